@@ -1,0 +1,19 @@
+"""The yes/no properties: one file per check here, found by looking."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from .base import Check, Evidence, Finding, Policy
+
+__all__ = ["CHECKS", "Check", "Evidence", "Finding", "Policy"]
+
+
+def _discover() -> dict[str, Check]:
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != "base" and not m.name.startswith("_"))
+    found = [importlib.import_module(f"{__name__}.{name}").CHECK for name in names]
+    return {check.name: check for check in found}
+
+
+CHECKS: dict[str, Check] = _discover()

@@ -1,0 +1,22 @@
+"""Between turning points the result moves only as the function does."""
+
+from .base import Check, Evidence, Finding
+
+
+def run(evidence: Evidence) -> Finding:
+    fmt, steps = evidence.fmt, evidence.plan.size - 1
+    if steps == 0:
+        return Finding("not applicable", "a single input has no neighbour")
+    key = evidence.table.facts.rises
+    if key is None:
+        return Finding("pass")
+    _, x, got, x_below, got_below = key
+    two = [(fmt.from_ordinal(x_below), got_below), (fmt.from_ordinal(x), got)]
+    said = ", ".join(f"f({evidence.text(a, 9)}) = {evidence.text(b, 9)}" for a, b in two)
+    count = evidence.table.total("rises")
+    return evidence.shown(
+        f"{count} of {steps} steps between neighbours go the wrong way, nearest to zero: {said}", *two[1]
+    )
+
+
+CHECK = Check("monotone", "cancellation makes the tail oscillate (tt-metal#56490)", run)

@@ -1,0 +1,11 @@
+"""The value at +inf is the limit."""
+
+from ._infinity import value_at
+from .base import Check, Evidence, Finding
+
+
+def run(evidence: Evidence) -> Finding:
+    return value_at(evidence, evidence.fmt.infinity)
+
+
+CHECK = Check("plus_infinity", "inf - inf and inf * 0 are NaN (pytorch#185770, openvino#35934, executorch#2046)", run)

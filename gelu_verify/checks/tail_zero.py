@@ -1,0 +1,28 @@
+"""Where the target first returns zero, going left, against where the true value rounds to zero."""
+
+import numpy as np
+
+from ..reference import judge, zero_threshold
+from .base import Check, Evidence, Finding
+
+
+def run(evidence: Evidence) -> Finding:
+    fmt, name = evidence.fmt, evidence.function.name
+    threshold = zero_threshold(name, fmt.name)
+    if threshold is None:
+        return Finding("not applicable", f"{name} does not fade out at -inf")
+    limit = evidence.text(threshold)
+    lost = evidence.witness("zero_from")
+    if lost is None:
+        return Finding("pass", f"zero from {limit}, as it must be")
+    x, got = (np.array([bits], dtype=fmt.uint) for bits in lost)
+    want, error, _ = judge(name, fmt.name, x, got)
+    said = f"zero from {evidence.text(lost[0])}, the true value rounds to zero from {limit}"
+    if abs(error[0]) < 1:  # the last subnormal: zero is the other neighbour of the true value
+        return Finding("pass", f"{said}; faithful", *lost, int(want[0]))
+    if fmt.magnitude(int(want[0])) < 1 << (fmt.precision - 1):
+        said += "; only subnormal results are lost"
+    return Finding("fail", said, *lost, int(want[0]))
+
+
+CHECK = Check("tail_zero", "1 + erf(x) is zero long before the tail is (pytorch#187806, tt-metal#35290)", run)

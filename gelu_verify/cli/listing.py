@@ -1,0 +1,66 @@
+"""`list`: what can be named on this machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+
+@click.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_command(as_json: bool) -> None:
+    """Targets found here with their versions, what is absent and why, functions, plans, checks."""
+    found = _found()
+    click.echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
+
+
+def _found() -> dict[str, Any]:
+    from ..checks import CHECKS
+    from ..functions import FUNCTIONS
+    from ..plans import PLANS
+    from ..targets import find
+
+    targets, absent = find()
+    return {
+        "targets": [
+            {
+                "target": target.name,
+                "family": target.family,
+                "function": target.function,
+                "dtypes": list(target.dtypes),
+                "form": target.form,
+                "note": target.note,
+                "version": target.version,
+            }
+            for target in targets
+        ],
+        "absent": absent,
+        "functions": {function.name: function.formula for function in FUNCTIONS.values()},
+        "plans": {name: _first_line(chooser.__doc__) for name, chooser in PLANS.items()},
+        "checks": {check.name: check.reason for check in CHECKS.values()},
+    }
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    family = None
+    wide = max((len(target["target"]) for target in found["targets"]), default=0)
+    yield "TARGETS"
+    for target in found["targets"]:
+        if target["family"] != family:
+            family = target["family"]
+            versions = dict.fromkeys(t["version"] for t in found["targets"] if t["family"] == family and t["version"])
+            yield f"  {family}  {next(iter(versions)) if len(versions) == 1 else ''}".rstrip()
+        yield f"    {target['target']:{wide}s}  {target['function']:17s}  {' '.join(target['dtypes'])}"
+    for family, reason in found["absent"].items():
+        yield f"  {family}  absent: {reason}"
+    for title in ("functions", "plans", "checks"):
+        yield from ("", title.upper())
+        wide = max(map(len, found[title]), default=0)
+        yield from (f"  {name:{wide}s}  {text}" for name, text in found[title].items())

@@ -1,0 +1,122 @@
+"""What `run` and `gate` share: time and sweep every job, with a progress bar.
+
+Jobs are swept side by side, one per worker. Implementations are still called one at a time: some
+of them switch a global of their framework, and a user's function need not be safe in threads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event, Lock
+from typing import Any
+
+import numpy as np
+
+from ..checks import Policy
+from ..errors import TargetFailure
+from ..plans import Plan
+from ..sweep import Result, available_cores, sweep
+from ..targets import Target
+from ..throughput import BUDGET, measure
+from ..verify import Job
+from .program import warn
+from .progress import progress
+
+TIMING = 15.0  # seconds of timed calls in one run, shared by its jobs
+
+
+class _Stopped(Exception):
+    """The run was interrupted: leave the sweep at the next chunk."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OneAtATime(Target):
+    """A target that waits for its turn."""
+
+    inner: Target
+    turn: Lock
+
+    @classmethod
+    def of(cls, inner: Target, turn: Lock) -> _OneAtATime:
+        told = {name: getattr(inner, name) for name in ("name", "function", "dtypes", "form", "note", "version")}
+        return cls(inner=inner, turn=turn, **told)
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Any:
+        return self.inner.load(dtype, x_bits)
+
+    def call(self, loaded: Any) -> Any:
+        return self.inner.call(loaded)
+
+    def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
+        return self.inner.store(dtype, loaded, result)
+
+    def evaluate(self, dtype: str, x_bits: np.ndarray) -> np.ndarray:
+        with self.turn:
+            return self.inner.evaluate(dtype, x_bits)
+
+
+def measured(
+    jobs: Sequence[Job],
+    plans: Sequence[Plan],
+    *,
+    policy: Policy = "limit",
+    workers: int | None = None,
+    timed: bool = False,
+) -> Iterator[Result]:
+    """The result of each job on its plan, in order; a target that fails is said on stderr, and the next one goes on."""
+    workers = workers or available_cores()
+    times: list[dict[str, Any] | TargetFailure | None] = [None] * len(jobs)
+    if timed:
+        with progress(len(jobs)) as bar:
+            for index, job in enumerate(jobs):
+                bar.start(f"timing {job.label}")
+                times[index] = _timing(job, min(BUDGET, TIMING / len(jobs)))
+                bar.advance(1)
+    turn, stop = Lock(), Event()
+    with progress(sum(plan.size for plan in plans)) as bar:
+
+        def advance(inputs: int) -> None:
+            if stop.is_set():
+                raise _Stopped
+            bar.advance(inputs)
+
+        def work(index: int) -> Result:
+            job, plan = jobs[index], plans[index]
+            bar.start(job.label)
+            alone = workers if len(jobs) < workers else 1
+            return sweep(_OneAtATime.of(job.target, turn), plan, workers=alone, progress=advance, policy=policy)
+
+        for job, timing, result in zip(jobs, times, _in_order(len(jobs), workers, work, stop), strict=True):
+            if result.failure is not None:
+                warn(f"failed: {job.label}: {result.failure}")
+            elif isinstance(timing, TargetFailure):
+                warn(f"not timed: {job.label}: {timing}")
+            else:
+                result.record["throughput"] = timing
+            yield result
+
+
+def _timing(job: Job, budget: float) -> dict[str, Any] | TargetFailure:
+    """Throughput of a job, or why there is none; what fails here most often fails in the sweep, which says so."""
+    try:
+        return measure(job.target, job.dtype, budget=budget)
+    except TargetFailure as failure:
+        return failure
+
+
+def _in_order(count: int, workers: int, work: Callable[[int], Result], stop: Event) -> Iterator[Result]:
+    """`work` of 0, 1, 2 ..., some ahead on threads; what is left stops when the caller does."""
+    pool, waiting = ThreadPoolExecutor(workers), deque[Future[Result]]()
+    try:
+        for index in range(count):
+            waiting.append(pool.submit(work, index))
+            if len(waiting) > workers + 1:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,58 @@
+"""The door of the command line: every error ends in one line on stderr and a documented exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from ..errors import GeluVerifyError, MissingMeasurement, ResultsError, UsageError
+
+OVER_BUDGET = 1  # or, with --strict, a failed check; also an error of ours that is none of the below
+USAGE = 2
+MISSING = 3
+INTERRUPTED = 130  # 128 + SIGINT
+BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
+def exit_code(error: GeluVerifyError) -> int:
+    """Exit code of an error: 2 usage and unreadable results, 3 missing measurement, 1 any other."""
+    if isinstance(error, UsageError | ResultsError):
+        return USAGE
+    return MISSING if isinstance(error, MissingMeasurement) else 1
+
+
+def warn(message: str) -> None:
+    """One line on stderr, whatever line breaks the message has."""
+    click.echo(f"gelu-verify: {' '.join(message.split())}", err=True)
+
+
+class Program(click.Group):
+    """A group of commands that never ends in a traceback for something the user can meet."""
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:
+        sys.exit(self._guarded(list(sys.argv[1:] if args is None else args)))
+
+    def _guarded(self, args: list[str]) -> int:
+        try:
+            with self.make_context("gelu-verify", args) as context:
+                self.invoke(context)
+            sys.stdout.flush()
+        except click.exceptions.Exit as done:
+            return done.exit_code
+        except click.ClickException as error:
+            warn(f"error: {error.format_message()}")
+            return USAGE
+        except GeluVerifyError as error:
+            warn(f"error: {error}")
+            return exit_code(error)
+        except KeyboardInterrupt:
+            warn("interrupted; nothing was written")
+            return INTERRUPTED
+        except BrokenPipeError:  # the reader has what it wanted: `gelu-verify list | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return BROKEN_PIPE
+        return 0

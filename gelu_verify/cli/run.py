@@ -1,0 +1,150 @@
+"""`run`: measure, store, report."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import UsageError
+from .program import OVER_BUDGET, warn
+
+if TYPE_CHECKING:
+    from ..checks import Policy
+    from ..results import Record
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was typed."""
+
+    targets: tuple[str, ...]
+    functions: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    plan: str
+    seed: int
+    ranges: tuple[str, ...]
+    out: Path | None
+    max_ulp: float | None
+    strict: bool
+    policy: Policy
+    kwargs: tuple[str, ...]
+    array: str | None
+    no_throughput: bool
+    workers: int | None
+    as_json: bool
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option("--function", "functions", multiple=True, metavar="F", help="Judge only what computes F; may repeat.")
+@click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Judge only in dtype D; may repeat.")
+@click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of the sampled inputs.")
+@click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only the inputs from A to B, or A alone; may repeat.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder of the run  [default: reports/TIME]")
+@click.option("--max-ulp", type=click.FloatRange(0), metavar="N", help="Largest error that --strict accepts.")
+@click.option("--strict", is_flag=True, help="End with 1 on a failed check, a failed target, or an error above --max-ulp.")
+@click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
+              help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
+@click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
+@click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow.")
+@click.option("--no-throughput", is_flag=True, help="Measure accuracy only.")
+@click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]")
+@click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
+def run(**typed: Any) -> None:
+    """Measure TARGETs (default: everything found here), store the run, write its report.
+
+    TARGET is a family (torch), one of its paths (torch.gelu), module:function, or path/file.py:function;
+    `gelu-verify list` shows what is here. Measuring ends with 0 whatever it finds, unless --strict is given.
+    """
+    request = Request(**typed)
+    records, absent, place = _execute(request)
+    _print(request, records, absent, place)
+    if request.strict and (faults := _faults(records, request.max_ulp)):
+        warn(f"strict: {len(faults)} of {len(records)} measurements fail: {faults[0]}")
+        raise click.exceptions.Exit(OVER_BUDGET)
+
+
+def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
+    """Measure and store: the results, what is absent and why, the folder of the run."""
+    from ..machine import provenance
+    from ..plans import get_plan
+    from ..results import RunWriter
+    from ..verify import jobs
+    from .measuring import measured
+
+    get_plan(request.plan)
+    if request.ranges and len(request.dtypes) != 1:
+        raise UsageError("--bits needs exactly one --dtype, which says what the bits mean")
+    kwargs = dict(_keyword(text) for text in request.kwargs)
+    click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
+    with RunWriter(request.out) as writer:
+        found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
+        plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
+        timed = not request.no_throughput
+        for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed):
+            writer.add(result)
+        place = writer.finish(
+            command=shlex.join(["gelu-verify", *sys.argv[1:]]),
+            seed=request.seed,
+            plan=request.plan,
+            absent=absent,
+            facts=provenance(job.target.family for job in found),
+        )
+    return _stored(place), absent, place
+
+
+def _stored(place: Path) -> list[Record]:
+    from ..results import read_run
+
+    return read_run(place).results
+
+
+def _keyword(text: str) -> tuple[str, Any]:
+    """K=V; V is a Python literal where it reads as one, else text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise UsageError(f"--kwarg {text!r} cannot be used (accepted: name=value)")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def _print(request: Request, records: list[Record], absent: dict[str, str], place: Path) -> None:
+    from ..report import write_report
+    from ..results import read_run
+
+    if request.as_json:
+        click.echo(json.dumps(records, indent=1, allow_nan=False))
+    else:
+        from ..terminal import print_matrix
+
+        print_matrix(records, absent=absent)
+    for path in write_report([read_run(place)], place):
+        if path.suffix in (".html", ".md"):
+            click.echo(f"written: {path}", err=request.as_json)
+    click.echo(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
+
+
+def _faults(records: list[Record], max_ulp: float | None) -> list[str]:
+    """What --strict does not accept, one line per result."""
+    return [f"{r['target']} {r['function']} {r['dtype']}: {why}" for r in records if (why := _fault(r, max_ulp))]
+
+
+def _fault(record: Record, max_ulp: float | None) -> str:
+    failed = [name for name, verdict in record["checks"].items() if verdict == "fail"]
+    if record["failure"] is not None:
+        return str(record["failure"])
+    if failed:
+        return f"check {failed[0]}: {record['findings'][failed[0]]['detail']}"
+    if max_ulp is not None and (record["max_ulp"] is None or record["max_ulp"] > max_ulp):
+        return f"{record['max_ulp']} ULP, --max-ulp {max_ulp:g}"
+    return ""

@@ -1,0 +1,38 @@
+"""The errors a user can meet; each message names what was wrong and what is accepted."""
+
+
+class GeluVerifyError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class UsageError(GeluVerifyError, ValueError):
+    """An argument that cannot be used: unknown name, bad number, bits too wide."""
+
+
+class TargetUnavailable(GeluVerifyError):
+    """A framework or kernel family that cannot be used here; the message is the reason."""
+
+
+class TargetFailure(GeluVerifyError):
+    """The implementation under test raised, or broke its contract: a result, not our crash."""
+
+
+class OracleError(GeluVerifyError):
+    """The oracle could not prove a rounding: never answered with a guess."""
+
+
+class ResultsError(GeluVerifyError):
+    """A stored run that is missing, truncated, foreign or cannot be written."""
+
+
+class MissingMeasurement(GeluVerifyError):
+    """A measurement that was required is not there (exit code 3)."""
+
+
+def one_of(kind: str, name: str, accepted: list[str]) -> UsageError:
+    """Error for an unknown `name` of some `kind`, listing what is accepted and the closest match."""
+    import difflib
+
+    close = difflib.get_close_matches(str(name), accepted, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return UsageError(f"unknown {kind} {name!r}{hint} (accepted: {', '.join(accepted)})")

@@ -1,0 +1,324 @@
+"""Binary floating-point formats: bits <-> ordinal <-> exact value, and the one rounding.
+
+A value that crosses a module border is unsigned bits plus a dtype name; everything here works on
+bits. Scalars are Python ints (exact, any exponent), arrays are NumPy arrays of `Format.uint`.
+
+Ordinals number the bit patterns along the real line: +0 is 0, the smallest subnormal 1, -0 is -1,
+its neighbour below -2, so that they are a bijection onto [-2^(w-1), 2^(w-1)). Ranks count floats:
+both zeros have rank 0.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from .errors import UsageError, one_of
+
+Mode = Literal["nearest", "down", "up"]
+Dyadic = tuple[int, int]  # (m, e): the exact value m * 2^e, m signed
+
+
+@dataclass(frozen=True)
+class Format:
+    """One binary format: precision p (with the hidden bit), exponents emin..emax of normal numbers."""
+
+    name: str
+    width: int
+    precision: int
+    emin: int
+    emax: int
+    has_infinity: bool = True
+
+    # ---- fields and particular bit patterns -------------------------------------------------
+
+    @cached_property
+    def sign_mask(self) -> int:
+        return 1 << (self.width - 1)
+
+    @cached_property
+    def infinity(self) -> int:
+        """Bits of +inf; for a format without infinities, of the NaN that overflow gives."""
+        return ((1 << (self.width - self.precision)) - 1 << (self.precision - 1)) | (
+            0 if self.has_infinity else (1 << (self.precision - 1)) - 1
+        )
+
+    @cached_property
+    def nan(self) -> int:
+        """Bits of the canonical quiet NaN."""
+        return self.infinity | ((1 << (self.precision - 2)) if self.has_infinity else 0)
+
+    @cached_property
+    def max_finite(self) -> int:
+        return self.infinity - 1
+
+    @cached_property
+    def one(self) -> int:
+        return -self.emin + 1 << (self.precision - 1)
+
+    @cached_property
+    def min_exponent(self) -> int:
+        """Exponent of the spacing of subnormals: the smallest positive value is 2^min_exponent."""
+        return self.emin - self.precision + 1
+
+    @cached_property
+    def uint(self) -> np.dtype:
+        """NumPy dtype that holds the bits."""
+        return np.dtype(f"u{self.width // 8}")
+
+    # ---- scalars ----------------------------------------------------------------------------
+
+    def check_bits(self, bits: int) -> int:
+        """`bits` as an int, or UsageError when it is not a pattern of this format."""
+        if not 0 <= bits < 1 << self.width:
+            raise UsageError(f"bits {bits:#x} are too wide for {self.name} ({self.width} bits)")
+        return int(bits)
+
+    def is_negative(self, bits: int) -> bool:
+        return bool(bits & self.sign_mask)
+
+    def magnitude(self, bits: int) -> int:
+        return bits & (self.sign_mask - 1)
+
+    def is_nan(self, bits: int) -> bool:
+        return self.magnitude(bits) > self.infinity - (not self.has_infinity)
+
+    def is_finite(self, bits: int) -> bool:
+        return self.magnitude(bits) < self.infinity
+
+    def dyadic(self, bits: int) -> Dyadic:
+        """The exact value of finite bits as (m, e)."""
+        magnitude = self.magnitude(bits)
+        field = magnitude >> (self.precision - 1)
+        significand = magnitude & ((1 << (self.precision - 1)) - 1)
+        if field:
+            significand |= 1 << (self.precision - 1)
+        exponent = self.min_exponent + max(field - 1, 0)
+        return (-significand if self.is_negative(bits) else significand), exponent
+
+    def fraction(self, bits: int) -> Fraction:
+        """The exact value of finite bits."""
+        m, e = self.dyadic(bits)
+        return Fraction(m) * Fraction(2) ** e
+
+    def ordinal(self, bits: int) -> int:
+        magnitude = self.magnitude(bits)
+        return -1 - magnitude if self.is_negative(bits) else magnitude
+
+    def from_ordinal(self, ordinal: int) -> int:
+        return ordinal if ordinal >= 0 else self.sign_mask | (-1 - ordinal)
+
+    def rank(self, bits: int) -> int:
+        magnitude = self.magnitude(bits)
+        return -magnitude if self.is_negative(bits) else magnitude
+
+    def round(self, value: Fraction | int | Dyadic, mode: Mode = "nearest", negative_zero: bool = False) -> int:
+        """THE rounding: bits of `value` rounded once, from its exact value.
+
+        `value` is a Fraction, an int or an exact (m, e) = m * 2^e. "nearest" is round to nearest,
+        ties to even; "down" and "up" round towards -inf and +inf. Subnormals are kept; overflow
+        gives an infinity, or the largest finite number where the mode points away from it; a
+        format without infinities overflows to NaN. A non-zero value that rounds to zero keeps its
+        sign; an exact zero is +0 unless `negative_zero`.
+        """
+        m, e = value if isinstance(value, tuple) else _dyadic_with_sticky(Fraction(value), self)
+        if m == 0:
+            return self.sign_mask if negative_zero else 0
+        negative, m = m < 0, abs(m)
+        top = m.bit_length() - 1 + e  # floor(log2 |value|)
+        unit = max(top, self.emin) - self.precision + 1
+        if top > self.emax + 1:  # far above: no need for a huge shift
+            n, rest, half = 1 << self.precision, 0, 1
+            unit = self.emax - self.precision + 1
+        elif e >= unit:
+            n, rest, half = m << (e - unit), 0, 1
+        elif unit - e > m.bit_length() + 1:  # far below half the smallest number
+            n, rest, half = 0, 1, 2
+        else:
+            shift = unit - e
+            n, rest, half = m >> shift, m & ((1 << shift) - 1), 1 << (shift - 1)
+        if mode == "nearest":
+            n += rest > half or (rest == half and n & 1)
+        elif rest and (mode == "up") != negative:
+            n += 1
+        magnitude = n if n < 1 << (self.precision - 1) else (unit - self.min_exponent << (self.precision - 1)) + n
+        if magnitude > self.max_finite:
+            away = mode == "nearest" or (mode == "up") != negative
+            magnitude = self.infinity if away else self.max_finite
+        return magnitude | (self.sign_mask if negative else 0)
+
+    def ulp(self, value: Fraction) -> Fraction:
+        """u(y) = 2^(max(floor(log2 |y|), emin) - p + 1), exponent of the exact y; u(0) = 2^(emin-p+1)."""
+        exponent = max(floor_log2(value), self.emin) if value else self.emin
+        return Fraction(2) ** (exponent - self.precision + 1)
+
+    # ---- text -------------------------------------------------------------------------------
+
+    def bits_text(self, bits: int) -> str:
+        """Fixed-width hex: '0xc0d00000'."""
+        return f"0x{bits:0{self.width // 4}x}"
+
+    def hex_float(self, bits: int) -> str:
+        """C99 hex float, exact: '-0x1.ap+2'; 'inf', '-inf', 'nan'."""
+        sign = "-" if self.is_negative(bits) else ""
+        if self.is_nan(bits):
+            return "nan"
+        if not self.is_finite(bits):
+            return f"{sign}inf"
+        m, e = self.dyadic(bits)
+        m = abs(m)
+        if m == 0:
+            return f"{sign}0x0p+0"
+        shift = m.bit_length() - 1
+        digits = f"{(m - (1 << shift)) << (-shift % 4):x}".rjust((shift + 3) // 4, "0") if shift else ""
+        digits = digits.rstrip("0")
+        return f"{sign}0x1{'.' + digits if digits else ''}p{e + shift:+d}"
+
+    def parse(self, text: str) -> int:
+        """Bits named by `text`: bits ('0xc0d00000'), hex float ('-0x1.ap+2'), decimal, inf or nan.
+
+        Decimals and hex floats are rounded to the format, once. UsageError when it is no number.
+        """
+        word = text.strip().lower().replace("_", "")
+        if re.fullmatch(r"0x[0-9a-f]+", word):
+            return self.check_bits(int(word, 16))
+        sign, body = ("-", word[1:]) if word.startswith("-") else ("", word.removeprefix("+"))
+        flip = self.sign_mask if sign else 0
+        if body in ("inf", "infinity"):
+            return self.infinity | flip
+        if body == "nan":
+            return self.nan | flip
+        return self.round(_parse_magnitude(body, text)) | flip
+
+
+def _parse_magnitude(body: str, text: str) -> Dyadic | Fraction:
+    match = re.fullmatch(r"0x([0-9a-f]*)\.?([0-9a-f]*)p([+-]?\d{1,9})", body)
+    if match and (match[1] or match[2]):
+        return int(match[1] + match[2], 16), int(match[3]) - 4 * len(match[2])
+    match = re.fullmatch(r"(\d*)\.?(\d*)(?:e([+-]?\d{1,9}))?", body)
+    if not match or not (match[1] or match[2]):
+        raise UsageError(f"{text!r} is no number (accepted: decimal, hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)")
+    digits, exponent = int(match[1] + match[2]), int(match[3] or 0) - len(match[2])
+    if digits == 0:
+        return Fraction(0)
+    if abs(exponent + len(str(digits))) > 5000:  # beyond every format: keep only on which side
+        return (1, 20000) if exponent > 0 else (1, -20000)
+    return Fraction(digits) * Fraction(10) ** exponent
+
+
+def floor_log2(value: Fraction) -> int:
+    """floor(log2 |value|) of a non-zero Fraction, exact."""
+    n, d = abs(value.numerator), value.denominator
+    guess = n.bit_length() - d.bit_length()
+    return guess if (n << max(-guess, 0)) >= (d << max(guess, 0)) else guess - 1
+
+
+def _dyadic_with_sticky(value: Fraction, fmt: Format) -> Dyadic:
+    """(m, e) that rounds as `value` does: exact when it is dyadic, else with a sticky last bit."""
+    n, d = value.numerator, value.denominator
+    if d & (d - 1) == 0:
+        return n, -(d.bit_length() - 1)
+    e = max(floor_log2(value), fmt.emin) - fmt.precision - 4
+    scaled = abs(n) << max(-e, 0)
+    quotient, rest = divmod(scaled, d << max(e, 0))
+    m = 2 * quotient + bool(rest)
+    return (-m if n < 0 else m), e - 1
+
+
+FORMATS: dict[str, Format] = {
+    f.name: f
+    for f in (
+        Format("float16", 16, 11, -14, 15),
+        Format("bfloat16", 16, 8, -126, 127),
+        Format("float32", 32, 24, -126, 127),
+        Format("float64", 64, 53, -1022, 1023),
+        Format("float8_e4m3fn", 8, 4, -6, 8, has_infinity=False),
+        Format("float8_e5m2", 8, 3, -14, 15),
+    )
+}
+DTYPES = ("float16", "bfloat16", "float32", "float64")  # what targets are judged in
+
+
+def get_format(dtype: str) -> Format:
+    """The Format named `dtype`; UsageError names the accepted ones."""
+    try:
+        return FORMATS[dtype]
+    except (KeyError, TypeError):
+        raise one_of("dtype", dtype, list(FORMATS)) from None
+
+
+# ---- arrays of bits ------------------------------------------------------------------------------
+
+
+def ordinals(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    """Signed ordinals (int64) of an array of bits, any shape."""
+    signed = bits.astype(np.int64) if fmt.width < 64 else bits.view(np.int64)
+    if fmt.width < 64:
+        return np.where(signed >= fmt.sign_mask, fmt.sign_mask - 1 - signed, signed)
+    return np.where(signed < 0, signed ^ np.int64(np.iinfo(np.int64).max), signed)
+
+
+def from_ordinals(fmt: Format, ordinal: np.ndarray) -> np.ndarray:
+    """Bits (`fmt.uint`) of an int64 array of ordinals."""
+    if fmt.width == 64:
+        return np.where(ordinal < 0, ordinal ^ np.int64(np.iinfo(np.int64).max), ordinal).view(np.uint64)
+    return np.where(ordinal < 0, fmt.sign_mask - 1 - ordinal, ordinal).astype(fmt.uint)
+
+
+def buckets(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    """Bucket (uint16): the top 16 bits of the ordinal, counted from the most negative NaN."""
+    shift = fmt.width - 16
+    o = ordinals(fmt, bits)
+    return ((o >> shift if shift >= 0 else o << -shift) + 0x8000).astype(np.uint16)
+
+
+def is_nan(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    return _magnitudes(fmt, bits) > fmt.uint.type(fmt.infinity - (not fmt.has_infinity))
+
+
+def is_finite(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    return _magnitudes(fmt, bits) < fmt.uint.type(fmt.infinity)
+
+
+def is_zero(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    return _magnitudes(fmt, bits) == 0
+
+
+def is_negative(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    return bits >= fmt.uint.type(fmt.sign_mask)
+
+
+def _magnitudes(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    return bits & fmt.uint.type(fmt.sign_mask - 1)
+
+
+def to_float64(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    """The values as float64: exact for every format here."""
+    with np.errstate(invalid="ignore"):  # signaling NaNs of bfloat16
+        return values(fmt, bits).astype(np.float64)
+
+
+def values(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    """The same bytes seen as floats (NumPy or ml_dtypes dtype): for the edges only."""
+    return bits.view(numpy_dtype(fmt.name))
+
+
+def numpy_dtype(dtype: str) -> np.dtype:
+    """NumPy dtype of that name; bfloat16 and float8 come from ml_dtypes."""
+    if dtype in ("float16", "float32", "float64"):
+        return np.dtype(dtype)
+    import ml_dtypes
+
+    return np.dtype(getattr(ml_dtypes, get_format(dtype).name))
+
+
+def dtype_name(array: np.ndarray) -> str:
+    """Name of the format of a float array; UsageError for anything else (integers, '<V2', float128)."""
+    if array.dtype.name in FORMATS and array.dtype == numpy_dtype(array.dtype.name):
+        return str(array.dtype.name)
+    raise one_of("array dtype", array.dtype.name, list(FORMATS))

@@ -1,0 +1,89 @@
+"""Terms of x * sigmoid(s(x)) and its derivative, for odd increasing s, and of the logistic blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve, magnitude_exponent
+from ..formats import Dyadic
+
+Slope = Callable[[Enclosure, Interval], tuple[Interval, Interval]]
+"""(s(a), a s'(a)) for an interval a > 0."""
+
+
+def lower_share(c: Enclosure, t: Interval) -> Interval:
+    """sigmoid(-t) for t > 0."""
+    e = c.exp(-t)
+    return e / (1 + e)
+
+
+def is_small(t: Interval) -> bool:
+    """|t| < 1 or so: where the value is written around its midpoint 1/2."""
+    return magnitude_exponent(t) <= 0
+
+
+def scaled(slope: Slope) -> Callable[[Enclosure, Dyadic], Terms]:
+    """x sigmoid(s(x)): x/2 + |x|/2 tanh(s/2) near zero, x - x q above, x q below, q = sigmoid(-s(|x|))."""
+
+    def terms(c: Enclosure, x: Dyadic) -> Terms:
+        point = c.exact(x)
+        t, _ = slope(c, abs(point))
+        if is_small(t):
+            return Terms(halve(x), abs(point) / 2 * c.tanh(t / 2))
+        rest = abs(point) * lower_share(c, t)
+        return Terms(x if point > 0 else ZERO, -rest)
+
+    return terms
+
+
+def scaled_grad(slope: Slope) -> Callable[[Enclosure, Dyadic], Terms]:
+    """The derivative sigma + x s' sigma (1 - sigma), written with q = sigmoid(-s(|x|))."""
+
+    def terms(c: Enclosure, x: Dyadic) -> Terms:
+        point = c.exact(x)
+        t, steep = slope(c, abs(point))
+        q = lower_share(c, t)
+        if is_small(t):
+            rest = c.tanh(t / 2) / 2 + steep * q * (1 - q)
+            return Terms(HALF, rest if point > 0 else -rest)
+        rest = q * (steep * (1 - q) - 1)
+        return Terms(ONE, rest) if point > 0 else Terms(ZERO, -rest)
+
+    return terms
+
+
+def sigmoid(c: Enclosure, x: Dyadic) -> Terms:
+    point = c.exact(x)
+    if is_small(point):
+        return Terms(HALF, c.tanh(point / 2) / 2)
+    q = lower_share(c, abs(point))
+    return Terms(ONE, -q) if point > 0 else Terms(ZERO, q)
+
+
+def tanh(c: Enclosure, x: Dyadic) -> Terms:
+    """x - x^3 (1/3 - r), r in [0, 2/15 x^2], for tiny x; else from expm1, or +-1 -+ 2 q."""
+    point = c.exact(x)
+    if is_small(point):
+        if -4 * magnitude_exponent(point) > c.precision:
+            squared = point * point
+            return Terms(x, -point * squared * (c.rational(1, 3) - squared * c.rational(2, 15) * c.between(0, 1, 0)))
+        return Terms(ZERO, c.tanh(point))
+    q = lower_share(c, 2 * abs(point))
+    return Terms(ONE, -2 * q) if point > 0 else Terms((-1, 0), 2 * q)
+
+
+def exp(c: Enclosure, x: Dyadic) -> Terms:
+    point = c.exact(x)
+    return Terms(ONE, c.expm1(point)) if is_small(point) else Terms(ZERO, c.exp(point))
+
+
+def elu(c: Enclosure, x: Dyadic) -> Terms:
+    """x for x > 0, e^x - 1 below: x + x^2 (1/2 + x q), q in [0, 1/4], for tiny x."""
+    point = c.exact(x)
+    if point > 0:
+        return Terms(x, None)
+    if not is_small(point):
+        return Terms((-1, 0), c.exp(point))
+    if -4 * magnitude_exponent(point) > c.precision:
+        return Terms(x, point * point * (c.rational(1, 2) + point * c.between(0, 1, -2)))
+    return Terms(ZERO, c.expm1(point))

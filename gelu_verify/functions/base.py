@@ -1,0 +1,51 @@
+"""What a function's entry says: exact definition, limits, landmarks, and what it approximates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ..enclosures import Enclosure, Terms
+from ..formats import Dyadic, Format
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function:
+    """One mathematical function of the family.
+
+    `terms(enclosure, x)` gives the value at an exact non-zero dyadic x as leading + correction.
+    Decimals (limits, landmarks, bounds) are strings with at least 20 digits, so that no float
+    rounds them on the way.
+    """
+
+    name: str
+    formula: str
+    family: str
+    terms: Callable[[Enclosure, Dyadic], Terms]
+    at_minus_infinity: str
+    at_plus_infinity: str
+    at_zero: str
+    approximates: str | None = None
+    gradient_of: str | None = None
+    landmarks: dict[str, str] = field(default_factory=dict)
+    turning_points: tuple[str, ...] = ()
+    falls_first: bool = False
+    lower: str | None = None
+    upper: str | None = None
+    sign: str = ""
+
+    def limit_bits(self, fmt: Format, x_bits: int) -> int:
+        """Bits required at a zero, an infinity or a NaN (policy `limit`)."""
+        if fmt.is_nan(x_bits):
+            return fmt.nan
+        if fmt.magnitude(x_bits) == 0:
+            return x_bits if self.at_zero == "x" else fmt.parse(self.at_zero)
+        limit = self.at_minus_infinity if fmt.is_negative(x_bits) else self.at_plus_infinity
+        return fmt.parse(limit)
+
+    def rises_between(self, x_low: Fraction, x_high: Fraction) -> bool | None:
+        """True where the function increases on [x_low, x_high], False where it decreases, None across a turn."""
+        turns = [Fraction(t) for t in self.turning_points]
+        pieces = {sum(t <= x_low for t in turns), sum(t < x_high for t in turns)}
+        return (pieces.pop() % 2 == 1) == self.falls_first if len(pieces) == 1 else None

@@ -1,0 +1,49 @@
+"""gelu(x) = x Phi(x), the exact GELU, and its derivative."""
+
+from __future__ import annotations
+
+from . import _gauss
+from .base import Function
+
+MINIMUM = "-0.751791524693564457457904946779524040"
+
+ENTRIES = (
+    Function(
+        name="gelu",
+        formula="x Phi(x) = x/2 erfc(-x/sqrt(2))",
+        family="gelu",
+        terms=_gauss.gelu,
+        at_minus_infinity="-0",
+        at_plus_infinity="inf",
+        at_zero="x",
+        landmarks={
+            "minimum": MINIMUM,
+            "inflection": "-1.41421356237309504880168872420969808",
+            "inflection, positive": "1.41421356237309504880168872420969808",
+        },
+        turning_points=(MINIMUM,),
+        falls_first=True,
+        lower="-0.169971207479903661693868470982433923",
+        sign="x",
+    ),
+    Function(
+        name="gelu_grad",
+        formula="Phi(x) + x phi(x)",
+        family="gelu",
+        gradient_of="gelu",
+        terms=_gauss.gelu_grad,
+        at_minus_infinity="-0",
+        at_plus_infinity="1",
+        at_zero="0.5",
+        landmarks={
+            "root": MINIMUM,
+            "minimum": "-1.41421356237309504880168872420969808",
+            "maximum": "1.41421356237309504880168872420969808",
+            "crosses 1": "0.751791524693564457457904946779524040",
+        },
+        turning_points=("-1.41421356237309504880168872420969808", "1.41421356237309504880168872420969808"),
+        falls_first=True,
+        lower="-0.128904145185154786340744442261973312",
+        upper="1.12890414518515478634074444226197331",
+    ),
+)

@@ -1,0 +1,114 @@
+"""Where numbers come from: processor, system, versions, state of the source, memory bandwidth."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+# What decides results or speed, of the hundred names in /proc/cpuinfo.
+ISA = (
+    *("sse4_2", "avx", "f16c", "fma", "avx2", "avx512f", "avx512bw", "avx512dq", "avx512vl"),
+    *("avx512_bf16", "avx512_fp16", "avx_vnni", "avx512_vnni", "amx_tile", "amx_bf16", "amx_fp16"),
+    *("asimd", "fphp", "asimdhp", "bf16", "sve", "sve2", "svebf16"),
+)
+PACKAGES = ("gelu-verify", "numpy", "mpmath", "pandas", "pyarrow", "ml_dtypes")
+FAMILIES = {
+    "torch": ("torch",),
+    "jax": ("jax", "jaxlib"),
+    "onnxruntime": ("onnxruntime", "onnx"),
+    "tensorflow": ("tensorflow", "tensorflow-cpu"),
+}
+COPY_BYTES = 1 << 26
+
+
+def provenance(families: Iterable[str] = ()) -> dict[str, Any]:
+    """The manifest's `versions`, `machine`, `git` and `copy_bytes_per_s`; versions also of target families."""
+    packages = [*PACKAGES, *(name for family in sorted(set(families)) for name in FAMILIES.get(family, (family,)))]
+    return {
+        "versions": versions(packages),
+        "machine": machine(),
+        "git": git_state(),
+        "copy_bytes_per_s": copy_bytes_per_s(),
+    }
+
+
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Versions of those packages that are installed."""
+    found = {}
+    for name in packages:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """Processor, instruction sets, cores, system, interpreter, C library."""
+    cpu, flags = _cpu()
+    return {
+        "cpu": cpu,
+        "architecture": platform.machine(),
+        "isa": [name for name in ISA if name in flags],
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "os": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "compiler": platform.python_compiler(),
+        "libm": " ".join(platform.libc_ver()).strip() or platform.platform(terse=True),
+    }
+
+
+def _cpu() -> tuple[str, set[str]]:
+    """Model name and flags: from /proc/cpuinfo, or from sysctl."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        fields: dict[str, str] = {}
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            fields.setdefault(key.strip(), value.strip())
+        name = fields.get("model name") or fields.get("CPU part") or platform.processor()
+        return name, set((fields.get("flags") or fields.get("Features") or "").split())
+    if sys.platform == "darwin":
+        return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor(), {"asimd", "fphp", "asimdhp"}
+    return platform.processor() or platform.machine(), set()
+
+
+def git_state() -> dict[str, Any] | None:
+    """Commit of the checkout that this package runs from, and whether it has changes; None when installed."""
+    root = Path(__file__).resolve().parent.parent
+    if not (root / ".git").exists():
+        return None
+    commit = _output("git", "-C", str(root), "rev-parse", "HEAD")
+    changes = _output("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no")
+    return None if not commit or changes is None else {"commit": commit, "dirty": bool(changes)}
+
+
+def _output(*command: str) -> str | None:
+    """What a command prints, None when it fails or is not there."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def copy_bytes_per_s(repeats: int = 5) -> float:
+    """Bytes copied per second by one thread, from one 64 MiB array to another; median."""
+    source, copy = np.ones(COPY_BYTES, dtype=np.uint8), np.empty(COPY_BYTES, dtype=np.uint8)
+    np.copyto(copy, source)
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        np.copyto(copy, source)
+        seconds.append(time.perf_counter() - start)
+    return COPY_BYTES / statistics.median(seconds)

@@ -1,0 +1,364 @@
+"""Which inputs a target is judged on: a plan, cut into chunks.
+
+A plan holds each input once. Its chunks are contiguous in ordinal order, never overlap, and are
+made of equal length where that can be (frameworks that compile per shape then compile once).
+`default` takes every bit pattern of the 16-bit dtypes; of the wider ones it takes strata: all
+binades and their edges, the neighbourhoods of landmarks and turning points and of where results
+turn to zero, runs of consecutive floats, the hard cases in data/, and the rest where the function
+is not trivial. NaN, infinities and zeros belong to every plan that is not given by ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from zlib import crc32
+
+import numpy as np
+
+from .errors import UsageError, one_of
+from .formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
+from .functions import Function, get_function
+from .points import fixed_bits
+from .reference import zero_threshold
+from .regions import region_edges
+from .resources import resource
+
+Spans = tuple[tuple[int, int], ...]  # (first, last) ordinals, both in, ascending, apart
+CHUNK = 1 << 18  # most inputs in one chunk
+SIZES = {16: 1 << 16, 32: 1 << 18, 64: 1 << 16}  # inputs of a strata plan, by width
+CHUNKS = {8: 1 << 15, 16: 1 << 15, 32: 1 << 16, 64: 1 << 15}  # inputs of one of its chunks
+QUICK = 1 << 14
+WINDOWS = {16: 16, 32: 128, 64: 32}  # neighbours on each side of a landmark
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One piece of a plan: inputs in ordinal order, and the order in which a target meets them."""
+
+    index: int
+    dtype: str
+    seed: int
+    first: int
+    size: int
+    explicit: np.ndarray | None = field(default=None, repr=False)
+
+    def x_bits(self) -> np.ndarray:
+        """The inputs: unsigned bits, each once, by ordinal."""
+        fmt = get_format(self.dtype)
+        if self.explicit is not None:
+            return from_ordinals(fmt, self.explicit)
+        return from_ordinals(fmt, np.arange(self.first, self.first + self.size, dtype=np.int64))
+
+    def order(self) -> np.ndarray:
+        """Indices in the order of the call: a permutation, of odd length (one input comes twice if need be).
+
+        SIMD bodies and tails then both meet every kind of input: `got[order] = f(x[order])`.
+        """
+        order = np.random.default_rng([self.seed, self.index]).permutation(self.size)
+        return order if self.size % 2 else np.append(order, order[:1])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Inputs for one function and dtype; `exhaustive` when every bit pattern of the dtype is in."""
+
+    name: str
+    function: str
+    dtype: str
+    seed: int
+    exhaustive: bool
+    size: int
+    chunks: Sequence[Chunk]
+    spans: Spans | None = None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a plan chooses: spans of ordinals, or explicit ordinals (sorted, unique)."""
+
+    spans: Spans = ()
+    explicit: np.ndarray | None = None
+    chunk: int = CHUNK
+
+
+Chooser = Callable[[Function, Format, int], Inputs]
+PLANS: dict[str, Chooser] = {}
+
+
+def _plan(chooser: Chooser) -> Chooser:
+    PLANS[chooser.__name__.strip("_")] = chooser
+    return chooser
+
+
+def get_plan(name: str) -> Chooser:
+    """The plan of that name; UsageError lists the accepted ones."""
+    if name not in PLANS:
+        raise one_of("plan", name, list(PLANS))
+    return PLANS[name]
+
+
+def make_plan(
+    name: str, function: str, dtype: str, seed: int = 0, ranges: Sequence[tuple[int, int] | str] | None = None
+) -> Plan:
+    """The plan `name` for a function and dtype.
+
+    Parameters
+    ----------
+    seed : not negative; decides the sampled inputs and the order of calls
+    ranges : exactly these inputs instead: "a:b" or (a_bits, b_bits), both ends in, a not above b
+
+    Raises
+    ------
+    UsageError : unknown name, seed or range that cannot be used, float64 `exhaustive`
+    """
+    get_plan(name)
+    get_function(function)
+    fmt = get_format(dtype)
+    if not isinstance(seed, int) or seed < 0:
+        raise UsageError(f"seed {seed!r} cannot be used (accepted: integers from 0)")
+    spans = _spans(fmt, ranges) if ranges else None
+    return _made(name, function, dtype, seed, spans)
+
+
+@lru_cache(maxsize=64)
+def _made(name: str, function: str, dtype: str, seed: int, spans: Spans | None) -> Plan:
+    fmt = get_format(dtype)
+    inputs = Inputs(spans) if spans else get_plan(name)(get_function(function), fmt, seed)
+    if inputs.explicit is None:
+        size = sum(last - first + 1 for first, last in inputs.spans)
+        chunks: Sequence[Chunk] = SpanChunks(dtype, seed, inputs.spans, inputs.chunk)
+    else:
+        size, chunks = len(inputs.explicit), _explicit_chunks(dtype, seed, inputs.explicit, inputs.chunk)
+    return Plan(name, function, dtype, seed, size == 1 << fmt.width, size, chunks, spans)
+
+
+# ---- chunks --------------------------------------------------------------------------------------
+
+
+class SpanChunks(Sequence[Chunk]):
+    """Chunks of spans of ordinals, made when asked for: 2^32 inputs take no memory."""
+
+    def __init__(self, dtype: str, seed: int, spans: Spans, length: int) -> None:
+        self._dtype, self._seed, self._spans, self._length = dtype, seed, spans, length
+        counts = [-(-(last - first + 1) // length) for first, last in spans]
+        self._ends = np.cumsum(counts)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index %= len(self)
+        span = int(np.searchsorted(self._ends, index, side="right"))
+        first, last = self._spans[span]
+        start = first + (index - (int(self._ends[span - 1]) if span else 0)) * self._length
+        return Chunk(index, self._dtype, self._seed, start, min(self._length, last - start + 1))
+
+
+def _explicit_chunks(dtype: str, seed: int, explicit: np.ndarray, length: int) -> list[Chunk]:
+    pieces = [explicit[i : i + length] for i in range(0, len(explicit), length)]
+    return [Chunk(i, dtype, seed, int(piece[0]), len(piece), piece) for i, piece in enumerate(pieces)]
+
+
+def _spans(fmt: Format, ranges: Sequence[tuple[int, int] | str]) -> Spans:
+    """Ranges as ordinal spans: sorted, joined where they touch."""
+    found = []
+    for item in ranges:
+        if isinstance(item, str):
+            low, colon, high = item.partition(":")
+            ends = fmt.parse(low), fmt.parse(high if colon else low)
+        else:
+            ends = fmt.check_bits(item[0]), fmt.check_bits(item[1])
+        first, last = map(fmt.ordinal, ends)
+        if first > last:
+            texts = ":".join(map(fmt.bits_text, ends))
+            raise UsageError(f"range {texts} is empty (accepted: a:b, a not above b)")
+        found.append((first, last))
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(found):
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], max(last, joined[-1][1])
+        else:
+            joined.append((first, last))
+    return tuple(joined)
+
+
+# ---- the plans -----------------------------------------------------------------------------------
+
+
+@_plan
+def default(function: Function, fmt: Format, seed: int) -> Inputs:
+    """Every input of a 16-bit dtype, strata of a wider one."""
+    return exhaustive(function, fmt, seed) if fmt.width <= 16 else strata(function, fmt, seed)
+
+
+@_plan
+def exhaustive(function: Function, fmt: Format, seed: int) -> Inputs:
+    """Every bit pattern, NaNs included; not for float64."""
+    if fmt.width > 32:
+        raise UsageError(f"plan 'exhaustive' in {fmt.name} is 2^{fmt.width} inputs (accepted: dtypes of up to 32 bits)")
+    half = 1 << (fmt.width - 1)
+    return Inputs(((-half, half - 1),), chunk=CHUNK if fmt.width == 32 else CHUNKS[fmt.width])
+
+
+@_plan
+def strata(function: Function, fmt: Format, seed: int) -> Inputs:
+    """All binades and edges, landmarks, tails, hard cases; 2^18 inputs in float32, 2^16 in float64."""
+    rng = _generator("strata", function, fmt, seed)
+    size = SIZES[fmt.width]
+    binades = _binades(fmt)
+    base = [
+        *_points(function, fmt),
+        _edges(fmt, binades),
+        _within(rng, binades[:-1], binades[1:], max(2, size // (8 * len(binades)))),
+        *_where_it_matters(rng, function, fmt, size),
+        _runs(rng, function, fmt, size),
+    ]
+    return Inputs(explicit=_filled(rng, function, fmt, base, CHUNKS[fmt.width]), chunk=CHUNKS[fmt.width])
+
+
+@_plan
+def landmarks(function: Function, fmt: Format, seed: int) -> Inputs:
+    """Special values, neighbourhoods of landmarks and turning points, hard cases."""
+    return Inputs(explicit=_unique(fmt, _points(function, fmt)))
+
+
+@_plan
+def quick(function: Function, fmt: Format, seed: int) -> Inputs:
+    """Strata of 2^14 inputs, for a first look."""
+    rng = _generator("quick", function, fmt, seed)
+    binades = _binades(fmt)
+    base = [
+        *_points(function, fmt),
+        _within(rng, binades[:-1], binades[1:], 1),
+        *_where_it_matters(rng, function, fmt, QUICK // 2),
+    ]
+    return Inputs(explicit=_filled(rng, function, fmt, base, QUICK), chunk=QUICK)
+
+
+def _generator(name: str, function: Function, fmt: Format, seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, crc32(f"{name}/{function.name}/{fmt.name}".encode())])
+
+
+# ---- strata: arrays of ordinals ------------------------------------------------------------------
+
+
+def _points(function: Function, fmt: Format) -> Iterator[np.ndarray]:
+    """Special values and what checks look at, landmarks with their neighbours, hard cases."""
+    yield ordinals(fmt, fixed_bits(function.name, fmt.name))
+    decimals = {*function.landmarks.values(), *function.turning_points}
+    centres = {fmt.ordinal(fmt.round(Fraction(text))) for text in decimals}
+    centres |= {int(edge) for edge in region_edges(fmt.name)[1:-1]}
+    threshold = zero_threshold(function.name, fmt.name)
+    if threshold is not None:
+        centres.add(fmt.ordinal(threshold))
+    window = np.arange(-WINDOWS[fmt.width], WINDOWS[fmt.width] + 1, dtype=np.int64)
+    yield (np.array(sorted(centres), dtype=np.int64)[:, None] + window).ravel()
+    yield _hard_cases(function, fmt)
+
+
+def _hard_cases(function: Function, fmt: Format) -> np.ndarray:
+    """The inputs in data/hard_cases/<function>-<dtype>.csv, column x_bits; none where there is no file."""
+    path = resource(f"data/hard_cases/{function.name}-{fmt.name}.csv")
+    if not path.exists():
+        return np.array([], dtype=np.int64)
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    column = lines[0].split(",").index("x_bits")
+    bits = [int(line.split(",")[column], 16) for line in lines[1:]]
+    return ordinals(fmt, np.array(bits, dtype=fmt.uint))
+
+
+def _binades(fmt: Format) -> np.ndarray:
+    """Ordinals of the positive powers of two from the smallest subnormal up, and of infinity."""
+    subnormal = [1 << k for k in range(fmt.precision - 1)]
+    normal = range(1 << (fmt.precision - 1), fmt.infinity + 1, 1 << (fmt.precision - 1))
+    return np.array([*subnormal, *normal], dtype=np.int64)
+
+
+def _both_signs(magnitudes: np.ndarray) -> np.ndarray:
+    return np.concatenate([-1 - magnitudes, magnitudes])
+
+
+def _edges(fmt: Format, binades: np.ndarray) -> np.ndarray:
+    """Every power of two with its two neighbours."""
+    return _both_signs((binades[:, None] + np.array([-1, 0, 1])).ravel())
+
+
+def _within(rng: np.random.Generator, starts: np.ndarray, stops: np.ndarray, count: int) -> np.ndarray:
+    """`count` magnitudes of both signs from each start <= m < stop, one in each of `count` equal parts."""
+    step = np.maximum((stops - starts) // count, 1)[:, None]
+    low = starts[:, None] + step * np.arange(count)
+    picked = [np.minimum(low + rng.integers(0, step, size=low.shape), stops[:, None] - 1).ravel() for _ in range(2)]
+    return np.concatenate([picked[0], -1 - picked[1]])
+
+
+def _spread(rng: np.random.Generator, first: int, last: int, count: int) -> np.ndarray:
+    """`count` ordinals from first to last, one in each of `count` equal parts."""
+    step = max((last - first) // count, 1)
+    low = np.arange(count, dtype=np.int64) * step + first
+    return np.minimum(low + rng.integers(0, step, size=count), last)
+
+
+def _reach(function: Function, fmt: Format) -> float:
+    """|x| up to which the function is not trivial: past where its tail is zero, 40 where it has none."""
+    threshold = zero_threshold(function.name, fmt.name)
+    return 40.0 if threshold is None else 1.02 * abs(float(fmt.fraction(threshold)))
+
+
+def _tiny(fmt: Format) -> int:
+    """Magnitude of 2^-(p+4), below which every function here is its first terms."""
+    return fmt.round(Fraction(1, 1 << (fmt.precision + 4)))
+
+
+def _where_it_matters(rng: np.random.Generator, function: Function, fmt: Format, size: int) -> Iterator[np.ndarray]:
+    """The tail and the core, evenly by ordinal and evenly by value."""
+    reach = _reach(function, fmt)
+    tail, one, tiny = fmt.round(Fraction(reach)), fmt.one, _tiny(fmt)
+    right = fmt.round(Fraction(max(16.0, reach)))
+    yield _spread(rng, -1 - tail, -1 - one, size // 6)
+    yield _spread(rng, -1 - one, -1 - tiny, size // 12)
+    yield _spread(rng, tiny, right, size // 12)
+    for low, high in ((-reach, -1.0), (-reach, max(16.0, reach))):
+        even = low + (high - low) * (np.arange(size // 10) + rng.random(size // 10)) / (size // 10)
+        yield ordinals(fmt, even.astype(numpy_dtype(fmt.name)).view(fmt.uint))
+
+
+def _runs(rng: np.random.Generator, function: Function, fmt: Format, size: int) -> np.ndarray:
+    """Runs of 32 consecutive floats, where neighbours show whether a result ever turns back."""
+    reach, tiny = fmt.round(Fraction(_reach(function, fmt))), _tiny(fmt)
+    starts = [_spread(rng, -1 - reach, -1 - tiny, size >> 10), _spread(rng, tiny, reach, size >> 11)]
+    return (np.concatenate(starts)[:, None] + np.arange(32)).ravel()
+
+
+def _unique(fmt: Format, parts: Sequence[np.ndarray] | Iterator[np.ndarray]) -> np.ndarray:
+    half = 1 << (fmt.width - 1)
+    return _distinct(np.clip(np.concatenate(list(parts)), -half, half - 1))
+
+
+def _distinct(values: np.ndarray) -> np.ndarray:
+    """Sorted, each once (np.unique hashes, and is ten times slower)."""
+    values = np.sort(values)
+    return values[np.concatenate([[True], values[1:] != values[:-1]])]
+
+
+def _filled(
+    rng: np.random.Generator, function: Function, fmt: Format, parts: list[np.ndarray], multiple: int
+) -> np.ndarray:
+    """Everything in `parts`, and inputs of the core until the number is a multiple."""
+    chosen = _unique(fmt, parts)
+    if fmt.width <= 16:  # a 16-bit core may not hold as many
+        return chosen
+    size = -(-len(chosen) // multiple) * multiple
+    low, high = -1 - fmt.round(Fraction(_reach(function, fmt))), -1 - _tiny(fmt)
+    while len(chosen) < size:
+        extra = _distinct(_spread(rng, low, high, 2 * (size - len(chosen)) + 64))
+        place = np.minimum(np.searchsorted(chosen, extra), len(chosen) - 1)
+        fresh = rng.permutation(extra[chosen[place] != extra])
+        chosen = np.sort(np.concatenate([chosen, fresh[: size - len(chosen)]]))
+    return chosen

@@ -1,0 +1,55 @@
+"""Everything known about one result as a block of text that can be pasted into a bug report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..formats import get_format
+from . import text
+
+Row = Mapping[str, Any]
+
+
+def evidence(row: Row, findings: Sequence[Row]) -> str:
+    """The text of one row of the summary frame and its rows of the findings frame."""
+    return "\n".join(_lines(row, findings))
+
+
+def _lines(row: Row, findings: Sequence[Row]) -> Iterator[str]:
+    yield "  ".join(str(row[name]) for name in ("target", "function", "dtype", "form", "note", "version") if row[name])
+    if row["failure"]:
+        yield f"raised: {row['failure']}"
+    else:
+        yield from _measures(row)
+        for finding in findings:
+            yield f"✗ {finding['check']}: {finding['detail'] or 'failed'}"
+            if finding["x_bits"]:
+                yield "  " + "   ".join(_value(row["dtype"], name, finding) for name in ("x", "got", "want"))
+    yield f"repeat: {row['repeat']}"
+
+
+def _measures(row: Row) -> Iterator[str]:
+    apart = f", {text.count_text(row['max_rank'])} floats apart" if row["max_rank"] is not None else ""
+    yield f"largest error {row['bound']} {text.ulp_text(row['max_ulp'], row['bound'])} ULP{apart}"
+    if row["x_bits"]:
+        fmt = get_format(row["dtype"])
+        for name in ("x", "got", "want"):
+            bits = row[f"{name}_bits"]
+            yield f"  {name:<4}  {bits}  {fmt.hex_float(int(bits, 16))}  ({row[name]})"
+    narrowed = f" in {row['ranges']}" if row["ranges"] else ""
+    yield f"{text.count_text(row['n'])} inputs ({row['plan']}{narrowed}, seed {row['seed']})"
+    shares = (
+        f"{text.share_text(row['correctly_rounded'])} correctly rounded, {text.share_text(row['faithful'])} faithful"
+    )
+    quantiles = f"median <= {text.number_text(row['p50_ulp'])}, 99 % <= {text.number_text(row['p99_ulp'])}"
+    yield f"  {shares}; E: mean {text.number_text(row['mean_ulp'], 3, True)}, {quantiles}"
+    if row["nonfinite"]:
+        where = f", first at x = {row['nonfinite_x']} ({row['nonfinite_x_bits']})" if row["nonfinite_x_bits"] else ""
+        yield f"  {text.count_text(row['nonfinite'])} NaN or infinite where a number is due{where}"
+    if row["variant"] not in (None, row["function"]):
+        yield f"  really computes: {row['variant']}"
+
+
+def _value(dtype: str, name: str, holder: Row) -> str:
+    return f"{name} {holder[name]} ({holder[f'{name}_bits']})" if holder[f"{name}_bits"] else f"{name} {text.NONE}"

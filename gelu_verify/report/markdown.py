@@ -1,0 +1,165 @@
+"""The report as GitHub-flavoured Markdown: for a pull request or a CI step summary (under 1 MB)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from . import text
+from .frames import SPECIALS, TAIL_CHECKS, RunLike, run_letter
+from .verdicts import absences, dtype_rank, headline, target_order
+
+LIMIT = 900_000  # bytes; GitHub refuses a step summary above 1 MiB
+_WORST = 20
+_KEYS = ["target", "function", "dtype"]
+
+Row = dict[str, Any]
+
+
+def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
+    """Headline and verdict matrix first; the long tables folded, and left to the CSVs when they do not fit."""
+    results = [result for run in runs for result in run.results]
+    summary = frames["summary"]
+    whole = [
+        "# gelu-verify: accuracy report\n",
+        f"**{_escape(headline(results))}**\n",
+        "Largest error in ULP; `=` every input tried, `>=` the largest found. ✗ a check failed, ✓ all pass.\n",
+    ]
+    sections = [
+        *(_matrix(name, part) for name, part in summary.groupby("function", sort=False)),
+        _worst(summary),
+        _raised(summary, absences(run.manifest for run in runs)),
+        _folded("Tail", _tail(frames["tail"])),
+        _folded("Special values", _specials(frames["special"])),
+        _folded("Regions", _regions(frames["regions"])),
+        _folded("Throughput", _throughput(frames["throughput"])),
+        _provenance(runs),
+    ]
+    size, left_out = sum(len(part.encode()) for part in whole), 0
+    for section in sections:
+        size += len(section.encode())
+        if size > LIMIT:
+            left_out += 1
+            size -= len(section.encode())
+        elif section:
+            whole.append(section)
+    if left_out:
+        whole.append(f"_{left_out} sections did not fit here: see the CSV files and index.html._\n")
+    return "\n".join(whole)
+
+
+def _escape(value: Any) -> str:
+    """Text that stays text inside a Markdown table."""
+    line = " ".join(str(value).split()).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
+    for sign in "|*_`":
+        line = line.replace(sign, "\\" + sign)
+    return line
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines += ["| " + " | ".join(_escape(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n" if len(lines) > 2 else ""
+
+
+def _folded(title: str, table: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{table}\n</details>\n" if table else ""
+
+
+def _rows(frame: pd.DataFrame) -> list[Row]:
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+
+def _keys(row: Row) -> list[str]:
+    return [_target(row), row["function"], row["dtype"]]
+
+
+def _target(row: Row) -> str:
+    return f"{row['target']} [{row['run']}]" if row["run"] != "A" else row["target"]
+
+
+def _error(row: Row) -> str:
+    return f"{row['bound']} {text.ulp_text(row['max_ulp'], row['bound'])}"
+
+
+def _matrix(function: str, summary: pd.DataFrame) -> str:
+    dtypes = sorted(summary["dtype"].unique(), key=dtype_rank)
+    cells: dict[str, dict[str, str]] = {}
+    for row in sorted(_rows(summary), key=target_order):
+        mark = {"pass": "✓", "fail": "✗", "raised": "✗ raised"}[row["verdict"]]
+        shown = mark if row["verdict"] == "raised" else f"{mark} {_error(row)}"
+        cells.setdefault(_target(row), {})[row["dtype"]] = shown
+    table = _table(["target", *dtypes], ([name, *(by.get(d, "") for d in dtypes)] for name, by in cells.items()))
+    return f"## {_escape(function)}\n\n{table}"
+
+
+def _worst(summary: pd.DataFrame) -> str:
+    worst = _rows(summary.dropna(subset=["max_ulp"]).nlargest(_WORST, "max_ulp"))
+    if not worst:
+        return ""
+    head = [*_KEYS, "ULP", "x", "x bits", "got", "want", "failed checks"]
+    shown = ["x", "x_bits", "got", "want", "failed_checks"]
+    table = _table(head, ([*_keys(r), _error(r), *(r[name] or "" for name in shown)] for r in worst))
+    repeat = "\n".join(row["repeat"] for row in worst)
+    return f"## The {len(worst)} largest errors\n\n{table}\n```\n{repeat}\n```\n"
+
+
+def _raised(summary: pd.DataFrame, absent: Mapping[str, str]) -> str:
+    rows = _rows(summary[summary["verdict"] == "raised"])
+    raised = _table([*_KEYS, "what happened"], ([*_keys(r), r["failure"]] for r in rows))
+    missing = _table(["framework", "why it was not tested"], absent.items())
+    parts = [f"## {title}\n\n{table}" for title, table in (("Raised", raised), ("Absent", missing)) if table]
+    return "\n".join(parts)
+
+
+def _tail(tail: pd.DataFrame) -> str:
+    shown = ["zero_from_x", "zero_threshold_x", *TAIL_CHECKS]
+    head = [*_KEYS, "returns zero from x", "zero is right from x", *TAIL_CHECKS]
+    return _table(head, ([*_keys(r), *(r[name] or "" for name in shown)] for r in _rows(tail)))
+
+
+def _specials(special: pd.DataFrame) -> str:
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for r in _rows(special):
+        shown = f"✗ {r['got']}, want {r['want']}" if r["verdict"] == "fail" else r["got"] or r["verdict"]
+        rows.setdefault(tuple(_keys(r)), {})[r["input"]] = shown
+    inputs = list(SPECIALS.values())
+    head = [*_KEYS, *(f"f({i})" for i in inputs)]
+    return _table(head, ([*key, *(by.get(i, "") for i in inputs)] for key, by in rows.items()))
+
+
+def _regions(regions: pd.DataFrame) -> str:
+    names = list(dict.fromkeys(regions["region"]))
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for r in _rows(regions):
+        rows.setdefault(tuple(_keys(r)), {})[r["region"]] = _error(r)
+    head = [*_KEYS, *(f"`{n}`" for n in names)]
+    return _table(head, ([*key, *(by.get(n, "") for n in names)] for key, by in rows.items()))
+
+
+def _throughput(throughput: pd.DataFrame) -> str:
+    rows = []
+    for r in _rows(throughput):
+        speed = [text.rate_text(r["elements_per_s"]), _spread(r["spread"]), text.number_text(r["copy_ratio"])]
+        rows.append([*_keys(r), *speed, _error(r)])
+    return _table([*_KEYS, "elements/s", "spread", "ratio to copy", "ULP"], rows)
+
+
+def _spread(spread: float | None) -> str:
+    return text.NONE if spread is None else f"{100 * spread:.1f} %"
+
+
+def _provenance(runs: Sequence[RunLike]) -> str:
+    rows = []
+    for index, run in enumerate(runs):
+        m = run.manifest
+        versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
+        source = "no git state"
+        if m["git"]:
+            source = m["git"]["commit"][:12] + (" with local changes" if m["git"]["dirty"] else "")
+        recorded = [m["created"], m["command"], m["plan"], m["seed"], m["machine"].get("cpu", "")]
+        rows.append([run_letter(index), *recorded, source, versions])
+    table = _table(["run", "created", "command", "plan", "seed", "CPU", "source", "versions"], rows)
+    return f"## Provenance\n\n{table}" if table else ""

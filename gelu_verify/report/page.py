@@ -1,0 +1,288 @@
+"""The HTML page: one file, no network, useful without JavaScript.
+
+Here the frames become the nested lists that the template walks; the template holds all markup and
+escapes every text. Plots: Python draws static strips, plot.js replaces them from the same envelopes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup, escape
+
+from .. import __version__
+from ..functions import FUNCTIONS
+from . import text
+from .charts import STRIP_HEIGHT, half_ulp_line, scatter, strip_path
+from .envelope import ENVELOPE_COLUMNS, FLOOR, HIGHEST, LEVELS_PER_OCTAVE, bins_per_binade, envelope, octaves
+from .evidence import evidence
+from .frames import SPECIALS, TAIL_CHECKS, RunLike, ordered_results, run_letter
+from .verdicts import OWN_FAMILY, absences, dtype_rank, headline, target_order, verdict
+
+HERE = Path(__file__).parent
+_LARGEST_OCTAVES = 54  # the bar under an error is full at 2^53 ULP, everything lost in float64
+
+Group = dict[str, Any]
+
+
+def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
+    """The page as one string."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        ulp=text.ulp_text, share=text.share_text, number=text.number_text, count=text.count_text, rate=text.rate_text,
+        short=text.short_value, full=text.value_text, bar=_bar, anchor=_anchor,
+    )  # fmt: skip
+    environment.filters["breakable"] = _breakable
+    plots = _plots(runs)
+    return environment.get_template("template.html").render(
+        **_head(runs),
+        version=__version__,
+        dtypes=_dtypes(frames["summary"]),
+        functions=_matrix(frames["summary"]),
+        formulas={name: f.formula for name, f in FUNCTIONS.items()},
+        plots=plots,
+        strip_height=STRIP_HEIGHT,
+        tail=_grouped(_relevant_tail(frames["tail"])),
+        tail_checks=TAIL_CHECKS,
+        specials=_specials(frames["special"]),
+        special_inputs=list(SPECIALS.values()),
+        **_regions(frames["regions"]),
+        approximations=_grouped(frames["summary"].dropna(subset=["approximates"])),
+        speed=_speed(frames["throughput"]),
+        raised=_records(frames["summary"].query("verdict == 'raised'")),
+        measurements=_measurements(runs, frames),
+        style=_inline("vendor/uPlot.min.css") + _inline("page.css"),
+        script=_inline("vendor/uPlot.iife.min.js") + _inline("plot.js"),
+        plot_data=_json(_plot_data(plots)),
+    )
+
+
+def _breakable(name: str) -> Markup:
+    """A name that may be broken after its dots and underscores."""
+    return Markup(str(escape(name)).replace(".", ".<wbr>").replace("_", "_<wbr>"))
+
+
+def _inline(name: str) -> Markup:
+    return Markup((HERE / name).read_text(encoding="utf-8"))
+
+
+def _json(data: Any) -> Markup:
+    """JSON that cannot end the script element it stands in."""
+    return Markup(json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"))
+
+
+def _anchor(row: Mapping[str, Any]) -> str:
+    """Id of the details of a result, the same on every page made from these runs."""
+    return f"m-{row['run']}-{row['result']}"
+
+
+def _bar(max_ulp: float | None) -> int:
+    """Length in per cent of the bar under an error: its logarithm, 0.5 ULP to everything lost."""
+    if max_ulp is None or not max_ulp > 0.5:
+        return 0
+    return 100 if math.isinf(max_ulp) else min(round(100 * (math.log2(max_ulp) + 1) / _LARGEST_OCTAVES), 100)
+
+
+def _records(frame: pd.DataFrame) -> list[Group]:
+    """Rows as dicts with None for everything missing."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+
+def _grouped(frame: pd.DataFrame) -> list[tuple[str, list[Group]]]:
+    """[(function, rows)] in the order of the frame."""
+    return [(str(name), list(rows)) for name, rows in groupby(_records(frame), key=lambda row: row["function"])]
+
+
+def _head(runs: Sequence[RunLike]) -> Group:
+    results = [result for run in runs for result in run.results]
+    measured = [r for r in results if r["failure"] is None]
+    return {
+        "headline": headline(results),
+        "facts": [
+            _fact(len({r["target"] for r in results}), "target"),
+            _fact(len({r["function"] for r in results}), "function"),
+            _fact(len(results), "measurement"),
+            ("inputs judged", sum(r["n"] or 0 for r in measured)),
+        ],
+        "runs": [{"letter": run_letter(i), **run.manifest} for i, run in enumerate(runs)],
+        "several": len(runs) > 1,
+        "absent": absences(run.manifest for run in runs),
+    }
+
+
+def _fact(n: int, noun: str) -> tuple[str, int]:
+    return (noun if n == 1 else noun + "s"), n
+
+
+def _dtypes(summary: pd.DataFrame) -> list[str]:
+    return sorted(summary["dtype"].unique(), key=lambda name: (dtype_rank(name), name))
+
+
+def _matrix(summary: pd.DataFrame) -> list[Group]:
+    """[{function, groups: [(family, rows)]}]; a row has target, run, form and {dtype: record}."""
+    functions = []
+    for name, records in _grouped(summary):
+        own_last = sorted(records, key=lambda r: (target_order(r), r["run"]))
+        families = []
+        for family, members in groupby(own_last, key=lambda r: r["family"]):
+            rows = []
+            for (target, run), cells in groupby(members, key=lambda r: (r["target"], r["run"])):
+                by_dtype = {cell["dtype"]: cell for cell in cells}
+                rows.append({"target": target, "run": run, "cells": by_dtype, **_shared(by_dtype.values())})
+            families.append((family, rows))
+        functions.append({"function": name, "families": families})
+    return functions
+
+
+def _shared(cells: Any) -> Group:
+    return {name: next((c[name] for c in cells if c[name]), "") for name in ("form", "version")}
+
+
+def _relevant_tail(tail: pd.DataFrame) -> pd.DataFrame:
+    """Rows with a tail to speak of: a threshold, an early zero, or a check that applies."""
+    says = tail[TAIL_CHECKS].isin(["pass", "fail"]).any(axis=1)
+    return tail[says | tail["zero_threshold_x_bits"].notna() | tail["zero_from_x_bits"].notna()]
+
+
+def _specials(special: pd.DataFrame) -> list[tuple[str, list[Group]]]:
+    """[(function, rows)]; a row is one result with {input: record}."""
+    groups = []
+    for name, records in _grouped(special):
+        rows = []
+        for _, cells in groupby(records, key=lambda r: (r["run"], r["result"])):
+            found = list(cells)
+            rows.append({**found[0], "inputs": {cell["input"]: cell for cell in found}})
+        groups.append((name, rows))
+    return groups
+
+
+def _regions(regions: pd.DataFrame) -> Group:
+    """The regions table: one column per region in the order of the runs, one row per result."""
+    groups = []
+    for name, records in _grouped(regions):
+        rows = []
+        for _, cells in groupby(records, key=lambda r: (r["run"], r["result"])):
+            found = list(cells)
+            rows.append({**found[0], "regions": {cell["region"]: cell for cell in found}})
+        groups.append((name, rows))
+    return {"regions": groups, "region_names": list(dict.fromkeys(regions["region"]))}
+
+
+def _speed(throughput: pd.DataFrame) -> list[Group]:
+    """Per function: the rows with their numbers (one per target and run), and a chart per dtype."""
+    functions = []
+    for name, rows in _grouped(throughput):
+        numbers: dict[tuple[str, str], int] = {}
+        for row in sorted(rows, key=lambda r: (target_order(r), r["run"])):
+            row["number"] = numbers.setdefault((row["target"], row["run"]), len(numbers) + 1)
+            row["own"] = row["family"] == OWN_FAMILY
+            speed = f"{text.number_text(row['copy_ratio'])}{text.TIMES} copy"
+            row["title"] = f"{row['target']}: {text.ulp_text(row['max_ulp'], row['bound'])} ULP, {speed}"
+        charts = []
+        for dtype in sorted({row["dtype"] for row in rows}, key=dtype_rank):
+            timed = [row for row in rows if row["dtype"] == dtype and row["copy_ratio"]]
+            if timed:
+                charts.append({"dtype": dtype, **scatter(timed)})
+        functions.append({"function": name, "rows": rows, "charts": charts})
+    return functions
+
+
+def _measurements(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> list[tuple[str, list[Group]]]:
+    """[(function, rows)] of every result, all that is known about it in `evidence`."""
+    findings: dict[tuple[str, int], list[Group]] = {}
+    for finding in _records(frames["findings"]):
+        findings.setdefault((finding["run"], finding["result"]), []).append(finding)
+    groups = _grouped(frames["summary"])
+    for _, rows in groups:
+        for row in rows:
+            row["evidence"] = evidence(row, findings.get((row["run"], row["result"]), []))
+    return groups
+
+
+def _plots(runs: Sequence[RunLike]) -> list[Group]:
+    """[{function, charts}]; a chart is one dtype with its layout, scale and series."""
+    measured = [item for item in ordered_results(runs) if item[2]["buckets"] is not None]
+    detail = bins_per_binade(len(measured))
+    several = len(runs) > 1
+    functions = []
+    for name, items in groupby(measured, key=lambda item: item[2]["function"]):
+        charts = []
+        for dtype, members in groupby(items, key=lambda item: item[2]["dtype"]):
+            entries = list(members)
+            span = octaves(*(result["max_ulp"] or 0 for _, _, result in entries))
+            series = [_series(runs, item, span, detail, several) for item in entries]
+            layout = series[0]["envelope"].layout
+            charts.append(
+                {"dtype": dtype, "id": f"p-{name}-{dtype}", "span": span, "half": half_ulp_line(span), "series": series,
+                 "layout": layout, "strip": series[0]["strip"], "top": text.power_text(span[1])}
+            )  # fmt: skip
+        functions.append({"function": name, "charts": charts})
+    return functions
+
+
+def _series(
+    runs: Sequence[RunLike], item: tuple[int, int, Mapping[str, Any]], span: tuple[int, int], detail: int, several: bool
+) -> Group:
+    run, index, result = item
+    shape = envelope(runs[run].table(index, ENVELOPE_COLUMNS), result["dtype"], detail)
+    strip = shape.coarser(2)
+    letter = run_letter(run)
+    return {
+        "name": f"{result['target']} [{letter}]" if several else result["target"],
+        "family": result["family"],
+        "run": letter,
+        "result": index,
+        "max_ulp": result["max_ulp"],
+        "bound": result["bound"],
+        "verdict": verdict(result),
+        "envelope": shape,
+        "strip": strip,
+        "path": strip_path(strip, span),
+        "nonfinite": strip.nonfinite_ranges(),
+    }
+
+
+def _plot_data(plots: list[Group]) -> Group:
+    """What plot.js needs: one layout per dtype, and per plot the encoded envelopes."""
+    layouts: Group = {}
+    figures: Group = {}
+    for chart in (chart for function in plots for chart in function["charts"]):
+        layout = chart["layout"]
+        layouts[chart["dtype"]] = {"edges": layout.edge_values, "ticks": layout.ticks, "perBinade": layout.per_binade}
+        figures[chart["id"]] = {
+            "dtype": chart["dtype"],
+            "span": chart["span"],
+            "series": [
+                {
+                    "name": s["name"],
+                    "family": s["family"],
+                    "max": text.ulp_text(s["max_ulp"], s["bound"]),
+                    "worst": s["max_ulp"] if s["max_ulp"] is not None and math.isfinite(s["max_ulp"]) else 0,
+                    "bound": s["bound"],
+                    "nonfinite": s["envelope"].nonfinite_ranges(),
+                    "levels": s["envelope"].encoded(),
+                }
+                for s in chart["series"]
+            ],
+        }
+    return {
+        "own": OWN_FAMILY,
+        "perOctave": LEVELS_PER_OCTAVE,
+        "floor": FLOOR,
+        "ceiling": HIGHEST,
+        "layouts": layouts,
+        "figures": figures,
+    }

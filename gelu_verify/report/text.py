@@ -1,0 +1,104 @@
+"""Numbers as a reader sees them: short, aligned, and never better than the truth."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_DOWN, ROUND_UP, Decimal
+from functools import lru_cache
+from typing import Any
+
+from ..formats import get_format
+
+NONE = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+TIMES = "\N{MULTIPLICATION SIGN}"
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_WHOLE_BELOW = 10_000  # errors are written out below it, as d.dde+n from it on
+
+
+def ulp_text(value: float | None, bound: str = "=", digits: int = 3) -> str:
+    """An error in ULP, rounded so that the statement stays true: '=' up, '>=' down."""
+    if value is None or math.isnan(value):
+        return NONE
+    if math.isinf(value):
+        return "inf"
+    mode = ROUND_DOWN if bound == ">=" else ROUND_UP
+    exact = Decimal(value)
+    if exact < _WHOLE_BELOW:
+        places = max(digits - (max(exact.adjusted(), -1) if exact else -1) - 1, 0)
+        return f"{exact.quantize(Decimal(1).scaleb(-places), rounding=mode):f}"
+    leading = exact.scaleb(-exact.adjusted()).quantize(Decimal(1).scaleb(1 - digits), rounding=mode)
+    carry = leading >= 10
+    return f"{leading / 10 if carry else leading:.{digits - 1}f}e{exact.adjusted() + carry}"
+
+
+def share_text(share: float | None) -> str:
+    """A fraction as per cent, rounded down: only a full share reads '100 %'."""
+    if share is None:
+        return NONE
+    if share >= 1:
+        return "100 %"
+    percent = Decimal(share) * 100
+    return f"{percent.quantize(Decimal('0.01' if percent >= 1 else '0.001'), rounding=ROUND_DOWN):f} %"
+
+
+def number_text(value: float | None, digits: int = 3, signed: bool = False) -> str:
+    """A plain number to `digits` significant digits."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return NONE
+    return f"{value:{'+' if signed else ''}.{digits}g}"
+
+
+def count_text(value: int | None) -> str:
+    return NONE if value is None else f"{value:,}"
+
+
+def rate_text(elements_per_s: float | None) -> str:
+    """Elements per second: '1.10 G/s', '630 M/s'."""
+    if elements_per_s is None:
+        return NONE
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if elements_per_s >= limit:
+            scaled = elements_per_s / limit
+            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}/s"
+    return f"{elements_per_s:.0f} /s"
+
+
+def power_text(exponent: int) -> str:
+    """2^exponent as a tick label: '0.5', '64', '2²⁴'."""
+    return f"{2.0**exponent:g}" if -4 <= exponent <= 10 else "2" + str(exponent).translate(_SUPERSCRIPT)
+
+
+def value_text(dtype: str, bits_text: str | None) -> str | None:
+    """The shortest decimal that names the value of these bits in `dtype`; None for no bits."""
+    return None if bits_text is None else _value_text(dtype, int(bits_text, 16))
+
+
+def short_value(dtype: str, bits_text: str | None, digits: int = 6) -> str:
+    """The value to a few digits, for tables that also show the bits."""
+    full = value_text(dtype, bits_text)
+    if full is None:
+        return NONE
+    short = f"{float(full):.{digits}g}"
+    return short if len(short) < len(full) else full
+
+
+@lru_cache(maxsize=65536)
+def _value_text(dtype: str, bits: int) -> str:
+    fmt = get_format(dtype)
+    sign = "-" if fmt.is_negative(bits) else ""
+    if fmt.is_nan(bits):
+        return "nan"
+    if not fmt.is_finite(bits):
+        return f"{sign}inf"
+    if fmt.magnitude(bits) == 0:
+        return f"{sign}0"
+    significand, exponent = fmt.dyadic(bits)
+    value = math.ldexp(significand, exponent)
+    candidates = (f"{value:.{digits}g}" for digits in range(1, 18))
+    return repr(value) if fmt.width == 64 else next(text for text in candidates if fmt.parse(text) == bits)
+
+
+def as_int(value: Any) -> int | None:
+    """An integer that JSON may have carried as a float; None stays None."""
+    return None if value is None else int(value)

@@ -1,0 +1,100 @@
+"""What a RESULT comes to: its verdict, its failing checks, and the one sentence over many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from ..formats import DTYPES
+from ..functions import FUNCTIONS
+from .text import ulp_text
+
+Verdict = Literal["pass", "fail", "raised"]
+Result = Mapping[str, Any]
+
+OWN_FAMILY = "kernels"  # the implementations that ship with this package: listed after everybody else's
+
+
+def verdict(result: Result) -> Verdict:
+    """ "raised": no measure, the target broke down; "fail": at least one check failed; else "pass"."""
+    if result["failure"] is not None:
+        return "raised"
+    return "fail" if failed_checks(result) else "pass"
+
+
+def failed_checks(result: Result) -> list[str]:
+    return [name for name, outcome in (result["checks"] or {}).items() if outcome == "fail"]
+
+
+def is_correctly_rounded(result: Result) -> bool:
+    """Every input that was tried got the correctly rounded answer."""
+    return result["failure"] is None and result["correctly_rounded"] == 1
+
+
+def severity(result: Result) -> tuple[float, bool, int]:
+    """Sorts by the largest error as it is printed; among equals, the plainest path of a framework is the news."""
+    if result["max_ulp"] is None:
+        return -1.0, False, 0
+    printed = float(ulp_text(result["max_ulp"], result["bound"]))
+    return printed, result["family"] != OWN_FAMILY, -len(result["target"])
+
+
+def target_order(result: Result) -> tuple[bool, str, str]:
+    """Frameworks by name, then our own kernels."""
+    return (result["family"] == OWN_FAMILY, result["family"], result["target"])
+
+
+def function_rank(name: str) -> int:
+    """Place of a function in every list: as registered, unknown ones (of foreign runs) last."""
+    return list(FUNCTIONS).index(name) if name in FUNCTIONS else len(FUNCTIONS)
+
+
+def dtype_rank(name: str) -> int:
+    """Place of a dtype in every list."""
+    return DTYPES.index(name) if name in DTYPES else len(DTYPES)
+
+
+def headline(results: Sequence[Result]) -> str:
+    """One sentence for the top of a report."""
+    if not results:
+        return "Nothing was measured."
+    measured = [r for r in results if r["failure"] is None]
+    raised = len(results) - len(measured)
+    broke = f"{_count(raised, 'target')} raised an error" if raised else ""
+    if not measured:
+        return f"Nothing could be measured: {broke}."
+    failing = sum(verdict(r) == "fail" for r in measured)
+    rounded = sum(map(is_correctly_rounded, measured))
+    worst = max(measured, key=severity)
+    everything = "The one measurement passes" if len(measured) == 1 else f"All {len(measured)} measurements pass"
+    parts = [
+        f"{failing} of {_count(len(measured), 'measurement')} fail{'s' if failing == 1 else ''} at least one check"
+        if failing
+        else f"{everything} every check",
+        f"{rounded} {'is' if rounded == 1 else 'are'} correctly rounded on every input tried" if rounded else "",
+        f"the largest error is {_worst(worst)}",
+        broke,
+    ]
+    return "; ".join(p for p in parts if p) + "."
+
+
+def absences(manifests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """{family: reason} of what could not be used in any of the runs."""
+    found: dict[str, str] = {}
+    for manifest in manifests:
+        for family, reason in (manifest.get("absent") or {}).items():
+            found.setdefault(family, reason)
+    return found
+
+
+def _worst(result: Result) -> str:
+    where = f"{result['target']}, {result['function']}, {result['dtype']}"
+    if result["max_ulp"] is None or math.isnan(result["max_ulp"]):
+        return f"unknown ({where})"
+    sign = "at least " if result["bound"] == ">=" else ""
+    return f"{sign}{ulp_text(result['max_ulp'], result['bound'])} ULP ({where})"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -1,0 +1,321 @@
+"""Plan x target x checks: chunks on threads, one merged table, one result.
+
+The target itself is called by one thread at a time, because nobody knows whether somebody else's
+code may be called by two; judging and reducing run beside it without the interpreter lock.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .bucket_table import HIST_EDGES, SUM_SCALE, Facts, Pieces, Table, finish, merge
+from .checks import CHECKS, Evidence, Finding, Policy
+from .errors import TargetFailure
+from .formats import Format, get_format, is_finite, is_negative, ordinals
+from .functions import Function, get_function
+from .plans import Chunk, Plan
+from .reduction import Outcome, reduce
+from .reference import judge, zero_threshold
+from .regions import REGIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .targets.base import Target
+
+Record = dict[str, Any]
+BATCH = 256  # tables merged at once
+NOISE = 2.0**-30  # ulp: below it an error is the reference's own, and u(y) may be 1e290
+LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass
+class Result:
+    """What one sweep found: `record` is the documented JSON object, `table` the buckets (None on failure)."""
+
+    record: Record
+    table: Table | None
+
+    @property
+    def max_ulp(self) -> float | None:
+        """Largest |E|; None where the target failed or nothing was scored."""
+        return self.record["max_ulp"]
+
+    @property
+    def failure(self) -> str | None:
+        """Why there is no measure: the target raised or broke its contract."""
+        return self.record["failure"]
+
+    @property
+    def failed_checks(self) -> list[str]:
+        """Names of the checks that failed."""
+        return [name for name, verdict in self.record["checks"].items() if verdict == "fail"]
+
+    def frame(self) -> pd.DataFrame:
+        """The bucket table, one row per bucket that has inputs."""
+        import pandas as pd
+
+        return pd.DataFrame({} if self.table is None else self.table.flat)
+
+
+def sweep(
+    target: Target,
+    plan: Plan,
+    *,
+    workers: int | None = None,
+    progress: Callable[[int], object] | None = None,
+    policy: Policy = "limit",
+) -> Result:
+    """Judge `target` on every input of `plan`.
+
+    Parameters
+    ----------
+    workers : threads; default the cores this process may use
+    progress : called with the number of inputs of each chunk that is done
+    policy : "formula" accepts NaN at -inf
+
+    Returns
+    -------
+    Result : with `failure` set where the target raised or broke its contract
+    """
+    function, fmt = get_function(plan.function), get_format(plan.dtype)
+    identity = _identity(target, plan)
+    try:
+        table = _measured(target, function, fmt, plan, workers or available_cores(), progress)
+        evidence = Evidence(function, fmt, target, table, plan, policy)
+        findings = {name: check.run(evidence) for name, check in CHECKS.items()}
+    except TargetFailure as failure:
+        return Result({**identity, **_NOTHING, "failure": str(failure)}, None)
+    return Result({**identity, **_measures(evidence, findings), "failure": None}, table)
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# ---- measuring -----------------------------------------------------------------------------------
+
+
+def _measured(
+    target: Target,
+    function: Function,
+    fmt: Format,
+    plan: Plan,
+    workers: int,
+    progress: Callable[[int], object] | None,
+) -> Table:
+    pieces, lock = Pieces.of(function, fmt), Lock()
+    parts: list[Table] = []
+    for table in _in_order(plan, workers, lambda chunk: measure_chunk(target, function, fmt, pieces, chunk, lock)):
+        parts.append(table)
+        if len(parts) == BATCH:
+            parts = [merge(parts)]
+        if progress:
+            progress(int(table.columns["n"].sum()))
+    return finish(merge(parts), pieces)
+
+
+def _in_order(plan: Plan, workers: int, measure: Callable[[Chunk], Table]) -> Iterator[Table]:
+    """`measure` of every chunk, some ahead on threads; the first failure is that of the first chunk that fails."""
+    if workers == 1 or len(plan.chunks) == 1:
+        yield from map(measure, plan.chunks)
+        return
+    waiting: deque[Future[Table]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for chunk in plan.chunks:
+                waiting.append(pool.submit(measure, chunk))
+                if len(waiting) > 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def measure_chunk(target: Target, function: Function, fmt: Format, pieces: Pieces, chunk: Chunk, lock: Lock) -> Table:
+    """The table of one chunk: permute, call, judge, reduce."""
+    x, order = chunk.x_bits(), chunk.order()
+    shuffled, got = x[order], np.empty_like(x)
+    with lock:
+        answer = target.evaluate(fmt.name, shuffled)
+    got[order] = answer
+    want, error, faithful = judge(function.name, fmt.name, x, got)
+    seen = Outcome(x, got, want, _no_overflow(fmt, got, error), faithful)
+    table = reduce(fmt, function, pieces, seen)
+    if function.approximates is None:
+        return table
+    return replace(table, facts=table.facts.merged(_approximation(fmt, function.approximates, x, got)))
+
+
+def _no_overflow(fmt: Format, got: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Errors of finite results that are too large for a double, as the largest double."""
+    return np.where(np.isinf(error) & is_finite(fmt, got), np.copysign(LARGEST, error), error)
+
+
+def _approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> Facts:
+    """Largest error against the function that is approximated, in ulp and absolute."""
+    want, error, _ = judge(exact, fmt.name, x, got)
+    absolute = np.abs(_no_overflow(fmt, got, error))
+    scored = np.flatnonzero(np.isfinite(absolute))
+    if not len(scored):
+        return Facts()
+    x_ord, absolute = ordinals(fmt, x[scored]), absolute[scored]
+    with np.errstate(over="ignore"):
+        distance = absolute * _ulp(fmt, exact, x[scored], want[scored])
+    distance[absolute < NOISE] = 0
+    worst, farthest = int(np.argmax(absolute)), int(np.argmax(distance))
+    return Facts(
+        approximation_ulp=(-float(absolute[worst]), int(x_ord[worst])),
+        approximation_abs=(-min(float(distance[farthest]), LARGEST), int(x_ord[farthest])),
+    )
+
+
+def _ulp(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """u(y), float64: that of the rounded y, or half of it where y was rounded up to a power of two."""
+    magnitude = want & fmt.uint.type(fmt.sign_mask - 1)
+    field = (magnitude >> fmt.uint.type(fmt.precision - 1)).astype(np.int64)
+    unit = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)
+    power = np.flatnonzero((magnitude & fmt.uint.type((1 << (fmt.precision - 1)) - 1) == 0) & (field > 1))
+    error = judge(exact, fmt.name, x[power], want[power]).error
+    grown = np.where(is_negative(fmt, want[power]), error < 0, error > 0)
+    unit[power[grown]] /= 2
+    return unit
+
+
+# ---- the record ----------------------------------------------------------------------------------
+
+_NOTHING: Record = {
+    **dict.fromkeys(("max_ulp", "witness", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful")),
+    **dict.fromkeys(("max_rank", "nonfinite", "zero_from", "zero_threshold", "regions", "approximation", "variant")),
+    "checks": {},
+    "findings": {},
+    "throughput": None,
+    "buckets": None,
+    "sha256": None,
+}
+
+
+def _identity(target: Target, plan: Plan) -> Record:
+    fmt = get_format(plan.dtype)
+    ranges = [":".join(fmt.bits_text(fmt.from_ordinal(end)) for end in span) for span in plan.spans or ()]
+    command = ["gelu-verify", "run", target.name, "--function", plan.function, "--dtype", plan.dtype]
+    command += ["--plan", plan.name, "--seed", str(plan.seed)]
+    return {
+        "target": target.name,
+        "family": target.family,
+        "function": plan.function,
+        "dtype": plan.dtype,
+        "form": target.form,
+        "note": target.note,
+        "version": target.version,
+        "plan": plan.name,
+        "seed": plan.seed,
+        "ranges": ranges or None,
+        "n": plan.size,
+        "bound": "=" if plan.exhaustive else ">=",
+        "repeat": shlex.join([*command, *(word for text in ranges for word in ("--bits", text))]),
+    }
+
+
+def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
+    fmt, table, function = evidence.fmt, evidence.table, evidence.function
+    columns, n = table.columns, evidence.plan.size
+    scored = int(table.hist.sum(dtype=np.int64))
+    worst = table.worst()
+    max_ulp = None if worst is None else float(columns["max_error"][worst])
+    return {
+        **_NOTHING,
+        "max_ulp": max_ulp,
+        "witness": _witness(fmt, columns, worst),
+        "mean_ulp": table.total("error_sum") / SUM_SCALE / scored if scored else None,
+        "p50_ulp": _percentile(table, 0.50, max_ulp),
+        "p99_ulp": _percentile(table, 0.99, max_ulp),
+        "correctly_rounded": table.total("correct") / n,
+        "faithful": table.total("faithful") / n,
+        "max_rank": table.facts.max_rank if scored else None,
+        "nonfinite": {"count": table.total("nonfinite"), "x_bits": _text(fmt, _first(evidence, "nonfinite"))},
+        "zero_from": _point(fmt, _first(evidence, "zero_from")),
+        "zero_threshold": _point(fmt, zero_threshold(function.name, fmt.name)),
+        "regions": _region_records(fmt, table),
+        "approximation": _approximation_record(fmt, function, table.facts),
+        "variant": findings["variant"].value,
+        "checks": {name: finding.verdict for name, finding in findings.items()},
+        "findings": {
+            name: {
+                "detail": finding.detail,
+                "x_bits": _text(fmt, finding.x_bits),
+                "got_bits": _text(fmt, finding.got_bits),
+                "want_bits": _text(fmt, finding.want_bits),
+            }
+            for name, finding in findings.items()
+            if finding.verdict != "not applicable"
+        },
+    }
+
+
+def _first(evidence: Evidence, name: str) -> int | None:
+    """x of a fact's witness."""
+    witness = evidence.witness(name)
+    return None if witness is None else witness[0]
+
+
+def _text(fmt: Format, bits: int | None) -> str | None:
+    return None if bits is None else fmt.bits_text(bits)
+
+
+def _point(fmt: Format, bits: int | None) -> Record | None:
+    return None if bits is None else {"x_bits": fmt.bits_text(bits), "x": float(fmt.fraction(bits))}
+
+
+def _witness(fmt: Format, columns: dict[str, np.ndarray], row: int | None) -> Record | None:
+    if row is None or np.isnan(columns["max_error"][row]):
+        return None
+    return {f"{name}_bits": fmt.bits_text(int(columns[f"max_error_{name}"][row])) for name in ("x", "got", "want")}
+
+
+def _percentile(table: Table, share: float, max_ulp: float | None) -> float | None:
+    """Upper edge of the histogram bin that holds that share of the scored inputs, not above the maximum."""
+    if max_ulp is None:
+        return None
+    counts = np.cumsum(table.hist.sum(axis=1, dtype=np.int64))
+    place = int(np.searchsorted(counts, share * counts[-1]))
+    return min(HIST_EDGES[place], max_ulp)
+
+
+def _region_records(fmt: Format, table: Table) -> list[Record]:
+    rows = {int(region): row for row, region in enumerate(table.regions["region"])}
+    records = []
+    for index, region in enumerate(REGIONS):
+        row = rows.get(index)
+        witness = None if row is None else _witness(fmt, table.regions, row)
+        records.append(
+            {
+                "region": region.name,
+                "n": 0 if row is None else int(table.regions["n"][row]),
+                "max_ulp": None if row is None or witness is None else float(table.regions["max_error"][row]),
+                "witness": witness,
+            }
+        )
+    return records
+
+
+def _approximation_record(fmt: Format, function: Function, facts: Facts) -> Record | None:
+    if function.approximates is None or facts.approximation_ulp is None or facts.approximation_abs is None:
+        return None
+    return {
+        "function": function.approximates,
+        "max_ulp": -facts.approximation_ulp[0],
+        "max_abs": -facts.approximation_abs[0],
+        "x_bits": fmt.bits_text(fmt.from_ordinal(facts.approximation_ulp[1])),
+    }

@@ -1,0 +1,156 @@
+"""What the framework files share: a target made of one Python callable, imports that explain themselves, probing."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..errors import TargetFailure, TargetUnavailable
+from ..formats import DTYPES, get_format
+from ._arrays import ArrayKind, bits_of
+from .base import Target, first_line
+
+AnyTarget = TypeVar("AnyTarget", bound=Target)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Arguments of one call, and the dtype that they are in."""
+
+    dtype: str
+    arguments: tuple
+
+
+def _alone(x: Any) -> tuple:
+    return (x,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LibraryTarget(Target):
+    """A path through a library: `prepare` makes the arguments from x (not timed), `compute` is timed."""
+
+    arrays: ArrayKind
+    compute: Callable[..., Any]
+    prepare: Callable[[Any], tuple] = _alone
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
+        with self.arrays.session(dtype):
+            return Loaded(dtype, self.prepare(self.arrays.from_bits(dtype, x_bits)))
+
+    def call(self, loaded: Loaded) -> Any:
+        with self.arrays.session(loaded.dtype):
+            return self.arrays.wait(self.compute(*loaded.arguments))
+
+    def store(self, dtype: str, loaded: Loaded, result: Any) -> np.ndarray:
+        with self.arrays.session(dtype):
+            return bits_of(self.name, dtype, result)
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way through a library: what it is called, what it computes, how, and the callable that does.
+
+    `prepare` and `note` where they differ from the rest of the family.
+    """
+
+    name: str
+    function: str
+    form: str
+    compute: Callable[..., Any]
+    prepare: Callable[[Any], tuple] | None = None
+    note: str = ""
+
+
+def library_targets(
+    family: str,
+    version: str,
+    paths: Iterable[Path],
+    *,
+    arrays: ArrayKind,
+    prepare: Callable[[Any], tuple] = _alone,
+    note: str = "",
+    takes: Callable[[LibraryTarget, str], bool] | None = None,
+) -> Iterator[Target]:
+    """The paths of one library as targets, each in the dtypes that it `takes` (default: in which it answers)."""
+    return probed(
+        (
+            LibraryTarget(
+                name=f"{family}.{path.name}",
+                function=path.function,
+                dtypes=DTYPES,
+                form=path.form,
+                note=path.note or note,
+                version=version,
+                arrays=arrays,
+                compute=path.compute,
+                prepare=path.prepare or prepare,
+            )
+            for path in paths
+        ),
+        takes or answers,
+    )
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Import-time chatter of a framework is not ours to print, nor to fail on under `-W error`."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow reads it once, when it is first imported
+    level = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(level)
+
+
+def framework(module: str, package: str | None = None) -> ModuleType:
+    """Import `module`; TargetUnavailable says that `package` is not installed, or why it does not import."""
+    package = package or module.partition(".")[0]
+    try:
+        with quiet():
+            return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name == module.partition(".")[0]:
+            raise TargetUnavailable(f"{package} is not installed") from None
+        raise TargetUnavailable(_broken(package, error)) from error
+    except Exception as error:  # a broken installation may raise anything
+        raise TargetUnavailable(_broken(package, error)) from error
+
+
+def _broken(package: str, error: Exception) -> str:
+    return f"{package} cannot be imported: {type(error).__name__}: {first_line(error)}"
+
+
+def probed(targets: Iterable[AnyTarget], takes: Callable[[AnyTarget, str], bool]) -> Iterator[AnyTarget]:
+    """Each target with those of its dtypes that it takes; those that take none are left out."""
+    for target in targets:
+        dtypes = tuple(dtype for dtype in target.dtypes if takes(target, dtype))
+        if dtypes:
+            yield dataclasses.replace(target, dtypes=dtypes)
+
+
+def answers(target: Target, dtype: str) -> bool:
+    """Whether it answers four ordinary numbers in that dtype."""
+    try:
+        target.evaluate(dtype, ordinary_numbers(dtype))
+    except TargetFailure:
+        return False
+    return True
+
+
+def ordinary_numbers(dtype: str) -> np.ndarray:
+    """Bits of -1, 1/2, 1 and 2: what any implementation that takes the dtype at all answers."""
+    fmt = get_format(dtype)
+    return np.array([fmt.parse(text) for text in ("-1", "0.5", "1", "2")], fmt.uint)

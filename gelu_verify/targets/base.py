@@ -1,0 +1,78 @@
+"""What every target is: bits in, bits out, and a timed middle without conversions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import TargetFailure
+from ..formats import get_format
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target(ABC):
+    """An implementation under test.
+
+    `name` is `family.path` (`torch.gelu`, `kernels.gelu_erfc`), or what the user typed for a
+    callable. `function` is what it says it computes; `form` how; `note` how it is called;
+    `version` of the library or hash of the source.
+    """
+
+    name: str
+    function: str
+    dtypes: tuple[str, ...]
+    form: str = ""
+    note: str = ""
+    version: str = ""
+
+    @property
+    def family(self) -> str:
+        """`torch` of `torch.gelu`; `callable` for what the user named."""
+        return "callable" if ":" in self.name else self.name.partition(".")[0]
+
+    @abstractmethod
+    def load(self, dtype: str, x_bits: np.ndarray) -> Any:
+        """`x_bits` (1-D, contiguous, unsigned) as the library's own input, without copying where it can;
+        a preallocated output belongs to what is returned."""
+
+    @abstractmethod
+    def call(self, loaded: Any) -> Any:
+        """Run the implementation, nothing else: this is what is timed. May block, must not be lazy."""
+
+    @abstractmethod
+    def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
+        """The library's output as bits; raises TargetFailure when its dtype is not `dtype`."""
+
+    def evaluate(self, dtype: str, x_bits: np.ndarray) -> np.ndarray:
+        """Output bits for input bits; TargetFailure when the implementation raises or breaks its contract.
+
+        Checked: it returns (no exception), with the input's shape, in the input's dtype, and leaves
+        its input as it was.
+        """
+        fmt = get_format(dtype)
+        private = x_bits.copy()
+        try:
+            loaded = self.load(dtype, private)
+            result = self.call(loaded)
+            y_bits = np.asarray(self.store(dtype, loaded, result))
+        except TargetFailure:
+            raise
+        except (Exception, SystemExit) as error:  # someone else's code: whatever it raises is a result
+            raise TargetFailure(f"{self.name} raised {type(error).__name__}: {first_line(error)}") from error
+        if y_bits.shape != x_bits.shape:
+            raise TargetFailure(f"{self.name} returned shape {y_bits.shape} for an input of shape {x_bits.shape}")
+        if y_bits.dtype != fmt.uint:
+            raise TargetFailure(f"{self.name} returned {y_bits.dtype} where {dtype} was expected")
+        changed = np.flatnonzero(private != x_bits)
+        if changed.size:
+            where = int(changed[0])
+            raise TargetFailure(f"{self.name} changed its input at index {where} ({fmt.bits_text(int(x_bits[where]))})")
+        return y_bits
+
+
+def first_line(error: BaseException) -> str:
+    """First line of an exception's message, of bounded length."""
+    return (str(error).strip().splitlines() or ["(no message)"])[0][:300]

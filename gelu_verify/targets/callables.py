@@ -1,0 +1,185 @@
+"""Any Python function as a target: "module:function" or "path/file.py:function"."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module, metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..errors import TargetUnavailable, UsageError
+from ..formats import DTYPES
+from ._arrays import ArrayKind, get_kind, kind_of_module
+from ._library import LibraryTarget, framework, ordinary_numbers, quiet
+from .base import first_line
+
+
+def is_callable_name(name: str) -> bool:
+    """Whether `name` names a Python callable, and not a family or a target of one."""
+    return ":" in name
+
+
+def load_callable(
+    name: str,
+    function: str,
+    dtype: str | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    array: str | None = None,
+) -> LibraryTarget:
+    """The callable `name`, imported, as a target; see `callable_target`.
+
+    Raises
+    ------
+    UsageError
+        No such file, module or attribute; it cannot be imported; it is not callable.
+    """
+    if array:
+        get_kind(array)
+    source, _, path = name.rpartition(":")
+    if not source or not path:
+        raise UsageError(f"{name!r} names no callable (accepted: module:function, path/file.py:function)")
+    module = _load_file(Path(source)) if _is_path(source) else _import(source)
+    compute = _attribute(name, module, path)
+    if array is None and not _is_path(source) and _own_kind(compute) is None:  # torch.special:ndtr says builtins
+        array = kind.name if (kind := kind_of_module(source)) else None
+    target = callable_target(compute, function, dtype, name=name, kwargs=kwargs, array=array)
+    return dataclasses.replace(target, version=_version(module))
+
+
+def callable_target(
+    compute: Callable[..., Any],
+    function: str = "gelu",
+    dtype: str | None = None,
+    *,
+    name: str | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    array: str | None = None,
+) -> LibraryTarget:
+    """A function of one array as a target that claims to compute `function`.
+
+    It is called with a 1-D array of the kind `array` ("numpy", "torch", "jax", "tensorflow";
+    default: that of the package it comes from, else NumPy) and with `kwargs`. Its dtypes are
+    `dtype`, or all in which it takes an array of ordinary numbers; all four when it takes none,
+    so that what it raises is seen.
+    """
+    kind = get_kind(array) if array else _own_kind(compute) or get_kind("numpy")
+    text = ", ".join(f"{key}={value!r}" for key, value in (kwargs or {}).items())
+    target = LibraryTarget(
+        name=name
+        or f"{getattr(compute, '__module__', None)}:{getattr(compute, '__qualname__', type(compute).__name__)}",
+        function=function,
+        dtypes=(dtype,) if dtype else DTYPES,
+        note=f"called with {kind.name} arrays" + (f" and {text}" if text else ""),
+        arrays=_importable(kind),
+        compute=functools.partial(compute, **(kwargs or {})),
+    )
+    if dtype:
+        return target
+    return dataclasses.replace(target, dtypes=tuple(filter(functools.partial(_takes, target), DTYPES)) or DTYPES)
+
+
+def _own_kind(compute: Callable[..., Any]) -> ArrayKind | None:
+    """Kind of the package that a callable says it is from; of its class, for an instance."""
+    return kind_of_module(getattr(compute, "__module__", None))
+
+
+def _is_path(source: str) -> bool:
+    return source.endswith(".py") or os.sep in source or "/" in source
+
+
+def _load_file(path: Path) -> ModuleType:
+    """Run a Python file as a module of its own; its folder can be imported from, as when it is run as a script."""
+    if not path.is_file():
+        raise UsageError(f"no such file: {path}")
+    path = path.resolve()
+    name = f"{path.stem}_{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is no Python file (accepted: path/file.py:function)")
+    _append_to_path(path.parent)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickle look a class up by its module
+    try:
+        with quiet():
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # the user's code: whatever it raises is named
+        del sys.modules[name]
+        raise _not_imported(str(path), error) from error
+    return module
+
+
+def _import(source: str) -> ModuleType:
+    _append_to_path(Path.cwd())
+    try:
+        with quiet():
+            return import_module(source)
+    except ModuleNotFoundError as error:
+        if error.name and (source == error.name or source.startswith(f"{error.name}.")):
+            raise UsageError(f"no module named {error.name!r} (a file is given as path/file.py:function)") from None
+        raise _not_imported(f"module {source!r}", error) from error
+    except (Exception, SystemExit) as error:  # the user's code: whatever it raises is named
+        raise _not_imported(f"module {source!r}", error) from error
+
+
+def _not_imported(what: str, error: BaseException) -> UsageError:
+    return UsageError(f"{what} cannot be imported: {type(error).__name__}: {first_line(error)}")
+
+
+def _append_to_path(folder: Path) -> None:
+    """Let `folder` be imported from, after everything that is installed."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def _attribute(name: str, module: ModuleType, path: str) -> Callable[..., Any]:
+    found: Any = module
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            owner = f"{name.rpartition(':')[0]!r}" if found is module else f"{found!r}"
+            raise UsageError(f"{owner} has no attribute {part!r} (in {name!r})") from None
+    if not callable(found):
+        raise UsageError(f"{name!r} is {type(found).__name__}, not callable")
+    return found
+
+
+def _importable(kind: ArrayKind) -> ArrayKind:
+    """`kind`, when its library is there."""
+    try:
+        framework(kind.roots[0])
+    except TargetUnavailable as reason:
+        raise UsageError(f"array kind {kind.name!r} cannot be used: {reason}") from None
+    return kind
+
+
+def _takes(target: LibraryTarget, dtype: str) -> bool:
+    """Whether it returns at all; what it returns is judged by the sweep."""
+    try:
+        target.call(target.load(dtype, ordinary_numbers(dtype)))
+    except (Exception, SystemExit):  # noqa: BLE001 - someone else's code; the sweep shows what it raises
+        return False
+    return True
+
+
+def _version(module: ModuleType) -> str:
+    """Version of the package that the module is from, or a hash of its source."""
+    root = module.__name__.partition(".")[0]
+    if root in sys.stdlib_module_names:
+        return f"Python {sys.version.split()[0]}"
+    version = getattr(sys.modules[root], "__version__", None)
+    if isinstance(version, str):
+        return version
+    with suppress(metadata.PackageNotFoundError):
+        return metadata.version(root)
+    source = inspect.getsourcefile(module)
+    return f"sha256:{hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12]}" if source else ""

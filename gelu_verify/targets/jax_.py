@@ -1,0 +1,89 @@
+"""JAX on the CPU: `jax.nn` operation by operation and compiled by XLA, its gradients and building blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from ._arrays import get_kind
+from ._library import LibraryTarget, Path, framework, library_targets, quiet
+from .base import Target
+
+Forward = tuple[str, str, str, Callable[[Any], Any]]
+EAGER = "CPU, one XLA computation per operation"
+JIT = "CPU, jax.jit"
+
+
+def discover() -> Iterator[Target]:
+    """Every path, in the dtypes that it takes."""
+    jax = framework("jax")
+    with quiet():  # it says that it looked for a GPU
+        cpu = jax.devices("cpu")[0]
+    return library_targets(
+        "jax",
+        jax.__version__,
+        (*_forward(jax), *_gradients(jax), *_blocks(jax)),
+        arrays=get_kind("jax"),
+        prepare=lambda x: (jax.device_put(x, cpu),),
+        note=EAGER,
+        takes=_traces,
+    )
+
+
+def _traces(target: LibraryTarget, dtype: str) -> bool:
+    """Whether it maps arrays of that dtype to the same dtype; traced only, as compiling takes a tenth of a second."""
+    jax = framework("jax")
+    with target.arrays.session(dtype):
+        x = jax.ShapeDtypeStruct((4,), dtype)
+        try:
+            return jax.eval_shape(target.compute, x).dtype == x.dtype
+        except TypeError:  # what JAX raises for a dtype that a function does not take
+            return False
+
+
+def _functions(jax: ModuleType) -> tuple[Forward, ...]:
+    nn = jax.nn
+    return (
+        ("gelu", "gelu", "nn.gelu: 0.5 x erfc(-x/sqrt 2)", partial(nn.gelu, approximate=False)),
+        (
+            "gelu_tanh",
+            "gelu_tanh",
+            "nn.gelu: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
+            partial(nn.gelu, approximate=True),
+        ),
+        ("gelu_sigmoid", "gelu_sigmoid", "x nn.sigmoid(1.702 x)", lambda x: x * nn.sigmoid(1.702 * x)),
+        ("silu", "silu", "nn.silu: x logistic(x)", nn.silu),
+    )
+
+
+def _forward(jax: ModuleType) -> Iterator[Path]:
+    norm = framework("jax.scipy.stats").norm
+    for name, function, form, compute in _functions(jax):
+        yield Path(name, function, form, compute)
+        yield Path(f"{name}-jit", function, form, jax.jit(compute), note=JIT)
+    yield Path("gelu-normcdf", "gelu", "x norm.cdf(x)", jax.jit(lambda x: x * norm.cdf(x)), note=JIT)
+    log = jax.jit(lambda x: x * jax.numpy.exp(norm.logcdf(x)))
+    yield Path("gelu-logcdf", "gelu", "x exp(norm.logcdf(x))", log, note=JIT)
+
+
+def _gradients(jax: ModuleType) -> Iterator[Path]:
+    """Compiled only: operation by operation, XLA would compile each of some twenty for every length of x."""
+    for name, function, form, forward in _functions(jax):
+        path = f"{name}_grad-jit"
+        yield Path(path, f"{function}_grad", f"jax.grad of {form}", jax.jit(jax.vmap(jax.grad(forward))), note=JIT)
+
+
+def _blocks(jax: ModuleType) -> tuple[Path, ...]:
+    nn, lax = jax.nn, jax.lax
+    return (
+        Path("relu", "relu", "nn.relu", nn.relu),
+        Path("elu", "elu", "nn.elu", nn.elu),
+        Path("erf", "erf", "lax.erf", lax.erf),
+        Path("erfc", "erfc", "lax.erfc", lax.erfc),
+        Path("normcdf", "normcdf", "scipy.stats.norm.cdf", framework("jax.scipy.stats").norm.cdf),
+        Path("tanh", "tanh", "lax.tanh", lax.tanh),
+        Path("sigmoid", "sigmoid", "nn.sigmoid", nn.sigmoid),
+        Path("exp", "exp", "lax.exp", lax.exp),
+    )

@@ -1,0 +1,57 @@
+"""Our own kernels, compiled from src/kernels/: GELUs as the world codes them, on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import TargetUnavailable
+from .base import Target
+
+
+class Loaded(NamedTuple):
+    """One call: a kernel in one dtype, its input and its preallocated output."""
+
+    dtype: str
+    x_bits: np.ndarray
+    y_bits: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelTarget(Target):
+    """A compiled kernel in every dtype that it comes in."""
+
+    kernel: str
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
+        return Loaded(dtype, x_bits, np.empty_like(x_bits))
+
+    def call(self, loaded: Loaded) -> Any:
+        from ..kernels import run
+
+        run(self.kernel, *loaded)
+
+    def store(self, dtype: str, loaded: Loaded, result: Any) -> np.ndarray:
+        return loaded.y_bits
+
+
+def discover() -> Iterator[Target]:
+    """One target for each kernel name; a name ending in -f32 computes 16-bit dtypes in float32 and rounds once."""
+    try:
+        from ..kernels import KERNELS
+    except ImportError as error:
+        raise TargetUnavailable(f"the compiled kernels cannot be imported ({error}): install with pip") from error
+    for name in dict.fromkeys(kernel.name for kernel in KERNELS):
+        same = [kernel for kernel in KERNELS if kernel.name == name]
+        yield KernelTarget(
+            name=f"kernels.{name}",
+            kernel=name,
+            function=same[0].function,
+            dtypes=tuple(kernel.dtype for kernel in same),
+            form=same[0].form,
+            note=same[0].note,
+            version=same[0].version,
+        )

@@ -1,0 +1,58 @@
+"""NumPy: the forms that need tanh and exp only; in 16 bits NumPy rounds after every operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import pi, sqrt
+
+import numpy as np
+
+from ._arrays import get_kind
+from ._library import Path, library_targets
+from .base import Target
+
+SQRT_2_OVER_PI = sqrt(2 / pi)
+
+# compute(x, out, c): c rounds a constant to the dtype, as a bfloat16 array and a Python float make float32
+PATHS = (
+    Path(
+        "gelu_tanh",
+        "gelu_tanh",
+        "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
+        lambda x, out, c: np.multiply(
+            c(0.5) * x, c(1) + np.tanh(c(SQRT_2_OVER_PI) * (x + c(0.044715) * np.power(x, 3))), out=out
+        ),
+    ),
+    Path(
+        "gelu_tanh-exp",
+        "gelu_tanh",
+        "x / (1 + exp(-2 sqrt(2/pi) (x + 0.044715 x^3)))",
+        lambda x, out, c: np.divide(
+            x, c(1) + np.exp(c(-2 * SQRT_2_OVER_PI) * (x + c(0.044715) * (x * x * x))), out=out
+        ),
+    ),
+    Path(
+        "gelu_sigmoid",
+        "gelu_sigmoid",
+        "x / (1 + exp(-1.702 x))",
+        lambda x, out, c: np.divide(x, c(1) + np.exp(c(-1.702) * x), out=out),
+    ),
+    Path("silu", "silu", "x / (1 + exp(-x))", lambda x, out, c: np.divide(x, c(1) + np.exp(-x), out=out)),
+    Path("relu", "relu", "maximum(x, 0)", lambda x, out, c: np.maximum(x, c(0), out=out)),
+    Path("elu", "elu", "where(x > 0, x, expm1(x))", lambda x, out, c: np.where(x > 0, x, np.expm1(x))),
+    Path("tanh", "tanh", "tanh", lambda x, out, c: np.tanh(x, out=out)),
+    Path("sigmoid", "sigmoid", "1 / (1 + exp(-x))", lambda x, out, c: np.divide(c(1), c(1) + np.exp(-x), out=out)),
+    Path("exp", "exp", "exp", lambda x, out, c: np.exp(x, out=out)),
+)
+
+
+def discover() -> Iterator[Target]:
+    """Every path, in the dtypes that it takes."""
+    return library_targets(
+        "numpy",
+        np.__version__,
+        PATHS,
+        arrays=get_kind("numpy"),
+        prepare=lambda x: (x, np.empty_like(x), x.dtype.type),
+        note="one array operation after the other; constants rounded to the dtype",
+    )

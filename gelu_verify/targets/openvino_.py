@@ -1,0 +1,123 @@
+"""OpenVINO, CPU plugin: one-operation models, inference precision float32."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..errors import TargetFailure
+from ..formats import DTYPES
+from ._library import framework
+from .base import Target
+
+OPENVINO_TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
+NOTE = "CPU plugin, inference precision f32 (it computes every dtype in float32), preallocated output"
+
+Operation = Callable[[ModuleType, Any, Any], Any]  # (opset, x, element type) -> node
+
+PATHS: tuple[tuple[str, str, str, Operation], ...] = (
+    ("gelu", "gelu", "Gelu-7, erf", lambda ops, x, element: ops.gelu(x, "erf")),
+    ("gelu_tanh", "gelu_tanh", "Gelu-7, tanh", lambda ops, x, element: ops.gelu(x, "tanh")),
+    (
+        "gelu_sigmoid",
+        "gelu_sigmoid",
+        "Swish-4, beta=1.702",
+        lambda ops, x, element: ops.swish(x, ops.constant(1.702, element)),
+    ),
+    ("silu", "silu", "Swish-4, beta=1", lambda ops, x, element: ops.swish(x, ops.constant(1, element))),
+    ("relu", "relu", "Relu-1", lambda ops, x, element: ops.relu(x)),
+    ("elu", "elu", "Elu-1", lambda ops, x, element: ops.elu(x, 1.0)),
+    ("erf", "erf", "Erf-1", lambda ops, x, element: ops.erf(x)),
+    ("tanh", "tanh", "Tanh-1", lambda ops, x, element: ops.tanh(x)),
+    ("sigmoid", "sigmoid", "Sigmoid-1", lambda ops, x, element: ops.sigmoid(x)),
+    ("exp", "exp", "Exp-1", lambda ops, x, element: ops.exp(x)),
+)
+
+
+def discover() -> Iterator[Target]:
+    """Every path, in all dtypes: the plugin converts at the model's borders."""
+    openvino = _openvino()
+    for name, function, form, operation in PATHS:
+        yield OpenvinoTarget(
+            name=f"openvino.{name}",
+            function=function,
+            dtypes=DTYPES,
+            form=form,
+            note=NOTE,
+            version=openvino.__version__.partition("-")[0],
+            operation=operation,
+        )
+
+
+def _openvino() -> ModuleType:
+    with _without_telemetry():
+        return framework("openvino")
+
+
+@contextmanager
+def _without_telemetry() -> Iterator[None]:
+    """Importing OpenVINO reports home from a forked process; without the reporter it uses its own stub."""
+    absent = object()
+    before = sys.modules.get("openvino_telemetry", absent)
+    sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if before is absent:
+            del sys.modules["openvino_telemetry"]
+        else:
+            sys.modules["openvino_telemetry"] = before  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An infer request, and the memory that its tensors share."""
+
+    request: Any
+    y_type: str
+    x_bits: np.ndarray
+    y_bits: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenvinoTarget(Target):
+    """A compiled one-operation model; input and output tensors share NumPy's memory."""
+
+    operation: Operation
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
+        openvino, compiled = _openvino(), _compiled(self.operation, dtype)
+        x_bits, y_bits = np.require(x_bits, requirements="W"), np.empty_like(x_bits)
+        element, shape = _element(openvino, dtype), openvino.Shape(list(x_bits.shape))
+        request = compiled.create_infer_request()
+        request.set_input_tensor(0, openvino.Tensor(x_bits, shape, element))
+        request.set_output_tensor(0, openvino.Tensor(y_bits, shape, element))
+        return Loaded(request, compiled.output(0).get_element_type().get_type_name(), x_bits, y_bits)
+
+    def call(self, loaded: Loaded) -> None:
+        loaded.request.infer()
+
+    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
+        if loaded.y_type != OPENVINO_TYPES[dtype]:
+            raise TargetFailure(f"{self.name} returned {loaded.y_type} where {dtype} was expected")
+        return loaded.y_bits
+
+
+@lru_cache(maxsize=8)
+def _compiled(operation: Operation, dtype: str) -> Any:
+    openvino, ops = _openvino(), framework("openvino.opset13")
+    element = _element(openvino, dtype)
+    x = ops.parameter([-1], element, name="x")
+    model = openvino.Model([operation(ops, x, element)], [x], "path")
+    return openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+
+
+def _element(openvino: ModuleType, dtype: str) -> Any:
+    return getattr(openvino.Type, OPENVINO_TYPES[dtype])

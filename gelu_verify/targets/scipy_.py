@@ -1,0 +1,77 @@
+"""SciPy: x*ndtr(x) and its relatives, from `scipy.special` (float32 and float64; 16 bits are promoted there)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import pi, sqrt
+from types import ModuleType
+
+import numpy as np
+
+from ._arrays import get_kind
+from ._library import Path, answers, framework, library_targets
+from .base import Target
+
+SQRT_HALF = sqrt(0.5)
+SQRT_8_OVER_PI = sqrt(8 / pi)
+
+
+def discover() -> Iterator[Target]:
+    """Every path, in the dtypes that it takes."""
+    version, special = framework("scipy").__version__, framework("scipy.special")
+    return library_targets(
+        "scipy",
+        version,
+        (*_forms(special), *_blocks(special)),
+        arrays=get_kind("numpy"),
+        prepare=lambda x: (x, np.empty_like(x)),
+        note="scipy.special on NumPy arrays",
+        takes=lambda target, dtype: dtype in ("float32", "float64") and answers(target, dtype),
+    )
+
+
+def _forms(special: ModuleType) -> tuple[Path, ...]:
+    return (
+        Path("gelu", "gelu", "x ndtr(x)", lambda x, out: np.multiply(x, special.ndtr(x), out=out)),
+        Path(
+            "gelu-log_ndtr",
+            "gelu",
+            "x exp(log_ndtr(x))",
+            lambda x, out: np.multiply(x, np.exp(special.log_ndtr(x)), out=out),
+        ),
+        Path(
+            "gelu-erfc",
+            "gelu",
+            "0.5 x erfc(-x/sqrt 2)",
+            lambda x, out: np.multiply(0.5 * x, special.erfc(-SQRT_HALF * x), out=out),
+        ),
+        Path(
+            "gelu-erf",
+            "gelu",
+            "0.5 x (1 + erf(x/sqrt 2))",
+            lambda x, out: np.multiply(0.5 * x, 1 + special.erf(SQRT_HALF * x), out=out),
+        ),
+        Path(
+            "gelu_tanh",
+            "gelu_tanh",
+            "x expit(2 sqrt(2/pi) (x + 0.044715 x^3))",
+            lambda x, out: np.multiply(x, special.expit(SQRT_8_OVER_PI * (x + 0.044715 * (x * x * x))), out=out),
+        ),
+        Path(
+            "gelu_sigmoid",
+            "gelu_sigmoid",
+            "x expit(1.702 x)",
+            lambda x, out: np.multiply(x, special.expit(1.702 * x), out=out),
+        ),
+        Path("silu", "silu", "x expit(x)", lambda x, out: np.multiply(x, special.expit(x), out=out)),
+    )
+
+
+def _blocks(special: ModuleType) -> tuple[Path, ...]:
+    return (
+        Path("erf", "erf", "erf", lambda x, out: special.erf(x, out=out)),
+        Path("erfc", "erfc", "erfc", lambda x, out: special.erfc(x, out=out)),
+        Path("normcdf", "normcdf", "ndtr", lambda x, out: special.ndtr(x, out=out)),
+        Path("normcdf-log_ndtr", "normcdf", "exp(log_ndtr(x))", lambda x, out: np.exp(special.log_ndtr(x), out=out)),
+        Path("sigmoid", "sigmoid", "expit", lambda x, out: special.expit(x, out=out)),
+    )

@@ -1,0 +1,180 @@
+"""PyTorch on the CPU: `F.gelu` by each of its dispatch paths, eager forms, autograd and building blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import pi, sqrt
+from threading import Lock
+from types import ModuleType
+from typing import Any
+
+from ._arrays import get_kind
+from ._library import Path, framework, library_targets
+from .base import Target
+
+SQRT_HALF = sqrt(0.5)
+SQRT_2_OVER_PI = sqrt(2 / pi)
+NOTE = "CPU, contiguous, preallocated output"
+
+# The oneDNN switch is global to the process, not to a thread: who sets it and who depends on it take turns.
+_ONEDNN_SWITCH = Lock()
+
+Compute = Callable[..., Any]
+
+
+def discover() -> Iterator[Target]:
+    """Every path, in the dtypes that it takes."""
+    torch = framework("torch")
+    return library_targets(
+        "torch",
+        torch.__version__,
+        (*_gelu(torch), *_forms(torch), *_gradients(torch), *_blocks(torch)),
+        arrays=get_kind("torch"),
+        prepare=lambda x: (x, torch.empty_like(x)),
+        note=NOTE,
+    )
+
+
+def _gelu(torch: ModuleType) -> tuple[Path, ...]:
+    gelu, silu = torch._C._nn.gelu, torch.ops.aten.silu.out
+    strided, note = _strided(torch), "CPU, every second element of a larger tensor, preallocated output"
+    erf = "0.5 x (1 + erf(x/sqrt 2)), fused"
+    tanh = "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), fused"
+    return (
+        Path(
+            "gelu",
+            "gelu",
+            erf,
+            _in_turn(lambda x, out: gelu(x, out=out)),
+            None,
+            f"{NOTE}, oneDNN where torch chooses it",
+        ),
+        Path("gelu-strided", "gelu", erf, lambda x, out: gelu(x, out=out), strided, note),
+        Path(
+            "gelu-nomkldnn",
+            "gelu",
+            erf,
+            _without_onednn(torch, lambda x, out: gelu(x, out=out)),
+            None,
+            f"{NOTE}, oneDNN off",
+        ),
+        Path("gelu_tanh", "gelu_tanh", tanh, lambda x, out: gelu(x, approximate="tanh", out=out)),
+        Path(
+            "gelu_tanh-strided", "gelu_tanh", tanh, lambda x, out: gelu(x, approximate="tanh", out=out), strided, note
+        ),
+        Path("silu", "silu", "x / (1 + exp(-x)), fused", lambda x, out: silu(x, out=out)),
+        Path("silu-strided", "silu", "x / (1 + exp(-x)), fused", lambda x, out: silu(x, out=out), strided, note),
+    )
+
+
+def _strided(torch: ModuleType) -> Compute:
+    """Arguments that keep F.gelu from oneDNN and from contiguous SIMD: a view of every second element."""
+
+    def prepare(x: Any) -> tuple:
+        wide = torch.zeros(2 * x.numel(), dtype=x.dtype)
+        wide[::2] = x
+        return wide[::2], torch.empty_like(x)
+
+    return prepare
+
+
+def _in_turn(compute: Compute) -> Compute:
+    def locked(*arguments: Any) -> Any:
+        with _ONEDNN_SWITCH:
+            return compute(*arguments)
+
+    return locked
+
+
+def _without_onednn(torch: ModuleType, compute: Compute) -> Compute:
+    # not torch.backends.mkldnn.flags: that sets four more switches and warns about one of them
+    def locked(*arguments: Any) -> Any:
+        with _ONEDNN_SWITCH:
+            before = torch._C._get_mkldnn_enabled()
+            torch._C._set_mkldnn_enabled(False)
+            try:
+                return compute(*arguments)
+            finally:
+                torch._C._set_mkldnn_enabled(before)
+
+    return locked
+
+
+def _forms(torch: ModuleType) -> tuple[Path, ...]:
+    """What people write in Python: every operation is rounded to the dtype."""
+    return tuple(
+        Path(name, function, form, lambda x, out, f=compute: f(x), None, "CPU, eager: one operation after the other")
+        for name, function, form, compute in _eager(torch)
+    )
+
+
+def _eager(torch: ModuleType) -> tuple[tuple[str, str, str, Compute], ...]:
+    special = torch.special
+    return (
+        ("gelu-erf", "gelu", "0.5 x (1 + erf(x/sqrt 2))", lambda x: 0.5 * x * (1 + torch.erf(x * SQRT_HALF))),
+        ("gelu-erfc", "gelu", "0.5 x erfc(-x/sqrt 2)", lambda x: 0.5 * x * torch.erfc(x * -SQRT_HALF)),
+        ("gelu-ndtr", "gelu", "x ndtr(x)", lambda x: x * special.ndtr(x)),
+        ("gelu-log_ndtr", "gelu", "x exp(log_ndtr(x))", lambda x: x * torch.exp(special.log_ndtr(x))),
+        (
+            "gelu_tanh-eager",
+            "gelu_tanh",
+            "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
+            lambda x: 0.5 * x * (1 + torch.tanh(SQRT_2_OVER_PI * (x + 0.044715 * torch.pow(x, 3)))),
+        ),
+        ("gelu_sigmoid", "gelu_sigmoid", "x sigmoid(1.702 x)", lambda x: x * torch.sigmoid(1.702 * x)),
+        ("silu-eager", "silu", "x sigmoid(x)", lambda x: x * torch.sigmoid(x)),
+    )
+
+
+def _gradients(torch: ModuleType) -> Iterator[Path]:
+    """Autograd of each forward path; the forward pass belongs to `prepare` and is not timed."""
+    F = torch.nn.functional
+    backward, after = _autograd(torch)
+    strided, note = _strided(torch), "CPU, autograd, "
+    off, fused = partial(_without_onednn, torch), "backward of F.gelu"
+    yield Path("gelu_grad", "gelu_grad", fused, _in_turn(backward), _in_turn(after(F.gelu)), f"{note}contiguous")
+    yield Path(
+        "gelu_grad-nomkldnn", "gelu_grad", fused, off(backward), off(after(F.gelu)), f"{note}oneDNN switched off"
+    )
+    yield Path(
+        "gelu_grad-strided", "gelu_grad", fused, backward, after(F.gelu, lambda x: strided(x)[0]), f"{note}strided"
+    )
+    others = (
+        ("gelu_tanh", "gelu_tanh", 'F.gelu(approximate="tanh")', lambda x: F.gelu(x, approximate="tanh")),
+        ("silu", "silu", "F.silu", F.silu),
+        *_eager(torch),
+    )
+    for name, function, form, forward in others:
+        path = name.replace(function, f"{function}_grad", 1)
+        yield Path(path, f"{function}_grad", f"backward of {form}", backward, after(forward), f"{note}contiguous")
+
+
+def _autograd(torch: ModuleType) -> tuple[Compute, Callable[..., Compute]]:
+    """`compute` of a backward pass, and what makes its `prepare` from a forward function."""
+
+    def backward(y: Any, x: Any, ones: Any) -> Any:
+        return torch.autograd.grad(y, x, ones, retain_graph=True)[0]
+
+    def after(forward: Compute, view: Compute = lambda x: x) -> Compute:
+        def prepare(x: Any) -> tuple:
+            leaf = view(x).detach().requires_grad_()
+            return forward(leaf), leaf, torch.ones_like(leaf)
+
+        return prepare
+
+    return backward, after
+
+
+def _blocks(torch: ModuleType) -> tuple[Path, ...]:
+    special = torch.special
+    return (
+        Path("relu", "relu", "F.relu, fused", lambda x, out: torch.ops.aten.relu.out(x, out=out)),
+        Path("elu", "elu", "F.elu, fused", lambda x, out: torch._C._nn.elu(x, out=out)),
+        Path("erf", "erf", "erf", lambda x, out: torch.erf(x, out=out)),
+        Path("erfc", "erfc", "erfc", lambda x, out: torch.erfc(x, out=out)),
+        Path("normcdf", "normcdf", "special.ndtr", lambda x, out: special.ndtr(x, out=out)),
+        Path("tanh", "tanh", "tanh", lambda x, out: torch.tanh(x, out=out)),
+        Path("sigmoid", "sigmoid", "sigmoid", lambda x, out: torch.sigmoid(x, out=out)),
+        Path("exp", "exp", "exp", lambda x, out: torch.exp(x, out=out)),
+    )

@@ -1,0 +1,51 @@
+"""The native extensions; all metadata is in pyproject.toml."""
+
+import hashlib
+import re
+import sysconfig
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+SOURCE = Path("src")
+FLAGS = ["-std=c99", "-O3", "-ffp-contract=off"]  # no contraction, no fast-math: every operation rounds as written
+ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")  # one wheel for Python 3.11 and later, but free-threaded ones
+
+
+def extension(module: str, source: str, *headers: str, **macros: str) -> Extension:
+    """Module `module` from src/`source`, which includes headers of the folders src/`headers`."""
+    if ABI3:
+        macros["Py_LIMITED_API"] = "0x030b0000"
+    return Extension(
+        module,
+        [str(SOURCE / source)],
+        include_dirs=[str(SOURCE)],
+        depends=sorted(str(path) for folder in headers for path in (SOURCE / folder).rglob("*.h")),
+        extra_compile_args=FLAGS,
+        libraries=["m"],
+        define_macros=list(macros.items()),
+        py_limited_api=ABI3,
+    )
+
+
+def kernel_versions() -> str:
+    """'gelu.h=0123456789ab;...': a hash of each header of kernels with what all share, comments and spacing apart."""
+
+    def code(header: str) -> str:
+        return " ".join(re.sub(r"/\*.*?\*/", " ", (SOURCE / "kernels" / header).read_text(), flags=re.DOTALL).split())
+
+    shared = "".join(code(header) for header in ("half.h", "arithmetic.h", "instance.h", "kernels.h"))
+    names = sorted(path.name for path in (SOURCE / "kernels").glob("*.h"))
+    return ";".join(f"{name}={hashlib.sha256((code(name) + shared).encode()).hexdigest()[:12]}" for name in names)
+
+
+EXTENSIONS = [
+    extension("gelu_verify._core", "core.pyx", "core", "math"),
+    extension("gelu_verify.kernels._cpu", "cpu_kernels.pyx", "kernels", KERNEL_VERSIONS=f'"{kernel_versions()}"'),
+]
+
+setup(
+    ext_modules=cythonize(EXTENSIONS, language_level=3),
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if ABI3 else {},
+)

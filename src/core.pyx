@@ -1,0 +1,73 @@
+"""The native core behind `gelu_verify.reference`: moves arrays of bits, computes nothing itself."""
+
+from libc.stdint cimport uint64_t
+
+
+cdef extern from "core/core.h":
+    ctypedef struct gv_format:
+        int width, precision, emin, emax
+    ctypedef struct gv_value:
+        double hi, lo, err
+        int k
+    ctypedef void (*gv_loop)(const double *x, gv_value *y, size_t n) noexcept nogil
+    gv_loop gv_find(const char *name) nogil
+    void gv_evaluate(gv_loop loop, const gv_format *fmt, const void *x_bits, gv_value *y, size_t n) noexcept nogil
+    void gv_judge(const gv_value *y, const gv_format *fmt, const uint64_t *limits, double at_zero,
+                  const void *x_bits, const void *got_bits, void *want, double *error,
+                  unsigned char *flags, size_t n) noexcept nogil
+
+VALUE_SIZE = sizeof(gv_value)
+DECIDED = 1
+FAITHFUL = 2
+
+
+cdef gv_loop _loop(str function) except NULL:
+    cdef bytes name = function.encode()
+    cdef gv_loop loop = gv_find(name)
+    if loop == NULL:
+        raise LookupError(f"the native core has no {function}")
+    return loop
+
+
+cdef int _check(Py_ssize_t n, gv_format f, Py_ssize_t values, const unsigned char[::1] bits) except -1:
+    if bits.shape[0] != n * (f.width // 8) or values != n * <Py_ssize_t>sizeof(gv_value):
+        raise ValueError("arrays of different lengths")
+    return 0
+
+
+def evaluate(str function, tuple fmt, const unsigned char[::1] x_bits, unsigned char[::1] values):
+    """Fill `values` (VALUE_SIZE bytes an input) at inputs given as the bytes of their bits.
+
+    `fmt` is (width, precision, emin, emax).
+    """
+    cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
+    cdef Py_ssize_t n = x_bits.shape[0] // (f.width // 8)
+    cdef gv_loop loop = _loop(function)
+    _check(n, f, values.shape[0], x_bits)
+    if n:
+        with nogil:
+            gv_evaluate(loop, &f, &x_bits[0], <gv_value *>&values[0], n)
+
+
+def judge(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits, double at_zero,
+          const unsigned char[::1] x_bits, const unsigned char[::1] got_bits, unsigned char[::1] want,
+          double[::1] error, unsigned char[::1] flags):
+    """Fill want, error and flags of n answers, from what `evaluate` gave at their inputs."""
+    cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
+    cdef Py_ssize_t n = flags.shape[0]
+    _check(n, f, values.shape[0], x_bits)
+    _check(n, f, values.shape[0], got_bits)
+    _check(n, f, values.shape[0], want)
+    if error.shape[0] != n:
+        raise ValueError("arrays of different lengths")
+    if n:
+        with nogil:
+            gv_judge(<const gv_value *>&values[0], &f, &limits[0], at_zero, &x_bits[0], &got_bits[0], &want[0],
+                     &error[0], &flags[0], n)
+
+
+def value(str function, double x):
+    """(hi, lo, err, k): f(x) 2^-k within err of hi + lo, for a finite non-zero x."""
+    cdef gv_value y
+    _loop(function)(&x, &y, 1)
+    return y.hi, y.lo, y.err, y.k

@@ -1,0 +1,87 @@
+/* The native core: every function's value for an array, one loop a function, one clone an instruction set. */
+#ifndef GV_CORE_H
+#define GV_CORE_H
+#include <stddef.h>
+#include "judge.h"
+#include "../math/functions.h"
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define GV_CLONES __attribute__((target_clones("default", "arch=haswell")))
+#else
+#define GV_CLONES
+#endif
+
+typedef void (*gv_loop)(const double *x, gv_value *y, size_t n);
+
+#define GV_DEFINE_LOOP(name, evaluate) \
+    GV_CLONES static void gv_loop_##name(const double *x, gv_value *y, size_t n) { \
+        for (size_t i = 0; i < n; i++) \
+            y[i] = (x[i] == 0.0 || !(fabs(x[i]) <= DBL_MAX)) ? gv_exact(0.0) : evaluate(x[i]); \
+    }
+GV_FUNCTIONS(GV_DEFINE_LOOP)
+
+#define GV_TABLE_ROW(name, evaluate) {#name, gv_loop_##name},
+static const struct { const char *name; gv_loop loop; } gv_functions[] = {GV_FUNCTIONS(GV_TABLE_ROW){0, 0}};
+
+static gv_loop gv_find(const char *name) {
+    for (int i = 0; gv_functions[i].name; i++)
+        if (strcmp(gv_functions[i].name, name) == 0) return gv_functions[i].loop;
+    return 0;
+}
+
+GV_INLINE uint64_t gv_read(const void *p, size_t i, int width) {
+    switch (width) {
+        case 16: return ((const uint16_t *)p)[i];
+        case 32: return ((const uint32_t *)p)[i];
+        default: return ((const uint64_t *)p)[i];
+    }
+}
+
+GV_INLINE void gv_write(void *p, size_t i, int width, uint64_t bits) {
+    switch (width) {
+        case 16: ((uint16_t *)p)[i] = (uint16_t)bits; break;
+        case 32: ((uint32_t *)p)[i] = (uint32_t)bits; break;
+        default: ((uint64_t *)p)[i] = bits;
+    }
+}
+
+#define GV_BLOCK 128
+
+GV_INLINE void gv_evaluate_width(gv_loop loop, const gv_format *fmt, int width, const void *x_bits, gv_value *y,
+                                 size_t n) {
+    double x[GV_BLOCK];
+    for (size_t start = 0; start < n; start += GV_BLOCK) {
+        size_t block = n - start < GV_BLOCK ? n - start : GV_BLOCK;
+        for (size_t i = 0; i < block; i++) x[i] = gv_decode(gv_read(x_bits, start + i, width), fmt);
+        loop(x, y + start, block);
+    }
+}
+
+/* The values at n inputs, given as 16, 32 or 64 bit patterns. */
+GV_CLONES static void gv_evaluate(gv_loop loop, const gv_format *fmt, const void *x_bits, gv_value *y, size_t n) {
+    if (fmt->width == 16) gv_evaluate_width(loop, fmt, 16, x_bits, y, n);
+    else if (fmt->width == 32) gv_evaluate_width(loop, fmt, 32, x_bits, y, n);
+    else gv_evaluate_width(loop, fmt, 64, x_bits, y, n);
+}
+
+GV_INLINE void gv_judge_width(const gv_value *y, const gv_format *fmt, int width, const uint64_t *limits, double at_zero,
+                              const void *x_bits, const void *got_bits, void *want, double *error,
+                              unsigned char *flags, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t got = gv_read(got_bits, i, width), bits = 0;
+        double x = gv_decode(gv_read(x_bits, i, width), fmt);
+        flags[i] = gv_judge_one(y[i], x, got, gv_decode(got, fmt), fmt, limits, at_zero, &bits, &error[i]);
+        gv_write(want, i, width, bits);
+    }
+}
+
+/* want, error and flags (GV_DECIDED, GV_FAITHFUL) of n answers, from the values at their inputs. */
+GV_CLONES static void gv_judge(const gv_value *y, const gv_format *fmt, const uint64_t *limits, double at_zero,
+                               const void *x_bits, const void *got_bits, void *want, double *error,
+                               unsigned char *flags, size_t n) {
+    if (fmt->width == 16) gv_judge_width(y, fmt, 16, limits, at_zero, x_bits, got_bits, want, error, flags, n);
+    else if (fmt->width == 32) gv_judge_width(y, fmt, 32, limits, at_zero, x_bits, got_bits, want, error, flags, n);
+    else gv_judge_width(y, fmt, 64, limits, at_zero, x_bits, got_bits, want, error, flags, n);
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* Double-double arithmetic: an unevaluated sum hi + lo with |lo| <= ulp(hi)/2.
+   Relative errors (Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building
+   blocks of double-word arithmetic", ACM TOMS 44, 2017; u = 2^-53):
+     gv_dd_add (AccurateDWPlusDW) 3u^2 + 13u^3; gv_dd_mul (DWTimesDW3) 4u^2; gv_dd_div (DWDivDW2) 15u^2 + 56u^3.
+   Barring underflow; no contraction (-ffp-contract=off), fma only where written. */
+#ifndef GV_CORE_DD_H
+#define GV_CORE_DD_H
+#include <math.h>
+
+#if defined(__GNUC__)
+#define GV_INLINE static inline __attribute__((always_inline))
+#else
+#define GV_INLINE static inline
+#endif
+
+typedef struct { double hi, lo; } gv_dd;
+typedef struct { gv_dd m; int k; } gv_scaled_dd; /* m 2^k */
+
+/* 2^k, -1022 <= k <= 1023 */
+GV_INLINE double gv_power_of_two(int k) {
+    union { unsigned long long u; double d; } v;
+    v.u = (unsigned long long)(k + 1023) << 52;
+    return v.d;
+}
+
+/* floor(log2 a) of a normal a > 0 */
+GV_INLINE int gv_exponent(double a) {
+    union { double d; unsigned long long u; } v;
+    v.d = a;
+    return (int)(v.u >> 52) - 1023;
+}
+
+GV_INLINE gv_dd gv_dd_from(double a) { return (gv_dd){a, 0.0}; }
+
+/* a + b exactly, |a| >= |b| or a = 0 */
+GV_INLINE gv_dd gv_fast_two_sum(double a, double b) {
+    double s = a + b;
+    return (gv_dd){s, b - (s - a)};
+}
+
+/* a + b exactly */
+GV_INLINE gv_dd gv_two_sum(double a, double b) {
+    double s = a + b, t = s - a;
+    return (gv_dd){s, (a - (s - t)) + (b - t)};
+}
+
+/* a * b exactly */
+GV_INLINE gv_dd gv_two_prod(double a, double b) {
+    double p = a * b;
+    return (gv_dd){p, fma(a, b, -p)};
+}
+
+GV_INLINE gv_dd gv_dd_neg(gv_dd a) { return (gv_dd){-a.hi, -a.lo}; }
+
+GV_INLINE gv_dd gv_dd_scale(gv_dd a, double power_of_two) {
+    return (gv_dd){a.hi * power_of_two, a.lo * power_of_two};
+}
+
+GV_INLINE gv_dd gv_dd_add(gv_dd a, gv_dd b) {
+    gv_dd s = gv_two_sum(a.hi, b.hi), t = gv_two_sum(a.lo, b.lo);
+    gv_dd v = gv_fast_two_sum(s.hi, s.lo + t.hi);
+    return gv_fast_two_sum(v.hi, t.lo + v.lo);
+}
+
+GV_INLINE gv_dd gv_dd_add_d(gv_dd a, double b) {
+    gv_dd s = gv_two_sum(a.hi, b);
+    return gv_fast_two_sum(s.hi, a.lo + s.lo);
+}
+
+GV_INLINE gv_dd gv_dd_sub(gv_dd a, gv_dd b) { return gv_dd_add(a, gv_dd_neg(b)); }
+
+GV_INLINE gv_dd gv_dd_mul(gv_dd a, gv_dd b) {
+    gv_dd p = gv_two_prod(a.hi, b.hi);
+    double t = fma(a.hi, b.lo, fma(a.lo, b.hi, a.lo * b.lo));
+    return gv_fast_two_sum(p.hi, p.lo + t);
+}
+
+GV_INLINE gv_dd gv_dd_mul_d(gv_dd a, double b) {
+    gv_dd p = gv_two_prod(a.hi, b);
+    return gv_fast_two_sum(p.hi, fma(a.lo, b, p.lo));
+}
+
+GV_INLINE gv_dd gv_dd_div(gv_dd a, gv_dd b) {
+    double q = a.hi / b.hi;
+    gv_dd r = gv_dd_mul_d(b, q);
+    return gv_fast_two_sum(q, ((a.hi - r.hi) + (a.lo - r.lo)) / b.hi);
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* From a value and its error bound to the rounded result and to the error of somebody's answer.
+   Everything is counted in u(y) = 2^ue, the unit of the exact y: y = (n + f + l) u within er. */
+#ifndef GV_CORE_JUDGE_H
+#define GV_CORE_JUDGE_H
+#include <float.h>
+#include <stdint.h>
+#include <string.h>
+#include "value.h"
+
+typedef struct { int width, precision, emin, emax; } gv_format;
+
+typedef struct {
+    int64_t n;      /* y/u rounded to nearest, before what l says */
+    double f, l, er; /* f = hi/u - n exactly, |f| <= 1/2; l = lo/u; er: bound on the rest */
+    int ue, negative, known; /* known = 0: the binade of y is not decided */
+} gv_units;
+
+GV_INLINE gv_units gv_in_units(gv_value v, const gv_format *fmt) {
+    gv_units u;
+    u.negative = v.hi < 0.0;
+    double hi = fabs(v.hi), lo = u.negative ? -v.lo : v.lo;
+    int e = gv_exponent(hi);
+    u.known = 1;
+    if (hi == gv_power_of_two(e)) { /* the exact y may lie in the binade below */
+        /* unless the unit is the same there, or both overflow */
+        u.known = fabs(lo) >= v.err || e + v.k <= fmt->emin || e + v.k > fmt->emax + 1;
+        e -= lo < 0.0;
+    }
+    e += v.k;
+    if (e > fmt->emax) { /* counts as 2^(emax+1), in units of the last binade */
+        u.n = INT64_C(1) << fmt->precision;
+        u.f = u.l = u.er = 0.0;
+        u.ue = fmt->emax - fmt->precision + 1;
+        return u;
+    }
+    u.ue = (e > fmt->emin ? e : fmt->emin) - fmt->precision + 1;
+    int shift = v.k - u.ue;
+    double scale = gv_power_of_two(shift < -1000 ? -1000 : shift > 1000 ? 1000 : shift);
+    double h = hi * scale, n = rint(h);
+    u.n = (int64_t)n;
+    u.f = h - n;
+    u.l = lo * scale;
+    u.er = v.err * scale;
+    return u;
+}
+
+/* Round to nearest, ties to even: 1 and the bits, or 0 when the bound does not decide. */
+GV_INLINE int gv_round(const gv_units *u, const gv_format *fmt, uint64_t infinity, uint64_t *bits) {
+    double up = (u->f - 0.5) + u->l, down = (u->f + 0.5) + u->l;
+    int64_t n = u->n + (up > 0.0) - (down < 0.0);
+    int min_exponent = fmt->emin - fmt->precision + 1;
+    uint64_t magnitude = (uint64_t)n;
+    if (n >> (fmt->precision - 1)) magnitude += (uint64_t)(u->ue - min_exponent) << (fmt->precision - 1);
+    if (magnitude > infinity) magnitude = infinity;
+    *bits = magnitude | (uint64_t)u->negative << (fmt->width - 1);
+    return u->known && fabs(up) >= u->er && fabs(down) >= u->er;
+}
+
+/* got 2^-exponent, with one rounding at most and no overflow */
+GV_INLINE double gv_scale_down(double got, int exponent) {
+    int half = exponent / 2;
+    double scaled = got * gv_power_of_two(-half) * gv_power_of_two(half - exponent);
+    return scaled > DBL_MAX ? DBL_MAX : scaled < -DBL_MAX ? -DBL_MAX : scaled;
+}
+
+/* (got - y)/u(y), and whether no other number of the format lies between got and y */
+GV_INLINE double gv_error(const gv_units *u, double got, int *faithful) {
+    double g = gv_scale_down(u->negative ? -got : got, u->ue);
+    double rest = u->f != 0.0 ? u->f : u->l; /* its sign: on which side of n the value lies */
+    double floor_units = (double)(u->n - (rest < 0.0));
+    *faithful = g == floor_units || (g == floor_units + 1.0 && rest != 0.0);
+    double error = ((g - (double)u->n) - u->f) - u->l;
+    return u->negative ? -error : error;
+}
+
+#define GV_DECIDED 1
+#define GV_FAITHFUL 2
+
+/* One answer against the truth. limits: bits required at NaN, -inf, +inf, -0, +0; at_zero: the value at +-0. */
+GV_INLINE unsigned char gv_judge_one(gv_value v, double x, uint64_t got_bits, double got, const gv_format *fmt,
+                                     const uint64_t *limits, double at_zero, uint64_t *want, double *error) {
+    uint64_t infinity = limits[5], magnitude = got_bits & ~(UINT64_C(1) << (fmt->width - 1));
+    int faithful = 0, decided = 1;
+    gv_units u = {0, 0.0, 0.0, 0.0, fmt->emin - fmt->precision + 1, 0, 1};
+    if (x != x || fabs(x) > DBL_MAX) {
+        *want = limits[x != x ? 0 : x < 0.0 ? 1 : 2];
+        *error = NAN;
+        faithful = *want == limits[0] ? magnitude > infinity : got_bits == *want;
+        return GV_DECIDED | (faithful ? GV_FAITHFUL : 0);
+    }
+    if (x == 0.0) v = gv_exact(at_zero);
+    if (v.hi != 0.0) {
+        u = gv_in_units(v, fmt);
+        decided = gv_round(&u, fmt, infinity, want) && (u.f != 0.0 || fabs(u.l) >= u.er);
+    } else {
+        *want = 0;
+    }
+    if (x == 0.0) *want = limits[signbit(x) ? 3 : 4];
+    if (magnitude >= infinity) { /* right only where the rounded result is that infinity */
+        faithful = magnitude == infinity && got_bits == *want;
+        *error = faithful ? 0.0 : INFINITY;
+    } else {
+        *error = gv_error(&u, got, &faithful);
+        if (magnitude + 1 == infinity && got_bits + 1 == *want) faithful = 1; /* y beyond the largest number */
+    }
+    return (decided ? GV_DECIDED : 0) | (faithful ? GV_FAITHFUL : 0);
+}
+
+GV_INLINE double gv_decode(uint64_t bits, const gv_format *fmt) {
+    if (fmt->width == 64) {
+        double d;
+        memcpy(&d, &bits, sizeof d);
+        return d;
+    }
+    uint64_t magnitude = bits & ((UINT64_C(1) << (fmt->width - 1)) - 1);
+    uint64_t significand = magnitude & ((UINT64_C(1) << (fmt->precision - 1)) - 1);
+    int field = (int)(magnitude >> (fmt->precision - 1)), min_exponent = fmt->emin - fmt->precision + 1;
+    int negative = (int)(bits >> (fmt->width - 1));
+    double value;
+    if (field > fmt->emax - fmt->emin + 1) value = significand ? NAN : INFINITY;
+    else if (field == 0) value = (double)significand * gv_power_of_two(min_exponent);
+    else value = (double)(significand | UINT64_C(1) << (fmt->precision - 1)) * gv_power_of_two(min_exponent + field - 1);
+    return negative ? -value : value;
+}
+
+#endif

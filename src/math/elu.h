@@ -1,0 +1,16 @@
+/* elu(x) = x for x > 0, e^x - 1 below */
+#ifndef GV_MATH_ELU_H
+#define GV_MATH_ELU_H
+#include "../core/exp.h"
+#include "../core/value.h"
+
+GV_INLINE gv_value gv_elu(double x) {
+    if (x > 0.0) return gv_exact(x);
+    if (x > -0x1p-200) return gv_beside_tiny(x, 1.0, 1.0);
+    if (x > -0x1p-55) return gv_next_to(x, 0.5 * x * x); /* the next term is x/3 of it */
+    if (x < -150.0) return gv_beside(-1.0, 1.0);
+    if (x < -1.0) return gv_sum(-1.0, gv_exp_plain(gv_dd_from(x)));
+    return gv_sum(0.0, gv_expm1(gv_dd_from(x)));
+}
+
+#endif

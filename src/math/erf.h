@@ -1,0 +1,17 @@
+/* erf(x), for finite x != 0 */
+#ifndef GV_MATH_ERF_H
+#define GV_MATH_ERF_H
+#include "../core/gauss.h"
+#include "../core/value.h"
+
+GV_INLINE gv_value gv_erf(double x) {
+    double a = fabs(x), sign = x < 0.0 ? -1.0 : 1.0;
+    if (a < 0x1p-300) return gv_relative((gv_scaled_dd){gv_dd_mul_d(gv_2_rsqrt_pi, x * 0x1p600), -600});
+    if (a < 0.7) return gv_sum(0.0, gv_erf_head(x));
+    if (a > 13.0) return gv_beside(sign, -sign);
+    gv_scaled_dd c = gv_erfc_tail(a);
+    c.m = gv_dd_scale(c.m, sign);
+    return gv_less(sign, c);
+}
+
+#endif

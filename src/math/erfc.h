@@ -1,0 +1,17 @@
+/* erfc(x) = 1 - erf(x), for finite x != 0 */
+#ifndef GV_MATH_ERFC_H
+#define GV_MATH_ERFC_H
+#include "../core/gauss.h"
+#include "../core/value.h"
+
+GV_INLINE gv_value gv_erfc(double x) {
+    double a = fabs(x);
+    if (a < 0x1p-250) return gv_beside(1.0, -x);
+    if (a < 0.7) return gv_sum(1.0, gv_dd_neg(gv_erf_head(x)));
+    if (x < -13.0) return gv_beside(2.0, -1.0);
+    if (x > 28.2) return gv_vanishing(1.0);
+    gv_scaled_dd c = gv_erfc_tail(a);
+    return x > 0.0 ? gv_relative(c) : gv_less(2.0, c);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* Every function of the core: its name and what evaluates it. */
+#ifndef GV_MATH_FUNCTIONS_H
+#define GV_MATH_FUNCTIONS_H
+#include "elu.h"
+#include "erf.h"
+#include "erfc.h"
+#include "exp.h"
+#include "gelu.h"
+#include "gelu_sigmoid.h"
+#include "gelu_tanh.h"
+#include "normcdf.h"
+#include "relu.h"
+#include "sigmoid.h"
+#include "silu.h"
+#include "tanh.h"
+
+#define GV_FUNCTIONS(F) \
+    F(gelu, gv_gelu) F(gelu_grad, gv_gelu_grad) \
+    F(gelu_tanh, gv_gelu_tanh) F(gelu_tanh_grad, gv_gelu_tanh_grad) \
+    F(gelu_sigmoid, gv_gelu_sigmoid) F(gelu_sigmoid_grad, gv_gelu_sigmoid_grad) \
+    F(silu, gv_silu) F(silu_grad, gv_silu_grad) \
+    F(relu, gv_relu) F(elu, gv_elu) \
+    F(erf, gv_erf) F(erfc, gv_erfc) F(normcdf, gv_normcdf) \
+    F(tanh, gv_tanh_value) F(sigmoid, gv_sigmoid) F(exp, gv_exp_value)
+
+#endif

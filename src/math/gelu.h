@@ -1,0 +1,43 @@
+/* gelu(x) = x Phi(x) and its derivative, for finite x != 0, any double.
+   |x| < 1   x/2 + x^2 h(x), h = (Phi(x) - 1/2)/x > 0
+   x >= 1    x - x Q(x)
+   x <= -1   -a Q(a), a = -x; below 2^-1140 from a = 40 on */
+#ifndef GV_MATH_GELU_H
+#define GV_MATH_GELU_H
+#include "../core/gauss.h"
+#include "../core/value.h"
+
+GV_INLINE gv_value gv_gelu(double x) {
+    double a = fabs(x);
+    if (a < 0x1p-200) return gv_beside_tiny(x, 0.5, 1.0);
+    if (a < 1.0) return gv_sum(0.5 * x, gv_dd_mul(gv_two_prod(x, x), gv_normal_head(x)));
+    if (x > 20.0) return gv_beside(x, -1.0);
+    if (x < -40.0) return gv_vanishing(-1.0);
+    gv_scaled_dd q = gv_normal_tail(a);
+    q.m = gv_dd_mul_d(q.m, a);
+    if (x > 0.0) return gv_less(x, q);
+    return gv_relative((gv_scaled_dd){gv_dd_neg(q.m), q.k});
+}
+
+/* Phi(x) + x phi(x)
+   |x| < 1/2   1/2 + x (h(x) + phi(x))
+   x >= 1/2    1 + phi(x) (x - M(x)), M = Q/phi
+   x <= -1/2   phi(a) (M(a) - a): zero at -0.7517915..., so the bound is on what is subtracted */
+GV_INLINE gv_value gv_gelu_grad(double x) {
+    double a = fabs(x);
+    if (a < 0x1p-250) return gv_beside(0.5, x);
+    if (x > 20.0) return gv_beside(1.0, 1.0);
+    if (x < -40.0) return gv_vanishing(-1.0);
+    gv_scaled_dd d = gv_normal_density(a);
+    if (a < 0.5) {
+        gv_dd density = gv_dd_scale(d.m, gv_power_of_two(d.k));
+        return gv_sum(0.5, gv_dd_mul_d(gv_dd_add(gv_normal_head(x), density), x));
+    }
+    gv_dd rest = gv_dd_mul(d.m, gv_dd_add_d(gv_dd_neg(gv_mills(gv_dd_from(a))), a));
+    double weight = 2.0 * d.m.hi * (a + 1.0);
+    if (x < 0.0) return gv_times(gv_dd_neg(rest), weight, d.k);
+    double scale = gv_power_of_two(d.k);
+    return gv_sum_weighted(1.0, gv_dd_scale(rest, scale), weight * scale);
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* gelu_tanh(x) = x sigmoid(s), s = 2 sqrt(2/pi) (x + 0.044715 x^3), and its derivative, for finite x != 0 */
+#ifndef GV_MATH_GELU_TANH_H
+#define GV_MATH_GELU_TANH_H
+#include "../core/logistic.h"
+
+GV_INLINE gv_value gv_gelu_tanh(double x) {
+    double a = fabs(x);
+    if (a < 0x1p-200) return gv_beside_tiny(x, 0.5, 1.0);
+    if (a > 40.0) return x > 0.0 ? gv_beside(x, -1.0) : gv_vanishing(-1.0);
+    gv_dd cubic = gv_dd_mul(gv_0_044715, gv_two_prod(a, a)); /* s = twice (1 + cubic) */
+    gv_dd twice = gv_dd_mul_d(gv_2_sqrt_2_pi, a);
+    gv_dd t = gv_dd_mul(twice, gv_dd_add_d(cubic, 1.0));
+    return gv_scaled_logistic(x, t);
+}
+
+GV_INLINE gv_value gv_gelu_tanh_grad(double x) {
+    double a = fabs(x);
+    if (a < 0x1p-250) return gv_beside(0.5, x);
+    if (a > 40.0) return x > 0.0 ? gv_beside(1.0, 1.0) : gv_vanishing(-1.0);
+    gv_dd cubic = gv_dd_mul(gv_0_044715, gv_two_prod(a, a)); /* s = twice (1 + cubic) */
+    gv_dd twice = gv_dd_mul_d(gv_2_sqrt_2_pi, a);
+    gv_dd t = gv_dd_mul(twice, gv_dd_add_d(cubic, 1.0));
+    gv_dd steep = gv_dd_mul(twice, gv_dd_add_d(gv_dd_add(gv_dd_scale(cubic, 2.0), cubic), 1.0));
+    return gv_scaled_logistic_grad(x, t, steep);
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* Phi(x) = erfc(-x/sqrt(2))/2, for finite x != 0 */
+#ifndef GV_MATH_NORMCDF_H
+#define GV_MATH_NORMCDF_H
+#include "../core/gauss.h"
+#include "../core/value.h"
+
+GV_INLINE gv_value gv_normcdf(double x) {
+    double a = fabs(x);
+    if (a < 0x1p-250) return gv_beside(0.5, x);
+    if (a < 1.0) return gv_sum(0.5, gv_dd_mul_d(gv_normal_head(x), x));
+    if (x > 20.0) return gv_beside(1.0, -1.0);
+    if (x < -40.0) return gv_vanishing(1.0);
+    gv_scaled_dd q = gv_normal_tail(a);
+    return x > 0.0 ? gv_less(1.0, q) : gv_relative(q);
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* sigmoid(x) = 1/(1 + e^-x), for finite x != 0 */
+#ifndef GV_MATH_SIGMOID_H
+#define GV_MATH_SIGMOID_H
+#include "../core/logistic.h"
+
+GV_INLINE gv_value gv_sigmoid(double x) {
+    double a = fabs(x);
+    if (a < 0x1p-250) return gv_beside(0.5, x);
+    if (a < 1.0) return gv_sum(0.5, gv_dd_scale(gv_tanh(gv_dd_from(0.5 * x)), 0.5));
+    if (x > 200.0) return gv_beside(1.0, -1.0);
+    if (x < -800.0) return gv_vanishing(1.0);
+    gv_scaled_dd q = gv_logistic(gv_dd_from(a)).q;
+    return x > 0.0 ? gv_less(1.0, q) : gv_relative(q);
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* tanh(x), for finite x != 0 */
+#ifndef GV_MATH_TANH_H
+#define GV_MATH_TANH_H
+#include "../core/logistic.h"
+
+GV_INLINE gv_value gv_tanh_value(double x) {
+    double a = fabs(x), sign = x < 0.0 ? -1.0 : 1.0;
+    if (a < 0x1p-101) return gv_beside_tiny(x, 1.0, -sign);
+    if (a < 0x1p-26) return gv_next_to(x, -x * x * x / 3.0); /* the next term is 2/5 x^2 of it */
+    if (a < 1.0) return gv_sum(0.0, gv_tanh(gv_dd_from(x)));
+    if (a > 100.0) return gv_beside(sign, -sign);
+    gv_scaled_dd q = gv_logistic(gv_dd_from(2.0 * a)).q; /* 1 - 2 sigmoid(-2a) */
+    q.m = gv_dd_scale(q.m, 2.0 * sign);
+    return gv_less(sign, q);
+}
+
+#endif

@@ -1,0 +1,99 @@
+"""The second witness: the same functions in Arb balls (python-flint), rounded from proved enclosures."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import flint
+from flint import arb, fmpq
+
+from gelu_verify.formats import Format
+from gelu_verify.functions import Function
+
+
+def _phi(x):
+    return (-x * x / 2).exp() / (2 * arb.pi()).sqrt()
+
+
+def _normcdf(x):
+    return (-x / arb(2).sqrt()).erfc() / 2
+
+
+def _sigmoid(s):
+    return 1 / (1 + (-s).exp())
+
+
+def _tanh_slope(x):
+    c, k = arb(fmpq(44715, 1000000)), (2 / arb.pi()).sqrt()
+    return 2 * k * (x + c * x**3), 2 * k * (1 + 3 * c * x**2)
+
+
+def _sigmoid_slope(x):
+    k = arb(fmpq(1702, 1000))
+    return k * x, k
+
+
+def _logistic(slope):
+    return lambda x: x * _sigmoid(slope(x)[0])
+
+
+def _logistic_grad(slope):
+    def grad(x):
+        s, ds = slope(x)
+        return _sigmoid(s) * (1 + x * ds * _sigmoid(-s))
+
+    return grad
+
+
+ARB = {
+    "gelu": lambda x: x * _normcdf(x),
+    "gelu_grad": lambda x: _normcdf(x) + x * _phi(x),
+    "gelu_tanh": _logistic(_tanh_slope),
+    "gelu_tanh_grad": _logistic_grad(_tanh_slope),
+    "gelu_sigmoid": _logistic(_sigmoid_slope),
+    "gelu_sigmoid_grad": _logistic_grad(_sigmoid_slope),
+    "silu": _logistic(lambda x: (x, arb(1))),
+    "silu_grad": _logistic_grad(lambda x: (x, arb(1))),
+    "relu": lambda x: x if x > 0 else arb(0),
+    "elu": lambda x: x if x > 0 else x.expm1(),
+    "erf": lambda x: x.erf(),
+    "erfc": lambda x: x.erfc(),
+    "normcdf": _normcdf,
+    "tanh": lambda x: x.tanh(),
+    "sigmoid": _sigmoid,
+    "exp": lambda x: x.exp(),
+}
+
+
+def _dyadic(point: arb) -> tuple[int, int]:
+    m, e = point.man_exp()
+    return int(m), int(e)
+
+
+def _clamped(end: tuple[int, int], fmt: Format) -> tuple[int, int]:
+    """An end far below the smallest number: it rounds as one of significand 1 just below it does."""
+    m, e = end
+    if m and abs(m).bit_length() + e < fmt.min_exponent - 4:
+        return (1 if m > 0 else -1), fmt.min_exponent - 4
+    return end
+
+
+def arb_round(function: Function, fmt: Format, x_bits: int) -> int:
+    """Correctly rounded bits for a finite non-zero x, from Arb enclosures of growing precision."""
+    m, e = fmt.dyadic(x_bits)
+    precision = 64
+    while precision <= 1 << 17:
+        flint.ctx.prec = precision
+        ball = ARB[function.name](arb(m) * arb(2) ** e)
+        if ball.is_finite():
+            low, high = (_clamped(_dyadic(end), fmt) for end in (ball.lower(), ball.upper()))
+            exact_zero = ball.is_exact() and low[0] == 0
+            if not exact_zero and low[0] <= 0 <= high[0] and max(-low[0], high[0]) == 1:
+                # so deep in a tail that Arb's ball holds 0; only the family approaches it from below
+                return fmt.sign_mask if function.family == "gelu" else 0
+            if low[0] and high[0] or exact_zero:
+                a, b = (fmt.round(end) for end in (low, high))
+                if a == b:
+                    return a
+        precision *= 2
+    raise AssertionError(f"Arb does not decide {function.name} at {Fraction(m) * Fraction(2) ** e}")

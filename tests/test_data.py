@@ -1,0 +1,70 @@
+"""The shipped tables have tests of their own: checksums, provenance, and answers computed anew."""
+
+import csv
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arb import arb_round
+from points import delicate_inputs
+
+from gelu_verify.formats import FORMATS
+from gelu_verify.functions import FUNCTIONS
+from gelu_verify.oracle import round_exactly
+from gelu_verify.reference import reference_bits
+from gelu_verify.resources import resource
+
+DATA = resource("data")
+ROOT = Path(__file__).parents[1]
+TABLES = [(name, dtype) for name in FUNCTIONS for dtype in ("float16", "bfloat16")]
+CASES = [(name, dtype) for name in FUNCTIONS for dtype in ("float32", "float64")]
+
+
+def hard_cases(name, dtype):
+    with (DATA / "hard_cases" / f"{name}-{dtype}.csv").open(encoding="utf-8") as file:
+        return [(int(row["x_bits"], 16), int(row["y_bits"], 16), row["kind"]) for row in csv.DictReader(file)]
+
+
+def test_every_file_is_the_one_that_was_generated():
+    manifest = json.loads((DATA / "manifest.json").read_text(encoding="utf-8"))
+    assert (ROOT / manifest["generated_by"].split()[1]).exists()
+    assert set(manifest["versions"]) == {"python", "mpmath", "numpy"}
+    found = [p for folder in ("reference", "hard_cases") for p in (DATA / folder).rglob("*") if p.is_file()]
+    sums = {str(p.relative_to(DATA)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
+    assert sums == manifest["sha256"]
+    assert len(sums) == len(TABLES) + len(CASES)
+
+
+@pytest.mark.parametrize(("name", "dtype"), TABLES)
+def test_tables_are_whole_and_arb_agrees(name, dtype):
+    fmt, function = FORMATS[dtype], FUNCTIONS[name]
+    table = np.load(DATA / "reference" / name / f"{dtype}.npy")
+    assert (table.dtype, table.shape) == (np.uint16, (1 << 16,))
+    for x in delicate_inputs(function, fmt, 2000, seed=6):
+        assert table[x] == arb_round(function, fmt, x)
+    for x in (0, fmt.sign_mask, fmt.infinity, fmt.infinity | fmt.sign_mask, fmt.nan):
+        assert table[x] == function.limit_bits(fmt, x)
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_hard_cases_are_answered_right_by_every_door(name, dtype):
+    fmt, function = FORMATS[dtype], FUNCTIONS[name]
+    cases = hard_cases(name, dtype)
+    x = np.array([case[0] for case in cases], fmt.uint)
+    assert reference_bits(name, dtype, x).tolist() == [case[1] for case in cases]
+    for bits, y, _ in cases:
+        assert round_exactly(function, fmt, bits) == y
+        if fmt.is_finite(bits) and fmt.magnitude(bits):
+            assert arb_round(function, fmt, bits) == y
+    if name != "relu":
+        assert len({kind for *_, kind in cases} & {"close to a midpoint", "close to a number", "power of two"}) == 3
+
+
+@pytest.mark.parametrize("script", ["make_core_tables.py"])
+def test_generated_sources_are_what_their_script_generates(script):
+    done = subprocess.run([sys.executable, str(ROOT / "tools" / script), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

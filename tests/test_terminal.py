@@ -1,0 +1,62 @@
+"""The verdict matrix on a terminal: 80 columns, plain ASCII, nothing that only colour says."""
+
+import io
+import re
+
+import pytest
+from synthetic_runs import failed, large_run, result
+
+from gelu_verify.report.verdicts import headline
+from gelu_verify.terminal import matrix_lines, plain, print_matrix
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(scope="module")
+def results():
+    return large_run().results
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_it_fits_the_terminal_in_ascii(results, width):
+    text = plain(matrix_lines(results, absent={"tensorflow": "no module " * 20}, width=width))
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_every_target_has_its_number_and_its_word():
+    results = [
+        result("torch.gelu", "gelu", "float32", cancels=True),
+        result("torch.gelu", "gelu", "float16", noise=0.5, checks={"finite": "pass"}),
+        failed("jax.gelu", "gelu", "float64", "jax.gelu raised ValueError: no such dtype"),
+    ]
+    text = plain(matrix_lines(results, absent={"openvino": "not installed"}))
+    assert re.search(r"^  gelu +=0\.500 ok +>=1\.67e7 FAIL +-$", text, re.MULTILINE)
+    assert "fails minus_infinity, tail_zero, monotone" in text
+    assert "raised jax.gelu gelu float64: jax.gelu raised ValueError: no such dtype" in text
+    assert "absent openvino: not installed" in text
+    assert " ".join(text.split()).endswith(headline(results))
+
+
+def test_a_long_name_gets_a_line_of_its_own(results):
+    text = plain(matrix_lines([result("my.py:" + "x" * 60, "gelu", d) for d in ("float32", "float64")]))
+    assert "x" * 60 + "\n" in text
+
+
+def test_nothing_measured():
+    assert plain(matrix_lines([])) == "Nothing was measured.\n"
+
+
+def test_colour_only_on_a_terminal_and_only_on_top(results, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    pipe, terminal = io.StringIO(), Terminal()
+    print_matrix(results[:20], file=pipe)
+    print_matrix(results[:20], file=terminal)
+    assert "\x1b[" in terminal.getvalue()
+    without = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
+    assert [line.rstrip() for line in without.splitlines()] == pipe.getvalue().splitlines()
