@@ -10,6 +10,7 @@ is not trivial. NaN, infinities and zeros belong to every plan that is not given
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -108,7 +109,8 @@ def make_plan(
     Parameters
     ----------
     seed : not negative; decides the sampled inputs and the order of calls
-    ranges : exactly these inputs instead: "a:b" or (a_bits, b_bits), both ends in, a not above b
+    ranges : exactly these inputs instead, both ends in: "a:b", "a" or (a_bits, b_bits); values ascend, or bits do
+        (0x0:0xffffffff is every float32)
 
     Raises
     ------
@@ -168,25 +170,34 @@ def _explicit_chunks(dtype: str, seed: int, explicit: np.ndarray, length: int) -
 
 def _spans(fmt: Format, ranges: Sequence[tuple[int, int] | str]) -> Spans:
     """Ranges as ordinal spans: sorted, joined where they touch."""
-    found = []
-    for item in ranges:
-        if isinstance(item, str):
-            low, colon, high = item.partition(":")
-            ends = fmt.parse(low), fmt.parse(high if colon else low)
-        else:
-            ends = fmt.check_bits(item[0]), fmt.check_bits(item[1])
-        first, last = map(fmt.ordinal, ends)
-        if first > last:
-            texts = ":".join(map(fmt.bits_text, ends))
-            raise UsageError(f"range {texts} is empty (accepted: a:b, a not above b)")
-        found.append((first, last))
     joined: list[tuple[int, int]] = []
-    for first, last in sorted(found):
+    for first, last in sorted(span for item in ranges for span in _range(fmt, item)):
         if joined and first <= joined[-1][1] + 1:
             joined[-1] = joined[-1][0], max(last, joined[-1][1])
         else:
             joined.append((first, last))
     return tuple(joined)
+
+
+def _range(fmt: Format, item: tuple[int, int] | str) -> Iterator[tuple[int, int]]:
+    """The spans of one range: by bit pattern where its ends are bits and ascend, else by value."""
+    if isinstance(item, str):
+        low, colon, high = item.partition(":")
+        texts = low, high if colon else low
+        by_pattern = all(re.fullmatch(r"0x[0-9a-f_]+", text.strip().lower()) for text in texts)
+        a, b = map(fmt.parse, texts)
+    else:
+        by_pattern = True
+        a, b = map(fmt.check_bits, item)
+    if by_pattern and a <= b:
+        if a < fmt.sign_mask:
+            yield a, min(b, fmt.sign_mask - 1)
+        if b >= fmt.sign_mask:
+            yield fmt.ordinal(b), fmt.ordinal(max(a, fmt.sign_mask))
+    elif fmt.ordinal(a) <= fmt.ordinal(b):
+        yield fmt.ordinal(a), fmt.ordinal(b)
+    else:
+        raise UsageError(f"range {fmt.bits_text(a)}:{fmt.bits_text(b)} is empty (accepted: a:b, a not above b)")
 
 
 # ---- the plans -----------------------------------------------------------------------------------

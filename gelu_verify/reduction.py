@@ -90,9 +90,9 @@ def reduce(fmt: Format, function: Function, pieces: Pieces, seen: Outcome) -> Ta
 
 
 def _correct(fmt: Format, function: Function, got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """The same bits; any NaN for NaN; for a gradient, where the sign of a zero means nothing, either zero for zero."""
+    """The same bits; any NaN for NaN; either zero for zero where f has not the sign of x (gradients, max(-0, 0))."""
     same = (got == want) | (is_nan(fmt, got) & is_nan(fmt, want))
-    return same | (is_zero(fmt, got) & is_zero(fmt, want)) if function.gradient_of else same
+    return same | (is_zero(fmt, got) & is_zero(fmt, want)) if function.sign != "x" else same
 
 
 def _flags(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> dict[str, np.ndarray]:
@@ -135,7 +135,7 @@ def _regions(fmt: Format, x_ord: np.ndarray, absolute: np.ndarray, bits: Columns
     inside = slice(ends[0], ends[-1])
     starts = ends[:-1][met] - ends[0]
     sizes = np.diff(ends)[met]
-    columns = {"region": met.astype(np.uint8), "n": sizes.astype(np.int64)}
+    columns: Columns = {"region": met.astype(np.uint8), "n": sizes.astype(np.int64)}
     if not len(met):
         empty = {name: np.zeros(0, dtype=np.uint64) for name in WITNESS}
         return {**columns, "max_error": np.zeros(0), **empty}

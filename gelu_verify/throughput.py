@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .targets.base import Target
 
 ELEMENTS = 1 << 18
-PILOT = (1 << 15) + 1  # elements of the first call: a length that the sweep had too
 LEAST = 1 << 10  # elements, however slow the target is
 REPEATS = 9
 MOST = 31
@@ -52,7 +51,6 @@ def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGE
 
 
 @lru_cache(maxsize=8)
-@lru_cache(maxsize=8)
 def _inputs(dtype: str, n: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(0.0, 2.0, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)
 
@@ -77,7 +75,7 @@ def _timed(target: Target, dtype: str, x: np.ndarray, budget: float) -> dict[str
 
 def _affordable(target: Target, dtype: str, x: np.ndarray, budget: float) -> tuple[Any, np.ndarray]:
     """The loaded input, warmed up, of as many elements as nine calls within the budget can do."""
-    part = x[:PILOT]
+    part = x[: CHUNKS[get_format(dtype).width] + 1]  # as long as the calls of the sweep, which may be compiled
     loaded, possible = _tried(target, dtype, part, budget)
     if len(part) < len(x) <= 8 * possible:  # most of a short call may be overhead: see what a long one takes
         part = x

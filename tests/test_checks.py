@@ -168,6 +168,13 @@ def test_a_gradient_may_end_in_either_zero():
         assert record["correctly_rounded"] == 1
 
 
+def test_relu_may_return_either_zero_at_minus_zero():
+    for zero in ("0", "-0"):
+        record = judged(faulty("relu", at(0.0, zero)))
+        assert record["checks"]["signed_zero"] == "pass"
+        assert record["correctly_rounded"] == 1
+
+
 def test_not_applicable_is_said():
     assert judged(correct("erf"))["checks"] | {"monotone": "pass"} == {
         **dict.fromkeys(CHECKS, "pass"),

@@ -151,6 +151,26 @@ def test_ranges_hold_exactly_what_was_asked_for():
     assert inputs(same).tolist() == inputs(plan).tolist()
 
 
+@pytest.mark.parametrize(
+    ("text", "size", "ends"),
+    [
+        ("0x0000:0xffff", 1 << 16, (0xFFFF, 0x7FFF)),
+        ("0xc0d0:0xc0d2", 3, (0xC0D2, 0xC0D0)),
+        ("0xc0d2:0xc0d0", 3, (0xC0D2, 0xC0D0)),
+        ("0x7f80:0x8001", 0x80 + 2, (0x8001, 0x7FFF)),
+        ("-0x1p-133:0x1p-133", 4, (0x8001, 0x0001)),
+        ("-inf:inf", 2 * 0x7F80 + 2, (0xFF80, 0x7F80)),
+        ("0x8000", 1, (0x8000, 0x8000)),
+    ],
+)
+def test_ranges_go_by_bits_or_by_value(text, size, ends):
+    plan = make_plan("default", "gelu", "bfloat16", ranges=[text])
+    bits = inputs(plan)
+    assert plan.size == len(bits) == size
+    assert (int(bits[0]), int(bits[-1])) == ends
+    assert plan.exhaustive == (size == 1 << 16)
+
+
 def test_ranges_that_touch_are_joined_and_all_bits_are_exhaustive():
     plan = make_plan("default", "gelu", "bfloat16", ranges=[(0x0000, 0x7FFF), (0xFFFF, 0x8000)])
     assert plan.exhaustive
@@ -169,6 +189,8 @@ def test_ranges_that_touch_are_joined_and_all_bits_are_exhaustive():
         (("default", "gelu", "float32", 1.5), "seed 1.5"),
         (("exhaustive", "gelu", "float64", 0), "2^64 inputs"),
         (("default", "gelu", "float32", 0, ["2:1"]), "is empty"),
+        (("default", "gelu", "float32", 0, ["1:-1"]), "is empty"),
+        (("default", "gelu", "float32", 0, ["0x2:0x1"]), "is empty"),
         (("default", "gelu", "float32", 0, ["1:two"]), "'two' is no number"),
         (("default", "gelu", "float16", 0, ["0xc0d00000"]), "too wide"),
         (("default", "gelu", "float16", 0, [(0, 1 << 16)]), "too wide"),

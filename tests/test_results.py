@@ -161,7 +161,7 @@ def test_leaving_without_finishing_leaves_nothing(some_results, tmp_path):
 
 def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ResultsError, match="cannot write the run in .*file"):
+    with pytest.raises(ResultsError, match=r"cannot write the run in .*file"):
         RunWriter(tmp_path / "file" / "run")
     with pytest.raises(ResultsError, match="already there"):
         RunWriter(tmp_path / "file")
@@ -297,10 +297,10 @@ def test_damaged_buckets(stored):
     with pytest.raises(ResultsError, match="is no Parquet file"):
         read_run(stored).table(0)
     path.unlink()
-    with pytest.raises(ResultsError, match="cannot read .*No such file"):
+    with pytest.raises(ResultsError, match=r"cannot read .*No such file"):
         run.table(0)
     assert len(run.table(1))
-    with pytest.raises(ResultsError, match="holds no buckets of test.mutant/gelu/float32: .*raised ValueError"):
+    with pytest.raises(ResultsError, match=r"holds no buckets of test\.mutant/gelu/float32: .*raised ValueError"):
         run.table(len(DTYPES))
 
 

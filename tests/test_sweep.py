@@ -4,6 +4,7 @@ import json
 import math
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -94,7 +95,7 @@ def test_any_split_and_any_order_give_the_same_bytes(dtype, seed, pieces, narrow
     rng = random.Random(seed)
     whole = finish(table_of(dtype, seen), pieces_of(dtype))
     cuts = sorted({0, len(seen.x), *(rng.randrange(1, len(seen.x)) for _ in range(pieces))})
-    tables = [table_of(dtype, part(seen, a, b)) for a, b in zip(cuts, cuts[1:], strict=False)]
+    tables = [table_of(dtype, part(seen, a, b)) for a, b in pairwise(cuts)]
     again = finish(merged_at_random(tables, rng), pieces_of(dtype))
     assert content(again) == content(whole)
 
@@ -369,7 +370,7 @@ def test_a_wide_exhaustive_plan_is_merged_in_batches(monkeypatch):
     mutant = faulty("gelu", where(lambda x: np.abs(x + 2) < 0.3, "-0.05"))
     cuts = np.unique(np.random.default_rng(5).integers(-(1 << 15), 1 << 15, 1000))
     ends = [-(1 << 15), *cuts.tolist(), 1 << 15]
-    spans = [(a, b) for a, b in zip(ends, ends[1:], strict=False) if a < b]
+    spans = [(a, b) for a, b in pairwise(ends) if a < b]
     chunks = [Chunk(i, fmt.name, 0, a, b - a) for i, (a, b) in enumerate(spans)]
     monkeypatch.setattr(sweep_module, "BATCH", 7)
     many = sweep(mutant, Plan("default", "gelu", fmt.name, 0, True, 1 << 16, chunks))

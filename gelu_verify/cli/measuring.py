@@ -25,7 +25,7 @@ from ..verify import Job
 from .program import warn
 from .progress import progress
 
-TIMING = 15.0  # seconds of timed calls in one run, shared by its jobs
+TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
 
 
 class _Stopped(Exception):
