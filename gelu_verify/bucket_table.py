@@ -30,8 +30,7 @@ HIST_EDGES = (
 SUMS = {"n": np.uint32, "error_sum": np.int64, "correct": np.uint32, "faithful": np.uint32}
 NEAREST = ("nonfinite", "wrong_sign", "zero_lost", "rises")  # count, and the input nearest to zero in <name>_x
 WITNESS = ("max_error_x", "max_error_got", "max_error_want")
-EXTREMES = ("min_got", "max_got")
-BITS = (*WITNESS, *(f"{name}_x" for name in NEAREST), *EXTREMES)
+BITS = (*WITNESS, *(f"{name}_x" for name in NEAREST))
 
 Columns = dict[str, np.ndarray]
 Key = tuple[Any, ...] | None
@@ -106,14 +105,17 @@ class Pieces:
         return cls(np.array(turns, dtype=np.int64), function.falls_first, fmt.ordinal(fmt.infinity))
 
     def violated(self, x: np.ndarray, x_next: np.ndarray, got: np.ndarray, got_next: np.ndarray) -> np.ndarray:
-        """Where the result moves against the function from x to x_next (ordinals, x < x_next)."""
+        """Where the result moves against the function from x to x_next (ordinals, x < x_next), by more than one float.
+
+        One float is what two faithful roundings of nearly equal values may differ by, either way.
+        """
         piece = np.searchsorted(self.turns, x)
         falls = (piece % 2 == 0) == self.falls_first
         rank, rank_next = got + (got < 0), got_next + (got_next < 0)
         valid = piece == np.searchsorted(self.turns, x_next)
         for ordinal in (x, x_next, got, got_next):
             valid &= (ordinal <= self.last) & (ordinal >= -1 - self.last)
-        return valid & np.where(falls, rank_next > rank, rank_next < rank)
+        return valid & np.where(falls, rank_next > rank + 1, rank_next < rank - 1)
 
 
 # ---- rows: reductions over runs of equal keys --------------------------------------------------------
@@ -143,16 +145,6 @@ def worst_of(absolute: np.ndarray, starts: np.ndarray, rows: np.ndarray, bits: C
         "max_error": np.where(top < 0, np.nan, top),
         **{name: column[first].astype(np.uint64) for name, column in bits.items()},
     }
-
-
-def extremes_of(fmt: Format, starts: np.ndarray, lowest: np.ndarray, highest: np.ndarray) -> Columns:
-    """Lowest and highest finite of these bits in each row; the canonical NaN where there is none."""
-    none = fmt.ordinal(fmt.infinity)
-    low = np.where(is_finite(fmt, lowest), ordinals(fmt, lowest), none)
-    high = np.where(is_finite(fmt, highest), ordinals(fmt, highest), -1 - none)
-    ends = over(np.minimum, low, starts), over(np.maximum, high, starts)
-    bits = (np.where(ends[0] == none, fmt.nan, from_ordinals(fmt, end)).astype(np.uint64) for end in ends)
-    return dict(zip(EXTREMES, bits, strict=True))
 
 
 def nearest_of(
@@ -224,7 +216,6 @@ def _joined(fmt: Format, columns: Columns) -> Columns:
     merged: Columns = {"bucket": columns["bucket"][starts]}
     merged |= {name: over(np.add, columns[name], starts, kind) for name, kind in SUMS.items()}
     merged |= _merged_worst(columns, starts)
-    merged |= extremes_of(fmt, starts, *(columns[name].astype(fmt.uint) for name in EXTREMES))
     for name in NEAREST:
         merged |= nearest_of(fmt, name, merged["bucket"], columns[name], columns[f"{name}_x"], starts)
     return merged

@@ -19,7 +19,6 @@ from .bucket_table import (
     Facts,
     Pieces,
     Table,
-    extremes_of,
     nearest_of,
     over,
     starts_of,
@@ -75,7 +74,6 @@ def reduce(fmt: Format, function: Function, pieces: Pieces, seen: Outcome) -> Ta
     columns: Columns = {"bucket": bucket[starts]}
     columns |= {name: over(np.add, sums[name], starts, kind) for name, kind in SUMS.items()}
     columns |= worst_of(absolute, starts, rows, seen.witness)
-    columns |= extremes_of(fmt, starts, got, got)
     for name, flag in flags.items():
         columns |= nearest_of(fmt, name, columns["bucket"], flag, x, starts)
     return Table(

@@ -6,6 +6,7 @@ with their spread and never decide a verdict.
 
 from __future__ import annotations
 
+import os
 import time
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,15 @@ REPEATS = 9
 MOST = 31
 HOPELESS = 2.0  # seconds: a first call that takes longer is not repeated
 BUDGET = 0.03  # seconds of timed calls for one result
+
+
+def one_thread_each() -> None:
+    """Have frameworks run on one thread, unless the user's environment says otherwise: before the first import.
+
+    Throughput is per core then, and no thread barrier waits for a core that a sweep is using.
+    """
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0) -> dict[str, Any]:

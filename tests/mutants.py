@@ -72,15 +72,16 @@ def moved(value: float, floats: int) -> Fault:
     return fault
 
 
-def rounded(function: str, up: bool) -> BitsTarget:
-    """Rounded upwards or downwards: faithful and monotone, but not correctly rounded."""
+def rounded(function: str, way: str) -> BitsTarget:
+    """Rounded "up", "down", or one way and the other in turn ("wiggling"): faithful, but not correctly rounded."""
 
     def answer(dtype: str, x: np.ndarray) -> np.ndarray:
         fmt = get_format(dtype)
         want = reference_bits(function, dtype, x)
         error = judge(function, dtype, x, want).error
         ordinal = ordinals(fmt, want)
-        step = np.where(error < 0, 1, 0) if up else np.where(error > 0, -1, 0)
+        up = {"up": True, "down": False, "wiggling": x % 2 == 0}[way]
+        step = np.where(up, error < 0, 0) - np.where(up, 0, error > 0)
         beside = from_ordinals(fmt, ordinal + step)
         across = is_zero(fmt, want) & (step != 0) & (step == np.where(ordinal < 0, 1, -1))
         beside = np.where(

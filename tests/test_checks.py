@@ -138,13 +138,13 @@ def test_a_correct_implementation_is_never_accused(function, dtype):
     assert record["zero_from"] is None
 
 
-@pytest.mark.parametrize("up", [True, False], ids=["up", "down"])
+@pytest.mark.parametrize("way", ["up", "down", "wiggling"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     "function", ["gelu", "gelu_tanh", "silu", "gelu_grad", "silu_grad", "erf", "exp", "sigmoid", "elu"]
 )
-def test_a_faithful_monotone_implementation_is_not_accused(function, dtype, up):
-    record = judged(rounded(function, up), dtype)
+def test_a_faithful_implementation_is_not_accused(function, dtype, way):
+    record = judged(rounded(function, way), dtype)
     assert record["faithful"] == 1
     assert {name for name, verdict in record["checks"].items() if verdict == "fail"} == set()
     assert record["max_ulp"] <= 1

@@ -163,6 +163,7 @@ def test_a_callable_with_keyword_arguments(home):
     (found,), _ = results("mine.py:scaled", *args)
     assert found["failure"] is None
     assert found["max_ulp"] > 1e6  # twice what it should be
+    assert found["repeat"].endswith("--kwarg by=2 --kwarg 'name=plain text' --array numpy")
     (found,), _ = results("mine:good", "--function", "relu", "--dtype", "float16")
     assert (found["target"], found["max_ulp"], found["correctly_rounded"]) == ("mine:good", 0, 1)
 
@@ -170,8 +171,8 @@ def test_a_callable_with_keyword_arguments(home):
 def test_bits_choose_the_inputs(home):
     (found,), _ = results("kernels.gelu_erf", "--dtype", "float32", "--bits", "0xc0d00000")
     assert (found["n"], found["witness"]["x_bits"]) == (1, "0xc0d00000")
-    (found,), _ = results("kernels.gelu_erf", "--dtype", "float32", "--bits", "-6.5:-0x1.9ffff0p+2", "--bits", "1:2")
-    assert found["n"] == 8 + 1 + (1 << 23) + 1 or found["n"] > 8
+    (found,), _ = results("kernels.gelu_erf", "--dtype", "float32", "--bits", "-6.5:0xc0cffff8", "--bits", "1:2")
+    assert found["n"] == 9 + (1 << 23) + 1
 
 
 @pytest.mark.parametrize("name", ["raises", "short", "wide", "writes"])
@@ -301,7 +302,7 @@ def test_report_rebuilds_from_stored_runs(home):
     assert "a/index.html" in done.stdout.split()
     assert (home / "a" / "index.html").read_text() == page
     assert call("report", "a", "b", "--out", "both").exit_code == 0
-    assert (home / "both" / "summary.csv").read_text().count("mine.py:good") == 2
+    assert len((home / "both" / "summary.csv").read_text().splitlines()) == 1 + 2
     assert_one_line_error(call("report", "a", "b"), 2, "--out")
 
 

@@ -10,7 +10,7 @@ from gelu_verify.formats import DTYPES, FORMATS
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.oracle import enclose, judge_exactly, round_exactly
 
-POINTS = 200
+POINTS = 20_000
 every_pair = pytest.mark.parametrize("dtype", DTYPES)
 every_function = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda f: f.name)
 

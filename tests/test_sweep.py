@@ -117,7 +117,7 @@ def test_neighbours_in_different_chunks_are_compared(dtype):
     fmt = get_format(dtype)
     x = from_ordinals(fmt, fmt.ordinal(fmt.one) + np.arange(6, dtype=np.int64))
     got = reference_bits("gelu", dtype, x)
-    got[3] = got[0] - fmt.uint.type(1)
+    got[3] = got[2] - fmt.uint.type(2)
     seen = outcome("gelu", dtype, x, got)
     table = finish(merge([table_of(dtype, part(seen, 3, 6)), table_of(dtype, part(seen, 0, 3))]), pieces_of(dtype))
     assert table.total("rises") == 1
@@ -138,7 +138,7 @@ def naive(dtype, seen):
     ):
         bucket = int(buckets(fmt, np.array([x], fmt.uint))[0])
         row = rows.setdefault(bucket, dict.fromkeys(("n", "correct", "faithful", "nonfinite", "zero_lost", "rises"), 0))
-        row.setdefault("errors", []), row.setdefault("got", [])
+        row.setdefault("errors", [])
         row["n"] += 1
         row["correct"] += got == want or (fmt.is_nan(got) and fmt.is_nan(want))
         row["faithful"] += faithful
@@ -146,12 +146,10 @@ def naive(dtype, seen):
         row["zero_lost"] += fmt.magnitude(got) == 0 and fmt.magnitude(want) != 0 and not fmt.is_nan(want)
         if math.isfinite(error):
             row["errors"].append((abs(error), x, got, want, error))
-        if fmt.is_finite(got):
-            row["got"].append((fmt.ordinal(got), got))
         if previous and not any(map(fmt.is_nan, (x, got, *previous))):
             side = [int(np.searchsorted(pieces.turns, fmt.ordinal(b))) for b in (previous[0], x)]
             step = fmt.rank(got) - fmt.rank(previous[1])
-            row["rises"] += side[0] == side[1] and (step > 0 if side[0] == 0 else step < 0)
+            row["rises"] += side[0] == side[1] and (step > 1 if side[0] == 0 else step < -1)
         previous = x, got
     return rows
 
@@ -182,8 +180,6 @@ def test_the_table_is_what_plain_loops_count(dtype, seed):
             assert columns["error_sum"] == sum(int(np.rint(e * 65536)) for e in clipped)
         else:
             assert np.isnan(columns["max_error"])
-        extremes = (min(row["got"])[1], max(row["got"])[1]) if row["got"] else (fmt.nan, fmt.nan)
-        assert (int(columns["min_got"]), int(columns["max_got"])) == extremes
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

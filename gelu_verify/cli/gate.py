@@ -23,7 +23,7 @@ Measured = tuple[list["Record"], Mapping[str, Any]]
 
 @click.command()
 @click.argument("run", required=False, metavar="[RUN]")
-@click.option("--budgets", "path", type=click.Path(path_type=Path), metavar="FILE", help="Default: data/budgets.toml.")
+@click.option("--budgets", "path", type=click.Path(path_type=Path), metavar="FILE", help="[default: data/budgets.toml of the package]")
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]")
 def gate(run: str | None, path: Path | None, workers: int | None) -> None:
     """Hold the stored RUN, or our kernels measured now, to the accuracy budgets.
@@ -33,11 +33,13 @@ def gate(run: str | None, path: Path | None, workers: int | None) -> None:
     """
     from .. import gate as rooms
 
+    stored = _stored(run) if run else None
     budgets = rooms.read_budgets(path or rooms.default_path())
-    records, machine = _stored(run) if run else _measured_now(budgets, workers)
+    records, machine = stored or _measured_now(budgets, workers)
     verdicts = rooms.check(records, machine, budgets)
     for verdict in verdicts:
-        click.echo("\n".join(_lines(verdict)), nl=True) if verdict.outcome != "ok" or verdict.notes else None
+        if verdict.outcome != "ok" or verdict.notes:
+            click.echo("\n".join(_lines(verdict)))
     counts = Counter(verdict.outcome for verdict in verdicts)
     same = rooms.conditions_of(machine) == budgets.conditions
     where = "" if same else f" (budgets of {_conditions(budgets)}: headroom applies)"
@@ -50,13 +52,13 @@ def gate(run: str | None, path: Path | None, workers: int | None) -> None:
 
 @click.command()
 @click.argument("run")
-@click.option("--budgets", "path", type=click.Path(path_type=Path), metavar="FILE", help="Default: data/budgets.toml.")
+@click.option("--budgets", "file", type=click.Path(path_type=Path), default=Path("data/budgets.toml"), show_default=True,
+              metavar="FILE", help="What is read, compared and replaced.")  # fmt: skip
 @click.option("--allow-looser", is_flag=True, help="Accept rows that allow more, ask less, or are gone.")
-def budget(run: str, path: Path | None, allow_looser: bool) -> None:
+def budget(run: str, file: Path, allow_looser: bool) -> None:
     """Regenerate the accuracy budgets from the stored RUN, and print what changes."""
     from .. import gate as rooms
 
-    file = path or rooms.default_path()
     records, machine = _stored(run)
     fresh = rooms.make_budgets(records, machine, datetime.datetime.now(datetime.UTC).date().isoformat())
     changes = rooms.compare(rooms.read_budgets(file), fresh) if file.exists() else []

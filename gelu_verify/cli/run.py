@@ -77,10 +77,12 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     from ..machine import provenance
     from ..plans import get_plan
     from ..results import RunWriter
+    from ..throughput import one_thread_each
     from ..verify import jobs
     from .measuring import measured
 
     get_plan(request.plan)
+    one_thread_each()
     if request.ranges and len(request.dtypes) != 1:
         raise UsageError("--bits needs exactly one --dtype, which says what the bits mean")
     kwargs = dict(_keyword(text) for text in request.kwargs)
@@ -90,6 +92,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = not request.no_throughput
         for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed):
+            result.record["repeat"] += _also(request)
             writer.add(result)
         place = writer.finish(
             command=shlex.join(["gelu-verify", *sys.argv[1:]]),
@@ -99,6 +102,14 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             facts=provenance(job.target.family for job in found),
         )
     return _stored(place), absent, place
+
+
+def _also(request: Request) -> str:
+    """What a sweep does not know of the command that repeats it."""
+    words = [word for text in request.kwargs for word in ("--kwarg", text)]
+    words += ["--array", request.array] if request.array else []
+    words += ["--policy", request.policy] if request.policy != "limit" else []
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def _stored(place: Path) -> list[Record]:

@@ -141,10 +141,11 @@ class Loaded:
     y_bits: np.ndarray
 
 
-@lru_cache(maxsize=4)  # few, as each session keeps threads of its own
+@lru_cache(maxsize=4)
 def _session(graph: Graph, dtype: str) -> Any:
     ort = framework("onnxruntime")
     options = ort.SessionOptions()
+    options.intra_op_num_threads = 1  # as every target here
     options.log_severity_level = 4  # fatal: a missing kernel is raised, not printed
     if not graph.optimize:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL

@@ -116,7 +116,7 @@ def _compiled(operation: Operation, dtype: str) -> Any:
     element = _element(openvino, dtype)
     x = ops.parameter([-1], element, name="x")
     model = openvino.Model([operation(ops, x, element)], [x], "path")
-    return openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    return openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1})
 
 
 def _element(openvino: ModuleType, dtype: str) -> Any:
