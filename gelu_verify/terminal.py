@@ -18,11 +18,11 @@ Line = list[Span]
 _NUMBER = 8  # '>=1.67e7'
 _CELL = 1 + _NUMBER + len(" FAIL")
 _NAMES = (24, 44)  # columns for names: what 80 columns leave beside four dtypes, and the most they get
-_MARKS = {"pass": ("ok", "ok"), "fail": ("FAIL", "bad"), "raised": ("raised", "bad")}
-_STYLES = {"": "", "bold": "bold", "dim": "dim", "ok": "green", "bad": "bold red"}
+_MARKS = {"pass": ("ok", "ok"), "coarse": ("far", "far"), "fail": ("FAIL", "bad"), "raised": ("raised", "bad")}
+_STYLES = {"": "", "bold": "bold", "dim": "dim", "ok": "green", "far": "yellow", "bad": "bold red"}
 _LEGEND = (
     "largest error in ULP; = every input tried, >= the largest found; 0.500 is correctly rounded",
-    "ok: all checks pass; FAIL: a check failed, and stands below or in the report",
+    "FAIL: a check failed, and stands below or in the report; far: all pass, but an error is above 4 ULP; ok: neither",
 )
 
 

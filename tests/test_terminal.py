@@ -6,7 +6,7 @@ import re
 import pytest
 from synthetic_runs import failed, large_run, result
 
-from gelu_verify.report.verdicts import headline
+from gelu_verify.report.verdicts import headline, verdict
 from gelu_verify.terminal import matrix_lines, plain, print_matrix
 
 
@@ -39,6 +39,13 @@ def test_every_target_has_its_number_and_its_word():
     assert "raised jax.gelu gelu float64: jax.gelu raised ValueError: no such dtype" in text
     assert "absent openvino: not installed" in text
     assert " ".join(text.split()).endswith(headline(results))
+
+
+def test_passing_every_check_is_no_praise_for_a_large_error():
+    far, near = (result("torch.erf", "erf", d, noise=n, checks={"finite": "pass"}) for d, n in (("float32", 400.0), ("float64", 1.5)))
+    assert (verdict(far), verdict(near)) == ("coarse", "pass")
+    assert re.search(r"^  erf .* far +.* ok", plain(matrix_lines([far, near])), re.MULTILINE)
+    assert "1 passes them but is off by more than 4 ULP" in headline([far, near])
 
 
 def test_a_long_name_gets_a_line_of_its_own(results):

@@ -25,7 +25,7 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
     whole = [
         "# gelu-verify: accuracy report\n",
         f"**{_escape(headline(results))}**\n",
-        "Largest error in ULP; `=` every input tried, `>=` the largest found. ✗ a check failed, ✓ all pass.\n",
+        "Largest error in ULP; `=` every input tried, `>=` the largest found. ✗ a check failed; ≈ all pass, but an error is above 4 ULP; ✓ neither.\n",
     ]
     sections = [
         *(_matrix(name, part) for name, part in summary.groupby("function", sort=False)),
@@ -88,7 +88,7 @@ def _matrix(function: str, summary: pd.DataFrame) -> str:
     dtypes = sorted(summary["dtype"].unique(), key=dtype_rank)
     cells: dict[str, dict[str, str]] = {}
     for row in sorted(_rows(summary), key=target_order):
-        mark = {"pass": "✓", "fail": "✗", "raised": "✗ raised"}[row["verdict"]]
+        mark = {"pass": "✓", "coarse": "≈", "fail": "✗", "raised": "✗ raised"}[row["verdict"]]
         shown = mark if row["verdict"] == "raised" else f"{mark} {_error(row)}"
         cells.setdefault(_target(row), {})[row["dtype"]] = shown
     table = _table(["target", *dtypes], ([name, *(by.get(d, "") for d in dtypes)] for name, by in cells.items()))
