@@ -44,7 +44,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(types.ModuleType):
-    """`gelu_verify.reference` and `gelu_verify.verify` are the functions, whoever imported the modules of that name first."""
+    """A public name is the function, also after the module of that name was imported."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in _HOME or not isinstance(value, types.ModuleType):

@@ -70,13 +70,14 @@ class Budgets:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the gate says of one row: "ok", "over" or "missing", why, and the RESULT it judged."""
+    """What the gate says of one row: "ok", "over" or "missing", why, of which RESULT, shown by which input."""
 
     key: str
     outcome: str
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     result: Mapping[str, Any] | None = None
+    witness: Mapping[str, str | None] | None = None
 
 
 def key_of(result: Mapping[str, Any]) -> str:
@@ -85,9 +86,7 @@ def key_of(result: Mapping[str, Any]) -> str:
 
 def conditions_of(machine: Mapping[str, Any]) -> Conditions:
     """The conditions of a run, from the machine in its manifest."""
-    return Conditions(
-        libm=str(machine["libm"]), architecture=str(machine["architecture"]), fma="fma" in machine["isa"]
-    )
+    return Conditions(libm=str(machine["libm"]), architecture=str(machine["architecture"]), fma="fma" in machine["isa"])
 
 
 def default_path() -> Path:
@@ -243,16 +242,20 @@ def _judge(key: str, row: Row, result: Mapping[str, Any], same_machine: bool) ->
         return Verdict(key, "missing", (reason,), result=result)
     exact = same_machine and (row.bound == "=" or (row.plan, row.seed) == (result["plan"], result["seed"]))
     limit = row.max_ulp if exact else max(HEADROOM_RATIO * row.max_ulp, row.max_ulp + HEADROOM_ULP)
-    reasons, notes = [], []
+    reasons: list[str] = []
+    notes: list[str] = []
+    witness = None
     if result["max_ulp"] is None:
         reasons.append("no finite result")
     elif result["max_ulp"] > limit:
         reasons.append(f"{result['max_ulp']:.6g} ULP {result['bound']}, budget {_allowed(row, limit)}")
+        witness = result["witness"]
     for name in sorted(set(_failing(result)) - set(row.fails)):
         excused = not exact and name in LAST_BIT_CHECKS
-        (notes if excused else reasons).append(f"check {name} fails: {_detail(result, name)}")
+        (notes if excused else reasons).append(f"check {name} fails: {result['findings'][name]['detail']}")
+        witness = witness or result["findings"][name]
     notes += [f"check {name} passes now, the budget still excuses it" for name in _passing(result, row)]
-    return Verdict(key, "over" if reasons else "ok", tuple(reasons), tuple(notes), result)
+    return Verdict(key, "over" if reasons else "ok", tuple(reasons), tuple(notes), result, witness)
 
 
 def _allowed(row: Row, limit: float) -> str:
@@ -265,10 +268,3 @@ def _failing(result: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _passing(result: Mapping[str, Any], row: Row) -> list[str]:
     return [name for name in row.fails if result["checks"].get(name) == "pass"]
-
-
-def _detail(result: Mapping[str, Any], name: str) -> str:
-    finding = result["findings"].get(name) or {}
-    return str(finding.get("detail") or "no detail")
-
-

@@ -24,6 +24,8 @@ from .functions import Function, get_function
 from .oracle import enclose, judge_exactly, round_exactly
 from .resources import resource
 
+_NATIVE = frozenset(_core.functions())  # the oracle answers for every other function, and for 8-bit formats
+
 
 class Judgement(NamedTuple):
     """What the truth says of an array of answers; all arrays have the answers' shape."""
@@ -55,7 +57,7 @@ def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -
         raise UsageError(f"x_bits has shape {x.shape}, got_bits {got.shape}")
     shape, x, got = x.shape, x.reshape(-1), got.reshape(-1)
     want, error, flags = np.empty_like(x), np.empty(x.size), np.zeros(x.size, np.uint8)
-    if fmt.width >= 16:
+    if fmt.width >= 16 and function in _NATIVE:
         limits, at_zero = _limits(entry.name, fmt.name)
         arrays = (a.view(np.uint8) for a in (x, got, want))
         _core.judge(_values(function, fmt, x), _layout(fmt), limits, at_zero, *arrays, error, flags)
@@ -125,7 +127,7 @@ def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None) -> 
     and then rounded to it). Without `dtype`, x must be a binary fraction. 'inf' and 'nan' for those.
 
     >>> exact("gelu", -6.5, 20)
-    '-2.6104003795084347480e-10'
+    '-2.6104003795084265754e-10'
     """
     entry = get_function(function)
     if not 1 <= digits <= 5000:

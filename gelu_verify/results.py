@@ -203,8 +203,7 @@ def _parquet(table: Table, record: Record) -> bytes:
     pq.write_table(
         pa.table(columns, metadata=metadata),
         buffer,
-        compression="zstd",
-        compression_level=1,
+        compression="lz4",  # twice as fast as zstd here, and hardly larger
         write_statistics=False,
         use_dictionary=[name for name in columns if name not in encodings],
         column_encoding=encodings,

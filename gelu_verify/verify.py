@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError, one_of
@@ -12,6 +13,7 @@ from .functions import get_function
 from .plans import make_plan
 from .sweep import Result, sweep
 from .targets import Target, select
+from .targets.callables import callable_target
 
 if TYPE_CHECKING:
     from .plans import Plan
@@ -40,7 +42,7 @@ class Job:
         """For people."""
         return f"{self.target.name} {self.function} {self.dtype}"
 
-    def plan(self, name: str, seed: int, ranges: Sequence[tuple[int, int]] | None = None) -> Plan:
+    def plan(self, name: str, seed: int, ranges: Sequence[tuple[int, int] | str] | None = None) -> Plan:
         return make_plan(name, self.function, self.dtype, seed, ranges)
 
 
@@ -64,13 +66,12 @@ def jobs(
         get_function(function)
     found: dict[tuple[str, str, str], Job] = {}
     absent: dict[str, str] = {}
-    for function in functions or (None,):
-        for dtype in dtypes or (None,):
-            targets, missing = select(names, function=function, dtype=dtype, kwargs=kwargs, array=array)
-            absent |= missing
-            for target in targets:
-                for each in target.dtypes:
-                    found.setdefault((target.name, target.function, each), Job(target, each))
+    for pair in product(functions or (None,), dtypes or (None,)):
+        targets, missing = select(names, function=pair[0], dtype=pair[1], kwargs=kwargs, array=array)
+        absent |= missing
+        for target in targets:
+            for each in target.dtypes:
+                found.setdefault((target.name, target.function, each), Job(target, each))
     return list(found.values()), absent
 
 
@@ -112,12 +113,15 @@ def verify(
 
 def _one(target: Target | Callable[..., Any] | str, function: str, dtype: str) -> Target:
     if isinstance(target, Target):
+        if dtype not in target.dtypes:
+            raise one_of(f"dtype of {target.name}", dtype, list(target.dtypes))
         return target
+    if dtype not in DTYPES:
+        raise one_of("dtype", dtype, list(DTYPES))
     if isinstance(target, str):
         chosen, _ = select([target], function=function, dtype=dtype)
         if len(chosen) != 1:
-            raise UsageError(f"{target!r} stands for {len(chosen)} targets: {', '.join(t.name for t in chosen)}; name one")
+            found = ", ".join(each.name for each in chosen)
+            raise UsageError(f"{target!r} stands for {len(chosen)} targets: {found}; name one")
         return chosen[0]
-    from .targets.callables import callable_target
-
     return callable_target(target, function, dtype)

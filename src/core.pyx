@@ -11,6 +11,7 @@ cdef extern from "core/core.h":
         int k
     ctypedef void (*gv_loop)(const double *x, gv_value *y, size_t n) noexcept nogil
     gv_loop gv_find(const char *name) nogil
+    const char *gv_name(int index) nogil
     void gv_evaluate(gv_loop loop, const gv_format *fmt, const void *x_bits, gv_value *y, size_t n) noexcept nogil
     void gv_judge(const gv_value *y, const gv_format *fmt, const uint64_t *limits, double at_zero,
                   const void *x_bits, const void *got_bits, void *want, double *error,
@@ -33,6 +34,16 @@ cdef int _check(Py_ssize_t n, gv_format f, Py_ssize_t values, const unsigned cha
     if bits.shape[0] != n * (f.width // 8) or values != n * <Py_ssize_t>sizeof(gv_value):
         raise ValueError("arrays of different lengths")
     return 0
+
+
+def functions():
+    """Names of the functions that the core computes."""
+    cdef int index = 0
+    names = []
+    while gv_name(index) != NULL:
+        names.append((<bytes>gv_name(index)).decode())
+        index += 1
+    return tuple(names)
 
 
 def evaluate(str function, tuple fmt, const unsigned char[::1] x_bits, unsigned char[::1] values):

@@ -20,7 +20,9 @@ def result(**changes):
         "target": "kernels.gelu_erf", "family": "kernels", "function": "gelu", "dtype": "float32",
         "plan": "default", "seed": 0, "n": 262144, "bound": ">=", "max_ulp": 3.2109,
         "witness": {"x_bits": "0xc0d00000", "got_bits": "0x80000000", "want_bits": "0xaf8f821f"},
-        "checks": {"nan": "pass", "monotone": "pass", "minus_infinity": "fail"}, "findings": {}, "failure": None,
+        "checks": {"nan": "pass", "monotone": "pass", "minus_infinity": "fail"},
+        "findings": {name: {"detail": "wrong", "x_bits": "0x7fc00000"} for name in ("nan", "monotone")},
+        "failure": None,
     }  # fmt: skip
     return {**measured, **changes}
 
@@ -66,7 +68,8 @@ def test_limits_are_rounded_up_to_three_digits(ulp):
 
 
 def test_limits_at_decimal_numbers():
-    assert [gate.round_up(x) for x in (0.0, 0.5, 0.50001, 3.21, 3.2109, 16777216.0)] == [0, 0.5, 0.501, 3.21, 3.22, 16800000]
+    rounded = {0.0: 0, 0.5: 0.5, 0.50001: 0.501, 3.21: 3.21, 3.2109: 3.22, 16777216.0: 16800000}
+    assert {ulp: gate.round_up(ulp) for ulp in rounded} == rounded
 
 
 def test_what_was_measured_passes_its_own_budget(budgets):
@@ -78,7 +81,7 @@ def test_what_was_measured_passes_its_own_budget(budgets):
     ("changes", "reason"),
     [
         ({"max_ulp": 3.23}, "3.23 ULP >=, budget 3.22"),
-        ({"checks": {"nan": "fail"}, "findings": {"nan": {"detail": "NaN gives 0"}}}, "check nan fails: NaN gives 0"),
+        ({"checks": {"nan": "fail"}}, "check nan fails: wrong"),
         ({"failure": "kernels.gelu_erf raised ValueError: x"}, "raised ValueError"),
         ({"max_ulp": None}, "no finite result"),
     ],
@@ -87,6 +90,12 @@ def test_worse_is_over_budget(budgets, changes, reason):
     found = verdict(budgets, **changes)
     assert found.outcome == "over"
     assert reason in " ".join(found.reasons)
+
+
+def test_the_witness_is_the_input_that_shows_it(budgets):
+    assert verdict(budgets, max_ulp=4.0).witness["x_bits"] == "0xc0d00000"
+    assert verdict(budgets, checks={"nan": "fail"}).witness["x_bits"] == "0x7fc00000"
+    assert verdict(budgets).witness is None
 
 
 def test_a_row_that_was_not_measured_is_missing(budgets):

@@ -71,7 +71,7 @@ def test_errors_imports_nothing_of_the_package():
 def test_an_upward_import_is_seen(tmp_path, monkeypatch):
     monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
     (tmp_path / "checks").mkdir()
-    for source in ("from ..report import write_report", "from gelu_verify.report import x", "import gelu_verify.report"):
+    for source in ("from ..report import page", "from gelu_verify.report import x", "import gelu_verify.report"):
         (tmp_path / "checks" / "bad.py").write_text(source)
         assert list(imported(tmp_path / "checks" / "bad.py")) == ["report"]
     (tmp_path / "plans.py").write_text("def f():\n    from . import sweep\n")

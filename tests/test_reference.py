@@ -1,5 +1,6 @@
 """The one door: native core, tables and oracle give the same bits, errors and verdicts."""
 
+import dataclasses
 import math
 import threading
 from fractions import Fraction
@@ -11,6 +12,7 @@ from points import delicate_inputs
 
 import gelu_verify
 from gelu_verify import _core
+from gelu_verify.enclosures import Terms
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES, FORMATS, numpy_dtype, ordinals
 from gelu_verify.functions import FUNCTIONS
@@ -182,6 +184,13 @@ def test_threads_get_the_same_bits():
     for thread in threads:
         thread.join()
     assert together == [alone] * 4
+
+
+def test_a_function_without_a_native_version_is_answered_by_the_oracle(monkeypatch):
+    cube = dataclasses.replace(FUNCTIONS["relu"], name="cube", terms=lambda _, x: Terms((x[0] ** 3, 3 * x[1]), None))
+    monkeypatch.setitem(FUNCTIONS, "cube", cube)
+    assert reference("cube", np.array([1.5, -2.0], np.float32)).tolist() == [3.375, -8.0]
+    assert ulp_error("cube", np.float32(1.5), np.float32(3.0)) == -0.375 * 2**22
 
 
 def test_results_of_a_whole_binade_are_monotone():

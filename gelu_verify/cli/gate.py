@@ -23,8 +23,8 @@ Measured = tuple[list["Record"], Mapping[str, Any]]
 
 @click.command()
 @click.argument("run", required=False, metavar="[RUN]")
-@click.option("--budgets", "path", type=click.Path(path_type=Path), metavar="FILE", help="[default: data/budgets.toml of the package]")
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]")
+@click.option("--budgets", "path", type=click.Path(path_type=Path), metavar="FILE", help="Default: data/budgets.toml.")
+@click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
 def gate(run: str | None, path: Path | None, workers: int | None) -> None:
     """Hold the stored RUN, or our kernels measured now, to the accuracy budgets.
 
@@ -43,7 +43,8 @@ def gate(run: str | None, path: Path | None, workers: int | None) -> None:
     counts = Counter(verdict.outcome for verdict in verdicts)
     same = rooms.conditions_of(machine) == budgets.conditions
     where = "" if same else f" (budgets of {_conditions(budgets)}: headroom applies)"
-    click.echo(f"{counts['ok']} of {len(verdicts)} within budget, {counts['over']} over, {counts['missing']} not measured{where}")
+    said = f"{counts['ok']} of {len(verdicts)} within budget, {counts['over']} over, {counts['missing']} not measured"
+    click.echo(said + where)
     if counts["over"]:
         raise click.exceptions.Exit(OVER_BUDGET)
     if counts["missing"]:
@@ -52,8 +53,8 @@ def gate(run: str | None, path: Path | None, workers: int | None) -> None:
 
 @click.command()
 @click.argument("run")
-@click.option("--budgets", "file", type=click.Path(path_type=Path), default=Path("data/budgets.toml"), show_default=True,
-              metavar="FILE", help="What is read, compared and replaced.")  # fmt: skip
+@click.option("--budgets", "file", type=click.Path(path_type=Path), default=Path("data/budgets.toml"), metavar="FILE",
+              show_default=True, help="What is read, compared and replaced.")  # fmt: skip
 @click.option("--allow-looser", is_flag=True, help="Accept rows that allow more, ask less, or are gone.")
 def budget(run: str, file: Path, allow_looser: bool) -> None:
     """Regenerate the accuracy budgets from the stored RUN, and print what changes."""
@@ -102,8 +103,10 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield f"{word}  {verdict.key}: {'; '.join((*verdict.reasons, *verdict.notes))}"
     record = verdict.result
     if verdict.outcome == "over" and record is not None:
-        for label, bits in (record["witness"] or {}).items():
-            yield f"  {label.removesuffix('_bits'):6s} {_value(record['dtype'], bits)}"
+        for name in ("x", "got", "want"):
+            bits = (verdict.witness or {}).get(f"{name}_bits")
+            if bits is not None:
+                yield f"  {name:6s} {_value(record['dtype'], bits)}"
         yield f"  repeat {record['repeat']}"
 
 

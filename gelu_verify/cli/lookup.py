@@ -102,10 +102,11 @@ def _text(entry: dict[str, Any]) -> str:
     around = {side: pair for side, pair in entry["neighbours"].items() if pair}
     rows = [("x", entry, "x"), ("y", entry, "y")]
     rows += [(f"{side}: {name}", pair, name) for side, pair in around.items() for name in "xy"]
-    label, wide = (max(map(len, column)) for column in zip(*((text, p[f"{n}_hex"]) for text, p, n in rows), strict=True))
+    label = max(len(text) for text, _, _ in rows)
+    wide = max(len(p[f"{n}_hex"]) for _, p, n in rows)
     lines = [f"  {text:{label}s}  {p[f'{n}_bits']}  {p[f'{n}_hex']:{wide}s}  {p[n]}" for text, p, n in rows]
     blank = " " * (len(entry["x_bits"]) + 2 + wide)
     lines.insert(2, f"  {'exact':{label}s}  {blank}  {entry['exact']}")
     error = entry["rounding_error_ulp"]
-    rounding = "" if error is None else ": y is exact" if error == 0 else f": y is {error:+.4f} ULP from the exact value"
+    rounding = "" if error is None else f": y is {error:+.4f} ULP from the exact value" if error else ": y is exact"
     return "\n".join([f"{entry['function']} in {entry['dtype']}{rounding}", *lines])

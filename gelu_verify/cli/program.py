@@ -33,7 +33,7 @@ def warn(message: str) -> None:
 class Program(click.Group):
     """A group of commands that never ends in a traceback for something the user can meet."""
 
-    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         sys.exit(self._guarded(list(sys.argv[1:] if args is None else args)))
 
     def _guarded(self, args: list[str]) -> int:

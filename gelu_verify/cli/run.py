@@ -46,17 +46,17 @@ class Request:
 @click.option("--function", "functions", multiple=True, metavar="F", help="Judge only what computes F; may repeat.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Judge only in dtype D; may repeat.")
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of the sampled inputs.")
-@click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only the inputs from A to B, or A alone; may repeat.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder of the run  [default: reports/TIME]")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of sampled inputs.")
+@click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or A alone; may repeat.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder; default reports/TIME.")
 @click.option("--max-ulp", type=click.FloatRange(0), metavar="N", help="Largest error that --strict accepts.")
-@click.option("--strict", is_flag=True, help="End with 1 on a failed check, a failed target, or an error above --max-ulp.")
+@click.option("--strict", is_flag=True, help="End with 1 on a failed check or target, or an error above --max-ulp.")
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
 @click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
 @click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow.")
 @click.option("--no-throughput", is_flag=True, help="Measure accuracy only.")
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads  [default: all cores]")
+@click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
 def run(**typed: Any) -> None:
     """Measure TARGETs (default: everything found here), store the run, write its report.

@@ -29,6 +29,8 @@ static gv_loop gv_find(const char *name) {
     return 0;
 }
 
+static const char *gv_name(int index) { return gv_functions[index].name; }
+
 GV_INLINE uint64_t gv_read(const void *p, size_t i, int width) {
     switch (width) {
         case 16: return ((const uint16_t *)p)[i];

@@ -1,0 +1,52 @@
+"""How fast our kernels and the reference judge are. Never fails on time: `tox -e bench` prints and stores.
+
+`extra_info` holds elements per second and, as the yardstick of the machine, a copy of the same bytes.
+"""
+
+import numpy as np
+import pytest
+
+from gelu_verify.formats import DTYPES, get_format, numpy_dtype
+from gelu_verify.reference import judge, reference_bits
+from gelu_verify.targets import find
+
+ELEMENTS = 1 << 18
+KERNELS = [(target, dtype) for target in find(["kernels"])[0] for dtype in target.dtypes]
+
+
+def inputs(dtype):
+    values = np.random.default_rng(0).normal(0, 2, ELEMENTS).astype(numpy_dtype(dtype))
+    return values.view(get_format(dtype).uint)
+
+
+def note_rate(benchmark):
+    if benchmark.stats:  # not with --benchmark-disable
+        benchmark.extra_info["elements_per_s"] = ELEMENTS / benchmark.stats.stats.median
+
+
+@pytest.mark.parametrize(("target", "dtype"), KERNELS, ids=[f"{target.name}-{dtype}" for target, dtype in KERNELS])
+def test_kernel(benchmark, target, dtype):
+    x = inputs(dtype)
+    loaded = target.load(dtype, x)
+    y = target.store(dtype, loaded, benchmark(target.call, loaded))
+    note_rate(benchmark)
+    assert y.shape == x.shape
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_copy(benchmark, dtype):
+    x = inputs(dtype)
+    y = np.empty_like(x)
+    benchmark(np.copyto, y, x)
+    note_rate(benchmark)
+    assert (x == y).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("function", ["gelu", "gelu_tanh", "gelu_sigmoid", "silu", "gelu_grad"])
+def test_judge(benchmark, function, dtype):
+    x = inputs(dtype)
+    want = reference_bits(function, dtype, x)
+    verdict = benchmark(judge, function, dtype, x, want)
+    note_rate(benchmark)
+    assert np.nanmax(np.abs(verdict.error)) <= 0.5
