@@ -16,6 +16,7 @@ from gelu_verify.errors import MissingMeasurement, OracleError, ResultsError, Us
 
 QUICK = ["--plan", "landmarks", "--no-throughput"]
 USER_CODE = """
+import ctypes
 import numpy as np
 
 def good(x):
@@ -37,6 +38,11 @@ def wide(x):
 def writes(x):
     x[:] = 0
     return x
+
+def chats(x):
+    print("from Python")
+    ctypes.CDLL(None).puts(b"from C")
+    return np.maximum(x, 0)
 """
 
 
@@ -136,6 +142,14 @@ def test_run_stores_reports_and_prints(home):
     assert (manifest["seed"], manifest["plan"]) == (7, "quick")
     assert manifest["results"][0]["throughput"]["elements_per_s"] > 0
     assert sorted(path.name for path in home.iterdir()) == ["kept", "mine.py"]
+
+
+def test_what_an_implementation_prints_does_not_reach_stdout(home):
+    command = [sys.executable, "-m", "gelu_verify", "run", "mine.py:chats", "--function", "relu", *QUICK, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [result["max_ulp"] for result in json.loads(done.stdout)] == [0, 0, 0, 0]
+    assert "from Python" in done.stderr
+    assert "from C" in done.stderr
 
 
 def test_run_json_is_the_documented_list_and_nothing_else(home):

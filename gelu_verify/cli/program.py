@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 import click
@@ -28,6 +30,21 @@ def exit_code(error: GeluVerifyError) -> int:
 def warn(message: str) -> None:
     """One line on stderr, whatever line breaks the message has."""
     click.echo(f"gelu-verify: {' '.join(message.split())}", err=True)
+
+
+@contextmanager
+def stdout_for_results() -> Iterator[None]:
+    """While implementations run, what they print (C libraries too) goes to stderr: stdout is for results."""
+    sys.stdout.flush()
+    ours = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        ctypes.CDLL(None).fflush(None)  # what C has buffered
+        os.dup2(ours, 1)
+        os.close(ours)
 
 
 class Program(click.Group):

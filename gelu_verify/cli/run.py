@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .program import OVER_BUDGET, warn
+from .program import OVER_BUDGET, stdout_for_results, warn
 
 if TYPE_CHECKING:
     from ..checks import Policy
@@ -87,7 +87,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
         raise UsageError("--bits needs exactly one --dtype, which says what the bits mean")
     kwargs = dict(_keyword(text) for text in request.kwargs)
     click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
-    with RunWriter(request.out) as writer:
+    with stdout_for_results(), RunWriter(request.out) as writer:
         found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = not request.no_throughput
