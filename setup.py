@@ -14,12 +14,12 @@ ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")  # one wheel for Python 3
 
 
 def extension(module: str, source: str, *headers: str, **macros: str) -> Extension:
-    """Module `module` from src/`source`, which includes headers of the folders src/`headers`."""
+    """Module `module` from src/`source`, which includes headers of the folders src/`headers`; with their C files."""
     if ABI3:
         macros["Py_LIMITED_API"] = "0x030b0000"
     return Extension(
         module,
-        [str(SOURCE / source)],
+        [str(SOURCE / source), *sorted(str(path) for folder in headers for path in (SOURCE / folder).glob("*.c"))],
         include_dirs=[str(SOURCE)],
         depends=sorted(str(path) for folder in headers for path in (SOURCE / folder).rglob("*.h")),
         extra_compile_args=FLAGS,

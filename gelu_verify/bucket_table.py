@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .formats import Format, buckets, from_ordinals, is_finite, ordinals
+from .formats import Format, buckets, from_ordinals, ordinals
 from .functions import Function
 
 SUM_SCALE = 1 << 16  # error_sum counts 2^-16 ulp

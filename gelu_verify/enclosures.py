@@ -29,7 +29,7 @@ class Terms(NamedTuple):
     """
 
     leading: Dyadic
-    correction: Interval | None
+    correction: Interval
 
 
 ZERO: Dyadic = (0, 0)

@@ -202,7 +202,9 @@ def _parse_magnitude(body: str, text: str) -> Dyadic | Fraction:
         return int(match[1] + match[2], 16), int(match[3]) - 4 * len(match[2])
     match = re.fullmatch(r"(\d*)\.?(\d*)(?:e([+-]?\d{1,9}))?", body)
     if not match or not (match[1] or match[2]):
-        raise UsageError(f"{text!r} is no number (accepted: decimal, hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)")
+        raise UsageError(
+            f"{text!r} is no number (accepted: decimal, hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)"
+        )
     digits, exponent = int(match[1] + match[2]), int(match[3] or 0) - len(match[2])
     if digits == 0:
         return Fraction(0)

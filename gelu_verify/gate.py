@@ -12,6 +12,8 @@ measured:
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -109,9 +111,18 @@ def read_budgets(path: Path) -> Budgets:
         raise UsageError(f"{path} has budgets schema {document.get('schema')!r} (accepted: {SCHEMA})")
     try:
         rows = {key: _row(row) for key, row in document["rows"].items()}
-        return Budgets(Conditions(**document["conditions"]), rows)
+        budgets, told = Budgets(Conditions(**document["conditions"]), rows), document["sha256"]
     except (KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{path} is no budgets file: {error}") from error
+    if told != _hash(budgets):
+        raise UsageError(f"{path} was edited by hand: regenerate it with the command in its first line")
+    return budgets
+
+
+def _hash(budgets: Budgets) -> str:
+    """sha256 of what the file says, so that a row edited by hand is seen."""
+    said = [asdict(budgets.conditions), {key: asdict(row) for key, row in budgets.rows.items()}]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def _row(entry: Mapping[str, Any]) -> Row:
@@ -148,8 +159,13 @@ def round_up(ulp: float, digits: int = 3) -> float:
 
 def budgets_text(budgets: Budgets, command: str) -> str:
     """The file: TOML with a header that says what the rows are and which command made them."""
-    lines = [_HEADER.format(command=command, ratio=HEADROOM_RATIO, ulp=HEADROOM_ULP), f"schema = {SCHEMA}", ""]
-    lines += ["[conditions]", *(f"{k} = {_toml(v)}" for k, v in asdict(budgets.conditions).items())]
+    lines = [_HEADER.format(command=command, ratio=HEADROOM_RATIO, ulp=HEADROOM_ULP), f"schema = {SCHEMA}"]
+    lines += [
+        f"sha256 = {_toml(_hash(budgets))}",
+        "",
+        "[conditions]",
+        *(f"{k} = {_toml(v)}" for k, v in asdict(budgets.conditions).items()),
+    ]
     for key, row in budgets.rows.items():
         lines += ["", f"[rows.{_toml(key)}]", *(f"{k} = {_toml(v)}" for k, v in asdict(row).items())]
     return "\n".join(lines) + "\n"

@@ -36,7 +36,9 @@ def round_exactly(function: Function, fmt: Format, x_bits: int, mode: Mode = "ne
         low, high = (fmt.round(_sum(terms.leading, end, fmt.min_exponent - 1), mode) for end in _ends(terms))
         if low == high:
             return low
-    raise OracleError(f"{function.name} at {fmt.hex_float(x_bits)} ({fmt.name}): rounding undecided at {precision} bits")
+    raise OracleError(
+        f"{function.name} at {fmt.hex_float(x_bits)} ({fmt.name}): rounding undecided at {precision} bits"
+    )
 
 
 def enclose(function: Function, x: Dyadic, bits: int) -> tuple[Fraction, Fraction]:
@@ -47,10 +49,10 @@ def enclose(function: Function, x: Dyadic, bits: int) -> tuple[Fraction, Fractio
             value = fraction(terms.leading)
             return value, value
         grid = -DEEPEST if terms.leading == ZERO else abs(terms.leading[0]).bit_length() + terms.leading[1] - bits - 64
-        low, high = (_sum(terms.leading, end, grid) for end in _ends(terms))
-        if max(abs(m).bit_length() + abs(e) for m, e in (low, high)) > DEEPEST:
+        ends = [_sum(terms.leading, end, grid) for end in _ends(terms)]
+        if max(abs(m).bit_length() + abs(e) for m, e in ends) > DEEPEST:
             raise OracleError(f"{function.name} at {x[0]} * 2^{x[1]} lies beyond 2^+-{DEEPEST}")
-        low, high = fraction(low), fraction(high)
+        low, high = map(fraction, ends)
         if (high - low) * 2**bits <= min(abs(low), abs(high)) and low * high > 0:
             return low, high
     raise OracleError(f"{function.name} at {x[0]} * 2^{x[1]}: no enclosure of {bits} bits")
@@ -59,10 +61,7 @@ def enclose(function: Function, x: Dyadic, bits: int) -> tuple[Fraction, Fractio
 def _ends(terms: Terms) -> tuple[Dyadic, Dyadic]:
     """Ends of the correction; one that is zero is an open end, since no correction here is ever zero."""
     low, high = endpoints(terms.correction)
-    if low[0] < 0 < high[0]:
-        return low, high
-    exponent = min(e for m, e in (low, high) if m) - 64
-    return (low if low[0] else (1, exponent)), (high if high[0] else (-1, exponent))
+    return (low if low[0] else (1, -(1 << 60))), (high if high[0] else (-1, -(1 << 60)))
 
 
 def _sum(leading: Dyadic, correction: Dyadic, grid: int) -> Dyadic:
@@ -112,7 +111,10 @@ def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -
 
 
 def _bounds(function: Function, fmt: Format, x_bits: int) -> Iterator[tuple[Fraction, Fraction]]:
-    """Ever narrower rational bounds of f(x), capped at +-2^(emax+1); corrections far below the grid of `fmt` standing for their sign."""
+    """Ever narrower rational bounds of f(x), capped at +-2^(emax+1).
+
+    Corrections far below the grid of `fmt` stand for their sign.
+    """
     cap = Fraction(2) ** (fmt.emax + 1)
     for precision in PRECISIONS:
         terms = function.terms(Enclosure(precision), fmt.dyadic(x_bits))

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import decimal
 import math
-from collections import OrderedDict
 from fractions import Fraction
 from functools import cache
 from hashlib import blake2b
-from threading import Lock
+from threading import local
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from . import _core
 from .errors import UsageError
 from .formats import FORMATS, Format, dtype_name, get_format, numpy_dtype
-from .functions import Function, get_function
+from .functions import get_function
 from .oracle import enclose, judge_exactly, round_exactly
 from .resources import resource
 
@@ -33,7 +32,8 @@ class Judgement(NamedTuple):
     want_bits: np.ndarray
     """Correctly rounded results (the format's unsigned dtype)."""
     error: np.ndarray
-    """float64: (got - y)/u(y), signed, fractional; inf: not finite without cause; NaN: x is not finite."""
+    """float64: (got - y)/u(y), signed, fractional, itself within 2^(p - 40) for the precision p <= 24 and 2^-35 for
+    float64; inf: not finite without cause; NaN: x is not finite."""
     faithful: np.ndarray
     """bool: no number of the format lies between the answer and the exact value."""
 
@@ -59,8 +59,9 @@ def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -
     want, error, flags = np.empty_like(x), np.empty(x.size), np.zeros(x.size, np.uint8)
     if fmt.width >= 16 and function in _NATIVE:
         limits, at_zero = _limits(entry.name, fmt.name)
-        arrays = (a.view(np.uint8) for a in (x, got, want))
-        _core.judge(_values(function, fmt, x), _layout(fmt), limits, at_zero, *arrays, error, flags)
+        x_bytes, got_bytes, want_bytes = (a.view(np.uint8) for a in (x, got, want))
+        values = _values(function, fmt, x)
+        _core.judge(values, _layout(fmt), limits, at_zero, x_bytes, got_bytes, want_bytes, error, flags)
     faithful = flags & _core.FAITHFUL != 0
     for i in np.flatnonzero(flags & _core.DECIDED == 0):
         want[i], error[i], faithful[i] = judge_exactly(entry, fmt, int(x[i]), int(got[i]))
@@ -185,25 +186,29 @@ def zero_threshold(function: str, dtype: str) -> int | None:
     return fmt.from_ordinal(zero)
 
 
-_memory: OrderedDict[tuple[str, str, bytes], np.ndarray] = OrderedDict()
-_memory_lock = Lock()
 MEMORY = 1 << 28
 """Bytes of values kept: a run judges many targets on the same inputs, and values cost ten times the judging."""
+_memory: dict[tuple[str, str, bytes], np.ndarray] = {}
+_scratch = local()
 
 
 def _values(function: str, fmt: Format, x: np.ndarray) -> np.ndarray:
-    """What the core knows at each input (bytes), from memory where these very inputs were met before."""
-    key = function, fmt.name, blake2b(x.view(np.uint8), digest_size=16).digest()
-    with _memory_lock:
-        if key in _memory:
-            _memory.move_to_end(key)
-            return _memory[key]
-    values = np.empty(x.size * _core.VALUE_SIZE, np.uint8)
+    """What the core knows at each input (bytes): from memory where these very inputs were met before.
+
+    When memory is full, the values are good until this thread asks for the next ones.
+    """
+    key = function, fmt.name, blake2b(x.data, digest_size=16).digest()
+    known = _memory.get(key)
+    if known is not None:
+        return known
+    size = x.size * _core.VALUE_SIZE
+    kept = sum(values.nbytes for values in list(_memory.values())) + size <= MEMORY
+    if not kept and getattr(_scratch, "values", np.empty(0)).size < size:
+        _scratch.values = np.empty(size, np.uint8)
+    values = np.empty(size, np.uint8) if kept else _scratch.values[:size]
     _core.evaluate(function, _layout(fmt), x.view(np.uint8), values)
-    with _memory_lock:
+    if kept:
         _memory[key] = values
-        while sum(kept.nbytes for kept in _memory.values()) > MEMORY:
-            _memory.popitem(last=False)
     return values
 
 
@@ -270,7 +275,9 @@ def _exact_number(x: Any, dtype: str | None) -> Fraction | str:
     try:
         value = Fraction.from_float(float.fromhex(x)) if isinstance(x, str) and "x" in x.lower() else Fraction(x)
     except (ValueError, TypeError, OverflowError):
-        raise UsageError(f"{x!r} is no finite number (accepted: float, int, Fraction, decimal or hex-float text)") from None
+        raise UsageError(
+            f"{x!r} is no finite number (accepted: float, int, Fraction, decimal or hex-float text)"
+        ) from None
     if value.denominator & (value.denominator - 1):
         raise UsageError(f"{x!r} is no binary fraction: name the dtype that it is to be rounded to")
     return value

@@ -11,8 +11,10 @@ cdef extern from "core/core.h":
         int k
     ctypedef void (*gv_loop)(const double *x, gv_value *y, size_t n) noexcept nogil
     gv_loop gv_find(const char *name) nogil
+    gv_loop gv_find_quick(const char *name) nogil
     const char *gv_name(int index) nogil
-    void gv_evaluate(gv_loop loop, const gv_format *fmt, const void *x_bits, gv_value *y, size_t n) noexcept nogil
+    void gv_evaluate(gv_loop loop, gv_loop quick, const gv_format *fmt, const void *x_bits, gv_value *y,
+                     size_t n) noexcept nogil
     void gv_judge(const gv_value *y, const gv_format *fmt, const uint64_t *limits, double at_zero,
                   const void *x_bits, const void *got_bits, void *want, double *error,
                   unsigned char *flags, size_t n) noexcept nogil
@@ -22,9 +24,9 @@ DECIDED = 1
 FAITHFUL = 2
 
 
-cdef gv_loop _loop(str function) except NULL:
+cdef gv_loop _loop(str function, bint quick=False) except NULL:
     cdef bytes name = function.encode()
-    cdef gv_loop loop = gv_find(name)
+    cdef gv_loop loop = gv_find_quick(name) if quick else gv_find(name)
     if loop == NULL:
         raise LookupError(f"the native core has no {function}")
     return loop
@@ -53,11 +55,11 @@ def evaluate(str function, tuple fmt, const unsigned char[::1] x_bits, unsigned 
     """
     cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
     cdef Py_ssize_t n = x_bits.shape[0] // (f.width // 8)
-    cdef gv_loop loop = _loop(function)
+    cdef gv_loop loop = _loop(function), quick = _loop(function, True)
     _check(n, f, values.shape[0], x_bits)
     if n:
         with nogil:
-            gv_evaluate(loop, &f, &x_bits[0], <gv_value *>&values[0], n)
+            gv_evaluate(loop, quick, &f, &x_bits[0], <gv_value *>&values[0], n)
 
 
 def judge(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits, double at_zero,
@@ -77,8 +79,8 @@ def judge(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits
                      &error[0], &flags[0], n)
 
 
-def value(str function, double x):
-    """(hi, lo, err, k): f(x) 2^-k within err of hi + lo, for a finite non-zero x."""
+def value(str function, double x, bint quick=False):
+    """(hi, lo, err, k): f(x) 2^-k within err of hi + lo, for a finite non-zero x; `quick`: in double."""
     cdef gv_value y
-    _loop(function)(&x, &y, 1)
+    _loop(function, quick)(&x, &y, 1)
     return y.hi, y.lo, y.err, y.k

@@ -91,7 +91,7 @@ def arb_round(function: Function, fmt: Format, x_bits: int) -> int:
             if not exact_zero and low[0] <= 0 <= high[0] and max(-low[0], high[0]) == 1:
                 # so deep in a tail that Arb's ball holds 0; only the family approaches it from below
                 return fmt.sign_mask if function.family == "gelu" else 0
-            if low[0] and high[0] or exact_zero:
+            if (low[0] and high[0]) or exact_zero:
                 a, b = (fmt.round(end) for end in (low, high))
                 if a == b:
                     return a

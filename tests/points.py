@@ -21,7 +21,9 @@ def delicate_inputs(function: Function, fmt: Format, count: int, seed: int) -> l
         lambda: rng.getrandbits(fmt.width),
         lambda: _signed(rng, fmt, rng.getrandbits(fmt.precision)),  # |x| < 2^(emin+1): x/2 may be a tie
         lambda: _signed(rng, fmt, rng.getrandbits(fmt.precision - 1) | 1),
-        lambda: _signed(rng, fmt, (rng.randrange(fmt.infinity >> fmt.precision - 1) << fmt.precision - 1) + rng.randint(-2, 2)),
+        lambda: _signed(
+            rng, fmt, (rng.randrange(fmt.infinity >> fmt.precision - 1) << fmt.precision - 1) + rng.randint(-2, 2)
+        ),
         lambda: fmt.round(Fraction(rng.gauss(0, 3))),
         lambda: fmt.round(Fraction(rng.uniform(-tail, 0))),
         lambda: fmt.round(Fraction(rng.choice((-1, 1)) * 2.0 ** rng.uniform(-60, 7))),

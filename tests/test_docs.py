@@ -71,13 +71,13 @@ def test_readme_python_examples_run():
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert len(blocks) >= 2
     for block in blocks:
-        subprocess.run([sys.executable, "-c", block], check=True, capture_output=True)
+        subprocess.run([sys.executable, "-P", "-c", block], check=True, capture_output=True)
 
 
 def test_the_lookup_example_is_what_is_printed():
     (block,) = re.findall(r"^```\n(gelu in float32.*?)^```", README, re.DOTALL | re.MULTILINE)
     done = subprocess.run(
-        [sys.executable, "-m", "gelu_verify", "lookup", "gelu", "float32", "-6.5"],
+        [sys.executable, "-P", "-m", "gelu_verify", "lookup", "gelu", "float32", "-6.5"],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     assert done.stdout == block

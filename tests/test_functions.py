@@ -88,7 +88,9 @@ def test_a_zero_derivative_is_where_the_landmarks_say(function):
 
 
 @every_function
-@pytest.mark.parametrize("x", ["-6.5", "-0x1p-1000", "0x1.8p-30", "-0.75", "0.7517915", "1", "2.5", "-30", "11", "0x1p-3"])
+@pytest.mark.parametrize(
+    "x", ["-6.5", "-0x1p-1000", "0x1.8p-30", "-0.75", "0.7517915", "1", "2.5", "-30", "11", "0x1p-3"]
+)
 def test_terms_enclose_what_arb_encloses(function, x):
     """Leading + correction overlaps Arb's ball at every precision, and is about as narrow as it promises."""
     point = FLOAT64.dyadic(FLOAT64.parse(x))

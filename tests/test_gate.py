@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gelu_verify import gate
 from gelu_verify.errors import MissingMeasurement, ResultsError, UsageError
+from gelu_verify.verify import jobs
 
 MACHINE = {"libm": "glibc 2.36", "architecture": "x86_64", "isa": ["avx2", "fma"]}
 OTHER_MACHINE = {"libm": "glibc 2.41", "architecture": "x86_64", "isa": ["avx2", "fma"]}
@@ -160,6 +161,23 @@ def test_a_row_that_goes_is_looser_and_a_new_one_is_not(budgets):
     assert [change.looser for change in gate.compare(both, budgets)] == [True]
     assert [change.looser for change in gate.compare(budgets, both)] == [False]
     assert gate.compare(both, both) == []
+
+
+def test_a_row_that_was_edited_by_hand_is_seen(budgets, tmp_path):
+    path = tmp_path / "budgets.toml"
+    gate.write_budgets(path, budgets, "x")
+    path.write_text(path.read_text().replace("max_ulp = 3.22", "max_ulp = 9.99"))
+    with pytest.raises(UsageError, match="edited by hand"):
+        gate.read_budgets(path)
+
+
+def test_the_recorded_budgets_are_whole():
+    path = gate.default_path()
+    recorded = gate.read_budgets(path)
+    command = path.read_text().splitlines()[0].split("`")[1]
+    assert gate.budgets_text(recorded, command) == path.read_text()
+    kernels = {f"{job.target.name}/{job.function}/{job.dtype}" for job in jobs(["kernels"])[0]}
+    assert set(recorded.rows) == kernels, "a kernel without a budget, or a budget without a kernel"
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_a_limit_on_file_sizes_is_met_like_a_full_disk(tmp_path):
     )
     assert resource.RLIMIT_FSIZE is not None
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, os.path.dirname(__file__)])}
-    command = [sys.executable, "-c", program, str(tmp_path)]
+    command = [sys.executable, "-P", "-c", program, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 1
     assert "cannot write the run in" in done.stderr

@@ -42,7 +42,10 @@ def test_every_target_has_its_number_and_its_word():
 
 
 def test_passing_every_check_is_no_praise_for_a_large_error():
-    far, near = (result("torch.erf", "erf", d, noise=n, checks={"finite": "pass"}) for d, n in (("float32", 400.0), ("float64", 1.5)))
+    far, near = (
+        result("torch.erf", "erf", d, noise=n, checks={"finite": "pass"})
+        for d, n in (("float32", 400.0), ("float64", 1.5))
+    )
     assert (verdict(far), verdict(near)) == ("coarse", "pass")
     assert re.search(r"^  erf .* far +.* ok", plain(matrix_lines([far, near])), re.MULTILINE)
     assert "1 passes them but is off by more than 4 ULP" in headline([far, near])

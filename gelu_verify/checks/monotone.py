@@ -15,7 +15,8 @@ def run(evidence: Evidence) -> Finding:
     said = ", ".join(f"f({evidence.text(a, 9)}) = {evidence.text(b, 9)}" for a, b in two)
     count = evidence.table.total("rises")
     return evidence.shown(
-        f"{count} of {steps} steps between neighbours go the wrong way by more than one float, nearest to zero: {said}", *two[1]
+        f"{count} of {steps} steps between neighbours go the wrong way by more than one float, nearest to zero: {said}",
+        *two[1],
     )
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import shlex
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -31,17 +28,17 @@ def gate(run: str | None, path: Path | None, workers: int | None) -> None:
     Ends with 1 when a row is over its budget, with 3 when a row was not measured; says which row, at which input,
     and how to repeat it.
     """
-    from .. import gate as rooms
+    from ..gate import check, conditions_of, default_path, read_budgets
 
     stored = _stored(run) if run else None
-    budgets = rooms.read_budgets(path or rooms.default_path())
+    budgets = read_budgets(path or default_path())
     records, machine = stored or _measured_now(budgets, workers)
-    verdicts = rooms.check(records, machine, budgets)
+    verdicts = check(records, machine, budgets)
     for verdict in verdicts:
         if verdict.outcome != "ok" or verdict.notes:
             click.echo("\n".join(_lines(verdict)))
     counts = Counter(verdict.outcome for verdict in verdicts)
-    same = rooms.conditions_of(machine) == budgets.conditions
+    same = conditions_of(machine) == budgets.conditions
     where = "" if same else f" (budgets of {_conditions(budgets)}: headroom applies)"
     said = f"{counts['ok']} of {len(verdicts)} within budget, {counts['over']} over, {counts['missing']} not measured"
     click.echo(said + where)
@@ -58,18 +55,21 @@ def gate(run: str | None, path: Path | None, workers: int | None) -> None:
 @click.option("--allow-looser", is_flag=True, help="Accept rows that allow more, ask less, or are gone.")
 def budget(run: str, file: Path, allow_looser: bool) -> None:
     """Regenerate the accuracy budgets from the stored RUN, and print what changes."""
-    from .. import gate as rooms
+    from ..gate import compare, make_budgets, read_budgets, write_budgets
+    from ..results import read_run
 
-    records, machine = _stored(run)
-    fresh = rooms.make_budgets(records, machine, datetime.datetime.now(datetime.UTC).date().isoformat())
-    changes = rooms.compare(rooms.read_budgets(file), fresh) if file.exists() else []
+    stored = read_run(run)
+    day = str(stored.manifest["created"])[:10]
+    fresh = make_budgets(stored.results, stored.manifest["machine"], day)
+    changes = compare(read_budgets(file), fresh) if file.exists() else []
     for change in changes:
         click.echo(change.text)
     looser = sum(change.looser for change in changes)
     if looser and not allow_looser:
         warn(f"error: {looser} rows get looser; nothing was written (--allow-looser accepts them)")
         raise click.exceptions.Exit(OVER_BUDGET)
-    rooms.write_budgets(file, fresh, shlex.join(["gelu-verify", *sys.argv[1:]]))
+    made = f"gelu-verify run kernels --plan {stored.manifest['plan']} --seed {stored.manifest['seed']}"
+    write_budgets(file, fresh, f"{made} && gelu-verify budget reports/latest")
     click.echo(f"written: {file} ({len(fresh.rows)} rows)")
 
 

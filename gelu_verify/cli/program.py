@@ -67,9 +67,18 @@ class Program(click.Group):
             warn(f"error: {error}")
             return exit_code(error)
         except KeyboardInterrupt:
-            warn("interrupted; nothing was written")
+            warn("interrupted; nothing is half written")
             return INTERRUPTED
         except BrokenPipeError:  # the reader has what it wanted: `gelu-verify list | head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _give_up_stdout()
             return BROKEN_PIPE
+        except OSError as error:  # the rooms below name their files themselves
+            warn(f"error: cannot write to {error.filename or 'standard output'}: {error.strerror}")
+            _give_up_stdout()
+            return USAGE
         return 0
+
+
+def _give_up_stdout() -> None:
+    """What is still buffered goes nowhere, instead of failing once more when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -80,6 +80,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     from ..throughput import one_thread_each
     from ..verify import jobs
     from .measuring import measured
+    from .progress import progress
 
     get_plan(request.plan)
     one_thread_each()
@@ -88,7 +89,9 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     kwargs = dict(_keyword(text) for text in request.kwargs)
     click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
     with stdout_for_results(), RunWriter(request.out) as writer:
-        found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
+        with progress(1) as bar:
+            bar.start("looking for implementations")
+            found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = not request.no_throughput
         for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed):

@@ -66,8 +66,8 @@ def erf(c: Enclosure, x: Dyadic) -> Terms:
 
 
 def erfc(c: Enclosure, x: Dyadic) -> Terms:
-    near_one = erf(c, x)
+    leading, correction = erf(c, x)
     point = c.exact(x)
-    if near_one.leading == ZERO:
-        return Terms(ONE, -near_one.correction)
-    return Terms(ZERO if point > 0 else (2, 0), -near_one.correction)
+    if leading == ZERO:
+        return Terms(ONE, -correction)
+    return Terms(ZERO if point > 0 else (2, 0), -correction)

@@ -7,7 +7,6 @@ from ..formats import Dyadic
 from .base import Function
 
 
-
 def terms(_: Enclosure, x: Dyadic) -> Terms:
     return Terms(x if x[0] > 0 else ZERO, None)
 

@@ -25,7 +25,8 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
     whole = [
         "# gelu-verify: accuracy report\n",
         f"**{_escape(headline(results))}**\n",
-        "Largest error in ULP; `=` every input tried, `>=` the largest found. ✗ a check failed; ≈ all pass, but an error is above 4 ULP; ✓ neither.\n",
+        "Largest error in ULP; `=` every input tried, `>=` the largest found. ✗ a check failed; "
+        "≈ all pass, but an error is above 4 ULP; ✓ neither.\n",
     ]
     sections = [
         *(_matrix(name, part) for name, part in summary.groupby("function", sort=False)),

@@ -79,7 +79,7 @@ def headline(results: Sequence[Result]) -> str:
         f"{failing} of {_count(len(measured), 'measurement')} fail{'s' if failing == 1 else ''} at least one check"
         if failing
         else f"{everything} every check",
-        f"{coarse} {'passes' if coarse == 1 else 'pass'} them but {'is' if coarse == 1 else 'are'} off by more than {FINE:g} ULP"
+        f"{coarse} {'passes them but is' if coarse == 1 else 'pass them but are'} off by more than {FINE:g} ULP"
         if coarse
         else "",
         f"{rounded} {'is' if rounded == 1 else 'are'} correctly rounded on every input tried" if rounded else "",

@@ -1,33 +1,10 @@
-/* The native core: every function's value for an array, one loop a function, one clone an instruction set. */
+/* The native core: values at an array of inputs, and what they say of an array of answers. */
 #ifndef GV_CORE_H
 #define GV_CORE_H
-#include <stddef.h>
 #include "judge.h"
-#include "../math/functions.h"
+#include "loops.h"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define GV_CLONES __attribute__((target_clones("default", "arch=haswell")))
-#else
-#define GV_CLONES
-#endif
-
-typedef void (*gv_loop)(const double *x, gv_value *y, size_t n);
-
-#define GV_DEFINE_LOOP(name, evaluate) \
-    GV_CLONES static void gv_loop_##name(const double *x, gv_value *y, size_t n) { \
-        for (size_t i = 0; i < n; i++) \
-            y[i] = (x[i] == 0.0 || !(fabs(x[i]) <= DBL_MAX)) ? gv_exact(0.0) : evaluate(x[i]); \
-    }
-GV_FUNCTIONS(GV_DEFINE_LOOP)
-
-#define GV_TABLE_ROW(name, evaluate) {#name, gv_loop_##name},
-static const struct { const char *name; gv_loop loop; } gv_functions[] = {GV_FUNCTIONS(GV_TABLE_ROW){0, 0}};
-
-static gv_loop gv_find(const char *name) {
-    for (int i = 0; gv_functions[i].name; i++)
-        if (strcmp(gv_functions[i].name, name) == 0) return gv_functions[i].loop;
-    return 0;
-}
+gv_loop gv_find_quick(const char *name); /* quick.c: the same function in double */
 
 static const char *gv_name(int index) { return gv_functions[index].name; }
 
@@ -49,21 +26,34 @@ GV_INLINE void gv_write(void *p, size_t i, int width, uint64_t bits) {
 
 #define GV_BLOCK 128
 
-GV_INLINE void gv_evaluate_width(gv_loop loop, const gv_format *fmt, int width, const void *x_bits, gv_value *y,
+/* Values at x, in double where that decides the rounding to fmt, else in double-double. */
+GV_INLINE void gv_evaluate_block(gv_loop loop, gv_loop quick, const gv_format *fmt, const double *x, gv_value *y,
                                  size_t n) {
+    if (fmt->width == 64) {
+        loop(x, y, n);
+        return;
+    }
+    quick(x, y, n);
+    for (size_t i = 0; i < n; i++)
+        if (!gv_is_decided(y[i], fmt)) loop(x + i, y + i, 1);
+}
+
+GV_INLINE void gv_evaluate_width(gv_loop loop, gv_loop quick, const gv_format *fmt, int width, const void *x_bits,
+                                 gv_value *y, size_t n) {
     double x[GV_BLOCK];
     for (size_t start = 0; start < n; start += GV_BLOCK) {
         size_t block = n - start < GV_BLOCK ? n - start : GV_BLOCK;
         for (size_t i = 0; i < block; i++) x[i] = gv_decode(gv_read(x_bits, start + i, width), fmt);
-        loop(x, y + start, block);
+        gv_evaluate_block(loop, quick, fmt, x, y + start, block);
     }
 }
 
-/* The values at n inputs, given as 16, 32 or 64 bit patterns. */
-GV_CLONES static void gv_evaluate(gv_loop loop, const gv_format *fmt, const void *x_bits, gv_value *y, size_t n) {
-    if (fmt->width == 16) gv_evaluate_width(loop, fmt, 16, x_bits, y, n);
-    else if (fmt->width == 32) gv_evaluate_width(loop, fmt, 32, x_bits, y, n);
-    else gv_evaluate_width(loop, fmt, 64, x_bits, y, n);
+/* The values of a function at n inputs, given as 16, 32 or 64 bit patterns. */
+GV_CLONES static void gv_evaluate(gv_loop loop, gv_loop quick, const gv_format *fmt, const void *x_bits, gv_value *y,
+                                  size_t n) {
+    if (fmt->width == 16) gv_evaluate_width(loop, quick, fmt, 16, x_bits, y, n);
+    else if (fmt->width == 32) gv_evaluate_width(loop, quick, fmt, 32, x_bits, y, n);
+    else gv_evaluate_width(loop, quick, fmt, 64, x_bits, y, n);
 }
 
 GV_INLINE void gv_judge_width(const gv_value *y, const gv_format *fmt, int width, const uint64_t *limits, double at_zero,

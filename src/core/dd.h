@@ -44,16 +44,18 @@ GV_INLINE gv_dd gv_two_sum(double a, double b) {
     return (gv_dd){s, (a - (s - t)) + (b - t)};
 }
 
-/* a * b exactly */
-GV_INLINE gv_dd gv_two_prod(double a, double b) {
-    double p = a * b;
-    return (gv_dd){p, fma(a, b, -p)};
-}
-
 GV_INLINE gv_dd gv_dd_neg(gv_dd a) { return (gv_dd){-a.hi, -a.lo}; }
 
 GV_INLINE gv_dd gv_dd_scale(gv_dd a, double power_of_two) {
     return (gv_dd){a.hi * power_of_two, a.lo * power_of_two};
+}
+
+#ifndef GV_QUICK
+
+/* a * b exactly */
+GV_INLINE gv_dd gv_two_prod(double a, double b) {
+    double p = a * b;
+    return (gv_dd){p, fma(a, b, -p)};
 }
 
 GV_INLINE gv_dd gv_dd_add(gv_dd a, gv_dd b) {
@@ -66,8 +68,6 @@ GV_INLINE gv_dd gv_dd_add_d(gv_dd a, double b) {
     gv_dd s = gv_two_sum(a.hi, b);
     return gv_fast_two_sum(s.hi, a.lo + s.lo);
 }
-
-GV_INLINE gv_dd gv_dd_sub(gv_dd a, gv_dd b) { return gv_dd_add(a, gv_dd_neg(b)); }
 
 GV_INLINE gv_dd gv_dd_mul(gv_dd a, gv_dd b) {
     gv_dd p = gv_two_prod(a.hi, b.hi);
@@ -85,5 +85,18 @@ GV_INLINE gv_dd gv_dd_div(gv_dd a, gv_dd b) {
     gv_dd r = gv_dd_mul_d(b, q);
     return gv_fast_two_sum(q, ((a.hi - r.hi) + (a.lo - r.lo)) / b.hi);
 }
+
+#else /* the same operations in double, lo = 0: no fma, so that no instruction set is slow or different */
+
+GV_INLINE gv_dd gv_two_prod(double a, double b) { return gv_dd_from(a * b); }
+GV_INLINE gv_dd gv_dd_add(gv_dd a, gv_dd b) { return gv_dd_from(a.hi + b.hi); }
+GV_INLINE gv_dd gv_dd_add_d(gv_dd a, double b) { return gv_dd_from(a.hi + b); }
+GV_INLINE gv_dd gv_dd_mul(gv_dd a, gv_dd b) { return gv_dd_from(a.hi * b.hi); }
+GV_INLINE gv_dd gv_dd_mul_d(gv_dd a, double b) { return gv_dd_from(a.hi * b); }
+GV_INLINE gv_dd gv_dd_div(gv_dd a, gv_dd b) { return gv_dd_from(a.hi / b.hi); }
+
+#endif
+
+GV_INLINE gv_dd gv_dd_sub(gv_dd a, gv_dd b) { return gv_dd_add(a, gv_dd_neg(b)); }
 
 #endif

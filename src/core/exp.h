@@ -7,21 +7,37 @@
 #include "tables.h"
 
 #define GV_EXP_DOUBLES 7 /* from r^7 on a double is enough: r^6/7! < 2^-57 */
+#define GV_QUICK_EXP_DEGREE 6 /* r^6/7! again */
 
 /* e^r - 1 for |r| <= log(2)/128 */
 GV_INLINE gv_dd gv_expm1_tiny(gv_dd r) {
+#ifdef GV_QUICK
+    double q = gv_exp_coefficient[GV_QUICK_EXP_DEGREE].hi;
+    for (int n = GV_QUICK_EXP_DEGREE - 1; n >= 1; n--) q = q * r.hi + gv_exp_coefficient[n].hi;
+    return gv_dd_from(q * r.hi);
+#else
     double tail = gv_exp_coefficient[GV_EXP_DEGREE].hi;
     for (int n = GV_EXP_DEGREE - 1; n >= GV_EXP_DOUBLES; n--) tail = fma(tail, r.hi, gv_exp_coefficient[n].hi);
     gv_dd p = gv_dd_from(tail);
     for (int n = GV_EXP_DOUBLES - 1; n >= 1; n--) p = gv_dd_add(gv_dd_mul(p, r), gv_exp_coefficient[n]);
     return gv_dd_mul(p, r);
+#endif
+}
+
+/* s - n log(2)/64 */
+GV_INLINE gv_dd gv_exp_reduced(gv_dd s, double n) {
+#ifdef GV_QUICK
+    return gv_dd_from((s.hi - n * gv_ln2_64_head) - n * gv_ln2_64_tail); /* the first product and difference are exact */
+#else
+    return gv_dd_sub(s, gv_dd_mul_d(gv_ln2_64, n));
+#endif
 }
 
 GV_INLINE double gv_exp_steps(double s) { return rint(s * 0x1.71547652b82fep+6 /* 64/log(2) */); }
 
 GV_INLINE gv_scaled_dd gv_exp(gv_dd s) {
     double n = gv_exp_steps(s.hi);
-    gv_dd r = gv_dd_sub(s, gv_dd_mul_d(gv_ln2_64, n));
+    gv_dd r = gv_exp_reduced(s, n);
     gv_dd t = gv_exp2_table[(int)n & 63];
     return (gv_scaled_dd){gv_dd_add(t, gv_dd_mul(t, gv_expm1_tiny(r))), (int)floor(n * 0x1p-6)};
 }

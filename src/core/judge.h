@@ -56,6 +56,16 @@ GV_INLINE int gv_round(const gv_units *u, const gv_format *fmt, uint64_t infinit
     return u->known && fabs(up) >= u->er && fabs(down) >= u->er;
 }
 
+/* Whether the bound decides the rounding, and on which side of a number of the format the value lies. */
+GV_INLINE int gv_sides_known(const gv_units *u) { return u->f != 0.0 || fabs(u->l) >= u->er; }
+
+GV_INLINE int gv_is_decided(gv_value v, const gv_format *fmt) {
+    uint64_t bits;
+    if (v.hi == 0.0) return 1;
+    gv_units u = gv_in_units(v, fmt);
+    return gv_round(&u, fmt, UINT64_MAX, &bits) && gv_sides_known(&u);
+}
+
 /* got 2^-exponent, with one rounding at most and no overflow */
 GV_INLINE double gv_scale_down(double got, int exponent) {
     int half = exponent / 2;
@@ -91,7 +101,7 @@ GV_INLINE unsigned char gv_judge_one(gv_value v, double x, uint64_t got_bits, do
     if (x == 0.0) v = gv_exact(at_zero);
     if (v.hi != 0.0) {
         u = gv_in_units(v, fmt);
-        decided = gv_round(&u, fmt, infinity, want) && (u.f != 0.0 || fabs(u.l) >= u.er);
+        decided = gv_round(&u, fmt, infinity, want) && gv_sides_known(&u);
     } else {
         *want = 0;
     }

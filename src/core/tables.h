@@ -4,6 +4,8 @@
 #include "dd.h"
 
 static const gv_dd gv_ln2_64 = {0x1.62e42fefa39efp-7, 0x1.abc9e3b39803fp-62}; /* log(2)/64 */
+static const double gv_ln2_64_head = 0x1.62e42fef80000p-7; /* its first 34 bits */
+static const double gv_ln2_64_tail = 0x1.1cf79abc9e3b4p-42; /* the rest */
 static const gv_dd gv_rsqrt_2pi = {0x1.9884533d43651p-2, -0x1.cbc0d30ebfd15p-56}; /* 1/sqrt(2 pi) */
 static const gv_dd gv_2_rsqrt_pi = {0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56}; /* 2/sqrt(pi) */
 static const gv_dd gv_sqrt2 = {0x1.6a09e667f3bcdp+0, -0x1.bdd3413b26456p-54}; /* sqrt(2) */
@@ -124,7 +126,11 @@ static const gv_dd gv_head_coefficient[GV_HEAD_DEGREE + 1] = { /* (-1/2)^n / (n!
     {0x1.45c0a838efe59p-109, -0x1.423cdb5cc4cc3p-163},
     {-0x1.909c9de3a31c5p-115, 0x1.889db7273c973p-170},
 };
-typedef struct { double centre; gv_dd pair[GV_MILLS_PAIRS]; double rest[GV_MILLS_DEGREE + 1 - GV_MILLS_PAIRS]; } gv_mills_piece;
+typedef struct {
+    double centre;
+    gv_dd pair[GV_MILLS_PAIRS];
+    double rest[GV_MILLS_DEGREE + 1 - GV_MILLS_PAIRS];
+} gv_mills_piece;
 /* Mills ratio M(a) = Q(a)/phi(a): Taylor coefficients in u, a = centre + u 2^octave/32 */
 static const gv_mills_piece gv_mills_table[112] = {
     {0x1.0800000000000p-1, {{0x1.bc3db2b9cd5cfp-1, -0x1.8cd7d23d86e9ap-55}, {-0x1.1af02fd8321c1p-7, -0x1.dc9f4867b9907p-61}, {0x1.2a59da0e53867p-14, -0x1.2533e72605303p-69}, {-0x1.12b15cd600c49p-21, -0x1.0de3f6ef804f9p-75}, {0x1.c710403e4ea78p-29, -0x1.0175c9e60d64bp-85}, {-0x1.59a6d4165a9b3p-36, 0x1.d866552bbe72fp-92}, {0x1.e7eefcc0b9ba0p-44, -0x1.efc79aa084321p-99}, {-0x1.4325bd264c304p-51, 0x1.e979a42cc7113p-106}, {0x1.949f41fcda159p-59, -0x1.b1963e4cf8dfap-114}, {-0x1.e1c2267a23b0dp-67, -0x1.6d0cdb5d8f08ap-127}, {0x1.12042f38e2c96p-74, 0x1.f52d51c6b90ecp-128}, {-0x1.2afddec3fb122p-82, 0x1.9401141cecb59p-136}}, {0x1.39f747577f3acp-90, -0x1.3e2d8815c970ap-98, 0x1.37f19c57a4df2p-106, -0x1.287f5875daddcp-114, 0x1.11b931f073a89p-122, -0x1.ebb1d4bfbc279p-131, 0x1.ae4786a02ab8ep-139, -0x1.6f59c711c23abp-147, 0x1.325729924d591p-155, -0x1.f39934e46b0fap-164}},

@@ -6,10 +6,16 @@
 
 typedef struct { double hi, lo, err; int k; } gv_value;
 
-/* Relative error allowed to a correction that a formula below computes in double-double.
-   Every formula is a chain of fewer than 60 operations of at most 15 2^-106 each on positive terms,
-   plus |s| 2^-103 from the argument of exp, |s| < 800: below 2^-92. Four bits are kept in hand. */
+/* Relative error allowed to a correction that a formula computes.
+   In double-double every formula is a chain of fewer than 60 operations of at most 15 2^-106 each on positive
+   terms, plus |s| 2^-103 from the argument of exp, |s| < 800: below 2^-92. Four bits are kept in hand.
+   In double (GV_QUICK, for formats of 32 bits and less) fewer than 60 roundings of 2^-53, those of the
+   argument of exp |s| times as much, |s| < 110 wherever the result does not vanish: below 2^-43. */
+#ifndef GV_QUICK
 #define GV_REL 0x1p-88
+#else
+#define GV_REL 0x1p-40
+#endif
 
 GV_INLINE gv_value gv_exact(double y) {
     if (fabs(y) < 0x1p-300) return (gv_value){y * 0x1p600, 0.0, 0.0, -600};
@@ -33,7 +39,10 @@ GV_INLINE gv_value gv_beside(double leading, double side) {
 }
 
 /* leading + c with c far below leading, c known to 2^-48 relative */
-GV_INLINE gv_value gv_next_to(double leading, double c) { return (gv_value){leading, c, fabs(c) * 0x1p-48, 0}; }
+GV_INLINE gv_value gv_next_to(double leading, double c) {
+    gv_dd s = gv_fast_two_sum(leading, c);
+    return (gv_value){s.hi, s.lo, fabs(c) * 0x1p-48, 0};
+}
 
 /* c 2^k, c known to weight * GV_REL */
 GV_INLINE gv_value gv_times(gv_dd c, double weight, int k) { return (gv_value){c.hi, c.lo, weight * GV_REL, k}; }

@@ -10,6 +10,7 @@
 GV_INLINE gv_value gv_gelu(double x) {
     double a = fabs(x);
     if (a < 0x1p-200) return gv_beside_tiny(x, 0.5, 1.0);
+    if (a < 0x1p-40) return gv_next_to(0.5 * x, 0x1.9884533d43651p-2 /* 1/sqrt(2 pi) */ * x * x);
     if (a < 1.0) return gv_sum(0.5 * x, gv_dd_mul(gv_two_prod(x, x), gv_normal_head(x)));
     if (x > 20.0) return gv_beside(x, -1.0);
     if (x < -40.0) return gv_vanishing(-1.0);
@@ -26,6 +27,7 @@ GV_INLINE gv_value gv_gelu(double x) {
 GV_INLINE gv_value gv_gelu_grad(double x) {
     double a = fabs(x);
     if (a < 0x1p-250) return gv_beside(0.5, x);
+    if (a < 0x1p-40) return gv_next_to(0.5, 0x1.9884533d43651p-1 /* 2/sqrt(2 pi) */ * x);
     if (x > 20.0) return gv_beside(1.0, 1.0);
     if (x < -40.0) return gv_vanishing(-1.0);
     gv_scaled_dd d = gv_normal_density(a);

@@ -6,6 +6,7 @@
 GV_INLINE gv_value gv_gelu_tanh(double x) {
     double a = fabs(x);
     if (a < 0x1p-200) return gv_beside_tiny(x, 0.5, 1.0);
+    if (a < 0x1p-40) return gv_next_to(0.5 * x, 0x1.9884533d43651p-2 /* 1/sqrt(2 pi) */ * x * x);
     if (a > 40.0) return x > 0.0 ? gv_beside(x, -1.0) : gv_vanishing(-1.0);
     gv_dd cubic = gv_dd_mul(gv_0_044715, gv_two_prod(a, a)); /* s = twice (1 + cubic) */
     gv_dd twice = gv_dd_mul_d(gv_2_sqrt_2_pi, a);
@@ -16,6 +17,7 @@ GV_INLINE gv_value gv_gelu_tanh(double x) {
 GV_INLINE gv_value gv_gelu_tanh_grad(double x) {
     double a = fabs(x);
     if (a < 0x1p-250) return gv_beside(0.5, x);
+    if (a < 0x1p-40) return gv_next_to(0.5, 0x1.9884533d43651p-1 /* 2/sqrt(2 pi) */ * x);
     if (a > 40.0) return x > 0.0 ? gv_beside(1.0, 1.0) : gv_vanishing(-1.0);
     gv_dd cubic = gv_dd_mul(gv_0_044715, gv_two_prod(a, a)); /* s = twice (1 + cubic) */
     gv_dd twice = gv_dd_mul_d(gv_2_sqrt_2_pi, a);

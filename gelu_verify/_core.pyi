@@ -1,0 +1,22 @@
+"""The native core: arrays of bits in, values and judgements out. `layout` is (width, precision, emin, emax)."""
+
+import numpy as np
+
+VALUE_SIZE: int
+DECIDED: int
+FAITHFUL: int
+
+def functions() -> tuple[str, ...]: ...
+def evaluate(function: str, layout: tuple[int, int, int, int], x_bits: np.ndarray, values: np.ndarray) -> None: ...
+def judge(
+    values: np.ndarray,
+    layout: tuple[int, int, int, int],
+    limits: np.ndarray,
+    at_zero: float,
+    x_bits: np.ndarray,
+    got_bits: np.ndarray,
+    want: np.ndarray,
+    error: np.ndarray,
+    flags: np.ndarray,
+) -> None: ...
+def value(function: str, x: float, quick: bool = False) -> tuple[float, float, float, int]: ...
