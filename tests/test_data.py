@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arb import arb_round
-from points import delicate_inputs
 
 from gelu_verify.formats import FORMATS
 from gelu_verify.functions import FUNCTIONS
@@ -40,12 +39,12 @@ def test_every_file_is_the_one_that_was_generated():
 
 
 @pytest.mark.parametrize(("name", "dtype"), TABLES)
-def test_tables_are_whole_and_arb_agrees(name, dtype):
+def test_tables_are_whole_and_arb_agrees_with_every_answer(name, dtype):
     fmt, function = FORMATS[dtype], FUNCTIONS[name]
     table = np.load(DATA / "reference" / name / f"{dtype}.npy")
     assert (table.dtype, table.shape) == (np.uint16, (1 << 16,))
-    for x in delicate_inputs(function, fmt, 2000, seed=6):
-        assert table[x] == arb_round(function, fmt, x)
+    inputs = [x for x in range(1 << 16) if fmt.is_finite(x) and fmt.magnitude(x)]
+    assert [fmt.bits_text(x) for x in inputs if table[x] != arb_round(function, fmt, x)] == []
     for x in (0, fmt.sign_mask, fmt.infinity, fmt.infinity | fmt.sign_mask, fmt.nan):
         assert table[x] == function.limit_bits(fmt, x)
 

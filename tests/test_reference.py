@@ -14,7 +14,7 @@ import gelu_verify
 from gelu_verify import _core
 from gelu_verify.enclosures import Terms
 from gelu_verify.errors import UsageError
-from gelu_verify.formats import DTYPES, FORMATS, numpy_dtype, ordinals
+from gelu_verify.formats import DTYPES, FORMATS, from_ordinals, numpy_dtype, ordinals
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.oracle import enclose, judge_exactly, round_exactly
 from gelu_verify.reference import decimal_text, exact, judge, reference, reference_bits, ulp_error, zero_threshold
@@ -194,6 +194,23 @@ def test_a_function_without_a_native_version_is_answered_by_the_oracle(monkeypat
     monkeypatch.setitem(FUNCTIONS, "cube", cube)
     assert reference("cube", np.array([1.5, -2.0], np.float32)).tolist() == [3.375, -8.0]
     assert ulp_error("cube", np.float32(1.5), np.float32(3.0)) == -0.375 * 2**22
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["gelu", "gelu_tanh", "gelu_sigmoid", "silu"])
+def test_every_float32_reference_is_monotone(name):
+    """All finite inputs: correct rounding keeps the order of the exact values between turning points."""
+    fmt, turn = (
+        FORMATS["float32"],
+        FORMATS["float32"].ordinal(FORMATS["float32"].parse(FUNCTIONS[name].turning_points[0])),
+    )
+    last = fmt.ordinal(fmt.max_finite)
+    for start in range(-1 - last, last, 1 << 20):
+        x = np.arange(start, min(start + (1 << 20), last) + 1)
+        y = ordinals(fmt, judge(name, "float32", *[from_ordinals(fmt, x)] * 2).want_bits)
+        steps = np.diff(np.where(y < 0, y + 1, y))  # both zeros in one place
+        assert (steps[x[1:] < turn] <= 0).all()
+        assert (steps[x[:-1] > turn] >= 0).all()
 
 
 def test_results_of_a_whole_binade_are_monotone():
