@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve, magnitude_exponent
 from ..formats import Dyadic
+from .base import Function
 
 Slope = Callable[[Enclosure, Interval], tuple[Interval, Interval]]
 """(s(a), a s'(a)) for an interval a > 0."""
@@ -50,6 +51,75 @@ def scaled_grad(slope: Slope) -> Callable[[Enclosure, Dyadic], Terms]:
         return Terms(ONE, rest) if point > 0 else Terms(ZERO, -rest)
 
     return terms
+
+
+def variant(
+    *,
+    name: str,
+    formula: str,
+    gradient: str,
+    slope: Slope,
+    minimum: tuple[str, str],
+    inflection: tuple[str, str, str],
+    farthest: tuple[str, ...],
+    gradient_farthest: tuple[str, ...],
+) -> tuple[Function, Function]:
+    """Entries of x sigmoid(s(x)) and of its derivative, from decimals of at least 20 digits.
+
+    `minimum` is x and the value there; `inflection` the positive x and the derivative at -x and x;
+    `farthest` the negative x where it differs most from gelu, then second most; `gradient_farthest`
+    the same for the derivatives.
+    """
+    x, (low, high) = inflection[0], inflection[1:]
+    whole = Function(
+        name=name,
+        formula=formula,
+        family="gelu",
+        terms=scaled(slope),
+        at_minus_infinity="-0",
+        at_plus_infinity="inf",
+        at_zero="x",
+        approximates="gelu",
+        landmarks={
+            "minimum": minimum[0],
+            "inflection": f"-{x}",
+            "inflection, positive": x,
+            **_both_sides("farthest from gelu", farthest),
+        },
+        turning_points=(minimum[0],),
+        falls_first=True,
+        lower=minimum[1],
+        sign="x",
+    )
+    derivative = Function(
+        name=f"{name}_grad",
+        formula=gradient,
+        family="gelu",
+        gradient_of=name,
+        terms=scaled_grad(slope),
+        at_minus_infinity="-0",
+        at_plus_infinity="1",
+        at_zero="0.5",
+        approximates="gelu_grad",
+        landmarks={
+            "root": minimum[0],
+            "crosses 1": minimum[0].removeprefix("-"),
+            "minimum": f"-{x}",
+            "maximum": x,
+            **_both_sides("farthest from gelu_grad", gradient_farthest),
+        },
+        turning_points=(f"-{x}", x),
+        falls_first=True,
+        lower=low,
+        upper=high,
+    )
+    return whole, derivative
+
+
+def _both_sides(label: str, negative: tuple[str, ...]) -> dict[str, str]:
+    """Each x < 0 and its mirror image, which is as far off."""
+    named = zip((label, f"second {label}"), negative, strict=False)
+    return {key: value for one, x in named for key, value in ((one, x), (f"{one}, positive", x.removeprefix("-")))}
 
 
 def sigmoid(c: Enclosure, x: Dyadic) -> Terms:
