@@ -1,0 +1,45 @@
+"""The same bits with and without hardware fma and vectors: the core's sources compiled for each instruction set."""
+
+import hashlib
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gelu_verify.machine import machine
+
+ROOT = Path(__file__).parents[1]
+TARGETS = {"x86-64": (), "x86-64-v3": ("avx2", "fma"), "x86-64-v4": ("avx512f", "avx512bw", "avx512vl")}
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="these instruction sets are those of x86-64")
+
+
+def compiled(compiler, target, folder):
+    program = folder / f"{compiler}-{target}"
+    sources = [str(ROOT / "tests" / "clones.c"), str(ROOT / "src" / "core" / "quick.c")]
+    flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror"]
+    command = [
+        compiler,
+        f"-march={target}",
+        *flags,
+        "-DGV_CLONES=",
+        f"-I{ROOT / 'src'}",
+        *sources,
+        "-o",
+        str(program),
+        "-lm",
+    ]
+    subprocess.run(command, check=True)
+    return program
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_every_instruction_set_gives_the_same_bits(compiler, tmp_path):
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    here = set(machine()["isa"])
+    runnable = [target for target, needs in TARGETS.items() if here >= set(needs)]
+    outputs = {target: subprocess.check_output([compiled(compiler, target, tmp_path)]) for target in runnable}
+    assert len(outputs["x86-64"]) == 16 * 2 * 20_000 * 32
+    assert len({hashlib.sha256(output).hexdigest() for output in outputs.values()}) == 1
