@@ -41,10 +41,6 @@ def halve(x: Dyadic) -> Dyadic:
     return x[0], x[1] - 1
 
 
-def negate(x: Dyadic) -> Dyadic:
-    return -x[0], x[1]
-
-
 def fraction(x: Dyadic) -> Fraction:
     return Fraction(x[0]) * Fraction(2) ** x[1]
 

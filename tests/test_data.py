@@ -13,8 +13,8 @@ from arb import arb_round
 
 from gelu_verify.formats import FORMATS
 from gelu_verify.functions import FUNCTIONS
-from gelu_verify.oracle import round_exactly
-from gelu_verify.reference import reference_bits
+from gelu_verify.oracle import judge_exactly, round_exactly
+from gelu_verify.reference import judge, reference_bits
 from gelu_verify.resources import resource
 
 DATA = resource("data")
@@ -55,10 +55,15 @@ def test_hard_cases_are_answered_right_by_every_door(name, dtype):
     cases = hard_cases(name, dtype)
     x = np.array([case[0] for case in cases], fmt.uint)
     assert reference_bits(name, dtype, x).tolist() == [case[1] for case in cases]
-    for bits, y, _ in cases:
+    for bits, y, kind in cases:
         assert round_exactly(function, fmt, bits) == y
         if fmt.is_finite(bits) and fmt.magnitude(bits):
             assert arb_round(function, fmt, bits) == y
+        for got in {y, fmt.from_ordinal(fmt.ordinal(y) + 1)} if kind == "close to a number" else ():
+            judged = judge(name, dtype, np.array([bits], fmt.uint), np.array([got], fmt.uint))
+            _, error, faithful = judge_exactly(function, fmt, bits, got)
+            assert judged.faithful[0] == faithful
+            assert judged.error[0] == pytest.approx(error, rel=1e-9, abs=2.0**-16, nan_ok=True)
     if name != "relu":
         assert len({kind for *_, kind in cases} & {"close to a midpoint", "close to a number", "power of two"}) == 3
 

@@ -118,11 +118,3 @@ def test_enclosures_of_the_oracle_shrink():
 def test_unknown_function():
     with pytest.raises(UsageError, match=r"unknown function 'gleu'; did you mean 'gelu'"):
         get_function("gleu")
-
-
-def test_rises_between():
-    gelu = get_function("gelu")
-    assert gelu.rises_between(Fraction(-3), Fraction(-1)) is False
-    assert gelu.rises_between(Fraction(0), Fraction(1)) is True
-    assert gelu.rises_between(Fraction(-1), Fraction(0)) is None
-    assert get_function("erfc").rises_between(Fraction(-1), Fraction(1)) is False

@@ -308,7 +308,7 @@ def test_manifest_is_strict_json(stored):
     def refuse(text):
         raise AssertionError(text)
 
-    json.loads((stored / "manifest.json").read_text(), parse_constant=refuse)
+    assert json.loads((stored / "manifest.json").read_text(), parse_constant=refuse)["results"]
 
 
 def test_a_run_is_readable_by_others_as_the_umask_says(some_results, tmp_path):

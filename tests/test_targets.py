@@ -427,4 +427,5 @@ def test_input_is_left_alone_when_read_only():
     x = bits("float32", "1", "-2")
     x.setflags(write=False)
     for target in targets.find(["numpy"])[0]:
-        target.evaluate("float32", x)
+        assert target.evaluate("float32", x).shape == x.shape
+    assert x.tolist() == bits("float32", "1", "-2").tolist()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from ..enclosures import Enclosure, Terms
 from ..formats import Dyadic, Format
@@ -43,9 +42,3 @@ class Function:
             return x_bits if self.at_zero == "x" else fmt.parse(self.at_zero)
         limit = self.at_minus_infinity if fmt.is_negative(x_bits) else self.at_plus_infinity
         return fmt.parse(limit)
-
-    def rises_between(self, x_low: Fraction, x_high: Fraction) -> bool | None:
-        """True where the function increases on [x_low, x_high], False where it decreases, None across a turn."""
-        turns = [Fraction(t) for t in self.turning_points]
-        pieces = {sum(t <= x_low for t in turns), sum(t < x_high for t in turns)}
-        return (pieces.pop() % 2 == 1) == self.falls_first if len(pieces) == 1 else None

@@ -20,12 +20,12 @@ GV_INLINE gv_units gv_in_units(gv_value v, const gv_format *fmt) {
     u.negative = v.hi < 0.0;
     double hi = fabs(v.hi), lo = u.negative ? -v.lo : v.lo;
     int e = gv_exponent(hi);
-    u.known = 1;
-    if (hi == gv_power_of_two(e)) { /* the exact y may lie in the binade below */
-        /* unless the unit is the same there, or both overflow */
-        u.known = fabs(lo) >= v.err || e + v.k <= fmt->emin || e + v.k > fmt->emax + 1;
-        e -= lo < 0.0;
-    }
+    /* the exact y may lie in a neighbouring binade: no matter where the unit is the same, or both overflow */
+    double above_edge = (hi - gv_power_of_two(e)) + lo, below_edge = (gv_power_of_two(e + 1) - hi) - lo;
+    int overflows = e + v.k > fmt->emax + 1;
+    u.known = (fabs(above_edge) >= v.err || e + v.k <= fmt->emin || overflows) &&
+              (below_edge >= v.err || e + v.k < fmt->emin || overflows);
+    e -= above_edge < 0.0;
     e += v.k;
     if (e > fmt->emax) { /* counts as 2^(emax+1), in units of the last binade */
         u.n = INT64_C(1) << fmt->precision;
@@ -57,7 +57,7 @@ GV_INLINE int gv_round(const gv_units *u, const gv_format *fmt, uint64_t infinit
 }
 
 /* Whether the bound decides the rounding, and on which side of a number of the format the value lies. */
-GV_INLINE int gv_sides_known(const gv_units *u) { return u->f != 0.0 || fabs(u->l) >= u->er; }
+GV_INLINE int gv_sides_known(const gv_units *u) { return fabs(u->f + u->l) >= u->er; }
 
 GV_INLINE int gv_is_decided(gv_value v, const gv_format *fmt) {
     uint64_t bits;
