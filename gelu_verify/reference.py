@@ -192,7 +192,16 @@ bits) to 13 times (float64) as fast: `tox -e bench`."""
 WORTH_KEEPING = 1 << 12
 """Inputs: fewer are evaluated anew each time, so that memory holds few entries."""
 _memory: dict[tuple[str, str, bytes], np.ndarray] = {}
-_scratch = local()
+
+
+class _Scratch(local):
+    """Room for values that are not kept, one for each thread."""
+
+    def __init__(self) -> None:
+        self.values = np.empty(0, np.uint8)
+
+
+_scratch = _Scratch()
 
 
 def _values(function: str, fmt: Format, x: np.ndarray) -> np.ndarray:
@@ -208,7 +217,7 @@ def _values(function: str, fmt: Format, x: np.ndarray) -> np.ndarray:
         if known is not None:
             return known
         keep = sum(values.nbytes for values in list(_memory.values())) + size <= MEMORY
-    if not keep and getattr(_scratch, "values", np.empty(0)).size < size:
+    if not keep and _scratch.values.size < size:
         _scratch.values = np.empty(size, np.uint8)
     values = np.empty(size, np.uint8) if keep else _scratch.values[:size]
     _core.evaluate(function, _layout(fmt), x.view(np.uint8), values)

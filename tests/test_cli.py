@@ -310,6 +310,18 @@ def test_interrupting_leaves_nothing(home):
     assert list(home.glob("reports/.*")) == []
 
 
+def test_an_interrupt_that_somebody_swallowed_still_stops_the_run(home):
+    (home / "deaf.py").write_text(
+        "import signal\nimport numpy as np\n"
+        "try:\n    signal.raise_signal(signal.SIGINT)\nexcept KeyboardInterrupt:\n    pass\n"
+        "def deaf(x):\n    return np.maximum(x, 0)\n"
+    )
+    done = call("run", "deaf.py:deaf", "--function", "relu", "--dtype", "float16", *QUICK)
+    assert done.exit_code == 130
+    assert "interrupted; nothing is half written" in done.stderr
+    assert not list(home.glob("reports/*")) + list(home.glob("reports/.*"))
+
+
 # ---- report, list, gate --------------------------------------------------------------------------
 
 

@@ -189,6 +189,14 @@ def test_threads_get_the_same_bits():
     assert together == [alone] * 4
 
 
+def test_a_thread_whose_first_inputs_are_none_gets_none():
+    nothing, found = np.empty(0, np.uint32), []
+    thread = threading.Thread(target=lambda: found.append(judge("gelu", "float32", nothing, nothing)))
+    thread.start()
+    thread.join()
+    assert [len(part) for part in found[0]] == [0, 0, 0]
+
+
 def test_a_function_without_a_native_version_is_answered_by_the_oracle(monkeypatch):
     cube = dataclasses.replace(FUNCTIONS["relu"], name="cube", terms=lambda _, x: Terms((x[0] ** 3, 3 * x[1]), None))
     monkeypatch.setitem(FUNCTIONS, "cube", cube)

@@ -22,7 +22,7 @@ from ..sweep import Result, available_cores, sweep
 from ..targets import Target
 from ..throughput import BUDGET, measure
 from ..verify import Job
-from .program import warn
+from .program import interrupted, warn
 from .progress import progress
 
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
@@ -79,7 +79,7 @@ def measured(
     with progress(sum(plan.size for plan in plans)) as bar:
 
         def advance(inputs: int) -> None:
-            if stop.is_set():
+            if stop.is_set() or interrupted.is_set():
                 raise _Stopped
             bar.advance(inputs)
 
