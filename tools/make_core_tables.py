@@ -33,7 +33,7 @@ def text(value: mpf) -> str:
 
 
 def constant(name: str, value: mpf, expression: str) -> str:
-    return f"static const gv_dd {name} = {text(value)}; /* {expression} */"
+    return f"GV_TABLE gv_dd {name} = {text(value)}; /* {expression} */"
 
 
 def mills_taylor(c: mpf, scale: mpf) -> list[mpf]:
@@ -55,8 +55,8 @@ def render() -> str:
         '#include "dd.h"',
         "",
         constant("gv_ln2_64", mp.log(2) / 64, "log(2)/64"),
-        f"static const double gv_ln2_64_head = {float(head).hex()}; /* its first {LN2_HEAD_BITS} bits */",
-        f"static const double gv_ln2_64_tail = {float(mp.log(2) / 64 - head).hex()}; /* the rest */",
+        f"GV_TABLE double gv_ln2_64_head = {float(head).hex()}; /* its first {LN2_HEAD_BITS} bits */",
+        f"GV_TABLE double gv_ln2_64_tail = {float(mp.log(2) / 64 - head).hex()}; /* the rest */",
         constant("gv_rsqrt_2pi", 1 / mp.sqrt(2 * mp.pi), "1/sqrt(2 pi)"),
         constant("gv_2_rsqrt_pi", 2 / mp.sqrt(mp.pi), "2/sqrt(pi)"),
         constant("gv_sqrt2", mp.sqrt(2), "sqrt(2)"),
@@ -70,13 +70,13 @@ def render() -> str:
         f"#define GV_MILLS_DEGREE {MILLS_DEGREE}",
         f"#define GV_MILLS_PAIRS {MILLS_PAIRS}",
         "",
-        f"static const gv_dd gv_exp2_table[{EXP_STEPS}] = {{ /* 2^(j/{EXP_STEPS}) */",
+        f"GV_TABLE gv_dd gv_exp2_table[{EXP_STEPS}] = {{ /* 2^(j/{EXP_STEPS}) */",
         *(f"    {text(mpf(2) ** (mpf(j) / EXP_STEPS))}," for j in range(EXP_STEPS)),
         "};",
-        "static const gv_dd gv_exp_coefficient[GV_EXP_DEGREE + 1] = { /* 1/n! */",
+        "GV_TABLE gv_dd gv_exp_coefficient[GV_EXP_DEGREE + 1] = { /* 1/n! */",
         *(f"    {text(1 / mp.factorial(n))}," for n in range(EXP_DEGREE + 1)),
         "};",
-        "static const gv_dd gv_head_coefficient[GV_HEAD_DEGREE + 1] = { /* (-1/2)^n / (n! (2n+1)) */",
+        "GV_TABLE gv_dd gv_head_coefficient[GV_HEAD_DEGREE + 1] = { /* (-1/2)^n / (n! (2n+1)) */",
         *(f"    {text((-mpf(1) / 2) ** n / (mp.factorial(n) * (2 * n + 1)))}," for n in range(HEAD_DEGREE + 1)),
         "};",
     ]
@@ -92,7 +92,7 @@ def render() -> str:
         "    double rest[GV_MILLS_DEGREE + 1 - GV_MILLS_PAIRS];",
         "} gv_mills_piece;",
         "/* Mills ratio M(a) = Q(a)/phi(a): Taylor coefficients in u, a = centre + u 2^octave/32 */",
-        f"static const gv_mills_piece gv_mills_table[{len(pieces)}] = {{",
+        f"GV_TABLE gv_mills_piece gv_mills_table[{len(pieces)}] = {{",
     ]
     for centre, scale in pieces:
         taylor = mills_taylor(centre, scale)

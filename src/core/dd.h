@@ -6,48 +6,73 @@
 #ifndef GV_CORE_DD_H
 #define GV_CORE_DD_H
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
-#if defined(__GNUC__)
+#if defined(__CUDACC__)
+#define GV_INLINE static __host__ __device__ __forceinline__
+#elif defined(__GNUC__)
 #define GV_INLINE static inline __attribute__((always_inline))
 #else
 #define GV_INLINE static inline
 #endif
 
+#ifdef __CUDA_ARCH__ /* each side of a CUDA file has its own copy of the tables */
+#define GV_TABLE static __device__ const
+#else
+#define GV_TABLE static const
+#endif
+
 typedef struct { double hi, lo; } gv_dd;
 typedef struct { gv_dd m; int k; } gv_scaled_dd; /* m 2^k */
 
-/* 2^k, -1022 <= k <= 1023 */
-GV_INLINE double gv_power_of_two(int k) {
-    union { unsigned long long u; double d; } v;
-    v.u = (unsigned long long)(k + 1023) << 52;
-    return v.d;
+/* C++ has no compound literals */
+GV_INLINE gv_dd gv_dd_make(double hi, double lo) {
+    gv_dd a = {hi, lo};
+    return a;
 }
+
+GV_INLINE gv_scaled_dd gv_scaled(gv_dd m, int k) {
+    gv_scaled_dd a = {m, k};
+    return a;
+}
+
+GV_INLINE double gv_from_bits(uint64_t bits) {
+    double a;
+    memcpy(&a, &bits, sizeof a);
+    return a;
+}
+
+GV_INLINE uint64_t gv_to_bits(double a) {
+    uint64_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    return bits;
+}
+
+/* 2^k, -1022 <= k <= 1023 */
+GV_INLINE double gv_power_of_two(int k) { return gv_from_bits((uint64_t)(k + 1023) << 52); }
 
 /* floor(log2 a) of a normal a > 0 */
-GV_INLINE int gv_exponent(double a) {
-    union { double d; unsigned long long u; } v;
-    v.d = a;
-    return (int)(v.u >> 52) - 1023;
-}
+GV_INLINE int gv_exponent(double a) { return (int)(gv_to_bits(a) >> 52) - 1023; }
 
-GV_INLINE gv_dd gv_dd_from(double a) { return (gv_dd){a, 0.0}; }
+GV_INLINE gv_dd gv_dd_from(double a) { return gv_dd_make(a, 0.0); }
 
 /* a + b exactly, |a| >= |b| or a = 0 */
 GV_INLINE gv_dd gv_fast_two_sum(double a, double b) {
     double s = a + b;
-    return (gv_dd){s, b - (s - a)};
+    return gv_dd_make(s, b - (s - a));
 }
 
 /* a + b exactly */
 GV_INLINE gv_dd gv_two_sum(double a, double b) {
     double s = a + b, t = s - a;
-    return (gv_dd){s, (a - (s - t)) + (b - t)};
+    return gv_dd_make(s, (a - (s - t)) + (b - t));
 }
 
-GV_INLINE gv_dd gv_dd_neg(gv_dd a) { return (gv_dd){-a.hi, -a.lo}; }
+GV_INLINE gv_dd gv_dd_neg(gv_dd a) { return gv_dd_make(-a.hi, -a.lo); }
 
 GV_INLINE gv_dd gv_dd_scale(gv_dd a, double power_of_two) {
-    return (gv_dd){a.hi * power_of_two, a.lo * power_of_two};
+    return gv_dd_make(a.hi * power_of_two, a.lo * power_of_two);
 }
 
 #ifndef GV_QUICK
@@ -55,7 +80,7 @@ GV_INLINE gv_dd gv_dd_scale(gv_dd a, double power_of_two) {
 /* a * b exactly */
 GV_INLINE gv_dd gv_two_prod(double a, double b) {
     double p = a * b;
-    return (gv_dd){p, fma(a, b, -p)};
+    return gv_dd_make(p, fma(a, b, -p));
 }
 
 GV_INLINE gv_dd gv_dd_add(gv_dd a, gv_dd b) {

@@ -39,7 +39,7 @@ GV_INLINE gv_scaled_dd gv_exp(gv_dd s) {
     double n = gv_exp_steps(s.hi);
     gv_dd r = gv_exp_reduced(s, n);
     gv_dd t = gv_exp2_table[(int)n & 63];
-    return (gv_scaled_dd){gv_dd_add(t, gv_dd_mul(t, gv_expm1_tiny(r))), (int)floor(n * 0x1p-6)};
+    return gv_scaled(gv_dd_add(t, gv_dd_mul(t, gv_expm1_tiny(r))), (int)floor(n * 0x1p-6));
 }
 
 /* e^s as a double-double, -600 <= s <= 600 */

@@ -47,13 +47,13 @@ GV_INLINE gv_dd gv_mills(gv_dd a) {
 /* phi(x) 2^-k, |x| <= 40 */
 GV_INLINE gv_scaled_dd gv_normal_density(double x) {
     gv_scaled_dd e = gv_exp(gv_dd_scale(gv_two_prod(x, x), -0.5));
-    return (gv_scaled_dd){gv_dd_mul(e.m, gv_rsqrt_2pi), e.k};
+    return gv_scaled(gv_dd_mul(e.m, gv_rsqrt_2pi), e.k);
 }
 
 /* Q(a) = phi(a) M(a), upper tail of the normal law, 1/2 <= a <= 40 */
 GV_INLINE gv_scaled_dd gv_normal_tail(double a) {
     gv_scaled_dd d = gv_normal_density(a);
-    return (gv_scaled_dd){gv_dd_mul(d.m, gv_mills(gv_dd_from(a))), d.k};
+    return gv_scaled(gv_dd_mul(d.m, gv_mills(gv_dd_from(a))), d.k);
 }
 
 /* (Phi(x) - 1/2)/x, |x| <= 1 */
@@ -71,7 +71,7 @@ GV_INLINE gv_dd gv_erf_head(double x) {
 GV_INLINE gv_scaled_dd gv_erfc_tail(double x) {
     gv_scaled_dd e = gv_exp(gv_dd_neg(gv_two_prod(x, x)));
     gv_dd m = gv_mills(gv_dd_mul_d(gv_sqrt2, x));
-    return (gv_scaled_dd){gv_dd_scale(gv_dd_mul(gv_dd_mul(e.m, gv_rsqrt_2pi), m), 2.0), e.k};
+    return gv_scaled(gv_dd_scale(gv_dd_mul(gv_dd_mul(e.m, gv_rsqrt_2pi), m), 2.0), e.k);
 }
 
 #endif

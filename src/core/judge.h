@@ -3,8 +3,6 @@
 #ifndef GV_CORE_JUDGE_H
 #define GV_CORE_JUDGE_H
 #include <float.h>
-#include <stdint.h>
-#include <string.h>
 #include "value.h"
 
 typedef struct { int width, precision, emin, emax; } gv_format;
@@ -117,11 +115,7 @@ GV_INLINE unsigned char gv_judge_one(gv_value v, double x, uint64_t got_bits, do
 }
 
 GV_INLINE double gv_decode(uint64_t bits, const gv_format *fmt) {
-    if (fmt->width == 64) {
-        double d;
-        memcpy(&d, &bits, sizeof d);
-        return d;
-    }
+    if (fmt->width == 64) return gv_from_bits(bits);
     uint64_t magnitude = bits & ((UINT64_C(1) << (fmt->width - 1)) - 1);
     uint64_t significand = magnitude & ((UINT64_C(1) << (fmt->precision - 1)) - 1);
     int field = (int)(magnitude >> (fmt->precision - 1)), min_exponent = fmt->emin - fmt->precision + 1;

@@ -12,7 +12,8 @@ GV_INLINE gv_shares gv_logistic(gv_dd t) {
     gv_scaled_dd e = gv_exp(gv_dd_neg(t));
     gv_dd plain = e.k < -1000 ? gv_dd_from(0.0) : gv_dd_scale(e.m, gv_power_of_two(e.k));
     gv_dd below = gv_dd_add_d(plain, 1.0);
-    return (gv_shares){{gv_dd_div(e.m, below), e.k}, gv_dd_div(gv_dd_from(1.0), below)};
+    gv_shares shares = {gv_scaled(gv_dd_div(e.m, below), e.k), gv_dd_div(gv_dd_from(1.0), below)};
+    return shares;
 }
 
 /* t < 1: x/2 + |x|/2 tanh(t/2); above: x - x q; below: -|x| q */
@@ -24,7 +25,7 @@ GV_INLINE gv_value gv_scaled_logistic(double x, gv_dd t) {
     gv_scaled_dd q = gv_logistic(t).q;
     q.m = gv_dd_mul_d(q.m, a);
     if (x > 0.0) return gv_less(x, q);
-    return gv_relative((gv_scaled_dd){gv_dd_neg(q.m), q.k});
+    return gv_relative(gv_scaled(gv_dd_neg(q.m), q.k));
 }
 
 /* t < 1: 1/2 +- (tanh(t/2)/2 + steep q (1-q)); above: 1 + q (steep (1-q) - 1); below: -q (steep (1-q) - 1),

@@ -3,15 +3,15 @@
 #define GV_CORE_TABLES_H
 #include "dd.h"
 
-static const gv_dd gv_ln2_64 = {0x1.62e42fefa39efp-7, 0x1.abc9e3b39803fp-62}; /* log(2)/64 */
-static const double gv_ln2_64_head = 0x1.62e42fef80000p-7; /* its first 34 bits */
-static const double gv_ln2_64_tail = 0x1.1cf79abc9e3b4p-42; /* the rest */
-static const gv_dd gv_rsqrt_2pi = {0x1.9884533d43651p-2, -0x1.cbc0d30ebfd15p-56}; /* 1/sqrt(2 pi) */
-static const gv_dd gv_2_rsqrt_pi = {0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56}; /* 2/sqrt(pi) */
-static const gv_dd gv_sqrt2 = {0x1.6a09e667f3bcdp+0, -0x1.bdd3413b26456p-54}; /* sqrt(2) */
-static const gv_dd gv_2_sqrt_2_pi = {0x1.9884533d43651p+0, -0x1.cbc0d30ebfd15p-54}; /* 2 sqrt(2/pi) */
-static const gv_dd gv_0_044715 = {0x1.6e4e26d4801f7p-5, 0x1.441355475a31ap-59}; /* 0.044715 */
-static const gv_dd gv_1_702 = {0x1.b3b645a1cac08p+0, 0x1.89374bc6a7efap-55}; /* 1.702 */
+GV_TABLE gv_dd gv_ln2_64 = {0x1.62e42fefa39efp-7, 0x1.abc9e3b39803fp-62}; /* log(2)/64 */
+GV_TABLE double gv_ln2_64_head = 0x1.62e42fef80000p-7; /* its first 34 bits */
+GV_TABLE double gv_ln2_64_tail = 0x1.1cf79abc9e3b4p-42; /* the rest */
+GV_TABLE gv_dd gv_rsqrt_2pi = {0x1.9884533d43651p-2, -0x1.cbc0d30ebfd15p-56}; /* 1/sqrt(2 pi) */
+GV_TABLE gv_dd gv_2_rsqrt_pi = {0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56}; /* 2/sqrt(pi) */
+GV_TABLE gv_dd gv_sqrt2 = {0x1.6a09e667f3bcdp+0, -0x1.bdd3413b26456p-54}; /* sqrt(2) */
+GV_TABLE gv_dd gv_2_sqrt_2_pi = {0x1.9884533d43651p+0, -0x1.cbc0d30ebfd15p-54}; /* 2 sqrt(2/pi) */
+GV_TABLE gv_dd gv_0_044715 = {0x1.6e4e26d4801f7p-5, 0x1.441355475a31ap-59}; /* 0.044715 */
+GV_TABLE gv_dd gv_1_702 = {0x1.b3b645a1cac08p+0, 0x1.89374bc6a7efap-55}; /* 1.702 */
 
 #define GV_EXP_DEGREE 10
 #define GV_HEAD_DEGREE 25
@@ -19,7 +19,7 @@ static const gv_dd gv_1_702 = {0x1.b3b645a1cac08p+0, 0x1.89374bc6a7efap-55}; /* 
 #define GV_MILLS_DEGREE 21
 #define GV_MILLS_PAIRS 12
 
-static const gv_dd gv_exp2_table[64] = { /* 2^(j/64) */
+GV_TABLE gv_dd gv_exp2_table[64] = { /* 2^(j/64) */
     {0x1.0000000000000p+0, 0x0.0p+0},
     {0x1.02c9a3e778061p+0, -0x1.19083535b085dp-56},
     {0x1.059b0d3158574p+0, 0x1.d73e2a475b465p-55},
@@ -85,7 +85,7 @@ static const gv_dd gv_exp2_table[64] = { /* 2^(j/64) */
     {0x1.f50765b6e4540p+0, 0x1.9d3e12dd8a18bp-54},
     {0x1.fa7c1819e90d8p+0, 0x1.74853f3a5931ep-55},
 };
-static const gv_dd gv_exp_coefficient[GV_EXP_DEGREE + 1] = { /* 1/n! */
+GV_TABLE gv_dd gv_exp_coefficient[GV_EXP_DEGREE + 1] = { /* 1/n! */
     {0x1.0000000000000p+0, 0x0.0p+0},
     {0x1.0000000000000p+0, 0x0.0p+0},
     {0x1.0000000000000p-1, 0x0.0p+0},
@@ -98,7 +98,7 @@ static const gv_dd gv_exp_coefficient[GV_EXP_DEGREE + 1] = { /* 1/n! */
     {0x1.71de3a556c734p-19, -0x1.c154f8ddc6c00p-73},
     {0x1.27e4fb7789f5cp-22, 0x1.cbbc05b4fa99ap-76},
 };
-static const gv_dd gv_head_coefficient[GV_HEAD_DEGREE + 1] = { /* (-1/2)^n / (n! (2n+1)) */
+GV_TABLE gv_dd gv_head_coefficient[GV_HEAD_DEGREE + 1] = { /* (-1/2)^n / (n! (2n+1)) */
     {0x1.0000000000000p+0, 0x0.0p+0},
     {-0x1.5555555555555p-3, -0x1.5555555555555p-57},
     {0x1.999999999999ap-6, -0x1.999999999999ap-60},
@@ -132,7 +132,7 @@ typedef struct {
     double rest[GV_MILLS_DEGREE + 1 - GV_MILLS_PAIRS];
 } gv_mills_piece;
 /* Mills ratio M(a) = Q(a)/phi(a): Taylor coefficients in u, a = centre + u 2^octave/32 */
-static const gv_mills_piece gv_mills_table[112] = {
+GV_TABLE gv_mills_piece gv_mills_table[112] = {
     {0x1.0800000000000p-1, {{0x1.bc3db2b9cd5cfp-1, -0x1.8cd7d23d86e9ap-55}, {-0x1.1af02fd8321c1p-7, -0x1.dc9f4867b9907p-61}, {0x1.2a59da0e53867p-14, -0x1.2533e72605303p-69}, {-0x1.12b15cd600c49p-21, -0x1.0de3f6ef804f9p-75}, {0x1.c710403e4ea78p-29, -0x1.0175c9e60d64bp-85}, {-0x1.59a6d4165a9b3p-36, 0x1.d866552bbe72fp-92}, {0x1.e7eefcc0b9ba0p-44, -0x1.efc79aa084321p-99}, {-0x1.4325bd264c304p-51, 0x1.e979a42cc7113p-106}, {0x1.949f41fcda159p-59, -0x1.b1963e4cf8dfap-114}, {-0x1.e1c2267a23b0dp-67, -0x1.6d0cdb5d8f08ap-127}, {0x1.12042f38e2c96p-74, 0x1.f52d51c6b90ecp-128}, {-0x1.2afddec3fb122p-82, 0x1.9401141cecb59p-136}}, {0x1.39f747577f3acp-90, -0x1.3e2d8815c970ap-98, 0x1.37f19c57a4df2p-106, -0x1.287f5875daddcp-114, 0x1.11b931f073a89p-122, -0x1.ebb1d4bfbc279p-131, 0x1.ae4786a02ab8ep-139, -0x1.6f59c711c23abp-147, 0x1.325729924d591p-155, -0x1.f39934e46b0fap-164}},
     {0x1.1800000000000p-1, {{0x1.b38af4df57e7ep-1, -0x1.26d9b2189c943p-57}, {-0x1.11d00215dbed3p-7, -0x1.109f86b2bad08p-62}, {0x1.1dcd33bb63a22p-14, 0x1.dbbdf4a4f9c5fp-68}, {-0x1.04e287eb7e3e8p-21, 0x1.8d083cba53da8p-75}, {0x1.acee8521fe3a2p-29, 0x1.109c6a7fd9676p-83}, {-0x1.439645f2f3fa7p-36, -0x1.57a8d15ad5e8ep-92}, {0x1.c5ef3d576a04ep-44, 0x1.b0a20100bed50p-100}, {-0x1.2ae2ee5b6e445p-51, -0x1.1c9862c888baep-108}, {0x1.7435302a69de3p-59, 0x1.d4dc95bfaa11cp-114}, {-0x1.b8e2f32674f70p-67, 0x1.cde3fe6b2b289p-124}, {0x1.f316a7e03fcd8p-75, -0x1.f11f97608d754p-131}, {-0x1.0f04fbc7da5b9p-82, -0x1.417c1ae3ce328p-139}}, {0x1.1b5232051165ap-90, -0x1.1de36128cff97p-98, 0x1.17201fb2d7f53p-106, -0x1.083dda7b0d476p-114, 0x1.e5ff55a80a48ep-123, -0x1.b2dc0b87a6bb2p-131, 0x1.7b2671d953fd9p-139, -0x1.428b9c9a0daebp-147, 0x1.0c0aaf8d034bcp-155, -0x1.b3a7d94bd8bbfp-164}},
     {0x1.2800000000000p-1, {{0x1.ab1fadabcab5bp-1, -0x1.a00f203961a76p-57}, {-0x1.0911af98aecefp-7, -0x1.cc222fa84b1d3p-61}, {0x1.11e1742785a60p-14, 0x1.ddf874645c295p-68}, {-0x1.efbc0ab8b077fp-22, 0x1.4ad35fee7d795p-77}, {0x1.94768d35a8496p-29, 0x1.13c175a630752p-83}, {-0x1.2f0e37ec24a89p-36, -0x1.ef9ad9af17380p-92}, {0x1.a67b416487964p-44, -0x1.f569a41bf3a09p-98}, {-0x1.14907640b37fdp-51, -0x1.a9911f045b728p-105}, {0x1.56897f35d3b34p-59, 0x1.079268ecc9f05p-113}, {-0x1.93a828a6f8b70p-67, 0x1.f3a74086a2a0cp-122}, {0x1.c6b6b555e9348p-75, 0x1.589330480f02fp-130}, {-0x1.eb8b4676a0038p-83, 0x1.03f7a7a3ac377p-137}}, {0x1.ff8f7033b01abp-91, -0x1.00fd41ff7ace9p-98, 0x1.f3bdfa6d878c9p-107, -0x1.d73342fcf0062p-115, 0x1.afa391bef8dbap-123, -0x1.80c45956e7951p-131, 0x1.4e3f47da24c9ep-139, -0x1.1b553939946f1p-147, 0x1.d546575483bc8p-156, -0x1.7c11bcd23e585p-164}},

@@ -6,6 +6,11 @@
 
 typedef struct { double hi, lo, err; int k; } gv_value;
 
+GV_INLINE gv_value gv_value_make(double hi, double lo, double err, int k) {
+    gv_value v = {hi, lo, err, k};
+    return v;
+}
+
 /* Relative error allowed to a correction that a formula computes.
    In double-double every formula is a chain of fewer than 60 operations of at most 15 2^-106 each on positive
    terms, plus |s| 2^-103 from the argument of exp, |s| < 800: below 2^-92. Four bits are kept in hand.
@@ -18,15 +23,15 @@ typedef struct { double hi, lo, err; int k; } gv_value;
 #endif
 
 GV_INLINE gv_value gv_exact(double y) {
-    if (fabs(y) < 0x1p-300) return (gv_value){y * 0x1p600, 0.0, 0.0, -600};
-    return (gv_value){y, 0.0, 0.0, 0};
+    if (fabs(y) < 0x1p-300) return gv_value_make(y * 0x1p600, 0.0, 0.0, -600);
+    return gv_value_make(y, 0.0, 0.0, 0);
 }
 
 /* leading + c, with leading exact and c known to `weight` * GV_REL (weight >= |c|: the size of what was added up) */
 GV_INLINE gv_value gv_sum_weighted(double leading, gv_dd c, double weight) {
     gv_dd s = gv_two_sum(leading, c.hi);
     s = gv_fast_two_sum(s.hi, s.lo + c.lo);
-    return (gv_value){s.hi, s.lo, weight * GV_REL + fabs(s.lo) * 0x1p-51, 0};
+    return gv_value_make(s.hi, s.lo, weight * GV_REL + fabs(s.lo) * 0x1p-51, 0);
 }
 
 GV_INLINE gv_value gv_sum(double leading, gv_dd c) { return gv_sum_weighted(leading, c, fabs(c.hi)); }
@@ -35,17 +40,17 @@ GV_INLINE gv_value gv_sum(double leading, gv_dd c) { return gv_sum_weighted(lead
    0 < |y - leading| < 2^-199 |leading| */
 GV_INLINE gv_value gv_beside(double leading, double side) {
     double tiny = fabs(leading) * 0x1p-200;
-    return (gv_value){leading, side < 0.0 ? -tiny : tiny, tiny, 0};
+    return gv_value_make(leading, side < 0.0 ? -tiny : tiny, tiny, 0);
 }
 
 /* leading + c with c far below leading, c known to 2^-48 relative */
 GV_INLINE gv_value gv_next_to(double leading, double c) {
     gv_dd s = gv_fast_two_sum(leading, c);
-    return (gv_value){s.hi, s.lo, fabs(c) * 0x1p-48, 0};
+    return gv_value_make(s.hi, s.lo, fabs(c) * 0x1p-48, 0);
 }
 
 /* c 2^k, c known to weight * GV_REL */
-GV_INLINE gv_value gv_times(gv_dd c, double weight, int k) { return (gv_value){c.hi, c.lo, weight * GV_REL, k}; }
+GV_INLINE gv_value gv_times(gv_dd c, double weight, int k) { return gv_value_make(c.hi, c.lo, weight * GV_REL, k); }
 
 GV_INLINE gv_value gv_relative(gv_scaled_dd c) { return gv_times(c.m, fabs(c.m.hi), c.k); }
 
@@ -55,10 +60,10 @@ GV_INLINE gv_value gv_less(double leading, gv_scaled_dd c) {
 }
 
 /* some value with 0 < sign * y < 2^-1140: below half the smallest number of every format */
-GV_INLINE gv_value gv_vanishing(double sign) { return (gv_value){sign * 0.5, 0.0, 0.5, -1140}; }
+GV_INLINE gv_value gv_vanishing(double sign) { return gv_value_make(sign * 0.5, 0.0, 0.5, -1140); }
 
 /* some value above 2^2000 */
-GV_INLINE gv_value gv_huge(void) { return (gv_value){1.0, 0.0, 0.5, 2001}; }
+GV_INLINE gv_value gv_huge(void) { return gv_value_make(1.0, 0.0, 0.5, 2001); }
 
 /* x/2 or x (leading = share * x) for |x| < 2^-100, with the rest on the side `side` */
 GV_INLINE gv_value gv_beside_tiny(double x, double share, double side) {

@@ -6,7 +6,7 @@
 
 GV_INLINE gv_value gv_erf(double x) {
     double a = fabs(x), sign = x < 0.0 ? -1.0 : 1.0;
-    if (a < 0x1p-300) return gv_relative((gv_scaled_dd){gv_dd_mul_d(gv_2_rsqrt_pi, x * 0x1p600), -600});
+    if (a < 0x1p-300) return gv_relative(gv_scaled(gv_dd_mul_d(gv_2_rsqrt_pi, x * 0x1p600), -600));
     if (a < 0.7) return gv_sum(0.0, gv_erf_head(x));
     if (a > 13.0) return gv_beside(sign, -sign);
     gv_scaled_dd c = gv_erfc_tail(a);

@@ -17,7 +17,7 @@ GV_INLINE gv_value gv_gelu(double x) {
     gv_scaled_dd q = gv_normal_tail(a);
     q.m = gv_dd_mul_d(q.m, a);
     if (x > 0.0) return gv_less(x, q);
-    return gv_relative((gv_scaled_dd){gv_dd_neg(q.m), q.k});
+    return gv_relative(gv_scaled(gv_dd_neg(q.m), q.k));
 }
 
 /* Phi(x) + x phi(x)
