@@ -41,7 +41,7 @@
         } \
     } \
     static void GV_TYPED(gv_block_##name)(const float *x, float *y, int n) { \
-        unsigned short place[GV_BLOCK_FLOATS]; \
+        unsigned short place[GV_BLOCK_FLOATS + 4]; \
         int count = 0; \
         for (int i = 0; i < n; i += 64) { \
             uint64_t open = 0; \
