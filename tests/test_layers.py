@@ -12,10 +12,10 @@ PACKAGE = Path(gelu_verify.__file__).parent
 FLOORS = [
     ["errors"],
     ["formats", "resources"],
-    ["enclosures"],
+    ["arrays", "enclosures"],
     ["functions", "points", "regions"],
     ["oracle"],
-    ["reference"],
+    ["reference", "correctly_rounded"],
     ["kernels"],
     ["targets"],
     ["plans"],
