@@ -46,7 +46,7 @@ def float_array(
 def _name(array: np.ndarray) -> str:
     if not array.dtype.isnative:
         name = array.dtype.name
-        raise UsageError(f"the array is {name} in the other byte order: x.astype({name!r}) is not")
+        raise UsageError(f"the array is {name} in the other byte order: accepted is x.astype({name!r})")
     return dtype_name(array)
 
 
