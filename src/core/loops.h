@@ -26,7 +26,7 @@ GV_FUNCTIONS(GV_DEFINE_LOOP)
 #define GV_TABLE_ROW(name, evaluate) {#name, gv_loop_##name},
 static const struct { const char *name; gv_loop loop; } gv_functions[] = {GV_FUNCTIONS(GV_TABLE_ROW){0, 0}};
 
-static gv_loop gv_find(const char *name) {
+GV_INLINE gv_loop gv_find(const char *name) {
     for (int i = 0; gv_functions[i].name; i++)
         if (strcmp(gv_functions[i].name, name) == 0) return gv_functions[i].loop;
     return 0;

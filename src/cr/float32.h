@@ -1,0 +1,77 @@
+/* float32 kernels. Blocks go through the bracket of their function, eight lanes at a time; where both ends round
+   to the same float, that is the result. The lanes left open are gathered and go through the bracket that holds
+   everywhere; what is still open after it (ties, roots of gradients, NaN, one input in 8,000) is decided in
+   double-double by certain.c. */
+#include <math.h>
+#include "certain.h"
+#include "eight.h"
+
+#define GV_BLOCK_FLOATS 2048
+
+/* Eight floats through a bracket: results to y; the lanes that it leaves open. */
+#define GV_DEFINE_EIGHT(group, bracket, limit) \
+    GV_INLINE unsigned GV_TYPED(group)(const float *x, float *y) { \
+        gv_real a[GV_PARTS], b[GV_PARTS]; \
+        GV_UNROLL for (int part = 0; part < GV_PARTS; part++) { \
+            gv_bracket v = GV_TYPED(bracket)(gv_widen(x + part * GV_LANES)); \
+            a[part] = v.a; \
+            b[part] = v.b; \
+        } \
+        gv_eight result = gv_narrow(a); \
+        unsigned open = gv_open_lanes(result, gv_narrow(b), x, limit); \
+        gv_store_eight(y, result); \
+        return open; \
+    }
+
+/* The near bracket decides what it can with |x| <= limit, the other one the rest. Of a block, n is a multiple of GV_WIDTH, and x and
+   y do not overlap. */
+#define GV_DEFINE_F32(name, limit) \
+    GV_DEFINE_EIGHT(gv_first_##name, gv_##name##_near, limit) \
+    GV_DEFINE_EIGHT(gv_second_##name, gv_##name##_bracket, INFINITY) \
+    static void GV_TYPED(gv_rest_##name)(const float *x, float *y, const unsigned short *place, int count) { \
+        float gathered[GV_BLOCK_FLOATS + GV_WIDTH], result[GV_WIDTH]; \
+        for (int k = 0; k < count; k++) gathered[k] = x[place[k]]; \
+        for (int k = count; k < count + GV_WIDTH; k++) gathered[k] = 0.0f; \
+        for (int k = 0; k < count; k += GV_WIDTH) { \
+            unsigned open = GV_TYPED(gv_second_##name)(gathered + k, result); \
+            int lanes = count - k < GV_WIDTH ? count - k : GV_WIDTH; \
+            for (int j = 0; j < lanes; j++) y[place[k + j]] = result[j]; \
+            for (int j = 0; open && j < lanes; j++, open >>= 1) \
+                if (open & 1) y[place[k + j]] = gv_cr_##name##_certain(gathered[k + j]); \
+        } \
+    } \
+    static void GV_TYPED(gv_block_##name)(const float *x, float *y, int n) { \
+        unsigned short place[GV_BLOCK_FLOATS + 4]; \
+        int count = 0; \
+        for (int i = 0; i < n; i += 64) { \
+            uint64_t open = 0; \
+            for (int k = i; k < i + 64 && k < n; k += GV_WIDTH) \
+                open |= (uint64_t)GV_TYPED(gv_first_##name)(x + k, y + k) << (k - i); \
+            count = gv_note_places(place, count, open, i); \
+        } \
+        if (count) GV_TYPED(gv_rest_##name)(x, y, place, count); \
+    } \
+    static void GV_TYPED(gv_cr_##name##_f32)(const float *x, float *y, size_t n) { \
+        float input[GV_BLOCK_FLOATS], output[GV_WIDTH]; \
+        while (n >= GV_WIDTH) { \
+            size_t block = n < GV_BLOCK_FLOATS ? n & ~(size_t)(GV_WIDTH - 1) : GV_BLOCK_FLOATS; \
+            if (x == y) memcpy(input, x, block * sizeof *x); \
+            GV_TYPED(gv_block_##name)(x == y ? input : x, y, (int)block); \
+            x += block; \
+            y += block; \
+            n -= block; \
+        } \
+        if (!n) return; \
+        for (size_t i = 0; i < GV_WIDTH; i++) input[i] = i < n ? x[i] : 0.0f; \
+        GV_TYPED(gv_block_##name)(input, output, GV_WIDTH); \
+        memcpy(y, output, n * sizeof *y); \
+    }
+
+GV_DEFINE_F32(gelu, (float)GV_NEAR_LIMIT)
+GV_DEFINE_F32(gelu_grad, (float)GV_NEAR_LIMIT)
+GV_DEFINE_F32(gelu_tanh, GV_NEAR_GELU_TANH)
+GV_DEFINE_F32(gelu_tanh_grad, GV_NEAR_GELU_TANH)
+GV_DEFINE_F32(gelu_sigmoid, GV_NEAR_GELU_SIGMOID)
+GV_DEFINE_F32(gelu_sigmoid_grad, GV_NEAR_GELU_SIGMOID)
+GV_DEFINE_F32(silu, GV_NEAR_SILU)
+GV_DEFINE_F32(silu_grad, GV_NEAR_SILU)

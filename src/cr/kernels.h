@@ -1,0 +1,7 @@
+/* The kernels of one instruction set; the includer defines GV_LANES, GV_HAVE_FMA, GV_TYPED and GV_LEVEL_TABLE. */
+#include "cr.h"
+#include "../bracket/brackets.h"
+#include "float32.h"
+
+#define GV_CR_ROW(name) {#name, GV_TYPED(gv_cr_##name##_f32), 0},
+const gv_cr_function GV_LEVEL_TABLE[] = {GV_CR_FUNCTIONS(GV_CR_ROW){0, 0, 0}};

@@ -1,0 +1,14 @@
+/* Whether this compiler builds one set of kernels for each x86-64 level. */
+#ifndef GV_CR_LEVELS_H
+#define GV_CR_LEVELS_H
+#include "cr.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define GV_LEVELS 1
+#else
+#define GV_LEVELS 0
+#endif
+
+extern const gv_cr_function gv_cr_table_v1[], gv_cr_table_v2[], gv_cr_table_v3[], gv_cr_table_v4[];
+
+#endif
