@@ -20,6 +20,8 @@ from .resources import resource
 
 FORWARD = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
 FUNCTIONS = (*FORWARD, *(f"{name}_grad" for name in FORWARD))
+_READ = ["readonly", "contig", "aligned"]
+_WRITTEN = ["writeonly", "contig", "aligned", "overlap_assume_elementwise"]
 CHUNK = 1 << 13  # elements: what does not lie as it must is copied piece by piece, through the first-level cache
 
 
@@ -123,7 +125,7 @@ def _by_pieces(kernel: _correctly_rounded.Kernel, x: np.ndarray, fmt: Format, ou
     with np.nditer(
         [x.view(fmt.uint), y.view(fmt.uint)],
         ["external_loop", "buffered", "grow_inner", "zerosize_ok", "copy_if_overlap"],
-        [["readonly", "contig", "aligned"], ["writeonly", "contig", "aligned", "overlap_assume_elementwise"]],
+        [_READ, _WRITTEN],  # type: ignore[list-item]  # numpy's stubs know no flags for each operand
         buffersize=CHUNK,
     ) as pieces:
         for source, target in pieces:

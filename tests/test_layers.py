@@ -25,7 +25,7 @@ FLOORS = [
     ["results"],
     ["report", "terminal"],
     ["gate"],
-    ["verify"],
+    ["verify", "bench"],
     ["cli"],
 ]
 FACES = {"__init__", "__main__"}  # doors into every floor
