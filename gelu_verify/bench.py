@@ -61,13 +61,13 @@ def default_rivals() -> list[str]:
 def check_rivals(names: Sequence[str]) -> None:
     """UsageError for an unknown rival, MissingMeasurement for one that is not installed."""
     accepted = [COPY, *families()]
-    # XLA would use every core for one array; read once, when jax is first imported
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     for name in names:
         if name not in accepted:
             raise one_of("rival", name, accepted)
         if name == COPY:
             continue
+        if name == "jax":  # XLA would share one array among all cores; it reads this once, when it is loaded
+            os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
         try:
             reason = framework(TORCH) and "" if name == TORCH else find([name])[1].get(name, "")
         except TargetUnavailable as error:

@@ -25,7 +25,7 @@ FLOORS = [
     ["results"],
     ["report", "terminal"],
     ["gate"],
-    ["verify", "bench"],
+    ["verify", "bench", "export"],
     ["cli"],
 ]
 FACES = {"__init__", "__main__"}  # doors into every floor

@@ -65,7 +65,8 @@ def bench(
 
 _HEAD = (
     f"{'':34s}{'ours':>15s}  {'':11s}{'theirs':>11s}\n"
-    f"{'function':17s} {'dtype':8s} {'n':>4s} {'T':>2s} {'M/s':>5s} {'GB/s':>4s}  +-%  {'rival':11s} {'M/s':>5s}  +-% ratio"
+    f"{'function':17s} {'dtype':8s} {'n':>4s} {'T':>2s} {'M/s':>5s} {'GB/s':>4s}  +-%  {'rival':11s} "
+    f"{'M/s':>5s}  +-% ratio"
 )
 
 
