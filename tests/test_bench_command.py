@@ -1,6 +1,7 @@
 """`gelu-verify bench`: what is compared and how it is told; never how fast."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +34,9 @@ def test_json():
     told = json.loads(done.stdout)
     assert set(told) == {"machine", "versions", "results", "missing"}
     rows = told["results"]
+    contract = (Path(__file__).parents[1] / "docs" / "json.md").read_text().partition("## `bench --json`")[2]
+    for key in (*told, *rows[0], *rows[0]["ours"]):
+        assert f"`{key}`" in contract or f'"{key}"' in contract, f"docs/json.md does not name {key}"
     cases = [(row["function"], row["dtype"], row["n"], row["threads"]) for row in rows]
     assert cases == [(f, d, n, 1) for f in ("gelu", "silu_grad") for d in ("float16", "float32") for n in (16, 64)]
     for row in rows:

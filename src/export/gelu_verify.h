@@ -10,7 +10,7 @@
    -inf. A value is computed in double-double with a bound (core/value.h), and rounded where the bound decides.
 
    decided = 0 in double: the exact value lies within the bound, 2^-88 relative, of the middle between two doubles, and
-   the result is one of these two. A random input meets that about once in 2^35; only next to the zero of a gradient,
+   the result is one of these two. A random input meets that less than once in 2^34; only next to the zero of a gradient,
    where the bound is on what is subtracted, it is usual. gelu_verify.gelu in Python asks its oracle there.
 
    Compile with -ffp-contract=off (nvcc: -fmad=false), without -ffast-math; call in the default rounding mode, with
