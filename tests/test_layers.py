@@ -12,10 +12,10 @@ PACKAGE = Path(gelu_verify.__file__).parent
 FLOORS = [
     ["errors"],
     ["formats", "resources"],
-    ["enclosures"],
+    ["arrays", "enclosures"],
     ["functions", "points", "regions"],
     ["oracle"],
-    ["reference"],
+    ["reference", "correctly_rounded"],
     ["kernels"],
     ["targets"],
     ["plans"],
@@ -25,7 +25,7 @@ FLOORS = [
     ["results"],
     ["report", "terminal"],
     ["gate"],
-    ["verify"],
+    ["verify", "bench", "export"],
     ["cli"],
 ]
 FACES = {"__init__", "__main__"}  # doors into every floor
