@@ -1,0 +1,163 @@
+/* Correctly rounded float64: gelu, gelu_tanh, gelu_sigmoid, silu and their derivatives.
+   The includer defines GV_ISA(name), the name for its instruction set, and GV_HAVE_FMA, 1 or 0.
+
+   f(x) = max(x, 0) - t(|x|), f'(-a) = t'(a), f'(a) = 1 - t'(a); v = t or t' by pieces (pieces.h):
+     v(c + h) = T0 + T1 h + h^2 R(h),  h = |x| - c exactly, |h| <= r, half a piece
+   T0, T1 hi + lo, the products and sums of their heads exact, q = h^2 R(h) in double. Then a rounding test; what
+   it does not decide is evaluated anew, in double-double (wide.h), then by src/math, then by the oracle.
+
+   What hi + lo loses, u = 2^-53, with fma or without:
+     q        R ends in (c2 + c3 h) + h2 (...): 2 roundings of c2, at most 12 of any other coefficient; h2 one; q one:
+              4 u |q| and 14 u sum_(k>=3) |c_k| r^k
+     lo       T1lo h, + T1hi h's low half (at most 2^-26 |T1| r), + T0lo: 2^-22 u |T1| r; the rest below 16 u^2 (|T0| +
+              |T1| r + |q|)
+     v        what the polynomial with its rounded coefficients is off: the Chebyshev coefficients of the difference
+              summed, and the Taylor remainder, in Arb (tools/make_float64_tables.py)
+     max(x, 0) or 1 added: exact in hi, 3 u^2 of it in lo
+   All but q's part and the last is the bound in the table, one for each piece. In the first piece of t, T0 = 0, T1 = 1/2
+   exactly: everything lost is in proportion to q, 4 u and 1.125 u for the coefficients, or an underflow, below the
+   bound 2^-1020 of that piece, which also leaves subnormal results to src/math. */
+#ifndef GV_CR_FLOAT64_H
+#define GV_CR_FLOAT64_H
+#include "../core/judge.h"
+#include "../math/functions.h"
+#include "../tables/gelu_f64.h"
+#include "../tables/gelu_grad_f64.h"
+#include "../tables/gelu_sigmoid_f64.h"
+#include "../tables/gelu_sigmoid_grad_f64.h"
+#include "../tables/gelu_tanh_f64.h"
+#include "../tables/gelu_tanh_grad_f64.h"
+#include "../tables/silu_f64.h"
+#include "../tables/silu_grad_f64.h"
+#include "lanes.h"
+#include "wide.h"
+
+#define GV_F64_BLOCK 256
+#define GV_Q_LOSS 0x1.58p-51     /* 5.375 u */
+#define GV_LEADING_LOSS 0x1p-103 /* 8 u^2 */
+
+typedef struct { gv_lanes hi, lo, loss; } gv_lanes_sum;
+
+/* v and what it may be off by, but for the leading term */
+GV_INLINE gv_lanes_sum gv_piece_sum(const gv_lanes *c, gv_lanes h, int derivative) {
+    gv_lanes h2 = h * h;
+    gv_lanes r = gv_lanes_madd(c[10], h2, gv_lanes_madd(c[9], h, c[8]));
+    r = gv_lanes_madd(r, h2, gv_lanes_madd(c[7], h, c[6]));
+    r = gv_lanes_madd(r, h2, gv_lanes_madd(c[5], h, c[4]));
+    gv_lanes q = h2 * r;
+    gv_lanes_pair p = gv_lanes_product(c[2], h), s, v;
+    gv_lanes low = gv_lanes_madd(c[3], h, p.lo) + c[1];
+    if (derivative) { /* T0 has a zero */
+        s = gv_lanes_two_sum(c[0], p.hi);
+        v = gv_lanes_two_sum(s.hi, q);
+    } else {
+        s = gv_lanes_fast_two_sum(c[0], p.hi);
+        v = gv_lanes_fast_two_sum(s.hi, q);
+    }
+    return (gv_lanes_sum){v.hi, low + (s.lo + v.lo), gv_lanes_madd(gv_lanes_abs(q), gv_lanes_all(GV_Q_LOSS), c[11])};
+}
+
+/* y of GV_LANES inputs; bit i of the result: lane i is decided */
+GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, gv_lanes step, const uint32_t *row, double *y) {
+    gv_lanes a = gv_lanes_abs(x), zero = gv_lanes_all(0.0), c[12];
+    gv_lanes h = gv_lanes_madd(step - gv_lanes_all(0x1.8p52), gv_lanes_all(-1.0 / f->per_unit), a);
+    gv_lanes_rows(f->pieces, row, c);
+    gv_lanes_sum v = gv_piece_sum(c, h, f->derivative);
+    gv_lanes leading, hi = -v.hi, lo = -v.lo;
+    if (f->derivative) {
+        leading = gv_lanes_by_sign(x, zero, gv_lanes_all(1.0));
+        hi = gv_lanes_against(x, v.hi);
+        lo = gv_lanes_against(x, v.lo);
+    } else {
+        leading = gv_lanes_max(x, zero);
+    }
+    gv_lanes_pair s = gv_lanes_fast_two_sum(leading, hi);
+    lo = lo + s.lo;
+    gv_lanes loss = gv_lanes_madd(leading, gv_lanes_all(GV_LEADING_LOSS), v.loss);
+    gv_lanes up = s.hi + (lo + loss), down = s.hi + (lo - loss);
+    gv_lanes_store(y, up);
+    return gv_lanes_decided(up, down, a, gv_lanes_all((GV_PIECES - 1) / f->per_unit));
+}
+
+static const gv_format gv_binary64 = {64, 53, -1022, 1023};
+
+GV_INLINE int gv_round_binary64(gv_value v, double *y) {
+    gv_units u = gv_in_units(v, &gv_binary64);
+    uint64_t bits;
+    int decided = gv_round(&u, &gv_binary64, UINT64_C(0x7ff0000000000000), &bits);
+    memcpy(y, &bits, sizeof bits);
+    return decided;
+}
+
+/* One input that the pieces do not decide; 0 when double-double does not either */
+static int gv_redo(const gv_piecewise *f, double x, double *y) {
+    double a = fabs(x);
+    if (x != x) *y = NAN;
+    else if (x == 0.0) *y = f->derivative ? 0.5 : x;
+    else if (x >= f->whole) *y = f->derivative ? 1.0 : x;
+    else if (x < -DBL_MAX) *y = -0.0;
+    else {
+        int inside = a <= (GV_PIECES - 1) / f->per_unit && a >= 0x1p-40;
+        return (inside && gv_round_binary64(gv_wide(f, x), y)) || gv_round_binary64(f->value(x), y);
+    }
+    return 1;
+}
+
+/* At most GV_F64_BLOCK inputs, a multiple of GV_LANES; the number of the undecided, their places from `offset` on */
+GV_INLINE size_t gv_piece_block(const gv_piecewise *f, const double *x, double *y, size_t n, size_t offset,
+                                size_t *undecided) {
+    double step[GV_F64_BLOCK], last = (GV_PIECES - 1) / f->per_unit;
+    uint32_t row[GV_F64_BLOCK];
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) { /* apart from what follows: the table is read as soon as the row is known */
+        double a = fabs(x[i]), s = (a < last ? a : last) * f->per_unit + 0x1.8p52;
+        uint64_t bits;
+        memcpy(&bits, &s, sizeof bits);
+        step[i] = s;
+        row[i] = (uint32_t)bits;
+    }
+    for (size_t i = 0; i < n; i += GV_LANES) {
+        gv_lanes lanes = gv_lanes_load(x + i);
+        int decided = gv_piece_lanes(f, lanes, gv_lanes_load(step + i), row + i, y + i);
+        if (decided == (1 << GV_LANES) - 1) continue;
+        double again[GV_LANES];
+        gv_lanes_store(again, lanes);
+        for (size_t j = 0; j < GV_LANES; j++)
+            if (!(decided >> j & 1) && !gv_redo(f, again[j], y + i + j)) undecided[count++] = offset + i + j;
+    }
+    return count;
+}
+
+GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, const double *x, double *y, size_t n, size_t *undecided) {
+    size_t count = 0, whole = n - n % GV_LANES;
+    for (size_t i = 0; i < whole; i += GV_F64_BLOCK)
+        count += gv_piece_block(f, x + i, y + i, whole - i < GV_F64_BLOCK ? whole - i : GV_F64_BLOCK, i,
+                                undecided + count);
+    if (n > whole) {
+        double end[GV_LANES] = {0.0}; /* zeros are always decided */
+        memcpy(end, x + whole, (n - whole) * sizeof *x);
+        count += gv_piece_block(f, end, end, GV_LANES, whole, undecided + count);
+        memcpy(y + whole, end, (n - whole) * sizeof *y);
+    }
+    return count;
+}
+
+/* name, its macro's, pieces a unit, from where on f(x) = x or 1, derivative */
+#define GV_DEFINE_F64(name, per_unit, whole, derivative) \
+    static gv_value gv_value_of_##name(double x) { return gv_##name(x); } \
+    static size_t GV_ISA(gv_cr_##name##_f64)(const double *x, double *y, size_t n, size_t *undecided) { \
+        static const gv_piecewise f = {gv_##name##_pieces, gv_##name##_rest, per_unit, whole, derivative, \
+                                       gv_value_of_##name}; \
+        return gv_piecewise_f64(&f, x, y, n, undecided); \
+    }
+
+GV_DEFINE_F64(gelu, GV_GELU_PER_UNIT, 9.0, 0)
+GV_DEFINE_F64(gelu_grad, GV_GELU_GRAD_PER_UNIT, 9.0, 1)
+GV_DEFINE_F64(gelu_tanh, GV_GELU_TANH_PER_UNIT, 9.0, 0)
+GV_DEFINE_F64(gelu_tanh_grad, GV_GELU_TANH_GRAD_PER_UNIT, 9.0, 1)
+GV_DEFINE_F64(gelu_sigmoid, GV_GELU_SIGMOID_PER_UNIT, 30.0, 0)
+GV_DEFINE_F64(gelu_sigmoid_grad, GV_GELU_SIGMOID_GRAD_PER_UNIT, 30.0, 1)
+GV_DEFINE_F64(silu, GV_SILU_PER_UNIT, 45.0, 0)
+GV_DEFINE_F64(silu_grad, GV_SILU_GRAD_PER_UNIT, 45.0, 1)
+
+#endif

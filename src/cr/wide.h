@@ -1,0 +1,62 @@
+/* v(a) by its piece in double-double: what float64.h cannot decide, and values to judge float64 by.
+   The polynomial of float64.h is evaluated in double-double, and what it leaves is added:
+   v = T0 + T1 h + h^2 R(h) + d(h), d of degree 11 with coefficients of 16 bits.
+   Error below GV_WIDE_REL weight: tools/make_float64_tables.py checks it for each piece, with
+     coefficients 5 .. 8 in double     2^-50 sum |c_k| r^k, k = 5 .. 8
+     double-double operations          fewer than 16 of at most 2^-103 weight
+     d                                 2^-16 sum |d_k| r^k, and what is beyond it
+   Only dd.h and fma: the same bits on every instruction set. */
+#ifndef GV_CR_WIDE_H
+#define GV_CR_WIDE_H
+#include "../core/value.h"
+#include "pieces.h"
+
+#define GV_WIDE_REL 0x1p-76
+
+typedef struct {
+    const gv_piece *pieces;
+    const gv_piece_rest *rest;
+    double per_unit; /* pieces */
+    double whole;    /* from there on f(x) rounds to x, f'(x) to 1 */
+    int derivative;
+    gv_value (*value)(double); /* src/math: any finite x != 0 */
+} gv_piecewise;
+
+typedef struct { gv_dd linear, square; } gv_wide_sum; /* T0 + T1 h + d0 + d1 h, and the rest */
+
+/* h^2 (R(h) + d2 + d3 h + ...) */
+GV_INLINE gv_dd gv_wide_square(const double *c, const float *d, double h) {
+    double tail = fma(fma(fma(c[10], h, c[9]), h, c[8]), h, c[7]), rest = d[GV_REST_TERMS - 1];
+    for (int k = GV_REST_TERMS - 2; k >= 2; k--) rest = fma(rest, h, d[k]);
+    gv_dd r = gv_dd_add_d(gv_two_prod(tail, h), c[6]);
+    r = gv_dd_add_d(gv_dd_mul_d(r, h), c[5]);
+    r = gv_dd_add_d(gv_dd_mul_d(r, h), c[4]);
+    r = gv_fast_two_sum(r.hi, r.lo + rest * GV_REST_SCALE);
+    return gv_dd_mul(gv_two_prod(h, h), r);
+}
+
+/* leading + v, with v known to GV_WIDE_REL weight */
+GV_INLINE gv_value gv_wide_beside(double leading, gv_dd v, double weight) {
+    gv_dd s = gv_two_sum(leading, v.hi);
+    s = gv_fast_two_sum(s.hi, s.lo + v.lo);
+    return (gv_value){s.hi, s.lo, weight * GV_WIDE_REL + fabs(s.lo) * 0x1p-51, 0};
+}
+
+/* f(x), 2^-40 <= |x| <= (GV_PIECES - 1)/per_unit; that of the derivative at any smaller x */
+GV_INLINE gv_value gv_wide(const gv_piecewise *f, double x) {
+    double a = fabs(x), step = a * f->per_unit + 0x1.8p52, nearest = step - 0x1.8p52, width = 1.0 / f->per_unit;
+    int index = (int)nearest;
+    const double *c = f->pieces[index].c;
+    const float *d = f->rest[index].c;
+    double h = a - nearest * width;
+    gv_dd square = gv_wide_square(c, d, h);
+    if (index == 0 && !f->derivative) return gv_wide_beside(0.5 * x, gv_dd_neg(square), fabs(square.hi));
+    gv_dd linear = gv_dd_mul_d((gv_dd){c[2], c[3]}, h);
+    gv_dd v = gv_dd_add(gv_dd_add((gv_dd){c[0], c[1]}, linear), square);
+    v = gv_fast_two_sum(v.hi, v.lo + fma(d[1], h, d[0]) * GV_REST_SCALE);
+    double weight = fabs(c[0]) + fabs(c[2]) * (0.5 * width);
+    if (f->derivative) return gv_wide_beside(x > 0.0 ? 1.0 : 0.0, x > 0.0 ? gv_dd_neg(v) : v, weight);
+    return gv_wide_beside(x > 0.0 ? x : 0.0, gv_dd_neg(v), weight);
+}
+
+#endif
