@@ -3,16 +3,18 @@
 Run from the top of the checkout: python tools/make_float64_tables.py [--check]     (needs python-flint)
 
 For f(x) = x sigma(x) let t(a) = -f(-a), a >= 0: then f(x) = max(x, 0) - t(|x|), and the derivative is
-t'(a) at x = -a and 1 - t'(a) at x = a. What is tabulated is v = t or v = t', in PIECES pieces around
-centres c = i width: v(c + h) = T0 + T1 h + h^2 R(h), |h| <= width/2, R of degree 6. T1 and the doubles of R come from
-the Chebyshev expansion of v on the piece; v itself from its Taylor series in Arb balls of 400 bits.
+t'(a) at x = -a and 1 - t'(a) at x = a. What is tabulated is v = t or v = t', in pieces around
+centres c = i width: v(c + h) = T0 + T1 h + h^2 R(h), |h| <= width/2, R of degree 5, from the Chebyshev expansion of v on
+the piece, which comes from the Taylor series in Arb balls of 400 bits. A row is 64 bytes; src/cr/pieces.h says how it is
+packed. Beside it stands the `rest`: the Chebyshev expansion of v less its piece.
 
-Every number that a bound rests on is a ball; a bound is rounded up. src/cr/float64.h says what is counted.
+Every number that a bound rests on is a ball; a bound is rounded up. src/cr/float64.h and wide.h say what is counted.
 """
 
 from __future__ import annotations
 
 import math
+import struct
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -23,14 +25,13 @@ from typing import NamedTuple
 from flint import arb, arb_series, ctx, fmpq
 
 FOLDER = Path(__file__).parents[1] / "src" / "tables"
-PIECES = 512
-DEGREE = 8
-REST = 12  # coefficients of what is left between v and the piece, as floats
-REST_BITS = 16
-REST_SCALE = 60  # ... times 2^60, away from the subnormal floats
+DEGREE = 7
+REST_DEGREE = 10
+REST_BITS = 32
 TERMS = 24  # of the Taylor series; the remainder is bounded
-T1_BITS = 26  # so that T1 times half of the bits of h is exact without fma
 UNIT = Fraction(1, 2**53)
+WIDE = Fraction(1, 2**76)  # GV_WIDE_REL
+LOW_SHIFT, LAST_SHIFT, LOSS_SHIFT = 32, 36, 50  # pieces.h
 
 
 def _slope_tanh(a: arb_series) -> arb_series:
@@ -45,13 +46,14 @@ class Variant(NamedTuple):
     name: str
     below: Callable[[arb_series], arb_series]  # t
     width: Fraction
+    pieces: int
 
 
 VARIANTS = (
-    Variant("gelu", lambda a: a * (a / arb(2).sqrt()).erfc() / 2, Fraction(1, 64)),
-    Variant("gelu_tanh", _logistic(_slope_tanh), Fraction(1, 64)),
-    Variant("gelu_sigmoid", _logistic(lambda a: a * arb(fmpq(1702, 1000))), Fraction(1, 32)),
-    Variant("silu", _logistic(lambda a: a), Fraction(1, 32)),
+    Variant("gelu", lambda a: a * (a / arb(2).sqrt()).erfc() / 2, Fraction(1, 64), 512),
+    Variant("gelu_tanh", _logistic(_slope_tanh), Fraction(1, 64), 512),
+    Variant("gelu_sigmoid", _logistic(lambda a: a * arb(fmpq(1702, 1000))), Fraction(1, 64), 768),
+    Variant("silu", _logistic(lambda a: a), Fraction(1, 32), 512),
 )
 
 
@@ -120,56 +122,113 @@ def largest(difference: list[arb], radius: Fraction) -> Fraction:
     return sum((upper(e) for e in chebyshev(scaled)), Fraction(0))
 
 
-def rounded_up(x: Fraction) -> Fraction:
-    """8 bits are enough for a bound."""
-    unit = Fraction(2) ** (math.frexp(float(x))[1] - 8)
-    return math.ceil(x / unit) * unit
+def to_bits(x: Fraction) -> int:
+    return int.from_bytes(struct.pack(">d", float(x)), "big")
+
+
+def from_bits(bits: int) -> Fraction:
+    return Fraction(struct.unpack(">d", bits.to_bytes(8, "big"))[0])
+
+
+def rounded_to_top(x: Fraction, bits: int) -> int:
+    """The first `bits` bits of the double nearest to x that has no others."""
+    return (to_bits(x) + (1 << (63 - bits))) >> (64 - bits)
+
+
+def rounded_up_to_top(x: Fraction, bits: int) -> int:
+    """The first `bits` bits of a double >= x > 0 that has no others."""
+    return (to_bits(x) >> (64 - bits)) + 1
+
+
+def carrying(x: Fraction, low: int, width: int) -> Fraction:
+    """The double next to x whose last `width` bits are `low`."""
+    kept = to_bits(x) >> width << width | low
+    return min((from_bits(kept + (step << width)) for step in (-1, 0, 1) if kept + (step << width) >= 0),
+               key=lambda y: abs(y - x))
 
 
 class Piece(NamedTuple):
-    t0: tuple[Fraction, Fraction]
-    t1: tuple[Fraction, Fraction]
-    c: list[Fraction]  # of h^2 .. h^8
-    bound: Fraction
+    row: list[Fraction]  # as in the table
     rest: list[Fraction]
+    wide: Fraction  # bound on the relative error of src/cr/wide.h
+    q_loss: Fraction  # what coefficients and last roundings take from q: src/cr/float64.h
 
 
-def pair(x: Fraction, bits: int = 53) -> tuple[Fraction, Fraction]:
-    head = nearest(x, bits)
-    return head, nearest(x - head)
+def unpacked(row: list[Fraction]) -> tuple[list[Fraction], Fraction]:
+    """Coefficients of h^0 .. h^7 as the code has them, and the bound."""
+    t0, t1, low, c2, c3, c4, c5, c6 = row
+    mask = (1 << 64) - 1
+    t1_low, c7, bound = (
+        from_bits(to_bits(packed) << shift & mask)
+        for packed, shift in ((low, LOW_SHIFT), (c6, LAST_SHIFT), (c5, LOSS_SHIFT))
+    )
+    return [t0 + low, t1 + t1_low, c2, c3, c4, c5, c6, c7], bound
 
 
-def evaluation_bound(t0: Fraction, t1: Fraction, c: list[Fraction], radius: Fraction) -> Fraction:
+def packed(p: list[Fraction], bound: Fraction) -> list[Fraction]:
+    t0, t1 = nearest(p[0]), nearest(p[1])
+    low = carrying(p[0] - t0, rounded_to_top(p[1] - t1, 64 - LOW_SHIFT), 64 - LOW_SHIFT)
+    c5 = carrying(p[5], rounded_up_to_top(bound, 64 - LOSS_SHIFT), 64 - LOSS_SHIFT)
+    c6 = carrying(p[6], rounded_to_top(p[7], 64 - LAST_SHIFT), 64 - LAST_SHIFT)
+    return [t0, t1, low, *(nearest(x) for x in p[2:5]), c5, c6]
+
+
+def sizes(p: list[Fraction], radius: Fraction) -> list[Fraction]:
+    return [abs(c) * radius**k for k, c in enumerate(p)]
+
+
+def evaluation_bound(p: list[Fraction], radius: Fraction) -> Fraction:
     """What the operations of gv_piece_sum lose, apart from 4 u |q|: counted in src/cr/float64.h."""
-    tail = sum((abs(value) * radius ** (k + 2) for k, value in enumerate(c) if k), Fraction(0))
-    linear, square = abs(t1) * radius, sum(abs(value) * radius ** (k + 2) for k, value in enumerate(c))
-    return 14 * UNIT * tail + UNIT / 2**22 * linear + 16 * UNIT**2 * (abs(t0) + linear + square)
+    size = sizes(p, radius)
+    return 14 * UNIT * sum(size[3:]) + 2**6 * UNIT**2 * sum(size)
+
+
+def wide_bound(p: list[Fraction], rest: list[Fraction], radius: Fraction) -> Fraction:
+    """What the operations of src/cr/wide.h lose: counted there."""
+    return 16 * UNIT * sum(sizes(p, radius)[5:]) + 16 * UNIT * sum(sizes(rest, radius)) + 2**7 * UNIT**2 * sum(
+        sizes(p, radius))
+
+
+def difference(v: list[arb], *polynomials: list[Fraction]) -> list[arb]:
+    left = list(v)
+    for p in polynomials:
+        for k, c in enumerate(p):
+            left[k] -= ball(c)
+    return left
 
 
 def make_piece(variant: Variant, derivative: bool, index: int) -> Piece:
-    """The piece of this index; its bound holds for |h| <= width/2."""
     centre, radius = index * variant.width, variant.width / 2
-    v = taylor(variant, derivative, ball(centre))
+    v = taylor(variant, derivative, ball(centre))[:TERMS]
     everywhere = taylor(variant, derivative, arb(ball(centre), ball(radius)))
-    remainder = upper(everywhere[TERMS]) * radius**TERMS
-    v = v[:TERMS]
-    if index or derivative:
-        p = fit(v, DEGREE, radius)
-        t0, t1, c = pair(p[0]), pair(p[1], T1_BITS), [nearest(x) for x in p[2:]]
-    else:  # v = h/2 + h^2 R(h): the error must vanish with h^2
-        t0, t1 = (Fraction(0), Fraction(0)), (Fraction(1, 2), Fraction(0))
-        c = [nearest(x) for x in fit(v[2:], DEGREE - 2, radius)]
-    coefficients = [sum(t0), sum(t1), *c, *[Fraction(0)] * (TERMS - DEGREE - 1)]
-    difference = [a - ball(b) for a, b in zip(v, coefficients, strict=True)]
-    rest = [exact(d) for d in difference[:REST]]
-    if index or derivative:
-        bound = largest(difference, radius) + remainder + evaluation_bound(t0[0], t1[0], c, radius)
-        return Piece(t0, t1, c, rounded_up(bound), rest)
-    loss = largest(difference[2:], radius) + remainder / radius**2
-    loss += evaluation_bound(Fraction(0), Fraction(0), c, radius) / radius**2
-    if loss > abs(c[0]) * UNIT * Fraction(9, 8):  # the rounding of c[0], and little more
-        raise ArithmeticError(f"{variant.name}: the first piece loses {float(loss / abs(c[0]) / UNIT)} roundings")
-    return Piece(t0, t1, c, Fraction(1, 2**1020), [Fraction(0), Fraction(0), *rest[2:]])
+    beyond = upper(everywhere[TERMS]) * radius**TERMS
+    if index == 0 and not derivative:
+        return first_piece(variant, v, beyond, radius)
+    best = fit(v, DEGREE, radius)
+    row = packed(best, Fraction(1))
+    p = unpacked(row)[0]
+    p[5] = best[5]  # its last bits are not known yet; what they do is added
+    bound = largest(difference(v, p), radius) + beyond + evaluation_bound(p, radius)
+    bound += abs(best[5]) * radius**5 / 2 ** (LOSS_SHIFT - 12)
+    row = packed(best, bound)
+    p = unpacked(row)[0]
+    rest = [nearest(x, REST_BITS) for x in fit(difference(v, p), REST_DEGREE, radius)]
+    wide = largest(difference(v, p, rest), radius) + beyond + wide_bound(p, rest, radius)
+    return Piece(row, rest, wide / (abs(row[0]) + abs(row[1]) * radius), Fraction(9, 8) * UNIT)
+
+
+def first_piece(variant: Variant, v: list[arb], beyond: Fraction, radius: Fraction) -> Piece:
+    """v = h/2 + h^2 R(h): the error must vanish with h^2; bounds are relative to R."""
+    best = [Fraction(0), Fraction(1, 2), *fit(v[2:], DEGREE - 2, radius)]
+    row = packed(best, Fraction(1, 2**1021))
+    p = unpacked(row)[0]
+    smallest = abs(p[2]) - sum(sizes(p, radius)[3:]) / radius**2
+    loss = largest(difference(v, p)[2:], radius) + (beyond + evaluation_bound([Fraction(0)] * 2 + p[2:], radius)) / radius**2
+    rest = [Fraction(0), Fraction(0)]
+    rest += [nearest(x, REST_BITS) for x in fit(difference(v, p)[2:], REST_DEGREE - 2, radius)]
+    wide = largest(difference(v, p, rest)[2:], radius) + beyond / radius**2
+    wide += wide_bound([Fraction(0)] * 2 + p[2:], rest, radius) / radius**2
+    return Piece(row, rest, wide / smallest, loss / smallest + Fraction(9, 8) * UNIT)
 
 
 def short_hex(x: Fraction) -> str:
@@ -178,35 +237,39 @@ def short_hex(x: Fraction) -> str:
     return f"{head.rstrip('0').rstrip('.')}p{tail}" if x else "0.0"
 
 
-def row_text(piece: Piece) -> str:
-    return "{" + ", ".join(short_hex(x) for x in (*piece.t0, *piece.t1, *piece.c, piece.bound)) + "}"
-
-
-def rest_text(piece: Piece) -> str:
-    return "{" + ", ".join(short_hex(nearest(x * 2**REST_SCALE, REST_BITS)) for x in piece.rest) + "}"
+def row_text(numbers: list[Fraction]) -> str:
+    return "    {{" + ", ".join(short_hex(x) for x in numbers) + "}},"
 
 
 def render(variant: Variant, derivative: bool) -> str:
     ctx.prec = 400
     name = variant.name + ("_grad" if derivative else "")
-    pieces = [make_piece(variant, derivative, index) for index in range(PIECES)]
+    pieces = [make_piece(variant, derivative, index) for index in range(variant.pieces)]
+    end = pieces[-1].row  # never decides: what lies beyond the table comes here
+    end[6] = carrying(end[6], 0x7FF << 52 >> LOSS_SHIFT, 64 - LOSS_SHIFT)
+    wide = next((i for i, piece in enumerate(pieces) if piece.wide > WIDE), variant.pieces)
+    q_loss = math.ceil((4 * UNIT + pieces[0].q_loss) * 2**57)
     what = "t'(a)" if derivative else "t(a)"
+    guard = f"GV_TABLES_{name.upper()}_F64_H"
     lines = [
         "/* Generated by tools/make_float64_tables.py; do not edit. */",
-        f"#ifndef GV_TABLES_{name.upper()}_F64_H",
-        f"#define GV_TABLES_{name.upper()}_F64_H",
+        f"#ifndef {guard}",
+        f"#define {guard}",
         '#include "../cr/pieces.h"',
         "",
         f"#define GV_{name.upper()}_PER_UNIT {1 / variant.width}.0 /* pieces per unit of a */",
+        f"#define GV_{name.upper()}_PIECES {variant.pieces}",
+        f"#define GV_{name.upper()}_Q_LOSS {short_hex(Fraction(q_loss, 2**57))}",
+        f"#define GV_{name.upper()}_WIDE {wide} /* the first so many keep to the bound of wide.h */",
         "",
-        f"/* {what} around i/{1 / variant.width}: T0 and T1 as hi, lo; coefficients of h^2 .. h^8; bound */",
-        f"static const gv_piece gv_{name}_pieces[GV_PIECES] = {{",
-        *(f"    {{{row_text(piece)}}}," for piece in pieces),
+        f"/* {what} around i/{1 / variant.width} */",
+        f"static const gv_piece gv_{name}_pieces[{variant.pieces}] = {{",
+        *(row_text(piece.row) for piece in pieces),
         "};",
         "",
-        f"/* what is left, times 2^{REST_SCALE}: coefficients of h^0 .. h^{REST - 1} */",
-        f"static const gv_piece_rest gv_{name}_rest[GV_PIECES] = {{",
-        *(f"    {{{rest_text(piece)}}}," for piece in pieces),
+        f"/* {what} less its piece */",
+        f"static const gv_piece_rest gv_{name}_rest[{wide}] = {{",
+        *(row_text(piece.rest) for piece in pieces[:wide]),
         "};",
         "",
         "#endif",

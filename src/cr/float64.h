@@ -33,50 +33,41 @@
 #include "wide.h"
 
 #define GV_F64_BLOCK 256
-#define GV_Q_LOSS 0x1.58p-51     /* 5.375 u */
 #define GV_LEADING_LOSS 0x1p-103 /* 8 u^2 */
 
 typedef struct { gv_lanes hi, lo, loss; } gv_lanes_sum;
 
 /* v and what it may be off by, but for the leading term */
-GV_INLINE gv_lanes_sum gv_piece_sum(const gv_lanes *c, gv_lanes h, int derivative) {
+GV_INLINE gv_lanes_sum gv_piece_sum(const gv_piecewise *f, const gv_lanes *c, gv_lanes h) {
     gv_lanes h2 = h * h;
-    gv_lanes r = gv_lanes_madd(c[10], h2, gv_lanes_madd(c[9], h, c[8]));
-    r = gv_lanes_madd(r, h2, gv_lanes_madd(c[7], h, c[6]));
-    r = gv_lanes_madd(r, h2, gv_lanes_madd(c[5], h, c[4]));
-    gv_lanes q = h2 * r;
-    gv_lanes_pair p = gv_lanes_product(c[2], h), s, v;
-    gv_lanes low = gv_lanes_madd(c[3], h, p.lo) + c[1];
-    if (derivative) { /* T0 has a zero */
-        s = gv_lanes_two_sum(c[0], p.hi);
-        v = gv_lanes_two_sum(s.hi, q);
-    } else {
-        s = gv_lanes_fast_two_sum(c[0], p.hi);
-        v = gv_lanes_fast_two_sum(s.hi, q);
-    }
-    return (gv_lanes_sum){v.hi, low + (s.lo + v.lo), gv_lanes_madd(gv_lanes_abs(q), gv_lanes_all(GV_Q_LOSS), c[11])};
+    gv_lanes r = gv_lanes_madd(gv_lanes_last_bits(c[GV_C6], GV_LAST_SHIFT), h, c[GV_C6]);
+    r = gv_lanes_madd(r, h2, gv_lanes_madd(c[GV_C5], h, c[GV_C4]));
+    r = gv_lanes_madd(r, h2, gv_lanes_madd(c[GV_C3], h, c[GV_C2]));
+    gv_lanes q = h2 * r, loss = gv_lanes_last_bits(c[GV_C5], GV_LOSS_SHIFT);
+    gv_lanes_pair p = gv_lanes_product(c[GV_T1], h);
+    gv_lanes low = gv_lanes_madd(gv_lanes_last_bits(c[GV_LOW], GV_LOW_SHIFT), h, p.lo) + c[GV_LOW];
+    /* T0 of a derivative has a zero */
+    gv_lanes_pair s = f->derivative ? gv_lanes_two_sum(c[GV_T0], p.hi) : gv_lanes_fast_two_sum(c[GV_T0], p.hi);
+    gv_lanes_pair v = gv_lanes_fast_two_sum(s.hi, q);
+    return (gv_lanes_sum){v.hi, low + (s.lo + v.lo), gv_lanes_madd(gv_lanes_abs(q), gv_lanes_all(f->q_loss), loss)};
 }
 
 /* y of GV_LANES inputs; bit i of the result: lane i is decided */
-GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, gv_lanes step, const uint32_t *row, double *y) {
-    gv_lanes a = gv_lanes_abs(x), zero = gv_lanes_all(0.0), c[12];
-    gv_lanes h = gv_lanes_madd(step - gv_lanes_all(0x1.8p52), gv_lanes_all(-1.0 / f->per_unit), a);
-    gv_lanes_rows(f->pieces, row, c);
-    gv_lanes_sum v = gv_piece_sum(c, h, f->derivative);
-    gv_lanes leading, hi = -v.hi, lo = -v.lo;
-    if (f->derivative) {
-        leading = gv_lanes_by_sign(x, zero, gv_lanes_all(1.0));
-        hi = gv_lanes_against(x, v.hi);
-        lo = gv_lanes_against(x, v.lo);
-    } else {
-        leading = gv_lanes_max(x, zero);
-    }
+GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, const double *step, double *y) {
+    gv_lanes zero = gv_lanes_all(0.0), one = gv_lanes_all(1.0), c[GV_COLUMNS];
+    gv_lanes centre = gv_lanes_load(step) - gv_lanes_all(0x1.8p52); /* in pieces */
+    gv_lanes h = gv_lanes_madd(centre, gv_lanes_all(-1.0 / f->per_unit), gv_lanes_abs(x));
+    gv_lanes_rows(f->pieces, step, c);
+    gv_lanes_sum v = gv_piece_sum(f, c, h);
+    gv_lanes leading = f->derivative ? gv_lanes_by_sign(x, zero, one) : gv_lanes_max(x, zero);
+    gv_lanes hi = f->derivative ? gv_lanes_against(x, v.hi) : -v.hi;
+    gv_lanes lo = f->derivative ? gv_lanes_against(x, v.lo) : -v.lo;
     gv_lanes_pair s = gv_lanes_fast_two_sum(leading, hi);
-    lo = lo + s.lo;
     gv_lanes loss = gv_lanes_madd(leading, gv_lanes_all(GV_LEADING_LOSS), v.loss);
+    lo = lo + s.lo;
     gv_lanes up = s.hi + (lo + loss), down = s.hi + (lo - loss);
     gv_lanes_store(y, up);
-    return gv_lanes_decided(up, down, a, gv_lanes_all((GV_PIECES - 1) / f->per_unit));
+    return gv_lanes_equal(up, down);
 }
 
 static const gv_format gv_binary64 = {64, 53, -1022, 1023};
@@ -97,7 +88,7 @@ static int gv_redo(const gv_piecewise *f, double x, double *y) {
     else if (x >= f->whole) *y = f->derivative ? 1.0 : x;
     else if (x < -DBL_MAX) *y = -0.0;
     else {
-        int inside = a <= (GV_PIECES - 1) / f->per_unit && a >= 0x1p-40;
+        int inside = a <= (f->wide - 1) / f->per_unit && a >= 0x1p-40;
         return (inside && gv_round_binary64(gv_wide(f, x), y)) || gv_round_binary64(f->value(x), y);
     }
     return 1;
@@ -106,19 +97,15 @@ static int gv_redo(const gv_piecewise *f, double x, double *y) {
 /* At most GV_F64_BLOCK inputs, a multiple of GV_LANES; the number of the undecided, their places from `offset` on */
 GV_INLINE size_t gv_piece_block(const gv_piecewise *f, const double *x, double *y, size_t n, size_t offset,
                                 size_t *undecided) {
-    double step[GV_F64_BLOCK], last = (GV_PIECES - 1) / f->per_unit;
-    uint32_t row[GV_F64_BLOCK];
+    double step[GV_F64_BLOCK], last = (f->count - 1) / f->per_unit;
     size_t count = 0;
-    for (size_t i = 0; i < n; i++) { /* apart from what follows: the table is read as soon as the row is known */
-        double a = fabs(x[i]), s = (a < last ? a : last) * f->per_unit + 0x1.8p52;
-        uint64_t bits;
-        memcpy(&bits, &s, sizeof bits);
-        step[i] = s;
-        row[i] = (uint32_t)bits;
+    for (size_t i = 0; i < n; i += GV_LANES) { /* apart from what follows: the table is read as soon as the row is known */
+        gv_lanes a = gv_lanes_min(gv_lanes_abs(gv_lanes_load(x + i)), gv_lanes_all(last));
+        gv_lanes_store(step + i, a * gv_lanes_all(f->per_unit) + gv_lanes_all(0x1.8p52));
     }
     for (size_t i = 0; i < n; i += GV_LANES) {
         gv_lanes lanes = gv_lanes_load(x + i);
-        int decided = gv_piece_lanes(f, lanes, gv_lanes_load(step + i), row + i, y + i);
+        int decided = gv_piece_lanes(f, lanes, step + i, y + i);
         if (decided == (1 << GV_LANES) - 1) continue;
         double again[GV_LANES];
         gv_lanes_store(again, lanes);
@@ -142,22 +129,23 @@ GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, const double *x, double
     return count;
 }
 
-/* name, its macro's, pieces a unit, from where on f(x) = x or 1, derivative */
-#define GV_DEFINE_F64(name, per_unit, whole, derivative) \
+/* name as in C and in the names of its table; from `whole` on f(x) rounds to x, f'(x) to 1 */
+#define GV_DEFINE_F64(name, NAME, whole, derivative) \
     static gv_value gv_value_of_##name(double x) { return gv_##name(x); } \
     static size_t GV_ISA(gv_cr_##name##_f64)(const double *x, double *y, size_t n, size_t *undecided) { \
-        static const gv_piecewise f = {gv_##name##_pieces, gv_##name##_rest, per_unit, whole, derivative, \
+        static const gv_piecewise f = {gv_##name##_pieces, gv_##name##_rest, GV_##NAME##_PIECES, GV_##NAME##_WIDE, \
+                                       GV_##NAME##_PER_UNIT, GV_##NAME##_Q_LOSS, whole, derivative, \
                                        gv_value_of_##name}; \
         return gv_piecewise_f64(&f, x, y, n, undecided); \
     }
 
-GV_DEFINE_F64(gelu, GV_GELU_PER_UNIT, 9.0, 0)
-GV_DEFINE_F64(gelu_grad, GV_GELU_GRAD_PER_UNIT, 9.0, 1)
-GV_DEFINE_F64(gelu_tanh, GV_GELU_TANH_PER_UNIT, 9.0, 0)
-GV_DEFINE_F64(gelu_tanh_grad, GV_GELU_TANH_GRAD_PER_UNIT, 9.0, 1)
-GV_DEFINE_F64(gelu_sigmoid, GV_GELU_SIGMOID_PER_UNIT, 30.0, 0)
-GV_DEFINE_F64(gelu_sigmoid_grad, GV_GELU_SIGMOID_GRAD_PER_UNIT, 30.0, 1)
-GV_DEFINE_F64(silu, GV_SILU_PER_UNIT, 45.0, 0)
-GV_DEFINE_F64(silu_grad, GV_SILU_GRAD_PER_UNIT, 45.0, 1)
+GV_DEFINE_F64(gelu, GELU, 9.0, 0)
+GV_DEFINE_F64(gelu_grad, GELU_GRAD, 9.0, 1)
+GV_DEFINE_F64(gelu_tanh, GELU_TANH, 9.0, 0)
+GV_DEFINE_F64(gelu_tanh_grad, GELU_TANH_GRAD, 9.0, 1)
+GV_DEFINE_F64(gelu_sigmoid, GELU_SIGMOID, 30.0, 0)
+GV_DEFINE_F64(gelu_sigmoid_grad, GELU_SIGMOID_GRAD, 30.0, 1)
+GV_DEFINE_F64(silu, SILU, 45.0, 0)
+GV_DEFINE_F64(silu_grad, SILU_GRAD, 45.0, 1)
 
 #endif

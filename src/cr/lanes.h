@@ -7,6 +7,13 @@
 #include "../core/dd.h"
 #include "pieces.h"
 
+/* i of 3/2 2^52 + i, 0 <= i < 2^32 */
+GV_INLINE uint32_t gv_step_row(const double *step) {
+    uint64_t bits;
+    memcpy(&bits, step, sizeof bits);
+    return (uint32_t)bits;
+}
+
 #if GV_HAVE_FMA && defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 
@@ -17,6 +24,8 @@ GV_INLINE gv_lanes gv_lanes_all(double a) { return _mm256_set1_pd(a); }
 GV_INLINE gv_lanes gv_lanes_load(const double *p) { return _mm256_loadu_pd(p); }
 GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm256_storeu_pd(p, a); }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
+/* the second where the first is NaN */
+GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm256_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm256_max_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm256_fmadd_pd(a, b, c); }
 /* a where x < 0 (or -0), else b */
@@ -25,29 +34,25 @@ GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) { return
 GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
     return _mm256_xor_pd(a, _mm256_andnot_pd(x, _mm256_set1_pd(-0.0)));
 }
-/* bit i: up = down and a <= last in lane i */
-GV_INLINE int gv_lanes_decided(gv_lanes up, gv_lanes down, gv_lanes a, gv_lanes last) {
-    return _mm256_movemask_pd(_mm256_and_pd(_mm256_cmp_pd(up, down, _CMP_EQ_OQ), _mm256_cmp_pd(a, last, _CMP_LE_OQ)));
-}
+/* bit i: a = b in lane i */
+GV_INLINE int gv_lanes_equal(gv_lanes a, gv_lanes b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ)); }
+/* the last bits of each lane, as the first of a double */
+#define gv_lanes_last_bits(a, shift) _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(a), shift))
 
-/* c[k] of four rows, k = from .. from + 3 */
-GV_INLINE void gv_lanes_quarter(const gv_piece *pieces, const uint32_t *row, int from, gv_lanes *c) {
+/* c[k] of the four rows of `step`: two transpositions of 4 by 4 */
+GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
     const double *p[4];
-    for (int i = 0; i < 4; i++) p[i] = pieces[row[i]].c + from;
-    __m256d a = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(p[0])), _mm_load_pd(p[2]), 1);
-    __m256d b = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(p[1])), _mm_load_pd(p[3]), 1);
-    c[0] = _mm256_unpacklo_pd(a, b);
-    c[1] = _mm256_unpackhi_pd(a, b);
-    a = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(p[0] + 2)), _mm_load_pd(p[2] + 2), 1);
-    b = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(p[1] + 2)), _mm_load_pd(p[3] + 2), 1);
-    c[2] = _mm256_unpacklo_pd(a, b);
-    c[3] = _mm256_unpackhi_pd(a, b);
-}
-
-GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const uint32_t *row, gv_lanes *c) {
-    gv_lanes_quarter(pieces, row, 0, c);
-    gv_lanes_quarter(pieces, row, 4, c + 4);
-    gv_lanes_quarter(pieces, row, 8, c + 8);
+    for (int i = 0; i < 4; i++) p[i] = pieces[gv_step_row(step + i)].c;
+    for (int k = 0; k < GV_COLUMNS; k += 4) {
+        gv_lanes r0 = _mm256_load_pd(p[0] + k), r1 = _mm256_load_pd(p[1] + k);
+        gv_lanes r2 = _mm256_load_pd(p[2] + k), r3 = _mm256_load_pd(p[3] + k);
+        gv_lanes even01 = _mm256_unpacklo_pd(r0, r1), odd01 = _mm256_unpackhi_pd(r0, r1);
+        gv_lanes even23 = _mm256_unpacklo_pd(r2, r3), odd23 = _mm256_unpackhi_pd(r2, r3);
+        c[k] = _mm256_permute2f128_pd(even01, even23, 0x20);
+        c[k + 1] = _mm256_permute2f128_pd(odd01, odd23, 0x20);
+        c[k + 2] = _mm256_permute2f128_pd(even01, even23, 0x31);
+        c[k + 3] = _mm256_permute2f128_pd(odd01, odd23, 0x31);
+    }
 }
 
 #else
@@ -59,6 +64,7 @@ GV_INLINE gv_lanes gv_lanes_all(double a) { return a; }
 GV_INLINE gv_lanes gv_lanes_load(const double *p) { return *p; }
 GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { *p = a; }
 GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return fabs(a); }
+GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return a < b ? a : b; }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return a > b ? a : b; }
 #if GV_HAVE_FMA
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return fma(a, b, c); }
@@ -67,11 +73,11 @@ GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return a 
 #endif
 GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) { return x < 0.0 ? a : b; }
 GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) { return x < 0.0 ? a : -a; }
-GV_INLINE int gv_lanes_decided(gv_lanes up, gv_lanes down, gv_lanes a, gv_lanes last) {
-    return up == down && a <= last;
-}
-GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const uint32_t *row, gv_lanes *c) {
-    for (int k = 0; k < 12; k++) c[k] = pieces[*row].c[k];
+GV_INLINE int gv_lanes_equal(gv_lanes a, gv_lanes b) { return a == b; }
+GV_INLINE gv_lanes gv_lanes_last_bits(gv_lanes a, int shift) { return gv_last_bits(a, shift); }
+GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
+    const gv_piece *row = &pieces[gv_step_row(step)];
+    for (int k = 0; k < GV_COLUMNS; k++) c[k] = row->c[k];
 }
 
 #endif
@@ -90,14 +96,20 @@ GV_INLINE gv_lanes_pair gv_lanes_two_sum(gv_lanes a, gv_lanes b) {
     return (gv_lanes_pair){s, (a - (s - t)) + (b - t)};
 }
 
-/* a * b exactly, a of at most 26 bits */
+/* a = head + rest, 26 bits each (Veltkamp) */
+GV_INLINE gv_lanes_pair gv_lanes_split(gv_lanes a) {
+    gv_lanes shifted = a * 0x1p27 + a, head = shifted - (shifted - a);
+    return (gv_lanes_pair){head, a - head};
+}
+
+/* a * b exactly: with fma, else by Dekker's algorithm; barring underflow */
 GV_INLINE gv_lanes_pair gv_lanes_product(gv_lanes a, gv_lanes b) {
-#if GV_HAVE_FMA
     gv_lanes p = a * b;
+#if GV_HAVE_FMA
     return (gv_lanes_pair){p, gv_lanes_madd(a, b, -p)};
 #else
-    gv_lanes shifted = b * 0x1p27 + b, head = shifted - (shifted - b); /* Veltkamp: head and rest of 26 bits */
-    return (gv_lanes_pair){a * head, a * (b - head)};
+    gv_lanes_pair s = gv_lanes_split(a), t = gv_lanes_split(b);
+    return (gv_lanes_pair){p, ((s.hi * t.hi - p) + s.hi * t.lo + s.lo * t.hi) + s.lo * t.lo};
 #endif
 }
 

@@ -16,7 +16,9 @@
 typedef struct {
     const gv_piece *pieces;
     const gv_piece_rest *rest;
+    int count, wide; /* pieces; the first `wide` keep to GV_WIDE_REL */
     double per_unit; /* pieces */
+    double q_loss;
     double whole;    /* from there on f(x) rounds to x, f'(x) to 1 */
     int derivative;
     gv_value (*value)(double); /* src/math: any finite x != 0 */
@@ -25,13 +27,14 @@ typedef struct {
 typedef struct { gv_dd linear, square; } gv_wide_sum; /* T0 + T1 h + d0 + d1 h, and the rest */
 
 /* h^2 (R(h) + d2 + d3 h + ...) */
-GV_INLINE gv_dd gv_wide_square(const double *c, const float *d, double h) {
-    double tail = fma(fma(fma(c[10], h, c[9]), h, c[8]), h, c[7]), rest = d[GV_REST_TERMS - 1];
+GV_INLINE gv_dd gv_wide_square(const double *c, const double *d, double h) {
+    double tail = fma(fma(gv_last_bits(c[GV_C6], GV_LAST_SHIFT), h, c[GV_C6]), h, c[GV_C5]);
+    double rest = d[GV_REST_TERMS - 1];
     for (int k = GV_REST_TERMS - 2; k >= 2; k--) rest = fma(rest, h, d[k]);
-    gv_dd r = gv_dd_add_d(gv_two_prod(tail, h), c[6]);
-    r = gv_dd_add_d(gv_dd_mul_d(r, h), c[5]);
-    r = gv_dd_add_d(gv_dd_mul_d(r, h), c[4]);
-    r = gv_fast_two_sum(r.hi, r.lo + rest * GV_REST_SCALE);
+    gv_dd r = gv_dd_add_d(gv_two_prod(tail, h), c[GV_C4]);
+    r = gv_dd_add_d(gv_dd_mul_d(r, h), c[GV_C3]);
+    r = gv_dd_add_d(gv_dd_mul_d(r, h), c[GV_C2]);
+    r = gv_fast_two_sum(r.hi, r.lo + rest);
     return gv_dd_mul(gv_two_prod(h, h), r);
 }
 
@@ -42,19 +45,18 @@ GV_INLINE gv_value gv_wide_beside(double leading, gv_dd v, double weight) {
     return (gv_value){s.hi, s.lo, weight * GV_WIDE_REL + fabs(s.lo) * 0x1p-51, 0};
 }
 
-/* f(x), 2^-40 <= |x| <= (GV_PIECES - 1)/per_unit; that of the derivative at any smaller x */
+/* f(x), 2^-40 <= |x| <= (f->wide - 1)/f->per_unit */
 GV_INLINE gv_value gv_wide(const gv_piecewise *f, double x) {
-    double a = fabs(x), step = a * f->per_unit + 0x1.8p52, nearest = step - 0x1.8p52, width = 1.0 / f->per_unit;
-    int index = (int)nearest;
-    const double *c = f->pieces[index].c;
-    const float *d = f->rest[index].c;
-    double h = a - nearest * width;
+    double a = fabs(x), centre = (a * f->per_unit + 0x1.8p52) - 0x1.8p52, width = 1.0 / f->per_unit;
+    const double *c = f->pieces[(int)centre].c, *d = f->rest[(int)centre].c;
+    double h = a - centre * width;
     gv_dd square = gv_wide_square(c, d, h);
-    if (index == 0 && !f->derivative) return gv_wide_beside(0.5 * x, gv_dd_neg(square), fabs(square.hi));
-    gv_dd linear = gv_dd_mul_d((gv_dd){c[2], c[3]}, h);
-    gv_dd v = gv_dd_add(gv_dd_add((gv_dd){c[0], c[1]}, linear), square);
-    v = gv_fast_two_sum(v.hi, v.lo + fma(d[1], h, d[0]) * GV_REST_SCALE);
-    double weight = fabs(c[0]) + fabs(c[2]) * (0.5 * width);
+    if (centre == 0.0 && !f->derivative) return gv_wide_beside(0.5 * x, gv_dd_neg(square), fabs(square.hi));
+    gv_dd v = gv_dd_mul_d((gv_dd){c[GV_T1], gv_last_bits(c[GV_LOW], GV_LOW_SHIFT)}, h);
+    v = gv_dd_add((gv_dd){c[GV_T0], c[GV_LOW]}, v);
+    v = gv_dd_add(v, square);
+    v = gv_fast_two_sum(v.hi, v.lo + fma(d[1], h, d[0]));
+    double weight = fabs(c[GV_T0]) + fabs(c[GV_T1]) * (0.5 * width);
     if (f->derivative) return gv_wide_beside(x > 0.0 ? 1.0 : 0.0, x > 0.0 ? gv_dd_neg(v) : v, weight);
     return gv_wide_beside(x > 0.0 ? x : 0.0, gv_dd_neg(v), weight);
 }
