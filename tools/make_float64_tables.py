@@ -185,7 +185,7 @@ def evaluation_bound(p: list[Fraction], radius: Fraction) -> Fraction:
 
 def wide_bound(p: list[Fraction], rest: list[Fraction], radius: Fraction) -> Fraction:
     """What the operations of src/cr/wide.h lose: counted there."""
-    return 16 * UNIT * sum(sizes(p, radius)[5:]) + 16 * UNIT * sum(sizes(rest, radius)) + 2**7 * UNIT**2 * sum(
+    return 4 * UNIT * sum(sizes(p, radius)[5:]) + 16 * UNIT * sum(sizes(rest, radius)) + 2**7 * UNIT**2 * sum(
         sizes(p, radius))
 
 

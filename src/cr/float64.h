@@ -32,7 +32,7 @@
 #include "lanes.h"
 #include "wide.h"
 
-#define GV_F64_BLOCK 256
+#define GV_F64_BLOCK 128
 #define GV_LEADING_LOSS 0x1p-103 /* 8 u^2 */
 
 typedef struct { gv_lanes hi, lo, loss; } gv_lanes_sum;
@@ -52,7 +52,7 @@ GV_INLINE gv_lanes_sum gv_piece_sum(const gv_piecewise *f, const gv_lanes *c, gv
     return (gv_lanes_sum){v.hi, low + (s.lo + v.lo), gv_lanes_madd(gv_lanes_abs(q), gv_lanes_all(f->q_loss), loss)};
 }
 
-/* y of GV_LANES inputs; bit i of the result: lane i is decided */
+/* y of GV_LANES inputs; bit i of the result: lane i is not decided */
 GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, const double *step, double *y) {
     gv_lanes zero = gv_lanes_all(0.0), one = gv_lanes_all(1.0), c[GV_COLUMNS];
     gv_lanes centre = gv_lanes_load(step) - gv_lanes_all(0x1.8p52); /* in pieces */
@@ -67,37 +67,59 @@ GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, const double *st
     lo = lo + s.lo;
     gv_lanes up = s.hi + (lo + loss), down = s.hi + (lo - loss);
     gv_lanes_store(y, up);
-    return gv_lanes_equal(up, down);
+    return gv_lanes_differ(up, down);
 }
 
-static const gv_format gv_binary64 = {64, 53, -1022, 1023};
-
-GV_INLINE int gv_round_binary64(gv_value v, double *y) {
-    gv_units u = gv_in_units(v, &gv_binary64);
+static int gv_round_binary64(gv_value v, double *y) {
+    static const gv_format binary64 = {64, 53, -1022, 1023};
+    gv_units u = gv_in_units(v, &binary64);
     uint64_t bits;
-    int decided = gv_round(&u, &gv_binary64, UINT64_C(0x7ff0000000000000), &bits);
+    int decided = gv_round(&u, &binary64, UINT64_C(0x7ff0000000000000), &bits);
     memcpy(y, &bits, sizeof bits);
     return decided;
 }
 
-/* One input that the pieces do not decide; 0 when double-double does not either */
-static int gv_redo(const gv_piecewise *f, double x, double *y) {
+/* The same in the range of gv_wide, where no result is subnormal and lo + err has no bits to lose */
+GV_INLINE int gv_round_wide(gv_value v, double *y) {
+    *y = v.hi + (v.lo + v.err);
+    return *y == v.hi + (v.lo - v.err);
+}
+
+/* One input that its piece does not decide; 0 when double-double does not either */
+GV_INLINE int gv_redo(const gv_piecewise *f, double x, double *y) {
     double a = fabs(x);
+    if (a >= 0x1p-40 && a <= (f->wide - 1) / f->per_unit && gv_round_wide(gv_wide(f, x), y)) return 1;
     if (x != x) *y = NAN;
     else if (x == 0.0) *y = f->derivative ? 0.5 : x;
     else if (x >= f->whole) *y = f->derivative ? 1.0 : x;
     else if (x < -DBL_MAX) *y = -0.0;
-    else {
-        int inside = a <= (f->wide - 1) / f->per_unit && a >= 0x1p-40;
-        return (inside && gv_round_binary64(gv_wide(f, x), y)) || gv_round_binary64(f->value(x), y);
-    }
+    else return gv_round_binary64(f->value(x), y);
     return 1;
 }
 
-/* At most GV_F64_BLOCK inputs, a multiple of GV_LANES; the number of the undecided, their places from `offset` on */
+/* Lanes of which some are not decided: their inputs (y may be x by now), their place, a bit for each */
+typedef struct {
+    double x[GV_LANES];
+    size_t place;
+    int mask;
+} gv_lanes_left;
+
+/* The number of those that are not decided now either, their places from `offset` on */
+static size_t gv_redo_block(const gv_piecewise *f, const gv_lanes_left *left, size_t n, double *y, size_t offset,
+                            size_t *undecided) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < GV_LANES; j++)
+            if (left[i].mask >> j & 1 && !gv_redo(f, left[i].x[j], y + left[i].place + j))
+                undecided[count++] = offset + left[i].place + j;
+    return count;
+}
+
+/* At most GV_F64_BLOCK inputs, a multiple of GV_LANES */
 GV_INLINE size_t gv_piece_block(const gv_piecewise *f, const double *x, double *y, size_t n, size_t offset,
                                 size_t *undecided) {
     double step[GV_F64_BLOCK], last = (f->count - 1) / f->per_unit;
+    gv_lanes_left left[GV_F64_BLOCK / GV_LANES];
     size_t count = 0;
     for (size_t i = 0; i < n; i += GV_LANES) { /* apart from what follows: the table is read as soon as the row is known */
         gv_lanes a = gv_lanes_min(gv_lanes_abs(gv_lanes_load(x + i)), gv_lanes_all(last));
@@ -105,14 +127,13 @@ GV_INLINE size_t gv_piece_block(const gv_piecewise *f, const double *x, double *
     }
     for (size_t i = 0; i < n; i += GV_LANES) {
         gv_lanes lanes = gv_lanes_load(x + i);
-        int decided = gv_piece_lanes(f, lanes, step + i, y + i);
-        if (decided == (1 << GV_LANES) - 1) continue;
-        double again[GV_LANES];
-        gv_lanes_store(again, lanes);
-        for (size_t j = 0; j < GV_LANES; j++)
-            if (!(decided >> j & 1) && !gv_redo(f, again[j], y + i + j)) undecided[count++] = offset + i + j;
+        int mask = gv_piece_lanes(f, lanes, step + i, y + i);
+        if (GV_LIKELY(mask == 0)) continue;
+        gv_lanes_store(left[count].x, lanes);
+        left[count].place = i;
+        left[count++].mask = mask;
     }
-    return count;
+    return GV_LIKELY(count == 0) ? 0 : gv_redo_block(f, left, count, y, offset, undecided);
 }
 
 GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, const double *x, double *y, size_t n, size_t *undecided) {

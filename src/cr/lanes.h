@@ -14,6 +14,12 @@ GV_INLINE uint32_t gv_step_row(const double *step) {
     return (uint32_t)bits;
 }
 
+#if defined(__GNUC__)
+#define GV_LIKELY(condition) __builtin_expect(condition, 1)
+#else
+#define GV_LIKELY(condition) (condition)
+#endif
+
 #if GV_HAVE_FMA && defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 
@@ -34,8 +40,8 @@ GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) { return
 GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
     return _mm256_xor_pd(a, _mm256_andnot_pd(x, _mm256_set1_pd(-0.0)));
 }
-/* bit i: a = b in lane i */
-GV_INLINE int gv_lanes_equal(gv_lanes a, gv_lanes b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ)); }
+/* bit i: a and b are not equal in lane i */
+GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)); }
 /* the last bits of each lane, as the first of a double */
 #define gv_lanes_last_bits(a, shift) _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(a), shift))
 
@@ -73,7 +79,7 @@ GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return a 
 #endif
 GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) { return x < 0.0 ? a : b; }
 GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) { return x < 0.0 ? a : -a; }
-GV_INLINE int gv_lanes_equal(gv_lanes a, gv_lanes b) { return a == b; }
+GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return !(a == b); }
 GV_INLINE gv_lanes gv_lanes_last_bits(gv_lanes a, int shift) { return gv_last_bits(a, shift); }
 GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
     const gv_piece *row = &pieces[gv_step_row(step)];

@@ -1,10 +1,11 @@
 /* v(a) by its piece in double-double: what float64.h cannot decide, and values to judge float64 by.
    The polynomial of float64.h is evaluated in double-double, and what it leaves is added:
-   v = T0 + T1 h + h^2 R(h) + d(h), d of degree 11 with coefficients of 16 bits.
+   v = T0 + T1 h + h^2 R(h) + d(h), d of degree 10 with coefficients of 32 bits.
    Error below GV_WIDE_REL weight: tools/make_float64_tables.py checks it for each piece, with
-     coefficients 5 .. 8 in double     2^-50 sum |c_k| r^k, k = 5 .. 8
-     double-double operations          fewer than 16 of at most 2^-103 weight
-     d                                 2^-16 sum |d_k| r^k, and what is beyond it
+     c5 + c6 h + c7 h^2 in double, one rounding each   below 4 u sum |c_k| r^k, k = 5 .. 7
+     d in double                                       below 16 u sum |d_k| r^k
+     ten operations of dd.h, each below 10 u^2         below 128 u^2 sum |c_k| r^k
+     what d leaves: by its Chebyshev expansion and the Taylor remainder, in Arb
    Only dd.h and fma: the same bits on every instruction set. */
 #ifndef GV_CR_WIDE_H
 #define GV_CR_WIDE_H

@@ -6,7 +6,7 @@
 #define GV_GELU_TANH_PER_UNIT 64.0 /* pieces per unit of a */
 #define GV_GELU_TANH_PIECES 512
 #define GV_GELU_TANH_Q_LOSS 0x1.78p-51
-#define GV_GELU_TANH_WIDE 370 /* the first so many keep to the bound of wide.h */
+#define GV_GELU_TANH_WIDE 408 /* the first so many keep to the bound of wide.h */
 
 /* t(a) around i/64 */
 static const gv_piece gv_gelu_tanh_pieces[512] = {
@@ -525,7 +525,7 @@ static const gv_piece gv_gelu_tanh_pieces[512] = {
 };
 
 /* t(a) less its piece */
-static const gv_piece_rest gv_gelu_tanh_rest[370] = {
+static const gv_piece_rest gv_gelu_tanh_rest[408] = {
     {{0.0, 0.0, -0x1.1a1f9678p-55, 0x1.7ffff87ep-453, 0x1.6e94d62ep-39, -0x1.7ffdb37cp-436, -0x1.e7d66024p-24, 0x1.cfffe978p-421, 0x1.45da42d4p-10, -0x1.be86c3eap-408, -0x1.ee03a926p-14}},
     {{0x1.45a074b6p-73, -0x1.f0e60abep-78, -0x1.23514fb2p-54, 0x1.53b0cfdap-59, 0x1.96e31ba6p-38, -0x1.058863bap-43, -0x1.453e915ep-23, 0x1.5140c1c4p-29, 0x1.45836f88p-10, -0x1.34a8d502p-16, -0x1.ed8a5654p-14}},
     {{0x1.44b19e08p-73, -0x1.0c1795fcp-76, -0x1.52608068p-54, 0x1.5b1bba82p-58, 0x1.959dadf6p-38, -0x1.04c2f5eep-42, -0x1.447ce25cp-23, 0x1.850d1938p-28, 0x1.447f2036p-10, -0x1.345d208p-15, -0x1.ec1edap-14}},
@@ -896,6 +896,44 @@ static const gv_piece_rest gv_gelu_tanh_rest[370] = {
     {{0x1.61535fb2p-86, -0x1.dec3ba18p-85, -0x1.614d755ep-67, 0x1.8f10b39ep-67, 0x1.b9a776ccp-51, -0x1.66f7853cp-51, -0x1.614b1ef8p-36, 0x1.f0f2182ap-37, 0x1.614fc7aap-23, -0x1.a9917f2ep-24, 0x1.9853ff6ep-25}},
     {{0x1.44804fbp-86, -0x1.bbfb11cap-85, -0x1.44841f84p-67, 0x1.72021214p-67, 0x1.959fb6aap-51, -0x1.4cecb83cp-51, -0x1.4486dd48p-36, 0x1.b0ea4b3cp-37, 0x1.447cf6b8p-23, -0x1.8aa63598p-24, 0x1.7f629ecp-25}},
     {{0x1.29c8887ep-86, -0x1.9b56fb74p-85, -0x1.29d51f94p-67, 0x1.56eededap-67, 0x1.743a0c06p-51, -0x1.348c3352p-51, -0x1.29c626c4p-36, 0x1.9e3e9e4p-37, 0x1.29c56782p-23, -0x1.6da2a7c2p-24, 0x1.678da09cp-25}},
+    {{0x1.110a873ap-86, -0x1.7cbec8dep-85, -0x1.11067d36p-67, 0x1.3d318768p-67, 0x1.554c911cp-51, -0x1.1d7f685p-51, -0x1.11189d54p-36, 0x1.8be45162p-37, 0x1.11079634p-23, -0x1.5270b99ep-24, 0x1.50d212bap-25}},
+    {{0x1.f44c9f3p-87, -0x1.6019d9p-85, -0x1.f42e5dc2p-68, 0x1.255f031ap-67, 0x1.38af502ap-51, -0x1.082150a2p-51, -0x1.f468642p-37, 0x1.46e3cb9cp-37, 0x1.f447153ep-24, -0x1.38fa94a4p-24, 0x1.3b2bf8dap-25}},
+    {{0x1.c9fadd78p-87, -0x1.455015dp-85, -0x1.ca054c14p-68, 0x1.0f2abefep-67, 0x1.1e3c39cp-51, -0x1.e80b381ap-52, -0x1.c9f438d6p-37, 0x1.62a06e92p-37, 0x1.c9f5a546p-24, -0x1.212abb56p-24, 0x1.26966ccap-25}},
+    {{0x1.a2e5d036p-87, -0x1.2c499bd8p-85, -0x1.a2e9defp-68, 0x1.f4a5f03p-68, 0x1.05cf1ef6p-51, -0x1.c25ed85ep-52, -0x1.a2d20ec2p-37, 0x1.44ee6ec2p-37, 0x1.a2e0f6acp-24, -0x1.0aec1a5ep-24, 0x1.130bbc92p-25}},
+    {{0x1.7ed68f3p-87, -0x1.14ef56fap-85, -0x1.7ece865cp-68, 0x1.cd7e7c22p-68, 0x1.de8b48cp-52, -0x1.9f78c61cp-52, -0x1.7ed77726p-37, 0x1.11ed11d4p-37, 0x1.7ed211f8p-24, -0x1.ec542e9cp-25, 0x1.008586cp-25}},
+    {{0x1.5d99173cp-87, -0x1.fe5575cep-86, -0x1.5d9a48b4p-68, 0x1.a90fb66cp-68, 0x1.b4fe739ep-52, -0x1.7edb2382p-52, -0x1.5d9e68f4p-37, 0x1.ef39fbfp-38, 0x1.5d94dc2ep-24, -0x1.c5a13aaep-25, 0x1.ddf9a9cap-26}},
+    {{0x1.3efbe4dap-87, -0x1.d5cb80fp-86, -0x1.3f06a038p-68, 0x1.879b7332p-68, 0x1.8eba16c4p-52, -0x1.6076efdep-52, -0x1.3f02e63cp-37, 0x1.f256f2aep-38, 0x1.3ef80338p-24, -0x1.a1984fd4p-25, 0x1.bcd46866p-26}},
+    {{0x1.22d08c5ep-87, -0x1.b016123ep-86, -0x1.22c359eep-68, 0x1.67f6c27cp-68, 0x1.6b83ec88p-52, -0x1.442aaf4ap-52, -0x1.22d6e8bcp-37, 0x1.b3d93004p-38, 0x1.22cce8fep-24, -0x1.8013971ap-25, 0x1.9d8b98b6p-26}},
+    {{0x1.08eae9fap-87, -0x1.8d0c4c5p-86, -0x1.08e1138ap-68, 0x1.4adf2e5ap-68, 0x1.4b24f4f2p-52, -0x1.29ae56bep-52, -0x1.08f08b7cp-37, 0x1.8ffec402p-38, 0x1.08e78d52p-24, -0x1.60ee79e6p-25, 0x1.800ee948p-26}},
+    {{0x1.e243403p-88, -0x1.6c866392p-86, -0x1.e244b516p-69, 0x1.2fbf45eap-68, 0x1.2d695814p-52, -0x1.1160657ep-52, -0x1.e255e8cap-38, 0x1.4d2fe488p-38, 0x1.e23cee1p-25, -0x1.4405acf6p-25, 0x1.644d8e9p-26}},
+    {{0x1.b69b0084p-88, -0x1.4e5e1b58p-86, -0x1.b6a52908p-69, 0x1.168c1ec4p-68, 0x1.1220497cp-52, -0x1.f5acfe52p-53, -0x1.b698680ep-38, 0x1.2fd8e5bep-38, 0x1.b69538b2p-25, -0x1.29373892p-25, 0x1.4a36666ep-26}},
+    {{0x1.8e93f878p-88, -0x1.326ed9dp-86, -0x1.8e9b0ea6p-69, 0x1.feaa942p-69, 0x1.f237d3e2p-53, -0x1.cba8a528p-53, -0x1.8e9d0ccep-38, 0x1.2d855782p-38, 0x1.8e8e959ep-25, -0x1.10627df8p-25, 0x1.31b81864p-26}},
+    {{0x1.69e91488p-88, -0x1.18954dacp-86, -0x1.69ea3696p-69, 0x1.d3aed3e2p-69, 0x1.c46252bcp-53, -0x1.a4ecec22p-53, -0x1.69ddcbfep-38, 0x1.1f392f08p-38, 0x1.69e41dcap-25, -0x1.f2d074f4p-26, 0x1.1ac132dp-26}},
+    {{0x1.4859d4fep-88, -0x1.00afdfdcp-86, -0x1.48573d1p-69, 0x1.abc4fa68p-69, 0x1.9a6f4d6ep-53, -0x1.80e7e2f8p-53, -0x1.4852222ep-38, 0x1.e60c7bbep-39, 0x1.485537p-25, -0x1.c85510dap-26, 0x1.05404538p-26}},
+    {{0x1.29a99ceap-88, -0x1.d53d03e8p-87, -0x1.29ac0d48p-69, 0x1.8705f73cp-69, 0x1.741325f8p-53, -0x1.5ff77b08p-53, -0x1.29b38c6cp-38, 0x1.b9badfp-39, 0x1.29a562dcp-25, -0x1.a119bc3p-26, 0x1.e247ef8p-27}},
+    {{0x1.0d9ff676p-88, -0x1.ac851ab2p-87, -0x1.0da676ap-69, 0x1.652a2d04p-69, 0x1.5107239p-53, -0x1.4161a874p-53, -0x1.0d9ece24p-38, 0x1.8d38bd0ap-39, 0x1.0d9c0e02p-25, -0x1.7ce815fap-26, 0x1.bcb64018p-27}},
+    {{0x1.e80fedaep-89, -0x1.86fdeffep-87, -0x1.e819f13cp-70, 0x1.45bc8c0ap-69, 0x1.31093832p-53, -0x1.253e8158p-53, -0x1.e82c55fp-39, 0x1.7eb1986p-39, 0x1.e808bfc6p-26, -0x1.5b8c671p-26, 0x1.99a9a732p-27}},
+    {{0x1.b960b9bap-89, -0x1.647050f8p-87, -0x1.b962d2f4p-70, 0x1.2907e6fep-69, 0x1.13dbc17cp-53, -0x1.0b51c4ap-53, -0x1.b96bf7fcp-39, 0x1.73d8c2d2p-39, 0x1.b95a164ep-26, -0x1.3cd596e8p-26, 0x1.7900ef8p-27}},
+    {{0x1.8ed6552p-89, -0x1.44a7cbd2p-87, -0x1.8ed84668p-70, 0x1.0e805bc8p-69, 0x1.f28aa61ep-54, -0x1.e6f74d6p-54, -0x1.8ecfa3c6p-39, 0x1.3587c398p-39, 0x1.8ed03dfep-26, -0x1.20951df8p-26, 0x1.5a9b9f1cp-27}},
+    {{0x1.681b4a64p-89, -0x1.2772d694p-87, -0x1.6821441ep-70, 0x1.ec517d0cp-70, 0x1.c220f3d2p-54, -0x1.bb215574p-54, -0x1.680c2abap-39, 0x1.29eb423ap-39, 0x1.6815b2fcp-26, -0x1.069ef62p-26, 0x1.3e5a0f0ep-27}},
+    {{0x1.44e01742p-89, -0x1.0ca2b33ap-87, -0x1.44e713aep-70, 0x1.bfabf794p-70, 0x1.96170d32p-54, -0x1.92ef987p-54, -0x1.44e42d74p-39, 0x1.0d473742p-39, 0x1.44daf62ap-26, -0x1.dd9312dp-27, 0x1.241d7f14p-27}},
+    {{0x1.24daed08p-89, -0x1.e816a2p-88, -0x1.24de270cp-70, 0x1.96b43acap-70, 0x1.6e10ab5cp-54, -0x1.6e040c96p-54, -0x1.24db1362p-39, 0x1.d2b82e4p-40, 0x1.24d636b2p-26, -0x1.b1db3ea6p-27, 0x1.0bc825dep-27}},
+    {{0x1.07c750c6p-89, -0x1.bb062c24p-88, -0x1.07bfb58p-70, 0x1.713ef11p-70, 0x1.49b83b48p-54, -0x1.4c3c317p-54, -0x1.07c3767p-39, 0x1.d6eeec92p-40, 0x1.07c2fe4p-26, -0x1.89cc9208p-27, 0x1.ea7a7c28p-28}},
+    {{0x1.dacba3dcp-90, -0x1.91c5d3cap-88, -0x1.dac44d9ap-71, 0x1.4ec6248ap-70, 0x1.28be73e8p-54, -0x1.2d4f2a78p-54, -0x1.dad3eb98p-40, 0x1.72769464p-40, 0x1.dac3c038p-27, -0x1.6521991ep-27, 0x1.c0c220cep-28}},
+    {{0x1.aaf7851ap-90, -0x1.6c0c4f0ap-88, -0x1.aaf70a9ep-71, 0x1.2f5c999ap-70, 0x1.0ad9f77ap-54, -0x1.1104cb78p-54, -0x1.aaee6574p-40, 0x1.684ed922p-40, 0x1.aaf05664p-27, -0x1.43991f1ap-27, 0x1.9a31f5d6p-28}},
+    {{0x1.7fa5d41p-90, -0x1.4994c67p-88, -0x1.7fa275acp-71, 0x1.12aaeeeap-70, 0x1.df8de9d6p-55, -0x1.ee4bbb02p-55, -0x1.7fb14a2p-40, 0x1.57e2d0ap-40, 0x1.7f9f3e6ap-27, -0x1.24f60276p-27, 0x1.7696ec08p-28}},
+    {{0x1.58724c64p-90, -0x1.2a1ef5f6p-88, -0x1.5877aab4p-71, 0x1.f0f8cac6p-71, 0x1.ae8d9ep-55, -0x1.bf300338p-55, -0x1.587de118p-40, 0x1.1f6db95p-40, 0x1.586c499p-27, -0x1.08ff08a4p-27, 0x1.55c02e38p-28}},
+    {{0x1.35008892p-90, -0x1.0d6e95ccp-88, -0x1.35045792p-71, 0x1.c1015778p-71, 0x1.823f8a7p-55, -0x1.942e87b4p-55, -0x1.34fd70cap-40, 0x1.1c2ddb9p-40, 0x1.34fb11b4p-27, -0x1.defd62c4p-28, 0x1.377f22c2p-28}},
+    {{0x1.14fb72fcp-90, -0x1.e696e068p-89, -0x1.14f6a57ep-71, 0x1.95852e3p-71, 0x1.5a394546p-55, -0x1.6ce1fa44p-55, -0x1.14f2b54p-40, 0x1.d0fd378cp-41, 0x1.14f67634p-27, -0x1.b086146p-28, 0x1.1ba76988p-28}},
+    {{0x1.f0294faap-91, -0x1.b7025c4p-89, -0x1.f0280736p-72, 0x1.6dcc8c34p-71, 0x1.3618e08ep-55, -0x1.49380e32p-55, -0x1.f0219f06p-41, 0x1.afe59f98p-41, 0x1.f0203e48p-28, -0x1.863b03eep-28, 0x1.020ed6c6p-28}},
+    {{0x1.bc084bap-91, -0x1.8bbe3874p-89, -0x1.bc071808p-72, 0x1.49bdfa7cp-71, 0x1.158453b8p-55, -0x1.28c01edap-55, -0x1.bc0b424cp-41, 0x1.831083a4p-41, 0x1.bc000d52p-28, -0x1.5fc57a8p-28, 0x1.d51ad676p-29}},
+    {{0x1.8d0f902cp-91, -0x1.646f6d08p-89, -0x1.8d125814p-72, 0x1.291162bcp-71, 0x1.f051e1e6p-56, -0x1.0b5e9f24p-55, -0x1.8d123984p-41, 0x1.701a0414p-41, 0x1.8d081102p-28, -0x1.3cd4d634p-28, 0x1.a9fa93f4p-29}},
+    {{0x1.62c5bc28p-91, -0x1.40c1fe5ep-89, -0x1.62cc76a2p-72, 0x1.0b4ae9dap-71, 0x1.bb75be14p-56, -0x1.e11d1088p-56, -0x1.62c12b4ep-41, 0x1.419d84fcp-41, 0x1.62beeefap-28, -0x1.1d1e35cap-28, 0x1.82755854p-29}},
+    {{0x1.3cbb9bp-91, -0x1.2067ab4p-89, -0x1.3cbaccdap-72, 0x1.e0ace1a2p-72, 0x1.8be9381ep-56, -0x1.b092fb58p-56, -0x1.3cc4959ep-41, 0x1.1157f512p-41, 0x1.3cb571c8p-28, -0x1.005c263ep-28, 0x1.5e47a63p-29}},
+    {{0x1.1a8b5adep-91, -0x1.0318185ep-89, -0x1.1a899718p-72, 0x1.afdfc2fap-72, 0x1.612d0c98p-56, -0x1.84ac22bep-56, -0x1.1a8d3966p-41, 0x1.0f3bf80ap-41, 0x1.1a85cb04p-28, -0x1.cc9ca572p-29, 0x1.3d31f1aep-29}},
+    {{0x1.f7afd2aap-92, -0x1.d120bbcep-90, -0x1.f7aa8df4p-73, 0x1.83a73602p-72, 0x1.3accd9d6p-56, -0x1.5ce1a0cp-56, -0x1.f7a0efb4p-42, 0x1.cb49fe1ep-42, 0x1.f7a5c136p-29, -0x1.9d726dd8p-29, 0x1.1ef87f88p-29}},
+    {{0x1.c098674cp-92, -0x1.a12511d6p-90, -0x1.c09d3e8ap-73, 0x1.5b9fd014p-72, 0x1.185e4dc4p-56, -0x1.38d75938p-56, -0x1.c085122cp-42, 0x1.95a9e6a8p-42, 0x1.c08f4974p-29, -0x1.72cba856p-29, 0x1.0363421ap-29}},
+    {{0x1.8f352b8cp-92, -0x1.75cb3454p-90, -0x1.8f3a3186p-73, 0x1.3776d318p-72, 0x1.f300c094p-57, -0x1.1853433ep-56, -0x1.8f23a69cp-42, 0x1.7fcd318cp-42, 0x1.8f2cf06p-29, -0x1.4c42d278p-29, 0x1.d47b6a5ap-30}},
 };
 
 #endif

@@ -6,7 +6,7 @@
 #define GV_GELU_TANH_GRAD_PER_UNIT 64.0 /* pieces per unit of a */
 #define GV_GELU_TANH_GRAD_PIECES 512
 #define GV_GELU_TANH_GRAD_Q_LOSS 0x1.48p-51
-#define GV_GELU_TANH_GRAD_WIDE 374 /* the first so many keep to the bound of wide.h */
+#define GV_GELU_TANH_GRAD_WIDE 391 /* the first so many keep to the bound of wide.h */
 
 /* t'(a) around i/64 */
 static const gv_piece gv_gelu_tanh_grad_pieces[512] = {
@@ -525,7 +525,7 @@ static const gv_piece gv_gelu_tanh_grad_pieces[512] = {
 };
 
 /* t'(a) less its piece */
-static const gv_piece_rest gv_gelu_tanh_grad_rest[374] = {
+static const gv_piece_rest gv_gelu_tanh_grad_rest[391] = {
     {{0x1.2p-398, -0x1.5cf121eap-71, 0x1p-448, 0x1.562d971ep-53, -0x1.39f6cp-432, -0x1.05298ee4p-37, 0x1.f6c07ba2p-418, 0x1.42d33eb2p-23, -0x1.f657dffep-405, -0x1.34c20f04p-10, 0x1.25b2d16cp-410}},
     {{-0x1.38ab3a5p-76, -0x1.5ec9f00ep-71, 0x1.3ec4b846p-57, 0x1.374b10bap-53, -0x1.b20da6e4p-41, -0x1.03a86f86p-37, 0x1.5ad98f2cp-26, 0x1.6f8709c4p-23, -0x1.5b3f0024p-13, -0x1.34765fecp-10, 0x1.e471dbe4p-17}},
     {{-0x1.27c98e2p-75, -0x1.61a3ecf8p-71, 0x1.6454e84ap-56, 0x1.5bed80aep-53, -0x1.b1a321b4p-40, -0x1.051e1282p-37, 0x1.5b2c5bd8p-25, 0x1.20365178p-23, -0x1.5ae9d54ap-12, -0x1.3393322ap-10, 0x1.e4d97c52p-16}},
@@ -900,6 +900,23 @@ static const gv_piece_rest gv_gelu_tanh_grad_rest[374] = {
     {{-0x1.6019d9a6p-84, 0x1.bb35dd62p-83, 0x1.6026f326p-65, -0x1.71564c8ap-65, -0x1.b81fc24ep-49, 0x1.4c4036cap-49, 0x1.6015d664p-34, -0x1.bab0b084p-35, -0x1.6016ef26p-21, 0x1.89f728a2p-22, -0x1.51ceffa4p-23}},
     {{-0x1.45500b6cp-84, 0x1.9e43b872p-83, 0x1.454fc406p-65, -0x1.593ff344p-65, -0x1.96a380ccp-49, 0x1.369db95p-49, 0x1.455af314p-34, -0x1.96ae822ep-35, -0x1.454d40a2p-21, 0x1.703c3884p-22, -0x1.40f1b9bcp-23}},
     {{-0x1.2c499cf2p-84, 0x1.82c8cc6p-83, 0x1.2c3df2b6p-65, -0x1.428a621cp-65, -0x1.775b763ap-49, 0x1.21fba544p-49, 0x1.2c576bcap-34, -0x1.82555cd4p-35, -0x1.2c46f0a2p-21, 0x1.57cedb16p-22, -0x1.3075582cp-23}},
+    {{-0x1.14ef5d48p-84, 0x1.68bc07fap-83, 0x1.14ff2af6p-65, -0x1.2ca02fcp-65, -0x1.5a2aa9fcp-49, 0x1.0e7136eap-49, 0x1.14f6484p-34, -0x1.7b826ac2p-35, -0x1.14ecd156p-21, 0x1.40a7168ap-22, -0x1.2063f9c6p-23}},
+    {{-0x1.fe555e12p-85, 0x1.5013a3fep-83, 0x1.fe4b48f4p-66, -0x1.17f14444p-65, -0x1.3ef4dd44p-49, 0x1.f842a01cp-50, 0x1.fe60888ep-35, -0x1.48f4e77ep-35, -0x1.fe509688p-22, 0x1.2abc36dep-22, -0x1.10c62494p-23}},
+    {{-0x1.d5cb5154p-85, 0x1.38c59734p-83, 0x1.d5c41da2p-66, -0x1.049e5aaap-65, -0x1.259e9f46p-49, 0x1.d50deb9p-50, 0x1.d5d9fa78p-35, -0x1.3f320e82p-35, -0x1.d5c6d272p-22, 0x1.1604ec92p-22, -0x1.01a2e2cep-23}},
+    {{-0x1.b0161502p-85, 0x1.22c670d6p-83, 0x1.aff89ff4p-66, -0x1.e477d602p-66, -0x1.0e0d544ap-49, 0x1.b3f4fe9ap-50, 0x1.b02c094ep-35, -0x1.05c09392p-35, -0x1.b011c47ep-22, 0x1.02776948p-22, -0x1.e5ffbe88p-24}},
+    {{-0x1.8d0c5596p-85, 0x1.0e0aa45cp-83, 0x1.8cf6f77ap-66, -0x1.c20ef68cp-66, -0x1.f04e8558p-50, 0x1.94fefd5p-50, 0x1.8d0d031ap-35, -0x1.1cab939ap-35, -0x1.8d08432cp-22, 0x1.e012f436p-23, -0x1.c9c3023ep-24}},
+    {{-0x1.6c866048p-85, 0x1.f50d4ff4p-84, 0x1.6c8f0f84p-66, -0x1.a16cec52p-66, -0x1.c7a73104p-50, 0x1.77e19074p-50, 0x1.6c9816bcp-35, -0x1.023e28dap-35, -0x1.6c8299c4p-22, 0x1.bd613fb4p-23, -0x1.ae960d8ep-24}},
+    {{-0x1.4e5e1fd8p-85, 0x1.d05ccdbep-84, 0x1.4e58b846p-66, -0x1.830358b6p-66, -0x1.a1f4e9cp-50, 0x1.5c3cd44ap-50, 0x1.4e643a86p-35, -0x1.b1d4017ep-36, -0x1.4e5a918ap-22, 0x1.9cc44a6p-23, -0x1.947d3fccp-24}},
+    {{-0x1.326ec9ccp-85, 0x1.adeb262ep-84, 0x1.32779e9ap-66, -0x1.664ec54ap-66, -0x1.7f09cf12p-50, 0x1.428dbea4p-50, 0x1.327b33a4p-35, -0x1.9a98f666p-36, -0x1.326b77e2p-22, 0x1.7e2665a8p-23, -0x1.7b7b0cdcp-24}},
+    {{-0x1.18953eb6p-85, 0x1.8da02ff2p-84, 0x1.18913c1ep-66, -0x1.4b61befap-66, -0x1.5eb9eb82p-50, 0x1.2a37eb94p-50, 0x1.1898a4dcp-35, -0x1.788df4d6p-36, -0x1.189221c6p-22, 0x1.6171c384p-23, -0x1.63902d1cp-24}},
+    {{-0x1.00afd97ap-85, 0x1.6f62c4a8p-84, 0x1.00b98feap-66, -0x1.3208cfb6p-66, -0x1.40db33a4p-50, 0x1.1385662ap-50, 0x1.00ac259p-35, -0x1.72403b58p-36, -0x1.00acecd4p-22, 0x1.4690975cp-23, -0x1.4cbbcb1ep-24}},
+    {{-0x1.d53cecdcp-86, 0x1.531ada4ep-84, 0x1.d543e7a6p-67, -0x1.1a84357ep-66, -0x1.25458694p-50, 0x1.fca19cd8p-51, 0x1.d551078ep-36, -0x1.674951d4p-36, -0x1.d5377c4ap-23, 0x1.2d6d3368p-23, -0x1.36fbaf0cp-24}},
+    {{-0x1.ac850d6ap-86, 0x1.38b047b2p-84, 0x1.ac8f19bp-67, -0x1.0477e73ap-66, -0x1.0bd2a798p-50, 0x1.d4f0d32cp-51, 0x1.ac9f4d9ap-36, -0x1.3c7fab7ep-36, -0x1.ac7ffe6p-23, 0x1.15f222b4p-23, -0x1.224c67c2p-24}},
+    {{-0x1.86fdf3dep-86, 0x1.200b8334p-84, 0x1.870cea28p-67, -0x1.e04d705cp-67, -0x1.e8bc72c4p-51, 0x1.b0227b4p-51, 0x1.87015d7ap-36, -0x1.28076fb2p-36, -0x1.86f931f8p-23, 0x1.000a401ep-23, -0x1.0ea97174p-24}},
+    {{-0x1.6470522p-86, 0x1.0914e2bep-84, 0x1.64757718p-67, -0x1.b9c4827cp-67, -0x1.bd8b701ap-51, 0x1.8db23fa4p-51, 0x1.6463c2d4p-36, -0x1.fa6cfd54p-37, -0x1.646bdb8ap-23, 0x1.d74194b4p-24, -0x1.f81ab402p-25}},
+    {{-0x1.44a7c7ap-86, 0x1.e76b30ccp-85, 0x1.449fd6fp-67, -0x1.9630c1ep-67, -0x1.95d0d65p-51, 0x1.6d9f7eaep-51, 0x1.449d01fcp-36, -0x1.f080d936p-37, -0x1.44a3a2b6p-23, 0x1.b142ea76p-24, -0x1.d4e3c5bp-25}},
+    {{-0x1.2772d882p-86, 0x1.bfaf1edcp-85, 0x1.276628cap-67, -0x1.751728d8p-67, -0x1.714ebdeep-51, 0x1.4fdfd712p-51, 0x1.27742d98p-36, -0x1.d34171aep-37, -0x1.276f00bap-23, 0x1.8df0f0cep-24, -0x1.b3a04108p-25}},
+    {{-0x1.0ca2bac2p-86, 0x1.9ac9fb12p-85, 0x1.0ca01e18p-67, -0x1.5667255ap-67, -0x1.4fcaabf2p-51, 0x1.33f9ee22p-51, 0x1.0ca4bf2ap-36, -0x1.8275ed36p-37, -0x1.0c9f2d02p-23, 0x1.6d25376ap-24, -0x1.94412fd8p-25}},
 };
 
 #endif
