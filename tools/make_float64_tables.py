@@ -52,8 +52,8 @@ class Variant(NamedTuple):
 VARIANTS = (
     Variant("gelu", lambda a: a * (a / arb(2).sqrt()).erfc() / 2, Fraction(1, 64), 512),
     Variant("gelu_tanh", _logistic(_slope_tanh), Fraction(1, 64), 512),
-    Variant("gelu_sigmoid", _logistic(lambda a: a * arb(fmpq(1702, 1000))), Fraction(1, 64), 768),
-    Variant("silu", _logistic(lambda a: a), Fraction(1, 32), 512),
+    Variant("gelu_sigmoid", _logistic(lambda a: a * arb(fmpq(1702, 1000))), Fraction(1, 64), 704),
+    Variant("silu", _logistic(lambda a: a), Fraction(1, 64), 704),
 )
 
 

@@ -21,20 +21,13 @@
 #define GV_CR_FLOAT64_H
 #include "../core/judge.h"
 #include "../math/functions.h"
-#include "../tables/gelu_f64.h"
-#include "../tables/gelu_grad_f64.h"
-#include "../tables/gelu_sigmoid_f64.h"
-#include "../tables/gelu_sigmoid_grad_f64.h"
-#include "../tables/gelu_tanh_f64.h"
-#include "../tables/gelu_tanh_grad_f64.h"
-#include "../tables/silu_f64.h"
-#include "../tables/silu_grad_f64.h"
 #include "lanes.h"
 #include "wide.h"
 
 #define GV_F64_BLOCK 128
 #define GV_LEADING_LOSS 0x1p-103 /* 8 u^2 */
 
+typedef gv_value (*gv_evaluator)(double); /* of src/math: any finite x != 0 */
 typedef struct { gv_lanes hi, lo, loss; } gv_lanes_sum;
 
 /* v and what it may be off by, but for the leading term */
@@ -86,14 +79,13 @@ GV_INLINE int gv_round_wide(gv_value v, double *y) {
 }
 
 /* One input that its piece does not decide; 0 when double-double does not either */
-GV_INLINE int gv_redo(const gv_piecewise *f, double x, double *y) {
-    double a = fabs(x);
-    if (a >= 0x1p-40 && a <= (f->wide - 1) / f->per_unit && gv_round_wide(gv_wide(f, x), y)) return 1;
+GV_INLINE int gv_redo(const gv_piecewise *f, gv_evaluator evaluate, double x, double *y) {
+    if (gv_wide_has(f, x) && gv_round_wide(gv_wide(f, x), y)) return 1;
     if (x != x) *y = NAN;
     else if (x == 0.0) *y = f->derivative ? 0.5 : x;
     else if (x >= f->whole) *y = f->derivative ? 1.0 : x;
     else if (x < -DBL_MAX) *y = -0.0;
-    else return gv_round_binary64(f->value(x), y);
+    else return gv_round_binary64(evaluate(x), y);
     return 1;
 }
 
@@ -105,19 +97,19 @@ typedef struct {
 } gv_lanes_left;
 
 /* The number of those that are not decided now either, their places from `offset` on */
-static size_t gv_redo_block(const gv_piecewise *f, const gv_lanes_left *left, size_t n, double *y, size_t offset,
+static size_t gv_redo_block(const gv_piecewise *f, gv_evaluator evaluate, const gv_lanes_left *left, size_t n, double *y, size_t offset,
                             size_t *undecided) {
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < GV_LANES; j++)
-            if (left[i].mask >> j & 1 && !gv_redo(f, left[i].x[j], y + left[i].place + j))
+            if (left[i].mask >> j & 1 && !gv_redo(f, evaluate, left[i].x[j], y + left[i].place + j))
                 undecided[count++] = offset + left[i].place + j;
     return count;
 }
 
 /* At most GV_F64_BLOCK inputs, a multiple of GV_LANES */
-GV_INLINE size_t gv_piece_block(const gv_piecewise *f, const double *x, double *y, size_t n, size_t offset,
-                                size_t *undecided) {
+GV_INLINE size_t gv_piece_block(const gv_piecewise *f, gv_evaluator evaluate, const double *x, double *y, size_t n,
+                                size_t offset, size_t *undecided) {
     double step[GV_F64_BLOCK], last = (f->count - 1) / f->per_unit;
     gv_lanes_left left[GV_F64_BLOCK / GV_LANES];
     size_t count = 0;
@@ -133,40 +125,29 @@ GV_INLINE size_t gv_piece_block(const gv_piecewise *f, const double *x, double *
         left[count].place = i;
         left[count++].mask = mask;
     }
-    return GV_LIKELY(count == 0) ? 0 : gv_redo_block(f, left, count, y, offset, undecided);
+    return GV_LIKELY(count == 0) ? 0 : gv_redo_block(f, evaluate, left, count, y, offset, undecided);
 }
 
-GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, const double *x, double *y, size_t n, size_t *undecided) {
+GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, gv_evaluator evaluate, const double *x, double *y, size_t n,
+                                  size_t *undecided) {
     size_t count = 0, whole = n - n % GV_LANES;
     for (size_t i = 0; i < whole; i += GV_F64_BLOCK)
-        count += gv_piece_block(f, x + i, y + i, whole - i < GV_F64_BLOCK ? whole - i : GV_F64_BLOCK, i,
+        count += gv_piece_block(f, evaluate, x + i, y + i, whole - i < GV_F64_BLOCK ? whole - i : GV_F64_BLOCK, i,
                                 undecided + count);
     if (n > whole) {
         double end[GV_LANES] = {0.0}; /* zeros are always decided */
         memcpy(end, x + whole, (n - whole) * sizeof *x);
-        count += gv_piece_block(f, end, end, GV_LANES, whole, undecided + count);
+        count += gv_piece_block(f, evaluate, end, end, GV_LANES, whole, undecided + count);
         memcpy(y + whole, end, (n - whole) * sizeof *y);
     }
     return count;
 }
 
-/* name as in C and in the names of its table; from `whole` on f(x) rounds to x, f'(x) to 1 */
 #define GV_DEFINE_F64(name, NAME, whole, derivative) \
     static gv_value gv_value_of_##name(double x) { return gv_##name(x); } \
     static size_t GV_ISA(gv_cr_##name##_f64)(const double *x, double *y, size_t n, size_t *undecided) { \
-        static const gv_piecewise f = {gv_##name##_pieces, gv_##name##_rest, GV_##NAME##_PIECES, GV_##NAME##_WIDE, \
-                                       GV_##NAME##_PER_UNIT, GV_##NAME##_Q_LOSS, whole, derivative, \
-                                       gv_value_of_##name}; \
-        return gv_piecewise_f64(&f, x, y, n, undecided); \
+        return gv_piecewise_f64(&gv_##name##_piecewise, gv_value_of_##name, x, y, n, undecided); \
     }
-
-GV_DEFINE_F64(gelu, GELU, 9.0, 0)
-GV_DEFINE_F64(gelu_grad, GELU_GRAD, 9.0, 1)
-GV_DEFINE_F64(gelu_tanh, GELU_TANH, 9.0, 0)
-GV_DEFINE_F64(gelu_tanh_grad, GELU_TANH_GRAD, 9.0, 1)
-GV_DEFINE_F64(gelu_sigmoid, GELU_SIGMOID, 30.0, 0)
-GV_DEFINE_F64(gelu_sigmoid_grad, GELU_SIGMOID_GRAD, 30.0, 1)
-GV_DEFINE_F64(silu, SILU, 45.0, 0)
-GV_DEFINE_F64(silu_grad, SILU_GRAD, 45.0, 1)
+GV_PIECEWISE_FUNCTIONS(GV_DEFINE_F64)
 
 #endif
