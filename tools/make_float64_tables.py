@@ -247,7 +247,7 @@ def render(variant: Variant, derivative: bool) -> str:
     pieces = [make_piece(variant, derivative, index) for index in range(variant.pieces)]
     end = pieces[-1].row  # never decides: what lies beyond the table comes here
     end[6] = carrying(end[6], 0x7FF << 52 >> LOSS_SHIFT, 64 - LOSS_SHIFT)
-    wide = next((i for i, piece in enumerate(pieces) if piece.wide > WIDE), variant.pieces)
+    wide = next((i for i, piece in enumerate(pieces) if piece.wide > WIDE), variant.pieces - 1)
     q_loss = math.ceil((4 * UNIT + pieces[0].q_loss) * 2**57)
     what = "t'(a)" if derivative else "t(a)"
     guard = f"GV_TABLES_{name.upper()}_F64_H"
