@@ -165,8 +165,17 @@ def unpacked(row: list[Fraction]) -> tuple[list[Fraction], Fraction]:
     return [t0 + low, t1 + t1_low, c2, c3, c4, c5, c6, c7], bound
 
 
-def packed(p: list[Fraction], bound: Fraction) -> list[Fraction]:
-    t0, t1 = nearest(p[0]), nearest(p[1])
+def head(t0: Fraction, linear: Fraction) -> Fraction:
+    """t0 rounded to a double that is at least `linear`, or a multiple of its unit in the last place."""
+    if abs(t0) >= linear * (1 + UNIT):
+        return nearest(t0)
+    unit = Fraction(2) ** (math.frexp(float(linear))[1] - 52)
+    return round(t0 / unit) * unit
+
+
+def packed(p: list[Fraction], bound: Fraction, radius: Fraction) -> list[Fraction]:
+    t1 = nearest(p[1])
+    t0 = head(p[0], abs(t1) * radius)
     low = carrying(p[0] - t0, rounded_to_top(p[1] - t1, 64 - LOW_SHIFT), 64 - LOW_SHIFT)
     c5 = carrying(p[5], rounded_up_to_top(bound, 64 - LOSS_SHIFT), 64 - LOSS_SHIFT)
     c6 = carrying(p[6], rounded_to_top(p[7], 64 - LAST_SHIFT), 64 - LAST_SHIFT)
@@ -205,12 +214,14 @@ def make_piece(variant: Variant, derivative: bool, index: int) -> Piece:
     if index == 0 and not derivative:
         return first_piece(variant, v, beyond, radius)
     best = fit(v, DEGREE, radius)
-    row = packed(best, Fraction(1))
+    row = packed(best, Fraction(1), radius)
     p = unpacked(row)[0]
     p[5] = best[5]  # its last bits are not known yet; what they do is added
     bound = largest(difference(v, p), radius) + beyond + evaluation_bound(p, radius)
     bound += abs(best[5]) * radius**5 / 2 ** (LOSS_SHIFT - 12)
-    row = packed(best, bound)
+    if derivative:  # 1 is added where x > 0
+        bound += 8 * UNIT**2
+    row = packed(best, bound, radius)
     p = unpacked(row)[0]
     rest = [nearest(x, REST_BITS) for x in fit(difference(v, p), REST_DEGREE, radius)]
     wide = largest(difference(v, p, rest), radius) + beyond + wide_bound(p, rest, radius)
@@ -220,7 +231,7 @@ def make_piece(variant: Variant, derivative: bool, index: int) -> Piece:
 def first_piece(variant: Variant, v: list[arb], beyond: Fraction, radius: Fraction) -> Piece:
     """v = h/2 + h^2 R(h): the error must vanish with h^2; bounds are relative to R."""
     best = [Fraction(0), Fraction(1, 2), *fit(v[2:], DEGREE - 2, radius)]
-    row = packed(best, Fraction(1, 2**1021))
+    row = packed(best, Fraction(1, 2**1021), radius)
     p = unpacked(row)[0]
     smallest = abs(p[2]) - sum(sizes(p, radius)[3:]) / radius**2
     loss = largest(difference(v, p)[2:], radius) + (beyond + evaluation_bound([Fraction(0)] * 2 + p[2:], radius)) / radius**2

@@ -39,9 +39,7 @@ GV_INLINE gv_lanes_sum gv_piece_sum(const gv_piecewise *f, const gv_lanes *c, gv
     gv_lanes q = h2 * r, loss = gv_lanes_last_bits(c[GV_C5], GV_LOSS_SHIFT);
     gv_lanes_pair p = gv_lanes_product(c[GV_T1], h);
     gv_lanes low = gv_lanes_madd(gv_lanes_last_bits(c[GV_LOW], GV_LOW_SHIFT), h, p.lo) + c[GV_LOW];
-    /* T0 of a derivative has a zero */
-    gv_lanes_pair s = f->derivative ? gv_lanes_two_sum(c[GV_T0], p.hi) : gv_lanes_fast_two_sum(c[GV_T0], p.hi);
-    gv_lanes_pair v = gv_lanes_fast_two_sum(s.hi, q);
+    gv_lanes_pair s = gv_lanes_fast_two_sum(c[GV_T0], p.hi), v = gv_lanes_fast_two_sum(s.hi, q);
     return (gv_lanes_sum){v.hi, low + (s.lo + v.lo), gv_lanes_madd(gv_lanes_abs(q), gv_lanes_all(f->q_loss), loss)};
 }
 
@@ -56,7 +54,7 @@ GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, const double *st
     gv_lanes hi = f->derivative ? gv_lanes_against(x, v.hi) : -v.hi;
     gv_lanes lo = f->derivative ? gv_lanes_against(x, v.lo) : -v.lo;
     gv_lanes_pair s = gv_lanes_fast_two_sum(leading, hi);
-    gv_lanes loss = gv_lanes_madd(leading, gv_lanes_all(GV_LEADING_LOSS), v.loss);
+    gv_lanes loss = f->derivative ? v.loss : gv_lanes_madd(leading, gv_lanes_all(GV_LEADING_LOSS), v.loss);
     lo = lo + s.lo;
     gv_lanes up = s.hi + (lo + loss), down = s.hi + (lo - loss);
     gv_lanes_store(y, up);

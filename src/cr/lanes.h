@@ -90,16 +90,10 @@ GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lane
 
 typedef struct { gv_lanes hi, lo; } gv_lanes_pair;
 
-/* a + b exactly, |a| >= |b| or a = 0 */
+/* a + b exactly, |a| >= |b|, or a a multiple of ulp(b) */
 GV_INLINE gv_lanes_pair gv_lanes_fast_two_sum(gv_lanes a, gv_lanes b) {
     gv_lanes s = a + b;
     return (gv_lanes_pair){s, b - (s - a)};
-}
-
-/* a + b exactly */
-GV_INLINE gv_lanes_pair gv_lanes_two_sum(gv_lanes a, gv_lanes b) {
-    gv_lanes s = a + b, t = s - a;
-    return (gv_lanes_pair){s, (a - (s - t)) + (b - t)};
 }
 
 /* a = head + rest, 26 bits each (Veltkamp) */
