@@ -4,9 +4,9 @@ Run from the top of the checkout: python tools/make_float64_tables.py [--check] 
 
 For f(x) = x sigma(x) let t(a) = -f(-a), a >= 0: then f(x) = max(x, 0) - t(|x|), and the derivative is
 t'(a) at x = -a and 1 - t'(a) at x = a. What is tabulated is v = t or v = t', in pieces around
-centres c = i width: v(c + h) = T0 + T1 h + h^2 R(h), |h| <= width/2, R of degree 5, from the Chebyshev expansion of v on
-the piece, which comes from the Taylor series in Arb balls of 400 bits. A row is 64 bytes; src/cr/pieces.h says how it is
-packed. Beside it stands the `rest`: the Chebyshev expansion of v less its piece.
+centres c = i width: v(c + h) = T0 + T1 h + h^2 R(h), |h| <= width/2, R of degree 5, from the Chebyshev expansion
+of v on the piece, which comes from the Taylor series in Arb balls of 400 bits. A row is 64 bytes; src/cr/pieces.h says
+how it is packed. Beside it stands the `rest`: the Chebyshev expansion of v less its piece.
 
 Every number that a bound rests on is a ball; a bound is rounded up. src/cr/float64.h and wide.h say what is counted.
 """
@@ -30,6 +30,7 @@ REST_DEGREE = 10
 REST_BITS = 32
 TERMS = 24  # of the Taylor series; the remainder is bounded
 UNIT = Fraction(1, 2**53)
+SLACK = 1 + Fraction(1, 2**40)  # for the roundings of a bound when it is used
 WIDE = Fraction(1, 2**76)  # GV_WIDE_REL
 LOW_SHIFT, LAST_SHIFT, LOSS_SHIFT = 32, 36, 50  # pieces.h
 
@@ -143,8 +144,10 @@ def rounded_up_to_top(x: Fraction, bits: int) -> int:
 def carrying(x: Fraction, low: int, width: int) -> Fraction:
     """The double next to x whose last `width` bits are `low`."""
     kept = to_bits(x) >> width << width | low
-    return min((from_bits(kept + (step << width)) for step in (-1, 0, 1) if kept + (step << width) >= 0),
-               key=lambda y: abs(y - x))
+    return min(
+        (from_bits(kept + (step << width)) for step in (-1, 0, 1) if kept + (step << width) >= 0),
+        key=lambda y: abs(y - x),
+    )
 
 
 class Piece(NamedTuple):
@@ -194,8 +197,11 @@ def evaluation_bound(p: list[Fraction], radius: Fraction) -> Fraction:
 
 def wide_bound(p: list[Fraction], rest: list[Fraction], radius: Fraction) -> Fraction:
     """What the operations of src/cr/wide.h lose: counted there."""
-    return 4 * UNIT * sum(sizes(p, radius)[5:]) + 16 * UNIT * sum(sizes(rest, radius)) + 2**7 * UNIT**2 * sum(
-        sizes(p, radius))
+    return (
+        4 * UNIT * sum(sizes(p, radius)[5:])
+        + 16 * UNIT * sum(sizes(rest, radius))
+        + 2**7 * UNIT**2 * sum(sizes(p, radius))
+    )
 
 
 def difference(v: list[arb], *polynomials: list[Fraction]) -> list[arb]:
@@ -204,6 +210,13 @@ def difference(v: list[arb], *polynomials: list[Fraction]) -> list[arb]:
         for k, c in enumerate(p):
             left[k] -= ball(c)
     return left
+
+
+def check_sums(name: str, row: list[Fraction], p: list[Fraction], radius: Fraction) -> None:
+    """T0 + T1 h and then + q lose nothing in two-sums of three operations: src/cr/float64.h says why."""
+    linear, square = SLACK * abs(row[1]) * radius, SLACK * sum(sizes(p, radius)[2:])
+    if abs(row[0]) < linear + square and linear < SLACK * square:
+        raise ArithmeticError(f"{name}: no term of a piece is surely the largest")
 
 
 def make_piece(variant: Variant, derivative: bool, index: int) -> Piece:
@@ -221,11 +234,12 @@ def make_piece(variant: Variant, derivative: bool, index: int) -> Piece:
     bound += abs(best[5]) * radius**5 / 2 ** (LOSS_SHIFT - 12)
     if derivative:  # 1 is added where x > 0
         bound += 8 * UNIT**2
-    row = packed(best, bound, radius)
+    row = packed(best, SLACK * bound, radius)
     p = unpacked(row)[0]
+    check_sums(variant.name, row, p, radius)
     rest = [nearest(x, REST_BITS) for x in fit(difference(v, p), REST_DEGREE, radius)]
     wide = largest(difference(v, p, rest), radius) + beyond + wide_bound(p, rest, radius)
-    return Piece(row, rest, wide / (abs(row[0]) + abs(row[1]) * radius), Fraction(9, 8) * UNIT)
+    return Piece(row, rest, SLACK * wide / (abs(row[0]) + abs(row[1]) * radius), UNIT / 8)
 
 
 def first_piece(variant: Variant, v: list[arb], beyond: Fraction, radius: Fraction) -> Piece:
@@ -234,12 +248,13 @@ def first_piece(variant: Variant, v: list[arb], beyond: Fraction, radius: Fracti
     row = packed(best, Fraction(1, 2**1021), radius)
     p = unpacked(row)[0]
     smallest = abs(p[2]) - sum(sizes(p, radius)[3:]) / radius**2
-    loss = largest(difference(v, p)[2:], radius) + (beyond + evaluation_bound([Fraction(0)] * 2 + p[2:], radius)) / radius**2
+    square = [Fraction(0)] * 2 + p[2:]
+    loss = largest(difference(v, p)[2:], radius) + (beyond + evaluation_bound(square, radius)) / radius**2
     rest = [Fraction(0), Fraction(0)]
     rest += [nearest(x, REST_BITS) for x in fit(difference(v, p)[2:], REST_DEGREE - 2, radius)]
     wide = largest(difference(v, p, rest)[2:], radius) + beyond / radius**2
-    wide += wide_bound([Fraction(0)] * 2 + p[2:], rest, radius) / radius**2
-    return Piece(row, rest, wide / smallest, loss / smallest + Fraction(9, 8) * UNIT)
+    wide += wide_bound(square, rest, radius) / radius**2
+    return Piece(row, rest, SLACK * wide / smallest, loss / smallest + Fraction(9, 8) * UNIT)
 
 
 def short_hex(x: Fraction) -> str:

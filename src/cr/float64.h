@@ -3,20 +3,26 @@
 
    f(x) = max(x, 0) - t(|x|), f'(-a) = t'(a), f'(a) = 1 - t'(a); v = t or t' by pieces (pieces.h):
      v(c + h) = T0 + T1 h + h^2 R(h),  h = |x| - c exactly, |h| <= r, half a piece
-   T0, T1 hi + lo, the products and sums of their heads exact, q = h^2 R(h) in double. Then a rounding test; what
+   T0, T1 as hi + lo, the products and sums of their hi exact, q = h^2 R(h) in double. Then a rounding test; what
    it does not decide is evaluated anew, in double-double (wide.h), then by src/math, then by the oracle.
 
+   Sums of three operations lose nothing where the first term is at least the second, or a multiple of its unit in the
+   last place (Boldo, Graillat, Muller, "On the robustness of the 2Sum and Fast2Sum algorithms", ACM TOMS 44, 2017).
+   For each piece |T0| >= |T1| r + max |q|, or |T1 h| >= |q| and T0 is that large or such a multiple
+   (check_sums, head in tools/make_float64_tables.py): then T0 + p and s + q are of that kind. max(x, 0) and 1, where
+   they are not 0, exceed |v|.
+
    What hi + lo loses, u = 2^-53, with fma or without:
-     q        R ends in (c2 + c3 h) + h2 (...): 2 roundings of c2, at most 12 of any other coefficient; h2 one; q one:
-              4 u |q| and 14 u sum_(k>=3) |c_k| r^k
-     lo       T1lo h, + T1hi h's low half (at most 2^-26 |T1| r), + T0lo: 2^-22 u |T1| r; the rest below 16 u^2 (|T0| +
-              |T1| r + |q|)
-     v        what the polynomial with its rounded coefficients is off: the Chebyshev coefficients of the difference
-              summed, and the Taylor remainder, in Arb (tools/make_float64_tables.py)
-     max(x, 0) or 1 added: exact in hi, 3 u^2 of it in lo
-   All but q's part and the last is the bound in the table, one for each piece. In the first piece of t, T0 = 0, T1 = 1/2
-   exactly: everything lost is in proportion to q, 4 u and 1.125 u for the coefficients, or an underflow, below the
-   bound 2^-1020 of that piece, which also leaves subnormal results to src/math. */
+     q     c2 is rounded twice in R, any other coefficient at most 8 times; h2 and the product once each:
+           4 u |q| + 14 u sum_(k>=3) |c_k| r^k
+     lo    fewer than 20 roundings of terms below 3 u (|T0| + |T1| r + |q|): below 64 u^2 of that
+     v     less the polynomial with its rounded coefficients: the sum of the Chebyshev coefficients of the difference,
+           and the Taylor remainder, in Arb
+     max(x, 0) or 1 added: exact in hi, below 8 u^2 of it in lo and in the test
+   All but q's 4 u and max(x, 0)'s is the bound in the table, one for each piece. In the first piece of t, T0 = 0 and
+   T1 = 1/2 exactly: all that is lost is in proportion to q: 4 u, its coefficients, and u |q| in the last sums, or an
+   underflow, below that piece's bound of 2^-1021, which also leaves subnormal results to src/math. The last
+   piece has no finite bound and never decides: it stands for all beyond it, and NaN. */
 #ifndef GV_CR_FLOAT64_H
 #define GV_CR_FLOAT64_H
 #include "../core/judge.h"
@@ -95,8 +101,8 @@ typedef struct {
 } gv_lanes_left;
 
 /* The number of those that are not decided now either, their places from `offset` on */
-static size_t gv_redo_block(const gv_piecewise *f, gv_evaluator evaluate, const gv_lanes_left *left, size_t n, double *y, size_t offset,
-                            size_t *undecided) {
+static size_t gv_redo_block(const gv_piecewise *f, gv_evaluator evaluate, const gv_lanes_left *left, size_t n,
+                            double *y, size_t offset, size_t *undecided) {
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < GV_LANES; j++)
@@ -111,7 +117,7 @@ GV_INLINE size_t gv_piece_block(const gv_piecewise *f, gv_evaluator evaluate, co
     double step[GV_F64_BLOCK], last = (f->count - 1) / f->per_unit;
     gv_lanes_left left[GV_F64_BLOCK / GV_LANES];
     size_t count = 0;
-    for (size_t i = 0; i < n; i += GV_LANES) { /* apart from what follows: the table is read as soon as the row is known */
+    for (size_t i = 0; i < n; i += GV_LANES) { /* first, so that the rows are known when the tables are read */
         gv_lanes a = gv_lanes_min(gv_lanes_abs(gv_lanes_load(x + i)), gv_lanes_all(last));
         gv_lanes_store(step + i, a * gv_lanes_all(f->per_unit) + gv_lanes_all(0x1.8p52));
     }

@@ -1,4 +1,4 @@
-/* Four doubles at a time where AVX2 and fma are there, else one: the same operations, written once. */
+/* Four doubles at a time with AVX2 and fma, two with SSE2, else one: float64.h is written once for all. */
 #ifndef GV_CR_LANES_H
 #define GV_CR_LANES_H
 #include <math.h>
@@ -34,9 +34,9 @@ GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm256_andnot_pd(_mm256_set
 GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm256_min_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm256_max_pd(a, b); }
 GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm256_fmadd_pd(a, b, c); }
-/* a where x < 0 (or -0), else b */
+/* a where x < 0, else b; -0 either way, but as gv_lanes_against has it */
 GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) { return _mm256_blendv_pd(b, a, x); }
-/* -a where x >= 0, else a */
+/* a where x < 0, else -a */
 GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
     return _mm256_xor_pd(a, _mm256_andnot_pd(x, _mm256_set1_pd(-0.0)));
 }
@@ -58,6 +58,38 @@ GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lane
         c[k + 1] = _mm256_permute2f128_pd(odd01, odd23, 0x20);
         c[k + 2] = _mm256_permute2f128_pd(even01, even23, 0x31);
         c[k + 3] = _mm256_permute2f128_pd(odd01, odd23, 0x31);
+    }
+}
+
+#elif !GV_HAVE_FMA && defined(__SSE2__)
+#include <emmintrin.h>
+
+#define GV_LANES 2
+typedef __m128d gv_lanes;
+
+GV_INLINE gv_lanes gv_lanes_all(double a) { return _mm_set1_pd(a); }
+GV_INLINE gv_lanes gv_lanes_load(const double *p) { return _mm_loadu_pd(p); }
+GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm_storeu_pd(p, a); }
+GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm_andnot_pd(_mm_set1_pd(-0.0), a); }
+GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm_min_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm_max_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm_add_pd(_mm_mul_pd(a, b), c); }
+GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) {
+    gv_lanes below = _mm_cmplt_pd(x, _mm_setzero_pd());
+    return _mm_or_pd(_mm_and_pd(below, a), _mm_andnot_pd(below, b));
+}
+GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
+    return _mm_xor_pd(a, _mm_andnot_pd(_mm_cmplt_pd(x, _mm_setzero_pd()), _mm_set1_pd(-0.0)));
+}
+GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return _mm_movemask_pd(_mm_cmpneq_pd(a, b)); }
+#define gv_lanes_last_bits(a, shift) _mm_castsi128_pd(_mm_slli_epi64(_mm_castpd_si128(a), shift))
+
+GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
+    const double *p = pieces[gv_step_row(step)].c, *q = pieces[gv_step_row(step + 1)].c;
+    for (int k = 0; k < GV_COLUMNS; k += 2) {
+        gv_lanes r0 = _mm_load_pd(p + k), r1 = _mm_load_pd(q + k);
+        c[k] = _mm_unpacklo_pd(r0, r1);
+        c[k + 1] = _mm_unpackhi_pd(r0, r1);
     }
 }
 

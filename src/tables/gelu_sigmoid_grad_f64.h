@@ -5,7 +5,7 @@
 
 #define GV_GELU_SIGMOID_GRAD_PER_UNIT 64.0 /* pieces per unit of a */
 #define GV_GELU_SIGMOID_GRAD_PIECES 704
-#define GV_GELU_SIGMOID_GRAD_Q_LOSS 0x1.48p-51
+#define GV_GELU_SIGMOID_GRAD_Q_LOSS 0x1.08p-51
 #define GV_GELU_SIGMOID_GRAD_WIDE 703 /* the first so many keep to the bound of wide.h */
 
 /* t'(a) around i/64 */
