@@ -304,20 +304,20 @@ def render(variant: Variant, derivative: bool) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     differ = []
     for variant in VARIANTS:
         for derivative in (False, True):
             target = FOLDER / f"{variant.name}{'_grad' if derivative else ''}_f64.h"
             text = render(variant, derivative)
-            if "--check" not in sys.argv:
+            if "--check" not in arguments:
                 target.write_text(text)
             elif target.read_text() != text:
                 differ.append(target.name)
     if differ:
-        print(f"{', '.join(differ)}: not what {sys.argv[0]} generates", file=sys.stderr)
+        print(f"{', '.join(differ)}: not what tools/make_float64_tables.py generates", file=sys.stderr)
     return len(differ) > 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
