@@ -157,7 +157,7 @@ def test_values_of_the_core_keep_their_bound(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_errors_are_known_to_a_millionth_of_an_ulp(name):
+def test_errors_are_known_to_a_billionth_of_an_ulp(name):
     rng = np.random.default_rng(6)
     x = np.concatenate([2 * rng.standard_normal(150), rng.uniform(-12, 12, 150), [-511 / 64, 511 / 64, -703 / 64]])
     wanted = reference_bits(name, "float64", x.view(np.uint64))
@@ -166,7 +166,7 @@ def test_errors_are_known_to_a_millionth_of_an_ulp(name):
     for i, bits in enumerate(x.view(np.uint64)):
         y, error, faithful = judge_exactly(FUNCTIONS[name], FMT, int(bits), int(got[i]))
         assert (judged.want_bits[i], judged.faithful[i]) == (y, faithful)
-        assert abs(judged.error[i] - error) < 2.0**-20
+        assert abs(judged.error[i] - error) <= 2.0**-30 + 1e-15
 
 
 @cache

@@ -31,7 +31,7 @@ REST_BITS = 32
 TERMS = 24  # of the Taylor series; the remainder is bounded
 UNIT = Fraction(1, 2**53)
 SLACK = 1 + Fraction(1, 2**40)  # for the roundings of a bound when it is used
-WIDE = Fraction(1, 2**76)  # GV_WIDE_REL
+WIDE = Fraction(1, 2**74)  # no more pieces than have a rest that brings them so close, relatively
 LOW_SHIFT, LAST_SHIFT, LOSS_SHIFT = 32, 36, 50  # pieces.h
 
 
@@ -152,8 +152,8 @@ def carrying(x: Fraction, low: int, width: int) -> Fraction:
 
 class Piece(NamedTuple):
     row: list[Fraction]  # as in the table
-    rest: list[Fraction]
-    wide: Fraction  # bound on the relative error of src/cr/wide.h
+    rest: list[Fraction]  # coefficients, and the bound of src/cr/wide.h
+    wide: Fraction  # that bound, relative
     q_loss: Fraction  # what coefficients and last roundings take from q: src/cr/float64.h
 
 
@@ -198,7 +198,7 @@ def evaluation_bound(p: list[Fraction], radius: Fraction) -> Fraction:
 def wide_bound(p: list[Fraction], rest: list[Fraction], radius: Fraction) -> Fraction:
     """What the operations of src/cr/wide.h lose: counted there."""
     return (
-        4 * UNIT * sum(sizes(p, radius)[5:])
+        4 * UNIT * sum(sizes(p, radius)[6:])
         + 16 * UNIT * sum(sizes(rest, radius))
         + 2**7 * UNIT**2 * sum(sizes(p, radius))
     )
@@ -239,7 +239,8 @@ def make_piece(variant: Variant, derivative: bool, index: int) -> Piece:
     check_sums(variant.name, row, p, radius)
     rest = [nearest(x, REST_BITS) for x in fit(difference(v, p), REST_DEGREE, radius)]
     wide = largest(difference(v, p, rest), radius) + beyond + wide_bound(p, rest, radius)
-    return Piece(row, rest, SLACK * wide / (abs(row[0]) + abs(row[1]) * radius), UNIT / 8)
+    wide = from_bits(rounded_up_to_top(SLACK * wide, 20) << 44)
+    return Piece(row, [*rest, wide], wide / (abs(row[0]) + abs(row[1]) * radius), UNIT / 8)
 
 
 def first_piece(variant: Variant, v: list[arb], beyond: Fraction, radius: Fraction) -> Piece:
@@ -254,7 +255,8 @@ def first_piece(variant: Variant, v: list[arb], beyond: Fraction, radius: Fracti
     rest += [nearest(x, REST_BITS) for x in fit(difference(v, p)[2:], REST_DEGREE - 2, radius)]
     wide = largest(difference(v, p, rest)[2:], radius) + beyond / radius**2
     wide += wide_bound(square, rest, radius) / radius**2
-    return Piece(row, rest, SLACK * wide / smallest, loss / smallest + Fraction(9, 8) * UNIT)
+    wide = from_bits(rounded_up_to_top(SLACK * wide / smallest, 20) << 44)
+    return Piece(row, [*rest, wide], wide, loss / smallest + Fraction(9, 8) * UNIT)
 
 
 def short_hex(x: Fraction) -> str:
@@ -286,14 +288,14 @@ def render(variant: Variant, derivative: bool) -> str:
         f"#define GV_{name.upper()}_PER_UNIT {1 / variant.width}.0 /* pieces per unit of a */",
         f"#define GV_{name.upper()}_PIECES {variant.pieces}",
         f"#define GV_{name.upper()}_Q_LOSS {short_hex(Fraction(q_loss, 2**57))}",
-        f"#define GV_{name.upper()}_WIDE {wide} /* the first so many keep to the bound of wide.h */",
+        f"#define GV_{name.upper()}_WIDE {wide} /* the first so many have a rest */",
         "",
         f"/* {what} around i/{1 / variant.width} */",
         f"static const gv_piece gv_{name}_pieces[{variant.pieces}] = {{",
         *(row_text(piece.row) for piece in pieces),
         "};",
         "",
-        f"/* {what} less its piece */",
+        f"/* {what} less its piece; bound */",
         f"static const gv_piece_rest gv_{name}_rest[{wide}] = {{",
         *(row_text(piece.rest) for piece in pieces[:wide]),
         "};",

@@ -33,8 +33,8 @@ enum {
 
 typedef struct { double c[GV_COLUMNS]; } GV_ROW_ALIGNED gv_piece;
 
-/* v less its piece: coefficients of h^0 .. h^10 */
-typedef struct { double c[GV_REST_TERMS]; } gv_piece_rest;
+/* v less its piece: coefficients of h^0 .. h^10; bound on what wide.h makes of it all */
+typedef struct { double c[GV_REST_TERMS + 1]; } gv_piece_rest;
 
 /* The last bits of a, as the first of a double. */
 GV_INLINE double gv_last_bits(double a, int shift) {

@@ -13,7 +13,7 @@
 typedef struct {
     const gv_piece *pieces;
     const gv_piece_rest *rest;
-    int count, wide;         /* pieces; the first `wide` keep to GV_WIDE_REL */
+    int count, wide;         /* pieces; the first `wide` have a rest */
     double per_unit, q_loss; /* pieces a unit of |x|; what q = h^2 R(h) loses, relative */
     double whole;            /* from there on f(x) rounds to x, f'(x) to 1 */
     int derivative;
