@@ -33,7 +33,7 @@ class Judgement(NamedTuple):
     want_bits: np.ndarray
     """Correctly rounded results (the format's unsigned dtype)."""
     error: np.ndarray
-    """float64: (got - y)/u(y), signed, fractional, itself within 2^(p - 40) for the precision p <= 24 and 2^-35 for
+    """float64: (got - y)/u(y), signed, fractional, itself within 2^(p - 40) for the precision p <= 24 and 2^-30 for
     float64; inf: not finite without cause; NaN: x is not finite."""
     faithful: np.ndarray
     """bool: no number of the format lies between the answer and the exact value."""
