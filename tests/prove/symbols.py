@@ -1,0 +1,132 @@
+"""C functions run on symbols: which algorithm a function is, whatever its C looks like.
+
+The operations of dd.h rest on theorems about algorithms, some functions of exp.h and value.h on arguments in
+docs/proofs.md. ALGORITHMS says for which formulas those hold; calls stay calls.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prove.interpreter import Arithmetic, Interpreter, Struct
+from prove.source import Source, type_name
+
+
+class Symbol:
+    def __init__(self, text: str, integer: bool = False) -> None:
+        self.text = text
+        self.integer = integer
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class Symbolic(Arithmetic):
+    """Numbers are their own formulas. Struct members of a symbol are symbols."""
+
+    def __init__(self, source: Source, running: str) -> None:
+        self.intrinsics: dict[str, Any] = {
+            name: self._call(name) for name in [*source.functions, "fma", "rint", "fabs", "floor"] if name != running
+        }
+
+    def _call(self, name: str) -> Any:
+        return lambda *arguments: Symbol(f"{name}({', '.join(map(text, arguments))})")
+
+    def constant(self, value: float) -> Symbol:
+        return Symbol(value.hex() if value % 1 else str(value))
+
+    def table(self, name, path, value):
+        return Symbol(name + "".join(f"[{text(part)}]" for part in path))
+
+    def binary(self, op, a, b):
+        return Symbol(f"({text(a)} {op} {text(b)})")
+
+    compare = binary
+
+    def negate(self, a):
+        return Symbol(f"-{text(a)}")
+
+    def member(self, value, name):
+        return value.fields[name] if isinstance(value, Struct) else Symbol(f"{text(value)}.{name}", name == "k")
+
+    def to_integer(self, value):
+        return value if value.integer else Symbol(f"(int){text(value)}", integer=True)
+
+    def select(self, condition, yes, no):
+        return Symbol(f"({text(condition)} ? {text(yes())} : {text(no())})")
+
+
+def text(value: Any) -> str:
+    if isinstance(value, Struct):
+        return "{" + ", ".join(map(text, value.fields.values())) + "}"
+    return str(value)
+
+
+def algorithm(source: Source, name: str) -> str:
+    """What a straight-line function returns, in terms of its parameters."""
+    definition = source.functions[name]
+    parameters = definition.decl.type.args.params if definition.decl.type.args else []
+    kinds = [(p.name, type_name(p.type)) for p in parameters]
+    symbols = [Symbol(name, kind == "int") for name, kind in kinds if kind != "void"]
+    return text(Interpreter(source, Symbolic(source, name)).call(name, *symbols))
+
+
+EITHER = {
+    "gv_dd_make": "{hi, lo}",
+    "gv_scaled": "{m, k}",
+    "gv_value_make": "{hi, lo, err, k}",
+    "gv_dd_from": "gv_dd_make(a, 0.0)",
+    "gv_fast_two_sum": "gv_dd_make((a + b), (b - ((a + b) - a)))",
+    "gv_two_sum": "gv_dd_make((a + b), ((a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a))))",
+    "gv_dd_neg": "gv_dd_make(-a.hi, -a.lo)",
+    "gv_dd_scale": "gv_dd_make((a.hi * power_of_two), (a.lo * power_of_two))",
+    "gv_dd_sub": "gv_dd_add(a, gv_dd_neg(b))",
+    "gv_exp_steps": "rint((s * 0x1.71547652b82fep+6))",
+    "gv_sum": "gv_sum_weighted(leading, c, fabs(c.hi))",
+    "gv_relative": "gv_times(c.m, fabs(c.m.hi), c.k)",
+    "gv_beside": "gv_value_make(leading, ((side < 0.0) ? -(fabs(leading) * 0x1.0000000000000p-200) : "
+    "(fabs(leading) * 0x1.0000000000000p-200)), (fabs(leading) * 0x1.0000000000000p-200), 0)",
+    "gv_next_to": "gv_value_make(gv_fast_two_sum(leading, c).hi, gv_fast_two_sum(leading, c).lo, "
+    "(fabs(c) * 0x1.0000000000000p-48), 0)",
+    "gv_vanishing": "gv_value_make((sign * 0x1.0000000000000p-1), 0.0, 0x1.0000000000000p-1, -1140)",
+    "gv_huge": "gv_value_make(1.0, 0.0, 0x1.0000000000000p-1, 2001)",
+}
+SUM = "gv_fast_two_sum(gv_two_sum(leading, c.hi).hi, (gv_two_sum(leading, c.hi).lo + c.lo))"
+EXP = (
+    "gv_scaled(gv_dd_add(gv_exp2_table[((int)gv_exp_steps(s.hi) & 63)], gv_dd_mul(gv_exp2_table"
+    "[((int)gv_exp_steps(s.hi) & 63)], gv_expm1_tiny(gv_exp_reduced(s, gv_exp_steps(s.hi))))), "
+    "(int)floor((gv_exp_steps(s.hi) * 0x1.0000000000000p-6)))"
+)
+
+
+def _value_functions(rel: str) -> dict[str, str]:
+    return {
+        "gv_exp": EXP,
+        "gv_sum_weighted": f"gv_value_make({SUM}.hi, {SUM}.lo, ((weight * {rel}) + "
+        f"(fabs({SUM}.lo) * 0x1.0000000000000p-51)), 0)",
+        "gv_times": f"gv_value_make(c.hi, c.lo, (weight * {rel}), k)",
+    }
+
+
+P, T = "gv_two_prod(a.hi, b.hi)", "fma(a.hi, b.lo, fma(a.lo, b.hi, (a.lo * b.lo)))"
+S, L = "gv_two_sum(a.hi, b.hi)", "gv_two_sum(a.lo, b.lo)"
+V = f"gv_fast_two_sum({S}.hi, ({S}.lo + {L}.hi))"
+Q, R = "(a.hi / b.hi)", "gv_dd_mul_d(b, (a.hi / b.hi))"
+PAIR = EITHER | _value_functions("0x1.0000000000000p-88") | {
+    "gv_two_prod": "gv_dd_make((a * b), fma(a, b, -(a * b)))",
+    "gv_dd_add": f"gv_fast_two_sum({V}.hi, ({L}.lo + {V}.lo))",
+    "gv_dd_add_d": "gv_fast_two_sum(gv_two_sum(a.hi, b).hi, (a.lo + gv_two_sum(a.hi, b).lo))",
+    "gv_dd_mul": f"gv_fast_two_sum({P}.hi, ({P}.lo + {T}))",
+    "gv_dd_mul_d": "gv_fast_two_sum(gv_two_prod(a.hi, b).hi, fma(a.lo, b, gv_two_prod(a.hi, b).lo))",
+    "gv_dd_div": f"gv_fast_two_sum({Q}, (((a.hi - {R}.hi) + (a.lo - {R}.lo)) / b.hi))",
+    "gv_exp_reduced": "gv_dd_sub(s, gv_dd_mul_d(gv_ln2_64, n))",
+}  # fmt: skip
+QUICK = EITHER | _value_functions("0x1.0000000000000p-40") | {
+    "gv_two_prod": "gv_dd_from((a * b))",
+    "gv_dd_add": "gv_dd_from((a.hi + b.hi))",
+    "gv_dd_add_d": "gv_dd_from((a.hi + b))",
+    "gv_dd_mul": "gv_dd_from((a.hi * b.hi))",
+    "gv_dd_mul_d": "gv_dd_from((a.hi * b))",
+    "gv_dd_div": "gv_dd_from((a.hi / b.hi))",
+    "gv_exp_reduced": "gv_dd_from(((s.hi - (n * gv_ln2_64_head)) - (n * gv_ln2_64_tail)))",
+}  # fmt: skip

@@ -1,0 +1,103 @@
+"""A proof that cannot fail proves nothing: one bit of one constant, and planted faults, must be found."""
+
+import random
+import re
+import shutil
+
+import pytest
+from prove import checks
+from prove.core import certify, core_source
+from prove.source import ROOT
+from prove.specifications import SPECIFICATIONS
+
+pytestmark = pytest.mark.prove
+LONG = re.compile(r"0x[01]\.[0-9a-f]{6,}p[+-]?\d+")
+BY_NAME = {s.name: s for s in SPECIFICATIONS}
+
+
+@pytest.fixture
+def copy(tmp_path):
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    return tmp_path
+
+
+def one_bit_off(literal: str, rng: random.Random) -> str:
+    """A literal with one of its 52 stored bits flipped."""
+    head, exponent = literal.split("p")
+    lead, digits = head.split(".")
+    digits = digits.ljust(13, "0")
+    flipped = int(digits, 16) ^ 1 << rng.randrange(52)
+    return f"{lead}.{flipped:013x}p{exponent}"
+
+
+def flip_somewhere(path, rng):
+    text = path.read_text()
+    at = rng.choice(list(LONG.finditer(text)))
+    path.write_text(text[: at.start()] + one_bit_off(at.group(), rng) + text[at.end() :])
+    return at.group()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_bit_of_a_table(copy, seed):
+    flipped = flip_somewhere(copy / "src" / "core" / "tables.h", random.Random(seed))
+    assert checks.tables(copy), flipped
+
+
+@pytest.mark.parametrize(
+    "header", sorted(str(p.relative_to(ROOT)) for folder in ("core", "math", "bracket")
+                     for p in (ROOT / "src" / folder).glob("*.h")
+                     if p.name != "tables.h" and LONG.search(p.read_text()))
+)  # fmt: skip
+def test_one_bit_of_a_literal(copy, header):
+    rng = random.Random(header)
+    original = (copy / header).read_text()
+    for _ in range(5):
+        flipped = flip_somewhere(copy / header, rng)
+        assert checks.literals(copy), flipped
+        (copy / header).write_text(original)
+
+
+FAULTS = [
+    ("core/exp.h", "gv_dd_add_d(e, 2.0)", "gv_dd_add_d(e, 2.0000000000000004)", "tanh"),
+    ("core/exp.h", "GV_EXP_DOUBLES 7", "GV_EXP_DOUBLES 2", "exp"),
+    ("core/gauss.h", "GV_HEAD_DOUBLES 14", "GV_HEAD_DOUBLES 2", "normcdf"),
+    ("core/gauss.h", "gv_two_prod(x, x), -0.5)", "gv_two_prod(x, x), -0.25)", "gelu"),
+    ("core/gauss.h", "- GV_MILLS_PIECES;", "- GV_MILLS_PIECES + 1;", "erfc"),
+    ("core/logistic.h", "t.hi > 200.0", "t.hi > 100.0", "silu"),
+    ("core/logistic.h", "gv_dd_mul(steep, s.rest), -1.0)", "gv_dd_mul(steep, s.rest), 1.0)", "silu_grad"),
+    ("core/logistic.h", "weight = 2.0 *", "weight = 0x1p-9 *", "gelu_sigmoid_grad"),
+    ("math/silu.h", "0.25 * x * x", "0.25000000000000006 * x * x", "silu"),
+    ("math/gelu.h", "if (a < 0x1p-40) return gv_next_to(0.5 * x", "if (a < 0x1p-20) return gv_next_to(0.5 * x", "gelu"),
+    ("math/gelu.h", "if (x > 20.0) return gv_beside(x, -1.0)", "if (x > 20.0) return gv_beside(x, 1.0)", "gelu"),
+    ("math/gelu_tanh.h", "gv_dd_scale(cubic, 2.0)", "gv_dd_scale(cubic, 4.0)", "gelu_tanh_grad"),
+    ("math/tanh.h", "a < 0x1p-26", "a < 0x1p-22", "tanh"),
+    ("math/elu.h", "return gv_exact(x)", "return gv_exact(2.0 * x)", "elu"),
+]
+
+
+@pytest.mark.parametrize(("header", "right", "wrong", "name"), FAULTS)
+def test_a_planted_fault(copy, header, right, wrong, name):
+    path = copy / "src" / header
+    text = path.read_text()
+    assert right in text
+    path.write_text(text.replace(right, wrong, 1))
+    with pytest.raises(AssertionError, match=rf"unproved at|{name}"):
+        certify(BY_NAME[name], core_source(False, copy), quick=False)
+
+
+@pytest.mark.parametrize(
+    ("header", "right", "wrong", "function"),
+    [
+        ("core/dd.h", "fma(a.lo, b.hi, a.lo * b.lo)", "a.lo * b.hi", "gv_dd_mul"),
+        ("core/dd.h", "(a.hi - r.hi) + (a.lo - r.lo)", "a.hi - r.hi", "gv_dd_div"),
+        ("core/exp.h", "0x1.71547652b82fep+6", "0x1.71547652b82ffp+6", "gv_exp_steps"),
+        ("core/value.h", "GV_REL 0x1p-88", "GV_REL 0x1p-89", "gv_times"),
+        ("core/value.h", "fabs(s.lo) * 0x1p-51", "fabs(s.lo) * 0x1p-52", "gv_sum_weighted"),
+    ],
+)
+def test_another_algorithm(copy, header, right, wrong, function):
+    path = copy / "src" / header
+    text = path.read_text()
+    assert right in text
+    path.write_text(text.replace(right, wrong, 1))
+    assert function in checks.algorithms(copy)
