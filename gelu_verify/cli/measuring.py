@@ -28,20 +28,23 @@ from .progress import progress
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
 
 
+_TOLD = ("name", "function", "dtypes", "form", "note", "version", "safe_in_threads")
+
+
 class _Stopped(Exception):
     """The run was interrupted: leave the sweep at the next chunk."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _OneAtATime(Target):
-    """A target that waits for its turn."""
+    """A target that waits for its turn, unless it is safe in threads."""
 
     inner: Target
     turn: Lock
 
     @classmethod
     def of(cls, inner: Target, turn: Lock) -> _OneAtATime:
-        told = {name: getattr(inner, name) for name in ("name", "function", "dtypes", "form", "note", "version")}
+        told = {name: getattr(inner, name) for name in _TOLD}
         return cls(inner=inner, turn=turn, **told)
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Any:
@@ -53,9 +56,11 @@ class _OneAtATime(Target):
     def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
         return self.inner.store(dtype, loaded, result)
 
-    def evaluate(self, dtype: str, x_bits: np.ndarray) -> np.ndarray:
+    def answer(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+        if self.safe_in_threads:
+            return self.inner.answer(dtype, x_bits)
         with self.turn:
-            return self.inner.evaluate(dtype, x_bits)
+            return self.inner.answer(dtype, x_bits)
 
 
 def measured(

@@ -1,0 +1,25 @@
+/* Polynomials and exp for the number of number.h. */
+
+/* c[0] + c[1] w + ... + c[n] w^n by even and odd parts, two chains of half the length */
+#define gv_polynomial GV_TYPED(gv_polynomial)
+GV_INLINE gv_real gv_polynomial(const double *c, int n, gv_real w) {
+    gv_real square = w * w, p = gv_all(c[n]), q = gv_all(c[n - 1]);
+    GV_UNROLL
+    for (int k = n - 2; k >= 1; k -= 2) {
+        p = gv_madd(p, square, gv_all(c[k]));
+        q = gv_madd(q, square, gv_all(c[k - 1]));
+    }
+    if (n % 2) return gv_madd(p, w, q);
+    return gv_madd(q, w, gv_madd(p, square, gv_all(c[0])));
+}
+
+/* e^s (1 + d), |d| < 2^-39.7, |s| <= 500: s = n log(2) + r, n in the low bits of s/log(2) + 1.5 2^52 */
+#define gv_exp_bracket GV_TYPED(gv_exp_bracket)
+GV_INLINE gv_real gv_exp_bracket(gv_real s) {
+    gv_real shifted = gv_madd(s, gv_all(0x1.71547652b82fep+0 /* 1/log(2) */), gv_all(0x1.8p52));
+    gv_real n = shifted - 0x1.8p52;
+    gv_real r = gv_madd(n, gv_all(-GV_LOG2_HEAD), s);
+    r = gv_madd(n, gv_all(-GV_LOG2_TAIL), r);
+    gv_real p = gv_polynomial(gv_bracket_exp, GV_BRACKET_EXP_DEGREE, r);
+    return gv_as_real(gv_as_bits(p) + (gv_as_bits(shifted) << 52));
+}
