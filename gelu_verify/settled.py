@@ -8,6 +8,9 @@ does: with g(x) = f(x)/x between 0 and 1, rising, and g(x) - 1/2 odd, these are 
 last turning point, and g - 1/2 towards zero; a gradient is monotone beyond its last turning point, and between those on
 both sides of zero. So the bound at the first input, which the oracle proves, holds for the span. The first
 input is found by bisection over buckets.
+
+Farther from zero, up to 2^-20, x/2 and 1/2 are answers whose error is that of the next term. Such a span `drifts`: the
+reducer judges the ends of each stretch, and adds up errors by formula where all answers are the leading term.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from .formats import Dyadic, Format, get_format
 from .functions import Function, get_function
 from .oracle import enclose
 
-Span = tuple[int, int, int, int]  # first and last ordinal, kind, constant
+Span = tuple[int, int, int, bool, int]  # first and last ordinal, kind, whether it drifts, constant
 BUCKET = 1 << 16  # inputs of a float32 bucket
 
 
@@ -45,7 +48,7 @@ def _common(a: Span, b: Span) -> Span | None:
 
 def _nan_spans(fmt: Format) -> list[Span]:
     half = fmt.sign_mask
-    return [(-half, -2 - fmt.infinity, _reduction.NAN, 0), (fmt.infinity + 1, half - 1, _reduction.NAN, 0)]
+    return [(-half, -2 - fmt.infinity, _reduction.NAN, False, 0), (fmt.infinity + 1, half - 1, _reduction.NAN, False, 0)]
 
 
 def _number_spans(entry: Function, fmt: Format) -> list[Span]:
@@ -72,11 +75,14 @@ def _number_spans(entry: Function, fmt: Format) -> list[Span]:
     same = _reduction.CONSTANT if gradient else _reduction.SAME
     half = _reduction.CONSTANT if gradient else _reduction.HALF
     one, point_five = (fmt.one, fmt.parse("0.5")) if gradient else (0, 0)
+    drifting = fmt.parse("0x1p-20") - 1
     return [
-        (beyond, fmt.max_finite, same, one),
-        (-1 - fmt.max_finite, before, _reduction.CONSTANT, fmt.sign_mask),
-        (max(zero, 1), up, half, point_five),
-        (down, min(-1 - zero, -2), half, point_five),
+        (beyond, fmt.max_finite, same, False, one),
+        (-1 - fmt.max_finite, before, _reduction.CONSTANT, False, fmt.sign_mask),
+        (max(zero, 1), up, half, False, point_five),
+        (down, min(-1 - zero, -2), half, False, point_five),
+        (max(zero, 1), drifting, half, True, point_five),
+        (-1 - drifting, min(-1 - zero, -2), half, True, point_five),
     ]
 
 

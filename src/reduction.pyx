@@ -10,16 +10,22 @@ cdef extern from "reduce/create.h":
     ctypedef struct gv_value:
         pass
     ctypedef void (*gv_loop)(const double *x, gv_value *y, size_t n) noexcept nogil
-    ctypedef void (*gv_values)(const double *x, double *hi, double *lo, double *err, size_t n) noexcept nogil
+    ctypedef int (*gv_values)(const double *x, double *hi, double *lo, double *err, size_t n) noexcept nogil
     ctypedef void (*gv_oracle)(void *owner, int approximated, uint64_t x_bits, uint64_t got_bits, uint64_t *want,
                                double *error, int *faithful) noexcept
     ctypedef struct gv_truth:
         gv_values values
+        double slope
+        int activation
         gv_loop exact
         uint64_t limits[6]
         double at_zero
+    ctypedef struct gv_valued_function:
+        gv_values values
+        double slope
+        int activation
     ctypedef struct gv_span:
-        int64_t first, last, kind
+        int64_t first, last, kind, drifts
         uint64_t constant
     ctypedef struct gv_rules:
         gv_format fmt
@@ -28,7 +34,7 @@ cdef extern from "reduce/create.h":
         int64_t turn_count, falls_first, last
         int64_t edges[17]
         int64_t region_count, tail_end, stays_below_x, either_zero, span_count
-        gv_span spans[8]
+        gv_span spans[16]
         unsigned char bins[4097]
     ctypedef struct gv_row:
         pass
@@ -52,7 +58,7 @@ cdef extern from "reduce/create.h":
     int gv_add_answers(gv_reducer *r, const void *x, const void *got, size_t n) nogil
     int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const uint32_t *got, size_t n) nogil
     void gv_comb(int64_t first, uint32_t *x, size_t n) noexcept nogil
-    gv_values gv_find_values(const char *name) nogil
+    const gv_valued_function *gv_find_values(const char *name) nogil
     gv_loop gv_find(const char *name) nogil
     const int GV_NO_MEMORY, GV_CHANGED
 
@@ -81,7 +87,9 @@ cdef int _truth(gv_truth *truth, tuple described) except -1:
         truth.limits[k] = described[1][k]
     truth.at_zero = described[2]
     truth.exact = gv_find(name)
-    truth.values = gv_find_values(name)
+    cdef const gv_valued_function *found = gv_find_values(name)
+    if found != NULL:
+        truth.values, truth.slope, truth.activation = found.values, found.slope, found.activation
     return 0
 
 
@@ -103,14 +111,14 @@ cdef class Reducer:
         if rules["approximated"] is not None:
             _truth(&r.approximated, rules["approximated"])
         r.turn_count, r.region_count, r.span_count = len(rules["turns"]), len(rules["edges"]) - 1, len(rules["spans"])
-        if r.turn_count > 8 or r.region_count > 16 or r.span_count > 8:
+        if r.turn_count > 8 or r.region_count > 16 or r.span_count > 16:
             raise ValueError("more turning points, regions or spans than there is room for")
         for k, ordinal in enumerate(rules["turns"]):
             r.turns[k] = ordinal
         for k, ordinal in enumerate(rules["edges"]):
             r.edges[k] = ordinal
-        for k, (first, last, kind, constant) in enumerate(rules["spans"]):
-            r.spans[k] = gv_span(first, last, kind, constant)
+        for k, (first, last, kind, drifts, constant) in enumerate(rules["spans"]):
+            r.spans[k] = gv_span(first, last, kind, drifts, constant)
         r.falls_first, r.last, r.tail_end = rules["falls_first"], rules["last"], rules["tail_end"]
         r.stays_below_x, r.either_zero = rules["stays_below_x"], rules["either_zero"]
         for k, place in enumerate(rules["bins"]):

@@ -4,42 +4,48 @@
 #include "sparse.h"
 
 typedef struct {
-    int64_t error_sum, correct, faithful, wrong_sign, zero_lost, rises, beyond, max_rank, lowest, highest;
+    int64_t error_sum, faithful, worst; /* worst: bits of the largest |E| */
     int64_t above[5]; /* |E| above the first edges of the histogram */
-    int64_t worst;    /* bits of the largest |E| */
-} gv_totals;
+} gv_error_totals;
 
-/* rank[0] is that of the input before the strip; falls: 1 where the function falls, else -1 */
-GV_CLONES static gv_totals gv_total(const gv_strip *s, const int64_t *rank, int64_t falls, int64_t either_zero,
-                                    int width, size_t n) {
-    gv_totals t = {.lowest = INT64_MAX, .highest = INT64_MIN};
-    const uint64_t mask = (UINT64_C(1) << (width - 1)) - 1;
+typedef struct {
+    uint32_t correct, wrong_sign, zero_lost, rises, beyond, max_rank;
+    int32_t lowest, highest; /* ordinals of answers */
+} gv_bit_totals;
+
+GV_CLONES static gv_error_totals gv_total_errors(const gv_strip *s, size_t n) {
+    gv_error_totals t = {0};
     const int64_t eighth = (int64_t)gv_bits_of(0.125), quarter = (int64_t)gv_bits_of(0.25);
     const int64_t half = (int64_t)gv_bits_of(0.5), most = (int64_t)gv_bits_of(0.75), one = (int64_t)gv_bits_of(1.0);
     for (size_t i = 0; i < n; i++) {
         int64_t absolute = (int64_t)(gv_bits_of(s->error[i]) & (UINT64_MAX >> 1));
         t.worst = absolute > t.worst ? absolute : t.worst;
         t.error_sum += gv_sum_units(s->error[i]);
-        t.above[0] += absolute > eighth;
-        t.above[1] += absolute > quarter;
-        t.above[2] += absolute > half;
-        t.above[3] += absolute > most;
-        t.above[4] += absolute > one;
+        t.faithful += s->faithful[i];
+        t.above[0] += GV_WIDE(absolute > eighth);
+        t.above[1] += GV_WIDE(absolute > quarter);
+        t.above[2] += GV_WIDE(absolute > half);
+        t.above[3] += GV_WIDE(absolute > most);
+        t.above[4] += GV_WIDE(absolute > one);
     }
+    return t;
+}
+
+/* rank[0] is that of the input before the strip; down: 0 where the function falls, else -1; all ranks are finite */
+GV_CLONES static gv_bit_totals gv_total_bits(const gv_strip *s, const int32_t *rank, int32_t down, uint32_t either_zero,
+                                             int width, size_t n) {
+    gv_bit_totals t = {.lowest = INT32_MAX, .highest = INT32_MIN};
+    const uint32_t mask = (1u << (width - 1)) - 1;
     for (size_t i = 0; i < n; i++) {
-        uint64_t got = s->got_bits[i], want = s->want[i];
-        int64_t got_magnitude = (int64_t)(got & mask), want_magnitude = (int64_t)(want & mask);
-        int64_t got_zero = got_magnitude == 0, want_zero = want_magnitude == 0;
-        int64_t opposite = (int64_t)((got ^ want) >> (width - 1));
-        int64_t want_rank = want > mask ? -want_magnitude : want_magnitude;
-        int64_t distance = rank[i + 1] - want_rank, ordinal = rank[i + 1] - (got > mask);
-        distance = distance < 0 ? -distance : distance;
+        uint32_t got = s->got_bits[i], want = s->want[i], got_zero = (got & mask) == 0, want_zero = (want & mask) == 0;
+        int32_t want_sign = -(int32_t)(want >> (width - 1)), want_rank = ((int32_t)(want & mask) ^ want_sign) - want_sign;
+        int32_t here = rank[i + 1], ordinal = here - (int32_t)(got >> (width - 1));
+        uint32_t distance = here > want_rank ? (uint32_t)here - (uint32_t)want_rank : (uint32_t)want_rank - (uint32_t)here;
         t.correct += (got == want) | (either_zero & got_zero & want_zero);
-        t.faithful += (int64_t)(s->flags[i] / GV_FAITHFUL & 1);
-        t.wrong_sign += opposite & (1 - got_zero);
+        t.wrong_sign += ((got ^ want) >> (width - 1)) & (1 - got_zero);
         t.zero_lost += got_zero & (1 - want_zero);
-        t.rises += (rank[i + 1] - rank[i]) * falls > 1;
-        t.beyond += got_magnitude > (int64_t)(s->x_bits[i] & mask);
+        t.rises += ((here ^ down) - down) - 1 > (rank[i] ^ down) - down;
+        t.beyond += (got & mask) > (s->x_bits[i] & mask);
         t.max_rank = distance > t.max_rank ? distance : t.max_rank;
         t.lowest = ordinal < t.lowest ? ordinal : t.lowest;
         t.highest = ordinal > t.highest ? ordinal : t.highest;
@@ -47,7 +53,8 @@ GV_CLONES static gv_totals gv_total(const gv_strip *s, const int64_t *rank, int6
     return t;
 }
 
-static void gv_add_histogram(gv_row *row, const gv_rules *rules, const gv_strip *s, const gv_totals *t, size_t n) {
+static void gv_add_histogram(gv_row *row, const gv_rules *rules, const gv_strip *s, const gv_error_totals *t,
+                             size_t n) {
     if (t->above[4]) {
         for (size_t i = 0; i < n; i++) row->hist[gv_bin(rules, fabs(s->error[i]))]++;
         return;
@@ -79,16 +86,16 @@ static void gv_note_strip(gv_reducer *r, gv_row *row, const gv_strip *s, int64_t
     }
 }
 
-static void gv_note_extremes(gv_reducer *r, const gv_strip *s, const gv_totals *t, int64_t ordinal, int width) {
+static void gv_note_extremes(gv_reducer *r, const gv_strip *s, const gv_bit_totals *t, int64_t ordinal, int width) {
     gv_facts *facts = &r->facts;
     size_t i = 0;
     if (!facts->lowest.met || t->lowest <= facts->lowest.value) {
         for (i = 0; gv_ordinal(s->got_bits[i], width) != t->lowest; i++) {}
         gv_note_extreme(&facts->lowest, t->lowest, ordinal + (int64_t)i);
     }
-    if (!facts->highest.met || -t->highest <= facts->highest.value) {
+    if (!facts->highest.met || -(int64_t)t->highest <= facts->highest.value) {
         for (i = 0; gv_ordinal(s->got_bits[i], width) != t->highest; i++) {}
-        gv_note_extreme(&facts->highest, -t->highest, ordinal + (int64_t)i);
+        gv_note_extreme(&facts->highest, -(int64_t)t->highest, ordinal + (int64_t)i);
     }
 }
 
@@ -106,28 +113,33 @@ static void gv_note_worst_of_strip(gv_reducer *r, gv_row *row, const gv_strip *s
     if (seen) seen->n += (int64_t)n;
 }
 
+GV_CLONES static void gv_rank_strip(const gv_strip *s, int32_t *rank, int width, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        int32_t sign = -(int32_t)(s->got_bits[i] >> (width - 1));
+        rank[i] = ((int32_t)(s->got_bits[i] & ((1u << (width - 1)) - 1)) ^ sign) - sign;
+    }
+}
+
 /* A strip of consecutive inputs, all of them scored; what comes before it in its run is in r->previous. */
 static void gv_add_dense(gv_reducer *r, const gv_strip *s, int64_t ordinal, size_t n) {
     const gv_rules *rules = &r->rules;
     const int width = rules->fmt.width;
     gv_row *row = &r->rows[gv_bucket(ordinal, width)];
-    int64_t rank[GV_STRIP + 1];
+    int32_t rank[GV_STRIP + 1];
     gv_point first = {ordinal, gv_ordinal(s->got_bits[0], width)};
     int crossing = r->has_previous && gv_violates(rules, r->previous, first);
-    for (size_t i = 0; i < n; i++) {
-        int64_t magnitude = (int64_t)(s->got_bits[i] & ((UINT64_C(1) << (width - 1)) - 1));
-        rank[i + 1] = s->got_bits[i] >> (width - 1) ? -magnitude : magnitude;
-    }
+    int falls = (gv_piece(rules, ordinal) % 2 == 0) == (rules->falls_first != 0);
+    gv_rank_strip(s, rank + 1, width, n);
     rank[0] = rank[1];
-    int64_t falls = (gv_piece(rules, ordinal) % 2 == 0) == (rules->falls_first != 0) ? 1 : -1;
-    gv_totals t = gv_total(s, rank, falls, rules->either_zero, width, n);
-    gv_note_worst_of_strip(r, row, s, t.worst, ordinal, n);
+    gv_error_totals errors = gv_total_errors(s, n);
+    gv_bit_totals t = gv_total_bits(s, rank, falls ? 0 : -1, rules->either_zero != 0, width, n);
+    gv_note_worst_of_strip(r, row, s, errors.worst, ordinal, n);
     row->n += (uint32_t)n;
-    row->correct += (uint32_t)t.correct;
-    row->faithful += (uint32_t)t.faithful;
-    row->error_sum += t.error_sum;
-    gv_add_histogram(row, rules, s, &t, n);
-    if ((uint64_t)t.max_rank > r->facts.max_rank) r->facts.max_rank = (uint64_t)t.max_rank;
+    row->correct += t.correct;
+    row->faithful += (uint32_t)errors.faithful;
+    row->error_sum += errors.error_sum;
+    gv_add_histogram(row, rules, s, &errors, n);
+    if (t.max_rank > r->facts.max_rank) r->facts.max_rank = t.max_rank;
     int beyond = rules->stays_below_x && t.beyond;
     if (t.wrong_sign || t.zero_lost || t.rises || beyond || crossing) gv_note_strip(r, row, s, ordinal, n, beyond);
     else gv_note_extremes(r, s, &t, ordinal, width);

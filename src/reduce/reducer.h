@@ -12,7 +12,7 @@
 #define GV_SUM_CLIP 0x1p24
 #define GV_MOST_TURNS 8
 #define GV_MOST_REGIONS 16
-#define GV_MOST_SPANS 8
+#define GV_MOST_SPANS 16
 
 enum { GV_NONFINITE, GV_WRONG_SIGN, GV_ZERO_LOST, GV_RISES, GV_NEAREST_FLAGS };
 
@@ -42,8 +42,9 @@ typedef struct {
     gv_farthest approximation_ulp, approximation_abs;
 } gv_facts;
 
-/* Inputs whose answers are known beforehand, with errors below the noise: see settled.h */
-typedef struct { int64_t first, last, kind; uint64_t constant; } gv_span;
+/* Inputs whose answers are known beforehand (gelu_verify/settled.py), with errors below the noise, or, where it `drifts`,
+   those of leaving out the term after x/2 or 1/2 */
+typedef struct { int64_t first, last, kind, drifts; uint64_t constant; } gv_span;
 
 typedef struct { int64_t x, got; } gv_point; /* ordinals */
 typedef struct { gv_point first, last; } gv_segment;
