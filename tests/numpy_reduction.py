@@ -1,16 +1,16 @@
-"""From what a chunk gave to its table: vectorized, no loop over buckets."""
+"""The table of one chunk by NumPy: the witness of the C reducer, bit for bit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .bucket_table import (
+from gelu_verify.bucket_table import (
     HIST_EDGES,
+    NOISE,
     SUM_CLIP,
     SUM_SCALE,
     SUMS,
@@ -24,38 +24,40 @@ from .bucket_table import (
     starts_of,
     worst_of,
 )
-from .formats import Format, buckets, is_finite, is_nan, is_negative, is_zero, ordinals
-from .functions import Function
-from .points import fixed_bits
-from .regions import region_edges
+from gelu_verify.formats import Format, buckets, is_finite, is_nan, is_negative, is_zero, ordinals
+from gelu_verify.functions import Function
+from gelu_verify.points import fixed_bits
+from gelu_verify.reduction import Outcome
+from gelu_verify.regions import region_edges
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one chunk gave: bits (`fmt.uint`) by ordinal of x, errors in ulp as `judge` gives them."""
+class Seen:
+    """An outcome with errors below the noise counted as 0, what is scored, and |E| (-1 where it is not)."""
 
     x: np.ndarray
     got: np.ndarray
     want: np.ndarray
     error: np.ndarray
     faithful: np.ndarray
+    scored: np.ndarray
+    absolute: np.ndarray
 
-    @cached_property
-    def scored(self) -> np.ndarray:
-        return np.isfinite(self.error)
-
-    @cached_property
-    def absolute(self) -> np.ndarray:
-        """|E|, and -1 where nothing is scored."""
-        return np.where(self.scored, np.abs(self.error), -1.0)
+    @classmethod
+    def of(cls, outcome: Outcome) -> "Seen":
+        error = np.where(np.abs(outcome.error) < NOISE, 0.0, outcome.error)
+        scored = np.isfinite(error)
+        absolute = np.where(scored, np.abs(error), -1.0)
+        return cls(outcome.x, outcome.got, outcome.want, error, outcome.faithful, scored, absolute)
 
     @property
     def witness(self) -> Columns:
         return dict(zip(WITNESS, (self.x, self.got, self.want), strict=True))
 
 
-def reduce(fmt: Format, function: Function, pieces: Pieces, seen: Outcome) -> Table:
+def reduce(fmt: Format, function: Function, pieces: Pieces, outcome: Outcome) -> Table:
     """The table of one chunk."""
+    seen = Seen.of(outcome)
     x, got, want, scored, absolute = seen.x, seen.got, seen.want, seen.scored, seen.absolute
     x_ord, got_ord = ordinals(fmt, x), ordinals(fmt, got)
     bucket = buckets(fmt, x)
@@ -141,7 +143,7 @@ def _regions(fmt: Format, x_ord: np.ndarray, absolute: np.ndarray, bits: Columns
     return columns | worst_of(absolute[inside], starts, rows, {name: column[inside] for name, column in bits.items()})
 
 
-def _samples(fmt: Format, function: Function, seen: Outcome, x_ord: np.ndarray) -> np.ndarray:
+def _samples(fmt: Format, function: Function, seen: Seen, x_ord: np.ndarray) -> np.ndarray:
     """(x, got) bits of the fixed inputs in this chunk, by bits of x."""
     fixed = fixed_bits(function.name, fmt.name)
     wanted = ordinals(fmt, fixed)
@@ -154,7 +156,7 @@ def _samples(fmt: Format, function: Function, seen: Outcome, x_ord: np.ndarray) 
 def _facts(
     fmt: Format,
     function: Function,
-    seen: Outcome,
+    seen: Seen,
     flags: dict[str, np.ndarray],
     x_ord: np.ndarray,
     got_ord: np.ndarray,

@@ -77,7 +77,7 @@ GV_CLONES static int64_t gv_drift_sum(int64_t first, int activation, double slop
     int32_t start = (int32_t)first;
     for (size_t i = 0; i < m; i++) {
         double x = gv_decode_32(gv_bits_32(start + (int32_t)i));
-        sum += gv_sum_units(gv_less_noise(-(gv_known_tiny(x, activation, slope).lo * scale)));
+        sum += gv_sum_units(gv_less_noise(-(gv_next_term(x, activation, slope) * scale)));
     }
     return sum;
 }

@@ -7,6 +7,7 @@
 
 #define GV_STRIP 256 /* inputs judged at once: all arrays of a strip stay in the L1 cache */
 #define GV_NOISE 0x1p-17 /* ulp: half the unit of error_sum; smaller errors count as 0 */
+#define GV_ACCURACY 36 /* errors are known within 2^(p - 36) ulp: values that are less certain are asked for elsewhere */
 #define GV_SHIFTER 0x1.8p52
 #define GV_WIDE(condition) ((int64_t)(condition)) /* as wide as a double, so that vectors stay in step */
 
@@ -51,6 +52,7 @@ GV_INLINE int64_t gv_judge_loop(gv_strip *s, const gv_format *fmt, int level, in
     const uint64_t sign_bit = UINT64_C(1) << 63;
     const int64_t emin = fmt->emin + 1023, digits = fmt->precision - 1;
     const int down_shift = 64 - fmt->width;
+    const double accuracy = gv_power_of_two(fmt->precision - GV_ACCURACY);
     const uint64_t first_sign = gv_bits_of(s->hi[0]) & sign_bit;
     const int64_t first_top = gv_binade_of(fabs(s->hi[0]), has_lo ? gv_double_of(gv_bits_of(s->lo[0]) ^ first_sign) : 0.0,
                                            s->err[0], emin).top;
@@ -72,16 +74,17 @@ GV_INLINE int64_t gv_judge_loop(gv_strip *s, const gv_format *fmt, int level, in
             rounded = whole + (up > 0.0 ? 1.0 : 0.0) - (down < 0.0 ? 1.0 : 0.0);
             rest = f != 0.0 ? f : l;
             error = ((g - whole) - f) - l;
-            decided = GV_WIDE(fabs(up) >= er) & GV_WIDE(fabs(down) >= er) & GV_WIDE(fabs(side) >= er) & binade.known;
+            decided = GV_WIDE(fabs(up) >= er) & GV_WIDE(fabs(down) >= er) & GV_WIDE(fabs(side) >= er);
         } else { /* up = f - 0.5, down = f + 0.5: neither says more than `whole` does */
             error = (g - whole) - f;
-            decided = GV_WIDE(0.5 - fabs(f) >= er) & GV_WIDE(fabs(f) >= er) & binade.known;
+            decided = GV_WIDE(0.5 - fabs(f) >= er) & GV_WIDE(fabs(f) >= er);
         }
         double below_y = whole - (rest < 0.0 ? 1.0 : 0.0);
         uint64_t count = gv_bits_of(rounded + 0x1p52) & ((UINT64_C(1) << 52) - 1);
         s->want[i] = (uint32_t)((count + ((uint64_t)(binade.top - emin) << digits)) | sign >> down_shift);
         s->error[i] = gv_less_noise(gv_double_of(gv_bits_of(error) ^ sign));
         s->faithful[i] = GV_WIDE(g == below_y) | (GV_WIDE(g == below_y + 1.0) & GV_WIDE(rest != 0.0));
+        decided &= binade.known & GV_WIDE(er <= accuracy);
         s->decided[i] = decided;
         if (!level) s->unit[i] = gv_double_of((uint64_t)(binade.top - digits) << 52);
         all &= decided;
@@ -123,13 +126,18 @@ typedef struct {
     double at_zero;
 } gv_truth;
 
+/* whether an error computed from the strip's own value is accurate enough */
+GV_INLINE int gv_is_accurate(const gv_strip *s, size_t i, const gv_format *fmt) {
+    return s->err[i] * (1.0 / s->unit[i]) <= gv_power_of_two(fmt->precision - GV_ACCURACY);
+}
+
 /* One answer that the strip leaves open, in the strip's own values, in double-double, or by the oracle. */
 static void gv_judge_left(gv_strip *s, size_t i, const gv_truth *truth, const gv_format *fmt, gv_oracle oracle,
                           void *owner, int approximated) {
     gv_value v = {s->hi[i], s->lo[i], s->err[i], 0};
     uint64_t want = 0;
     unsigned char flags = 0;
-    if (s->err[i] <= DBL_MAX || !(fabs(s->x[i]) <= DBL_MAX))
+    if (gv_is_accurate(s, i, fmt) || !(fabs(s->x[i]) <= DBL_MAX))
         flags = gv_judge_one(v, s->x[i], s->got_bits[i], s->got[i], fmt, truth->limits, truth->at_zero, &want,
                              &s->error[i]);
     if (!(flags & GV_DECIDED)) {

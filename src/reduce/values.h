@@ -25,10 +25,15 @@ typedef int (*gv_values)(const double *x, double *hi, double *lo, double *err, s
 
 typedef struct { double hi, lo, err; } gv_known;
 
+/* the term after x/2 or 1/2 */
+GV_INLINE double gv_next_term(double x, int activation, double slope) {
+    return activation ? slope * x * x : 2.0 * slope * x;
+}
+
 /* near zero */
 GV_INLINE gv_known gv_known_tiny(double x, int activation, double slope) {
-    double next = activation ? slope * x * x : 2.0 * slope * x;
-    return (gv_known){activation ? 0.5 * x : 0.5, next, fabs(next) * 0x1p-40};
+    double base = activation ? 0.5 * x : 0.5, next = gv_next_term(x, activation, slope), sum = base + next;
+    return (gv_known){sum, next - (sum - base), fabs(next) * 0x1p-40};
 }
 
 /* the middle of a bracket that holds for x itself */
