@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from typing import NamedTuple
 
 from . import _reduction
 from .bucket_table import NOISE
@@ -25,7 +26,19 @@ from .formats import Dyadic, Format, get_format
 from .functions import Function, get_function
 from .oracle import enclose
 
-Span = tuple[int, int, int, bool, int]  # first and last ordinal, kind, whether it drifts, constant
+
+class Span(NamedTuple):
+    """Inputs by ordinal, both ends in, and what is compared with their answers."""
+
+    first: int
+    last: int
+    kind: int  # SAME, HALF, CONSTANT, NAN
+    constant: int = 0  # bits of a constant answer, and those required
+    required: int = 0
+    accepted: bool = True  # whether the constant counts as correct
+    drifts: bool = False
+
+
 BUCKET = 1 << 16  # inputs of a float32 bucket
 
 
@@ -42,13 +55,13 @@ def settled_spans(function: str) -> tuple[Span, ...]:
 
 
 def _common(a: Span, b: Span) -> Span | None:
-    first, last = max(a[0], b[0]), min(a[1], b[1])
-    return (first, last, *a[2:]) if first <= last and a[2:] == b[2:] else None
+    first, last = max(a.first, b.first), min(a.last, b.last)
+    return a._replace(first=first, last=last) if first <= last and a[2:] == b[2:] else None
 
 
 def _nan_spans(fmt: Format) -> list[Span]:
     half = fmt.sign_mask
-    return [(-half, -2 - fmt.infinity, _reduction.NAN, False, 0), (fmt.infinity + 1, half - 1, _reduction.NAN, False, 0)]
+    return [Span(-half, -2 - fmt.infinity, _reduction.NAN), Span(fmt.infinity + 1, half - 1, _reduction.NAN)]
 
 
 def _number_spans(entry: Function, fmt: Format) -> list[Span]:
@@ -69,20 +82,21 @@ def _number_spans(entry: Function, fmt: Format) -> list[Span]:
     beyond = _first(entry, fmt, right, noise * unit / 2, fmt.one, fmt.parse("256"))
     before = _first(entry, fmt, left, noise * smallest, -1 - fmt.parse("8"), -1 - fmt.parse("256"))
     # a subnormal x/2 may be a tie: from twice the smallest normal number on
-    zero = 0 if gradient else 2 << (fmt.precision - 1)
-    up = _first(entry, fmt, near, noise * unit / 4, fmt.parse("0.125"), zero)
-    down = _first(entry, fmt, near, noise * unit / 4, -1 - fmt.parse("0.125"), -1 - zero)
+    least = 0 if gradient else 2 << (fmt.precision - 1)
+    up = _first(entry, fmt, near, noise * unit / 4, fmt.parse("0.125"), least)
+    down = _first(entry, fmt, near, noise * unit / 4, -1 - fmt.parse("0.125"), -1 - least)
     same = _reduction.CONSTANT if gradient else _reduction.SAME
     half = _reduction.CONSTANT if gradient else _reduction.HALF
-    one, point_five = (fmt.one, fmt.parse("0.5")) if gradient else (0, 0)
+    one, point_five = ((fmt.one,) * 2, (fmt.parse("0.5"),) * 2) if gradient else ((), ())
     drifting = fmt.parse("0x1p-20") - 1
+    zeros = [(fmt.sign_mask, fmt.sign_mask), (0, fmt.sign_mask, entry.sign != "x")]  # -0, and 0 in its place
     return [
-        (beyond, fmt.max_finite, same, False, one),
-        (-1 - fmt.max_finite, before, _reduction.CONSTANT, False, fmt.sign_mask),
-        (max(zero, 1), up, half, False, point_five),
-        (down, min(-1 - zero, -2), half, False, point_five),
-        (max(zero, 1), drifting, half, True, point_five),
-        (-1 - drifting, min(-1 - zero, -2), half, True, point_five),
+        Span(beyond, fmt.max_finite, same, *one),
+        *(Span(-1 - fmt.max_finite, before, _reduction.CONSTANT, *zero) for zero in zeros),
+        Span(max(least, 1), up, half, *point_five),
+        Span(down, min(-1 - least, -2), half, *point_five),
+        Span(max(least, 1), drifting, half, *point_five, drifts=True),
+        Span(-1 - drifting, min(-1 - least, -2), half, *point_five, drifts=True),
     ]
 
 

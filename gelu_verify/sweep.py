@@ -222,10 +222,10 @@ class _Worker:
 
     def _answer(self, x: np.ndarray) -> np.ndarray:
         if self._turn is None:
-            got, seconds = self._target.answer(self._fmt.name, x)
+            got, seconds = self._target.timed(self._fmt.name, x)
         else:
             with self._turn:
-                got, seconds = self._target.answer(self._fmt.name, x)
+                got, seconds = self._target.timed(self._fmt.name, x)
         self.target_s += seconds
         return got
 

@@ -25,8 +25,8 @@ cdef extern from "reduce/create.h":
         double slope
         int activation
     ctypedef struct gv_span:
-        int64_t first, last, kind, drifts
-        uint64_t constant
+        int64_t first, last, kind, drifts, accepted
+        uint64_t constant, required
     ctypedef struct gv_rules:
         gv_format fmt
         gv_truth truth, approximated
@@ -117,8 +117,9 @@ cdef class Reducer:
             r.turns[k] = ordinal
         for k, ordinal in enumerate(rules["edges"]):
             r.edges[k] = ordinal
-        for k, (first, last, kind, drifts, constant) in enumerate(rules["spans"]):
-            r.spans[k] = gv_span(first, last, kind, drifts, constant)
+        for k, span in enumerate(rules["spans"]):
+            r.spans[k] = gv_span(span.first, span.last, span.kind, span.drifts, span.accepted, span.constant,
+                                 span.required)
         r.falls_first, r.last, r.tail_end = rules["falls_first"], rules["last"], rules["tail_end"]
         r.stays_below_x, r.either_zero = rules["stays_below_x"], rules["either_zero"]
         for k, place in enumerate(rules["bins"]):

@@ -102,11 +102,11 @@ def test_answers_are_judged_as_the_reference_judges(function, dtype):
         assert np.abs(found - np.where(error < NOISE, 0, error))[clear].max() <= accuracy
 
 
-PLACES = ("-15.2", "-13.5", "-5", "-0x1.0p-21", "-1e-9", "-1e-30", "1e-40", "0x1p-26", "2e-7", "0.7", "2", "4.4", "9")
+PLACES = ("-1e30", "-15.2", "-13.5", "-5", "-0x1.0p-21", "-1e-9", "-1e-30", "1e-40", "0x1p-26", "2e-7", "0.7", "2", "4.4", "9", "1e30")
 
 
 @pytest.mark.parametrize("function", JUDGED)
-@pytest.mark.parametrize("fault", ["none", "some", "flushed"])
+@pytest.mark.parametrize("fault", ["none", "some", "flushed", "positive zeros"])
 def test_a_comb_is_counted_as_its_inputs_one_by_one(function, fault):
     """Vectors and settled spans give the bytes that inputs in runs of 13 give, whose table has no shortcut."""
     entry, size = get_function(function), TEETH * 1000
@@ -120,6 +120,8 @@ def test_a_comb_is_counted_as_its_inputs_one_by_one(function, fault):
             got = np.where(rng.random(size) < 0.01, rng.integers(0, 1 << 32, size, dtype=np.uint32), got)
         elif fault == "flushed":
             got = got & np.uint32(F32.sign_mask)
+        elif fault == "positive zeros":
+            got = np.where(got == F32.sign_mask, np.uint32(0), got)
         comb(first, call)
         order = np.append(np.arange(size).reshape(TEETH, -1).T.ravel(), 0)
         assert (call == x[order]).all()
@@ -133,21 +135,23 @@ def test_a_comb_is_counted_as_its_inputs_one_by_one(function, fault):
 def test_settled_answers_are_the_correctly_rounded_ones_with_errors_below_the_noise(function):
     """At both ends of each span, one input beyond what is claimed of it not included, and at places between."""
     rng = np.random.default_rng(1)
-    spans = [span for span in settled_spans(function) if not span[3]]
-    assert len(spans) == 6
-    for first, last, kind, _, constant in spans:
-        ordinal = np.unique([first, first + 1, last - 1, last, *rng.integers(first, last, 200)])
+    spans = [span for span in settled_spans(function) if not span.drifts]
+    assert len(spans) == 7
+    for span in spans:
+        ordinal = np.unique([span.first, span.first + 1, span.last - 1, span.last])
+        ordinal = np.append(ordinal, rng.integers(span.first, span.last, 200))
         x = from_ordinals(F32, ordinal)
         want = reference_bits(function, "float32", x)
         half = x - np.uint32(1 << 23)
-        settled = [x, half, np.full_like(x, constant), np.full_like(x, F32.nan)][kind]
+        settled = [x, half, np.full_like(x, span.required), np.full_like(x, F32.nan)][span.kind]
         assert (want == settled).all()
         if is_finite(F32, x).all():
             assert np.abs(judge(function, "float32", x, want).error).max() < NOISE
 
 
 def test_spans_leave_little_to_judge():
-    settled = sum(last - first + 1 for first, last, _, drifts, _ in settled_spans("gelu") if not drifts)
+    spans = [span for span in settled_spans("gelu") if not span.drifts and span.constant == span.required]
+    settled = sum(span.last - span.first + 1 for span in spans)
     assert settled / 2**32 > 0.8
 
 

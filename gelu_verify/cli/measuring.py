@@ -56,11 +56,11 @@ class _OneAtATime(Target):
     def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
         return self.inner.store(dtype, loaded, result)
 
-    def answer(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+    def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         if self.safe_in_threads:
-            return self.inner.answer(dtype, x_bits)
+            return self.inner.timed(dtype, x_bits)
         with self.turn:
-            return self.inner.answer(dtype, x_bits)
+            return self.inner.timed(dtype, x_bits)
 
 
 def measured(

@@ -55,11 +55,11 @@ class Target(ABC):
         its input as it was.
         """
         private = x_bits.copy()
-        y_bits, _ = self.answer(dtype, private)
+        y_bits, _ = self.timed(dtype, private)
         self.check_unchanged(get_format(dtype), x_bits, private)
         return y_bits
 
-    def answer(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+    def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         """As `evaluate`, with the seconds that `call` took; the inputs are lent, and the lender looks at them after."""
         try:
             loaded = self.load(dtype, x_bits)

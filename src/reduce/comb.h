@@ -101,12 +101,12 @@ static int gv_judge_ends(gv_reducer *r, gv_strip *s, const gv_truth *truth, cons
 /* What a run of settled answers in one bucket adds. */
 typedef struct { int64_t first, last, error_sum; uint32_t got_first, got_last; double error_first, error_last; } gv_stretch;
 
-static void gv_note_stretch(gv_reducer *r, const gv_stretch *t, int scored, int64_t region) {
+static void gv_note_stretch(gv_reducer *r, const gv_stretch *t, const gv_span *span, int64_t region) {
     gv_row *row = &r->rows[gv_bucket(t->first, 32)];
-    int late = fabs(t->error_last) > fabs(t->error_first);
+    int scored = span->kind != GV_NAN, late = fabs(t->error_last) > fabs(t->error_first);
     int64_t o = late ? t->last : t->first;
     uint64_t x = gv_bits_32((int32_t)o), got = late ? t->got_last : t->got_first;
-    uint64_t want = scored ? got : r->rules.truth.limits[0];
+    uint64_t want = !scored ? r->rules.truth.limits[0] : span->kind == GV_CONSTANT ? span->required : got;
     double error = scored ? fabs(late ? t->error_last : t->error_first) : -1.0;
     uint32_t m = (uint32_t)(t->last - t->first + 1);
     gv_note_worst(&row->worst, !row->n, error, o, x, got, want);
@@ -116,7 +116,7 @@ static void gv_note_stretch(gv_reducer *r, const gv_stretch *t, int scored, int6
         seen->n += m;
     }
     row->n += m;
-    row->correct += m;
+    row->correct += span->accepted ? m : 0;
     row->faithful += m;
     row->error_sum += t->error_sum;
     if (scored) row->hist[0] += m;
@@ -172,7 +172,7 @@ static int gv_add_settled(gv_reducer *r, const gv_span *span, int64_t first, con
         if (count == GV_STRETCHES || (span->drifts && !gv_drift(r, &t))) return 0;
         stretches[count++] = t;
     }
-    for (int k = 0; k < count; k++) gv_note_stretch(r, &stretches[k], span->kind != GV_NAN, region);
+    for (int k = 0; k < count; k++) gv_note_stretch(r, &stretches[k], span, region);
     gv_note_settled_facts(r, span, first, last, got, n);
     return 1;
 }
