@@ -204,9 +204,10 @@ static int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const ui
     for (int64_t k = 0; k < rules->span_count; k++) {
         const gv_span *span = &rules->spans[k];
         if (first < span->first || last > span->last || (first < 0) != (last < 0)) continue;
+        if (span->kind == GV_CONSTANT && got[0] != (uint32_t)span->constant) continue;
         gv_difference difference = gv_compare(span, first, x, got, n);
         if (difference.x) return GV_CHANGED;
-        if (difference.got || !gv_add_settled(r, span, first, got, n)) break;
+        if (difference.got || !gv_add_settled(r, span, first, got, n)) continue;
         gv_end_run(r, start);
         return GV_ADDED;
     }
