@@ -44,6 +44,11 @@ class Time:
     target_s: float
     threads: int
 
+    @property
+    def ratio(self) -> float:
+        """What the sweep took over what the calls alone would, spread over the same threads."""
+        return self.sweep_s * self.threads / self.target_s
+
 
 @dataclass
 class Result:

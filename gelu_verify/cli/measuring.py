@@ -1,7 +1,7 @@
 """What `run` and `gate` share: time and sweep every job, with a progress bar.
 
-Jobs are swept side by side, one per worker. Implementations are still called one at a time: some
-of them switch a global of their framework, and a user's function need not be safe in threads.
+Jobs are swept side by side, one per worker. Implementations are called one at a time, but for those that say
+that they are safe in threads: a user's function need not be.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from threading import Event, Lock
 from typing import Any
 
@@ -94,7 +94,11 @@ def measured(
             alone = workers if len(jobs) < workers else 1
             return sweep(_OneAtATime.of(job.target, turn), plan, workers=alone, progress=advance, policy=policy)
 
-        for job, timing, result in zip(jobs, times, _in_order(len(jobs), workers, work, stop), strict=True):
+        for job, plan, timing, result in zip(
+            jobs, plans, times, _in_order(len(jobs), workers, work, stop), strict=True
+        ):
+            if plan.exhaustive and plan.dtype == "float32" and result.time is not None:
+                result.record["time"] = {**asdict(result.time), "ratio": result.time.ratio}
             if result.failure is not None:
                 warn(f"failed: {job.label}: {result.failure}")
             elif isinstance(timing, TargetFailure):
