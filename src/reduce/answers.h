@@ -3,10 +3,6 @@
 #define GV_REDUCE_ANSWERS_H
 #include "dense.h"
 
-GV_INLINE uint64_t gv_bits_at(int64_t ordinal, int width) {
-    return ordinal < 0 ? UINT64_C(1) << (width - 1) | (uint64_t)(-1 - ordinal) : (uint64_t)ordinal;
-}
-
 /* Largest error against the function that is approximated, in ulp and absolute. */
 static void gv_note_approximation(gv_reducer *r, size_t n) {
     const gv_strip *s = &r->second;

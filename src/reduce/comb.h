@@ -96,7 +96,7 @@ static int gv_judge_ends(gv_reducer *r, gv_strip *s, const gv_truth *truth, cons
            fabs(s->error[1]) <= 0.125;
 }
 
-#define GV_STRETCHES 4 /* most buckets of a run that can be settled */
+#define GV_STRETCHES 8 /* most buckets of a run that can be settled */
 
 /* What a run of settled answers in one bucket adds. */
 typedef struct { int64_t first, last, error_sum; uint32_t got_first, got_last; double error_first, error_last; } gv_stretch;

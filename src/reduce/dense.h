@@ -66,10 +66,25 @@ static void gv_add_histogram(gv_row *row, const gv_rules *rules, const gv_strip 
     }
 }
 
-static size_t gv_first_worst(const gv_strip *s, int64_t worst) {
-    size_t i = 0;
-    while ((int64_t)(gv_bits_of(s->error[i]) & (UINT64_MAX >> 1)) != worst) i++;
-    return i;
+/* the first of the largest errors */
+GV_CLONES static size_t gv_first_worst(const gv_strip *s, int64_t worst, size_t n) {
+    int64_t first = GV_STRIP;
+    for (size_t i = 0; i < n; i++) {
+        int64_t absolute = (int64_t)(gv_bits_of(s->error[i]) & (UINT64_MAX >> 1));
+        int64_t place = absolute == worst ? (int64_t)i : GV_STRIP;
+        first = place < first ? place : first;
+    }
+    return (size_t)first;
+}
+
+/* the first answer with those bits */
+GV_CLONES static size_t gv_first_answer(const gv_strip *s, uint32_t bits, size_t n) {
+    int32_t first = GV_STRIP;
+    for (size_t i = 0; i < n; i++) {
+        int32_t place = s->got_bits[i] == bits ? (int32_t)i : GV_STRIP;
+        first = place < first ? place : first;
+    }
+    return (size_t)first;
 }
 
 /* Facts and flags that a strip has: again one by one, without sums. */
@@ -86,17 +101,15 @@ static void gv_note_strip(gv_reducer *r, gv_row *row, const gv_strip *s, int64_t
     }
 }
 
-static void gv_note_extremes(gv_reducer *r, const gv_strip *s, const gv_bit_totals *t, int64_t ordinal, int width) {
+static void gv_note_extremes(gv_reducer *r, const gv_strip *s, const gv_bit_totals *t, int64_t ordinal, int width,
+                             size_t n) {
     gv_facts *facts = &r->facts;
-    size_t i = 0;
-    if (!facts->lowest.met || t->lowest <= facts->lowest.value) {
-        for (i = 0; gv_ordinal(s->got_bits[i], width) != t->lowest; i++) {}
-        gv_note_extreme(&facts->lowest, t->lowest, ordinal + (int64_t)i);
-    }
-    if (!facts->highest.met || -(int64_t)t->highest <= facts->highest.value) {
-        for (i = 0; gv_ordinal(s->got_bits[i], width) != t->highest; i++) {}
-        gv_note_extreme(&facts->highest, -(int64_t)t->highest, ordinal + (int64_t)i);
-    }
+    int64_t low = t->lowest, high = t->highest;
+    if (!facts->lowest.met || low <= facts->lowest.value)
+        gv_note_extreme(&facts->lowest, low, ordinal + (int64_t)gv_first_answer(s, (uint32_t)gv_bits_at(low, width), n));
+    if (!facts->highest.met || -high <= facts->highest.value)
+        gv_note_extreme(&facts->highest, -high,
+                        ordinal + (int64_t)gv_first_answer(s, (uint32_t)gv_bits_at(high, width), n));
 }
 
 static void gv_note_worst_of_strip(gv_reducer *r, gv_row *row, const gv_strip *s, int64_t worst, int64_t ordinal,
@@ -105,7 +118,7 @@ static void gv_note_worst_of_strip(gv_reducer *r, gv_row *row, const gv_strip *s
     gv_region *seen = region < 0 ? NULL : &r->regions[region];
     double error = gv_double_of((uint64_t)worst);
     if (!row->n || error >= row->worst.error || (seen && (!seen->n || error >= seen->worst.error))) {
-        size_t i = gv_first_worst(s, worst);
+        size_t i = gv_first_worst(s, worst, n);
         int64_t place = ordinal + (int64_t)i;
         gv_note_worst(&row->worst, !row->n, error, place, s->x_bits[i], s->got_bits[i], s->want[i]);
         if (seen) gv_note_worst(&seen->worst, !seen->n, error, place, s->x_bits[i], s->got_bits[i], s->want[i]);
@@ -142,7 +155,7 @@ static void gv_add_dense(gv_reducer *r, const gv_strip *s, int64_t ordinal, size
     if (t.max_rank > r->facts.max_rank) r->facts.max_rank = t.max_rank;
     int beyond = rules->stays_below_x && t.beyond;
     if (t.wrong_sign || t.zero_lost || t.rises || beyond || crossing) gv_note_strip(r, row, s, ordinal, n, beyond);
-    else gv_note_extremes(r, s, &t, ordinal, width);
+    else gv_note_extremes(r, s, &t, ordinal, width, n);
     r->previous = (gv_point){ordinal + (int64_t)n - 1, gv_ordinal(s->got_bits[n - 1], width)};
     r->has_previous = 1;
 }

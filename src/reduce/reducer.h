@@ -80,6 +80,10 @@ GV_INLINE int64_t gv_ordinal(uint64_t bits, int width) {
     return bits & sign ? -1 - (int64_t)(bits & (sign - 1)) : (int64_t)bits;
 }
 
+GV_INLINE uint64_t gv_bits_at(int64_t ordinal, int width) {
+    return ordinal < 0 ? UINT64_C(1) << (width - 1) | (uint64_t)(-1 - ordinal) : (uint64_t)ordinal;
+}
+
 GV_INLINE int64_t gv_rank(int64_t ordinal) { return ordinal + (ordinal < 0); }
 
 GV_INLINE int64_t gv_size(int64_t ordinal) { return ordinal < 0 ? -1 - ordinal : ordinal; }
