@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _reduction
 from .bucket_table import HIST_EDGES, NEAREST, SUMS, WITNESS, Columns, Facts, Pieces, Table
-from .formats import Format, ordinals
+from .formats import Format, get_format, ordinals
 from .functions import Function, get_function
 from .oracle import judge_exactly
 from .plans import TEETH
@@ -22,18 +22,23 @@ from .settled import settled_spans
 
 _WORST = np.dtype([("error", "f8"), ("ordinal", "i8"), ("x", "u8"), ("got", "u8"), ("want", "u8")])
 _ROW = np.dtype(
-    [("worst", _WORST), ("error_sum", "i8"), ("nearest", "u8", 4), ("n", "u4"), ("correct", "u4"), ("faithful", "u4")]
-    + [("count", "u4", 4), ("hist", "u4", len(HIST_EDGES)), ("unused", "u4")]
+    [
+        *(("worst", _WORST), ("error_sum", "i8"), ("nearest", "u8", len(NEAREST))),
+        *(("n", "u4"), ("correct", "u4"), ("faithful", "u4"), ("count", "u4", len(NEAREST))),
+        *(("hist", "u4", len(HIST_EDGES)), ("unused", "u4")),
+    ]
 )
 _REGION = np.dtype([("worst", _WORST), ("n", "i8")])
 _EXTREME = np.dtype([("met", "i8"), ("value", "i8"), ("ordinal", "i8")])
-_NEAR = np.dtype([(name, "i8") for name in ("met", "size", "ordinal", "below")] + [("got", "u8"), ("got_below", "u8")])
+_NEAR = np.dtype([*((name, "i8") for name in ("met", "size", "ordinal", "below")), ("got", "u8"), ("got_below", "u8")])
 _FAR = np.dtype([("met", "i8"), ("ordinal", "i8"), ("value", "f8")])
 _FACTS = np.dtype(
-    [("max_rank", "u8"), ("lowest_got", _EXTREME), ("highest_got", _EXTREME)]
-    + [(name, _NEAR) for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x")]
-    + [("approximation_ulp", _FAR), ("approximation_abs", _FAR)]
-)
+    [
+        *(("max_rank", "u8"), ("lowest_got", _EXTREME), ("highest_got", _EXTREME)),
+        *((name, _NEAR) for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x")),
+        *(("approximation_ulp", _FAR), ("approximation_abs", _FAR)),
+    ]
+)  # the records of src/reduce/reducer.h, field by field
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,8 @@ class Reduction:
 
     def add_outcome(self, seen: Outcome) -> None:
         """Answers that are judged already."""
-        bits = [array.view(np.uint8) for array in (seen.x, seen.got, seen.want)]
-        self._reducer.add_judged(*bits, seen.error, seen.faithful.view(np.uint8))
+        x, got, want, faithful = (array.view(np.uint8) for array in (seen.x, seen.got, seen.want, seen.faithful))
+        self._reducer.add_judged(x, got, want, seen.error, faithful)
         self._sample(seen.x, seen.got)
 
     def add_answers(self, x: np.ndarray, got: np.ndarray) -> None:
@@ -126,7 +131,7 @@ class Reduction:
     def _facts(self) -> Facts:
         raw = np.frombuffer(self._reducer.facts(), _FACTS)[0]
         found: dict[str, Any] = {"max_rank": int(raw["max_rank"])}
-        for name in _FACTS.names[1:]:
+        for name in (_FACTS.names or ())[1:]:
             fact = dict(zip(raw[name].dtype.names, raw[name].item(), strict=True))
             if not fact["met"]:
                 continue
@@ -168,8 +173,6 @@ def _worst_columns(worst: np.ndarray) -> Columns:
 @cache
 def _fixed(function: str, dtype: str) -> tuple[list[int], list[int]]:
     """The fixed inputs by ordinal: bits, ordinals."""
-    from .formats import get_format
-
     bits = fixed_bits(function, dtype)
     return bits.tolist(), ordinals(get_format(dtype), bits).tolist()
 

@@ -87,16 +87,20 @@ def _number_spans(entry: Function, fmt: Format) -> list[Span]:
     down = _first(entry, fmt, near, noise * unit / 4, -1 - fmt.parse("0.125"), -1 - least)
     same = _reduction.CONSTANT if gradient else _reduction.SAME
     half = _reduction.CONSTANT if gradient else _reduction.HALF
-    one, point_five = ((fmt.one,) * 2, (fmt.parse("0.5"),) * 2) if gradient else ((), ())
-    drifting = fmt.parse("0x1p-20") - 1
-    zeros = [(fmt.sign_mask, fmt.sign_mask), (0, fmt.sign_mask, entry.sign != "x")]  # -0, and 0 in its place
+    one, point_five = (fmt.one, fmt.parse("0.5")) if gradient else (0, 0)
+    drifting, minus_zero = fmt.parse("0x1p-20") - 1, fmt.sign_mask
+    tail = Span(-1 - fmt.max_finite, before, _reduction.CONSTANT, minus_zero, minus_zero)
+    inner = (
+        Span(max(least, 1), up, half, point_five, point_five),
+        Span(down, min(-1 - least, -2), half, point_five, point_five),
+    )
     return [
-        Span(beyond, fmt.max_finite, same, *one),
-        *(Span(-1 - fmt.max_finite, before, _reduction.CONSTANT, *zero) for zero in zeros),
-        Span(max(least, 1), up, half, *point_five),
-        Span(down, min(-1 - least, -2), half, *point_five),
-        Span(max(least, 1), drifting, half, *point_five, drifts=True),
-        Span(-1 - drifting, min(-1 - least, -2), half, *point_five, drifts=True),
+        Span(beyond, fmt.max_finite, same, one, one),
+        tail,
+        tail._replace(constant=0, accepted=entry.sign != "x"),
+        *inner,
+        inner[0]._replace(last=drifting, drifts=True),
+        inner[1]._replace(first=-1 - drifting, drifts=True),
     ]
 
 
@@ -108,7 +112,10 @@ def _first(
     start: int,
     limit: int,
 ) -> int:
-    """Ordinal nearest to `start`, by whole buckets, from which on to `limit` the distance is below the bound."""
+    """Ordinal nearest to `start`, by whole buckets, from which on to `limit` the distance is below the bound.
+
+    At the limit it is far below.
+    """
     step = 1 if limit > start else -1
     low, high = 0, abs(limit - start) // BUCKET  # not settled; settled
     while high - low > 1:
@@ -120,7 +127,9 @@ def _first(
     return start + step * high * BUCKET
 
 
-def _largest(entry: Function, fmt: Format, distance: Callable[[Fraction, Fraction], Fraction], ordinal: int) -> Fraction:
+def _largest(
+    entry: Function, fmt: Format, distance: Callable[[Fraction, Fraction], Fraction], ordinal: int
+) -> Fraction:
     """An upper bound of the distance at an input."""
     bits = fmt.from_ordinal(ordinal)
     x = fmt.fraction(bits)

@@ -73,7 +73,7 @@ def judges(str function):
 
 
 def comb(int64_t first, uint32_t[::1] x):
-    """Fill x with x.shape[0] - 1 consecutive float32 inputs from that ordinal on, in the order of a comb, and the first."""
+    """Fill x with x.shape[0] - 1 consecutive float32 inputs from that ordinal on, as a comb, and the first again."""
     if (x.shape[0] - 1) % TEETH or x.shape[0] < 2:
         raise ValueError(f"a comb has a multiple of {TEETH} inputs, not {x.shape[0] - 1}")
     with nogil:

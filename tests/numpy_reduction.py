@@ -44,7 +44,7 @@ class Seen:
     absolute: np.ndarray
 
     @classmethod
-    def of(cls, outcome: Outcome) -> "Seen":
+    def of(cls, outcome: Outcome) -> Seen:
         error = np.where(np.abs(outcome.error) < NOISE, 0.0, outcome.error)
         scored = np.isfinite(error)
         absolute = np.where(scored, np.abs(error), -1.0)

@@ -102,7 +102,23 @@ def test_answers_are_judged_as_the_reference_judges(function, dtype):
         assert np.abs(found - np.where(error < NOISE, 0, error))[clear].max() <= accuracy
 
 
-PLACES = ("-1e30", "-15.2", "-13.5", "-5", "-0x1.0p-21", "-1e-9", "-1e-30", "1e-40", "0x1p-26", "2e-7", "0.7", "2", "4.4", "9", "1e30")
+PLACES = (
+    "-1e30",
+    "-15.2",
+    "-13.5",
+    "-5",
+    "-0x1.0p-21",
+    "-1e-9",
+    "-1e-30",
+    "1e-40",
+    "0x1p-26",
+    "2e-7",
+    "0.7",
+    "2",
+    "4.4",
+    "9",
+    "1e30",
+)
 
 
 @pytest.mark.parametrize("function", JUDGED)

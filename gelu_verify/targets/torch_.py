@@ -19,7 +19,6 @@ SQRT_2_OVER_PI = sqrt(2 / pi)
 NOTE = "CPU, contiguous, preallocated output"
 
 
-
 class _Switch:
     """A switch that is global to the process, not to a thread: many may depend on it at once, who sets it is alone."""
 

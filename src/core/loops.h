@@ -8,7 +8,7 @@
 
 #ifdef GV_CLONES
 /* told what to do by whoever compiles: tests/clones.c */
-#elif defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#elif defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && __GNUC__ >= 12 && !defined(__clang__)
 #define GV_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
 #define GV_CLONES

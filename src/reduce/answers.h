@@ -1,4 +1,4 @@
-/* Answers to inputs that are judged here, strip by strip: evaluated, judged and counted while all is in the L1 cache. */
+/* Answers to inputs that are judged here, strip by strip: evaluated, judged, counted while all is in the L1 cache. */
 #ifndef GV_REDUCE_ANSWERS_H
 #define GV_REDUCE_ANSWERS_H
 #include "dense.h"

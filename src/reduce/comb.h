@@ -99,7 +99,11 @@ static int gv_judge_ends(gv_reducer *r, gv_strip *s, const gv_truth *truth, cons
 #define GV_STRETCHES 8 /* most buckets of a run that can be settled */
 
 /* What a run of settled answers in one bucket adds. */
-typedef struct { int64_t first, last, error_sum; uint32_t got_first, got_last; double error_first, error_last; } gv_stretch;
+typedef struct {
+    int64_t first, last, error_sum;
+    uint32_t got_first, got_last;
+    double error_first, error_last;
+} gv_stretch;
 
 static void gv_note_stretch(gv_reducer *r, const gv_stretch *t, const gv_span *span, int64_t region) {
     gv_row *row = &r->rows[gv_bucket(t->first, 32)];
@@ -156,8 +160,8 @@ static void gv_note_settled_facts(gv_reducer *r, const gv_span *span, int64_t fi
     gv_note_farthest(&r->facts.approximation_abs, 0.0, first);
 }
 
-/* A run of one sign in which every answer is the settled one: errors are 0, or those of a leading term; or there are none
-   (NaN). 0 when it must be judged one by one. */
+/* A run of one sign in which every answer is the settled one: errors are 0, or those of a leading term; or there are
+   none (NaN). 0 when it must be judged one by one. */
 static int gv_add_settled(gv_reducer *r, const gv_span *span, int64_t first, const uint32_t *got, size_t n) {
     const int64_t within = 65535;
     int64_t last = first + (int64_t)n - 1, region = gv_region_of(r, first);
@@ -194,7 +198,7 @@ GV_CLONES static void gv_fill_comb_strip(gv_strip *s, int64_t first, const uint3
 #define GV_ADDED 0
 #define GV_CHANGED 1
 
-/* The answers to a comb of n inputs; GV_CHANGED when x is no longer what gv_comb wrote: nothing is worth keeping then. */
+/* The answers to a comb of n inputs; GV_CHANGED when x is no longer what gv_comb wrote: nothing is kept then. */
 static int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const uint32_t *got, size_t n) {
     const gv_rules *rules = &r->rules;
     int64_t last = first + (int64_t)n - 1;

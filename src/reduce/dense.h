@@ -38,9 +38,9 @@ GV_CLONES static gv_bit_totals gv_total_bits(const gv_strip *s, const int32_t *r
     const uint32_t mask = (1u << (width - 1)) - 1;
     for (size_t i = 0; i < n; i++) {
         uint32_t got = s->got_bits[i], want = s->want[i], got_zero = (got & mask) == 0, want_zero = (want & mask) == 0;
-        int32_t want_sign = -(int32_t)(want >> (width - 1)), want_rank = ((int32_t)(want & mask) ^ want_sign) - want_sign;
+        int32_t negative = -(int32_t)(want >> (width - 1)), there = ((int32_t)(want & mask) ^ negative) - negative;
         int32_t here = rank[i + 1], ordinal = here - (int32_t)(got >> (width - 1));
-        uint32_t distance = here > want_rank ? (uint32_t)here - (uint32_t)want_rank : (uint32_t)want_rank - (uint32_t)here;
+        uint32_t distance = here > there ? (uint32_t)here - (uint32_t)there : (uint32_t)there - (uint32_t)here;
         t.correct += (got == want) | (either_zero & got_zero & want_zero);
         t.wrong_sign += ((got ^ want) >> (width - 1)) & (1 - got_zero);
         t.zero_lost += got_zero & (1 - want_zero);
@@ -106,7 +106,8 @@ static void gv_note_extremes(gv_reducer *r, const gv_strip *s, const gv_bit_tota
     gv_facts *facts = &r->facts;
     int64_t low = t->lowest, high = t->highest;
     if (!facts->lowest.met || low <= facts->lowest.value)
-        gv_note_extreme(&facts->lowest, low, ordinal + (int64_t)gv_first_answer(s, (uint32_t)gv_bits_at(low, width), n));
+        gv_note_extreme(&facts->lowest, low,
+                        ordinal + (int64_t)gv_first_answer(s, (uint32_t)gv_bits_at(low, width), n));
     if (!facts->highest.met || -high <= facts->highest.value)
         gv_note_extreme(&facts->highest, -high,
                         ordinal + (int64_t)gv_first_answer(s, (uint32_t)gv_bits_at(high, width), n));

@@ -7,7 +7,7 @@
 
 #define GV_STRIP 256 /* inputs judged at once: all arrays of a strip stay in the L1 cache */
 #define GV_NOISE 0x1p-17 /* ulp: half the unit of error_sum; smaller errors count as 0 */
-#define GV_ACCURACY 36 /* errors are known within 2^(p - 36) ulp: values that are less certain are asked for elsewhere */
+#define GV_ACCURACY 36 /* errors are known within 2^(p - 36) ulp: less certain values are not used */
 #define GV_SHIFTER 0x1.8p52
 #define GV_WIDE(condition) ((int64_t)(condition)) /* as wide as a double, so that vectors stay in step */
 
@@ -54,8 +54,8 @@ GV_INLINE int64_t gv_judge_loop(gv_strip *s, const gv_format *fmt, int level, in
     const int down_shift = 64 - fmt->width;
     const double accuracy = gv_power_of_two(fmt->precision - GV_ACCURACY);
     const uint64_t first_sign = gv_bits_of(s->hi[0]) & sign_bit;
-    const int64_t first_top = gv_binade_of(fabs(s->hi[0]), has_lo ? gv_double_of(gv_bits_of(s->lo[0]) ^ first_sign) : 0.0,
-                                           s->err[0], emin).top;
+    const double first_lo = has_lo ? gv_double_of(gv_bits_of(s->lo[0]) ^ first_sign) : 0.0;
+    const int64_t first_top = gv_binade_of(fabs(s->hi[0]), first_lo, s->err[0], emin).top;
     int64_t all = 1;
     for (size_t i = 0; i < n; i++) {
         double err = s->err[i];
@@ -100,8 +100,8 @@ GV_CLONES static int64_t gv_judge_strip(gv_strip *s, const gv_format *fmt, int l
     return gv_judge_loop(s, fmt, 0, 1, n);
 }
 
-/* Whether consecutive inputs, between which f is monotone, have values of one sign in one binade, and not near its ends:
-   then so have all between the first and the last. */
+/* Whether consecutive inputs, between which f is monotone, have values of one sign in one binade, and not near its
+   ends: then so have all between the first and the last. */
 GV_INLINE int gv_is_level(const gv_strip *s, const gv_format *fmt, size_t n) {
     double first = fabs(s->hi[0]), last = fabs(s->hi[n - 1]);
     double least = first < last ? first : last, most = first < last ? last : first;

@@ -42,9 +42,9 @@ typedef struct {
     gv_farthest approximation_ulp, approximation_abs;
 } gv_facts;
 
-/* Inputs whose answers are known beforehand (gelu_verify/settled.py), with errors below the noise, or, where it `drifts`,
-   those of leaving out the term after x/2 or 1/2. A constant that is not the one required (0 for -0) counts as
-   correct where it is `accepted`. */
+/* Inputs whose answers are known beforehand (gelu_verify/settled.py), with errors below the noise, or, where it
+   `drifts`, those of leaving out the term after x/2 or 1/2. A constant that is not the one required (0 for -0) counts
+   as correct where it is `accepted`. */
 typedef struct { int64_t first, last, kind, drifts, accepted; uint64_t constant, required; } gv_span;
 
 typedef struct { int64_t x, got; } gv_point; /* ordinals */

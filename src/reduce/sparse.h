@@ -64,8 +64,8 @@ GV_INLINE void gv_count_one(gv_reducer *r, const gv_answer *a, int width) {
     row->correct += a->got == a->want || (got > infinity && want > infinity) || (rules->either_zero && !got && !want);
     row->faithful += a->faithful != 0;
     if (scored) {
-        int64_t rank = gv_rank(p.got), want_rank = gv_rank(gv_ordinal(a->want, width));
-        uint64_t distance = rank > want_rank ? (uint64_t)rank - (uint64_t)want_rank : (uint64_t)want_rank - (uint64_t)rank;
+        int64_t here = gv_rank(p.got), there = gv_rank(gv_ordinal(a->want, width));
+        uint64_t distance = here > there ? (uint64_t)here - (uint64_t)there : (uint64_t)there - (uint64_t)here;
         row->error_sum += gv_sum_units(a->error);
         row->hist[gv_bin(rules, absolute)]++;
         if (distance > r->facts.max_rank) r->facts.max_rank = distance;

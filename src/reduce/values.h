@@ -119,7 +119,8 @@ GV_VALUED(GV_DEFINE_VALUES)
 
 typedef struct { const char *name; gv_values values; double slope; int activation; } gv_valued_function;
 
-#define GV_VALUES_ROW(name, activation, slope, from, to, near, limit, tail) {#name, gv_values_##name, slope, activation},
+#define GV_VALUES_ROW(name, activation, slope, from, to, near, limit, tail) \
+    {#name, gv_values_##name, slope, activation},
 static const gv_valued_function gv_valued[] = {GV_VALUED(GV_VALUES_ROW){0, 0, 0.0, 0}};
 
 /* NULL for a function that has no values here */
