@@ -1,8 +1,10 @@
 """The sweep: exact merging in any order, measures against a naive count, failures as results."""
 
+import dataclasses
 import json
 import math
 import random
+import threading
 from fractions import Fraction
 from itertools import pairwise
 
@@ -383,3 +385,56 @@ def test_nan_inputs_are_counted_but_not_scored():
     unscored = int(is_nan(fmt, x).sum()) + 2
     assert table.hist.sum() == (1 << 16) - unscored
     assert np.isnan(table.columns["max_error"]).sum() == unscored
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_only_a_target_that_is_safe_in_threads_is_called_by_several_at_once(safe):
+    both, met = threading.Barrier(2), []
+
+    def answer(dtype, x):
+        if len(met) < 2:
+            try:
+                both.wait(timeout=2.0 if safe else 0.1)
+                met.append("together")
+            except threading.BrokenBarrierError:
+                met.append("alone")
+        return reference_bits("gelu", dtype, x)
+
+    mutant = dataclasses.replace(target("gelu", answer), safe_in_threads=safe)
+    assert sweep(mutant, make_plan("default", "gelu", "float32"), workers=2).failure is None
+    assert set(met[:2]) == {"together" if safe else "alone"}
+
+
+def test_times_stay_out_of_the_record():
+    result = sweep(correct("gelu"), make_plan("quick", "gelu", "float32"), workers=2)
+    assert result.record["time"] is None
+    assert 0 < result.time.target_s < result.time.sweep_s * result.time.threads
+    assert result.time.ratio == result.time.sweep_s * result.time.threads / result.time.target_s
+
+
+def test_a_sweep_that_is_stopped_takes_no_further_chunk():
+    done = []
+
+    def stop(inputs):
+        done.append(inputs)
+        if len(done) == 3:
+            raise KeyboardInterrupt
+
+    plan = make_plan("exhaustive", "gelu", "float32")
+    with pytest.raises(KeyboardInterrupt):
+        sweep(correct("gelu"), plan, workers=2, progress=stop)
+    assert len(done) <= 5
+
+
+def test_a_range_of_an_exhaustive_plan_gives_what_its_inputs_give():
+    """Combs, and the ends of the range that fill none, against the same inputs named one by one."""
+    fmt, mutant = get_format("float32"), faulty("silu", where(lambda x: np.abs(x + 3) < 1e-3, "-0.05"))
+    low, high = fmt.parse("-3.05"), fmt.parse("-2.95")
+    ranged = make_plan("exhaustive", "silu", "float32", ranges=[(high, low)])
+    x = np.concatenate([chunk.x_bits() for chunk in ranged.chunks])
+    assert any(chunk.is_comb for chunk in ranged.chunks)
+    explicit = [Chunk(0, "float32", 0, fmt.ordinal(int(x[0])), len(x), ordinals(fmt, x))]
+    whole = sweep(mutant, dataclasses.replace(ranged, chunks=explicit))
+    again = sweep(mutant, ranged, workers=3)
+    assert content(again.table) == content(whole.table)
+    assert again.record == whole.record
