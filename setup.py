@@ -10,11 +10,14 @@ from setuptools import Extension, setup
 
 SOURCE = Path("src")
 FLAGS = ["-std=c99", "-O3", "-ffp-contract=off"]  # no contraction, no fast-math: every operation rounds as written
-CORE = ("core", "math", "tables", "bracket")  # headers that more than one extension is made of
+VECTORS = "-fno-trapping-math"  # no exception flags: selections become vectors, and every result stays as it is
+CORE = ("core", "math", "tables", "bracket", "cr")  # headers that more than one extension is made of
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")  # one wheel for Python 3.11 and later, but free-threaded ones
 
 
-def extension(module: str, source: str, *folders: str, headers: tuple[str, ...] = (), **macros: str) -> Extension:
+def extension(
+    module: str, source: str, *folders: str, headers: tuple[str, ...] = (), flags: tuple[str, ...] = (), **macros: str
+) -> Extension:
     """Module `module` from src/`source` and the C files of src/`folders`; rebuilt when their headers change, or
     those of src/`headers`, which they include."""
     if ABI3:
@@ -24,7 +27,7 @@ def extension(module: str, source: str, *folders: str, headers: tuple[str, ...] 
         [str(SOURCE / source), *sorted(str(path) for folder in folders for path in (SOURCE / folder).glob("*.c"))],
         include_dirs=[str(SOURCE)],
         depends=sorted(str(path) for folder in (*folders, *headers) for path in (SOURCE / folder).rglob("*.h")),
-        extra_compile_args=FLAGS,
+        extra_compile_args=[*FLAGS, *flags],
         libraries=["m"],
         define_macros=list(macros.items()),
         py_limited_api=ABI3,
@@ -45,6 +48,7 @@ def kernel_versions() -> str:
 EXTENSIONS = [
     extension("gelu_verify._core", "core.pyx", "core", headers=CORE),
     extension("gelu_verify._correctly_rounded", "correctly_rounded.pyx", "cr", headers=(*CORE, "door")),
+    extension("gelu_verify._reduction", "reduction.pyx", "reduce", "core", headers=CORE, flags=(VECTORS,)),
     extension("gelu_verify.kernels._cpu", "cpu_kernels.pyx", "kernels", KERNEL_VERSIONS=f'"{kernel_versions()}"'),
 ]
 

@@ -19,7 +19,7 @@ FLOORS = [
     ["kernels"],
     ["targets"],
     ["plans"],
-    ["bucket_table", "reduction"],
+    ["bucket_table", "reduction", "settled"],
     ["checks"],
     ["sweep", "machine", "throughput"],
     ["results"],

@@ -18,6 +18,8 @@ from .program import OVER_BUDGET, stdout_for_results, warn
 if TYPE_CHECKING:
     from ..checks import Policy
     from ..results import Record
+    from ..targets import Target
+    from ..verify import Job
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
         with progress(1) as bar:
             bar.start("looking for implementations")
             found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
+        found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = not request.no_throughput
         for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed):
@@ -105,6 +108,22 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             facts=provenance(job.target.family for job in found),
         )
     return _stored(place), absent, place
+
+
+def _affordable(found: list[Job], request: Request) -> list[Job]:
+    """The jobs of a run; of a family that is asked for 2^32 inputs, the path that its users call, not all of them."""
+    if request.plan != "exhaustive" or request.ranges:
+        return found
+    kept = [job for job in found if job.dtype != "float32" or _is_asked_for(job.target, request.targets)]
+    left = [job.target.name for job in found if job not in kept]
+    if left and kept:
+        warn(f"2^32 inputs are for paths that are named, and for each family's first: not for {', '.join(left)}")
+    return kept or found
+
+
+def _is_asked_for(target: Target, names: tuple[str, ...]) -> bool:
+    """Whether it is named, or the path of its family that bears the function's own name."""
+    return target.family == "callable" or target.name in (*names, f"{target.family}.{target.function}")
 
 
 def _also(request: Request) -> str:
@@ -142,10 +161,23 @@ def _print(request: Request, records: list[Record], absent: dict[str, str], plac
         from ..terminal import print_matrix
 
         print_matrix(records, absent=absent)
+    for record in records:
+        if record.get("time"):
+            click.echo(_times(record), err=request.as_json)
     for path in write_report([read_run(place)], place):
         if path.suffix in (".html", ".md"):
             click.echo(f"written: {path}", err=request.as_json)
     click.echo(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
+
+
+def _times(record: Record) -> str:
+    """How long an exhaustive sweep took, beside the calls that it judged."""
+    time, name = record["time"], f"{record['target']} {record['function']} {record['dtype']}"
+    alone = time["target_s"] / time["threads"]
+    return (
+        f"{name}: {record['n']:,} inputs in {time['sweep_s']:.1f} s, {time['ratio']:.2f} times the {alone:.1f} s "
+        f"that its calls took on {time['threads']} threads"
+    )
 
 
 def _faults(records: list[Record], max_ulp: float | None) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from math import pi, sqrt
-from threading import Lock
+from threading import Condition
 from types import ModuleType
 from typing import Any
 
@@ -17,8 +18,33 @@ SQRT_HALF = sqrt(0.5)
 SQRT_2_OVER_PI = sqrt(2 / pi)
 NOTE = "CPU, contiguous, preallocated output"
 
-# The oneDNN switch is global to the process, not to a thread: who sets it and who depends on it take turns.
-_ONEDNN_SWITCH = Lock()
+
+class _Switch:
+    """A switch that is global to the process, not to a thread: many may depend on it at once, who sets it is alone."""
+
+    def __init__(self) -> None:
+        self._nobody = Condition()
+        self._dependent = 0
+
+    @contextmanager
+    def left_as_it_is(self) -> Iterator[None]:
+        with self._nobody:
+            self._dependent += 1
+        try:
+            yield
+        finally:
+            with self._nobody:
+                self._dependent -= 1
+                self._nobody.notify_all()
+
+    @contextmanager
+    def set_by_me(self) -> Iterator[None]:
+        with self._nobody:
+            self._nobody.wait_for(lambda: not self._dependent)
+            yield
+
+
+_ONEDNN_SWITCH = _Switch()
 
 Compute = Callable[..., Any]
 
@@ -33,6 +59,7 @@ def discover() -> Iterator[Target]:
         arrays=get_kind("torch"),
         prepare=lambda x: (x, torch.empty_like(x)),
         note=NOTE,
+        safe_in_threads=True,
     )
 
 
@@ -81,7 +108,7 @@ def _strided(torch: ModuleType) -> Compute:
 
 def _in_turn(compute: Compute) -> Compute:
     def locked(*arguments: Any) -> Any:
-        with _ONEDNN_SWITCH:
+        with _ONEDNN_SWITCH.left_as_it_is():
             return compute(*arguments)
 
     return locked
@@ -90,7 +117,7 @@ def _in_turn(compute: Compute) -> Compute:
 def _without_onednn(torch: ModuleType, compute: Compute) -> Compute:
     # not torch.backends.mkldnn.flags: that sets four more switches and warns about one of them
     def locked(*arguments: Any) -> Any:
-        with _ONEDNN_SWITCH:
+        with _ONEDNN_SWITCH.set_by_me():
             before = torch._C._get_mkldnn_enabled()
             torch._C._set_mkldnn_enabled(False)
             try:
