@@ -25,7 +25,7 @@ GV_INLINE int gv_is_dense(gv_reducer *r, int64_t first, int64_t last, size_t n) 
     const gv_rules *rules = &r->rules;
     int width = rules->fmt.width;
     if (n < 16 || last - first != (int64_t)n - 1) return 0;
-    if (gv_bucket(first, width) != gv_bucket(last, width) || gv_piece(rules, first) != gv_piece(rules, last)) return 0;
+    if (gv_bucket(first, width) != gv_bucket(last, width) || gv_monotone_piece(rules, first) != gv_monotone_piece(rules, last)) return 0;
     int64_t region = gv_region_of(r, first);
     return region >= 0 && last < rules->edges[region + 1];
 }

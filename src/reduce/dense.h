@@ -142,7 +142,7 @@ static void gv_add_dense(gv_reducer *r, const gv_strip *s, int64_t ordinal, size
     int32_t rank[GV_STRIP + 1];
     gv_point first = {ordinal, gv_ordinal(s->got_bits[0], width)};
     int crossing = r->has_previous && gv_violates(rules, r->previous, first);
-    int falls = (gv_piece(rules, ordinal) % 2 == 0) == (rules->falls_first != 0);
+    int falls = (gv_monotone_piece(rules, ordinal) % 2 == 0) == (rules->falls_first != 0);
     gv_rank_strip(s, rank + 1, width, n);
     rank[0] = rank[1];
     gv_error_totals errors = gv_total_errors(s, n);

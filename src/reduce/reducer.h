@@ -121,7 +121,7 @@ GV_INLINE void gv_note_flag(gv_row *row, int flag, uint64_t magnitude) {
 }
 
 /* the number of turning points left of an ordinal */
-GV_INLINE int64_t gv_piece(const gv_rules *rules, int64_t ordinal) {
+GV_INLINE int64_t gv_monotone_piece(const gv_rules *rules, int64_t ordinal) {
     int64_t piece = 0;
     for (int64_t k = 0; k < rules->turn_count; k++) piece += rules->turns[k] < ordinal;
     return piece;
@@ -133,9 +133,9 @@ GV_INLINE int gv_is_number(const gv_rules *rules, int64_t ordinal) {
 
 /* whether the result moves against the function from one input to the next, by more than one float */
 GV_INLINE int gv_violates(const gv_rules *rules, gv_point a, gv_point b) {
-    int64_t piece = gv_piece(rules, a.x);
+    int64_t piece = gv_monotone_piece(rules, a.x);
     if (!gv_is_number(rules, a.x) || !gv_is_number(rules, b.x) || !gv_is_number(rules, a.got) ||
-        !gv_is_number(rules, b.got) || piece != gv_piece(rules, b.x))
+        !gv_is_number(rules, b.got) || piece != gv_monotone_piece(rules, b.x))
         return 0;
     int falls = (piece % 2 == 0) == (rules->falls_first != 0);
     return falls ? gv_rank(b.got) > gv_rank(a.got) + 1 : gv_rank(b.got) < gv_rank(a.got) - 1;
