@@ -13,17 +13,17 @@ cdef extern from "reduce/create.h":
     ctypedef int (*gv_values)(const double *x, double *hi, double *lo, double *err, size_t n) noexcept nogil
     ctypedef void (*gv_oracle)(void *owner, int approximated, uint64_t x_bits, uint64_t got_bits, uint64_t *want,
                                double *error, int *faithful) noexcept
+    ctypedef struct gv_series:
+        pass
     ctypedef struct gv_truth:
         gv_values values
-        double slope
-        int activation
+        gv_series series
         gv_loop exact
         uint64_t limits[6]
         double at_zero
     ctypedef struct gv_valued_function:
         gv_values values
-        double slope
-        int activation
+        gv_series series
     ctypedef struct gv_span:
         int64_t first, last, kind, drifts, accepted
         uint64_t constant, required
@@ -89,7 +89,7 @@ cdef int _truth(gv_truth *truth, tuple described) except -1:
     truth.exact = gv_find(name)
     cdef const gv_valued_function *found = gv_find_values(name)
     if found != NULL:
-        truth.values, truth.slope, truth.activation = found.values, found.slope, found.activation
+        truth.values, truth.series = found.values, found.series
     return 0
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +71,8 @@ def run(**typed: Any) -> None:
     """
     request = Request(**typed)
     records, absent, place = _execute(request)
-    _print(request, records, absent, place)
+    with _no_collection():
+        _print(request, records, absent, place)
     if request.strict and (faults := _faults(records, request.max_ulp)):
         warn(f"strict: {len(faults)} of {len(records)} measurements fail: {faults[0]}")
         raise click.exceptions.Exit(OVER_BUDGET)
@@ -91,7 +95,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     kwargs = dict(_keyword(text) for text in request.kwargs)
     click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
     with stdout_for_results(), RunWriter(request.out) as writer:
-        with progress(1) as bar:
+        with progress(1) as bar, _no_collection():
             bar.start("looking for implementations")
             found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
         found = _affordable(found, request)
@@ -124,6 +128,17 @@ def _affordable(found: list[Job], request: Request) -> list[Job]:
 def _is_asked_for(target: Target, names: tuple[str, ...]) -> bool:
     """Whether it is named, or the path of its family that bears the function's own name."""
     return target.family == "callable" or target.name in (*names, f"{target.family}.{target.function}")
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Importing a framework makes a million objects that stay: looking for garbage among them takes half a second."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _also(request: Request) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import pi, sqrt
-from threading import Condition
+from threading import Lock
+from time import sleep
 from types import ModuleType
 from typing import Any
 
@@ -23,25 +24,27 @@ class _Switch:
     """A switch that is global to the process, not to a thread: many may depend on it at once, who sets it is alone."""
 
     def __init__(self) -> None:
-        self._nobody = Condition()
+        self._lock = Lock()
         self._dependent = 0
 
-    @contextmanager
-    def left_as_it_is(self) -> Iterator[None]:
-        with self._nobody:
+    def __enter__(self) -> None:
+        """While the switch must stay as it is."""
+        with self._lock:
             self._dependent += 1
-        try:
-            yield
-        finally:
-            with self._nobody:
-                self._dependent -= 1
-                self._nobody.notify_all()
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._dependent -= 1
 
     @contextmanager
     def set_by_me(self) -> Iterator[None]:
-        with self._nobody:
-            self._nobody.wait_for(lambda: not self._dependent)
-            yield
+        """While nobody depends on it."""
+        while True:
+            with self._lock:
+                if not self._dependent:
+                    yield
+                    return
+            sleep(1e-4)
 
 
 _ONEDNN_SWITCH = _Switch()
@@ -108,7 +111,7 @@ def _strided(torch: ModuleType) -> Compute:
 
 def _in_turn(compute: Compute) -> Compute:
     def locked(*arguments: Any) -> Any:
-        with _ONEDNN_SWITCH.left_as_it_is():
+        with _ONEDNN_SWITCH:
             return compute(*arguments)
 
     return locked

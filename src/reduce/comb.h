@@ -72,18 +72,19 @@ GV_CLONES static gv_difference gv_compare(const gv_span *span, int64_t first, co
 }
 
 /* sum of the errors of answers that are the leading term, of m consecutive inputs, as gv_judge_strip finds them */
-GV_CLONES static int64_t gv_drift_sum(int64_t first, int activation, double slope, double scale, size_t m) {
+GV_CLONES static int64_t gv_drift_sum(int64_t first, gv_series series, double scale, size_t m) {
     int64_t sum = 0;
     int32_t start = (int32_t)first;
     for (size_t i = 0; i < m; i++) {
         double x = gv_decode_32(gv_bits_32(start + (int32_t)i));
-        sum += gv_sum_units(gv_less_noise(-(gv_next_term(x, activation, slope) * scale)));
+        double error = -(gv_next_terms(x, series) * scale); /* within 1/8; noise rounds to 0 units by itself */
+        sum += (int64_t)(gv_bits_of(error * GV_SUM_SCALE + GV_SHIFTER) - gv_bits_of(GV_SHIFTER));
     }
     return sum;
 }
 
 /* Two ends of a run in the strip `s`, judged: 0 where they do not have one u(y) and errors within 1/8. The error grows
-   with |x| (it is that of leaving out c x^2), so what holds at the ends holds between them. */
+   with |x| (it is that of leaving out what comes after x/2 or 1/2), so what holds at the ends holds between them. */
 static int gv_judge_ends(gv_reducer *r, gv_strip *s, const gv_truth *truth, const int64_t *ends, const uint32_t *got) {
     for (int k = 0; k < 2; k++) {
         s->x_bits[k] = gv_bits_32((int32_t)ends[k]);
@@ -96,7 +97,7 @@ static int gv_judge_ends(gv_reducer *r, gv_strip *s, const gv_truth *truth, cons
            fabs(s->error[1]) <= 0.125;
 }
 
-#define GV_STRETCHES 8 /* most buckets of a run that can be settled */
+#define GV_STRETCHES 12 /* most buckets of a run that can be settled */
 
 /* What a run of settled answers in one bucket adds. */
 typedef struct {
@@ -143,8 +144,7 @@ static int gv_drift(gv_reducer *r, gv_stretch *t) {
     if (!gv_judge_ends(r, s, &rules->truth, ends, got)) return 0;
     t->error_first = s->error[0];
     t->error_last = s->error[1];
-    t->error_sum = gv_drift_sum(t->first, rules->truth.activation, rules->truth.slope, 1.0 / s->unit[0],
-                                (size_t)(t->last - t->first + 1));
+    t->error_sum = gv_drift_sum(t->first, rules->truth.series, 1.0 / s->unit[0], (size_t)(t->last - t->first + 1));
     return 1;
 }
 

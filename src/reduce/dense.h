@@ -127,6 +127,19 @@ static void gv_note_worst_of_strip(gv_reducer *r, gv_row *row, const gv_strip *s
     if (seen) seen->n += (int64_t)n;
 }
 
+/* A strip of the left tail in which every answer is a zero that it should not be: its right end is nearest to zero.
+   0 where it is none. */
+static int gv_note_lost_tail(gv_reducer *r, gv_row *row, const gv_bit_totals *t, int64_t ordinal, size_t n) {
+    int64_t last = ordinal + (int64_t)n - 1;
+    if (t->zero_lost != n || last > r->rules.tail_end || t->lowest != t->highest) return 0;
+    uint32_t before = row->count[GV_ZERO_LOST];
+    gv_note_flag(row, GV_ZERO_LOST, (uint64_t)gv_size(last));
+    row->count[GV_ZERO_LOST] = before + (uint32_t)n;
+    uint64_t got = gv_bits_at(t->lowest, r->rules.fmt.width);
+    gv_note_nearest(&r->facts.zero_from, last, got, 0, 0);
+    return 1;
+}
+
 GV_CLONES static void gv_rank_strip(const gv_strip *s, int32_t *rank, int width, size_t n) {
     for (size_t i = 0; i < n; i++) {
         int32_t sign = -(int32_t)(s->got_bits[i] >> (width - 1));
@@ -155,7 +168,9 @@ static void gv_add_dense(gv_reducer *r, const gv_strip *s, int64_t ordinal, size
     gv_add_histogram(row, rules, s, &errors, n);
     if (t.max_rank > r->facts.max_rank) r->facts.max_rank = t.max_rank;
     int beyond = rules->stays_below_x && t.beyond;
-    if (t.wrong_sign || t.zero_lost || t.rises || beyond || crossing) gv_note_strip(r, row, s, ordinal, n, beyond);
+    int others = t.wrong_sign || t.rises || beyond || crossing;
+    if (others || (t.zero_lost && !gv_note_lost_tail(r, row, &t, ordinal, n)))
+        gv_note_strip(r, row, s, ordinal, n, beyond);
     else gv_note_extremes(r, s, &t, ordinal, width, n);
     r->previous = (gv_point){ordinal + (int64_t)n - 1, gv_ordinal(s->got_bits[n - 1], width)};
     r->has_previous = 1;

@@ -119,8 +119,7 @@ typedef void (*gv_oracle)(void *owner, int approximated, uint64_t x_bits, uint64
 /* One function to judge against. */
 typedef struct {
     gv_values values; /* NULL where there is none: then nothing is judged here */
-    double slope;     /* near zero f is x/2 + slope x^2, or the derivative of that */
-    int activation;
+    gv_series series; /* near zero */
     gv_loop exact;
     uint64_t limits[6];
     double at_zero;
