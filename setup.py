@@ -10,19 +10,24 @@ from setuptools import Extension, setup
 
 SOURCE = Path("src")
 FLAGS = ["-std=c99", "-O3", "-ffp-contract=off"]  # no contraction, no fast-math: every operation rounds as written
+VECTORS = "-fno-trapping-math"  # no exception flags: selections become vectors, and every result stays as it is
+CORE = ("core", "math", "tables", "bracket", "cr")  # headers that more than one extension is made of
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")  # one wheel for Python 3.11 and later, but free-threaded ones
 
 
-def extension(module: str, source: str, *headers: str, **macros: str) -> Extension:
-    """Module `module` from src/`source`, which includes headers of the folders src/`headers`; with their C files."""
+def extension(
+    module: str, source: str, *folders: str, headers: tuple[str, ...] = (), flags: tuple[str, ...] = (), **macros: str
+) -> Extension:
+    """Module `module` from src/`source` and the C files of src/`folders`; rebuilt when their headers change, or
+    those of src/`headers`, which they include."""
     if ABI3:
         macros["Py_LIMITED_API"] = "0x030b0000"
     return Extension(
         module,
-        [str(SOURCE / source), *sorted(str(path) for folder in headers for path in (SOURCE / folder).glob("*.c"))],
+        [str(SOURCE / source), *sorted(str(path) for folder in folders for path in (SOURCE / folder).glob("*.c"))],
         include_dirs=[str(SOURCE)],
-        depends=sorted(str(path) for folder in headers for path in (SOURCE / folder).rglob("*.h")),
-        extra_compile_args=FLAGS,
+        depends=sorted(str(path) for folder in (*folders, *headers) for path in (SOURCE / folder).rglob("*.h")),
+        extra_compile_args=[*FLAGS, *flags],
         libraries=["m"],
         define_macros=list(macros.items()),
         py_limited_api=ABI3,
@@ -41,7 +46,9 @@ def kernel_versions() -> str:
 
 
 EXTENSIONS = [
-    extension("gelu_verify._core", "core.pyx", "core", "math"),
+    extension("gelu_verify._core", "core.pyx", "core", headers=CORE),
+    extension("gelu_verify._correctly_rounded", "correctly_rounded.pyx", "cr", headers=(*CORE, "door")),
+    extension("gelu_verify._reduction", "reduction.pyx", "reduce", "core", headers=CORE, flags=(VECTORS,)),
     extension("gelu_verify.kernels._cpu", "cpu_kernels.pyx", "kernels", KERNEL_VERSIONS=f'"{kernel_versions()}"'),
 ]
 

@@ -1,8 +1,9 @@
-"""How accurate is a GELU? Reference values, correctly rounded, and a verifier for implementations.
+"""How accurate is a GELU? Reference values, correctly rounded, a verifier for implementations, and right ones.
 
 The public names load on first use, so that importing the package costs nothing:
-`reference`, `reference_bits`, `exact`, `ulp_error` (what is the right answer) and `verify` (how
-wrong is this one).
+`gelu`, `gelu_tanh`, `gelu_sigmoid`, `silu` and their gradients `gelu_grad` ... (correctly rounded, to
+compute with), `reference`, `reference_bits`, `exact`, `ulp_error` (what is the right answer) and
+`verify` (how wrong is this one).
 """
 
 from __future__ import annotations
@@ -13,6 +14,14 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .correctly_rounded import gelu as gelu
+    from .correctly_rounded import gelu_grad as gelu_grad
+    from .correctly_rounded import gelu_sigmoid as gelu_sigmoid
+    from .correctly_rounded import gelu_sigmoid_grad as gelu_sigmoid_grad
+    from .correctly_rounded import gelu_tanh as gelu_tanh
+    from .correctly_rounded import gelu_tanh_grad as gelu_tanh_grad
+    from .correctly_rounded import silu as silu
+    from .correctly_rounded import silu_grad as silu_grad
     from .reference import exact as exact
     from .reference import reference as reference
     from .reference import reference_bits as reference_bits
@@ -27,6 +36,14 @@ _HOME = {
     "exact": "reference",
     "ulp_error": "reference",
     "verify": "verify",
+    "gelu": "correctly_rounded",
+    "gelu_grad": "correctly_rounded",
+    "gelu_sigmoid": "correctly_rounded",
+    "gelu_sigmoid_grad": "correctly_rounded",
+    "gelu_tanh": "correctly_rounded",
+    "gelu_tanh_grad": "correctly_rounded",
+    "silu": "correctly_rounded",
+    "silu_grad": "correctly_rounded",
 }
 __all__ = ["__version__", *_HOME]
 

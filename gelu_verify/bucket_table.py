@@ -20,6 +20,7 @@ from .formats import Format, buckets, from_ordinals, ordinals
 from .functions import Function
 
 SUM_SCALE = 1 << 16  # error_sum counts 2^-16 ulp
+NOISE = 2.0**-17  # ulp: smaller errors count as 0; half a unit of error_sum, and no more is known of an error anyway
 SUM_CLIP = float(1 << 24)  # one lost result must not drown the bias of all others
 HIST_EDGES = (
     *(1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0),

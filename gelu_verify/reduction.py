@@ -1,33 +1,44 @@
-"""From what a chunk gave to its table: vectorized, no loop over buckets."""
+"""From what a target gave to a table: the rules of a sweep, and the C reducer that counts by them."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from .bucket_table import (
-    HIST_EDGES,
-    SUM_CLIP,
-    SUM_SCALE,
-    SUMS,
-    WITNESS,
-    Columns,
-    Facts,
-    Pieces,
-    Table,
-    nearest_of,
-    over,
-    starts_of,
-    worst_of,
-)
-from .formats import Format, buckets, is_finite, is_nan, is_negative, is_zero, ordinals
-from .functions import Function
+from . import _reduction
+from .bucket_table import HIST_EDGES, NEAREST, SUMS, WITNESS, Columns, Facts, Pieces, Table
+from .formats import Format, get_format, ordinals
+from .functions import Function, get_function
+from .oracle import judge_exactly
+from .plans import TEETH
 from .points import fixed_bits
 from .regions import region_edges
+from .settled import settled_spans
+
+_WORST = np.dtype([("error", "f8"), ("ordinal", "i8"), ("x", "u8"), ("got", "u8"), ("want", "u8")])
+_ROW = np.dtype(
+    [
+        *(("worst", _WORST), ("error_sum", "i8"), ("nearest", "u8", len(NEAREST))),
+        *(("n", "u4"), ("correct", "u4"), ("faithful", "u4"), ("count", "u4", len(NEAREST))),
+        *(("hist", "u4", len(HIST_EDGES)), ("unused", "u4")),
+    ]
+)
+_REGION = np.dtype([("worst", _WORST), ("n", "i8")])
+_EXTREME = np.dtype([("met", "i8"), ("value", "i8"), ("ordinal", "i8")])
+_NEAR = np.dtype([*((name, "i8") for name in ("met", "size", "ordinal", "below")), ("got", "u8"), ("got_below", "u8")])
+_FAR = np.dtype([("met", "i8"), ("ordinal", "i8"), ("value", "f8")])
+_FACTS = np.dtype(
+    [
+        *(("max_rank", "u8"), ("lowest_got", _EXTREME), ("highest_got", _EXTREME)),
+        *((name, _NEAR) for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x")),
+        *(("approximation_ulp", _FAR), ("approximation_abs", _FAR)),
+    ]
+)  # the records of src/reduce/reducer.h, field by field
 
 
 @dataclass(frozen=True)
@@ -40,149 +51,169 @@ class Outcome:
     error: np.ndarray
     faithful: np.ndarray
 
-    @cached_property
-    def scored(self) -> np.ndarray:
-        return np.isfinite(self.error)
 
-    @cached_property
-    def absolute(self) -> np.ndarray:
-        """|E|, and -1 where nothing is scored."""
-        return np.where(self.scored, np.abs(self.error), -1.0)
+class Reduction:
+    """The table of a sweep while it grows; for one thread. Runs of inputs are added, each ascending, none twice."""
 
-    @property
-    def witness(self) -> Columns:
-        return dict(zip(WITNESS, (self.x, self.got, self.want), strict=True))
+    def __init__(self, fmt: Format, function: Function, pieces: Pieces) -> None:
+        def ask(approximated: bool, x_bits: int, got_bits: int) -> tuple[int, float, bool]:
+            entry = get_function(function.approximates) if approximated and function.approximates else function
+            return judge_exactly(entry, fmt, x_bits, got_bits)
+
+        self._fmt = fmt
+        self._fixed_bits, self._fixed = _fixed(function.name, fmt.name)
+        self._met: dict[int, int] = {}
+        self._reducer = _reduction.Reducer(_rules(fmt, function, pieces), ask)
+
+    @staticmethod
+    def judges(fmt: Format, function: Function) -> bool:
+        """Whether `add_answers` can judge: others are judged by `reference.judge` first."""
+        both = (function.name, function.approximates or function.name)
+        return fmt.width in (16, 32) and all(map(_reduction.judges, both))
+
+    def add_outcome(self, seen: Outcome) -> None:
+        """Answers that are judged already."""
+        x, got, want, faithful = (array.view(np.uint8) for array in (seen.x, seen.got, seen.want, seen.faithful))
+        self._reducer.add_judged(x, got, want, seen.error, faithful)
+        self._sample(seen.x, seen.got)
+
+    def add_answers(self, x: np.ndarray, got: np.ndarray) -> None:
+        """Answers `got` to inputs `x` (bits)."""
+        self._reducer.add_answers(x.view(np.uint8), got.view(np.uint8))
+        self._sample(x, got)
+
+    def add_comb(self, first: int, x: np.ndarray, got: np.ndarray) -> bool:
+        """Answers to the inputs of `comb`; False when x is no longer what it was."""
+        if not self._reducer.add_comb(first, x, got):
+            return False
+        size = len(x) - 1
+        for k in range(bisect_left(self._fixed, first), bisect_right(self._fixed, first + size - 1)):
+            tooth, place = divmod(self._fixed[k] - first, size // TEETH)
+            self._met[self._fixed_bits[k]] = int(got[TEETH * place + tooth])
+        return True
+
+    def _sample(self, x: np.ndarray, got: np.ndarray) -> None:
+        """Remember the answers at the fixed inputs."""
+        low, high = (self._fmt.ordinal(int(end)) for end in (x[0], x[-1]))
+        wanted = slice(bisect_left(self._fixed, low), bisect_right(self._fixed, high))
+        if wanted.start == wanted.stop:
+            return
+        x_ord = ordinals(self._fmt, x)
+        place = np.searchsorted(x_ord, self._fixed[wanted])
+        for bits, ordinal, at in zip(self._fixed_bits[wanted], self._fixed[wanted], place.tolist(), strict=True):
+            if x_ord[at] == ordinal:
+                self._met[bits] = int(got[at])
+
+    def table(self) -> Table:
+        """What was added so far; something must have been."""
+        rows = np.frombuffer(self._reducer.rows(), _ROW)
+        bucket = np.flatnonzero(rows["n"])
+        rows = rows[bucket]
+        columns: Columns = {"bucket": bucket.astype(np.uint16)}
+        columns |= {name: np.ascontiguousarray(rows[name], dtype=kind) for name, kind in SUMS.items()}
+        columns |= _worst_columns(rows["worst"])
+        sign = np.where(bucket < 0x8000, np.uint64(self._fmt.sign_mask), np.uint64(0))  # no bucket holds both signs
+        for k, name in enumerate(NEAREST):
+            count = np.ascontiguousarray(rows["count"][:, k])
+            columns[name] = count
+            columns[f"{name}_x"] = np.where(count > 0, rows["nearest"][:, k] | sign, np.uint64(0))
+        segments = np.frombuffer(self._reducer.segments(), np.int64).reshape(-1, 4)
+        samples = np.array(sorted(self._met.items()), dtype=np.uint64).reshape(-1, 2)
+        hist, by_x = np.ascontiguousarray(rows["hist"].T), np.argsort(segments[:, 0])
+        return Table(self._fmt, columns, hist, self._regions(), segments[by_x], samples, self._facts())
+
+    def _regions(self) -> Columns:
+        regions = np.frombuffer(self._reducer.regions(), _REGION)
+        met = np.flatnonzero(regions["n"])
+        counts = {"region": met.astype(np.uint8), "n": np.ascontiguousarray(regions["n"][met])}
+        return counts | _worst_columns(regions["worst"][met])
+
+    def _facts(self) -> Facts:
+        raw = np.frombuffer(self._reducer.facts(), _FACTS)[0]
+        found: dict[str, Any] = {"max_rank": int(raw["max_rank"])}
+        for name in (_FACTS.names or ())[1:]:
+            fact = dict(zip(raw[name].dtype.names, raw[name].item(), strict=True))
+            if not fact["met"]:
+                continue
+            if "value" in fact:
+                sign = -1 if name.startswith("approximation") else 1
+                found[name] = sign * fact["value"], fact["ordinal"]
+            else:
+                below = (fact["below"], fact["got_below"]) if name == "rises" else ()
+                found[name] = fact["size"], fact["ordinal"], fact["got"], *below
+        return Facts(**found)
+
+
+def comb(first: int, x: np.ndarray) -> None:
+    """Fill x with len(x) - 1 consecutive float32 inputs from the ordinal `first` on, in the order of a comb.
+
+    Input first + t * (size / TEETH) + j comes at TEETH * j + t; the last is the first again, as calls have an odd
+    length.
+    """
+    _reduction.comb(first, x)
 
 
 def reduce(fmt: Format, function: Function, pieces: Pieces, seen: Outcome) -> Table:
     """The table of one chunk."""
-    x, got, want, scored, absolute = seen.x, seen.got, seen.want, seen.scored, seen.absolute
-    x_ord, got_ord = ordinals(fmt, x), ordinals(fmt, got)
-    bucket = buckets(fmt, x)
-    starts = starts_of(bucket)
-    rows = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(x)))
-    flags = _flags(fmt, x, got, want)
-    flags["rises"] = np.zeros(len(x), dtype=bool)
-    flags["rises"][1:] = pieces.violated(x_ord[:-1], x_ord[1:], got_ord[:-1], got_ord[1:])
-    signed = np.clip(np.where(scored, seen.error, 0.0), -SUM_CLIP, SUM_CLIP)
-    sums = {
-        "n": np.ones(len(x), dtype=np.uint32),
-        "error_sum": np.rint(signed * SUM_SCALE).astype(np.int64),
-        "correct": _correct(fmt, function, got, want),
-        "faithful": seen.faithful,
+    reduction = Reduction(fmt, function, pieces)
+    reduction.add_outcome(seen)
+    return reduction.table()
+
+
+def _worst_columns(worst: np.ndarray) -> Columns:
+    error = np.where(worst["error"] < 0, np.nan, worst["error"])
+    return {"max_error": error} | {
+        name: np.ascontiguousarray(worst[field]) for name, field in zip(WITNESS, ("x", "got", "want"), strict=True)
     }
-    columns: Columns = {"bucket": bucket[starts]}
-    columns |= {name: over(np.add, sums[name], starts, kind) for name, kind in SUMS.items()}
-    columns |= worst_of(absolute, starts, rows, seen.witness)
-    for name, flag in flags.items():
-        columns |= nearest_of(fmt, name, columns["bucket"], flag, x, starts)
-    return Table(
-        fmt,
-        columns,
-        _histogram(absolute, scored, rows, len(starts)),
-        _regions(fmt, x_ord, absolute, seen.witness),
-        np.array([[x_ord[0], got_ord[0], x_ord[-1], got_ord[-1]]], dtype=np.int64),
-        _samples(fmt, function, seen, x_ord),
-        _facts(fmt, function, seen, flags, x_ord, got_ord),
-    )
 
 
-def _correct(fmt: Format, function: Function, got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """The same bits; any NaN for NaN; either zero for zero where f has not the sign of x (gradients, max(-0, 0))."""
-    same = (got == want) | (is_nan(fmt, got) & is_nan(fmt, want))
-    return same | (is_zero(fmt, got) & is_zero(fmt, want)) if function.sign != "x" else same
+# ---- rules ---------------------------------------------------------------------------------------
 
 
-def _flags(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> dict[str, np.ndarray]:
-    got_zero, got_nan, want_nan = is_zero(fmt, got), is_nan(fmt, got), is_nan(fmt, want)
-    finite = is_finite(fmt, got)
+@cache
+def _fixed(function: str, dtype: str) -> tuple[list[int], list[int]]:
+    """The fixed inputs by ordinal: bits, ordinals."""
+    bits = fixed_bits(function, dtype)
+    return bits.tolist(), ordinals(get_format(dtype), bits).tolist()
+
+
+def _rules(fmt: Format, function: Function, pieces: Pieces) -> dict[str, Any]:
+    """What the reducer must know of the function and the dtype."""
+    judged = Reduction.judges(fmt, function)
+    approximated = function.approximates
     return {
-        "nonfinite": is_finite(fmt, x) & ~finite & (is_finite(fmt, want) | got_nan),
-        "wrong_sign": (is_negative(fmt, got) != is_negative(fmt, want)) & ~(got_zero | got_nan | want_nan),
-        "zero_lost": got_zero & ~is_zero(fmt, want) & ~want_nan,
+        "fmt": (fmt.width, fmt.precision, fmt.emin, fmt.emax),
+        "truth": _truth(fmt, function) if judged else None,
+        "approximated": _truth(fmt, get_function(approximated)) if judged and approximated else None,
+        "turns": pieces.turns.tolist(),
+        "falls_first": pieces.falls_first,
+        "last": pieces.last,
+        "edges": region_edges(fmt.name).tolist(),
+        "tail_end": _tail_end(function, fmt),
+        "stays_below_x": stays_below_x(function),
+        "either_zero": function.sign != "x",
+        "spans": settled_spans(function.name) if judged and fmt.name == "float32" else (),
+        "bins": _BINS,
     }
 
 
-def _bin_of_half_octave() -> np.ndarray:
+def _truth(fmt: Format, function: Function) -> tuple[str, list[int], float]:
+    """Name, bits required at NaN, -inf, inf, -0 and 0 with those of infinity, and the value at zero."""
+    minus = fmt.sign_mask
+    at = (fmt.nan, fmt.infinity | minus, fmt.infinity, minus, 0)
+    limits = [*(function.limit_bits(fmt, bits) for bits in at), fmt.infinity]
+    return function.name, limits, 0.0 if function.at_zero == "x" else float(function.at_zero)
+
+
+def _bins() -> bytes:
     """Histogram bin of every (value of k << 51 as a double, of k+1 << 51]; the last entry is that of zero."""
     with np.errstate(invalid="ignore"):
         upper = (np.arange(1, 4097, dtype=np.int64) << 51).view(np.float64)
     bins = np.searchsorted(np.array(HIST_EDGES), np.where(np.isnan(upper), np.inf, upper))
-    return np.append(np.minimum(bins, len(HIST_EDGES) - 1), 0).astype(np.int64)
+    return np.append(np.minimum(bins, len(HIST_EDGES) - 1), 0).astype(np.uint8).tobytes()
 
 
-_BINS = _bin_of_half_octave()
-
-
-def _histogram(absolute: np.ndarray, scored: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    single = len(rows) == count
-    if not scored.all():
-        absolute, rows = absolute[scored], rows[scored]
-    bins = _BINS[(absolute.view(np.int64) - 1) >> 51]
-    if single:
-        histogram = np.zeros((len(HIST_EDGES), count), dtype=np.uint32)
-        histogram[bins, rows] = 1
-        return histogram
-    cell = bins * count + rows
-    return np.bincount(cell, minlength=len(HIST_EDGES) * count).astype(np.uint32).reshape(len(HIST_EDGES), count)
-
-
-def _regions(fmt: Format, x_ord: np.ndarray, absolute: np.ndarray, bits: Columns) -> Columns:
-    ends = np.searchsorted(x_ord, region_edges(fmt.name))
-    met = np.flatnonzero(np.diff(ends))
-    inside = slice(ends[0], ends[-1])
-    starts = ends[:-1][met] - ends[0]
-    sizes = np.diff(ends)[met]
-    columns: Columns = {"region": met.astype(np.uint8), "n": sizes.astype(np.int64)}
-    if not len(met):
-        empty = {name: np.zeros(0, dtype=np.uint64) for name in WITNESS}
-        return {**columns, "max_error": np.zeros(0), **empty}
-    rows = np.repeat(np.arange(len(met)), sizes)
-    return columns | worst_of(absolute[inside], starts, rows, {name: column[inside] for name, column in bits.items()})
-
-
-def _samples(fmt: Format, function: Function, seen: Outcome, x_ord: np.ndarray) -> np.ndarray:
-    """(x, got) bits of the fixed inputs in this chunk, by bits of x."""
-    fixed = fixed_bits(function.name, fmt.name)
-    wanted = ordinals(fmt, fixed)
-    place = np.minimum(np.searchsorted(x_ord, wanted), len(x_ord) - 1)
-    met = x_ord[place] == wanted
-    found = np.stack([fixed[met], seen.got[place[met]]], axis=1).astype(np.uint64)
-    return found[np.argsort(found[:, 0])]
-
-
-def _facts(
-    fmt: Format,
-    function: Function,
-    seen: Outcome,
-    flags: dict[str, np.ndarray],
-    x_ord: np.ndarray,
-    got_ord: np.ndarray,
-) -> Facts:
-    found: dict[str, Any] = {}
-    want_ord = ordinals(fmt, seen.want)
-    rank, want_rank = got_ord + (got_ord < 0), want_ord + (want_ord < 0)
-    distance = np.where(rank > want_rank, rank - want_rank, want_rank - rank).view(np.uint64)
-    if seen.scored.any():
-        found["max_rank"] = int(distance[seen.scored].max())
-    finite = np.flatnonzero(is_finite(fmt, seen.got))
-    if len(finite):
-        low, high = finite[np.argmin(got_ord[finite])], finite[np.argmax(got_ord[finite])]
-        found["lowest_got"] = int(got_ord[low]), int(x_ord[low])
-        found["highest_got"] = -int(got_ord[high]), int(x_ord[high])
-    size = np.abs(x_ord + (x_ord < 0))
-    marked = {name: flags[name] for name in ("nonfinite", "wrong_sign", "rises")}
-    marked["zero_from"] = flags["zero_lost"] & (x_ord <= _tail_end(function, fmt))
-    if stays_below_x(function):
-        marked["beyond_x"] = (np.abs(rank) > size) & seen.scored
-    for name, flag in marked.items():
-        places = np.flatnonzero(flag)
-        if len(places):
-            first = places[np.argmin(size[places])]
-            found[name] = int(size[first]), int(x_ord[first]), int(seen.got[first])
-            if name == "rises":
-                found[name] += int(x_ord[first - 1]), int(seen.got[first - 1])
-    return Facts(**found)
+_BINS = _bins()
 
 
 def _tail_end(function: Function, fmt: Format) -> int:

@@ -1,4 +1,4 @@
-"""Files that are shipped with the package: `data/`."""
+"""Files that are shipped with the package: `data/`, and the C headers of `src/`."""
 
 from pathlib import Path
 

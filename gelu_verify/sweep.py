@@ -1,29 +1,29 @@
-"""Plan x target x checks: chunks on threads, one merged table, one result.
+"""Plan x target x checks: chunks on threads, one table for each thread, merged exactly, one result.
 
-The target itself is called by one thread at a time, because nobody knows whether somebody else's
-code may be called by two; judging and reducing run beside it without the interpreter lock.
+A target is called by one thread at a time unless it says that it is safe in threads, because nobody knows whether
+somebody else's code may be called by two; judging and reducing run beside it without the interpreter lock.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Lock
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .bucket_table import HIST_EDGES, SUM_SCALE, Facts, Pieces, Table, finish, merge
+from .bucket_table import HIST_EDGES, NOISE, SUM_SCALE, Facts, Pieces, Table, finish, merge
 from .checks import CHECKS, Evidence, Finding, Policy
 from .errors import TargetFailure
 from .formats import Format, get_format, is_finite, is_negative, ordinals
 from .functions import Function, get_function
 from .plans import Chunk, Plan
-from .reduction import Outcome, reduce
+from .reduction import Outcome, Reduction, comb
 from .reference import judge, zero_threshold
 from .regions import REGIONS
 
@@ -33,9 +33,21 @@ if TYPE_CHECKING:
     from .targets.base import Target
 
 Record = dict[str, Any]
-BATCH = 256  # tables merged at once
-NOISE = 2.0**-30  # ulp: below it an error is the reference's own, and u(y) may be 1e290
 LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class Time:
+    """Seconds that a sweep took, seconds inside the target (summed over threads), and on how many threads."""
+
+    sweep_s: float
+    target_s: float
+    threads: int
+
+    @property
+    def ratio(self) -> float:
+        """What the sweep took over what the calls alone would, spread over the same threads."""
+        return self.sweep_s * self.threads / self.target_s
 
 
 @dataclass
@@ -44,6 +56,7 @@ class Result:
 
     record: Record
     table: Table | None
+    time: Time | None = None
 
     @property
     def max_ulp(self) -> float | None:
@@ -90,12 +103,12 @@ def sweep(
     function, fmt = get_function(plan.function), get_format(plan.dtype)
     identity = _identity(target, plan)
     try:
-        table = _measured(target, function, fmt, plan, workers or available_cores(), progress)
+        table, time = _Sweep(target, function, fmt, plan, progress).run(workers or available_cores())
         evidence = Evidence(function, fmt, target, table, plan, policy)
         findings = {name: check.run(evidence) for name, check in CHECKS.items()}
     except TargetFailure as failure:
         return Result({**identity, **_NOTHING, "failure": str(failure)}, None)
-    return Result({**identity, **_measures(evidence, findings), "failure": None}, table)
+    return Result({**identity, **_measures(evidence, findings), "failure": None}, table, time)
 
 
 def available_cores() -> int:
@@ -106,56 +119,120 @@ def available_cores() -> int:
 # ---- measuring -----------------------------------------------------------------------------------
 
 
-def _measured(
-    target: Target,
-    function: Function,
-    fmt: Format,
-    plan: Plan,
-    workers: int,
-    progress: Callable[[int], object] | None,
-) -> Table:
-    pieces, lock = Pieces.of(function, fmt), Lock()
-    parts: list[Table] = []
-    for table in _in_order(plan, workers, lambda chunk: measure_chunk(target, function, fmt, pieces, chunk, lock)):
-        parts.append(table)
-        if len(parts) == BATCH:
-            parts = [merge(parts)]
-        if progress:
-            progress(int(table.columns["n"].sum()))
-    return finish(merge(parts), pieces)
+class _Sweep:
+    """One plan on one target: every thread takes the next chunk until none is left or one fails."""
+
+    def __init__(
+        self, target: Target, function: Function, fmt: Format, plan: Plan, progress: Callable[[int], object] | None
+    ) -> None:
+        self._target, self._function, self._fmt, self._plan = target, function, fmt, plan
+        self._progress = progress or (lambda inputs: None)
+        self._pieces = Pieces.of(function, fmt)
+        self._lock = Lock()
+        self._turn = None if target.safe_in_threads else Lock()
+        self._next = 0
+        self._failures: dict[int, BaseException] = {}
+        self._target_s = 0.0
+
+    def run(self, workers: int) -> tuple[Table, Time]:
+        """The merged table; the failure raised is that of the first chunk that fails."""
+        start, threads = perf_counter(), min(workers, len(self._plan.chunks))
+        if threads == 1:
+            tables = [self._work()]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                try:
+                    tables = list(pool.map(lambda _: self._work(), range(threads)))
+                except BaseException:  # Ctrl-C: the threads stop at the next chunk
+                    self._next = len(self._plan.chunks)
+                    raise
+        if self._failures:
+            raise self._failures[min(self._failures)]
+        table = finish(merge([table for table in tables if table is not None]), self._pieces)
+        return table, Time(perf_counter() - start, self._target_s, threads)
+
+    def _work(self) -> Table | None:
+        """The table of the chunks that this thread took; None where it came too late for one, or one failed."""
+        worker = _Worker(self._target, self._function, self._fmt, self._pieces, self._turn)
+        while (index := self._taken()) is not None:
+            try:
+                chunk = self._plan.chunks[index]
+                worker.measure(chunk)
+                with self._lock:
+                    self._progress(chunk.size)
+            except BaseException as failure:  # noqa: BLE001 - raised again by `run`, in the thread that asked
+                self._failures[index] = failure
+        with self._lock:
+            self._target_s += worker.target_s
+        return worker.table() if worker.measured and not self._failures else None
+
+    def _taken(self) -> int | None:
+        """Index of a chunk that nobody else takes; None when there are no more, or one has failed."""
+        with self._lock:
+            if self._failures or self._next >= len(self._plan.chunks):
+                return None
+            self._next += 1
+            return self._next - 1
 
 
-def _in_order(plan: Plan, workers: int, measure: Callable[[Chunk], Table]) -> Iterator[Table]:
-    """`measure` of every chunk, some ahead on threads; the first failure is that of the first chunk that fails."""
-    if workers == 1 or len(plan.chunks) == 1:
-        yield from map(measure, plan.chunks)
-        return
-    waiting: deque[Future[Table]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for chunk in plan.chunks:
-                waiting.append(pool.submit(measure, chunk))
-                if len(waiting) > 2 * workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+class _Worker:
+    """One thread's table while it grows, and its room for inputs."""
 
+    def __init__(self, target: Target, function: Function, fmt: Format, pieces: Pieces, turn: Lock | None) -> None:
+        self._target, self._function, self._fmt, self._turn = target, function, fmt, turn
+        self._reduction = Reduction(fmt, function, pieces)
+        self._judged_here = Reduction.judges(fmt, function)
+        self._facts = Facts()
+        self._room = np.empty(0, fmt.uint)
+        self.target_s = 0.0
+        self.measured = False
 
-def measure_chunk(target: Target, function: Function, fmt: Format, pieces: Pieces, chunk: Chunk, lock: Lock) -> Table:
-    """The table of one chunk: permute, call, judge, reduce."""
-    x, order = chunk.x_bits(), chunk.order()
-    shuffled, got = x[order], np.empty_like(x)
-    with lock:
-        answer = target.evaluate(fmt.name, shuffled)
-    got[order] = answer
-    want, error, faithful = judge(function.name, fmt.name, x, got)
-    seen = Outcome(x, got, want, _no_overflow(fmt, got, error), faithful)
-    table = reduce(fmt, function, pieces, seen)
-    if function.approximates is None:
-        return table
-    return replace(table, facts=table.facts.merged(_approximation(fmt, function.approximates, x, got)))
+    def measure(self, chunk: Chunk) -> None:
+        """Call, judge, reduce."""
+        if chunk.is_comb and self._judged_here:
+            self._measure_comb(chunk)
+        else:
+            self._measure_permuted(chunk)
+        self.measured = True
+
+    def table(self) -> Table:
+        table = self._reduction.table()
+        return replace(table, facts=table.facts.merged(self._facts))
+
+    def _measure_comb(self, chunk: Chunk) -> None:
+        """Inputs, call and judgement all in the order of the comb, which is made anew instead of being kept."""
+        if len(self._room) != chunk.size + 1:
+            self._room = np.empty(chunk.size + 1, np.uint32)
+        x = self._room
+        comb(chunk.first, x)
+        got = np.ascontiguousarray(self._answer(x))
+        if not self._reduction.add_comb(chunk.first, x, got):
+            asked = np.empty_like(x)
+            comb(chunk.first, asked)
+            self._target.check_unchanged(self._fmt, asked, x)
+
+    def _measure_permuted(self, chunk: Chunk) -> None:
+        x, order = chunk.x_bits(), chunk.order()
+        shuffled, got = x[order], np.empty_like(x)
+        lent = shuffled.copy()
+        got[order] = self._answer(lent)
+        self._target.check_unchanged(self._fmt, shuffled, lent)
+        if self._judged_here:
+            self._reduction.add_answers(x, got)
+            return
+        want, error, faithful = judge(self._function.name, self._fmt.name, x, got)
+        self._reduction.add_outcome(Outcome(x, got, want, _no_overflow(self._fmt, got, error), faithful))
+        if self._function.approximates is not None:
+            self._facts = self._facts.merged(_approximation(self._fmt, self._function.approximates, x, got))
+
+    def _answer(self, x: np.ndarray) -> np.ndarray:
+        if self._turn is None:
+            got, seconds = self._target.timed(self._fmt.name, x)
+        else:
+            with self._turn:
+                got, seconds = self._target.timed(self._fmt.name, x)
+        self.target_s += seconds
+        return got
 
 
 def _no_overflow(fmt: Format, got: np.ndarray, error: np.ndarray) -> np.ndarray:
@@ -171,9 +248,9 @@ def _approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> F
     if not len(scored):
         return Facts()
     x_ord, absolute = ordinals(fmt, x[scored]), absolute[scored]
+    absolute[absolute < NOISE] = 0
     with np.errstate(over="ignore"):
         distance = absolute * _ulp(fmt, exact, x[scored], want[scored])
-    distance[absolute < NOISE] = 0
     worst, farthest = int(np.argmax(absolute)), int(np.argmax(distance))
     return Facts(
         approximation_ulp=(-float(absolute[worst]), int(x_ord[worst])),
@@ -201,6 +278,7 @@ _NOTHING: Record = {
     "checks": {},
     "findings": {},
     "throughput": None,
+    "time": None,
     "buckets": None,
     "sha256": None,
 }

@@ -53,7 +53,7 @@ def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGE
     TargetFailure : the target raised
     """
     try:
-        return _timed(target, dtype, _inputs(dtype, n, seed).copy(), budget)
+        return _timed(target, dtype, inputs(dtype, n, seed).copy(), budget)
     except TargetFailure:
         raise
     except Exception as error:  # someone else's code: whatever it raises is a result
@@ -61,7 +61,8 @@ def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGE
 
 
 @lru_cache(maxsize=8)
-def _inputs(dtype: str, n: int, seed: int) -> np.ndarray:
+def inputs(dtype: str, n: int, seed: int) -> np.ndarray:
+    """Bits of normal(0, 2) numbers, which all callers share."""
     return np.random.default_rng(seed).normal(0.0, 2.0, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)
 
 

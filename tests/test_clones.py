@@ -15,9 +15,9 @@ TARGETS = {"x86-64": (), "x86-64-v3": ("avx2", "fma"), "x86-64-v4": ("avx512f", 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="these instruction sets are those of x86-64")
 
 
-def compiled(compiler, target, folder):
-    program = folder / f"{compiler}-{target}"
-    sources = [str(ROOT / "tests" / "clones.c"), str(ROOT / "src" / "core" / "quick.c")]
+def compiled(compiler, target, folder, program="clones"):
+    sources = [str(ROOT / "tests" / f"{program}.c"), str(ROOT / "src" / "core" / "quick.c")]
+    program = folder / f"{program}-{compiler}-{target}"
     flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror"]
     command = [
         compiler,
@@ -32,6 +32,18 @@ def compiled(compiler, target, folder):
     ]
     subprocess.run(command, check=True)
     return program
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_every_instruction_set_reduces_to_the_same_bytes(compiler, tmp_path):
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    here = set(machine()["isa"])
+    runnable = [target for target, needs in TARGETS.items() if here >= set(needs)]
+    programs = [compiled(compiler, target, tmp_path, "reduction_clones") for target in runnable]
+    outputs = [subprocess.check_output([program]) for program in programs]
+    assert len(outputs[0]) > 8 * 65536 * 200
+    assert len({hashlib.sha256(output).hexdigest() for output in outputs}) == 1
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

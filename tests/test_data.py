@@ -68,7 +68,7 @@ def test_hard_cases_are_answered_right_by_every_door(name, dtype):
         assert len({kind for *_, kind in cases} & {"close to a midpoint", "close to a number", "power of two"}) == 3
 
 
-@pytest.mark.parametrize("script", ["make_core_tables.py"])
+@pytest.mark.parametrize("script", ["make_core_tables.py", "make_bracket_tables.py"])
 def test_generated_sources_are_what_their_script_generates(script):
     done = subprocess.run([sys.executable, str(ROOT / "tools" / script), "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -110,7 +110,7 @@ def test_packages_in_pyproject_are_the_folders():
     configured = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
     folders = {
         ".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "gelu_verify").rglob("__init__.py")
-    } | {"gelu_verify.data"}
+    } | {"gelu_verify.data", "gelu_verify.src"}
     assert set(configured) == folders
 
 

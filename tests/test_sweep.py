@@ -1,8 +1,10 @@
 """The sweep: exact merging in any order, measures against a naive count, failures as results."""
 
+import dataclasses
 import json
 import math
 import random
+import threading
 from fractions import Fraction
 from itertools import pairwise
 
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from mutants import at, correct, faulty, moved, target, where
 
 from gelu_verify import sweep as sweep_module
-from gelu_verify.bucket_table import HIST_EDGES, Pieces, finish, merge
+from gelu_verify.bucket_table import HIST_EDGES, NOISE, Pieces, finish, merge
 from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import (
     DTYPES,
@@ -145,6 +147,7 @@ def naive(dtype, seen):
         row["nonfinite"] += fmt.is_finite(x) and not fmt.is_finite(got)
         row["zero_lost"] += fmt.magnitude(got) == 0 and fmt.magnitude(want) != 0 and not fmt.is_nan(want)
         if math.isfinite(error):
+            error = 0.0 if abs(error) < NOISE else error
             row["errors"].append((abs(error), x, got, want, error))
         if previous and not any(map(fmt.is_nan, (x, got, *previous))):
             side = [int(np.searchsorted(pieces.turns, fmt.ordinal(b))) for b in (previous[0], x)]
@@ -360,7 +363,7 @@ def test_the_failure_reported_is_that_of_the_first_chunk():
     assert len(calls) == 1
 
 
-def test_a_wide_exhaustive_plan_is_merged_in_batches(monkeypatch):
+def test_many_small_chunks_give_what_few_give():
     """Every bfloat16 input in 1,000 chunks gives what two chunks give."""
     fmt, whole = FORMATS["bfloat16"], make_plan("default", "gelu", "bfloat16")
     mutant = faulty("gelu", where(lambda x: np.abs(x + 2) < 0.3, "-0.05"))
@@ -368,7 +371,6 @@ def test_a_wide_exhaustive_plan_is_merged_in_batches(monkeypatch):
     ends = [-(1 << 15), *cuts.tolist(), 1 << 15]
     spans = [(a, b) for a, b in pairwise(ends) if a < b]
     chunks = [Chunk(i, fmt.name, 0, a, b - a) for i, (a, b) in enumerate(spans)]
-    monkeypatch.setattr(sweep_module, "BATCH", 7)
     many = sweep(mutant, Plan("default", "gelu", fmt.name, 0, True, 1 << 16, chunks))
     few = sweep(mutant, whole)
     assert many.record == few.record
@@ -383,3 +385,56 @@ def test_nan_inputs_are_counted_but_not_scored():
     unscored = int(is_nan(fmt, x).sum()) + 2
     assert table.hist.sum() == (1 << 16) - unscored
     assert np.isnan(table.columns["max_error"]).sum() == unscored
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_only_a_target_that_is_safe_in_threads_is_called_by_several_at_once(safe):
+    both, met = threading.Barrier(2), []
+
+    def answer(dtype, x):
+        if len(met) < 2:
+            try:
+                both.wait(timeout=2.0 if safe else 0.1)
+                met.append("together")
+            except threading.BrokenBarrierError:
+                met.append("alone")
+        return reference_bits("gelu", dtype, x)
+
+    mutant = dataclasses.replace(target("gelu", answer), safe_in_threads=safe)
+    assert sweep(mutant, make_plan("default", "gelu", "float32"), workers=2).failure is None
+    assert set(met[:2]) == {"together" if safe else "alone"}
+
+
+def test_times_stay_out_of_the_record():
+    result = sweep(correct("gelu"), make_plan("quick", "gelu", "float32"), workers=2)
+    assert result.record["time"] is None
+    assert 0 < result.time.target_s < result.time.sweep_s * result.time.threads
+    assert result.time.ratio == result.time.sweep_s * result.time.threads / result.time.target_s
+
+
+def test_a_sweep_that_is_stopped_takes_no_further_chunk():
+    done = []
+
+    def stop(inputs):
+        done.append(inputs)
+        if len(done) == 3:
+            raise KeyboardInterrupt
+
+    plan = make_plan("exhaustive", "gelu", "float32")
+    with pytest.raises(KeyboardInterrupt):
+        sweep(correct("gelu"), plan, workers=2, progress=stop)
+    assert len(done) <= 5
+
+
+def test_a_range_of_an_exhaustive_plan_gives_what_its_inputs_give():
+    """Combs, and the ends of the range that fill none, against the same inputs named one by one."""
+    fmt, mutant = get_format("float32"), faulty("silu", where(lambda x: np.abs(x + 3) < 1e-3, "-0.05"))
+    low, high = fmt.parse("-3.05"), fmt.parse("-2.95")
+    ranged = make_plan("exhaustive", "silu", "float32", ranges=[(high, low)])
+    x = np.concatenate([chunk.x_bits() for chunk in ranged.chunks])
+    assert any(chunk.is_comb for chunk in ranged.chunks)
+    explicit = [Chunk(0, "float32", 0, fmt.ordinal(int(x[0])), len(x), ordinals(fmt, x))]
+    whole = sweep(mutant, dataclasses.replace(ranged, chunks=explicit))
+    again = sweep(mutant, ranged, workers=3)
+    assert content(again.table) == content(whole.table)
+    assert again.record == whole.record

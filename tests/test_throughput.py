@@ -54,7 +54,7 @@ def test_only_the_call_is_timed_and_its_input_is_loaded_once_per_length():
 
 
 def test_inputs_are_normal_with_deviation_2():
-    x = throughput._inputs("float32", 1 << 16, 0).view(np.float32)
+    x = throughput.inputs("float32", 1 << 16, 0).view(np.float32)
     assert abs(x.mean()) < 0.05
     assert abs(x.std() - 2) < 0.05
 

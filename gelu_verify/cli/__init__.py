@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from .. import __version__
+from .bench import bench
+from .export import export
 from .gate import budget, gate
 from .listing import list_command
 from .lookup import lookup
@@ -15,7 +17,7 @@ from .run import run
 
 @click.group(
     cls=Program,
-    commands=[run, list_command, lookup, report, gate, budget],
+    commands=[run, list_command, lookup, report, gate, budget, bench, export],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

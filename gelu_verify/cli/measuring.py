@@ -1,7 +1,7 @@
 """What `run` and `gate` share: time and sweep every job, with a progress bar.
 
-Jobs are swept side by side, one per worker. Implementations are still called one at a time: some
-of them switch a global of their framework, and a user's function need not be safe in threads.
+Jobs are swept side by side, one per worker. Implementations are called one at a time, but for those that say
+that they are safe in threads: a user's function need not be.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from threading import Event, Lock
 from typing import Any
 
@@ -28,20 +28,23 @@ from .progress import progress
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
 
 
+_TOLD = ("name", "function", "dtypes", "form", "note", "version", "safe_in_threads")
+
+
 class _Stopped(Exception):
     """The run was interrupted: leave the sweep at the next chunk."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _OneAtATime(Target):
-    """A target that waits for its turn."""
+    """A target that waits for its turn, unless it is safe in threads."""
 
     inner: Target
     turn: Lock
 
     @classmethod
     def of(cls, inner: Target, turn: Lock) -> _OneAtATime:
-        told = {name: getattr(inner, name) for name in ("name", "function", "dtypes", "form", "note", "version")}
+        told = {name: getattr(inner, name) for name in _TOLD}
         return cls(inner=inner, turn=turn, **told)
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Any:
@@ -53,9 +56,11 @@ class _OneAtATime(Target):
     def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
         return self.inner.store(dtype, loaded, result)
 
-    def evaluate(self, dtype: str, x_bits: np.ndarray) -> np.ndarray:
+    def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+        if self.safe_in_threads:
+            return self.inner.timed(dtype, x_bits)
         with self.turn:
-            return self.inner.evaluate(dtype, x_bits)
+            return self.inner.timed(dtype, x_bits)
 
 
 def measured(
@@ -89,7 +94,11 @@ def measured(
             alone = workers if len(jobs) < workers else 1
             return sweep(_OneAtATime.of(job.target, turn), plan, workers=alone, progress=advance, policy=policy)
 
-        for job, timing, result in zip(jobs, times, _in_order(len(jobs), workers, work, stop), strict=True):
+        for job, plan, timing, result in zip(
+            jobs, plans, times, _in_order(len(jobs), workers, work, stop), strict=True
+        ):
+            if plan.exhaustive and plan.dtype == "float32" and result.time is not None:
+                result.record["time"] = {**asdict(result.time), "ratio": result.time.ratio}
             if result.failure is not None:
                 warn(f"failed: {job.label}: {result.failure}")
             elif isinstance(timing, TargetFailure):

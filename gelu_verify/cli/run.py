@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +21,8 @@ from .program import OVER_BUDGET, stdout_for_results, warn
 if TYPE_CHECKING:
     from ..checks import Policy
     from ..results import Record
+    from ..targets import Target
+    from ..verify import Job
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,8 @@ def run(**typed: Any) -> None:
     """
     request = Request(**typed)
     records, absent, place = _execute(request)
-    _print(request, records, absent, place)
+    with _no_collection():
+        _print(request, records, absent, place)
     if request.strict and (faults := _faults(records, request.max_ulp)):
         warn(f"strict: {len(faults)} of {len(records)} measurements fail: {faults[0]}")
         raise click.exceptions.Exit(OVER_BUDGET)
@@ -89,9 +95,10 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     kwargs = dict(_keyword(text) for text in request.kwargs)
     click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
     with stdout_for_results(), RunWriter(request.out) as writer:
-        with progress(1) as bar:
+        with progress(1) as bar, _no_collection():
             bar.start("looking for implementations")
             found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
+        found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = not request.no_throughput
         for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed):
@@ -105,6 +112,33 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             facts=provenance(job.target.family for job in found),
         )
     return _stored(place), absent, place
+
+
+def _affordable(found: list[Job], request: Request) -> list[Job]:
+    """The jobs of a run; of a family that is asked for 2^32 inputs, the path that its users call, not all of them."""
+    if request.plan != "exhaustive" or request.ranges:
+        return found
+    kept = [job for job in found if job.dtype != "float32" or _is_asked_for(job.target, request.targets)]
+    left = [job.target.name for job in found if job not in kept]
+    if left and kept:
+        warn(f"2^32 inputs are for paths that are named, and for each family's first: not for {', '.join(left)}")
+    return kept or found
+
+
+def _is_asked_for(target: Target, names: tuple[str, ...]) -> bool:
+    """Whether it is named, or the path of its family that bears the function's own name."""
+    return target.family == "callable" or target.name in (*names, f"{target.family}.{target.function}")
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Importing a framework makes a million objects that stay: looking for garbage among them takes half a second."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _also(request: Request) -> str:
@@ -142,10 +176,23 @@ def _print(request: Request, records: list[Record], absent: dict[str, str], plac
         from ..terminal import print_matrix
 
         print_matrix(records, absent=absent)
+    for record in records:
+        if record.get("time"):
+            click.echo(_times(record), err=request.as_json)
     for path in write_report([read_run(place)], place):
         if path.suffix in (".html", ".md"):
             click.echo(f"written: {path}", err=request.as_json)
     click.echo(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
+
+
+def _times(record: Record) -> str:
+    """How long an exhaustive sweep took, beside the calls that it judged."""
+    time, name = record["time"], f"{record['target']} {record['function']} {record['dtype']}"
+    alone = time["target_s"] / time["threads"]
+    return (
+        f"{name}: {record['n']:,} inputs in {time['sweep_s']:.1f} s, {time['ratio']:.2f} times the {alone:.1f} s "
+        f"that its calls took on {time['threads']} threads"
+    )
 
 
 def _faults(records: list[Record], max_ulp: float | None) -> list[str]:

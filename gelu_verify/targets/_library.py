@@ -80,6 +80,7 @@ def library_targets(
     prepare: Callable[[Any], tuple] = _alone,
     note: str = "",
     takes: Callable[[LibraryTarget, str], bool] | None = None,
+    safe_in_threads: bool = False,
 ) -> Iterator[Target]:
     """The paths of one library as targets, each in the dtypes that it `takes` (default: in which it answers)."""
     return probed(
@@ -91,6 +92,7 @@ def library_targets(
                 form=path.form,
                 note=path.note or note,
                 version=version,
+                safe_in_threads=safe_in_threads,
                 arrays=arrays,
                 compute=path.compute,
                 prepare=path.prepare or prepare,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from ..errors import TargetFailure
-from ..formats import get_format
+from ..formats import Format, get_format
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +19,7 @@ class Target(ABC):
 
     `name` is `family.path` (`torch.gelu`, `kernels.gelu_erfc`), or what the user typed for a
     callable. `function` is what it says it computes; `form` how; `note` how it is called;
-    `version` of the library or hash of the source.
+    `version` of the library or hash of the source; `safe_in_threads`: several threads may call it at once.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Target(ABC):
     form: str = ""
     note: str = ""
     version: str = ""
+    safe_in_threads: bool = False
 
     @property
     def family(self) -> str:
@@ -52,11 +54,18 @@ class Target(ABC):
         Checked: it returns (no exception), with the input's shape, in the input's dtype, and leaves
         its input as it was.
         """
-        fmt = get_format(dtype)
         private = x_bits.copy()
+        y_bits, _ = self.timed(dtype, private)
+        self.check_unchanged(get_format(dtype), x_bits, private)
+        return y_bits
+
+    def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+        """As `evaluate`, with the seconds that `call` took; the inputs are lent, and the lender looks at them after."""
         try:
-            loaded = self.load(dtype, private)
+            loaded = self.load(dtype, x_bits)
+            start = perf_counter()
             result = self.call(loaded)
+            seconds = perf_counter() - start
             y_bits = np.asarray(self.store(dtype, loaded, result))
         except TargetFailure:
             raise
@@ -64,13 +73,15 @@ class Target(ABC):
             raise TargetFailure(f"{self.name} raised {type(error).__name__}: {first_line(error)}") from error
         if y_bits.shape != x_bits.shape:
             raise TargetFailure(f"{self.name} returned shape {y_bits.shape} for an input of shape {x_bits.shape}")
-        if y_bits.dtype != fmt.uint:
+        if y_bits.dtype != get_format(dtype).uint:
             raise TargetFailure(f"{self.name} returned {y_bits.dtype} where {dtype} was expected")
-        changed = np.flatnonzero(private != x_bits)
-        if changed.size:
-            where = int(changed[0])
-            raise TargetFailure(f"{self.name} changed its input at index {where} ({fmt.bits_text(int(x_bits[where]))})")
-        return y_bits
+        return y_bits, seconds
+
+    def check_unchanged(self, fmt: Format, asked: np.ndarray, lent: np.ndarray) -> None:
+        """TargetFailure where inputs that were lent are no longer those that were asked for."""
+        if not np.array_equal(lent, asked):
+            where = int(np.flatnonzero(lent != asked)[0])
+            raise TargetFailure(f"{self.name} changed its input at index {where} ({fmt.bits_text(int(asked[where]))})")
 
 
 def first_line(error: BaseException) -> str:

@@ -55,4 +55,5 @@ def discover() -> Iterator[Target]:
         arrays=get_kind("numpy"),
         prepare=lambda x: (x, np.empty_like(x), x.dtype.type),
         note="one array operation after the other; constants rounded to the dtype",
+        safe_in_threads=True,
     )

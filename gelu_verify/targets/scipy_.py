@@ -27,6 +27,7 @@ def discover() -> Iterator[Target]:
         prepare=lambda x: (x, np.empty_like(x)),
         note="scipy.special on NumPy arrays",
         takes=lambda target, dtype: dtype in ("float32", "float64") and answers(target, dtype),
+        safe_in_threads=True,
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from math import pi, sqrt
 from threading import Lock
+from time import sleep
 from types import ModuleType
 from typing import Any
 
@@ -17,8 +19,35 @@ SQRT_HALF = sqrt(0.5)
 SQRT_2_OVER_PI = sqrt(2 / pi)
 NOTE = "CPU, contiguous, preallocated output"
 
-# The oneDNN switch is global to the process, not to a thread: who sets it and who depends on it take turns.
-_ONEDNN_SWITCH = Lock()
+
+class _Switch:
+    """A switch that is global to the process, not to a thread: many may depend on it at once, who sets it is alone."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._dependent = 0
+
+    def __enter__(self) -> None:
+        """While the switch must stay as it is."""
+        with self._lock:
+            self._dependent += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._dependent -= 1
+
+    @contextmanager
+    def set_by_me(self) -> Iterator[None]:
+        """While nobody depends on it."""
+        while True:
+            with self._lock:
+                if not self._dependent:
+                    yield
+                    return
+            sleep(1e-4)
+
+
+_ONEDNN_SWITCH = _Switch()
 
 Compute = Callable[..., Any]
 
@@ -33,6 +62,7 @@ def discover() -> Iterator[Target]:
         arrays=get_kind("torch"),
         prepare=lambda x: (x, torch.empty_like(x)),
         note=NOTE,
+        safe_in_threads=True,
     )
 
 
@@ -90,7 +120,7 @@ def _in_turn(compute: Compute) -> Compute:
 def _without_onednn(torch: ModuleType, compute: Compute) -> Compute:
     # not torch.backends.mkldnn.flags: that sets four more switches and warns about one of them
     def locked(*arguments: Any) -> Any:
-        with _ONEDNN_SWITCH:
+        with _ONEDNN_SWITCH.set_by_me():
             before = torch._C._get_mkldnn_enabled()
             torch._C._set_mkldnn_enabled(False)
             try:

@@ -1,6 +1,7 @@
 /* What the fast kernels leave open: ties, roots of gradients, NaN, and what lies too near a rounding boundary. */
 #ifndef GV_CR_CERTAIN_H
 #define GV_CR_CERTAIN_H
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include "../core/dd.h"
@@ -28,11 +29,11 @@ GV_INLINE int gv_lowest_bit(uint64_t u) { return u ? gv_count_bits((u & (0 - u))
 
 /* Appends first + k to `place` for every bit k of `open`: the new count. Writes up to four places more.
    Four are written unasked, so that seldom is there anything to predict. */
-GV_INLINE int gv_note_places(unsigned short *place, int count, uint64_t open, int first) {
+GV_INLINE size_t gv_note_places(unsigned short *place, size_t count, uint64_t open, int first) {
     int more = gv_count_bits(open);
-    for (int k = 0; k < 4; k++, open &= open - 1) place[count + k] = (unsigned short)(first + gv_lowest_bit(open));
-    for (int k = 4; k < more; k++, open &= open - 1) place[count + k] = (unsigned short)(first + gv_lowest_bit(open));
-    return count + more;
+    for (int k = 0; k < 4; k++, open &= open - 1) place[count + (size_t)k] = (unsigned short)(first + gv_lowest_bit(open));
+    for (int k = 4; k < more; k++, open &= open - 1) place[count + (size_t)k] = (unsigned short)(first + gv_lowest_bit(open));
+    return count + (size_t)more;
 }
 
 #endif

@@ -28,21 +28,21 @@
 #define GV_DEFINE_F32(name, limit) \
     GV_DEFINE_EIGHT(gv_first_##name, gv_##name##_near, limit) \
     GV_DEFINE_EIGHT(gv_second_##name, gv_##name##_bracket, INFINITY) \
-    static void GV_TYPED(gv_rest_##name)(const float *x, float *y, const unsigned short *place, int count) { \
+    static void GV_TYPED(gv_rest_##name)(const float *x, float *y, const unsigned short *place, size_t count) { \
         float gathered[GV_BLOCK_FLOATS + GV_WIDTH], result[GV_WIDTH]; \
-        for (int k = 0; k < count; k++) gathered[k] = x[place[k]]; \
-        for (int k = count; k < count + GV_WIDTH; k++) gathered[k] = 0.0f; \
-        for (int k = 0; k < count; k += GV_WIDTH) { \
+        for (size_t k = 0; k < count; k++) gathered[k] = x[place[k]]; \
+        for (size_t k = count; k < count + GV_WIDTH; k++) gathered[k] = 0.0f; \
+        for (size_t k = 0; k < count; k += GV_WIDTH) { \
             unsigned open = GV_TYPED(gv_second_##name)(gathered + k, result); \
-            int lanes = count - k < GV_WIDTH ? count - k : GV_WIDTH; \
-            for (int j = 0; j < lanes; j++) y[place[k + j]] = result[j]; \
-            for (int j = 0; open && j < lanes; j++, open >>= 1) \
+            size_t lanes = count - k < GV_WIDTH ? count - k : GV_WIDTH; \
+            for (size_t j = 0; j < lanes; j++) y[place[k + j]] = result[j]; \
+            for (size_t j = 0; open && j < lanes; j++, open >>= 1) \
                 if (open & 1) y[place[k + j]] = gv_cr_##name##_certain(gathered[k + j]); \
         } \
     } \
     static void GV_TYPED(gv_block_##name)(const float *x, float *y, int n) { \
         unsigned short place[GV_BLOCK_FLOATS + 4]; \
-        int count = 0; \
+        size_t count = 0; \
         for (int i = 0; i < n; i += 64) { \
             uint64_t open = 0; \
             for (int k = i; k < i + 64 && k < n; k += GV_WIDTH) \

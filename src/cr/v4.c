@@ -10,6 +10,7 @@
 #endif
 #include <immintrin.h>
 #define GV_LANES 8
+#define GV_F64_LANES 4
 #define GV_HAVE_FMA 1
 #define GV_TYPED(name) name##_v4
 #define GV_LEVEL_TABLE gv_cr_table_v4

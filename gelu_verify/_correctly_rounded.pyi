@@ -1,0 +1,22 @@
+"""Correctly rounded functions over arrays, compiled."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+KINDS: tuple[str, str, str, str]
+
+class Kernel:
+    def __init__(
+        self,
+        function: str,
+        array: type[np.ndarray],
+        empty_like: Callable[[np.ndarray], np.ndarray],
+        kinds: dict[np.dtype, int],
+        load: Callable[[int], np.ndarray],
+        oracle: Callable[[int], int],
+        general: Callable[[Kernel, Any, np.ndarray | None], Any],
+    ) -> None: ...
+    def __call__(self, x: Any, out: np.ndarray | None = None) -> Any: ...
+    def run(self, kind: int, x: np.ndarray, y: np.ndarray) -> None: ...

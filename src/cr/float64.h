@@ -1,0 +1,157 @@
+/* Correctly rounded float64: gelu, gelu_tanh, gelu_sigmoid, silu and their derivatives.
+   The includer defines GV_ISA(name), the name for its instruction set, and GV_HAVE_FMA, 1 or 0.
+
+   f(x) = max(x, 0) - t(|x|), f'(-a) = t'(a), f'(a) = 1 - t'(a); v = t or t' by pieces (pieces.h):
+     v(c + h) = T0 + T1 h + h^2 R(h),  h = |x| - c exactly, |h| <= r, half a piece
+   T0, T1 as hi + lo, the products and sums of their hi exact, q = h^2 R(h) in double. Then a rounding test; what
+   it does not decide is evaluated anew, in double-double (wide.h), then by src/math, then by the oracle.
+
+   Sums of three operations lose nothing where the first term is at least the second, or a multiple of its unit in the
+   last place (Boldo, Graillat, Muller, "On the robustness of the 2Sum and Fast2Sum algorithms", ACM TOMS 44, 2017).
+   For each piece |T0| >= |T1| r + max |q|, or |T1 h| >= |q| and T0 is that large or such a multiple
+   (check_sums, head in tools/make_float64_tables.py): then T0 + p and s + q are of that kind. max(x, 0) and 1, where
+   they are not 0, exceed |v|.
+
+   What hi + lo loses, u = 2^-53, with fma or without:
+     q     c2 is rounded twice in R, any other coefficient at most 8 times; h2 and the product once each:
+           4 u |q| + 14 u sum_(k>=3) |c_k| r^k
+     lo    fewer than 20 roundings of terms below 3 u (|T0| + |T1| r + |q|): below 64 u^2 of that
+     v     less the polynomial with its rounded coefficients: the sum of the Chebyshev coefficients of the difference,
+           and the Taylor remainder, in Arb
+     max(x, 0) or 1 added: exact in hi, below 8 u^2 of it in lo and in the test
+   All but q's 4 u and max(x, 0)'s is the bound in the table, one for each piece. In the first piece of t, T0 = 0 and
+   T1 = 1/2 exactly: all that is lost is in proportion to q: 4 u, its coefficients, and u |q| in the last sums, or an
+   underflow, below that piece's bound of 2^-1021, which also leaves subnormal results to src/math. The last
+   piece has no finite bound and never decides: it stands for all beyond it, and NaN. */
+#ifndef GV_CR_FLOAT64_H
+#define GV_CR_FLOAT64_H
+#include "../core/judge.h"
+#include "../math/functions.h"
+#include "lanes.h"
+#include "wide.h"
+
+#define GV_F64_BLOCK 128
+#define GV_LEADING_LOSS 0x1p-103 /* 8 u^2 */
+
+typedef gv_value (*gv_evaluator)(double); /* of src/math: any finite x != 0 */
+typedef struct { gv_lanes hi, lo, loss; } gv_lanes_sum;
+
+/* v and what it may be off by, but for the leading term */
+GV_INLINE gv_lanes_sum gv_piece_sum(const gv_piecewise *f, const gv_lanes *c, gv_lanes h) {
+    gv_lanes h2 = h * h;
+    gv_lanes r = gv_lanes_madd(gv_lanes_last_bits(c[GV_C6], GV_LAST_SHIFT), h, c[GV_C6]);
+    r = gv_lanes_madd(r, h2, gv_lanes_madd(c[GV_C5], h, c[GV_C4]));
+    r = gv_lanes_madd(r, h2, gv_lanes_madd(c[GV_C3], h, c[GV_C2]));
+    gv_lanes q = h2 * r, loss = gv_lanes_last_bits(c[GV_C5], GV_LOSS_SHIFT);
+    gv_lanes_pair p = gv_lanes_product(c[GV_T1], h);
+    gv_lanes low = gv_lanes_madd(gv_lanes_last_bits(c[GV_LOW], GV_LOW_SHIFT), h, p.lo) + c[GV_LOW];
+    gv_lanes_pair s = gv_lanes_fast_two_sum(c[GV_T0], p.hi), v = gv_lanes_fast_two_sum(s.hi, q);
+    return (gv_lanes_sum){v.hi, low + (s.lo + v.lo), gv_lanes_madd(gv_lanes_abs(q), gv_lanes_all(f->q_loss), loss)};
+}
+
+/* y of GV_F64_LANES inputs; bit i of the result: lane i is not decided */
+GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, const double *step, double *y) {
+    gv_lanes zero = gv_lanes_all(0.0), one = gv_lanes_all(1.0), c[GV_COLUMNS];
+    gv_lanes centre = gv_lanes_load(step) - gv_lanes_all(0x1.8p52); /* in pieces */
+    gv_lanes h = gv_lanes_madd(centre, gv_lanes_all(-1.0 / f->per_unit), gv_lanes_abs(x));
+    gv_lanes_rows(f->pieces, step, c);
+    gv_lanes_sum v = gv_piece_sum(f, c, h);
+    gv_lanes leading = f->derivative ? gv_lanes_by_sign(x, zero, one) : gv_lanes_max(x, zero);
+    gv_lanes hi = f->derivative ? gv_lanes_against(x, v.hi) : -v.hi;
+    gv_lanes lo = f->derivative ? gv_lanes_against(x, v.lo) : -v.lo;
+    gv_lanes_pair s = gv_lanes_fast_two_sum(leading, hi);
+    gv_lanes loss = f->derivative ? v.loss : gv_lanes_madd(leading, gv_lanes_all(GV_LEADING_LOSS), v.loss);
+    lo = lo + s.lo;
+    gv_lanes up = s.hi + (lo + loss), down = s.hi + (lo - loss);
+    gv_lanes_store(y, up);
+    return gv_lanes_differ(up, down);
+}
+
+static int gv_round_binary64(gv_value v, double *y) {
+    static const gv_format binary64 = {64, 53, -1022, 1023};
+    gv_units u = gv_in_units(v, &binary64);
+    uint64_t bits;
+    int decided = gv_round(&u, &binary64, UINT64_C(0x7ff0000000000000), &bits);
+    memcpy(y, &bits, sizeof bits);
+    return decided;
+}
+
+/* The same in the range of gv_wide, where no result is subnormal and lo + err has no bits to lose */
+GV_INLINE int gv_round_wide(gv_value v, double *y) {
+    *y = v.hi + (v.lo + v.err);
+    return *y == v.hi + (v.lo - v.err);
+}
+
+/* One input that its piece does not decide; 0 when double-double does not either */
+GV_INLINE int gv_redo(const gv_piecewise *f, gv_evaluator evaluate, double x, double *y) {
+    if (gv_wide_has(f, x) && gv_round_wide(gv_wide(f, x), y)) return 1;
+    if (x != x) *y = NAN;
+    else if (x == 0.0) *y = f->derivative ? 0.5 : x;
+    else if (x >= f->whole) *y = f->derivative ? 1.0 : x;
+    else if (x < -DBL_MAX) *y = -0.0;
+    else return gv_round_binary64(evaluate(x), y);
+    return 1;
+}
+
+/* Lanes of which some are not decided: their inputs (y may be x by now), their place, a bit for each */
+typedef struct {
+    double x[GV_F64_LANES];
+    size_t place;
+    int mask;
+} gv_lanes_left;
+
+/* The number of those that are not decided now either, their places from `offset` on */
+static size_t gv_redo_block(const gv_piecewise *f, gv_evaluator evaluate, const gv_lanes_left *left, size_t n,
+                            double *y, size_t offset, size_t *undecided) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < GV_F64_LANES; j++)
+            if (left[i].mask >> j & 1 && !gv_redo(f, evaluate, left[i].x[j], y + left[i].place + j))
+                undecided[count++] = offset + left[i].place + j;
+    return count;
+}
+
+/* At most GV_F64_BLOCK inputs, a multiple of GV_F64_LANES */
+GV_INLINE size_t gv_piece_block(const gv_piecewise *f, gv_evaluator evaluate, const double *x, double *y, size_t n,
+                                size_t offset, size_t *undecided) {
+    double step[GV_F64_BLOCK], last = (f->count - 1) / f->per_unit;
+    gv_lanes_left left[GV_F64_BLOCK / GV_F64_LANES];
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += GV_F64_LANES) { /* first, so that the rows are known when the tables are read */
+        gv_lanes a = gv_lanes_min(gv_lanes_abs(gv_lanes_load(x + i)), gv_lanes_all(last));
+        gv_lanes_store(step + i, a * gv_lanes_all(f->per_unit) + gv_lanes_all(0x1.8p52));
+    }
+    for (size_t i = 0; i < n; i += GV_F64_LANES) {
+        gv_lanes lanes = gv_lanes_load(x + i);
+        int mask = gv_piece_lanes(f, lanes, step + i, y + i);
+        if (GV_LIKELY(mask == 0)) continue;
+        gv_lanes_store(left[count].x, lanes);
+        left[count].place = i;
+        left[count++].mask = mask;
+    }
+    return GV_LIKELY(count == 0) ? 0 : gv_redo_block(f, evaluate, left, count, y, offset, undecided);
+}
+
+GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, gv_evaluator evaluate, const double *x, double *y, size_t n,
+                                  size_t *undecided) {
+    size_t count = 0, whole = n - n % GV_F64_LANES;
+    for (size_t i = 0; i < whole; i += GV_F64_BLOCK)
+        count += gv_piece_block(f, evaluate, x + i, y + i, whole - i < GV_F64_BLOCK ? whole - i : GV_F64_BLOCK, i,
+                                undecided + count);
+    if (n > whole) {
+        double end[GV_F64_LANES] = {0.0}; /* zeros are always decided */
+        memcpy(end, x + whole, (n - whole) * sizeof *x);
+        count += gv_piece_block(f, evaluate, end, end, GV_F64_LANES, whole, undecided + count);
+        memcpy(y + whole, end, (n - whole) * sizeof *y);
+    }
+    return count;
+}
+
+#define GV_DEFINE_F64(name, NAME, whole, derivative) \
+    static gv_value gv_value_of_##name(double x) { return gv_##name(x); } \
+    static size_t GV_ISA(gv_cr_##name##_f64)(const double *x, double *y, size_t n, size_t *undecided) { \
+        return gv_piecewise_f64(&gv_##name##_piecewise, gv_value_of_##name, x, y, n, undecided); \
+    }
+GV_PIECEWISE_FUNCTIONS(GV_DEFINE_F64)
+
+#endif

@@ -1,0 +1,155 @@
+/* Four doubles at a time with AVX2 and fma, two with SSE2, else one: float64.h is written once for all. */
+#ifndef GV_CR_LANES_H
+#define GV_CR_LANES_H
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include "../core/dd.h"
+#include "pieces.h"
+
+/* i of 3/2 2^52 + i, 0 <= i < 2^32 */
+GV_INLINE uint32_t gv_step_row(const double *step) {
+    uint64_t bits;
+    memcpy(&bits, step, sizeof bits);
+    return (uint32_t)bits;
+}
+
+#if defined(__GNUC__)
+#define GV_LIKELY(condition) __builtin_expect(condition, 1)
+#else
+#define GV_LIKELY(condition) (condition)
+#endif
+
+#ifndef GV_F64_LANES /* the includer may know better than these macros: clang's tell of the command line alone */
+#if GV_HAVE_FMA && defined(__AVX2__) && defined(__FMA__)
+#define GV_F64_LANES 4
+#elif !GV_HAVE_FMA && defined(__SSE2__)
+#define GV_F64_LANES 2
+#else
+#define GV_F64_LANES 1
+#endif
+#endif
+
+#if GV_F64_LANES == 4
+#include <immintrin.h>
+
+typedef __m256d gv_lanes;
+
+GV_INLINE gv_lanes gv_lanes_all(double a) { return _mm256_set1_pd(a); }
+GV_INLINE gv_lanes gv_lanes_load(const double *p) { return _mm256_loadu_pd(p); }
+GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm256_storeu_pd(p, a); }
+GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
+/* the second where the first is NaN */
+GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm256_min_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm256_max_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm256_fmadd_pd(a, b, c); }
+/* a where x < 0, else b; -0 either way, but as gv_lanes_against has it */
+GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) { return _mm256_blendv_pd(b, a, x); }
+/* a where x < 0, else -a */
+GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
+    return _mm256_xor_pd(a, _mm256_andnot_pd(x, _mm256_set1_pd(-0.0)));
+}
+/* bit i: a and b are not equal in lane i */
+GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)); }
+/* the last bits of each lane, as the first of a double */
+#define gv_lanes_last_bits(a, shift) _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(a), shift))
+
+/* c[k] of the four rows of `step`: two transpositions of 4 by 4 */
+GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
+    const double *p[4];
+    for (int i = 0; i < 4; i++) p[i] = pieces[gv_step_row(step + i)].c;
+    for (int k = 0; k < GV_COLUMNS; k += 4) {
+        gv_lanes r0 = _mm256_load_pd(p[0] + k), r1 = _mm256_load_pd(p[1] + k);
+        gv_lanes r2 = _mm256_load_pd(p[2] + k), r3 = _mm256_load_pd(p[3] + k);
+        gv_lanes even01 = _mm256_unpacklo_pd(r0, r1), odd01 = _mm256_unpackhi_pd(r0, r1);
+        gv_lanes even23 = _mm256_unpacklo_pd(r2, r3), odd23 = _mm256_unpackhi_pd(r2, r3);
+        c[k] = _mm256_permute2f128_pd(even01, even23, 0x20);
+        c[k + 1] = _mm256_permute2f128_pd(odd01, odd23, 0x20);
+        c[k + 2] = _mm256_permute2f128_pd(even01, even23, 0x31);
+        c[k + 3] = _mm256_permute2f128_pd(odd01, odd23, 0x31);
+    }
+}
+
+#elif GV_F64_LANES == 2
+#include <emmintrin.h>
+
+typedef __m128d gv_lanes;
+
+GV_INLINE gv_lanes gv_lanes_all(double a) { return _mm_set1_pd(a); }
+GV_INLINE gv_lanes gv_lanes_load(const double *p) { return _mm_loadu_pd(p); }
+GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm_storeu_pd(p, a); }
+GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm_andnot_pd(_mm_set1_pd(-0.0), a); }
+GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm_min_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm_max_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm_add_pd(_mm_mul_pd(a, b), c); }
+GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) {
+    gv_lanes below = _mm_cmplt_pd(x, _mm_setzero_pd());
+    return _mm_or_pd(_mm_and_pd(below, a), _mm_andnot_pd(below, b));
+}
+GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
+    return _mm_xor_pd(a, _mm_andnot_pd(_mm_cmplt_pd(x, _mm_setzero_pd()), _mm_set1_pd(-0.0)));
+}
+GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return _mm_movemask_pd(_mm_cmpneq_pd(a, b)); }
+#define gv_lanes_last_bits(a, shift) _mm_castsi128_pd(_mm_slli_epi64(_mm_castpd_si128(a), shift))
+
+GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
+    const double *p = pieces[gv_step_row(step)].c, *q = pieces[gv_step_row(step + 1)].c;
+    for (int k = 0; k < GV_COLUMNS; k += 2) {
+        gv_lanes r0 = _mm_load_pd(p + k), r1 = _mm_load_pd(q + k);
+        c[k] = _mm_unpacklo_pd(r0, r1);
+        c[k + 1] = _mm_unpackhi_pd(r0, r1);
+    }
+}
+
+#else
+
+typedef double gv_lanes;
+
+GV_INLINE gv_lanes gv_lanes_all(double a) { return a; }
+GV_INLINE gv_lanes gv_lanes_load(const double *p) { return *p; }
+GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { *p = a; }
+GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return fabs(a); }
+GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return a < b ? a : b; }
+GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return a > b ? a : b; }
+#if GV_HAVE_FMA
+GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return fma(a, b, c); }
+#else
+GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return a * b + c; }
+#endif
+GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) { return x < 0.0 ? a : b; }
+GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) { return x < 0.0 ? a : -a; }
+GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return !(a == b); }
+GV_INLINE gv_lanes gv_lanes_last_bits(gv_lanes a, int shift) { return gv_last_bits(a, shift); }
+GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
+    const gv_piece *row = &pieces[gv_step_row(step)];
+    for (int k = 0; k < GV_COLUMNS; k++) c[k] = row->c[k];
+}
+
+#endif
+
+typedef struct { gv_lanes hi, lo; } gv_lanes_pair;
+
+/* a + b exactly, |a| >= |b|, or a a multiple of ulp(b) */
+GV_INLINE gv_lanes_pair gv_lanes_fast_two_sum(gv_lanes a, gv_lanes b) {
+    gv_lanes s = a + b;
+    return (gv_lanes_pair){s, b - (s - a)};
+}
+
+/* a = head + rest, 26 bits each (Veltkamp) */
+GV_INLINE gv_lanes_pair gv_lanes_split(gv_lanes a) {
+    gv_lanes shifted = a * 0x1p27 + a, head = shifted - (shifted - a);
+    return (gv_lanes_pair){head, a - head};
+}
+
+/* a * b exactly: with fma, else by Dekker's algorithm; barring underflow */
+GV_INLINE gv_lanes_pair gv_lanes_product(gv_lanes a, gv_lanes b) {
+    gv_lanes p = a * b;
+#if GV_HAVE_FMA
+    return (gv_lanes_pair){p, gv_lanes_madd(a, b, -p)};
+#else
+    gv_lanes_pair s = gv_lanes_split(a), t = gv_lanes_split(b);
+    return (gv_lanes_pair){p, ((s.hi * t.hi - p) + s.hi * t.lo + s.lo * t.hi) + s.lo * t.lo};
+#endif
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* The eight functions that are tabulated by pieces, and where. */
+#ifndef GV_CR_PIECEWISE_H
+#define GV_CR_PIECEWISE_H
+#include "../tables/gelu_f64.h"
+#include "../tables/gelu_grad_f64.h"
+#include "../tables/gelu_sigmoid_f64.h"
+#include "../tables/gelu_sigmoid_grad_f64.h"
+#include "../tables/gelu_tanh_f64.h"
+#include "../tables/gelu_tanh_grad_f64.h"
+#include "../tables/silu_f64.h"
+#include "../tables/silu_grad_f64.h"
+
+typedef struct {
+    const gv_piece *pieces;
+    const gv_piece_rest *rest;
+    int count, wide;         /* pieces; the first `wide` have a rest */
+    double per_unit, q_loss; /* pieces a unit of |x|; what q = h^2 R(h) loses, relative */
+    double whole;            /* from there on f(x) rounds to x, f'(x) to 1 */
+    int derivative;
+} gv_piecewise;
+
+/* name, its name in the table's macros, whole, derivative */
+#define GV_PIECEWISE_FUNCTIONS(F) \
+    F(gelu, GELU, 9.0, 0) F(gelu_grad, GELU_GRAD, 9.0, 1) \
+    F(gelu_tanh, GELU_TANH, 9.0, 0) F(gelu_tanh_grad, GELU_TANH_GRAD, 9.0, 1) \
+    F(gelu_sigmoid, GELU_SIGMOID, 30.0, 0) F(gelu_sigmoid_grad, GELU_SIGMOID_GRAD, 30.0, 1) \
+    F(silu, SILU, 45.0, 0) F(silu_grad, SILU_GRAD, 45.0, 1)
+
+#define GV_PIECEWISE_ROW(name, NAME, whole, derivative) \
+    static const gv_piecewise gv_##name##_piecewise = { \
+        gv_##name##_pieces, gv_##name##_rest, GV_##NAME##_PIECES, GV_##NAME##_WIDE, \
+        GV_##NAME##_PER_UNIT, GV_##NAME##_Q_LOSS, whole, derivative};
+GV_PIECEWISE_FUNCTIONS(GV_PIECEWISE_ROW)
+
+#endif

@@ -1,0 +1,179 @@
+/* A strip of consecutive inputs in one bucket, one region and one monotone piece: sums and extremes by vectors. */
+#ifndef GV_REDUCE_DENSE_H
+#define GV_REDUCE_DENSE_H
+#include "sparse.h"
+
+typedef struct {
+    int64_t error_sum, faithful, worst; /* worst: bits of the largest |E| */
+    int64_t above[5]; /* |E| above the first edges of the histogram */
+} gv_error_totals;
+
+typedef struct {
+    uint32_t correct, wrong_sign, zero_lost, rises, beyond, max_rank;
+    int32_t lowest, highest; /* ordinals of answers */
+} gv_bit_totals;
+
+GV_CLONES static gv_error_totals gv_total_errors(const gv_strip *s, size_t n) {
+    gv_error_totals t = {0};
+    const int64_t eighth = (int64_t)gv_bits_of(0.125), quarter = (int64_t)gv_bits_of(0.25);
+    const int64_t half = (int64_t)gv_bits_of(0.5), most = (int64_t)gv_bits_of(0.75), one = (int64_t)gv_bits_of(1.0);
+    for (size_t i = 0; i < n; i++) {
+        int64_t absolute = (int64_t)(gv_bits_of(s->error[i]) & (UINT64_MAX >> 1));
+        t.worst = absolute > t.worst ? absolute : t.worst;
+        t.error_sum += gv_sum_units(s->error[i]);
+        t.faithful += s->faithful[i];
+        t.above[0] += GV_WIDE(absolute > eighth);
+        t.above[1] += GV_WIDE(absolute > quarter);
+        t.above[2] += GV_WIDE(absolute > half);
+        t.above[3] += GV_WIDE(absolute > most);
+        t.above[4] += GV_WIDE(absolute > one);
+    }
+    return t;
+}
+
+/* rank[0] is that of the input before the strip; down: 0 where the function falls, else -1; all ranks are finite */
+GV_CLONES static gv_bit_totals gv_total_bits(const gv_strip *s, const int32_t *rank, int32_t down, uint32_t either_zero,
+                                             int width, size_t n) {
+    gv_bit_totals t = {.lowest = INT32_MAX, .highest = INT32_MIN};
+    const uint32_t mask = (1u << (width - 1)) - 1;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t got = s->got_bits[i], want = s->want[i], got_zero = (got & mask) == 0, want_zero = (want & mask) == 0;
+        int32_t negative = -(int32_t)(want >> (width - 1)), there = ((int32_t)(want & mask) ^ negative) - negative;
+        int32_t here = rank[i + 1], ordinal = here - (int32_t)(got >> (width - 1));
+        uint32_t distance = here > there ? (uint32_t)here - (uint32_t)there : (uint32_t)there - (uint32_t)here;
+        t.correct += (got == want) | (either_zero & got_zero & want_zero);
+        t.wrong_sign += ((got ^ want) >> (width - 1)) & (1 - got_zero);
+        t.zero_lost += got_zero & (1 - want_zero);
+        t.rises += ((here ^ down) - down) - 1 > (rank[i] ^ down) - down;
+        t.beyond += (got & mask) > (s->x_bits[i] & mask);
+        t.max_rank = distance > t.max_rank ? distance : t.max_rank;
+        t.lowest = ordinal < t.lowest ? ordinal : t.lowest;
+        t.highest = ordinal > t.highest ? ordinal : t.highest;
+    }
+    return t;
+}
+
+static void gv_add_histogram(gv_row *row, const gv_rules *rules, const gv_strip *s, const gv_error_totals *t,
+                             size_t n) {
+    if (t->above[4]) {
+        for (size_t i = 0; i < n; i++) row->hist[gv_bin(rules, fabs(s->error[i]))]++;
+        return;
+    }
+    int64_t left = (int64_t)n;
+    for (int k = 0; k < 5; k++) {
+        row->hist[k] += (uint32_t)(left - t->above[k]);
+        left = t->above[k];
+    }
+}
+
+/* the first of the largest errors */
+GV_CLONES static size_t gv_first_worst(const gv_strip *s, int64_t worst, size_t n) {
+    int64_t first = GV_STRIP;
+    for (size_t i = 0; i < n; i++) {
+        int64_t absolute = (int64_t)(gv_bits_of(s->error[i]) & (UINT64_MAX >> 1));
+        int64_t place = absolute == worst ? (int64_t)i : GV_STRIP;
+        first = place < first ? place : first;
+    }
+    return (size_t)first;
+}
+
+/* the first answer with those bits */
+GV_CLONES static size_t gv_first_answer(const gv_strip *s, uint32_t bits, size_t n) {
+    int32_t first = GV_STRIP;
+    for (size_t i = 0; i < n; i++) {
+        int32_t place = s->got_bits[i] == bits ? (int32_t)i : GV_STRIP;
+        first = place < first ? place : first;
+    }
+    return (size_t)first;
+}
+
+/* Facts and flags that a strip has: again one by one, without sums. */
+static void gv_note_strip(gv_reducer *r, gv_row *row, const gv_strip *s, int64_t ordinal, size_t n, int beyond) {
+    int width = r->rules.fmt.width;
+    for (size_t i = 0; i < n; i++) {
+        gv_answer a = {s->x_bits[i], s->got_bits[i], s->want[i], 0.0, 0};
+        gv_point p = {ordinal + (int64_t)i, gv_ordinal(a.got, width)};
+        uint64_t mask = (UINT64_C(1) << (width - 1)) - 1;
+        gv_count_flags(r, row, &a, p, width);
+        if (beyond && (a.got & mask) > (a.x & mask)) gv_note_nearest(&r->facts.beyond_x, p.x, a.got, 0, 0);
+        r->previous = p;
+        r->has_previous = 1;
+    }
+}
+
+static void gv_note_extremes(gv_reducer *r, const gv_strip *s, const gv_bit_totals *t, int64_t ordinal, int width,
+                             size_t n) {
+    gv_facts *facts = &r->facts;
+    int64_t low = t->lowest, high = t->highest;
+    if (!facts->lowest.met || low <= facts->lowest.value)
+        gv_note_extreme(&facts->lowest, low,
+                        ordinal + (int64_t)gv_first_answer(s, (uint32_t)gv_bits_at(low, width), n));
+    if (!facts->highest.met || -high <= facts->highest.value)
+        gv_note_extreme(&facts->highest, -high,
+                        ordinal + (int64_t)gv_first_answer(s, (uint32_t)gv_bits_at(high, width), n));
+}
+
+static void gv_note_worst_of_strip(gv_reducer *r, gv_row *row, const gv_strip *s, int64_t worst, int64_t ordinal,
+                                   size_t n) {
+    int64_t region = gv_region_of(r, ordinal);
+    gv_region *seen = region < 0 ? NULL : &r->regions[region];
+    double error = gv_double_of((uint64_t)worst);
+    if (!row->n || error >= row->worst.error || (seen && (!seen->n || error >= seen->worst.error))) {
+        size_t i = gv_first_worst(s, worst, n);
+        int64_t place = ordinal + (int64_t)i;
+        gv_note_worst(&row->worst, !row->n, error, place, s->x_bits[i], s->got_bits[i], s->want[i]);
+        if (seen) gv_note_worst(&seen->worst, !seen->n, error, place, s->x_bits[i], s->got_bits[i], s->want[i]);
+    }
+    if (seen) seen->n += (int64_t)n;
+}
+
+/* A strip of the left tail in which every answer is a zero that it should not be: its right end is nearest to zero.
+   0 where it is none. */
+static int gv_note_lost_tail(gv_reducer *r, gv_row *row, const gv_bit_totals *t, int64_t ordinal, size_t n) {
+    int64_t last = ordinal + (int64_t)n - 1;
+    if (t->zero_lost != n || last > r->rules.tail_end || t->lowest != t->highest) return 0;
+    uint32_t before = row->count[GV_ZERO_LOST];
+    gv_note_flag(row, GV_ZERO_LOST, (uint64_t)gv_size(last));
+    row->count[GV_ZERO_LOST] = before + (uint32_t)n;
+    uint64_t got = gv_bits_at(t->lowest, r->rules.fmt.width);
+    gv_note_nearest(&r->facts.zero_from, last, got, 0, 0);
+    return 1;
+}
+
+GV_CLONES static void gv_rank_strip(const gv_strip *s, int32_t *rank, int width, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        int32_t sign = -(int32_t)(s->got_bits[i] >> (width - 1));
+        rank[i] = ((int32_t)(s->got_bits[i] & ((1u << (width - 1)) - 1)) ^ sign) - sign;
+    }
+}
+
+/* A strip of consecutive inputs, all of them scored; what comes before it in its run is in r->previous. */
+static void gv_add_dense(gv_reducer *r, const gv_strip *s, int64_t ordinal, size_t n) {
+    const gv_rules *rules = &r->rules;
+    const int width = rules->fmt.width;
+    gv_row *row = &r->rows[gv_bucket(ordinal, width)];
+    int32_t rank[GV_STRIP + 1];
+    gv_point first = {ordinal, gv_ordinal(s->got_bits[0], width)};
+    int crossing = r->has_previous && gv_violates(rules, r->previous, first);
+    int falls = (gv_monotone_piece(rules, ordinal) % 2 == 0) == (rules->falls_first != 0);
+    gv_rank_strip(s, rank + 1, width, n);
+    rank[0] = rank[1];
+    gv_error_totals errors = gv_total_errors(s, n);
+    gv_bit_totals t = gv_total_bits(s, rank, falls ? 0 : -1, rules->either_zero != 0, width, n);
+    gv_note_worst_of_strip(r, row, s, errors.worst, ordinal, n);
+    row->n += (uint32_t)n;
+    row->correct += t.correct;
+    row->faithful += (uint32_t)errors.faithful;
+    row->error_sum += errors.error_sum;
+    gv_add_histogram(row, rules, s, &errors, n);
+    if (t.max_rank > r->facts.max_rank) r->facts.max_rank = t.max_rank;
+    int beyond = rules->stays_below_x && t.beyond;
+    int others = t.wrong_sign || t.rises || beyond || crossing;
+    if (others || (t.zero_lost && !gv_note_lost_tail(r, row, &t, ordinal, n)))
+        gv_note_strip(r, row, s, ordinal, n, beyond);
+    else gv_note_extremes(r, s, &t, ordinal, width, n);
+    r->previous = (gv_point){ordinal + (int64_t)n - 1, gv_ordinal(s->got_bits[n - 1], width)};
+    r->has_previous = 1;
+}
+
+#endif

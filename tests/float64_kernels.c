@@ -1,0 +1,16 @@
+/* The float64 kernels for one instruction set, as a library for test_float64_kernels.py. */
+#include <stddef.h>
+#ifdef __FMA__
+#define GV_HAVE_FMA 1
+#else
+#define GV_HAVE_FMA 0
+#endif
+#define GV_ISA(name) name##_here
+#include "cr/float64.h"
+
+#define GV_EXPORT(name, NAME, whole, derivative) \
+    size_t name(const double *x, double *y, size_t n, size_t *undecided); \
+    size_t name(const double *x, double *y, size_t n, size_t *undecided) { \
+        return gv_cr_##name##_f64_here(x, y, n, undecided); \
+    }
+GV_PIECEWISE_FUNCTIONS(GV_EXPORT)
