@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
+from prove.brackets import CLAIMS, bracket_source
 from prove.core import core_source
 from prove.exact import Exact
 from prove.interpreter import Interpreter
 from prove.source import ROOT, Source
 from prove.stored import wrong_entries, wrong_literals
-from prove.symbols import PAIR, QUICK, algorithm
+from prove.symbols import BRACKET, PAIR, QUICK, algorithm
 
+GENERATORS = ("make_core_tables.py", "make_bracket_tables.py", "make_float64_tables.py")
 GENERATED = {"core/tables.h", "bracket/tables.h"}
 FOLDERS = ("core", "math", "bracket")
 
@@ -34,4 +39,21 @@ def algorithms(root: Path = ROOT) -> list[str]:
     for quick, proved in ((False, PAIR), (True, QUICK)):
         source = core_source(quick, root)
         wrong += [name for name, want in proved.items() if algorithm(source, name) != want]
+    for fma in (False, True):
+        source = bracket_source(fma, root)
+        wrong += [name for name, want in BRACKET.items() if algorithm(source, name) != want]
     return wrong
+
+
+def claims(root: Path = ROOT) -> list[str]:
+    """Errors that brackets.h claims are known by their value: it must stand nowhere else."""
+    texts = {path.name: path.read_text() for path in (root / "src" / "bracket").glob("*.h") if path.name != "tables.h"}
+    found = [(name, line) for name, text in texts.items() for line in text.splitlines()
+             if any(float.fromhex(n) in CLAIMS for n in re.findall(r"\b0x1p-\d+", line))]  # fmt: skip
+    return [line for name, line in found if not (name == "brackets.h" and re.match(r"#define GV_\w+_ERROR 0x1p", line))]
+
+
+def generator_agrees(name: str, root: Path = ROOT) -> bool:
+    """Whether a script would write the tables that are there, byte for byte."""
+    script = [sys.executable, str(root / "tools" / name), "--check"]
+    return subprocess.run(script, capture_output=True, cwd=root).returncode == 0

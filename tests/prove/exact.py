@@ -28,7 +28,7 @@ def rint(a: float) -> float:
 
 
 def from_bits(bits: int) -> float:
-    return struct.unpack("<d", struct.pack("<Q", bits))[0]
+    return struct.unpack("<d", struct.pack("<Q", bits & 0xFFFFFFFFFFFFFFFF))[0]
 
 
 def to_bits(a: float) -> int:
@@ -44,4 +44,6 @@ class Exact(Arithmetic):
             "floor": lambda a: float(math.floor(a)),
             "gv_from_bits": from_bits,
             "gv_to_bits": to_bits,
+            "gv_as_real": from_bits,
+            "gv_as_bits": to_bits,
         }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from prove.interpreter import Arithmetic, Interpreter, Struct
+from prove.interpreter import Arithmetic, Interpreter, Struct, Table
 from prove.source import Source, type_name
 
 
@@ -59,6 +59,8 @@ class Symbolic(Arithmetic):
 def text(value: Any) -> str:
     if isinstance(value, Struct):
         return "{" + ", ".join(map(text, value.fields.values())) + "}"
+    if isinstance(value, Table):
+        return value.name
     return str(value)
 
 
@@ -130,3 +132,16 @@ QUICK = EITHER | _value_functions("0x1.0000000000000p-40") | {
     "gv_dd_div": "gv_dd_from((a.hi / b.hi))",
     "gv_exp_reduced": "gv_dd_from(((s.hi - (n * gv_ln2_64_head)) - (n * gv_ln2_64_tail)))",
 }  # fmt: skip
+SHIFTED = "gv_madd(s, gv_all(0x1.71547652b82fep+0), gv_all(6755399441055744.0))"
+STEPS = f"({SHIFTED} - 6755399441055744.0)"
+HEAD = f"gv_madd({STEPS}, gv_all(-0x1.62e42fefa2000p-1), s)"
+TAIL = f"gv_madd({STEPS}, gv_all(-0x1.9ef35793c7673p-41), {HEAD})"
+BRACKET = {
+    "gv_exp_bracket": f"gv_as_real((gv_as_bits(gv_polynomial(gv_bracket_exp, 8, {TAIL})) + "
+    f"(gv_as_bits({SHIFTED}) << 52)))",
+    "gv_magnitude": "gv_as_real((gv_as_bits(x) & 9223372036854775807))",
+    "gv_times_sign": "gv_as_real((gv_as_bits(c) ^ (gv_as_bits(x) & 9223372036854775808)))",
+    "gv_all": "c",
+    "gv_min": "((a < b) ? a : b)",
+    "gv_max": "((a > b) ? a : b)",
+}

@@ -62,3 +62,8 @@ def test_what_is_proved_is_what_is_compiled(specification, quick):
         value = interpreter.call(specification.c_name, x).fields
         got = tuple(value[field] for field in ("hi", "lo", "err", "k"))
         assert got == _core.value(specification.name, x, quick), x.hex()
+
+
+@pytest.mark.parametrize("script", checks.GENERATORS)
+def test_every_table_is_what_its_script_writes(script):
+    assert checks.generator_agrees(script)

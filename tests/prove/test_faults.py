@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 from prove import checks
+from prove.brackets import MOST, bracket_source, certify_bracket, near_limits
 from prove.core import certify, core_source
 from prove.source import ROOT
 from prove.specifications import SPECIFICATIONS
@@ -41,6 +42,22 @@ def flip_somewhere(path, rng):
 def test_one_bit_of_a_table(copy, seed):
     flipped = flip_somewhere(copy / "src" / "core" / "tables.h", random.Random(seed))
     assert checks.tables(copy), flipped
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("script", "headers"),
+    [
+        ("make_bracket_tables.py", "bracket/tables.h"),
+        ("make_float64_tables.py", "tables/*_f64.h"),
+    ],
+)
+def test_one_bit_of_another_table(copy, script, headers, seed):
+    """Polynomials are what their generator gives; whether those are good enough is for the bounds."""
+    rng = random.Random(seed)
+    shutil.copytree(ROOT / "tools", copy / "tools")
+    flipped = flip_somewhere(rng.choice(sorted((copy / "src").glob(headers))), rng)
+    assert not checks.generator_agrees(script, copy), flipped
 
 
 @pytest.mark.parametrize(
@@ -83,6 +100,30 @@ def test_a_planted_fault(copy, header, right, wrong, name):
     path.write_text(text.replace(right, wrong, 1))
     with pytest.raises(AssertionError, match=rf"unproved at|{name}"):
         certify(BY_NAME[name], core_source(False, copy), quick=False)
+
+
+BRACKET_FAULTS = [
+    ("tables.h", "0x1.ffffffffd38c1p-1", "0x1.ffffffff938c1p-1", "silu", "bracket"),
+    ("tables.h", "-0x1.f3a05ccfd4c6fp-8", "-0x1.f3a05ccfd5c6fp-8", "gelu", "near"),
+    ("tables.h", "0x1.fd751a1fba8dfp-4", "0x1.fd751b1fba8dfp-4", "gelu_grad", "bracket"),
+    ("brackets.h", "GV_FAR_ERROR 0x1p-39", "GV_FAR_ERROR 0x1p-41", "gelu", "bracket"),
+    ("brackets.h", "GV_NEAR_GELU_ERROR 0x1p-44", "GV_NEAR_GELU_ERROR 0x1p-47", "gelu", "near"),
+    ("gelu.h", "a * a * -0.5", "a * a * -0.25", "gelu", "bracket"),
+    ("logistic.h", "(2.0 * GV_LOGISTIC_ERROR)", "(0.25 * GV_LOGISTIC_ERROR)", "silu_grad", "near"),
+    ("logistic.h", "3.0 * GV_CUBIC", "2.0 * GV_CUBIC", "gelu_tanh_grad", "near"),
+]
+
+
+@pytest.mark.parametrize(("header", "right", "wrong", "name", "end"), BRACKET_FAULTS)
+def test_a_fault_in_a_bracket(copy, header, right, wrong, name, end):
+    path = copy / "src" / "bracket" / header
+    text = path.read_text()
+    assert right in text
+    path.write_text(text.replace(right, wrong, 1))
+    source = bracket_source(False, copy)
+    most = near_limits(source)[name.removesuffix("_grad")] if end == "near" else MOST
+    with pytest.raises(AssertionError, match=rf"unproved at|{name}"):
+        certify_bracket(BY_NAME[name], source, end, most, copy)
 
 
 @pytest.mark.parametrize(
