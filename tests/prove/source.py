@@ -10,6 +10,7 @@ from pathlib import Path
 import pcpp
 from pycparser import c_ast, c_parser
 
+SUFFIX = "_PROVED"  # of names that headers form with GV_TYPED; taken off again
 ROOT = Path(__file__).parents[2]
 TYPES = (
     "typedef unsigned long uint64_t; typedef unsigned uint32_t; typedef unsigned short uint16_t; typedef long int64_t;"
@@ -52,7 +53,8 @@ class Source:
         preprocessor.parse(text)
         out = io.StringIO()
         preprocessor.write(out)
-        code = re.sub(r"^#.*$|_Pragma\(.*?\)", "", TYPES + out.getvalue(), flags=re.MULTILINE)
+        self.text = out.getvalue()
+        code = re.sub(rf"^#.*$|_Pragma\(.*?\)|{SUFFIX}\b", "", TYPES + out.getvalue(), flags=re.MULTILINE)
         self.functions: dict[str, c_ast.FuncDef] = {}
         self.variables: dict[str, c_ast.Decl] = {}
         self.structures: dict[str, list[tuple[str, str]]] = {}

@@ -81,6 +81,15 @@ def _decimal(text: str) -> arb:
     return arb(fmpq(exact.numerator, exact.denominator))
 
 
+def named_literals(header: Path) -> dict[float, arb]:
+    """What the long literals of a header stand for, by their magnitude."""
+    return {
+        abs(float.fromhex(literal)): expression(comment)
+        for literal, comment in LONG_LITERAL.findall(header.read_text())
+        if comment
+    }
+
+
 def wrong_literals(header: Path) -> list[str]:
     """Long hexadecimal literals without a definition in a comment behind them, or not nearest to it."""
     wrong, known = [], set()

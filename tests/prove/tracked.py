@@ -48,6 +48,8 @@ class Tracked:
     value: float | None = None  # a constant of the program
     monomial: tuple[arb, int] | None = None  # ideal = C x^m
     origin: tuple[Tracked, arb, arb] | None = None  # this = origin times a power of two, within a share
+    inner: arb | None = None  # `absolute` without the roundings of sums with an exact leading term (brackets.py)
+    offset: arb = ZERO  # what of `ideal` was put in on purpose, to end on one side; not in `point`
 
     def ends(self) -> tuple[arb, arb]:
         """Bounds of the computed value."""
@@ -108,12 +110,21 @@ def make(ideal: arb, point: arb, absolute: arb, relative: arb | None, **more: An
     return Tracked(ideal, point, absolute, relative, **more)
 
 
+def folded(value: float, base: arb, a: Tracked, b: Tracked) -> Tracked:
+    """A constant computed from constants; what was put in on purpose stays known."""
+    if a.offset == 0 and b.offset == 0:
+        return exactly(value)
+    v = arb(value)
+    return Tracked(v, base, ZERO, ZERO, bounds=(v, v), value=value, offset=v - base)
+
+
 def exact_sum(a: Tracked, b: Tracked) -> Tracked:
     relative = None
     same = (a.ideal >= 0 and b.ideal >= 0) or (a.ideal <= 0 and b.ideal <= 0)
     if same and a.relative is not None and b.relative is not None:
         relative = max(a.relative, b.relative)
-    return make(a.ideal + b.ideal, a.point + b.point, a.absolute + b.absolute, relative)
+    ideal = a.ideal + b.ideal
+    return make(ideal, a.point + b.point, a.absolute + b.absolute, relative, offset=a.offset + b.offset)
 
 
 def exact_product(a: Tracked, b: Tracked) -> Tracked:
@@ -124,12 +135,13 @@ def exact_product(a: Tracked, b: Tracked) -> Tracked:
     monomial = None
     if a.monomial and b.monomial:
         monomial = a.monomial[0] * b.monomial[0], a.monomial[1] + b.monomial[1]
-    return make(a.ideal * b.ideal, a.point * b.point, absolute, relative, monomial=monomial)
+    offset = a.ideal * b.offset + a.offset * (b.ideal - b.offset)
+    return make(a.ideal * b.ideal, a.point * b.point, absolute, relative, monomial=monomial, offset=offset)
 
 
 def exact_quotient(a: Tracked, b: Tracked) -> Tracked:
-    if b.relative is None or not b.relative < arb("0.5"):
-        raise Unproved("a divisor that may vanish")
+    if b.relative is None or not b.relative < arb("0.5") or a.offset != 0 or b.offset != 0:
+        raise Unproved("a divisor that may vanish, or an offset in a quotient")
     relative = None if a.relative is None else (a.relative + b.relative) / (1 - b.relative)
     absolute = (a.absolute + a.ideal.abs_upper() * b.relative) / (b.ideal.abs_lower() * (1 - b.relative))
     monomial = None
@@ -145,7 +157,7 @@ def rounded(exact: Tracked, unit: arb, lost: arb = ZERO, threshold: arb | None =
     if threshold is not None and not exact.smallest() > threshold:
         absolute += lost
         relative = None
-    return make(exact.ideal, exact.point, absolute, relative, monomial=exact.monomial)
+    return make(exact.ideal, exact.point, absolute, relative, monomial=exact.monomial, offset=exact.offset)
 
 
 def is_power_of_two(value: float | None) -> bool:
@@ -163,12 +175,14 @@ def scaled(a: Tracked, factor: float) -> Tracked:
     result = replace(
         a,
         ideal=a.ideal * f,
+        offset=a.offset * f,
         point=a.point * f,
         absolute=(a.absolute * abs(f)).abs_upper(),
         bounds=bounds,
         value=None if a.value is None else a.value * factor,
         monomial=monomial,
         origin=(a, f, ZERO),
+        inner=a.inner if abs(factor) == 1.0 else None,
     )
     least = TINY if a.pair and not a.single else arb(2) ** -1021
     if abs(factor) < 1 and not result.smallest() > least and a.value is None:
@@ -268,14 +282,14 @@ class DoubleTracking(Arithmetic):
 
     def add(self, a: Tracked, b: Tracked) -> Tracked:
         if a.value is not None and b.value is not None:
-            return exactly(a.value + b.value)
+            return folded(a.value + b.value, a.point + b.point, a, b)
         return rounded(exact_sum(a, b), UNIT)
 
     def multiply(self, a: Tracked, b: Tracked) -> Tracked:
         if a.value is not None and b.value is not None:
-            return exactly(a.value * b.value)
+            return folded(a.value * b.value, a.point * b.point, a, b)
         for one, other in ((a, b), (b, a)):
-            if is_power_of_two(one.value):
+            if is_power_of_two(one.value) and one.offset == 0:
                 return scaled(other, one.value)
         return rounded(exact_product(a, b), UNIT, LOST, arb(2) ** -1020)
 
