@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from flint import arb, arb_series, ctx
-
 from prove.tracked import Unproved, hull
 
 ORDER = 8
@@ -52,8 +51,8 @@ def largest_difference(coefficients: list[float], taylor: Taylor, low: arb, high
         a, b = low + (high - low) * index / parts, low + (high - low) * (index + 1) / parts
         middle, half = (a + b) / 2, (b - a) / 2
         ball = hull(a.lower(), b.upper())
-        p = shifted(exact, middle, ORDER - 1) + [shifted(exact, ball, ORDER)[ORDER]]
-        f = taylor(middle, ORDER - 1) + [taylor(ball, ORDER)[ORDER]]
+        p = [*shifted(exact, middle, ORDER - 1), shifted(exact, ball, ORDER)[ORDER]]
+        f = [*taylor(middle, ORDER - 1), taylor(ball, ORDER)[ORDER]]
         error = sum((abs(x - y) * half**k for k, (x, y) in enumerate(zip(p, f, strict=True))), arb(0))
         found.append(Part(a.lower(), b.upper(), error.abs_upper()))
     return found

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import flint
 from flint import arb, arb_series
-
 from prove.approximation import Part, Taylor, largest_difference, over, taylor_of
 from prove.contracts import gauss_integral, monotone_hull
 from prove.definitions import BITS, mills_derivatives
@@ -256,8 +255,7 @@ class BracketTracking(DoubleTracking):
         s, (factor, power) = self.specification, limits(self.specification.name, True)
         limit = self.x.ends() if power else (arb(factor), arb(factor))
         return s.right(self.x.smallest()).abs_upper() < UNIT * limit[0] / 2 and all(
-            end.absolute < 3 * UNIT * limit[1] and end.offset.abs_upper() < UNIT * limit[0] / 2
-            for end in (a, b)
+            end.absolute < 3 * UNIT * limit[1] and end.offset.abs_upper() < UNIT * limit[0] / 2 for end in (a, b)
         )
 
 

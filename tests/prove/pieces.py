@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ def cut_at(constants: Iterable[float], low: float = LEAST, high: float = MOST) -
     """[low, high] cut on both sides of each constant: a condition on x itself is then decided in every part."""
     edges = sorted({c for c in map(abs, constants) if low < c < high})
     starts = [low, *(e for c in edges for e in (c, math.nextafter(c, math.inf)))]
-    parts = [(a, math.nextafter(b, 0.0)) for a, b in zip(starts, starts[1:], strict=False)]
+    parts = [(a, math.nextafter(b, 0.0)) for a, b in itertools.pairwise(starts)]
     return [(a, b) for a, b in [*parts, (starts[-1], high)] if a <= b]
 
 

@@ -10,6 +10,7 @@ A gv_dd is one Tracked with `pair` set; `single` says that its lo is 0.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -229,10 +230,8 @@ def every_path(run: Callable[[Choices], Any]) -> list[Any]:
     choices, results = Choices(), []
     more = True
     while more:
-        try:
+        with contextlib.suppress(Infeasible):
             results.append(run(choices))
-        except Infeasible:
-            pass
         more = choices.advance()
     return results
 
