@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from core_bits import core_bits
 
 from gelu_verify import bench
 from gelu_verify.cli import main
 from gelu_verify.correctly_rounded import FUNCTIONS
 from gelu_verify.errors import MissingMeasurement, TargetUnavailable, UsageError
 from gelu_verify.formats import DTYPES
-from gelu_verify.reference import reference_bits
 
 CASE = bench.Case("gelu", "float32", 64, 1)
 
@@ -77,7 +77,7 @@ def test_torch_computes_what_it_is_compared_in(function, dtype):
     got = cells["out"].to(torch.float64).numpy()
     judged = function.replace("gelu_sigmoid", "silu")
     want = bench.numpy_dtype(dtype)
-    right = reference_bits(judged, dtype, x).view(want).astype(np.float64)
+    right = core_bits(judged, dtype, x).view(want).astype(np.float64)
     tolerance = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-5, "float64": 1e-12}[dtype]
     assert np.allclose(got, right, rtol=tolerance, atol=tolerance), path
 
@@ -155,7 +155,7 @@ def test_the_parts_of_the_threads_are_the_whole():
     for part in side:
         part()
     got = np.concatenate([part.args[1].view(np.uint32) for part in side])
-    assert np.array_equal(got, reference_bits("silu", "float32", x))
+    assert np.array_equal(got, core_bits("silu", "float32", x))
 
 
 def test_calls_take_turns():
