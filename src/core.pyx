@@ -11,6 +11,7 @@ cdef extern from "core/core.h":
         int k
     ctypedef void (*gv_loop)(const double *x, gv_value *y, size_t n) noexcept nogil
     gv_loop gv_find(const char *name) nogil
+    gv_loop gv_find_formula(const char *name) nogil
     gv_loop gv_find_quick(const char *name) nogil
     const char *gv_name(int index) nogil
     void gv_evaluate(gv_loop loop, gv_loop quick, const gv_format *fmt, const void *x_bits, gv_value *y,
@@ -80,7 +81,14 @@ def judge(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits
 
 
 def value(str function, double x, bint quick=False):
-    """(hi, lo, err, k): f(x) 2^-k within err of hi + lo, for a finite non-zero x; `quick`: in double."""
+    """(hi, lo, err, k): f(x) 2^-k within err of hi + lo, for a finite non-zero x, by the formulas of src/math.
+
+    `quick`: in double.
+    """
     cdef gv_value y
-    _loop(function, quick)(&x, &y, 1)
+    cdef bytes name = function.encode()
+    cdef gv_loop loop = gv_find_quick(name) if quick else gv_find_formula(name)
+    if loop == NULL:
+        raise LookupError(f"the native core has no {function}")
+    loop(&x, &y, 1)
     return y.hi, y.lo, y.err, y.k

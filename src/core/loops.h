@@ -52,14 +52,19 @@ static const struct { const char *name; gv_loop loop; } gv_by_pieces[] = {
 
 #endif
 
+/* The formulas of src/math alone */
+GV_INLINE gv_loop gv_find_formula(const char *name) {
+    for (int i = 0; gv_functions[i].name; i++)
+        if (strcmp(gv_functions[i].name, name) == 0) return gv_functions[i].loop;
+    return 0;
+}
+
 GV_INLINE gv_loop gv_find(const char *name) {
 #ifndef GV_QUICK
     for (int i = 0; gv_by_pieces[i].name; i++)
         if (strcmp(gv_by_pieces[i].name, name) == 0) return gv_by_pieces[i].loop;
 #endif
-    for (int i = 0; gv_functions[i].name; i++)
-        if (strcmp(gv_functions[i].name, name) == 0) return gv_functions[i].loop;
-    return 0;
+    return gv_find_formula(name);
 }
 
 #endif
