@@ -1,7 +1,8 @@
 /* Double-double arithmetic: an unevaluated sum hi + lo with |lo| <= ulp(hi)/2.
    Relative errors (Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building
    blocks of double-word arithmetic", ACM TOMS 44, 2017; u = 2^-53):
-     gv_dd_add (AccurateDWPlusDW) 3u^2 + 13u^3; gv_dd_mul (DWTimesDW3) 4u^2; gv_dd_div (DWDivDW2) 15u^2 + 56u^3.
+     gv_dd_add (AccurateDWPlusDW) 3u^2 + 13u^3; gv_dd_mul (DWTimesDW3) 5u^2; gv_dd_add_d, gv_dd_mul_d 2u^2;
+     gv_dd_div (DWDivDW2, its product by fma) 20u^2, shown in docs/proofs.md.
    Barring underflow; no contraction (-ffp-contract=off), fma only where written. */
 #ifndef GV_CORE_DD_H
 #define GV_CORE_DD_H

@@ -1,6 +1,6 @@
 /* exp and expm1 in double-double, |s| <= 800.
-   s = n log(2)/64 + r, |r| <= log(2)/128 (1 + 2^-40); e^s = 2^(n >> 6) 2^((n & 63)/64) (1 + p(r)),
-   p(r) = r + r^2/2 + ... + r^10/10!: truncation below 2^-108 |r|.
+   s = n log(2)/64 + r, |r| <= log(2)/128 (1 + 2^-34); e^s = 2^(n >> 6) 2^((n & 63)/64) (1 + p(r)),
+   p(r) = r + r^2/2 + ... + r^10/10!: truncation below 2^-100 |r|. e^s below 2^-103 + |s| 2^-104 relative (docs/proofs.md).
    The subtraction n log(2)/64 costs |s| 2^-103 absolute, which is relative in e^s. */
 #ifndef GV_CORE_EXP_H
 #define GV_CORE_EXP_H

@@ -27,7 +27,7 @@ GV_INLINE gv_dd gv_gauss_head(gv_dd z) {
 }
 
 /* M(a) = Q(a)/phi(a), 1/2 <= a < 64: sixteen pieces an octave, Taylor of degree 21 in |u| <= 1.
-   Coefficients fall by 2^-5 a degree; truncation below 2^-104 M(a). */
+   Coefficients fall by 2^-5 a degree; truncation below 2^-110 M(a). */
 GV_INLINE gv_dd gv_mills(gv_dd a) {
     int octave = gv_exponent(a.hi);
     int place = (int)(a.hi * gv_power_of_two(4 - octave)) - GV_MILLS_PIECES;

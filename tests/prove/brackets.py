@@ -34,6 +34,8 @@ ROUNDS_TO_ZERO = arb(2) ** -151
 AFTER_ROUNDING = "between, but for the rounding of leading + rest"
 
 
+# the functions that have kernels
+NAMES = ["gelu", "gelu_grad", "gelu_tanh", "gelu_tanh_grad", "gelu_sigmoid", "gelu_sigmoid_grad", "silu", "silu_grad"]
 MACROS = {
     "gelu": "GV_NEAR_LIMIT",
     "silu": "GV_NEAR_SILU",

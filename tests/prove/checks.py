@@ -13,7 +13,7 @@ from prove.exact import Exact
 from prove.interpreter import Interpreter
 from prove.source import ROOT, Source
 from prove.stored import wrong_entries, wrong_literals
-from prove.symbols import BRACKET, PAIR, QUICK, algorithm
+from prove.symbols import BRACKET, PAIR, PIECE, QUICK, algorithm
 
 GENERATORS = ("make_core_tables.py", "make_bracket_tables.py", "make_float64_tables.py")
 GENERATED = {"core/tables.h", "bracket/tables.h"}
@@ -43,6 +43,22 @@ def algorithms(root: Path = ROOT) -> list[str]:
         source = bracket_source(fma, root)
         wrong += [name for name, want in BRACKET.items() if algorithm(source, name) != want]
     return wrong
+
+
+def piece_source(fma: bool, root: Path = ROOT) -> Source:
+    """float64.h without its tables."""
+    text = """typedef struct { double per_unit, q_loss; int derivative, count, wide; double whole; } gv_piecewise;
+#define GV_CR_PIECEWISE_H
+#define GV_PIECEWISE_FUNCTIONS(F)
+#include "cr/float64.h"
+"""
+    return Source(text, root=root, macros={"GV_HAVE_FMA": str(int(fma)), "GV_F64_LANES": "1"})
+
+
+def piece_algorithms(root: Path = ROOT) -> list[str]:
+    """The same for the float64 kernels."""
+    sources = [piece_source(fma, root) for fma in (False, True)]
+    return [name for name, want in PIECE.items() for source in sources if algorithm(source, name) != want]
 
 
 def claims(root: Path = ROOT) -> list[str]:

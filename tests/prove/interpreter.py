@@ -201,6 +201,12 @@ class Interpreter:
             case c_ast.Constant():
                 literal = number(node.value)
                 return self.arithmetic.constant(literal) if isinstance(literal, float) else literal
+            case c_ast.ID() if node.name in self.source.enumerators:
+                return self.source.enumerators[node.name]
+            case c_ast.CompoundLiteral():
+                names = [m for m, _ in self.source.structures[type_name(node.type.type)]]
+                values = [self.value(e, scope) for e in node.init.exprs]
+                return Struct(type_name(node.type.type), dict(zip(names, values, strict=True)))
             case c_ast.ID():
                 return self._entry(scope[node.name] if node.name in scope else self.globals[node.name])
             case c_ast.BinaryOp():

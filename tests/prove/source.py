@@ -58,6 +58,7 @@ class Source:
         self.functions: dict[str, c_ast.FuncDef] = {}
         self.variables: dict[str, c_ast.Decl] = {}
         self.structures: dict[str, list[tuple[str, str]]] = {}
+        self.enumerators: dict[str, int] = {}
         for item in c_parser.CParser().parse(code).ext:
             self._enter(item)
 
@@ -67,6 +68,8 @@ class Source:
         elif isinstance(item, c_ast.Typedef) and isinstance(item.type.type, c_ast.Struct):
             members = item.type.type.decls or []
             self.structures[item.name] = [(m.name, type_name(m.type)) for m in members]
+        elif isinstance(item, c_ast.Decl) and isinstance(item.type, c_ast.Enum):
+            self.enumerators |= {e.name: place for place, e in enumerate(item.type.values.enumerators)}
         elif isinstance(item, c_ast.Decl) and item.init is not None:
             self.variables[item.name] = item
 

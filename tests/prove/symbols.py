@@ -17,6 +17,9 @@ class Symbol:
         self.text = text
         self.integer = integer
 
+    def __getitem__(self, index: int) -> Symbol:
+        return Symbol(f"{self.text}[{index}]")
+
     def __repr__(self) -> str:
         return self.text
 
@@ -144,4 +147,18 @@ BRACKET = {
     "gv_all": "c",
     "gv_min": "((a < b) ? a : b)",
     "gv_max": "((a > b) ? a : b)",
+}
+R_OF_H = (
+    "gv_lanes_madd(gv_lanes_madd(gv_lanes_madd(gv_lanes_last_bits(c[7], 36), h, c[7]), (h * h), "
+    "gv_lanes_madd(c[6], h, c[5])), (h * h), gv_lanes_madd(c[4], h, c[3]))"
+)
+Q_OF_H = f"((h * h) * {R_OF_H})"
+T1_H = "gv_lanes_product(c[1], h)"
+T0_T1_H = f"gv_lanes_fast_two_sum(c[0], {T1_H}.hi)"
+V_OF_H = f"gv_lanes_fast_two_sum({T0_T1_H}.hi, {Q_OF_H})"
+PIECE = {
+    "gv_piece_sum": f"{{{V_OF_H}.hi, ((gv_lanes_madd(gv_lanes_last_bits(c[2], 32), h, {T1_H}.lo) + c[2]) + "
+    f"({T0_T1_H}.lo + {V_OF_H}.lo)), gv_lanes_madd(gv_lanes_abs({Q_OF_H}), gv_lanes_all(f.q_loss), "
+    "gv_lanes_last_bits(c[6], 50))}",
+    "gv_lanes_fast_two_sum": "{(a + b), (b - ((a + b) - a))}",
 }

@@ -9,14 +9,13 @@ import sysconfig
 import numpy as np
 import pytest
 from prove import checks
-from prove.brackets import AFTER_ROUNDING, MOST, bracket_source, certify_bracket, near_limits
+from prove.brackets import AFTER_ROUNDING, MOST, NAMES, bracket_source, certify_bracket, near_limits
 from prove.exact import Exact
 from prove.interpreter import Interpreter
 from prove.source import ROOT
 from prove.specifications import SPECIFICATIONS
 
 pytestmark = pytest.mark.prove
-NAMES = ["gelu", "gelu_grad", "gelu_tanh", "gelu_tanh_grad", "gelu_sigmoid", "gelu_sigmoid_grad", "silu", "silu_grad"]
 BY_NAME = {s.name: s for s in SPECIFICATIONS}
 every = pytest.mark.parametrize("name", NAMES)
 fmas = pytest.mark.parametrize("fma", [False, True], ids=["two roundings", "fma"])

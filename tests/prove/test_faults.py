@@ -142,3 +142,9 @@ def test_another_algorithm(copy, header, right, wrong, function):
     assert right in text
     path.write_text(text.replace(right, wrong, 1))
     assert function in checks.algorithms(copy)
+
+
+def test_another_sum_of_a_piece(copy):
+    path = copy / "src" / "cr" / "float64.h"
+    path.write_text(path.read_text().replace("low + (s.lo + v.lo)", "low + v.lo", 1))
+    assert "gv_piece_sum" in checks.piece_algorithms(copy)
