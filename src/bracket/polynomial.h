@@ -19,8 +19,7 @@ GV_INLINE gv_real gv_polynomial(const double *c, int n, gv_real w) {
 GV_INLINE gv_real gv_exp_by(const double *c, int degree, double head, double tail, gv_real s) {
     gv_real shifted = gv_madd(s, gv_all(0x1.71547652b82fep+0 /* 1/log(2) */), gv_all(0x1.8p52));
     gv_real n = shifted - 0x1.8p52, r = gv_madd(n, gv_all(-head), s);
-    if (tail != 0.0) r = gv_madd(n, gv_all(-tail), r);
-    gv_real p = gv_polynomial(c, degree, r);
+    gv_real p = gv_polynomial(c, degree, tail == 0.0 ? r : gv_madd(n, gv_all(-tail), r));
     return gv_as_real(gv_as_bits(p) + (gv_as_bits(shifted) << 52));
 }
 

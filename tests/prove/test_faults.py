@@ -10,6 +10,7 @@ from prove.brackets import MOST, bracket_source, certify_bracket, near_limits
 from prove.core import certify, core_source
 from prove.source import ROOT
 from prove.specifications import SPECIFICATIONS
+from prove.stored import without_measured
 
 pytestmark = pytest.mark.prove
 LONG = re.compile(r"0x[01]\.[0-9a-f]{6,}p[+-]?\d+")
@@ -33,7 +34,7 @@ def one_bit_off(literal: str, rng: random.Random) -> str:
 
 def flip_somewhere(path, rng):
     text = path.read_text()
-    at = rng.choice(list(LONG.finditer(text)))
+    at = rng.choice(list(LONG.finditer(without_measured(text))))
     path.write_text(text[: at.start()] + one_bit_off(at.group(), rng) + text[at.end() :])
     return at.group()
 
@@ -63,7 +64,7 @@ def test_one_bit_of_another_table(copy, script, headers, seed):
 @pytest.mark.parametrize(
     "header", sorted(str(p.relative_to(ROOT)) for folder in ("core", "math", "bracket")
                      for p in (ROOT / "src" / folder).glob("*.h")
-                     if p.name != "tables.h" and LONG.search(p.read_text()))
+                     if p.name != "tables.h" and LONG.search(without_measured(p.read_text())))
 )  # fmt: skip
 def test_one_bit_of_a_literal(copy, header):
     rng = random.Random(header)
@@ -103,7 +104,7 @@ def test_a_planted_fault(copy, header, right, wrong, name):
 
 
 BRACKET_FAULTS = [
-    ("tables.h", "0x1.ffffffffd38c1p-1", "0x1.ffffffff938c1p-1", "silu", "bracket"),
+    ("tables.h", "0x1.ffffffffe74f1p-2", "0x1.ffffffffa74f1p-2", "silu", "bracket"),
     ("tables.h", "-0x1.f3a05ccfd4c6fp-8", "-0x1.f3a05ccfd5c6fp-8", "gelu", "near"),
     ("tables.h", "0x1.fd751a1fba8dfp-4", "0x1.fd751b1fba8dfp-4", "gelu_grad", "bracket"),
     ("brackets.h", "GV_FAR_ERROR 0x1p-44", "GV_FAR_ERROR 0x1p-47", "gelu", "bracket"),
