@@ -21,7 +21,7 @@ FLOORS = [
     ["plans"],
     ["bucket_table", "reduction", "settled"],
     ["checks"],
-    ["sweep", "machine", "throughput"],
+    ["attribution", "sweep", "machine", "throughput"],
     ["results"],
     ["report", "terminal"],
     ["gate"],
