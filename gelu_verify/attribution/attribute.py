@@ -28,11 +28,15 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Attribution:
-    """The ladder of one target in one dtype; `record` is the JSON object of docs/json.md."""
+    """The ladder of one target in one dtype; `record` is the JSON object of docs/json.md.
+
+    `asked` are the building blocks that were named.
+    """
 
     target: Target
     plan: Plan
     ladder: Ladder
+    asked: Mapping[str, str]
 
     @property
     def function(self) -> str:
@@ -85,7 +89,10 @@ class Attribution:
         model = self.ladder.model
         command = ["gelu-verify", "attribute", self.target.name, "--function", self.function, "--dtype", self.dtype]
         command += ["--form", model.form.name, "--working", model.working, "--plan", self.plan.name]
-        return shlex.join([*command, "--seed", str(self.plan.seed)])
+        command += ["--seed", str(self.plan.seed)]
+        for option, pairs in (("--constant", model.stored), ("--block", self.asked)):
+            command += [word for name, value in pairs.items() for word in (option, f"{name}={value}")]
+        return shlex.join(command)
 
     def _rung(self, rung: Rung, place: np.ndarray) -> Record:
         size = np.abs(rung.error)
@@ -199,7 +206,7 @@ def attribute(
     measured = np.concatenate([target.evaluate(dtype, x) for x in chunks])
     x_bits = np.concatenate(chunks)
     model = model_of(target, dtype, x_bits, measured, form=form, working=working, stored=constants, blocks=blocks)
-    return Attribution(target, chosen, climb(model, dtype, x_bits, measured, EXACT))
+    return Attribution(target, chosen, climb(model, dtype, x_bits, measured, EXACT), dict(blocks or {}))
 
 
 def _worst(size: np.ndarray) -> int | None:

@@ -26,6 +26,17 @@ CONSTANT_BITS = 320  # far beyond every significand: none of these numbers is a 
 
 
 @dataclass(frozen=True)
+class Private:
+    """A building block that an implementation computes by itself: a tree of its own x."""
+
+    root: Node
+
+    @classmethod
+    def of(cls, build: Callable[[Node], Node]) -> Private:
+        return cls(build(Node("x")))
+
+
+@dataclass(frozen=True)
 class Arithmetic:
     """How a form is evaluated.
 
@@ -34,7 +45,7 @@ class Arithmetic:
     """
 
     working: str
-    blocks: Mapping[str, BlockCall | Callable[[Node], Node]] = field(default_factory=dict)
+    blocks: Mapping[str, BlockCall | Private] = field(default_factory=dict)
     stored: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -90,18 +101,7 @@ def _block(name: str, argument: np.ndarray, fmt: Format, arithmetic: Arithmetic)
     if isinstance(call, Private):
         inside = Arithmetic(arithmetic.working, {k: v for k, v in arithmetic.blocks.items() if k != name})
         return evaluate(call.root, arithmetic.working, bits, inside)[1][call.root]
-    return values(fmt, call(bits)).astype(carrier(fmt))  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class Private:
-    """A building block that an implementation computes by itself: a tree of its own x."""
-
-    root: Node
-
-    @classmethod
-    def of(cls, build: Callable[[Node], Node]) -> Private:
-        return cls(build(Node("x")))
+    return values(fmt, call(bits)).astype(carrier(fmt))
 
 
 # ---- constants and exact values ------------------------------------------------------------------

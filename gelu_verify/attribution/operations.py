@@ -66,7 +66,7 @@ OPERATIONS: dict[str, Operation] = {
         lambda mp, a, b: a - b,
         lambda v, a, b: (np.ones_like(a), -np.ones_like(b)),
         lambda a, b: two_sum(a, -b),
-    ),  # fmt: skip
+    ),
     "mul": Operation(np.multiply, lambda mp, a, b: a * b, lambda v, a, b: (b, a), two_product),
     "div": Operation(np.divide, lambda mp, a, b: a / b, lambda v, a, b: (1 / b, -v / b), _lost_quotient),
     "neg": Operation(np.negative, lambda mp, a: -a, lambda v, a: (-np.ones_like(a),)),

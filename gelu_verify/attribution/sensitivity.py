@@ -94,7 +94,7 @@ def _lost(node: Node, found: Values, wide: Values, fmt: Format, arithmetic: Arit
 
 
 def _lost_in_block(node: Node, found: Values, wide: Values, fmt: Format) -> np.ndarray:
-    """By the judge; where the block has become 1, by what it is short of: the judge's error bound would be amplified."""
+    """By the judge; where a block has become 1, by what it is short of: the judge's own error would be amplified."""
     argument, value = (to_bits(fmt, found[each]) for each in (node.arguments[0], node))
     error = judge(node.operation, fmt.name, argument, value).error
     lost = np.nan_to_num(error, nan=0.0, posinf=0.0, neginf=0.0) * unit_of(fmt, value, error)
@@ -107,7 +107,7 @@ def _lost_in_block(node: Node, found: Values, wide: Values, fmt: Format) -> np.n
 
 
 def unit_of(fmt: Format, want_bits: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """u(y) in float64, from the correctly rounded bits and their error in u(y): half where y lies below a power of two."""
+    """u(y) in float64, from correctly rounded bits and their error: half where y lies below the power of two."""
     magnitude = want_bits & fmt.uint.type(fmt.sign_mask - 1)
     field = (magnitude >> fmt.uint.type(fmt.precision - 1)).astype(np.int64)
     unit = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)

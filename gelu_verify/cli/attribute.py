@@ -24,7 +24,7 @@ from .program import stdout_for_results
 @click.option("--constant", "constants", multiple=True, metavar="NAME=V",
               help="A constant as TARGET has it, such as 'sqrt(2/pi)=0.797885'; may repeat.")  # fmt: skip
 @click.option("--block", "blocks", multiple=True, metavar="NAME=BY",
-              help="Whose erf, tanh, ... TARGET calls: libm, exact, or a target such as torch.erf; may repeat.")  # fmt: skip
+              help="Whose erf, tanh, ... TARGET calls: libm, exact, or torch.erf, ...; may repeat.")  # fmt: skip
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs, up to a million.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow.")

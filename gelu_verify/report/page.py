@@ -10,12 +10,10 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from .. import __version__
 from ..functions import FUNCTIONS
@@ -23,10 +21,10 @@ from . import text
 from .charts import STRIP_HEIGHT, half_ulp_line, scatter, strip_path
 from .envelope import ENVELOPE_COLUMNS, FLOOR, HIGHEST, LEVELS_PER_OCTAVE, bins_per_binade, envelope, octaves
 from .evidence import evidence
+from .files import environment, inline
 from .frames import SPECIALS, TAIL_CHECKS, RunLike, ordered_results, run_letter
 from .verdicts import OWN_FAMILY, absences, dtype_rank, headline, target_order, verdict
 
-HERE = Path(__file__).parent
 _LARGEST_OCTAVES = 54  # the bar under an error is full at 2^53 ULP, everything lost in float64
 
 Group = dict[str, Any]
@@ -34,20 +32,10 @@ Group = dict[str, Any]
 
 def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
     """The page as one string."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(
-        ulp=text.ulp_text, share=text.share_text, number=text.number_text, count=text.count_text, rate=text.rate_text,
-        short=text.short_value, full=text.value_text, bar=_bar, anchor=_anchor,
-    )  # fmt: skip
-    environment.filters["breakable"] = _breakable
+    made = environment()
+    made.globals.update(bar=_bar, anchor=_anchor)
     plots = _plots(runs)
-    return environment.get_template("template.html").render(
+    return made.get_template("template.html").render(
         **_head(runs),
         version=__version__,
         dtypes=_dtypes(frames["summary"]),
@@ -64,19 +52,10 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         speed=_speed(frames["throughput"]),
         raised=_records(frames["summary"].query("verdict == 'raised'")),
         measurements=_measurements(runs, frames),
-        style=_inline("vendor/uPlot.min.css") + _inline("page.css"),
-        script=_inline("vendor/uPlot.iife.min.js") + _inline("plot.js"),
+        style=inline("vendor/uPlot.min.css") + inline("page.css"),
+        script=inline("vendor/uPlot.iife.min.js") + inline("plot.js"),
         plot_data=_json(_plot_data(plots)),
     )
-
-
-def _breakable(name: str) -> Markup:
-    """A name that may be broken after its dots and underscores."""
-    return Markup(str(escape(name)).replace(".", ".<wbr>").replace("_", "_<wbr>"))
-
-
-def _inline(name: str) -> Markup:
-    return Markup((HERE / name).read_text(encoding="utf-8"))
 
 
 def _json(data: Any) -> Markup:
