@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .envelope import Layout
-from .text import MINUS, power_text
+from .text import power_text
 
 HEIGHT = 200
 
