@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
+from threading import local
 from typing import Any
 
 import mpmath
@@ -104,9 +106,26 @@ def _block(name: str, argument: np.ndarray, fmt: Format, arithmetic: Arithmetic)
     return values(fmt, call(bits)).astype(carrier(fmt))
 
 
+class _Contexts(local):
+    """An mpmath context for each thread: making one takes milliseconds."""
+
+    def __init__(self) -> None:
+        self.mp = mpmath.MPContext()
+
+
+_contexts = _Contexts()
+
+
+def precise(bits: int) -> Any:
+    """This thread's mpmath context, set to that precision."""
+    _contexts.mp.prec = bits
+    return _contexts.mp
+
+
 # ---- constants and exact values ------------------------------------------------------------------
 
 
+@cache
 def constant_bits(each: Constant, fmt: Format, stored: str | None = None) -> int:
     """A constant rounded once to a format, or what a library has in its place."""
     if stored is None:
@@ -117,13 +136,14 @@ def constant_bits(each: Constant, fmt: Format, stored: str | None = None) -> int
     return fmt.round(Fraction(stored))
 
 
+@cache
 def _dyadic(each: Constant) -> tuple[int, int]:
-    mp = mpmath.MPContext()
-    mp.prec = CONSTANT_BITS
+    mp = precise(CONSTANT_BITS)
     sign, mantissa, exponent, _ = each.exact(mp)._mpf_
     return (-int(mantissa) if sign else int(mantissa)), int(exponent)
 
 
+@cache
 def constant_error(each: Constant, fmt: Format, stored: str | None = None) -> float:
     """What a format holds less the exact constant."""
     held, (m, e) = fmt.fraction(constant_bits(each, fmt, stored)), _dyadic(each)

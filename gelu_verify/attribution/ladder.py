@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import mpmath
 import numpy as np
 
 from ..formats import Format, get_format, is_finite, is_zero, ordinals, to_float64
 from ..reference import judge
 from ..regions import REGIONS, region_edges
 from .blocks import Block
-from .evaluation import Arithmetic, constant_bits, evaluate, exactly
+from .evaluation import Arithmetic, constant_bits, evaluate, exactly, precise
 from .expression import constants
 from .forms import Form
 from .sensitivity import Share, shares, unit_of
@@ -174,9 +173,9 @@ def _of_constants(
     held = {c.text: working.dyadic(constant_bits(c, working)) for c in constants(model.form.root)}
     if not held:
         return np.zeros(len(x_bits))
-    mp, errors = mpmath.MPContext(), []
+    errors = []
     for x, y, u, lost in zip(x_bits.tolist(), want.tolist(), unit.tolist(), cancelled.tolist(), strict=True):
-        mp.prec = fmt.precision + GUARD + int(lost)
+        mp = precise(fmt.precision + GUARD + int(lost))
         value = exactly(model.form.root, fmt.dyadic(x), held, mp)
         errors.append(float((value - mp.ldexp(*fmt.dyadic(y))) / mp.mpf(u)) if fmt.is_finite(y) else np.nan)
     return np.array(errors) + rounding
