@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import UsageError, one_of
 from ..formats import get_format, numpy_dtype
-from ..targets import Target, find, select
+from ..targets import Target, families, find, select
 from .evaluation import BlockCall, Private, to_bits
 from .expression import BLOCKS
 from .forms import Form
@@ -75,8 +75,10 @@ def _named(name: str, working: str, by: str) -> Block | None:
 
 
 def _family(name: str, working: str, family: str) -> Block | None:
-    if family in (_OURS, "callable"):
-        return libm_block(name, working) if family == _OURS else None
+    if family == _OURS:
+        return libm_block(name, working)
+    if family not in families():  # a user's own code: nobody knows what it calls
+        return None
     able = [t for t in find([family])[0] if t.function == name and working in t.dtypes]
     plain = [t for t in able if t.name == f"{family}.{name}"] or able
     return _of_target(plain[0], working) if plain else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -77,17 +78,19 @@ def _models(
 
 
 def _with_constants(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, lowest: float) -> Model:
-    """The same with each constant as libraries also store it, where that explains the results clearly better."""
-    choices = {
-        c.text: (*c.also, *(("float32",) if model.working == "float64" else ())) for c in constants(model.form.root)
-    }
-    for name, texts in choices.items():
-        for held in texts:
-            other = Model(model.form, model.working, {**model.stored, name: held}, model.blocks)
-            score = distance(dtype, other.bits(dtype, x), got)
-            if score < CLEARLY * lowest:
-                model, lowest = other, score
-    return model
+    """The same with constants as libraries also store them, one after the other, while that explains clearly more."""
+    alternatives = [
+        (each.text, held)
+        for each in constants(model.form.root)
+        for held in (*each.also, *(["float32"] if model.working == "float64" else []))
+    ]
+    while True:
+        others = [replace(model, stored={**model.stored, name: held}) for name, held in alternatives]
+        scores = [distance(dtype, other.bits(dtype, x), got) for other in others]
+        if not scores or min(scores) >= CLEARLY * lowest:
+            return model
+        lowest = min(scores)
+        model = others[scores.index(lowest)]
 
 
 def distance(dtype: str, ours: np.ndarray, theirs: np.ndarray) -> float:
