@@ -180,7 +180,7 @@ def test_scatter_numbers_every_point_once():
         for k, error in enumerate(errors)
     ]
     chart = scatter(timed, 5e9)
-    assert chart["points"][0].x < chart["copy"] <= chart["box"]["width"] - chart["box"]["right"]
+    assert chart["points"][0].x < chart["copy_at"] <= chart["box"]["width"] - chart["box"]["right"]
     assert len(chart["points"]) == len(errors)
     numbers = ", ".join(label.numbers for label in chart["labels"])
     assert sorted(map(int, numbers.split(", "))) == list(range(len(errors)))

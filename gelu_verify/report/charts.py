@@ -92,7 +92,7 @@ def scatter(timed: Sequence[dict[str, Any]], copy: float | None = None) -> dict[
         "box": box,
         "points": points,
         "labels": _labels(zip(points, (entry["number"] for entry in timed), strict=True)),
-        "copy": x_of(copy) if copy else None,
+        "copy_at": x_of(copy) if copy else None,
         "x_ticks": [
             (scaled(e, x_span, box["left"], box["width"] - box["right"]), label) for e, label in rate_ticks(x_span)
         ],
