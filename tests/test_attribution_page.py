@@ -144,6 +144,20 @@ def test_what_it_repeats_is_what_it_did():
     assert again == first
 
 
+def test_a_callable_with_a_form_that_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\ndef quick(x, slope=1):\n    return x / (1 + np.exp(x.dtype.type(-slope) * x))\n"
+    )
+    command = ["mine.py:quick", "--function", "gelu_sigmoid", "--form", "exp", "--kwarg", "slope=1.702"]
+    done = call(*command, "--dtype", "float32", "--block", "exp=numpy.exp", "--plan", "quick", "--json")
+    record = json.loads(done.stdout)
+    assert record["blocks"] == {"exp": "exp of numpy.exp"}
+    assert record["family"] == "callable"
+    assert record["repeat"].endswith("--block exp=numpy.exp --kwarg slope=1.702")
+    assert record["worst"]["main"] == "formula"  # exp overflows where the result is still a number
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> Non
             constants=_pairs("--constant", typed["constants"]) or None,
             blocks=_pairs("--block", typed["blocks"]),
         )
+    found.record["repeat"] += _also(typed)
     if as_json:
         click.echo(json.dumps(found.record, indent=1, allow_nan=False))
     else:
@@ -74,6 +76,13 @@ def _one(name: str, typed: dict[str, Any]) -> Any:
         found = ", ".join(each.name for each in targets)
         raise UsageError(f"{name!r} stands for {len(targets)} targets: {found}; name one")
     return targets[0]
+
+
+def _also(typed: dict[str, Any]) -> str:
+    """What an attribution does not know of the command that repeats it."""
+    words = [word for each in typed["kwargs"] for word in ("--kwarg", each)]
+    words += ["--array", typed["array"]] if typed["array"] else []
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
