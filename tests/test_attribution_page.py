@@ -12,6 +12,7 @@ from synthetic_runs import SyntheticRun, manifest, result
 
 from gelu_verify.attribution import attribute
 from gelu_verify.cli import main
+from gelu_verify.formats import DTYPES
 from gelu_verify.report import write_report
 from gelu_verify.report.attribution_page import curve_frame, headline, write_attribution
 from gelu_verify.report.curves import HEIGHT, area, line, octaves_of, y_of, y_ticks
@@ -83,10 +84,12 @@ def test_the_curves_hold_every_maximum(found, files):
     assert (curve["x_from"] < curve["x_to"]).all()
 
 
-def test_kappa_stands_under_the_right_x():
-    curve = curve_frame(attribute(kernel("gelu_erfc"), "float16", "quick"))
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_kappa_stands_under_the_right_x(dtype):
+    curve = curve_frame(attribute(kernel("gelu_erfc"), dtype, "quick"))
     middle = (curve["x_from"].astype(float) + curve["x_to"].astype(float)) / 2
     tail = (middle > -5) & (middle < -3)
+    assert tail.sum() > 3
     assert np.allclose(curve["kappa"][tail], middle[tail] ** 2, rtol=0.1)  # x f'/f is about -x^2 there
 
 

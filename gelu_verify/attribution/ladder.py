@@ -131,12 +131,17 @@ def _rounded_rungs(model: Model, dtype: str, x_bits: np.ndarray) -> Iterator[Run
 
     yield rung(FORMULA, "every operation rounded correctly", "formula", model.arithmetic(stored=False))
     if model.stored:
-        said = ", ".join(f"{name} = {held}" for name, held in model.stored.items())
+        said = ", ".join(stored_text(name, held) for name, held in model.stored.items())
         yield rung(STORED, f"constants as stored: {said}", "constants", model.arithmetic())
     so_far: list[str] = []
     for name, block in model.blocks.items():
         so_far.append(name)
         yield rung(name, block.title, "blocks", model.arithmetic(blocks=so_far))
+
+
+def stored_text(name: str, held: str) -> str:
+    """What a library has in the place of a constant, for people."""
+    return f"{name} rounded to float32" if held == "float32" else f"{name} = {held}"
 
 
 def _chosen(dtype: str, x_bits: np.ndarray, rungs: Sequence[Rung], exact: int) -> np.ndarray:

@@ -13,6 +13,7 @@ import pandas as pd
 from .. import __version__
 from ..attribution import Attribution
 from ..attribution.conditioning import from_input, kappa
+from ..attribution.ladder import stored_text
 from ..formats import buckets, from_ordinals, get_format, to_float64
 from . import text
 from .curves import HEIGHT, area, line, octaves_of, x_ticks, y_ticks
@@ -68,7 +69,7 @@ def _middles(dtype: str, bins: Layout) -> np.ndarray:
     fmt = get_format(dtype)
     shift = fmt.width - 16
     edges = (bins.edges - 0x8000) << shift
-    middle = (edges[:-1] + edges[1:]) // 2
+    middle = edges[:-1] + np.diff(edges) // 2  # their sum would overflow
     return from_ordinals(fmt, np.where(middle >= 0, np.maximum(middle, 1), np.minimum(middle, -2)))
 
 
@@ -104,6 +105,7 @@ def render(found: Attribution, curves: pd.DataFrame) -> str:
     return environment().get_template("attribution.html").render(
         version=__version__,
         record=record,
+        stored=stored_text,
         headline=headline(record),
         lines=[
             {**rung, "path": line(errors[rung["name"]], span), "colour": index}

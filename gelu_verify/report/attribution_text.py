@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..attribution.ladder import stored_text
 from . import text
 
 Row = Mapping[str, Any]
@@ -44,7 +45,7 @@ def _head(record: Row) -> Iterator[str]:
     rounding = "every operation rounded" if record["working"] == record["dtype"] else "rounded once at the end"
     yield f"  in        {record['working']}, {rounding}"
     if record["constants"]:
-        yield "  constants " + ", ".join(f"{name} = {held}" for name, held in record["constants"].items())
+        yield "  constants " + ", ".join(stored_text(*pair) for pair in record["constants"].items())
     if record["blocks"]:
         yield "  blocks    " + ", ".join(record["blocks"].values())
     same = text.share_text(record["agreement"])
