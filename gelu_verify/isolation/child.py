@@ -115,7 +115,7 @@ class Lane:
             answer = {"failure": str(failure), "kind": failure.kind}
         except GeluVerifyError as error:
             answer = {"error": type(error).__name__, "message": str(error)}
-        except (SystemExit, Exception) as error:  # a framework's: the parent says which target was asked
+        except (SystemExit, Exception) as error:  # noqa: BLE001 - a framework's: the parent says which target it was
             answer = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": "exception"}
         printed = _printed()
         return answer | {"printed": printed} if printed else answer
@@ -148,10 +148,8 @@ class Lane:
     ) -> dict[str, Any]:
         assert self._room is not None
         fmt = get_format(dtype)
-        call = Call(
-            self._hosted.target(key, index), fmt, self._room, Place(n, fmt.width // 8, self._room.capacity, at_start)
-        )
-        return call.checked(twice)
+        place = Place(n, fmt.width // 8, self._room.capacity, at_start)
+        return Call(self._hosted.target(key, index), fmt, self._room, place).checked(twice)
 
 
 class Call:

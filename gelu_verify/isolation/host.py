@@ -154,9 +154,8 @@ class Host:
             reply = child.ask(child.control, loading.question, LOADING, key=key, **loading.arguments)
         except Died as died:
             self.discard(child)
-            raise TargetFailure(
-                f"{self.label}: its process {died.death.detail} while it was loaded", died.death.kind
-            ) from None
+            message = f"{self.label}: its process {died.death.detail} while it was loaded"
+            raise TargetFailure(message, died.death.kind) from None
         if "error" in reply:
             raise getattr(errors, reply["error"])(reply["message"])
         if "failure" in reply:

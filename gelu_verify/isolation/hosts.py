@@ -1,4 +1,4 @@
-"""All children of a run: one for each family, one for each target that a user named; `select` and `find` through them."""
+"""All children of a run: one for each family, one for each target that a user named."""
 
 from __future__ import annotations
 

@@ -21,6 +21,11 @@ class Limits:
     seconds: float | None = None
     nbytes: int = MEMORY
 
+    @property
+    def timing(self) -> float:
+        """Seconds for all that measures a throughput: some forty calls."""
+        return LOADING if self.seconds is None else 40 * self.seconds
+
 
 @dataclass
 class Patience:
@@ -36,7 +41,7 @@ class Patience:
         """Of a call with n inputs."""
         likely = 3 * (self.longest or 0.0) + TIMES * self.rate * n
         if self.hung:  # it is accused already: what is left is to find the inputs
-            return min(self.limits.seconds or FIRST, SHORT + likely)
+            return min(self.limits.seconds or FIRST, SHORT + likely if self.longest else 4 * SHORT)
         if self.limits.seconds is not None:
             return self.limits.seconds
         return FIRST if self.longest is None else SLACK + likely

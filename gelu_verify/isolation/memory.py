@@ -1,7 +1,7 @@
 """Memory that parent and child share: inputs, then outputs, without a name, so that nothing can be left over.
 
 The child sees each between guard pages, and the inputs read-only; an array lies flush against one guard, so that the
-element beside it cannot be touched. Alignment is that of the element, as callers of `f(const T*, T*, size_t)` may have it.
+element beside it cannot be touched. It is aligned as its elements are, which is all that `const T*` says.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def map_page(file: int) -> int:
 
 
 def _array(address: int, n: int, uint: np.dtype) -> np.ndarray:
-    return np.frombuffer((ctypes.c_char * (n * uint.itemsize)).from_address(address), uint)
+    return np.frombuffer(memoryview((ctypes.c_char * (n * uint.itemsize)).from_address(address)), uint)
 
 
 _libc = ctypes.CDLL(None, use_errno=True)

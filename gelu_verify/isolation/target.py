@@ -14,7 +14,6 @@ from ..errors import TargetFailure
 from ..formats import Format, get_format
 from ..targets.base import Answer, Target
 from .host import Case, Host
-from .limits import LOADING
 from .memory import region
 from .process import Child, Death, Died
 
@@ -69,7 +68,7 @@ class IsolatedTarget(Target):
             try:
                 reply = lane.ask(
                     "apply",
-                    LOADING,
+                    self.host.limits.timing,
                     key=self.key,
                     index=self.index,
                     function=name,
@@ -99,7 +98,7 @@ class IsolatedTarget(Target):
             raise
 
     def _survived(self, fmt: Format, case: Case, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
-        """One call, and once more in a fresh child, alone, where the first child's death may be somebody else's doing."""
+        """One call, and once more in a fresh child, alone, where somebody else may have killed the first."""
         lane = self.host.lane()
         try:
             with self._turn():

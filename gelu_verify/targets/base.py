@@ -80,7 +80,7 @@ class Target(ABC):
         except TargetFailure:
             raise
         except MemoryError as error:
-            raise TargetFailure(f"{self.name} raised MemoryError: {first_line(error)}", "memory") from error
+            raise self._raised(error, "memory") from error
         except (Exception, SystemExit) as error:  # someone else's code: whatever it raises is a result
             raise TargetFailure(
                 f"{self.name} raised {type(error).__name__}: {first_line(error)}", "exception"
@@ -100,6 +100,9 @@ class Target(ABC):
         if y_bits.dtype != get_format(dtype).uint:
             raise TargetFailure(f"{self.name} returned {y_bits.dtype} where {dtype} was expected", "dtype")
         return y_bits, seconds
+
+    def _raised(self, error: BaseException, kind: str) -> TargetFailure:
+        return TargetFailure(f"{self.name} raised {type(error).__name__}: {first_line(error)}", kind)
 
     def room(self, dtype: str, n: int) -> np.ndarray:
         """Memory for inputs that `timed` takes without copying, until this thread asks for other room."""
