@@ -1,4 +1,4 @@
-"""What a child writes to stdout and stderr, which are files in memory: no pipe that fills up, no parent that must read."""
+"""What a child writes to stdout and stderr: files in memory, no pipe that fills up or that the parent must read."""
 
 from __future__ import annotations
 
