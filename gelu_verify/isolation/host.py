@@ -66,6 +66,11 @@ class Lane:
     room: SharedRoom | None = None
     places: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
+    def __del__(self) -> None:
+        """Its thread is gone: the child's ends, and gives back its room."""
+        self.child.channels.discard(self.channel)
+        self.channel.close()
+
     def placed(self, fmt: Format, n: int, at_start: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Memory of n inputs and of their outputs, bits; the room grows when they do not fit."""
         found = self.places.get((fmt.name, n, at_start))
@@ -187,9 +192,17 @@ class Host:
     def lane(self) -> Lane:
         """This thread's connection to the living child."""
         child, lane = self._child or self._living(), getattr(self._lanes, "lane", None)
-        if lane is None or lane.child is not child:
-            channel, theirs = Channel.pair(POLL)
-            with self._lock, theirs:
-                child.ask(child.control, "lane", LOADING, (theirs.fileno(),))
-            lane = self._lanes.lane = Lane(child, channel)
+        while lane is None or lane.child is not child:
+            try:
+                lane = self._lanes.lane = self._new_lane(child)
+            except Died:  # while nothing was asked of it: nobody's fault here
+                self.discard(child)
+                child = self._living()
         return lane
+
+    def _new_lane(self, child: Child) -> Lane:
+        channel, theirs = Channel.pair(POLL)
+        child.channels.add(channel)
+        with self._lock, theirs:
+            child.ask(child.control, "lane", LOADING, (theirs.fileno(),))
+        return Lane(child, channel)

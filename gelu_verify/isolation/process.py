@@ -93,6 +93,7 @@ class Child:
         self._ending = RLock()
         self._ended_for: Death | None = None
         self._death: Death | None = None
+        self.channels: set[Channel] = {self.control}
         self.served: set[Any] = set()  # the targets that it called
         self.rooms: list[tuple[int, int]] = []  # address there and capacity of what it shares
 
@@ -190,7 +191,8 @@ class Child:
     def close(self) -> None:
         """End it and give back what it held here."""
         self.kill()
-        self.control.close()
+        while self.channels:
+            self.channels.pop().close()
         for file in (self._lifeline, self._said):
             with suppress(OSError):
                 os.close(file)
