@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CALLS = 60  # most calls that looking may take: each may cost a process
 SECONDS = 60.0  # most time, after which the range that was reached is told
-CRASHES = ("segfault", "abort", "out of bounds", "changed input", "exit", "floating-point exception")
+CRASHES = ("segfault", "abort", "out of bounds", "changed input", "exit", "arithmetic")
 NO_FAILURE: dict[str, Any] = {"failure": None, "failure_kind": None, "failure_range": None}
 
 

@@ -28,8 +28,8 @@ _KINDS = {
     signal.SIGSEGV: "segfault",
     signal.SIGBUS: "segfault",
     signal.SIGABRT: "abort",
-    signal.SIGFPE: "floating-point exception",
-    signal.SIGILL: "illegal instruction",
+    signal.SIGFPE: "arithmetic",
+    signal.SIGILL: "instruction",
     signal.SIGKILL: "killed",
 }
 _RUN = "import sys; sys.path[:] = sys.argv.pop().split('\\n'); from gelu_verify.isolation.child import main; main()"
