@@ -32,6 +32,7 @@ SCHEMA = 1
 ROOT = Path("reports")
 LATEST = "latest"
 MANIFEST = "manifest.json"
+UNFINISHED = ".unfinished-"
 MANIFEST_KEYS = (
     *("command", "created", "seed", "plan", "versions", "machine", "git", "copy_bytes_per_s", "absent", "results"),
 )
@@ -67,7 +68,8 @@ class RunWriter:
             raise ResultsError(f"{out} is already there: name a new folder")
         with _writing(parent):
             parent.mkdir(parents=True, exist_ok=True)
-            self._work = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=parent))
+            _remove_abandoned(parent)
+            self._work, self._lock = _own_folder(parent)
             self._work.chmod(0o777 & ~_umask())
             (self._work / "buckets").mkdir()
 
@@ -76,6 +78,7 @@ class RunWriter:
 
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._work, ignore_errors=True)  # gone already when the run was finished
+        os.close(self._lock)
 
     def add(self, result: Result) -> None:
         """Store one result: its buckets now, its record with `finish`."""
@@ -121,6 +124,40 @@ def write_run(results: Sequence[Result], out: Path | None = None, root: Path = R
         for result in results:
             writer.add(result)
         return writer.finish(**manifest)
+
+
+def _own_folder(parent: Path) -> tuple[Path, int]:
+    """A new folder to write in, and the descriptor that holds it locked: whoever dies lets go of it."""
+    while True:
+        work = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=parent))
+        lock = os.open(work, os.O_RDONLY)
+        _lock(lock, wait=True)
+        if work.exists():  # else somebody took it for abandoned before it was locked
+            return work, lock
+        os.close(lock)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove what runs left behind that were killed: nobody holds it any more."""
+    for folder in parent.glob(f"{UNFINISHED}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(folder, os.O_RDONLY)
+            try:
+                if _lock(lock):
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _lock(descriptor: int, wait: bool = False) -> bool:
+    """Whether it is held from now on, until it is closed: not where somebody else has it, or there are no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 @contextlib.contextmanager

@@ -85,7 +85,8 @@ def _cell(result: Result | None) -> Line:
     word, style = _MARKS[verdict(result)]
     error, bound = result["max_ulp"], result["bound"]
     if result["failure"] is not None:
-        return [(_column(word), style)]
+        kind = result.get("failure_kind") or word
+        return [(_column(kind if len(kind) < _CELL else "failed"), style)]
     number = "n/a" if error is None else f"{bound}{ulp_text(error, bound, 2 if error >= 1e10 else 3)}"
     return [(f" {number:>{_NUMBER}} ", ""), (word.ljust(len("FAIL")), style)]
 
@@ -104,7 +105,9 @@ def _check_lines(results: list[Result], width: int) -> Iterator[Line]:
 def _failure_lines(results: Sequence[Result], absent: Mapping[str, str], width: int) -> Iterator[Line]:
     raised = [r for r in results if r["failure"] is not None]
     for r in raised:
-        yield from _entry("raised", f"{r['target']} {r['function']} {r['dtype']}: {r['failure']}", width)
+        yield from _entry(
+            r.get("failure_kind") or "raised", f"{r['target']} {r['function']} {r['dtype']}: {r['failure']}", width
+        )
     for family, reason in absent.items():
         yield from _entry("absent", f"{family}: {reason}", width)
     if raised or absent:
@@ -113,7 +116,7 @@ def _failure_lines(results: Sequence[Result], absent: Mapping[str, str], width: 
 
 def _entry(label: str, text: str, width: int) -> Iterator[Line]:
     first, *rest = _wrapped(text, width - len(label) - 1)
-    yield [(label + " ", "bad" if label == "raised" else "dim"), (first, "")]
+    yield [(label + " ", "dim" if label == "absent" else "bad"), (first, "")]
     yield from ([(" " * (len(label) + 1) + part, "")] for part in rest)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import UsageError, one_of
 from .formats import DTYPES
 from .functions import get_function
+from .isolation import Hosts, supported
 from .plans import make_plan
 from .sweep import Result, sweep
 from .targets import Target, select
@@ -18,6 +20,7 @@ from .targets.callables import callable_target
 if TYPE_CHECKING:
     from .plans import Plan
 
+Selector = Callable[..., tuple[list[Target], dict[str, str]]]
 SEED = 0  # of every run that is not given another one, so that two people see the same inputs
 
 
@@ -53,10 +56,12 @@ def jobs(
     *,
     kwargs: Mapping[str, Any] | None = None,
     array: str | None = None,
+    select: Selector = select,
 ) -> tuple[list[Job], dict[str, str]]:
     """What `names` (all that is found, when empty) compute of `functions` in `dtypes`; empty means all.
 
-    Returns the jobs by target and dtype, and why families are absent. Raises UsageError for an
+    `select` finds the targets: here (default), or, as `Hosts.select`, in processes of their own. Returns the jobs by
+    target and dtype, and why families are absent. Raises UsageError for an
     unknown name and when nothing computes what was asked for.
     """
     for dtype in dtypes:
@@ -83,6 +88,7 @@ def verify(
     *,
     seed: int = SEED,
     workers: int | None = None,
+    isolate: bool | None = None,
 ) -> Result:
     """How accurate `target` is as `function` in `dtype`.
 
@@ -92,6 +98,8 @@ def verify(
     function, dtype, plan : names, see `gelu-verify list`
     seed : of the plan's inputs
     workers : threads; default all cores
+    isolate : call it in a process of its own, so that a crash is a result. Default: where `target` is a name. A
+        callable can be isolated when a fresh process can import it by its module and name
 
     Returns
     -------
@@ -108,10 +116,31 @@ def verify(
     >>> verify(lambda x: np.maximum(x, 0), "relu", "float16").max_ulp
     0.0
     """
-    return sweep(_one(target, function, dtype), make_plan(plan, function, dtype, seed), workers=workers)
+    chosen = make_plan(plan, function, dtype, seed)
+    if not (isinstance(target, str) and supported() if isolate is None else isolate):
+        return sweep(_one(target, function, dtype, select), chosen, workers=workers)
+    if not supported():
+        raise UsageError("isolate: this system cannot isolate a target (Linux can); say isolate=False")
+    with Hosts() as hosts:
+        return sweep(_one(_name(target), function, dtype, hosts.select), chosen, workers=workers)
 
 
-def _one(target: Target | Callable[..., Any] | str, function: str, dtype: str) -> Target:
+def _name(target: Target | Callable[..., Any] | str) -> str:
+    """What another process knows a target by."""
+    if isinstance(target, str):
+        return target
+    if isinstance(target, Target):
+        return target.name
+    module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", "")
+    found: Any = sys.modules.get(module or "")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is not target or module == "__main__":
+        raise UsageError(f"isolate: {target!r} lives in this process only (accepted: what a module has by its name)")
+    return f"{module}:{name}"
+
+
+def _one(target: Target | Callable[..., Any] | str, function: str, dtype: str, select: Selector) -> Target:
     if isinstance(target, Target):
         if dtype not in target.dtypes:
             raise one_of(f"dtype of {target.name}", dtype, list(target.dtypes))

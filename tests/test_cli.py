@@ -153,7 +153,12 @@ def test_run_stores_reports_and_prints(home):
 
 def test_what_an_implementation_prints_does_not_reach_stdout(home):
     command = [*PYTHON, "-m", "gelu_verify", "run", "mine.py:chats", "--function", "relu", *QUICK, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)
+    assert [(result["max_ulp"], result["failure_kind"]) for result in found] == [(0, "stdout")] * 4
+    assert "from Python" in found[0]["failure"]
+    assert "from C" in found[0]["failure"]
+    done = subprocess.run([*command, "--in-process"], capture_output=True, text=True, check=True)
     assert [result["max_ulp"] for result in json.loads(done.stdout)] == [0, 0, 0, 0]
     assert "from Python" in done.stderr
     assert "from C" in done.stderr
@@ -197,11 +202,14 @@ def test_bits_choose_the_inputs(home):
     assert found["n"] == 9 + (1 << 19) + 1
 
 
-@pytest.mark.parametrize("name", ["raises", "short", "wide", "writes"])
-def test_a_target_that_fails_is_a_result_and_the_run_goes_on(home, name):
+@pytest.mark.parametrize(
+    ("name", "kind"), [("raises", "exception"), ("short", "shape"), ("wide", "dtype"), ("writes", "changed input")]
+)
+def test_a_target_that_fails_is_a_result_and_the_run_goes_on(home, name, kind):
     found, done = results(f"mine.py:{name}", "mine.py:good", "--function", "relu", "--dtype", "float16")
-    assert done.exit_code == 0
+    assert done.exit_code == 1
     assert [r["failure"] is None for r in found] == [False, True]
+    assert found[0]["failure_kind"] == kind
     assert found[0]["max_ulp"] is None
     assert done.stderr.count(f"gelu-verify: failed: mine.py:{name} relu float16: ") == 1
     strict = call("run", f"mine.py:{name}", "--function", "relu", "--dtype", "float16", *QUICK, "--strict")
@@ -287,7 +295,7 @@ def test_an_absent_framework_is_missing_only_when_it_was_asked_for(home, monkeyp
     monkeypatch.setitem(sys.modules, "scipy", None)
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     monkeypatch.delitem(sys.modules, "gelu_verify.targets.scipy_", raising=False)
-    assert_one_line_error(call("run", "scipy", *QUICK), 3, "scipy")
+    assert_one_line_error(call("run", "scipy", *QUICK, "--in-process"), 3, "scipy")
 
 
 def test_interrupting_leaves_nothing(home):
@@ -317,7 +325,7 @@ def test_an_interrupt_that_somebody_swallowed_still_stops_the_run(home):
         "try:\n    signal.raise_signal(signal.SIGINT)\nexcept KeyboardInterrupt:\n    pass\n"
         "def deaf(x):\n    return np.maximum(x, 0)\n"
     )
-    done = call("run", "deaf.py:deaf", "--function", "relu", "--dtype", "float16", *QUICK)
+    done = call("run", "deaf.py:deaf", "--function", "relu", "--dtype", "float16", *QUICK, "--in-process")
     assert done.exit_code == 130
     assert "interrupted; nothing is half written" in done.stderr
     assert not list(home.glob("reports/*")) + list(home.glob("reports/.*"))

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from .program import stdout_for_results
+
 
 @click.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -21,9 +23,10 @@ def _found() -> dict[str, Any]:
     from ..checks import CHECKS
     from ..functions import FUNCTIONS
     from ..plans import PLANS
-    from ..targets import find
+    from .children import selector
 
-    targets, absent = find()
+    with stdout_for_results(), selector() as select:
+        targets, absent = select([])
     return {
         "targets": [
             {

@@ -10,7 +10,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,6 +46,9 @@ class Request:
     throughput: str
     no_throughput: bool
     workers: int | None
+    time_limit: float | None
+    memory_limit: str | None
+    in_process: bool
     as_json: bool
 
 
@@ -65,12 +70,19 @@ class Request:
               help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="S",
+              help="Seconds that one call may take; default minutes, by how long the others took.")  # fmt: skip
+@click.option("--memory-limit", metavar="SIZE", help="Memory that an implementation may need: 512M, 8G; default 4G.")
+@click.option("--in-process", is_flag=True, help="Call everything in this process, as a debugger likes it: "
+              "a crash ends the run.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
 def run(**typed: Any) -> None:
     """Measure TARGETs (default: everything found here), store the run, write its report.
 
     TARGET is a family (torch), one of its paths (torch.gelu), module:function, or path/file.py:function;
-    `gelu-verify list` shows what is here. Measuring ends with 0 whatever it finds, unless --strict is given.
+    `gelu-verify list` shows what is here. Each family, and each target that was named, is called in a process of its
+    own. Measuring ends with 1 when a target failed (raised, crashed, hung ...), else with 0 whatever errors it finds,
+    unless --strict is given.
     """
     request = Request(**typed)
     records, absent, place = _execute(request)
@@ -78,6 +90,8 @@ def run(**typed: Any) -> None:
         _print(request, records, absent, place)
     if request.strict and (faults := _faults(records, request.max_ulp)):
         warn(f"strict: {len(faults)} of {len(records)} measurements fail: {faults[0]}")
+        raise click.exceptions.Exit(OVER_BUDGET)
+    if any(record["failure"] is not None for record in records):
         raise click.exceptions.Exit(OVER_BUDGET)
 
 
@@ -88,6 +102,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     from ..results import RunWriter
     from ..throughput import one_thread_each
     from ..verify import jobs
+    from .children import selector
     from .measuring import measured
     from .progress import progress
 
@@ -97,10 +112,19 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
         raise UsageError("--bits needs exactly one --dtype, which says what the bits mean")
     kwargs = dict(_keyword(text) for text in request.kwargs)
     click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
-    with stdout_for_results(), RunWriter(request.out) as writer:
+    limits = request.time_limit, request.memory_limit
+    with (
+        stdout_for_results(),
+        RunWriter(request.out) as writer,
+        selector(*limits, in_process=request.in_process) as select,
+    ):
         with progress(1) as bar, _no_collection():
             bar.start("looking for implementations")
-            found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
+            ahead = Thread(target=_import_what_comes, daemon=True)  # other processes load implementations meanwhile
+            ahead.start()
+            named = request.targets, request.functions, request.dtypes
+            found, absent = jobs(*named, kwargs=kwargs, array=request.array, select=select)
+            ahead.join()
         found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = request.throughput != "none" and not request.no_throughput
@@ -116,6 +140,12 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             facts=provenance(job.target.family for job in found),
         )
     return _stored(place), absent, place
+
+
+def _import_what_comes() -> None:
+    """The modules that storing and reporting need, which take half a second."""
+    for module in ("pandas", "pyarrow.parquet", "gelu_verify.report", "gelu_verify.terminal"):
+        import_module(module)
 
 
 def _affordable(found: list[Job], request: Request) -> list[Job]:
@@ -150,6 +180,9 @@ def _also(request: Request) -> str:
     words = [word for text in request.kwargs for word in ("--kwarg", text)]
     words += ["--array", request.array] if request.array else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
+    words += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit else []
+    words += ["--memory-limit", request.memory_limit] if request.memory_limit else []
+    words += ["--in-process"] if request.in_process else []
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 

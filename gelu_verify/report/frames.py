@@ -147,7 +147,8 @@ _SUMMARY = [
     "verdict", "bound", "max_ulp", *_WITNESS, "failed_checks", "n", "mean_ulp", "p50_ulp", "p99_ulp",
     "correctly_rounded", "faithful", "max_rank", "nonfinite", "nonfinite_x_bits", "nonfinite_x", "variant",
     "approximates", "approximation_max_ulp", "approximation_max_abs", "approximation_x_bits", "approximation_x",
-    "form", "note", "version", "plan", "seed", "ranges", "failure", "repeat",
+    "form", "note", "version", "plan", "seed", "ranges", "failure", "failure_kind",
+    "failure_range", "repeat",
 ]  # fmt: skip
 
 
@@ -163,6 +164,8 @@ def _summary_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
         "verdict": verdict(result),
         "failed_checks": " ".join(failed_checks(result)),
         "ranges": " ".join(result.get("ranges") or ()),
+        "failure_kind": result.get("failure_kind"),  # runs of before have none
+        "failure_range": result.get("failure_range"),
         "max_rank": as_int(result["max_rank"]),
         "nonfinite": (nonfinite or {}).get("count"),
         **_bits(result, "nonfinite_x", nonfinite, "x_bits"),

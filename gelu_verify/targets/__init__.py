@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import pkgutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -21,7 +21,10 @@ from ..functions import get_function
 from .base import Target, first_line
 from .callables import is_callable_name, load_callable
 
-__all__ = ["Target", "families", "find", "select"]
+__all__ = ["Target", "families", "find", "module_of", "select"]
+
+Finder = Callable[..., tuple[list[Target], dict[str, str]]]
+Loader = Callable[..., Target]
 
 _NO_FAMILY = ("base", "callables")
 
@@ -29,6 +32,11 @@ _NO_FAMILY = ("base", "callables")
 def families() -> list[str]:
     """Names of the target families, present or absent, sorted."""
     return sorted(_modules())
+
+
+def module_of(family: str) -> str:
+    """Full name of a family's module; importing it imports no framework."""
+    return f"{__name__}.{_modules()[family]}"
 
 
 def _modules() -> dict[str, str]:
@@ -78,6 +86,8 @@ def select(
     dtype: str | None = None,
     kwargs: Mapping[str, Any] | None = None,
     array: str | None = None,
+    find: Finder = find,
+    load: Loader = load_callable,
 ) -> tuple[list[Target], dict[str, str]]:
     """The targets that a user named, each once, in that order; everything found when `names` is empty.
 
@@ -87,6 +97,7 @@ def select(
     function : keep what computes this function; for a callable, what it claims to compute (default "gelu")
     dtype : keep what computes in this dtype, and that dtype only
     kwargs, array : keyword arguments and array kind for callables
+    find, load : what finds families and loads what a user named; here, or in processes of their own
 
     Raises
     ------
@@ -110,7 +121,7 @@ def select(
     chosen: dict[str, Target] = {}
     for name in names:
         if is_callable_name(name):
-            chosen.setdefault(name, load_callable(name, function or "gelu", dtype, kwargs, array))
+            chosen.setdefault(name, load(name, function or "gelu", dtype, kwargs, array))
         else:
             chosen |= {target.name: target for target in _named(name, targets) if target.name not in chosen}
     return _kept(list(chosen.values()), function, dtype), {}

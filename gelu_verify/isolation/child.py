@@ -1,0 +1,173 @@
+"""The child: loads what it is told to, calls it in shared memory, and dies with its parent.
+
+Started by `process.start` as a fresh interpreter, never forked from a process that has threads. Whatever happens in
+here, the parent learns from a message, or from how this process ended.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import json
+import os
+import pickle
+import resource
+import select
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from .. import targets
+from ..errors import GeluVerifyError, TargetFailure
+from ..formats import get_format
+from ..targets.base import Target, described, first_line
+from . import _faults
+from .call import Call
+from .channel import Channel, Closed, text_of
+from .memory import GuardedRoom, Place, map_page
+from .printed import Printed
+
+_F_SETSIG = 10
+
+
+def main() -> None:
+    """Serve the connection that the arguments name until the other side is gone."""
+    control, lifeline, fault = map(int, sys.argv[1:4])
+    _die_with(lifeline)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # importing a framework makes a million objects that stay
+    hosted = Hosted(map_page(fault))
+    hosted.watch()
+    Lane(Channel(socket.socket(fileno=control)), hosted).serve()
+    os._exit(0)  # nobody waits for what frameworks do when they end
+
+
+def _die_with(lifeline: int) -> None:
+    """Have the kernel kill this process and all that it starts when the other end of the pipe closes.
+
+    Not PR_SET_PDEATHSIG, which follows the thread of the parent, and reaches no grandchild.
+    """
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpid())
+    fcntl.fcntl(lifeline, _F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+    if select.select([lifeline], [], [], 0)[0]:  # it closed before we listened
+        os.kill(0, signal.SIGKILL)
+
+
+class Hosted:
+    """The targets that were loaded here, and what is said about each."""
+
+    def __init__(self, fault: int) -> None:
+        self._fault = fault
+        self.printed = Printed()
+        self._loaded: dict[str, list[Target]] = {}
+
+    def watch(self) -> None:
+        """Describe fatal signals; again after every load, because frameworks install handlers of their own."""
+        _faults.watch(self._fault)
+
+    def target(self, key: str, index: int) -> Target:
+        return self._loaded[key][index]
+
+    def find(self, key: str, family: str) -> dict[str, Any]:
+        found, absent = targets.find([family])
+        return self._told(key, found) | {"absent": absent}
+
+    def select(self, key: str, names: list[str], kwargs: str, **options: Any) -> dict[str, Any]:
+        """`kwargs` pickled, because JSON knows no tuples."""
+        found, absent = targets.select(names, kwargs=pickle.loads(bytes.fromhex(kwargs)), **options)
+        return self._told(key, found) | {"absent": absent}
+
+    def _told(self, key: str, found: list[Target]) -> dict[str, Any]:
+        self._loaded[key] = found
+        gc.freeze()
+        self.watch()
+        return {"targets": [described(target) for target in found]}
+
+
+class Lane:
+    """One connection and its room; several lanes, each in a thread of its own, when targets are safe in threads."""
+
+    def __init__(self, channel: Channel, hosted: Hosted) -> None:
+        self._channel, self._hosted = channel, hosted
+        self._room: GuardedRoom | None = None
+        self._calls: dict[bytes, Callable[[], dict[str, Any]]] = {}  # by the question, which need not be read again
+
+    def serve(self) -> None:
+        """Answer until the parent is gone."""
+        _faults.own_stack()
+        try:
+            while True:
+                question, files = self._channel.receive_text()
+                answer = self._answer(question, files)
+                if isinstance(answer, float):
+                    self._channel.send_seconds(answer)
+                else:
+                    self._channel.send(text_of(answer))
+        except Closed:
+            if self._room is not None:
+                self._room.close()
+
+    def _answer(self, question: bytes, files: list[int]) -> dict[str, Any] | float:
+        found: Any = None
+        answer: dict[str, Any]
+        try:
+            if question in self._calls:
+                found = self._calls[question]()
+            else:
+                name, arguments = json.loads(question)
+                found = getattr(self, f"do_{name}")(files, **arguments)
+                if name == "call":
+                    self._calls[question], found = found, found()
+            answer = {"answer": found}
+        except TargetFailure as failure:
+            answer = {"failure": str(failure), "kind": failure.kind}
+        except GeluVerifyError as error:
+            answer = {"error": type(error).__name__, "message": str(error)}
+        except (SystemExit, Exception) as error:  # noqa: BLE001 - a framework's: the parent says which target it was
+            answer = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": "exception"}
+        printed = self._hosted.printed.taken()
+        if printed:
+            answer["printed"] = printed
+        elif isinstance(found, dict) and found.keys() == {"seconds"}:
+            return found["seconds"]
+        return answer
+
+    # ---- what a parent may ask ----
+
+    def do_find(self, files: list[int], **arguments: Any) -> dict[str, Any]:
+        return self._hosted.find(**arguments)
+
+    def do_select(self, files: list[int], **arguments: Any) -> dict[str, Any]:
+        return self._hosted.select(**arguments)
+
+    def do_lane(self, files: list[int]) -> None:
+        lane = Lane(Channel(socket.socket(fileno=files[0])), self._hosted)
+        threading.Thread(target=lane.serve, daemon=True).start()
+
+    def do_room(self, files: list[int], capacity: int) -> int:
+        self._calls.clear()
+        if self._room is not None:
+            self._room.close()
+        self._room = GuardedRoom(files[0], capacity)
+        os.close(files[0])  # the mapping stays, and nothing else reaches the inputs
+        return self._room.base
+
+    def do_apply(self, files: list[int], key: str, index: int, function: str, arguments: list, options: dict) -> Any:
+        module, _, name = function.partition(":")
+        return getattr(import_module(module), name)(self._hosted.target(key, index), *arguments, **options)
+
+    def do_call(
+        self, files: list[int], key: str, index: int, dtype: str, n: int, at_start: bool, twice: bool
+    ) -> Callable[[], dict[str, Any]]:
+        """What is called at once, and whenever the same is asked again."""
+        assert self._room is not None
+        fmt = get_format(dtype)
+        place = Place(n, fmt.width // 8, self._room.capacity, at_start)
+        return partial(Call(self._hosted.target(key, index), fmt, self._room, place).checked, twice)
