@@ -52,10 +52,11 @@ def jobs(
     dtypes: Sequence[str] = (),
     *,
     kwargs: Mapping[str, Any] | None = None,
-    array: str | None = None,
+    **options: str | None,
 ) -> tuple[list[Job], dict[str, str]]:
     """What `names` (all that is found, when empty) compute of `functions` in `dtypes`; empty means all.
 
+    `kwargs` and `options` (array, compile, cflags) as `targets.select` takes them.
     Returns the jobs by target and dtype, and why families are absent. Raises UsageError for an
     unknown name and when nothing computes what was asked for.
     """
@@ -67,7 +68,7 @@ def jobs(
     found: dict[tuple[str, str, str], Job] = {}
     absent: dict[str, str] = {}
     for pair in product(functions or (None,), dtypes or (None,)):
-        targets, missing = select(names, function=pair[0], dtype=pair[1], kwargs=kwargs, array=array)
+        targets, missing = select(names, function=pair[0], dtype=pair[1], kwargs=kwargs, **options)
         absent |= missing
         for target in targets:
             for each in target.dtypes:

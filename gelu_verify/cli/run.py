@@ -41,6 +41,8 @@ class Request:
     policy: Policy
     kwargs: tuple[str, ...]
     array: str | None
+    compile: str | None
+    cflags: str | None
     no_throughput: bool
     workers: int | None
     as_json: bool
@@ -59,15 +61,20 @@ class Request:
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
 @click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
-@click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow.")
+@click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow, MODULE.")
+@click.option("--compile", metavar="KIND", help="Compile a callable by torch.compile, jax.jit, tensorflow.function.")
+@click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
 @click.option("--no-throughput", is_flag=True, help="Measure accuracy only.")
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
 def run(**typed: Any) -> None:
     """Measure TARGETs (default: everything found here), store the run, write its report.
 
-    TARGET is a family (torch), one of its paths (torch.gelu), module:function, or path/file.py:function;
-    `gelu-verify list` shows what is here. Measuring ends with 0 whatever it finds, unless --strict is given.
+    TARGET is a family (torch), one of its paths (torch.gelu), or something of yours: module:function,
+    path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag";
+    `gelu-verify list` shows what is here and all ways to name a target. What is yours is judged as what its name says
+    (gelu_tanh_f32: gelu_tanh in float32), else as --function in --dtype. Measuring ends with 0 whatever it finds,
+    unless --strict is given.
     """
     request = Request(**typed)
     records, absent, place = _execute(request)
@@ -97,7 +104,8 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     with stdout_for_results(), RunWriter(request.out) as writer:
         with progress(1) as bar, _no_collection():
             bar.start("looking for implementations")
-            found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
+            options = {"array": request.array, "compile": request.compile, "cflags": request.cflags}
+            found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, **options)
         found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = not request.no_throughput
@@ -145,6 +153,8 @@ def _also(request: Request) -> str:
     """What a sweep does not know of the command that repeats it."""
     words = [word for text in request.kwargs for word in ("--kwarg", text)]
     words += ["--array", request.array] if request.array else []
+    words += ["--compile", request.compile] if request.compile else []
+    words += [f"--cflags={request.cflags}"] if request.cflags is not None else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
     return "".join(f" {shlex.quote(word)}" for word in words)
 
@@ -176,6 +186,8 @@ def _print(request: Request, records: list[Record], absent: dict[str, str], plac
         from ..terminal import print_matrix
 
         print_matrix(records, absent=absent)
+        for line in _really(records):
+            click.echo(line)
     for record in records:
         if record.get("time"):
             click.echo(_times(record), err=request.as_json)
@@ -183,6 +195,12 @@ def _print(request: Request, records: list[Record], absent: dict[str, str], plac
         if path.suffix in (".html", ".md"):
             click.echo(f"written: {path}", err=request.as_json)
     click.echo(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
+
+
+def _really(records: list[Record]) -> list[str]:
+    """What the user's own targets compute, where that is not what they were judged as."""
+    wrong = [r for r in records if r["family"] == "callable" and r["checks"].get("variant") == "fail"]
+    return [f"{r['target']} {r['dtype']} {r['findings']['variant']['detail']}" for r in wrong]
 
 
 def _times(record: Record) -> str:

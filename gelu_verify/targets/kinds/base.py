@@ -92,10 +92,8 @@ def dtype_of(name: str, symbol: str, asked: Asked) -> str:
     dtype = said_by(symbol)[1] or asked.dtype
     if dtype is None:
         marks = ", ".join(f"_{marks[0]}" for marks in _MARKS.values())
-        raise UsageError(
-            f"nothing says which dtype {name} computes in: give --dtype ({', '.join(DTYPES)}), "
-            f"or end the symbol in {marks}"
-        )
+        or_else = f", or end its name in {marks}" if symbol else ""
+        raise UsageError(f"nothing says which dtype {name} computes in: give --dtype ({', '.join(DTYPES)}){or_else}")
     return dtype
 
 
