@@ -8,7 +8,6 @@ import sys
 from math import pi, sqrt
 from pathlib import Path
 
-import numpy as np
 import onnx
 from onnx import TensorProto, helper
 from onnx.inliner import inline_selected_functions

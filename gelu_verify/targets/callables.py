@@ -69,7 +69,8 @@ def callable_target(
     `dtype`, or all in which it takes an array of ordinary numbers; all four when it takes none,
     so that what it raises is seen.
     """
-    kind = get_kind(array or compile) if array or compile else _own_kind(compute) or get_kind("numpy")
+    chosen = array or compile
+    kind = get_kind(chosen) if chosen else _own_kind(compute) or get_kind("numpy")
     if compile and compile != kind.name:
         raise UsageError(f"--compile {compile} compiles for {compile} arrays, not for {kind.name} ones (--array)")
     text = ", ".join(f"{key}={value!r}" for key, value in (kwargs or {}).items())

@@ -131,9 +131,7 @@ class _Frames:
         self._checked = 0
         self._passed = 0  # bytes
         self.buffers = [
-            memoryview(part).cast("B")
-            for i, piece in enumerate(pieces)
-            for part in (self._counts[i : i + 1], piece)
+            part.view(np.uint8).data for i, piece in enumerate(pieces) for part in (self._counts[i : i + 1], piece)
         ]
 
     def advance(self, size: int) -> list[tuple[int, int]]:

@@ -1,8 +1,8 @@
 """Inputs, outputs and operators of an ONNX model file, read from its protobuf: which runtime runs it is decided later.
 
 Fields of onnx.proto that are followed: ModelProto.graph 7; GraphProto.node 1, initializer 5, input 11, output 12;
-NodeProto.op_type 4; TensorProto.name 8; ValueInfoProto.name 1, type 2; TypeProto.tensor_type 1; Tensor.elem_type 1, shape 2;
-TensorShapeProto.dim 1; Dimension.dim_value 1.
+NodeProto.op_type 4; TensorProto.name 8; ValueInfoProto.name 1, type 2; TypeProto.tensor_type 1; Tensor.elem_type 1,
+shape 2; TensorShapeProto.dim 1; Dimension.dim_value 1.
 """
 
 from __future__ import annotations

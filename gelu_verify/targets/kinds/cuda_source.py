@@ -1,4 +1,4 @@
-"""A CUDA kernel of a source file, compiled here: "kernel.cu:gelu", or a host function around one, "kernel.cu:gelu:host"."""
+"""A CUDA kernel of a source file, compiled here: "kernel.cu:gelu"; a host function that launches one: ":host"."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CALLS = {
     "host": "{symbol}(x, y, n)",
 }
 
-# The user's file and three functions around its own: what is timed is launch and end, not copies. Each returns an error.
+# The user's file and three functions around its own, which return an error; what is timed is launch and end, no copies.
 _AROUND = """#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

@@ -167,8 +167,8 @@ def _border(file: str, model: Signature) -> tuple[Value, Value]:
         raise UsageError(f"{file} takes {x.dtype} and gives {y.dtype}; accepted is one dtype for both")
     if x.shape is not None and None not in x.shape:
         raise UsageError(
-            f"the input {x.name} of {file} is of the fixed shape {list(x.shape)}; accepted is one with a free dimension, "
-            "which takes as many values as there are"
+            f"the input {x.name} of {file} is of the fixed shape {list(x.shape)}; "
+            "accepted is one with a free dimension, which takes as many values as there are"
         )
     return x, y
 
