@@ -1,7 +1,19 @@
 # cython: boundscheck=False, wraparound=False
-"""Calls a C function of one value for every element of an array: the loop that a scalar C function has no use for."""
+"""Calls a C function of one value for every element of an array, and keeps a library's floating-point environment apart."""
 
 from libc.stdint cimport uint16_t, uintptr_t
+
+cdef extern from "<fenv.h>" nogil:
+    ctypedef struct fenv_t:
+        pass
+    int fegetenv(fenv_t *)
+    int fesetenv(const fenv_t *)
+
+cdef extern from * nogil:
+    """
+    static int subnormals_are_lost(void) { volatile double smallest_normal = 0x1p-1022; return smallest_normal / 2 == 0; }
+    """
+    int subnormals_are_lost()
 
 ctypedef fused value:
     uint16_t
@@ -31,3 +43,22 @@ def each_double(uintptr_t function, uintptr_t x, uintptr_t y, size_t n):
     """double function(double)"""
     with nogil:
         _each[double](<double (*)(double) noexcept nogil>function, <const double *>x, <double *>y, n)
+
+
+def environment():
+    """The floating-point environment of this thread, as bytes for `set_environment`."""
+    cdef fenv_t here
+    fegetenv(&here)
+    return (<const char *>&here)[:sizeof(here)]
+
+
+def set_environment(const unsigned char[::1] saved):
+    """Put this thread back into an environment that was read before."""
+    if saved.shape[0] != sizeof(fenv_t):
+        raise ValueError("these bytes are no floating-point environment")
+    fesetenv(<const fenv_t *>&saved[0])
+
+
+def flushes():
+    """Whether this thread's results are flushed to zero where they are subnormal."""
+    return bool(subnormals_are_lost())

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from .base import Asked, dtype_of, function_of, hash_of
 
 C_TYPES = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double"}
 _LOOPS = {"uint16_t": "each_bits16", "float": "each_float", "double": "each_double"}
+_FLUSHES = "which flushes subnormals to zero since it was loaded (-ffast-math)"
 _NAMED = 8  # symbols that a message lists at most
 
 Compute = Callable[[int, int, int], Any]  # (address of x, address of y, number of values)
@@ -39,13 +40,24 @@ class CFunction(Target):
     """A C function that reads and writes NumPy's memory."""
 
     compute: Compute
+    environment: bytes | None = None  # floating-point environment that its library sets, where that is not ours
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
         y_bits = output_like(x_bits)
         return Loaded(x_bits, y_bits, (x_bits.ctypes.data, y_bits.ctypes.data, x_bits.size))
 
     def call(self, loaded: Loaded) -> None:
-        self.compute(*loaded.arguments)
+        if self.environment is None:
+            self.compute(*loaded.arguments)
+            return
+        from .. import _trampoline
+
+        ours = _trampoline.environment()
+        _trampoline.set_environment(self.environment)
+        try:
+            self.compute(*loaded.arguments)
+        finally:
+            _trampoline.set_environment(ours)
 
     def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
         return loaded.y_bits
@@ -90,7 +102,7 @@ def c_function(
         dlopen refuses the file; it has no such symbol; nothing says the dtype.
     """
     try:
-        loaded = ctypes.CDLL(str(library))
+        loaded, environment = _opened(str(library))
     except OSError as error:
         raise UsageError(f"{shown} cannot be loaded: {error}") from None
     try:
@@ -100,14 +112,30 @@ def c_function(
     dtype = dtype_of(name, symbol, asked)
     make, declaration = ABIS[abi]
     called = declaration.format(T=C_TYPES[dtype], symbol=symbol)
+    as_bits, flushes = "values as bits" * ("uint16_t" in called), _FLUSHES * (environment is not None)
     return CFunction(
         name=name,
         function=function_of(symbol, asked),
         dtypes=(dtype,),
-        note=", ".join(filter(None, (f"called as {called}", "bits of 16" * ("uint16_t" in called), built))),
+        note=", ".join(filter(None, (f"called as {called}", as_bits, flushes, built))),
         version=version or hash_of(_file_of(function)),
         compute=make(function, C_TYPES[dtype]),
+        environment=environment,
     )
+
+
+@cache  # dlopen runs a library's constructors once
+def _opened(library: str) -> tuple[ctypes.CDLL, bytes | None]:
+    """The library, and the environment that it leaves its loader in where that flushes subnormals: gcc before 13
+    links that into every library made with -ffast-math. Ours stays as it was; the library's own calls have its own."""
+    from .. import _trampoline
+
+    ours = _trampoline.environment()
+    try:
+        loaded = ctypes.CDLL(library)
+        return loaded, _trampoline.environment() if _trampoline.flushes() else None
+    finally:
+        _trampoline.set_environment(ours)
 
 
 def _no_symbol(shown: str, library: Path | str, symbol: str) -> str:

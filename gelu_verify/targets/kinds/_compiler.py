@@ -59,7 +59,10 @@ class Compiler:
         UsageError
             It does not compile: the compiler's first error, and the command that shows all of them.
         """
-        words = shlex.split(flags)
+        try:
+            words = shlex.split(flags)
+        except ValueError as error:
+            raise UsageError(f"--cflags {flags!r} cannot be split into words: {error}") from None
         preprocessed = _LINE_MARKER.sub("", self._run(shown, [*self.command, "-E", str(source), *words]))
         digest = hashlib.sha256()
         for part in (preprocessed, self.version, *self.command, *words, *fixed, *libraries):

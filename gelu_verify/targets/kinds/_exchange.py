@@ -62,17 +62,10 @@ class Exchange:
                         ready.unregister(key.fd)
         if not little.isnative:
             y_bits.byteswap(inplace=True)
-        self.usable = self._is_silent()
-
-    def _is_silent(self) -> bool:
-        """Whether it waits for more; False when it has ended. What it writes unasked is a failure."""
-        try:
-            unasked = os.read(self._stdout, 1 << 16)
-        except BlockingIOError:
-            return True
-        if unasked:
-            self._fail(f"wrote {len(unasked)} bytes more than its answers")
-        return False
+        with suppress(BlockingIOError):  # silence is what is due now; an end is seen by the next question
+            if unasked := os.read(self._stdout, 1 << 16):
+                self._fail(f"wrote {len(unasked)} bytes more than its answers")
+        self.usable = True
 
     def _send(self, questions: _Frames) -> bool:
         """Write what fits; False when there is nothing more to write, or nobody who reads."""

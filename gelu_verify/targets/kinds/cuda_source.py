@@ -110,7 +110,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     called = _CALLS[call].format(symbol=symbol)
     text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
     with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
-        around = Path(scratch) / source.name
+        around = Path(scratch) / f"around_{source.name}"
         around.write_text(text, encoding="utf-8")
         try:
             built = compiler.library(around, file, flags, ["-shared", "-Xcompiler", "-fPIC"])
