@@ -92,7 +92,8 @@ def _compiled(target: LibraryTarget, kind: ArrayKind) -> LibraryTarget:
     if not kind.compiler:
         raise UsageError(f"{kind.name} compiles nothing (accepted by --compile: {', '.join(compilers())})")
     note = f"{target.note}, compiled by {kind.compiler}"
-    return dataclasses.replace(target, compute=kind.compiled(target.compute), note=note)
+    with quiet():
+        return dataclasses.replace(target, compute=kind.compiled(target.compute), note=note)
 
 
 def _own_kind(compute: Callable[..., Any]) -> ArrayKind | None:

@@ -63,8 +63,8 @@ def _value(part: memoryview) -> Value:
 
 
 def _size(dimension: memoryview) -> int | None:
-    size = next((v for field, v in _fields(dimension) if field == 1 and isinstance(v, int)), 0)
-    return size if 0 < size < 1 << 63 else None  # some exporters write 0 or -1 for any size
+    size = next((v for field, v in _fields(dimension) if field == 1 and isinstance(v, int)), None)
+    return None if size is not None and size >= 1 << 63 else size  # some exporters write -1 for any size
 
 
 def _text(message: memoryview, number: int) -> str:

@@ -66,7 +66,9 @@ def _shape(x: Value, n: int) -> tuple[int, ...]:
     dimensions = x.shape if x.shape is not None else (None,)
     fixed = prod(size for size in dimensions if size is not None)
     free = dimensions.index(None)
-    return tuple(size or (-(-n // fixed) if axis == free else 1) for axis, size in enumerate(dimensions))
+    return tuple(
+        size if size is not None else -(-n // fixed) if axis == free else 1 for axis, size in enumerate(dimensions)
+    )
 
 
 class OnnxruntimeModel(ModelTarget):
@@ -165,7 +167,7 @@ def _border(file: str, model: Signature) -> tuple[Value, Value]:
         raise UsageError(f"{file} takes {x.dtype} (accepted: {', '.join(ELEMENTS.values())})")
     if y.element != x.element:
         raise UsageError(f"{file} takes {x.dtype} and gives {y.dtype}; accepted is one dtype for both")
-    if x.shape is not None and None not in x.shape:
+    if x.shape is not None and (None not in x.shape or 0 in x.shape):
         raise UsageError(
             f"the input {x.name} of {file} is of the fixed shape {list(x.shape)}; "
             "accepted is one with a free dimension, which takes as many values as there are"
