@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import pkgutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -21,9 +21,12 @@ from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..formats import DTYPES
 from ..functions import get_function
 from .base import Target, first_line
-from .kinds import Asked, kind_of, kinds, misfit
+from .kinds import Asked, kind_of, kinds, load, misfit
 
-__all__ = ["Target", "families", "find", "select"]
+__all__ = ["Asked", "Target", "families", "find", "load", "select"]
+
+Finder = Callable[..., tuple[list[Target], dict[str, str]]]
+Loader = Callable[[str, Asked], Sequence[Target]]
 
 _NO_FAMILY = ("base", "callables", "kinds")
 
@@ -82,6 +85,8 @@ def select(
     array: str | None = None,
     compile: str | None = None,
     cflags: str | None = None,
+    find: Finder = find,
+    load: Loader = load,
 ) -> tuple[list[Target], dict[str, str]]:
     """The targets that a user named, each once, in that order; everything found when `names` is empty.
 
@@ -94,6 +99,7 @@ def select(
     dtype : keep what computes in this dtype, and that dtype only
     kwargs, array, compile : keyword arguments, array kind and compiler for Python callables
     cflags : flags for the compiler of a source file
+    find, load : what finds families and loads what a user named; here, or in processes of their own
 
     Raises
     ------
@@ -121,8 +127,7 @@ def select(
             raise MissingMeasurement(f"{name} was asked for, but {absent[_family(name)]}")
     chosen: dict[str, Target] = {}
     for name in names:
-        foreign = kind[name]
-        found = foreign.targets(name, asked) if foreign else _named(name, targets)
+        found = load(name, asked) if kind[name] else _named(name, targets)
         chosen |= {target.name: target for target in found if target.name not in chosen}
     return _kept(list(chosen.values()), function, dtype), {}
 

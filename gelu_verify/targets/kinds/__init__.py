@@ -6,12 +6,14 @@ A kind is a module of this package with `KIND`. Importing it imports no framewor
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 
+from ..base import Target
 from .base import OPTIONS, Asked, Kind, misfit
 
-__all__ = ["OPTIONS", "Asked", "Kind", "kind_of", "kinds", "misfit"]
+__all__ = ["OPTIONS", "Asked", "Kind", "kind_of", "kinds", "load", "misfit"]
 
 _NO_KIND = ("base",)
 
@@ -27,3 +29,12 @@ def kinds() -> dict[str, Kind]:
 def kind_of(name: str) -> Kind | None:
     """The kind that accepts `name`; None for a family or a target of one."""
     return next((kind for kind in kinds().values() if kind.pattern.fullmatch(name)), None)
+
+
+def load(name: str, asked: Asked) -> Sequence[Target]:
+    """What a name that some kind accepts stands for: somebody else's code, read, compiled or run."""
+    kind = kind_of(name)
+    assert kind is not None
+    match = kind.pattern.fullmatch(name)
+    assert match is not None
+    return kind.load(name, match, asked)

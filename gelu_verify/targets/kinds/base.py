@@ -45,12 +45,6 @@ class Kind:
     options: frozenset[str] = frozenset()
     general: bool = False
 
-    def targets(self, name: str, asked: Asked) -> Sequence[Target]:
-        """What `name`, which the pattern matches, stands for."""
-        match = self.pattern.fullmatch(name)
-        assert match is not None
-        return self.load(name, match, asked)
-
 
 def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -> UsageError | None:
     """Why an option that was given is of no use: nothing that was named takes it."""
