@@ -1,5 +1,9 @@
 """The errors a user can meet; each message names what was wrong and what is accepted."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class GeluVerifyError(Exception):
     """Base of every error that this package raises on purpose."""
@@ -14,7 +18,19 @@ class TargetUnavailable(GeluVerifyError):
 
 
 class TargetFailure(GeluVerifyError):
-    """The implementation under test raised, or broke its contract: a result, not our crash."""
+    """The implementation under test raised, crashed, or broke its contract: a result, not our crash.
+
+    `kind` is one word for it ("segfault", "hang", "exception", "shape", ...: docs/json.md lists them); `first_bits` and
+    `last_bits` are the ends of the smallest range that shows it, where that is known; `inputs` (bits, an array)
+    those of the call that failed, from which the range is found.
+    """
+
+    def __init__(
+        self, message: str, kind: str = "", *, first_bits: int | None = None, last_bits: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind, self.first_bits, self.last_bits = kind, first_bits, last_bits
+        self.inputs: Any = None
 
 
 class OracleError(GeluVerifyError):

@@ -10,6 +10,7 @@ import os
 import shlex
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import perf_counter
@@ -22,6 +23,7 @@ from .checks import CHECKS, Evidence, Finding, Policy
 from .errors import TargetFailure
 from .formats import Format, get_format, is_finite, is_negative, ordinals
 from .functions import Function, get_function
+from .narrowing import NO_FAILURE, failed, narrowed
 from .plans import Chunk, Plan
 from .reduction import Outcome, Reduction, comb
 from .reference import judge, zero_threshold
@@ -65,7 +67,7 @@ class Result:
 
     @property
     def failure(self) -> str | None:
-        """Why there is no measure: the target raised or broke its contract."""
+        """What the target did: raised, crashed, broke its contract; there are measures only where that spoiled none."""
         return self.record["failure"]
 
     @property
@@ -107,8 +109,10 @@ def sweep(
         evidence = Evidence(function, fmt, target, table, plan, policy)
         findings = {name: check.run(evidence) for name, check in CHECKS.items()}
     except TargetFailure as failure:
-        return Result({**identity, **_NOTHING, "failure": str(failure)}, None)
-    return Result({**identity, **_measures(evidence, findings), "failure": None}, table, time)
+        return Result({**identity, **_NOTHING, **failed(fmt, narrowed(target, fmt, failure))}, None)
+    noted = target.noted(fmt.name)
+    fault = failed(fmt, narrowed(target, fmt, noted)) if noted else NO_FAILURE
+    return Result({**identity, **_measures(evidence, findings), **fault}, table, time)
 
 
 def available_cores() -> int:
@@ -183,7 +187,7 @@ class _Worker:
         self._reduction = Reduction(fmt, function, pieces)
         self._judged_here = Reduction.judges(fmt, function)
         self._facts = Facts()
-        self._room = np.empty(0, fmt.uint)
+        self._room: np.ndarray | None = None
         self.target_s = 0.0
         self.measured = False
 
@@ -201,8 +205,8 @@ class _Worker:
 
     def _measure_comb(self, chunk: Chunk) -> None:
         """Inputs, call and judgement all in the order of the comb, which is made anew instead of being kept."""
-        if len(self._room) != chunk.size + 1:
-            self._room = np.empty(chunk.size + 1, np.uint32)
+        if self._room is None or len(self._room) != chunk.size + 1:
+            self._room = self._target.room(self._fmt.name, chunk.size + 1)
         x = self._room
         comb(chunk.first, x)
         got = np.ascontiguousarray(self._answer(x))
@@ -226,11 +230,12 @@ class _Worker:
             self._facts = self._facts.merged(_approximation(self._fmt, self._function.approximates, x, got))
 
     def _answer(self, x: np.ndarray) -> np.ndarray:
-        if self._turn is None:
-            got, seconds = self._target.timed(self._fmt.name, x)
-        else:
-            with self._turn:
+        try:
+            with self._turn or nullcontext():
                 got, seconds = self._target.timed(self._fmt.name, x)
+        except TargetFailure as failure:
+            failure.inputs = x.copy() if failure.inputs is None else failure.inputs
+            raise
         self.target_s += seconds
         return got
 

@@ -18,6 +18,7 @@ from .targets.callables import callable_target
 if TYPE_CHECKING:
     from .plans import Plan
 
+Selector = Callable[..., tuple[list[Target], dict[str, str]]]
 SEED = 0  # of every run that is not given another one, so that two people see the same inputs
 
 
@@ -55,11 +56,13 @@ def jobs(
     array: str | None = None,
     compile: str | None = None,
     cflags: str | None = None,
+    select: Selector = select,
 ) -> tuple[list[Job], dict[str, str]]:
     """What `names` (all that is found, when empty) compute of `functions` in `dtypes`; empty means all.
 
-    `kwargs`, `array`, `compile` and `cflags` as `targets.select` takes them.
-    Returns the jobs by target and dtype, and why families are absent. Raises UsageError for an
+    `kwargs`, `array`, `compile` and `cflags` as `targets.select` takes them. `select` finds the targets: here
+    (default), or, as `Hosts.select`, in processes of their own. Returns the jobs by target and dtype, and why
+    families are absent. Raises UsageError for an
     unknown name and when nothing computes what was asked for.
     """
     for dtype in dtypes:

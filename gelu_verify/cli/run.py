@@ -45,6 +45,9 @@ class Request:
     cflags: str | None
     no_throughput: bool
     workers: int | None
+    time_limit: float | None
+    memory_limit: str | None
+    in_process: bool
     as_json: bool
 
 
@@ -66,6 +69,11 @@ class Request:
 @click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
 @click.option("--no-throughput", is_flag=True, help="Measure accuracy only.")
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="S",
+              help="Seconds that one call may take; default minutes, by how long the others took.")  # fmt: skip
+@click.option("--memory-limit", metavar="SIZE", help="Memory that an implementation may need: 512M, 8G; default 4G.")
+@click.option("--in-process", is_flag=True, help="Call everything in this process, as a debugger likes it: "
+              "a crash ends the run.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
 def run(**typed: Any) -> None:
     """Measure TARGETs (default: everything found here), store the run, write its report.
@@ -73,8 +81,9 @@ def run(**typed: Any) -> None:
     TARGET is a family (torch), one of its paths (torch.gelu), or something of yours: module:function,
     path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag";
     `gelu-verify list` shows what is here and all ways to name a target. What is yours is judged as what its name says
-    (gelu_tanh_f32: gelu_tanh in float32), else as --function in --dtype. Measuring ends with 0 whatever it finds,
-    unless --strict is given.
+    (gelu_tanh_f32: gelu_tanh in float32), else as --function in --dtype. Each family, and each target that was named,
+    is called in a process of its own. Measuring ends with 1 when a target failed (raised, crashed, hung ...), else with
+    0 whatever errors it finds, unless --strict is given.
     """
     request = Request(**typed)
     records, absent, place = _execute(request)
@@ -82,6 +91,8 @@ def run(**typed: Any) -> None:
         _print(request, records, absent, place)
     if request.strict and (faults := _faults(records, request.max_ulp)):
         warn(f"strict: {len(faults)} of {len(records)} measurements fail: {faults[0]}")
+        raise click.exceptions.Exit(OVER_BUDGET)
+    if any(record["failure"] is not None for record in records):
         raise click.exceptions.Exit(OVER_BUDGET)
 
 
@@ -92,6 +103,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     from ..results import RunWriter
     from ..throughput import one_thread_each
     from ..verify import jobs
+    from .children import selector
     from .measuring import measured
     from .progress import progress
 
@@ -101,11 +113,17 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
         raise UsageError("--bits needs exactly one --dtype, which says what the bits mean")
     kwargs = dict(_keyword(text) for text in request.kwargs)
     click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
-    with stdout_for_results(), RunWriter(request.out) as writer:
+    limits = request.time_limit, request.memory_limit
+    with (
+        stdout_for_results(),
+        RunWriter(request.out) as writer,
+        selector(*limits, in_process=request.in_process) as select,
+    ):
         with progress(1) as bar, _no_collection():
             bar.start("looking for implementations")
-            options = {"array": request.array, "compile": request.compile, "cflags": request.cflags}
-            found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, **options)
+            named = request.targets, request.functions, request.dtypes
+            options: dict[str, Any] = {"array": request.array, "compile": request.compile, "cflags": request.cflags}
+            found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
         found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = not request.no_throughput
@@ -156,6 +174,9 @@ def _also(request: Request) -> str:
     words += ["--compile", request.compile] if request.compile else []
     words += [f"--cflags={request.cflags}"] if request.cflags is not None else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
+    words += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit else []
+    words += ["--memory-limit", request.memory_limit] if request.memory_limit else []
+    words += ["--in-process"] if request.in_process else []
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 

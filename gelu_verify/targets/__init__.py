@@ -23,7 +23,7 @@ from ..functions import get_function
 from .base import Target, first_line
 from .kinds import Asked, kind_of, kinds, load, misfit
 
-__all__ = ["Asked", "Target", "families", "find", "load", "select"]
+__all__ = ["Asked", "Target", "families", "find", "load", "module_of", "select"]
 
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked], Sequence[Target]]
@@ -34,6 +34,11 @@ _NO_FAMILY = ("base", "callables", "kinds")
 def families() -> list[str]:
     """Names of the target families, present or absent, sorted."""
     return sorted(_modules())
+
+
+def module_of(family: str) -> str:
+    """Full name of a family's module; importing it imports no framework."""
+    return f"{__name__}.{_modules()[family]}"
 
 
 def _modules() -> dict[str, str]:

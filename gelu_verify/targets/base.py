@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import Format, get_format
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,35 +59,85 @@ class Target(ABC):
         its input as it was.
         """
         private = x_bits.copy()
-        y_bits, _ = self.timed(dtype, private)
-        self.check_unchanged(get_format(dtype), x_bits, private)
+        try:
+            y_bits, _ = self.timed(dtype, private)
+            self.check_unchanged(get_format(dtype), x_bits, private)
+        except TargetFailure as failure:
+            failure.inputs = x_bits.copy()
+            raise
         return y_bits
 
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
-        """As `evaluate`, with the seconds that `call` took; the inputs are lent, and the lender looks at them after."""
+        """As `evaluate`, with the seconds that `call` took; the inputs are lent, and the lender looks at them after.
+
+        The answer may lie in memory that the next call, in the same thread, writes to.
+        """
         try:
             loaded = self.load(dtype, x_bits)
             start = perf_counter()
             result = self.call(loaded)
             seconds = perf_counter() - start
-            y_bits = np.asarray(self.store(dtype, loaded, result))
         except TargetFailure:
             raise
+        except MemoryError as error:
+            raise self._raised(error, "memory") from error
         except (Exception, SystemExit) as error:  # someone else's code: whatever it raises is a result
-            raise TargetFailure(f"{self.name} raised {type(error).__name__}: {first_line(error)}") from error
+            raise TargetFailure(
+                f"{self.name} raised {type(error).__name__}: {first_line(error)}", "exception"
+            ) from error
+        try:
+            y_bits = np.asarray(self.store(dtype, loaded, result))
+        except TargetFailure as failure:
+            failure.kind = failure.kind or "dtype"
+            raise
+        except (Exception, SystemExit) as error:  # arrays are someone else's code as well
+            raise TargetFailure(
+                f"{self.name} raised {type(error).__name__}: {first_line(error)}", "exception"
+            ) from error
         if y_bits.shape != x_bits.shape:
-            raise TargetFailure(f"{self.name} returned shape {y_bits.shape} for an input of shape {x_bits.shape}")
+            message = f"{self.name} returned shape {y_bits.shape} for an input of shape {x_bits.shape}"
+            raise TargetFailure(message, "shape")
         if y_bits.dtype != get_format(dtype).uint:
-            raise TargetFailure(f"{self.name} returned {y_bits.dtype} where {dtype} was expected")
+            raise TargetFailure(f"{self.name} returned {y_bits.dtype} where {dtype} was expected", "dtype")
         return y_bits, seconds
+
+    def _raised(self, error: BaseException, kind: str) -> TargetFailure:
+        return TargetFailure(f"{self.name} raised {type(error).__name__}: {first_line(error)}", kind)
+
+    def room(self, dtype: str, n: int) -> np.ndarray:
+        """Memory for inputs that `timed` takes without copying, until this thread asks for other room."""
+        return np.empty(n, get_format(dtype).uint)
+
+    def apply(self, function: Callable[..., Answer], *arguments: Any, **options: Any) -> Answer:
+        """`function(target, ...)`, called where the implementation lives.
+
+        A function of a module; arguments and answer as JSON has them.
+        """
+        return function(self, *arguments, **options)
+
+    def noted(self, dtype: str) -> TargetFailure | None:
+        """What was seen, since the last time, that breaks the contract and spoils no result: output to stdout."""
+        return None
+
+    def alone(self) -> AbstractContextManager:
+        """While nobody else has it called where it lives."""
+        return nullcontext()
 
     def check_unchanged(self, fmt: Format, asked: np.ndarray, lent: np.ndarray) -> None:
         """TargetFailure where inputs that were lent are no longer those that were asked for."""
         if not np.array_equal(lent, asked):
             where = int(np.flatnonzero(lent != asked)[0])
-            raise TargetFailure(f"{self.name} changed its input at index {where} ({fmt.bits_text(int(asked[where]))})")
+            message = f"{self.name} changed its input at index {where} ({fmt.bits_text(int(asked[where]))})"
+            failure = TargetFailure(message, "changed input")
+            failure.inputs = asked.copy()
+            raise failure
 
 
 def first_line(error: BaseException) -> str:
     """First line of an exception's message, of bounded length."""
     return (str(error).strip().splitlines() or ["(no message)"])[0][:300]
+
+
+def described(target: Target) -> dict[str, Any]:
+    """What is said about a target, as JSON has it."""
+    return {field.name: getattr(target, field.name) for field in fields(Target)} | {"family": target.family}

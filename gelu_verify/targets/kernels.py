@@ -11,6 +11,8 @@ import numpy as np
 from ..errors import TargetUnavailable
 from .base import Target
 
+OURS = True  # nothing foreign: called in this process
+
 
 class Loaded(NamedTuple):
     """One call: a kernel in one dtype, its input and its preallocated output."""

@@ -11,6 +11,7 @@ from ._arrays import get_kind
 from ._library import Path, library_targets
 from .base import Target
 
+OURS = True  # this package runs on it: called in this process
 SQRT_2_OVER_PI = sqrt(2 / pi)
 
 # compute(x, out, c): c rounds a constant to the dtype, as a bfloat16 array and a Python float make float32

@@ -1,0 +1,13 @@
+"""Somebody else's code in a process of its own: whatever it does there is a result, and not our end.
+
+parent                                         child (a fresh interpreter, one per family or named target)
+`hosts.Hosts` ─ `host.Host` ─ `process.Child`  `child.main`: loads, then answers questions
+`target.IsolatedTarget` ── `channel` (JSON) ── `child.Lane`, one thread per lane
+`memory.SharedRoom` ═══ anonymous memory ═════ `memory.GuardedRoom`: guard, inputs (read-only), guard, outputs, guard
+"""
+
+from .hosts import Hosts, supported
+from .limits import Limits
+from .target import IsolatedTarget
+
+__all__ = ["Hosts", "IsolatedTarget", "Limits", "supported"]

@@ -1,0 +1,194 @@
+"""A child and its successors: loads the same targets again when one has died, and says whose fault that was."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..errors import TargetFailure
+from ..formats import Format
+from .channel import Channel
+from .limits import LOADING, Limits, Patience
+from .memory import Place, SharedRoom
+from .process import Child, Died
+
+
+class Turns:
+    """Many share, or one has it alone; who has it alone may take it again."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._sharing, self._owner, self._depth = 0, 0, 0
+
+    @contextmanager
+    def shared(self) -> Iterator[int]:
+        """Yields how many share, with us."""
+        me = threading.get_ident()
+        with self._condition:
+            self._condition.wait_for(lambda: self._owner in (0, me))
+            self._sharing += 1
+        try:
+            yield self._sharing
+        finally:
+            with self._condition:
+                self._sharing -= 1
+                self._condition.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        me = threading.get_ident()
+        with self._condition:
+            self._condition.wait_for(lambda: self._owner == me or (not self._owner and not self._sharing))
+            self._owner = me
+            self._depth += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._depth -= 1
+                if not self._depth:
+                    self._owner = 0
+                    self._condition.notify_all()
+
+
+@dataclass
+class Lane:
+    """A thread's connection to one child, and the room at its end."""
+
+    child: Child
+    channel: Channel
+    room: SharedRoom | None = None
+    base: int = 0
+
+    def placed(self, n: int, fmt: Format, at_start: bool = False) -> Place:
+        """The place of n inputs; the room grows when they do not fit."""
+        itemsize = fmt.width // 8
+        if self.room is None or n * itemsize > self.room.capacity:
+            self.room = SharedRoom(max(n, 1) * itemsize)
+            arguments = {"capacity": self.room.capacity}
+            self.base = self.child.ask(self.channel, "room", LOADING, (self.room.file,), **arguments)["answer"]
+            self.room.close_file()
+            self.child.rooms.append((self.base, self.room.capacity))
+        return Place(n, itemsize, self.room.capacity, at_start)
+
+    def inputs(self, place: Place, uint: np.dtype) -> np.ndarray:
+        """Where they are read; the room is there since `placed`."""
+        assert self.room is not None
+        return self.room.inputs(place, uint)
+
+    def outputs(self, place: Place, uint: np.dtype) -> np.ndarray:
+        assert self.room is not None
+        return self.room.outputs(place, uint)
+
+    def ask(self, name: str, seconds: float, **arguments: Any) -> dict[str, Any]:
+        """The reply to one question; raises Died."""
+        return self.child.ask(self.channel, name, seconds, **arguments)
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What a child is told to load: the question, and its arguments."""
+
+    question: str
+    arguments: dict[str, Any]
+
+
+@dataclass
+class Case:
+    """What is known of one target in one dtype: how patient to be, what it did beside answering."""
+
+    patience: Patience
+    calls: int = 0
+    pardoned: bool = False
+    notes: dict[str, TargetFailure] = field(default_factory=dict)
+
+    def note(self, failure: TargetFailure, x_bits: np.ndarray) -> None:
+        """Keep the first of its kind, with the inputs of the call."""
+        if failure.kind not in self.notes:
+            failure.inputs = x_bits.copy()
+            self.notes[failure.kind] = failure
+
+
+class Host:
+    """One family, or one target that a user named."""
+
+    def __init__(self, label: str, limits: Limits) -> None:
+        self.label, self.limits = label, limits
+        self.turns = Turns()
+        self._lock = threading.RLock()
+        self._child: Child | None = None
+        self._lanes = threading.local()
+        self._loaded: dict[str, Loading] = {}
+        self._cases: dict[tuple[str, int, str], Case] = {}
+        self._closed = False
+
+    # ---- loading ----
+
+    def load(self, key: str, loading: Loading) -> dict[str, Any]:
+        """What the child found; the errors that it raised; TargetFailure when it died of it."""
+        with self._lock:
+            child = self._living()
+            reply = self._load(child, key, loading)
+            self._loaded[key] = loading
+            return reply
+
+    def _living(self) -> Child:
+        """The child, with all that was loaded before."""
+        with self._lock:
+            if self._closed:
+                raise TargetFailure("the run was ended", "killed")
+            if self._child is None:
+                self._child = Child(self.label)
+                for key, loading in self._loaded.items():
+                    self._load(self._child, key, loading)
+            return self._child
+
+    def _load(self, child: Child, key: str, loading: Loading) -> dict[str, Any]:
+        try:
+            reply = child.ask(child.control, loading.question, LOADING, key=key, **loading.arguments)
+        except Died as died:
+            self.discard(child)
+            message = f"{self.label}: its process {died.death.detail} while it was loaded"
+            raise TargetFailure(message, died.death.kind) from None
+        if "error" in reply:
+            raise getattr(errors, reply["error"])(reply["message"])
+        if "failure" in reply:
+            raise TargetFailure(f"{self.label} {reply['failure']}", reply["kind"])
+        child.limit_memory(self.limits.nbytes)
+        return reply["answer"]
+
+    def discard(self, child: Child) -> None:
+        """The next question goes to a fresh child."""
+        with self._lock:
+            if self._child is child:
+                self._child = None
+            child.close()
+
+    def close(self) -> None:
+        """End the child; who still waits for an answer is told so."""
+        with self._lock:
+            self._closed = True
+            child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+    # ---- asking ----
+
+    def case(self, key: str, index: int, dtype: str) -> Case:
+        return self._cases.setdefault((key, index, dtype), Case(Patience(self.limits)))
+
+    def lane(self) -> Lane:
+        """This thread's connection to the living child."""
+        child, lane = self._child or self._living(), getattr(self._lanes, "lane", None)
+        if lane is None or lane.child is not child:
+            channel, theirs = Channel.pair()
+            with self._lock, theirs:
+                child.ask(child.control, "lane", LOADING, (theirs.fileno(),))
+            lane = self._lanes.lane = Lane(child, channel)
+        return lane

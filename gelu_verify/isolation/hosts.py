@@ -1,0 +1,108 @@
+"""All children of a run: one for each family, one for each target that a user named."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from importlib import import_module
+from typing import Any
+
+from .. import targets
+from ..errors import TargetFailure
+from ..formats import DTYPES
+from ..targets import Asked, Target
+from .host import Host, Loading
+from .limits import Limits
+from .target import IsolatedTarget, LostTarget
+
+
+def supported() -> bool:
+    """Whether this system has what isolation is made of."""
+    return sys.platform == "linux" and hasattr(os, "memfd_create")
+
+
+class Hosts:
+    """A context manager: leaving it ends every child."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._hosts: dict[str, Host] = {}
+        self._families: dict[str, tuple[list[Target], str]] = {}
+
+    def __enter__(self) -> Hosts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every child."""
+        for host in self._hosts.values():
+            host.close()
+
+    def find(self, families: Collection[str] | None = None) -> tuple[list[Target], dict[str, str]]:
+        """As `targets.find`; children of several families start side by side."""
+        names = sorted(targets.families() if families is None else set(families))
+        new = [name for name in names if name not in self._families and not _is_ours(name)]
+        hosts = [self._host(name) for name in new]
+        with ThreadPoolExecutor(min(len(new), os.cpu_count() or 1) or 1) as pool:
+            self._families |= dict(zip(new, pool.map(_discovered, hosts), strict=True))
+        found: list[Target] = []
+        absent: dict[str, str] = {}
+        for name in names:
+            members, reason = self._families[name] if name in self._families else _found_here(name)
+            found += members
+            if reason:
+                absent[name] = reason
+        return found, absent
+
+    def select(self, names: Sequence[str], **options: Any) -> tuple[list[Target], dict[str, str]]:
+        """As `targets.select`."""
+        return targets.select(names, **options, find=self.find, load=self._load)
+
+    def _load(self, name: str, asked: Asked) -> Sequence[Target]:
+        """What a user named, in a child of its own; where that does not survive it, a target that fails so."""
+        options = {field.name: getattr(asked, field.name) for field in fields(Asked)}
+        options["kwargs"] = pickle.dumps(dict(asked.kwargs)).hex()
+        host, key = self._host(name), f"{asked.function} {asked.dtype}"
+        try:
+            answer = host.load(key, Loading("select", {"names": [name], **options}))
+        except TargetFailure as failure:
+            dtypes = (asked.dtype,) if asked.dtype else DTYPES
+            return [LostTarget(name=name, function=asked.function or "gelu", dtypes=dtypes, failure=failure)]
+        return _proxies(host, key, answer["targets"])
+
+    def _host(self, name: str) -> Host:
+        return self._hosts.setdefault(name, Host(name, self._limits))
+
+
+def _is_ours(family: str) -> bool:
+    """Whether its code is this package's, or what this package runs on."""
+    return getattr(import_module(targets.module_of(family)), "OURS", False)
+
+
+def _found_here(family: str) -> tuple[list[Target], str]:
+    found, absent = targets.find([family])
+    return found, absent.get(family, "")
+
+
+def _discovered(host: Host) -> tuple[list[Target], str]:
+    """Targets of one family, or why there are none: it may not survive its import."""
+    try:
+        answer = host.load("find", Loading("find", {"family": host.label}))
+    except TargetFailure as failure:
+        return [], str(failure)
+    return _proxies(host, "find", answer["targets"]), answer["absent"].get(host.label, "")
+
+
+def _proxies(host: Host, key: str, described: list[dict[str, Any]]) -> list[Target]:
+    proxies: list[Target] = []
+    for index, told in enumerate(described):
+        family = told.pop("family")
+        told["dtypes"] = tuple(told["dtypes"])
+        proxies.append(IsolatedTarget(host=host, key=key, index=index, told_family=family, **told))
+    return proxies

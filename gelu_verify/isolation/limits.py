@@ -1,0 +1,54 @@
+"""How long a call may take and how much memory a child may need: generous, because nobody is to be accused wrongly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+GiB = 1 << 30
+LOADING = 600.0  # seconds: importing a framework, compiling a source, timing a target
+FIRST = 120.0  # seconds: a first call may compile
+SHORT = 1.5  # seconds that a call may take of what hung before
+SLACK = 30.0  # seconds that any call may take
+TIMES = 30  # as often as slow as the slowest call so far
+MEMORY = 4 * GiB
+DATA_SLACK = GiB  # what a child may map in private beyond its limit before its allocations fail; see `process`
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What was asked for; None: decided from what the calls so far took."""
+
+    seconds: float | None = None
+    nbytes: int = MEMORY
+
+    @property
+    def timing(self) -> float:
+        """Seconds for all that measures a throughput: some forty calls."""
+        return LOADING if self.seconds is None else 40 * self.seconds
+
+
+@dataclass
+class Patience:
+    """How long the next call of one target may take, from how long others took."""
+
+    limits: Limits
+    rate: float = 0.0  # seconds per input of the slowest call
+    longest: float | None = None
+    hung: bool = False
+    _sizes: set[int] = field(default_factory=set)
+
+    def seconds(self, n: int) -> float:
+        """Of a call with n inputs."""
+        likely = 3 * (self.longest or 0.0) + TIMES * self.rate * n
+        if self.hung:  # it is accused already: what is left is to find the inputs
+            return min(self.limits.seconds or FIRST, SHORT + likely if self.longest else 4 * SHORT)
+        if self.limits.seconds is not None:
+            return self.limits.seconds
+        return FIRST if self.longest is None else SLACK + likely
+
+    def took(self, seconds: float, n: int) -> None:
+        """A call did; the first with so many inputs may have compiled, and says nothing of the rate."""
+        self.longest = max(seconds, self.longest or 0.0)
+        if n in self._sizes:
+            self.rate = max(self.rate, seconds / n)
+        self._sizes.add(n)

@@ -1,0 +1,135 @@
+"""Memory that parent and child share: inputs, then outputs, without a name, so that nothing can be left over.
+
+The child sees each between guard pages, and the inputs read-only; an array lies flush against one guard, so that the
+element beside it cannot be touched. It is aligned as its elements are, which is all that `const T*` says.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+PAGE = mmap.PAGESIZE
+GUARD = 1 << 20  # wide, because a wrong stride jumps over one page; addresses cost nothing
+MARGIN = 64  # bytes of the slack beside an output that must stay as they are
+_NONE, _READ, _WRITE = 0, mmap.PROT_READ, mmap.PROT_WRITE
+_FIXED, _NORESERVE = 0x10, 0x4000
+_FAILED = ctypes.c_void_p(-1).value
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where `n` elements lie in a region of `capacity` bytes: flush with its start, or with its end."""
+
+    n: int
+    itemsize: int
+    capacity: int
+    at_start: bool = False
+
+    @property
+    def offset(self) -> int:
+        return 0 if self.at_start else self.capacity - self.n * self.itemsize
+
+    @property
+    def margin(self) -> slice:
+        """The bytes beside them that no guard page covers."""
+        end = self.n * self.itemsize
+        return (
+            slice(end, min(end + MARGIN, self.capacity))
+            if self.at_start
+            else slice(max(self.offset - MARGIN, 0), self.offset)
+        )
+
+
+def capacity_for(nbytes: int) -> int:
+    """Whole pages; grown by doubling, so that few sizes occur."""
+    return max(PAGE, 1 << (nbytes - 1).bit_length()) if nbytes < 1 << 24 else -(-nbytes // PAGE) * PAGE
+
+
+class SharedRoom:
+    """The parent's side: two regions of one anonymous file."""
+
+    def __init__(self, nbytes: int) -> None:
+        self.capacity = capacity_for(nbytes)
+        self.file = os.memfd_create("gelu-verify", os.MFD_CLOEXEC)
+        os.ftruncate(self.file, 2 * self.capacity)
+        self._bytes = np.frombuffer(mmap.mmap(self.file, 2 * self.capacity), np.uint8)
+
+    def close_file(self) -> None:
+        """The mapping stays."""
+        os.close(self.file)
+
+    def inputs(self, place: Place, uint: np.dtype) -> np.ndarray:
+        return self._region(0, place, uint)
+
+    def outputs(self, place: Place, uint: np.dtype) -> np.ndarray:
+        return self._region(self.capacity, place, uint)
+
+    def _region(self, base: int, place: Place, uint: np.dtype) -> np.ndarray:
+        start = base + place.offset
+        return self._bytes[start : start + place.n * place.itemsize].view(uint)
+
+
+class GuardedRoom:
+    """The child's side: guard, inputs (read-only), guard, outputs, guard."""
+
+    def __init__(self, file: int, capacity: int) -> None:
+        self.capacity = capacity
+        self.base = _map(None, 3 * GUARD + 2 * capacity, _NONE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE, -1)
+        self._x, self._y = self.base + GUARD, self.base + 2 * GUARD + capacity
+        _map(self._x, capacity, _READ, mmap.MAP_SHARED | _FIXED, file)
+        _map(self._y, capacity, _READ | _WRITE, mmap.MAP_SHARED | _FIXED, file, capacity)
+
+    def close(self) -> None:
+        """Give the addresses back; nobody may hold an array of it any more."""
+        _libc.munmap(self.base, 3 * GUARD + 2 * self.capacity)
+
+    def inputs(self, place: Place, uint: np.dtype) -> np.ndarray:
+        """Flagged writable, because torch copies what is not: who writes meets the page."""
+        return _array(self._x + place.offset, place.n, uint)
+
+    def outputs(self, place: Place, uint: np.dtype) -> np.ndarray:
+        return _array(self._y + place.offset, place.n, uint)
+
+    @cached_property
+    def output_bytes(self) -> np.ndarray:
+        return _array(self._y, self.capacity, np.dtype(np.uint8))
+
+
+def region(base: int, capacity: int, address: int) -> str | None:
+    """What of a GuardedRoom lies at an address: "input", "output", or which side of which; None when none of it."""
+    edges = np.cumsum([base, GUARD, capacity, GUARD, capacity, GUARD])
+    names = ("before its input", "input", None, "output", "beyond the end of its output")
+    index = int(np.searchsorted(edges, address, side="right")) - 1
+    if not 0 <= index < len(names):
+        return None
+    if index == 2:
+        return "beyond the end of its input" if address < edges[2] + GUARD // 2 else "before its output"
+    return names[index]
+
+
+def map_page(file: int) -> int:
+    """Address of the first page of a file, shared."""
+    return _map(None, PAGE, _READ | _WRITE, mmap.MAP_SHARED, file)
+
+
+def _array(address: int, n: int, uint: np.dtype) -> np.ndarray:
+    return np.frombuffer(memoryview((ctypes.c_char * (n * uint.itemsize)).from_address(address)), uint)
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+_libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+
+
+def _map(address: int | None, length: int, access: int, flags: int, file: int, offset: int = 0) -> int:
+    found = _libc.mmap(address, length, access, flags, file, offset)
+    if found == _FAILED:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return found

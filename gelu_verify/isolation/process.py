@@ -1,0 +1,230 @@
+"""One child process as its parent sees it: started, limited, asked, and how it ended."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import mmap
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from time import monotonic, sleep
+from typing import Any
+
+from .channel import Channel, Closed
+from .limits import DATA_SLACK
+from .memory import PAGE
+
+POLL = 0.02  # seconds between two looks at the memory of a child that is at work
+OUTPUT = 1 << 24  # bytes that a call may print
+_F_ADD_SEALS, _F_SEAL_GROW = 1033, 4
+_KINDS = {
+    signal.SIGSEGV: "segfault",
+    signal.SIGBUS: "segfault",
+    signal.SIGABRT: "abort",
+    signal.SIGFPE: "floating-point exception",
+    signal.SIGILL: "illegal instruction",
+    signal.SIGKILL: "killed",
+}
+_RUN = "import sys; sys.path[:] = sys.argv.pop().split('\\n'); from gelu_verify.isolation.child import main; main()"
+
+
+class _Fault(ctypes.Structure):
+    """The record of src/isolation/faults.c."""
+
+    _fields_ = (
+        ("signal", ctypes.c_int32),
+        ("code", ctypes.c_int32),
+        ("address", ctypes.c_uint64),
+        ("access", ctypes.c_int32),
+        ("statm_size", ctypes.c_int32),
+        ("statm", ctypes.c_char * 240),
+    )
+
+
+@dataclass(frozen=True)
+class Death:
+    """How a child ended: `kind` as in docs/json.md, what is known in words, and the address of a fault."""
+
+    kind: str
+    detail: str
+    address: int | None = None
+    writing: bool = False
+
+
+class Died(Exception):
+    """The child ended before it answered; `by_me` when it was ended because of this question."""
+
+    def __init__(self, death: Death, by_me: bool) -> None:
+        super().__init__(death.detail)
+        self.death, self.by_me = death, by_me
+
+
+class Child:
+    """A fresh interpreter that runs `child.main`; its process group dies with us, however we end."""
+
+    def __init__(self, label: str) -> None:
+        self.control, theirs = Channel.pair()
+        held, self._lifeline = os.pipe()
+        fault = _memory("fault", PAGE)
+        self._fault_map = mmap.mmap(fault, PAGE)
+        self._fault = _Fault.from_buffer(self._fault_map)
+        printed, self._said = _sealed("stdout"), _sealed("stderr")
+        inherited = (theirs.fileno(), held, fault)
+        path = "\n".join(entry or os.getcwd() for entry in _path())
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _RUN, *map(str, inherited), label, path],
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=self._said,
+            pass_fds=inherited,
+            start_new_session=True,  # a group of its own: it ends with all that it started
+        )
+        for file in (held, fault, printed):
+            os.close(file)
+        theirs.close()
+        self._limit = self._most_data = sys.maxsize
+        self._ending = RLock()
+        self._ended_for: Death | None = None
+        self._death: Death | None = None
+        self.served: set[Any] = set()  # the targets that it called
+        self.rooms: list[tuple[int, int]] = []  # address there and capacity of what it shares
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def limit_memory(self, nbytes: int) -> None:
+        """So many bytes more than it has now. Its resident size is looked at while it works; allocations that are
+        not used meet the limit of private data, which address space that a runtime only reserves does not."""
+        resident, data = _sizes(Path(f"/proc/{self.pid}/statm").read_text())
+        self._limit = resident + nbytes
+        with suppress(ProcessLookupError):
+            resource.prlimit(self.pid, resource.RLIMIT_DATA, (data + nbytes + DATA_SLACK, resource.RLIM_INFINITY))
+        self._most_data = data + nbytes
+
+    def ask(self, channel: Channel, name: str, seconds: float, files: tuple[int, ...] = (), **arguments: Any) -> Any:
+        """The answer to one question; raises Died when there is none in that time, or the memory limit is passed."""
+        try:
+            channel.send((name, arguments), files)
+            self._wait(channel, seconds)
+            return channel.receive()[0]
+        except Closed:
+            raise Died(self.death(), self._ended_for is None) from None
+
+    def _wait(self, channel: Channel, seconds: float) -> None:
+        """Until something can be read, which may be the end."""
+        poller = select.poll()
+        poller.register(channel.socket, select.POLLIN)
+        end = monotonic() + seconds
+        while not poller.poll(1e3 * max(0.0, min(POLL, end - monotonic()))):
+            if self._resident() > self._limit:
+                self._end_for(Death("memory", f"needed more memory than its limit ({_told(self._limit)} resident)"))
+            if monotonic() >= end:
+                self._end_for(Death("hang", f"did not return within {seconds:.3g} s"))
+
+    def _end_for(self, death: Death) -> None:
+        if self._ended_for is None:
+            self._ended_for = death
+            self.kill()
+            raise Died(self.death(), True)
+
+    def _resident(self) -> int:
+        try:
+            return _sizes(Path(f"/proc/{self.pid}/statm").read_text())[0]
+        except (OSError, IndexError):  # it has just ended
+            return 0
+
+    def death(self) -> Death:
+        """How it ended; it is made to, if it only stopped talking."""
+        with self._ending:
+            return self._death or self._seen()
+
+    def _seen(self) -> Death:
+        end = monotonic() + 5
+        while self._process.returncode is None and monotonic() < end and not _has_ended(self.pid):
+            sleep(1e-3)
+        self.kill()
+        self._death = self._ended_for or self._found(self._process.returncode)
+        return self._death
+
+    def _found(self, code: int) -> Death:
+        if code >= 0:
+            return Death("exit", f"ended its process with exit code {code}")
+        fault, said = self._fault, self._last_words()
+        number = signal.Signals(-code)
+        kind = _KINDS.get(number, number.name)
+        data = _sizes(fault.statm[: fault.statm_size].decode())[1] if fault.statm_size > 0 else 0
+        if data > self._most_data or "bad_alloc" in said or "MemoryError" in said:
+            return Death("memory", f"ran out of memory, then died of {number.name}{said}")
+        if number in (signal.SIGSEGV, signal.SIGBUS) and fault.signal == number and fault.code > 0:
+            at = f" at address {fault.address:#x}" if fault.code != _UNKNOWN_ADDRESS else ""
+            return Death(kind, f"died of {number.name}{at}{said}", fault.address, fault.access == 2)
+        return Death(kind, f"died of {number.name}{said}")
+
+    def _last_words(self) -> str:
+        """The last line on stderr."""
+        end = os.lseek(self._said, 0, os.SEEK_CUR)
+        text = os.pread(self._said, 4096, max(0, end - 4096)) if end else b""
+        lines = text.decode(errors="replace").strip().splitlines()
+        return f": {lines[-1][:200]}" if lines else ""
+
+    def kill(self) -> None:
+        """End it and everything that it started."""
+        with self._ending:
+            if self._process.returncode is None:  # not yet reaped: the number is still its own
+                with suppress(ProcessLookupError):
+                    os.killpg(self.pid, signal.SIGKILL)
+                self._process.wait()
+
+    def close(self) -> None:
+        """End it and give back what it held here."""
+        self.kill()
+        self.control.close()
+        for file in (self._lifeline, self._said):
+            with suppress(OSError):
+                os.close(file)
+
+
+_UNKNOWN_ADDRESS = 128  # SI_KERNEL: a fault of alignment or of an address that no memory can have
+
+
+def _path() -> list[str]:
+    """Where the child looks for modules: where we do, and for this package where it was found."""
+    ours = str(Path(__file__).parents[2])
+    return sys.path if ours in sys.path else [*sys.path, ours]
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether it has; it is not reaped, so that its number stays its own until its group is gone too."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def _sizes(statm: str) -> tuple[int, int]:
+    """(resident, private data) in bytes."""
+    pages = statm.split()
+    return int(pages[1]) * PAGE, int(pages[5]) * PAGE
+
+
+def _memory(name: str, nbytes: int, flags: int = 0) -> int:
+    file = os.memfd_create(f"gelu-verify-{name}", os.MFD_CLOEXEC | flags)
+    os.ftruncate(file, nbytes)
+    return file
+
+
+def _sealed(name: str) -> int:
+    """A file in memory that cannot grow: a loop that prints fills it, and not the machine."""
+    file = _memory(name, OUTPUT, os.MFD_ALLOW_SEALING)
+    fcntl.fcntl(file, _F_ADD_SEALS, _F_SEAL_GROW)
+    return file
+
+
+def _told(nbytes: int) -> str:
+    return f"{nbytes / (1 << 30):.3g} GiB"

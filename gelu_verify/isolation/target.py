@@ -1,0 +1,196 @@
+"""A target whose implementation lives in a child: the same interface, and a crash is a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..errors import TargetFailure
+from ..formats import Format, get_format
+from ..targets.base import Answer, Target
+from .host import Case, Host
+from .memory import region
+from .process import Child, Death, Died
+
+SMALL = 1024  # inputs: a call with fewer is made at both ends of the room, because that costs little
+PROBE = 257  # inputs of the call before the first large one, as many as a check's: some frameworks compile per shape
+AGAIN = 64  # of so many calls, one is made twice
+
+
+@dataclass(frozen=True, kw_only=True)
+class IsolatedTarget(Target):
+    """What a child found, described; `key` and `index` say which it is there."""
+
+    host: Host = field(repr=False, compare=False)
+    key: str
+    index: int
+    told_family: str
+
+    @property
+    def family(self) -> str:
+        return self.told_family
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> tuple[str, np.ndarray]:
+        return dtype, x_bits
+
+    def call(self, loaded: tuple[str, np.ndarray]) -> np.ndarray:
+        return self.timed(*loaded)[0]
+
+    def store(self, dtype: str, loaded: Any, result: np.ndarray) -> np.ndarray:
+        return result
+
+    def evaluate(self, dtype: str, x_bits: np.ndarray) -> np.ndarray:
+        """As of every target; the inputs cannot be changed there."""
+        return self.timed(dtype, x_bits)[0].copy()
+
+    def room(self, dtype: str, n: int) -> np.ndarray:
+        fmt, lane = get_format(dtype), self.host.lane()
+        return lane.inputs(lane.placed(n, fmt), fmt.uint)
+
+    def noted(self, dtype: str) -> TargetFailure | None:
+        notes = self.host.case(self.key, self.index, dtype).notes
+        return notes.pop(min(notes)) if notes else None
+
+    def alone(self) -> AbstractContextManager:
+        return self.host.turns.alone()
+
+    def apply(self, function: Callable[..., Answer], *arguments: Any, **options: Any) -> Answer:
+        """In the child; the arguments, and what it returns, cross as JSON."""
+        name = f"{function.__module__}:{function.__qualname__}"
+        with self._turn():
+            lane = self.host.lane()
+            lane.child.served.add((self.key, self.index))
+            try:
+                reply = lane.ask(
+                    "apply",
+                    self.host.limits.timing,
+                    key=self.key,
+                    index=self.index,
+                    function=name,
+                    arguments=arguments,
+                    options=options,
+                )
+            except Died as died:
+                self.host.discard(lane.child)
+                raise self._accused(died.death, lane.child) from None
+        return self._answer(reply)
+
+    def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+        """As of every target; the answer lies in shared memory until this thread's next call."""
+        fmt, case = get_format(dtype), self.host.case(self.key, self.index, dtype)
+        if not case.calls and len(x_bits) > SMALL:
+            asked = x_bits.copy()  # the probe may be placed over them
+            self._guarded(fmt, case, np.resize(asked, PROBE))
+            x_bits = asked
+        return self._guarded(fmt, case, x_bits)
+
+    def _guarded(self, fmt: Format, case: Case, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+        """One call; every failure says with which inputs."""
+        try:
+            return self._survived(fmt, case, x_bits)
+        except TargetFailure as failure:
+            failure.inputs = x_bits.copy()
+            raise
+
+    def _survived(self, fmt: Format, case: Case, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+        """One call, and once more in a fresh child, alone, where somebody else may have killed the first."""
+        lane = self.host.lane()
+        try:
+            with self._turn():
+                return self._called(fmt, case, x_bits)
+        except Died as died:
+            self.host.discard(lane.child)
+            served, death = lane.child.served, died.death
+            case.patience.hung |= death.kind == "hang"
+            certain = served == {(self.key, self.index)} and not self.safe_in_threads and death.kind != "killed"
+            if died.by_me or case.pardoned or certain:
+                raise self._accused(death, lane.child) from None
+        case.pardoned = True
+        with self.alone():
+            lane = self.host.lane()
+            try:
+                answer = self._called(fmt, case, x_bits)
+            except Died as died:
+                self.host.discard(lane.child)
+                raise self._accused(died.death, lane.child) from None
+        if len(served) == 1 and death.kind != "killed":
+            case.note(self._accused(death, lane.child, "; the same call in a fresh process did not"), x_bits)
+        return answer
+
+    def _turn(self) -> AbstractContextManager:
+        return self.host.turns.shared() if self.safe_in_threads else self.host.turns.alone()
+
+    def _called(self, fmt: Format, case: Case, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+        small = len(x_bits) <= SMALL
+        if small:
+            self._placed(fmt, case, x_bits, at_start=True, twice=False)
+        case.calls += 1
+        return self._placed(fmt, case, x_bits, at_start=False, twice=small or case.calls % AGAIN == 2)
+
+    def _placed(
+        self, fmt: Format, case: Case, x_bits: np.ndarray, at_start: bool, twice: bool
+    ) -> tuple[np.ndarray, float]:
+        lane, n = self.host.lane(), len(x_bits)
+        place = lane.placed(n, fmt, at_start)
+        inputs = lane.inputs(place, fmt.uint)
+        if inputs.__array_interface__["data"] != x_bits.__array_interface__["data"]:
+            inputs[:] = x_bits
+        lane.child.served.add((self.key, self.index))
+        start = perf_counter()
+        reply = lane.ask(
+            "call",
+            case.patience.seconds(n),
+            key=self.key,
+            index=self.index,
+            dtype=fmt.name,
+            n=n,
+            at_start=at_start,
+            twice=twice,
+        )
+        case.patience.took(perf_counter() - start, n)
+        if "printed" in reply:
+            case.note(TargetFailure(f"{self.name} printed to stdout: {reply['printed'][:80]!r}", "stdout"), x_bits)
+        answer = self._answer(reply)
+        if "differ" in answer:
+            first, many = answer["differ"]
+            x = fmt.bits_text(int(x_bits[first]))
+            text = f"{self.name} gave other bits when it was called again: {many} of {n}, the first at {x}"
+            case.note(TargetFailure(text, "nondeterministic"), x_bits)
+        return lane.outputs(place, fmt.uint), answer["seconds"]
+
+    def _answer(self, reply: dict[str, Any]) -> Any:
+        if "failure" in reply:
+            raise TargetFailure(reply["failure"], reply["kind"])
+        return reply["answer"]
+
+    def _accused(self, death: Death, child: Child, also: str = "") -> TargetFailure:
+        """The death as a failure of this target: an address in what we share says more than the signal."""
+        places = () if death.address is None else (region(*room, death.address) for room in child.rooms)
+        where = next(filter(None, places), None)
+        if where == "input":
+            return TargetFailure(f"{self.name} wrote to its input{also}", "changed input")
+        if where is not None and where != "output":
+            verb = "wrote" if death.writing else "read"
+            return TargetFailure(f"{self.name} {verb} {where}{also}", "out of bounds")
+        return TargetFailure(f"{self.name} {death.detail}{also}", death.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LostTarget(Target):
+    """What a user named, but a process does not survive loading it."""
+
+    failure: TargetFailure
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Any:
+        raise self.failure
+
+    def call(self, loaded: Any) -> Any:
+        raise self.failure
+
+    def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
+        raise self.failure
