@@ -11,6 +11,7 @@ from foreign import bits, chosen, needs_cc, some_bits
 
 from gelu_verify import targets, verify
 from gelu_verify.errors import MissingMeasurement, UsageError
+from gelu_verify.formats import get_format
 from gelu_verify.targets.kinds import _compiler, cuda_source
 
 C = """
@@ -29,7 +30,33 @@ float silu(float x) { return x / (1 + expf(-x)); }
 CPP = """
 template <class T> static T half(T x) { return x / 2; }
 extern "C" double gelu_f64(double x) { return half(x); }
-double mangled_f64(double x) { return x; }
+double mangled_f64(double x) noexcept { return x; }
+template <class T> static void halves(const T *x, T *y, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) y[i] = x[i] / 2;
+}
+static float overloaded(float x) { return x; }
+static double overloaded(double x, double y) { return x + y; }
+"""
+DECLARATIONS = """
+#include <stddef.h>
+#include <stdint.h>
+static float scalar(float x) { return -x; }
+double scalar_f64(double x) { return -x; }
+uint16_t scalar_bits(uint16_t x) { return x ^ 0x8000; }
+void vector(const float *restrict x, float *restrict y, size_t n) { for (size_t i = 0; i < n; i++) y[i] = -x[i]; }
+void counted(double *x, double *y, int n) { for (int i = 0; i < n; i++) y[i] = -x[i]; }
+void bits(const unsigned short *x, uint16_t *y, long n) { for (long i = 0; i < n; i++) y[i] = x[i] ^ 0x8000; }
+#ifdef __FLT16_MAX__
+void half(const _Float16 *x, _Float16 *y, size_t n) { for (size_t i = 0; i < n; i++) y[i] = -x[i]; }
+#else
+void half(const uint16_t *x, uint16_t *y, size_t n) { bits(x, y, n); }
+#endif
+float two(float x, float y) { return x + y; }
+void reversed(float *y, size_t n, const float *x) {}
+void mixed(const float *x, double *y, size_t n) {}
+float lies_f64(float x) { return x; }
+int number = 3;
 """
 
 
@@ -107,8 +134,61 @@ def test_cplusplus(tmp_path):
     path = tmp_path / "kernel.cpp"
     path.write_text(CPP)
     assert chosen(f"{path}:gelu_f64:scalar").evaluate("float64", bits("float64", "3")).view("f8") == [1.5]
-    with pytest.raises(UsageError, match=r'which is a C.. name: declare it extern "C"'):
-        targets.select([f"{path}:mangled_f64:scalar"])
+    assert chosen(f"{path}:mangled_f64").dtypes == ("float64",)
+    np.testing.assert_array_equal(
+        chosen(f"{path}:halves<double>").evaluate("float64", bits("float64", "3", "-1")).view("f8"), [1.5, -0.5]
+    )
+    for several in ("halves", "overloaded"):
+        with pytest.raises(UsageError, match=rf"no function '{several}' in .*kernel.cpp .it has gelu_f64"):
+            targets.select([f"{path}:{several}"])
+
+
+@needs_cc
+@pytest.mark.parametrize(
+    ("symbol", "dtype", "called"),
+    [
+        ("scalar", "float32", "float scalar(float x)"),
+        ("scalar_f64", "float64", "double scalar_f64(double x)"),
+        ("scalar_bits", "float16", "uint16_t scalar_bits(uint16_t x)"),
+        ("scalar_bits", "bfloat16", "uint16_t scalar_bits(uint16_t x)"),
+        ("vector", "float32", "void vector(const float *x, float *y, size_t n)"),
+        ("counted", "float64", "void counted(const double *x, double *y, size_t n)"),
+        ("bits", "bfloat16", "void bits(const uint16_t *x, uint16_t *y, size_t n)"),
+        ("half", "float16", "void half(const uint16_t *x, uint16_t *y, size_t n)"),
+    ],
+)
+def test_the_declaration_says_how_it_is_called(tmp_path, symbol, dtype, called):
+    path = tmp_path / "declared.c"
+    path.write_text(DECLARATIONS)
+    target = chosen(f"{path}:{symbol}", dtype=dtype)
+    assert target.dtypes == (dtype,)
+    assert called in target.note
+    numbers = bits(dtype, "1", "-2.5", "0", "inf")
+    got = target.evaluate(dtype, numbers)
+    np.testing.assert_array_equal(got, numbers ^ numbers.dtype.type(get_format(dtype).sign_mask))
+
+
+@needs_cc
+@pytest.mark.parametrize(
+    ("typed", "options", "message"),
+    [
+        ("two", {}, r"'two' in .* is declared otherwise; accepted are T two\(T\) and void two\(const T"),
+        ("reversed", {}, "declared otherwise"),
+        ("mixed", {}, "declared otherwise"),
+        ("number", {}, "declared otherwise"),
+        ("vector:scalar", {}, "'vector' in .* is declared vector, not scalar"),
+        ("scalar:vector", {}, "is declared scalar, not vector"),
+        ("lies_f64", {}, "lies_f64 says float64 by its name, but is declared with float"),
+        ("bits", {}, "nothing says which dtype .*:bits computes in"),
+        ("bits", {"dtype": "float64"}, "is declared with uint16_t, which is no float64 .accepted: float16, bfloat16"),
+        ("vector", {"dtype": "float64"}, "no target of .*:vector computes float64"),
+    ],
+)
+def test_a_declaration_that_does_not_fit_is_named(tmp_path, typed, options, message):
+    path = tmp_path / "declared.c"
+    path.write_text(DECLARATIONS)
+    with pytest.raises(UsageError, match=message):
+        targets.select([f"{path}:{typed}"], **options)
 
 
 @needs_cc
@@ -116,9 +196,8 @@ def test_cplusplus(tmp_path):
     ("typed", "options", "message"),
     [
         ("{folder}/absent.c:gelu", {}, "^no such file: .*absent.c"),
-        ("{folder}/kernel.c", {}, "names no function .*kernel.c:function:scalar"),
-        ("{folder}/kernel.c:glu_f32", {}, r"no symbol 'glu_f32' in .*kernel.c \(it has gelu_f32"),
-        ("{folder}/kernel.c:silu:scalar", {}, "nothing says which dtype"),
+        ("{folder}/kernel.c", {}, "names no function .*kernel.c:function"),
+        ("{folder}/kernel.c:glu_f32", {}, r"no function 'glu_f32' in .*kernel.c \(it has gelu_f32"),
         ("{folder}/kernel.c:gelu_f32:both", {}, "unknown convention of .*kernel.c:gelu_f32 'both'"),
         ("{folder}/broken.c:f", {}, r"does not compile: .*broken.c:2:\d+: error: .*undeclared.*to see all: .*cc"),
         ("{folder}/lost.c:f", {}, "lost.c does not compile: .*no_such_header.h"),

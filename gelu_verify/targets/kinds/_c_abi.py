@@ -17,7 +17,7 @@ import numpy as np
 from ...errors import UsageError, one_of
 from .._buffers import output_like
 from ..base import Target
-from .base import Asked, dtype_of, function_of, hash_of
+from .base import Asked, function_of, hash_of
 
 C_TYPES = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double"}
 _LOOPS = {"uint16_t": "each_bits16", "float": "each_float", "double": "each_double"}
@@ -63,65 +63,76 @@ class CFunction(Target):
         return loaded.y_bits
 
 
-def _vector(function: Any, ctype: str) -> Compute:
-    function.argtypes, function.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t), None
-    return function
+_VECTOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
-def _scalar(function: Any, ctype: str) -> Compute:
+def _scalar(address: int, ctype: str) -> Compute:
     from .. import _trampoline
 
-    address = ctypes.cast(function, ctypes.c_void_p).value
     return partial(getattr(_trampoline, _LOOPS[ctype]), address)
 
 
-# How a function is called, and how it is declared; T is its type.
-ABIS: dict[str, tuple[Callable[[Any, str], Compute], str]] = {
-    "vector": (_vector, "void {symbol}(const {T} *x, {T} *y, size_t n)"),
+# How a function at an address is called, and how it is declared; T is its type.
+ABIS: dict[str, tuple[Callable[[int, str], Compute], str]] = {
+    "vector": (lambda address, ctype: _VECTOR(address), "void {symbol}(const {T} *x, {T} *y, size_t n)"),
     "scalar": (_scalar, "{T} {symbol}({T} x)"),
 }
 
 
-def abi_of(name: str, typed: str | None) -> str:
-    """The calling convention after the second colon; UsageError names the accepted ones."""
+def abi_of(name: str, typed: str | None) -> str | None:
+    """The calling convention after the second colon, if there is one; UsageError names the accepted ones."""
     if typed is not None and typed not in ABIS:
         raise one_of(f"convention of {name.removesuffix(f':{typed}')}", typed, list(ABIS))
-    return typed or "vector"
+    return typed
 
 
-def c_function(
-    name: str, shown: str, library: Path | str, symbol: str, abi: str, asked: Asked, built: str = "", version: str = ""
-) -> CFunction:
-    """The `symbol` of `library` as a target.
+@dataclass(frozen=True)
+class Library:
+    """A shared library in this process, and the environment that its calls want where that is not ours."""
 
-    `shown` is how the user calls its file, `built` is added to the note, `version` stands where the file's hash would.
+    shown: str
+    handle: ctypes.CDLL
+    environment: bytes | None
 
-    Raises
-    ------
-    UsageError
-        dlopen refuses the file; it has no such symbol; nothing says the dtype.
-    """
-    try:
-        loaded, environment = _opened(str(library))
-    except OSError as error:
-        raise UsageError(f"{shown} cannot be loaded: {error}") from None
-    try:
-        function = loaded[symbol]
-    except AttributeError:
-        raise UsageError(_no_symbol(shown, library, symbol)) from None
-    dtype = dtype_of(name, symbol, asked)
-    make, declaration = ABIS[abi]
-    called = declaration.format(T=C_TYPES[dtype], symbol=symbol)
-    as_bits, flushes = "values as bits" * ("uint16_t" in called), _FLUSHES * (environment is not None)
-    return CFunction(
-        name=name,
-        function=function_of(symbol, asked),
-        dtypes=(dtype,),
-        note=", ".join(filter(None, (f"called as {called}", as_bits, flushes, built))),
-        version=version or hash_of(_file_of(function)),
-        compute=make(function, C_TYPES[dtype]),
-        environment=environment,
-    )
+    @classmethod
+    def loaded(cls, shown: str, library: Path | str) -> Library:
+        """`library`, which the user calls `shown`; UsageError with what dlopen says."""
+        try:
+            return cls(shown, *_opened(str(library)))
+        except OSError as error:
+            raise UsageError(f"{shown} cannot be loaded: {error}") from None
+
+    def address(self, symbol: str) -> int:
+        """Of an exported function; UsageError names those that there are."""
+        try:
+            return ctypes.cast(self.handle[symbol], ctypes.c_void_p).value or 0
+        except AttributeError:
+            raise UsageError(_no_symbol(self.shown, self.handle._name, symbol)) from None
+
+    def function(
+        self,
+        name: str,
+        symbol: str,
+        address: int,
+        abi: str,
+        dtype: str,
+        asked: Asked,
+        built: str = "",
+        version: str = "",
+    ) -> CFunction:
+        """The function at `address` as a target; `built` is added to its note, `version` stands for the file's hash."""
+        make, declaration = ABIS[abi]
+        called = declaration.format(T=C_TYPES[dtype], symbol=symbol)
+        as_bits, flushes = "values as bits" * ("uint16_t" in called), _FLUSHES * (self.environment is not None)
+        return CFunction(
+            name=name,
+            function=function_of(symbol, asked),
+            dtypes=(dtype,),
+            note=", ".join(filter(None, (f"called as {called}", as_bits, flushes, built))),
+            version=version or hash_of(_file_of(address)),
+            compute=make(address, C_TYPES[dtype]),
+            environment=self.environment,
+        )
 
 
 @cache  # dlopen runs a library's constructors once
@@ -169,8 +180,8 @@ class _Found(ctypes.Structure):
     )
 
 
-def _file_of(function: Any) -> Path:
+def _file_of(address: int) -> Path:
     """The file that a function was loaded from: a name without a folder is looked up by the loader."""
     found = _Found()
-    ctypes.CDLL(None).dladdr(ctypes.cast(function, ctypes.c_void_p), ctypes.byref(found))
+    ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(found))
     return Path(found.file.decode())

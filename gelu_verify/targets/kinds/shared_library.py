@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ..base import Target
-from ._c_abi import abi_of, c_function, exported_by
-from .base import Asked, Kind, existing
+from ._c_abi import Library, abi_of, exported_by
+from .base import Asked, Kind, dtype_of, existing
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -19,7 +19,9 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     if not symbol:
         exported = ", ".join(exported_by(library)[:8]) or "unknown here"
         raise UsageError(f"{name!r} names no symbol (accepted: {file}:symbol; exported: {exported})")
-    return [c_function(name, file, library, symbol, abi_of(name, match["abi"]), asked)]
+    abi = abi_of(name, match["abi"]) or "vector"
+    loaded = Library.loaded(file, library)
+    return [loaded.function(name, symbol, loaded.address(symbol), abi, dtype_of(name, symbol, asked), asked)]
 
 
 KIND = Kind(
