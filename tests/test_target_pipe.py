@@ -130,23 +130,24 @@ def test_it_ends_with_its_target(program):
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("kind", "answer", "message"),
     [
-        ("    sys.exit(3)\n", r"ended with status 3 after 0 of 70000 values$"),
-        ("    write(head + x); sys.stdout.flush(); sys.exit('no more')\n", "status 1 after 65536 of .*: no more"),
-        ("    write(head + x[:400]); sys.exit()\n", "ended with status 0 after 100 of 70000 values"),
-        ("    os.abort()\n", f"was killed by signal {int(signal.SIGABRT)} after 0 of 70000"),
-        ("    raise ValueError('no such luck')\n", "ended with status 1 after 0 of .*: ValueError: no such luck"),
-        ("    write((n - 1).to_bytes(8, 'little') + x[4:])\n" + FLUSH, "answered 65535 where the frame of 65536"),
-        ("    write(x)\n" + FLUSH, "answered .* where the frame of 65536 values was due"),
-        ("    print('gelu is ready'); sys.stdout.flush()\n", "answered 'gelu is ' where the frame"),
-        ("    os.close(1); time.sleep(60)\n", "closed its output after 0 of 70000 values"),
+        ("exit", "    sys.exit(3)\n", r"ended with status 3 after 0 of 70000 values$"),
+        ("exit", "    write(head + x); sys.stdout.flush(); sys.exit('no')\n", "status 1 after 65536 of .*: no$"),
+        ("exit", "    write(head + x[:400]); sys.exit()\n", "ended with status 0 after 100 of 70000 values"),
+        ("abort", "    os.abort()\n", "died of SIGABRT after 0 of 70000"),
+        ("exit", "    raise ValueError('no such luck')\n", "status 1 after 0 of .*: ValueError: no such luck"),
+        ("shape", "    write((n - 1).to_bytes(8, 'little') + x[4:])\n" + FLUSH, "answered 65535 where the frame of"),
+        ("shape", "    write(x)\n" + FLUSH, "answered .* where the frame of 65536 values was due"),
+        ("shape", "    print('gelu is ready'); sys.stdout.flush()\n", "answered 'gelu is ' where the frame"),
+        ("partial write", "    os.close(1); time.sleep(60)\n", "closed its output after 0 of 70000 values"),
     ],
 )  # fmt: skip
-def test_a_broken_answer_is_named(program, answer, message):
+def test_a_broken_answer_is_named(program, kind, answer, message):
     target = chosen(program(FRAME_LOOP + answer), dtype="float32")
-    with pytest.raises(TargetFailure, match=message):
+    with pytest.raises(TargetFailure, match=message) as raised:
         target.evaluate("float32", np.zeros(70_000, np.uint32))
+    assert raised.value.kind == kind
     assert target._running[0]._process.poll() is not None  # nothing is left running
 
 

@@ -10,7 +10,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -121,9 +123,12 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     ):
         with progress(1) as bar, _no_collection():
             bar.start("looking for implementations")
+            ahead = Thread(target=_import_what_comes, daemon=True)  # other processes load implementations meanwhile
+            ahead.start()
             named = request.targets, request.functions, request.dtypes
             options: dict[str, Any] = {"array": request.array, "compile": request.compile, "cflags": request.cflags}
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
+            ahead.join()
         found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = not request.no_throughput
@@ -138,6 +143,12 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             facts=provenance(job.target.family for job in found),
         )
     return _stored(place), absent, place
+
+
+def _import_what_comes() -> None:
+    """The modules that storing and reporting need, which take half a second."""
+    for module in ("pandas", "pyarrow.parquet", "gelu_verify.report", "gelu_verify.terminal"):
+        import_module(module)
 
 
 def _affordable(found: list[Job], request: Request) -> list[Job]:

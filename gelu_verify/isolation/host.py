@@ -16,7 +16,7 @@ from ..formats import Format
 from .channel import Channel
 from .limits import LOADING, Limits, Patience
 from .memory import Place, SharedRoom
-from .process import Child, Died
+from .process import POLL, Child, Died
 
 
 class Turns:
@@ -64,27 +64,28 @@ class Lane:
     child: Child
     channel: Channel
     room: SharedRoom | None = None
-    base: int = 0
+    places: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
-    def placed(self, n: int, fmt: Format, at_start: bool = False) -> Place:
-        """The place of n inputs; the room grows when they do not fit."""
-        itemsize = fmt.width // 8
-        if self.room is None or n * itemsize > self.room.capacity:
-            self.room = SharedRoom(max(n, 1) * itemsize)
-            arguments = {"capacity": self.room.capacity}
-            self.base = self.child.ask(self.channel, "room", LOADING, (self.room.file,), **arguments)["answer"]
-            self.room.close_file()
-            self.child.rooms.append((self.base, self.room.capacity))
-        return Place(n, itemsize, self.room.capacity, at_start)
+    def placed(self, fmt: Format, n: int, at_start: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Memory of n inputs and of their outputs, bits; the room grows when they do not fit."""
+        found = self.places.get((fmt.name, n, at_start))
+        if found is None:
+            room, itemsize = self.room, fmt.width // 8
+            if room is None or n * itemsize > room.capacity:
+                room = self._grown(n * itemsize)
+            place = Place(n, itemsize, room.capacity, at_start)
+            found = room.inputs(place, fmt.uint), room.outputs(place, fmt.uint)
+            self.places[fmt.name, n, at_start] = found
+        return found
 
-    def inputs(self, place: Place, uint: np.dtype) -> np.ndarray:
-        """Where they are read; the room is there since `placed`."""
-        assert self.room is not None
-        return self.room.inputs(place, uint)
-
-    def outputs(self, place: Place, uint: np.dtype) -> np.ndarray:
-        assert self.room is not None
-        return self.room.outputs(place, uint)
+    def _grown(self, nbytes: int) -> SharedRoom:
+        self.room = SharedRoom(nbytes)
+        self.places.clear()
+        capacity = self.room.capacity
+        base = self.child.ask(self.channel, "room", LOADING, (self.room.file,), capacity=capacity)["answer"]
+        self.child.rooms.append((base, capacity))
+        self.room.close_file()
+        return self.room
 
     def ask(self, name: str, seconds: float, **arguments: Any) -> dict[str, Any]:
         """The reply to one question; raises Died."""
@@ -187,7 +188,7 @@ class Host:
         """This thread's connection to the living child."""
         child, lane = self._child or self._living(), getattr(self._lanes, "lane", None)
         if lane is None or lane.child is not child:
-            channel, theirs = Channel.pair()
+            channel, theirs = Channel.pair(POLL)
             with self._lock, theirs:
                 child.ask(child.control, "lane", LOADING, (theirs.fileno(),))
             lane = self._lanes.lane = Lane(child, channel)

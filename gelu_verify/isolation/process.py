@@ -7,7 +7,6 @@ import fcntl
 import mmap
 import os
 import resource
-import select
 import signal
 import subprocess
 import sys
@@ -18,12 +17,12 @@ from threading import RLock
 from time import monotonic, sleep
 from typing import Any
 
-from .channel import Channel, Closed
+from .channel import Channel, Closed, text_of
 from .limits import DATA_SLACK
 from .memory import PAGE
+from .printed import SIZE
 
 POLL = 0.02  # seconds between two looks at the memory of a child that is at work
-OUTPUT = 1 << 24  # bytes that a call may print
 _F_ADD_SEALS, _F_SEAL_GROW = 1033, 4
 _KINDS = {
     signal.SIGSEGV: "segfault",
@@ -71,7 +70,7 @@ class Child:
     """A fresh interpreter that runs `child.main`; its process group dies with us, however we end."""
 
     def __init__(self, label: str) -> None:
-        self.control, theirs = Channel.pair()
+        self.control, theirs = Channel.pair(POLL)
         held, self._lifeline = os.pipe()
         fault = _memory("fault", PAGE)
         self._fault_map = mmap.mmap(fault, PAGE)
@@ -80,7 +79,7 @@ class Child:
         inherited = (theirs.fileno(), held, fault)
         path = "\n".join(entry or os.getcwd() for entry in _path())
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _RUN, *map(str, inherited), label, path],
+            [sys.executable, "-u", "-c", _RUN, *map(str, inherited), label, path],
             stdin=subprocess.DEVNULL,
             stdout=printed,
             stderr=self._said,
@@ -112,23 +111,27 @@ class Child:
 
     def ask(self, channel: Channel, name: str, seconds: float, files: tuple[int, ...] = (), **arguments: Any) -> Any:
         """The answer to one question; raises Died when there is none in that time, or the memory limit is passed."""
-        try:
-            channel.send((name, arguments), files)
-            self._wait(channel, seconds)
-            return channel.receive()[0]
-        except Closed:
-            raise Died(self.death(), self._ended_for is None) from None
+        return self.ask_text(channel, text_of((name, arguments)), seconds, files)
 
-    def _wait(self, channel: Channel, seconds: float) -> None:
-        """Until something can be read, which may be the end."""
-        poller = select.poll()
-        poller.register(channel.socket, select.POLLIN)
-        end = monotonic() + seconds
-        while not poller.poll(1e3 * max(0.0, min(POLL, end - monotonic()))):
-            if self._resident() > self._limit:
-                self._end_for(Death("memory", f"needed more memory than its limit ({_told(self._limit)} resident)"))
-            if monotonic() >= end:
-                self._end_for(Death("hang", f"did not return within {seconds:.3g} s"))
+    def ask_text(self, channel: Channel, question: bytes, seconds: float, files: tuple[int, ...] = ()) -> Any:
+        """As `ask`, of a question that is written already."""
+        try:
+            channel.send(question, files)
+            end = monotonic() + seconds
+            while True:
+                try:
+                    return channel.receive()
+                except BlockingIOError:
+                    self._look(end, seconds)
+        except Closed:
+            raise Died(self.death(), False) from None
+
+    def _look(self, end: float, seconds: float) -> None:
+        """After `POLL` seconds without an answer: does it need too much?"""
+        if self._resident() > self._limit:
+            self._end_for(Death("memory", f"needed more memory than its limit ({_told(self._limit)} resident)"))
+        if monotonic() >= end:
+            self._end_for(Death("hang", f"did not return within {seconds:.3g} s"))
 
     def _end_for(self, death: Death) -> None:
         if self._ended_for is None:
@@ -221,7 +224,7 @@ def _memory(name: str, nbytes: int, flags: int = 0) -> int:
 
 def _sealed(name: str) -> int:
     """A file in memory that cannot grow: a loop that prints fills it, and not the machine."""
-    file = _memory(name, OUTPUT, os.MFD_ALLOW_SEALING)
+    file = _memory(name, SIZE, os.MFD_ALLOW_SEALING)
     fcntl.fcntl(file, _F_ADD_SEALS, _F_SEAL_GROW)
     return file
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from ..errors import TargetFailure
 from ..formats import Format, get_format
 from ..targets.base import Answer, Target
+from .channel import text_of
 from .host import Case, Host
 from .memory import region
 from .process import Child, Death, Died
@@ -20,6 +22,12 @@ from .process import Child, Death, Died
 SMALL = 1024  # inputs: a call with fewer is made at both ends of the room, because that costs little
 PROBE = 257  # inputs of the call before the first large one, as many as a check's: some frameworks compile per shape
 AGAIN = 64  # of so many calls, one is made twice
+
+
+@lru_cache(maxsize=1024)
+def _call_text(key: str, index: int, dtype: str, n: int, at_start: bool, twice: bool) -> bytes:
+    """The question that is asked most."""
+    return text_of(("call", {"key": key, "index": index, "dtype": dtype, "n": n, "at_start": at_start, "twice": twice}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +57,7 @@ class IsolatedTarget(Target):
         return self.timed(dtype, x_bits)[0].copy()
 
     def room(self, dtype: str, n: int) -> np.ndarray:
-        fmt, lane = get_format(dtype), self.host.lane()
-        return lane.inputs(lane.placed(n, fmt), fmt.uint)
+        return self.host.lane().placed(get_format(dtype), n)[0]
 
     def noted(self, dtype: str) -> TargetFailure | None:
         notes = self.host.case(self.key, self.index, dtype).notes
@@ -136,22 +143,13 @@ class IsolatedTarget(Target):
         self, fmt: Format, case: Case, x_bits: np.ndarray, at_start: bool, twice: bool
     ) -> tuple[np.ndarray, float]:
         lane, n = self.host.lane(), len(x_bits)
-        place = lane.placed(n, fmt, at_start)
-        inputs = lane.inputs(place, fmt.uint)
-        if inputs.__array_interface__["data"] != x_bits.__array_interface__["data"]:
+        inputs, outputs = lane.placed(fmt, n, at_start)
+        if inputs is not x_bits:
             inputs[:] = x_bits
         lane.child.served.add((self.key, self.index))
         start = perf_counter()
-        reply = lane.ask(
-            "call",
-            case.patience.seconds(n),
-            key=self.key,
-            index=self.index,
-            dtype=fmt.name,
-            n=n,
-            at_start=at_start,
-            twice=twice,
-        )
+        question = _call_text(self.key, self.index, fmt.name, n, at_start, twice)
+        reply = lane.child.ask_text(lane.channel, question, case.patience.seconds(n))
         case.patience.took(perf_counter() - start, n)
         if "printed" in reply:
             case.note(TargetFailure(f"{self.name} printed to stdout: {reply['printed'][:80]!r}", "stdout"), x_bits)
@@ -161,7 +159,7 @@ class IsolatedTarget(Target):
             x = fmt.bits_text(int(x_bits[first]))
             text = f"{self.name} gave other bits when it was called again: {many} of {n}, the first at {x}"
             case.note(TargetFailure(text, "nondeterministic"), x_bits)
-        return lane.outputs(place, fmt.uint), answer["seconds"]
+        return outputs, answer["seconds"]
 
     def _answer(self, reply: dict[str, Any]) -> Any:
         if "failure" in reply:

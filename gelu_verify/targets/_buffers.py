@@ -3,26 +3,51 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 import numpy as np
 
-Lender = Callable[[np.ndarray], np.ndarray]
+
+class Lender(Protocol):
+    """What has memory to lend: for as many outputs as there are inputs, of the same bits."""
+
+    def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
+        """Memory whose unwritten parts will be noticed."""
+
+    def plain(self, x_bits: np.ndarray) -> np.ndarray:
+        """Memory that is only where it has to be."""
+
+
+class _Allocator:
+    def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
+        return np.empty_like(x_bits)
+
+    plain = poisoned
+
+
+_nobody = _Allocator()
 _this_thread = threading.local()
 
 
 def output_like(x_bits: np.ndarray) -> np.ndarray:
-    """Memory for as many outputs as there are inputs; what it holds is nobody's answer."""
-    lend: Lender = getattr(_this_thread, "lend", np.empty_like)
-    return lend(x_bits)
+    """Memory for as many outputs as there are inputs, for code that may leave it unwritten or write beyond it."""
+    lender: Lender = getattr(_this_thread, "lender", _nobody)
+    return lender.poisoned(x_bits)
+
+
+def room_like(x_bits: np.ndarray) -> np.ndarray:
+    """The same for a framework that checks its own bounds: nothing is looked for there."""
+    lender: Lender = getattr(_this_thread, "lender", _nobody)
+    return lender.plain(x_bits)
 
 
 @contextmanager
-def lending(lend: Lender) -> Iterator[None]:
-    """While `output_like`, in this thread, hands out what `lend` gives."""
-    _this_thread.lend = lend
+def lending(lender: Lender) -> Iterator[None]:
+    """While `output_like` and `room_like`, in this thread, hand out what `lender` has."""
+    _this_thread.lender = lender
     try:
         yield
     finally:
-        del _this_thread.lend
+        del _this_thread.lender

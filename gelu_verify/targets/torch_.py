@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from ._arrays import get_kind
+from ._buffers import room_like
 from ._library import Path, framework, library_targets
 from .base import Target
 
@@ -60,7 +61,7 @@ def discover() -> Iterator[Target]:
         torch.__version__,
         (*_gelu(torch), *_forms(torch), *_gradients(torch), *_blocks(torch)),
         arrays=get_kind("torch"),
-        prepare=lambda x: (x, torch.empty_like(x)),
+        prepare=lambda x: (x, _placed_output(x)),
         note=NOTE,
         safe_in_threads=True,
     )
@@ -96,6 +97,13 @@ def _gelu(torch: ModuleType) -> tuple[Path, ...]:
         Path("silu", "silu", "x / (1 + exp(-x)), fused", lambda x, out: silu(x, out=out)),
         Path("silu-strided", "silu", "x / (1 + exp(-x)), fused", lambda x, out: silu(x, out=out), strided, note),
     )
+
+
+def _placed_output(x: Any) -> Any:
+    """An output like x, where the caller wants it."""
+    kind = get_kind("torch")
+    dtype, bits = kind.to_bits(x)
+    return kind.from_bits(dtype, room_like(bits))
 
 
 def _strided(torch: ModuleType) -> Compute:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import selectors
+import signal
 import subprocess
 import weakref
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ FRAME = 1 << 16  # values in one frame at most: what a program must have room fo
 _LAST_WORDS = 4096  # bytes of stderr that are kept
 _AT_ONCE = 16  # buffers in one system call
 _PATIENCE = 2.0  # seconds to end in, once its input has ended
+_SIGNALS = {signal.SIGSEGV: "segfault", signal.SIGBUS: "segfault", signal.SIGABRT: "abort", signal.SIGKILL: "killed"}
 
 
 class Exchange:
@@ -38,7 +40,7 @@ class Exchange:
                 env={**os.environ, **said},
             )
         except OSError as error:
-            raise TargetFailure(f"{name} cannot be started: {error.strerror}") from None
+            raise TargetFailure(f"{name} cannot be started: {error.strerror}", "exit") from None
         self._end = weakref.finalize(self, _end, self._process)  # at exit too
         streams = self._process.stdin, self._process.stdout, self._process.stderr
         self._stdin, self._stdout, self._stderr = (stream.fileno() for stream in streams if stream is not None)
@@ -64,7 +66,7 @@ class Exchange:
             y_bits.byteswap(inplace=True)
         with suppress(BlockingIOError):  # silence is what is due now; an end is seen by the next question
             if unasked := os.read(self._stdout, 1 << 16):
-                self._fail(f"wrote {len(unasked)} bytes more than its answers")
+                self._fail("shape", f"wrote {len(unasked)} bytes more than its answers")
         self.usable = True
 
     def _send(self, questions: _Frames) -> bool:
@@ -79,10 +81,12 @@ class Exchange:
         """Read what is there; always True: its end is a failure while answers are due."""
         size = os.readv(self._stdout, answers.buffers[:_AT_ONCE])
         if not size:
-            self._fail(f"{self._ending()} after {answers.done} of {answers.values} values")
+            kind, ending = self._ending()
+            self._fail(kind, f"{ending} after {answers.done} of {answers.values} values")
         for sent, got in answers.advance(size):
             if got != sent:
-                self._fail(f"answered {_shown(got)} where the frame of {sent} values was due, which begins with {sent}")
+                due = f"the frame of {sent} values was due, which begins with {sent}"
+                self._fail("shape", f"answered {_shown(got)} where {due}")
         return True
 
     def _listen(self) -> bool:
@@ -91,18 +95,21 @@ class Exchange:
         self._words = (self._words + words)[-_LAST_WORDS:]
         return bool(words)
 
-    def _ending(self) -> str:
-        """How it ended; what closes its output but stays is given a moment to end."""
+    def _ending(self) -> tuple[str, str]:
+        """In a word and in a sentence, how it ended; what closes its output but stays is given a moment to end."""
         try:
             status = self._process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
-            return "closed its output"
-        return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+            return "partial write", "closed its output"
+        if status >= 0:
+            return "exit", f"ended with status {status}"
+        number = signal.Signals(-status)
+        return _SIGNALS.get(number, number.name), f"died of {number.name}"
 
-    def _fail(self, what: str) -> None:
+    def _fail(self, kind: str, what: str) -> None:
         with_words = self._last_words()
         self._end()
-        raise TargetFailure(f"{self._name} {what}{with_words}")
+        raise TargetFailure(f"{self._name} {what}{with_words}", kind)
 
     def _last_words(self) -> str:
         with suppress(BlockingIOError):

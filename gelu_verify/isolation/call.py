@@ -1,0 +1,94 @@
+"""One call in the child: poisoned output, guarded margins, and a second call where the poison is still found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import TargetFailure
+from ..formats import Format
+from ..targets._buffers import lending
+from ..targets.base import Target
+from .memory import GuardedRoom, Place
+
+
+class Call:
+    """One target, one dtype, one place in the room: what is called again and again; the lender of its output."""
+
+    def __init__(self, target: Target, fmt: Format, room: GuardedRoom, place: Place) -> None:
+        self._target, self._fmt, self._at_start = target, fmt, place.at_start
+        self._x, self._y = room.inputs(place, fmt.uint), room.outputs(place, fmt.uint)
+        self._margin = room.output_bytes[place.margin]
+        self._poisons = _poisons(fmt)
+        self._poison, self._lent, self._is_poisoned = self._poisons[0], False, False
+
+    def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
+        """Of `_buffers.Lender`."""
+        if not self._fits(x_bits):
+            return np.full_like(x_bits, self._poison)
+        self._is_poisoned = True
+        self._y.fill(self._poison)
+        self._margin.fill(_MARK)
+        return self._y
+
+    def plain(self, x_bits: np.ndarray) -> np.ndarray:
+        """Of `_buffers.Lender`."""
+        return self._y if self._fits(x_bits) else np.empty_like(x_bits)
+
+    def _fits(self, x_bits: np.ndarray) -> bool:
+        fits = not self._lent and x_bits.shape == self._y.shape and x_bits.itemsize == self._y.itemsize
+        self._lent |= fits
+        return fits
+
+    def checked(self, twice: bool) -> dict[str, Any]:
+        """Seconds of the call, and which outputs (index of the first, how many) a second one did not repeat."""
+        first, second = self._poisons
+        seconds = self._once(first)
+        answer: dict[str, Any] = {"seconds": seconds}
+        if twice or (self._is_poisoned and (self._y == first).any()):
+            got = self._y.copy()
+            self._once(second)
+            if self._is_poisoned:
+                self._check_written((got == first) & (self._y == second))
+            differ = np.flatnonzero(got != self._y)
+            if len(differ):
+                answer["differ"] = [int(differ[0]), len(differ)]
+            self._y[:] = got
+        return answer
+
+    def _once(self, poison: np.integer) -> float:
+        self._poison, self._lent, self._is_poisoned = poison, False, False
+        with lending(self):
+            got, seconds = self._target.timed(self._fmt.name, self._x)
+        if self._is_poisoned and (self._margin != _MARK).any():
+            side = "beyond the end of" if self._at_start else "before"
+            raise TargetFailure(f"{self._target.name} wrote {side} its output", "out of bounds")
+        if _address(got) != _address(self._y) or not got.flags.c_contiguous:
+            self._is_poisoned = False  # where it wrote is its own affair
+            self._y[:] = got
+        return seconds
+
+    def _check_written(self, unwritten: np.ndarray) -> None:
+        where = np.flatnonzero(unwritten)
+        if len(where):
+            many = "1 output" if len(where) == 1 else f"{len(where)} of {len(unwritten)} outputs"
+            raise TargetFailure(
+                f"{self._target.name} left {many} unwritten, the first at index {where[0]}", "partial write"
+            )
+
+
+_MARK = 0xA5
+
+
+def _poisons(fmt: Format) -> tuple[np.integer, np.integer]:
+    """Two NaNs that no arithmetic makes."""
+    payload = (1 << (fmt.precision - 1)) - 1
+    return (
+        fmt.uint.type(fmt.infinity | (0x25A5A5A5A5A5A5 & payload) | 1),
+        fmt.uint.type(fmt.sign_mask | fmt.infinity | (0x1A5A5A5A5A5A5A & payload) | 1),
+    )
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
