@@ -77,7 +77,7 @@ def _built(source: Path, file: str, symbol: str, flags: str) -> Built:
         except UsageError:
             alone = compiler.library(source, file, flags, _SHARED, _LIBRARIES)  # raises what is wrong with the source
     there = ", ".join([name for name in exported_by(alone.library) if not name.startswith("_Z")][:8])
-    raise UsageError(f"no function {symbol!r} in {file}" + (f" (it has {there})" if there else "")) from None
+    raise UsageError(f"no function {symbol!r} in {file}" + (f" (it has {there})" if there else ""))
 
 
 def _signatures() -> Iterator[tuple[str, str, str, str]]:
