@@ -52,6 +52,7 @@ EXTENSIONS = [
     extension("gelu_verify._reduction", "reduction.pyx", "reduce", "core", headers=CORE, flags=(VECTORS,)),
     extension("gelu_verify.isolation._faults", "isolation/faults.c"),
     extension("gelu_verify.kernels._cpu", "cpu_kernels.pyx", "kernels", KERNEL_VERSIONS=f'"{kernel_versions()}"'),
+    extension("gelu_verify.targets._trampoline", "trampoline.pyx"),
 ]
 
 setup(

@@ -377,7 +377,8 @@ def test_a_damaged_run_is_one_clear_line(home, damage):
 
 def test_list_shows_everything_that_can_be_named():
     found = json.loads(call("list", "--json").stdout)
-    assert {"targets", "absent", "functions", "plans", "checks"} == set(found)
+    assert {"targets", "absent", "kinds", "functions", "plans", "checks"} == set(found)
+    assert found["kinds"]["model.onnx"].startswith("ONNX model: ")
     assert {"kernels.gelu_erf", "numpy.silu"} <= {target["target"] for target in found["targets"]}
     assert set(found["targets"][0]) == {"target", "family", "function", "dtypes", "form", "note", "version"}
     assert {"gelu", "gelu_tanh_grad", "erf"} <= set(found["functions"])

@@ -166,7 +166,7 @@ def test_select_filters_and_narrows():
     [
         (["nmpy"], {}, "unknown target 'nmpy'; did you mean 'numpy'"),
         (["numpy.slu"], {}, "unknown target 'numpy.slu'; did you mean 'numpy.silu'"),
-        (["file.py"], {}, "unknown target 'file.py'.*path/file.py:function"),
+        (["file.py"], {}, "'file.py' names no callable .*path/file.py:function"),
         (["numpy"], {"function": "geluu"}, "unknown function 'geluu'; did you mean 'gelu'"),
         (["numpy"], {"dtype": "float8_e5m2"}, "unknown dtype 'float8_e5m2'"),
         (["numpy.silu"], {"function": "gelu"}, "no target of numpy.silu computes gelu"),

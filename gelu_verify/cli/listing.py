@@ -23,6 +23,7 @@ def _found() -> dict[str, Any]:
     from ..checks import CHECKS
     from ..functions import FUNCTIONS
     from ..plans import PLANS
+    from ..targets.kinds import kinds
     from .children import selector
 
     with stdout_for_results(), selector() as select:
@@ -41,6 +42,7 @@ def _found() -> dict[str, Any]:
             for target in targets
         ],
         "absent": absent,
+        "kinds": {syntax: f"{kind.name}: {text}" for kind in kinds().values() for syntax, text in kind.syntax.items()},
         "functions": {function.name: function.formula for function in FUNCTIONS.values()},
         "plans": {name: _first_line(chooser.__doc__) for name, chooser in PLANS.items()},
         "checks": {check.name: check.reason for check in CHECKS.values()},
@@ -63,7 +65,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"    {target['target']:{wide}s}  {target['function']:17s}  {' '.join(target['dtypes'])}"
     for family, reason in found["absent"].items():
         yield f"  {family}  absent: {reason}"
-    for title in ("functions", "plans", "checks"):
+    for title in ("kinds", "functions", "plans", "checks"):
         yield from ("", title.upper())
         wide = max(map(len, found[title]), default=0)
         yield from (f"  {name:{wide}s}  {text}" for name, text in found[title].items())

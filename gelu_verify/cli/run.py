@@ -44,6 +44,8 @@ class Request:
     kwargs: tuple[str, ...]
     array: str | None
     throughput: str
+    compile: str | None
+    cflags: str | None
     no_throughput: bool
     workers: int | None
     time_limit: float | None
@@ -65,7 +67,9 @@ class Request:
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
 @click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
-@click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow.")
+@click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow, MODULE.")
+@click.option("--compile", metavar="KIND", help="Compile a callable by torch.compile, jax.jit, tensorflow.function.")
+@click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
@@ -79,10 +83,12 @@ class Request:
 def run(**typed: Any) -> None:
     """Measure TARGETs (default: everything found here), store the run, write its report.
 
-    TARGET is a family (torch), one of its paths (torch.gelu), module:function, or path/file.py:function;
-    `gelu-verify list` shows what is here. Each family, and each target that was named, is called in a process of its
-    own. Measuring ends with 1 when a target failed (raised, crashed, hung ...), else with 0 whatever errors it finds,
-    unless --strict is given.
+    TARGET is a family (torch), one of its paths (torch.gelu), or something of yours: module:function,
+    path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag";
+    `gelu-verify list` shows what is here and all ways to name a target. What is yours is judged as what its name says
+    (gelu_tanh_f32: gelu_tanh in float32), else as --function in --dtype. Each family, and each target that was named,
+    is called in a process of its own. Measuring ends with 1 when a target failed (raised, crashed, hung ...), else with
+    0 whatever errors it finds, unless --strict is given.
     """
     request = Request(**typed)
     records, absent, place = _execute(request)
@@ -123,7 +129,8 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             ahead = Thread(target=_import_what_comes, daemon=True)  # other processes load implementations meanwhile
             ahead.start()
             named = request.targets, request.functions, request.dtypes
-            found, absent = jobs(*named, kwargs=kwargs, array=request.array, select=select)
+            options: dict[str, Any] = {"array": request.array, "compile": request.compile, "cflags": request.cflags}
+            found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
         found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
@@ -179,6 +186,8 @@ def _also(request: Request) -> str:
     """What a sweep does not know of the command that repeats it."""
     words = [word for text in request.kwargs for word in ("--kwarg", text)]
     words += ["--array", request.array] if request.array else []
+    words += ["--compile", request.compile] if request.compile else []
+    words += [f"--cflags={request.cflags}"] if request.cflags is not None else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
     words += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit else []
     words += ["--memory-limit", request.memory_limit] if request.memory_limit else []
@@ -213,6 +222,8 @@ def _print(request: Request, records: list[Record], absent: dict[str, str], plac
         from ..terminal import print_matrix
 
         print_matrix(records, absent=absent)
+        for line in _really(records):
+            click.echo(line)
     for record in records:
         if record.get("time"):
             click.echo(_times(record), err=request.as_json)
@@ -220,6 +231,12 @@ def _print(request: Request, records: list[Record], absent: dict[str, str], plac
         if path.suffix in (".html", ".md"):
             click.echo(f"written: {path}", err=request.as_json)
     click.echo(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
+
+
+def _really(records: list[Record]) -> list[str]:
+    """What the user's own targets compute, where that is not what they were judged as."""
+    wrong = [r for r in records if r["family"] == "callable" and r["checks"].get("variant") == "fail"]
+    return [f"{r['target']} {r['dtype']} {r['findings']['variant']['detail']}" for r in wrong]
 
 
 def _times(record: Record) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
 from .. import targets
 from ..errors import TargetFailure
 from ..formats import DTYPES
-from ..targets import Target
+from ..targets import Asked, Target
 from .host import Host, Loading
 from .limits import Limits
 from .target import IsolatedTarget, LostTarget
@@ -63,18 +64,17 @@ class Hosts:
         """As `targets.select`."""
         return targets.select(names, **options, find=self.find, load=self._load)
 
-    def _load(
-        self, name: str, function: str, dtype: str | None, kwargs: Mapping[str, Any] | None, array: str | None
-    ) -> Target:
+    def _load(self, name: str, asked: Asked) -> Sequence[Target]:
         """What a user named, in a child of its own; where that does not survive it, a target that fails so."""
-        options = {"function": function, "dtype": dtype, "array": array}
-        options["kwargs"] = pickle.dumps(dict(kwargs or {})).hex()
-        host, key = self._host(name), f"{function} {dtype}"
+        options = {field.name: getattr(asked, field.name) for field in fields(Asked)}
+        options["kwargs"] = pickle.dumps(dict(asked.kwargs)).hex()
+        host, key = self._host(name), f"{asked.function} {asked.dtype}"
         try:
             answer = host.load(key, Loading("select", {"names": [name], **options}))
         except TargetFailure as failure:
-            return LostTarget(name=name, function=function, dtypes=(dtype,) if dtype else DTYPES, failure=failure)
-        return _proxies(host, key, answer["targets"])[0]
+            dtypes = (asked.dtype,) if asked.dtype else DTYPES
+            return [LostTarget(name=name, function=asked.function or "gelu", dtypes=dtypes, failure=failure)]
+        return _proxies(host, key, answer["targets"])
 
     def _host(self, name: str) -> Host:
         return self._hosts.setdefault(name, Host(name, self._limits))

@@ -3,6 +3,8 @@
 A family is a module of this package with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is absent or broken. Its name is the module's, less a trailing
 underscore. Importing this package imports no framework; finding one family imports that one only.
+
+What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.
 """
 
 from __future__ import annotations
@@ -19,14 +21,14 @@ from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..formats import DTYPES
 from ..functions import get_function
 from .base import Target, first_line
-from .callables import is_callable_name, load_callable
+from .kinds import Asked, kind_of, kinds, load, misfit
 
-__all__ = ["Target", "families", "find", "module_of", "select"]
+__all__ = ["Asked", "Target", "families", "find", "load", "module_of", "select"]
 
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
-Loader = Callable[..., Target]
+Loader = Callable[[str, Asked], Sequence[Target]]
 
-_NO_FAMILY = ("base", "callables")
+_NO_FAMILY = ("base", "callables", "kinds")
 
 
 def families() -> list[str]:
@@ -86,44 +88,52 @@ def select(
     dtype: str | None = None,
     kwargs: Mapping[str, Any] | None = None,
     array: str | None = None,
+    compile: str | None = None,
+    cflags: str | None = None,
     find: Finder = find,
-    load: Loader = load_callable,
+    load: Loader = load,
 ) -> tuple[list[Target], dict[str, str]]:
     """The targets that a user named, each once, in that order; everything found when `names` is empty.
 
     Parameters
     ----------
-    names : families ("torch"), targets ("torch.gelu"), "module:function" or "path/file.py:function"
-    function : keep what computes this function; for a callable, what it claims to compute (default "gelu")
+    names : families ("torch"), targets ("torch.gelu"), and what the kinds accept: "module:function",
+        "./libfoo.so:symbol", "model.onnx", "pipe:./program --flag", "kernel.c:symbol" (`kinds` says all)
+    function : keep what computes this function; for what is named by file or command, what it claims to compute
+        (default: what its name says, "gelu_tanh" of ./libfoo.so:gelu_tanh, else "gelu")
     dtype : keep what computes in this dtype, and that dtype only
-    kwargs, array : keyword arguments and array kind for callables
+    kwargs, array, compile : keyword arguments, array kind and compiler for Python callables
+    cflags : flags for the compiler of a source file
     find, load : what finds families and loads what a user named; here, or in processes of their own
 
     Raises
     ------
     UsageError
-        Unknown name, or nothing of what was named computes `function` in `dtype`.
+        Unknown name, a name that cannot be loaded, an option that nothing named takes, or nothing of what was named
+        computes `function` in `dtype`.
     MissingMeasurement
-        A family was asked for by name and is absent.
+        A family was asked for by name and is absent; a compiler, a runtime or a device that a name needs is.
     """
     if function is not None:
         get_function(function)
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
+    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags)
+    kind = {name: kind_of(name) for name in names}
+    if reason := misfit(asked, kind.values(), kinds().values()):
+        raise reason
     if not names:
         targets, absent = find()
         return _kept(targets, function, dtype), absent
-    ours = [name for name in names if not is_callable_name(name)]
+    ours = [name for name in names if kind[name] is None]
     targets, absent = find({_family(name) for name in ours})
     for name in ours:
         if _family(name) in absent:
             raise MissingMeasurement(f"{name} was asked for, but {absent[_family(name)]}")
     chosen: dict[str, Target] = {}
     for name in names:
-        if is_callable_name(name):
-            chosen.setdefault(name, load(name, function or "gelu", dtype, kwargs, array))
-        else:
-            chosen |= {target.name: target for target in _named(name, targets) if target.name not in chosen}
+        found = load(name, asked) if kind[name] else _named(name, targets)
+        chosen |= {target.name: target for target in found if target.name not in chosen}
     return _kept(list(chosen.values()), function, dtype), {}
 
 
@@ -133,8 +143,8 @@ def _family(name: str) -> str:
     if family not in known:
         close = difflib.get_close_matches(family, known, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        accepted = f"{', '.join(known)}, FAMILY.PATH, module:function, path/file.py:function"
-        raise UsageError(f"unknown target {name!r}{hint} (accepted: {accepted})")
+        syntax = ", ".join(text for kind in kinds().values() for text in kind.syntax)
+        raise UsageError(f"unknown target {name!r}{hint} (accepted: {', '.join(known)}, FAMILY.PATH, {syntax})")
     return family
 
 

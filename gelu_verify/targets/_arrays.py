@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 
 from ..errors import TargetFailure, one_of
 from ..formats import DTYPES, get_format, numpy_dtype
+from ._protocols import foreign_bits
 
 
 class ArrayKind(ABC):
@@ -24,6 +26,7 @@ class ArrayKind(ABC):
     name: str
     roots: tuple[str, ...]
     classes: tuple[str, ...]  # of its arrays, in the package roots[0]
+    compiler: str = ""  # what `--compile` uses, where the library has one
 
     def owns(self, thing: Any) -> bool:
         """Whether `thing` is an array of this kind; a library that was never imported has made none."""
@@ -45,6 +48,11 @@ class ArrayKind(ABC):
     def wait(self, array: Any) -> Any:
         """`array`, computed to the end."""
         return array
+
+    def compiled(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        """`compute` through `compiler`, "package.function"."""
+        package, _, function = self.compiler.rpartition(".")
+        return getattr(import_module(package), function)(compute)
 
 
 class NumpyKind(ArrayKind):
@@ -70,6 +78,7 @@ class TorchKind(ArrayKind):
     name = "torch"
     roots = ("torch",)
     classes = ("Tensor",)
+    compiler = "torch.compile"
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         torch = import_module("torch")
@@ -90,6 +99,7 @@ class JaxKind(ArrayKind):
     name = "jax"
     roots = ("jax", "jaxlib")
     classes = ("Array",)
+    compiler = "jax.jit"
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         return import_module("jax.numpy").asarray(bits.view(numpy_dtype(dtype)))
@@ -109,6 +119,7 @@ class TensorflowKind(ArrayKind):
     name = "tensorflow"
     roots = ("tensorflow", "keras")
     classes = ("Tensor", "Variable")
+    compiler = "tensorflow.function"
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         return import_module("tensorflow").constant(bits.view(numpy_dtype(dtype)))
@@ -117,14 +128,49 @@ class TensorflowKind(ArrayKind):
         return KINDS["numpy"].to_bits(array.numpy())
 
 
+class ModuleKind(ArrayKind):
+    """Arrays of any other module that has `asarray` or `from_dlpack`; read by the protocols that they speak."""
+
+    classes = ()
+
+    def __init__(self, name: str) -> None:
+        self.name, self.roots = name, (name,)
+        module = import_module(name)
+        self._make = getattr(module, "asarray", None) or module.from_dlpack
+
+    def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
+        array = np.require(bits, requirements="W").view(numpy_dtype(dtype))
+        made = foreign_bits(sample := self._make(array[:1]))
+        if made is None:
+            raise TargetFailure(f"a {type(sample).__name__}, which speaks none of the array protocols")
+        if made[0] != dtype or made[1].ravel().tolist() != bits[:1].tolist():
+            raise TargetFailure(f"{self.name} makes {made[0]} of a {dtype} array")
+        return self._make(array)
+
+    def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
+        found = foreign_bits(array)
+        if found is None:
+            raise _refused(type(array).__name__)
+        return found
+
+
 KINDS: dict[str, ArrayKind] = {kind.name: kind for kind in (NumpyKind(), TorchKind(), JaxKind(), TensorflowKind())}
 
 
 def get_kind(name: str) -> ArrayKind:
-    """The array kind called `name`; UsageError names the accepted ones."""
-    if name not in KINDS:
-        raise one_of("array kind", name, list(KINDS))
-    return KINDS[name]
+    """The array kind called `name`, or that of an installed module of this name; UsageError names the accepted ones."""
+    if name in KINDS:
+        return KINDS[name]
+    try:
+        return ModuleKind(name)
+    except (ImportError, AttributeError, ValueError):
+        accepted = [*KINDS, "an installed module with asarray or from_dlpack"]
+        raise one_of("array kind", name, accepted) from None
+
+
+def compilers() -> list[str]:
+    """Names of the array kinds that can compile a function."""
+    return [kind.name for kind in KINDS.values() if kind.compiler]
 
 
 def kind_of_module(module: str | None) -> ArrayKind | None:
@@ -136,12 +182,14 @@ def kind_of_module(module: str | None) -> ArrayKind | None:
 def bits_of(name: str, dtype: str, array: Any) -> np.ndarray:
     """Bits of what target `name` returned; TargetFailure when it is no array, or not of `dtype`."""
     kind = next((kind for kind in KINDS.values() if kind.owns(array)), None)
-    if kind is None:
-        raise TargetFailure(f"{name} returned {type(array).__name__}, which is no array of {', '.join(KINDS)}")
     try:
-        got, bits = kind.to_bits(array)
+        found = kind.to_bits(array) if kind else foreign_bits(array)
     except TargetFailure as refusal:
         raise TargetFailure(f"{name} returned {refusal} where {dtype} was expected") from None
+    if found is None:
+        known = f"{', '.join(KINDS)}, nor of anything with __dlpack__ or __array__"
+        raise TargetFailure(f"{name} returned {type(array).__name__}, which is no array of {known}")
+    got, bits = found
     if got != dtype:
         raise TargetFailure(f"{name} returned {got} where {dtype} was expected")
     return bits

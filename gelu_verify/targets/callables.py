@@ -18,14 +18,9 @@ from typing import Any
 
 from ..errors import TargetUnavailable, UsageError
 from ..formats import DTYPES
-from ._arrays import ArrayKind, get_kind, kind_of_module
+from ._arrays import ArrayKind, compilers, get_kind, kind_of_module
 from ._library import LibraryTarget, framework, ordinary_numbers, quiet
 from .base import first_line
-
-
-def is_callable_name(name: str) -> bool:
-    """Whether `name` names a Python callable, and not a family or a target of one."""
-    return ":" in name
 
 
 def load_callable(
@@ -34,6 +29,7 @@ def load_callable(
     dtype: str | None = None,
     kwargs: Mapping[str, Any] | None = None,
     array: str | None = None,
+    compile: str | None = None,
 ) -> LibraryTarget:
     """The callable `name`, imported, as a target; see `callable_target`.
 
@@ -42,16 +38,16 @@ def load_callable(
     UsageError
         No such file, module or attribute; it cannot be imported; it is not callable.
     """
-    if array:
-        get_kind(array)
+    for kind_name in filter(None, (array, compile)):
+        get_kind(kind_name)
     source, _, path = name.rpartition(":")
     if not source or not path:
         raise UsageError(f"{name!r} names no callable (accepted: module:function, path/file.py:function)")
     module = _load_file(Path(source)) if _is_path(source) else _import(source)
     compute = _attribute(name, module, path)
-    if array is None and not _is_path(source) and _own_kind(compute) is None:  # torch.special:ndtr says builtins
+    if not (array or compile or _is_path(source) or _own_kind(compute)):  # torch.special:ndtr says builtins
         array = kind.name if (kind := kind_of_module(source)) else None
-    target = callable_target(compute, function, dtype, name=name, kwargs=kwargs, array=array)
+    target = callable_target(compute, function, dtype, name=name, kwargs=kwargs, array=array, compile=compile)
     return dataclasses.replace(target, version=_version(module))
 
 
@@ -63,15 +59,20 @@ def callable_target(
     name: str | None = None,
     kwargs: Mapping[str, Any] | None = None,
     array: str | None = None,
+    compile: str | None = None,
 ) -> LibraryTarget:
     """A function of one array as a target that claims to compute `function`.
 
-    It is called with a 1-D array of the kind `array` ("numpy", "torch", "jax", "tensorflow";
-    default: that of the package it comes from, else NumPy) and with `kwargs`. Its dtypes are
+    It is called with a 1-D array of the kind `array` ("numpy", "torch", "jax", "tensorflow", or a module
+    with `from_dlpack`; default: that of `compile`, of the package it comes from, else NumPy) and with `kwargs`,
+    as it is or through the compiler of the kind `compile` (`torch.compile`, `jax.jit`). Its dtypes are
     `dtype`, or all in which it takes an array of ordinary numbers; all four when it takes none,
     so that what it raises is seen.
     """
-    kind = get_kind(array) if array else _own_kind(compute) or get_kind("numpy")
+    chosen = array or compile
+    kind = get_kind(chosen) if chosen else _own_kind(compute) or get_kind("numpy")
+    if compile and compile != kind.name:
+        raise UsageError(f"--compile {compile} compiles for {compile} arrays, not for {kind.name} ones (--array)")
     text = ", ".join(f"{key}={value!r}" for key, value in (kwargs or {}).items())
     target = LibraryTarget(
         name=name
@@ -82,9 +83,17 @@ def callable_target(
         arrays=_importable(kind),
         compute=functools.partial(compute, **(kwargs or {})),
     )
-    if dtype:
-        return target
-    return dataclasses.replace(target, dtypes=tuple(filter(functools.partial(_takes, target), DTYPES)) or DTYPES)
+    if not dtype:
+        target = dataclasses.replace(target, dtypes=tuple(filter(functools.partial(_takes, target), DTYPES)) or DTYPES)
+    return _compiled(target, kind) if compile else target
+
+
+def _compiled(target: LibraryTarget, kind: ArrayKind) -> LibraryTarget:
+    if not kind.compiler:
+        raise UsageError(f"{kind.name} compiles nothing (accepted by --compile: {', '.join(compilers())})")
+    note = f"{target.note}, compiled by {kind.compiler}"
+    with quiet():
+        return dataclasses.replace(target, compute=kind.compiled(target.compute), note=note)
 
 
 def _own_kind(compute: Callable[..., Any]) -> ArrayKind | None:

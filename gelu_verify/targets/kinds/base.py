@@ -1,0 +1,109 @@
+"""What every kind is: how its targets are written, which options it takes, and what makes targets of a name."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...errors import UsageError
+from ...formats import DTYPES
+from ...functions import FUNCTIONS
+from ..base import Target
+
+OPTIONS = ("kwargs", "array", "compile", "cflags")
+_TYPED = {"kwargs": "--kwarg", "array": "--array", "compile": "--compile", "cflags": "--cflags"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user said besides the name; `function` and `dtype` are None where nothing was said."""
+
+    function: str | None = None
+    dtype: str | None = None
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    array: str | None = None
+    compile: str | None = None
+    cflags: str | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of thing that can be named.
+
+    `syntax` is how its names are written and what each means; `pattern` matches those names, with the groups that
+    `load` reads; `options` are those of `OPTIONS` that it takes; a `general` kind is asked after all others.
+    """
+
+    name: str
+    syntax: Mapping[str, str]
+    pattern: re.Pattern[str]
+    load: Callable[[str, re.Match[str], Asked], Sequence[Target]]
+    options: frozenset[str] = frozenset()
+    general: bool = False
+
+
+def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -> UsageError | None:
+    """Why an option that was given is of no use: nothing that was named takes it."""
+    taken = {option for kind in chosen if kind is not None for option in kind.options}
+    for option in OPTIONS:
+        if getattr(asked, option) and option not in taken:
+            takers = " or ".join(kind.name for kind in every if option in kind.options)
+            return UsageError(f"{_TYPED[option]} is for a {takers}, and none was named")
+    return None
+
+
+# How the C world marks a type in a symbol: gelu_f32, gelu_tanh_bf16, erff.
+_MARKS = {
+    "float16": ("f16", "fp16", "half", "float16"),
+    "bfloat16": ("bf16", "bfloat16"),
+    "float32": ("f32", "fp32", "float", "float32"),
+    "float64": ("f64", "fp64", "double", "float64"),
+}
+_DTYPE_OF = {mark: dtype for dtype, marks in _MARKS.items() for mark in marks}
+
+
+def said_by(symbol: str) -> tuple[str | None, str | None]:
+    """Function and dtype that a symbol claims by its name: ("gelu_tanh", "float32") of gelu_tanh_f32."""
+    if symbol.endswith("f") and symbol[:-1] in FUNCTIONS:  # erff, as libm has it
+        return symbol[:-1], "float32"
+    stem, _, mark = symbol.rpartition("_")
+    dtype = _DTYPE_OF.get(mark)
+    stem = stem if dtype else symbol
+    return (stem if stem in FUNCTIONS else None), dtype
+
+
+def function_of(symbol: str, asked: Asked) -> str:
+    """What is claimed: what the user said, else what the symbol says, else gelu."""
+    return asked.function or said_by(symbol)[0] or "gelu"
+
+
+def dtype_of(name: str, symbol: str, asked: Asked) -> str:
+    """The one dtype of a foreign function: what its symbol says, else what the user said; UsageError without both."""
+    dtype = said_by(symbol)[1] or asked.dtype
+    if dtype is None:
+        marks = ", ".join(f"_{marks[0]}" for marks in _MARKS.values())
+        or_else = f", or end its name in {marks}" if symbol else ""
+        raise UsageError(f"nothing says which dtype {name} computes in: give --dtype ({', '.join(DTYPES)}){or_else}")
+    return dtype
+
+
+def existing(path: str) -> Path:
+    """The file that was named, as an absolute path."""
+    found = Path(path).expanduser()
+    if not found.exists():
+        raise UsageError(f"no such file: {path}")
+    if not found.is_file():
+        raise UsageError(f"{path} is a folder, not a file")
+    return found.resolve()
+
+
+def hash_of(*paths: Path) -> str:
+    """`sha256:` and twelve digits of the files' contents."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes())
+    return f"sha256:{digest.hexdigest()[:12]}"

@@ -1,0 +1,155 @@
+"""A CUDA kernel of a source file, compiled here: "kernel.cu:gelu"; a host function that launches one: ":host"."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
+from .._buffers import output_like
+from ..base import Target
+from ._compiler import DEFAULT_FLAGS, Compiler, cache_folder
+from .base import Asked, Kind, dtype_of, existing, function_of
+
+CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
+_TOOLKIT = "/usr/local/cuda/bin/nvcc"  # where NVIDIA installs it, often outside PATH
+
+# How a function is called on device memory; x and y are pointers to T, n is a size_t.
+_CALLS = {
+    "kernel": "{symbol}<<<(unsigned)((n + 255) / 256), 256>>>(x, y, n)",
+    "host": "{symbol}(x, y, n)",
+}
+
+# The user's file and three functions around its own, which return an error; what is timed is launch and end, no copies.
+_AROUND = """#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <stddef.h>
+#include "{source}"
+
+static const char *why(cudaError_t error) {{ return error == cudaSuccess ? NULL : cudaGetErrorString(error); }}
+
+extern "C" const char *gelu_verify_load(const void *from, void **memory, size_t n)
+{{
+    cudaError_t error = cudaMalloc(memory, 2 * n * sizeof({T}));
+    if (error == cudaSuccess)
+        error = cudaMemset(*memory, 0xff, 2 * n * sizeof({T}));
+    if (error == cudaSuccess)
+        error = cudaMemcpy(*memory, from, n * sizeof({T}), cudaMemcpyHostToDevice);
+    return why(error);
+}}
+
+extern "C" const char *gelu_verify_call(void *memory, size_t n)
+{{
+    const {T} *x = (const {T} *)memory;
+    {T} *y = ({T} *)memory + n;
+    {call};
+    cudaError_t error = cudaGetLastError();
+    return why(error == cudaSuccess ? cudaDeviceSynchronize() : error);
+}}
+
+extern "C" const char *gelu_verify_store(void *memory, void *to, size_t n)
+{{
+    cudaError_t error = cudaMemcpy(to, ({T} *)memory + n, n * sizeof({T}), cudaMemcpyDeviceToHost);
+    cudaError_t freed = cudaFree(memory);
+    return why(error == cudaSuccess ? freed : error);
+}}
+"""
+
+
+class Loaded(NamedTuple):
+    """Device memory with the input and room for the output, and their number of values."""
+
+    memory: ctypes.c_void_p
+    x_bits: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class CudaFunction(Target):
+    """A kernel on the first device, in memory that lies there before the clock starts."""
+
+    library: Any
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
+        memory = ctypes.c_void_p()
+        self._ask("load", ctypes.c_void_p(x_bits.ctypes.data), ctypes.byref(memory), x_bits.size)
+        return Loaded(memory, x_bits)
+
+    def call(self, loaded: Loaded) -> None:
+        self._ask("call", loaded.memory, loaded.x_bits.size)
+
+    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
+        y_bits = output_like(loaded.x_bits)
+        self._ask("store", loaded.memory, ctypes.c_void_p(y_bits.ctypes.data), loaded.x_bits.size)
+        return y_bits
+
+    def _ask(self, what: str, *arguments: Any) -> None:
+        function = self.library[f"gelu_verify_{what}"]
+        function.restype = ctypes.c_char_p
+        if error := function(*arguments[:-1], ctypes.c_size_t(arguments[-1])):
+            raise TargetFailure(f"{self.name}: CUDA says {error.decode()!r}")
+
+
+def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
+    file, symbol, call = match["file"], match["symbol"], match["call"] or "kernel"
+    source = existing(file)
+    if call not in _CALLS:
+        raise one_of(f"convention of {name.removesuffix(f':{call}')}", call, list(_CALLS))
+    if not symbol:
+        raise UsageError(f"{name!r} names no kernel (accepted: {file}:kernel, {file}:function:host)")
+    dtype = dtype_of(name, symbol, asked)
+    flags = DEFAULT_FLAGS if asked.cflags is None else asked.cflags
+    compiler = Compiler.found("CUDA", "NVCC", "nvcc", _TOOLKIT)
+    called = _CALLS[call].format(symbol=symbol)
+    text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
+        around = Path(scratch) / f"around_{source.name}"
+        around.write_text(text, encoding="utf-8")
+        try:
+            built = compiler.library(around, file, flags, ["-shared", "-Xcompiler", "-fPIC"])
+        except UsageError as error:
+            if f'identifier "{symbol}" is undefined' in str(error):
+                raise UsageError(f"no function {symbol!r} in {file}") from None
+            raise
+    if reason := _no_device():
+        raise MissingMeasurement(f"{name} compiles, but {reason}")
+    target = CudaFunction(
+        name=name,
+        function=function_of(symbol, asked),
+        dtypes=(dtype,),
+        note=f"{called}, compiled by {built.compiler} with {built.flags or 'no flags'}",
+        version=built.version,
+        library=ctypes.CDLL(str(built.library)),
+    )
+    return [target]
+
+
+def _no_device() -> str:
+    """Why no CUDA device can be used; empty where one can."""
+    count = ctypes.c_int()
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "there is no CUDA device: no driver is installed (libcuda.so.1)"
+    if status := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return f"there is no CUDA device: the driver answers with error {status}"
+    return "" if count.value else "there is no CUDA device"
+
+
+KIND = Kind(
+    name="CUDA source",
+    syntax={
+        "kernel.cu:symbol": "__global__ void symbol(const T *x, T *y, size_t n); --cflags, $NVCC",
+        "kernel.cu:symbol:host": "a host function of device pointers that launches it",
+    },
+    pattern=re.compile(r"(?P<file>[^:]+\.cu)(?::(?P<symbol>[^:]*))?(?::(?P<call>[^:]*))?"),
+    load=load,
+    options=frozenset({"cflags"}),
+)

@@ -1,0 +1,86 @@
+"""A program in any language, over a pipe: "pipe:./mygelu --flag". The protocol is in docs/targets.md."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import UsageError
+from .._buffers import output_like
+from ..base import Target
+from ._exchange import Exchange
+from .base import Asked, Kind, dtype_of, function_of, hash_of, said_by
+
+
+class Loaded(NamedTuple):
+    """A running program, what it is sent, and where its answers go."""
+
+    exchange: Exchange
+    x_bits: np.ndarray
+    y_bits: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramTarget(Target):
+    """A program that is started when it is first called, and kept; one that fails is started anew."""
+
+    arguments: tuple[str, ...]
+    _running: list[Exchange] = field(default_factory=list, compare=False, repr=False)
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
+        if not (self._running and self._running[0].usable):
+            said = {"GELU_VERIFY_FUNCTION": self.function, "GELU_VERIFY_DTYPE": dtype}
+            self._running[:] = [Exchange(self.name, self.arguments, said)]
+        return Loaded(self._running[0], x_bits, output_like(x_bits))
+
+    def call(self, loaded: Loaded) -> None:
+        loaded.exchange.ask(loaded.x_bits, loaded.y_bits)
+
+    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
+        return loaded.y_bits
+
+
+def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
+    try:
+        arguments = shlex.split(match["command"])
+    except ValueError as error:
+        raise UsageError(f"{name!r} cannot be split into words: {error}") from None
+    if not arguments:
+        raise UsageError(f"{name!r} names no program (accepted: 'pipe:./program --flag')")
+    program = _program(arguments[0])
+    files = [path for path in map(Path, arguments[1:]) if path.is_file()]  # `node gelu.js` is what gelu.js is
+    said = next((file.stem for file in (program, *files) if said_by(file.stem)[0]), "")
+    target = ProgramTarget(
+        name=name,
+        function=function_of(said, asked),
+        dtypes=(dtype_of(name, said, asked),),
+        note="a program, over a pipe",
+        version=hash_of(*(files or [program])),
+        arguments=(str(program), *arguments[1:]),
+    )
+    return [target]
+
+
+def _program(typed: str) -> Path:
+    """The file that will be run: a path, or a name that is looked up in PATH."""
+    if found := shutil.which(typed):
+        return Path(found).absolute()
+    if os.path.isfile(typed):
+        raise UsageError(f"{typed} is not executable (chmod +x, or name what runs it: 'pipe:node {typed}')")
+    raise UsageError(f"no such program: {typed}" + ("" if "/" in typed else " (in PATH; one in this folder is ./NAME)"))
+
+
+KIND = Kind(
+    name="program",
+    syntax={"pipe:./program --flag": "any language, bits in and bits out on a pipe (docs/targets.md)"},
+    pattern=re.compile(r"pipe:(?P<command>.*)", re.DOTALL),
+    load=load,
+)

@@ -1,0 +1,35 @@
+"""A function of a shared library: "./libfoo.so:symbol", "libm.so.6:erff:scalar"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...errors import UsageError
+from ..base import Target
+from ._c_abi import Library, abi_of, exported_by
+from .base import Asked, Kind, dtype_of, existing
+
+
+def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
+    file, symbol = match["file"], match["symbol"]
+    by_the_loader = "/" not in file and not Path(file).exists()  # libm.so.6: dlopen knows where
+    library = file if by_the_loader else existing(file)
+    if not symbol:
+        exported = ", ".join(exported_by(library)[:8]) or "unknown here"
+        raise UsageError(f"{name!r} names no symbol (accepted: {file}:symbol; exported: {exported})")
+    abi = abi_of(name, match["abi"]) or "vector"
+    loaded = Library.loaded(file, library)
+    return [loaded.function(name, symbol, loaded.address(symbol), abi, dtype_of(name, symbol, asked), asked)]
+
+
+KIND = Kind(
+    name="shared library",
+    syntax={
+        "./libfoo.so:symbol": "void symbol(const T *x, T *y, size_t n); T is float, double, or uint16_t bits",
+        "./libfoo.so:symbol:scalar": "T symbol(T x)",
+    },
+    pattern=re.compile(r"(?P<file>[^:]+\.(?:so(?:\.\d+)*|dylib))(?::(?P<symbol>[^:]*))?(?::(?P<abi>[^:]*))?"),
+    load=load,
+)

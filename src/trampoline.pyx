@@ -1,0 +1,64 @@
+# cython: boundscheck=False, wraparound=False
+"""Calls a C function of one value for every element of an array, and keeps a library's floating-point environment apart."""
+
+from libc.stdint cimport uint16_t, uintptr_t
+
+cdef extern from "<fenv.h>" nogil:
+    ctypedef struct fenv_t:
+        pass
+    int fegetenv(fenv_t *)
+    int fesetenv(const fenv_t *)
+
+cdef extern from * nogil:
+    """
+    static int subnormals_are_lost(void) { volatile double smallest_normal = 0x1p-1022; return smallest_normal / 2 == 0; }
+    """
+    int subnormals_are_lost()
+
+ctypedef fused value:
+    uint16_t
+    float
+    double
+
+
+cdef void _each(value (*function)(value) noexcept nogil, const value *x, value *y, size_t n) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        y[i] = function(x[i])
+
+
+def each_bits16(uintptr_t function, uintptr_t x, uintptr_t y, size_t n):
+    """uint16_t function(uint16_t), from and to `n` values at the addresses `x` and `y`; so the others, by type."""
+    with nogil:
+        _each[uint16_t](<uint16_t (*)(uint16_t) noexcept nogil>function, <const uint16_t *>x, <uint16_t *>y, n)
+
+
+def each_float(uintptr_t function, uintptr_t x, uintptr_t y, size_t n):
+    """float function(float)"""
+    with nogil:
+        _each[float](<float (*)(float) noexcept nogil>function, <const float *>x, <float *>y, n)
+
+
+def each_double(uintptr_t function, uintptr_t x, uintptr_t y, size_t n):
+    """double function(double)"""
+    with nogil:
+        _each[double](<double (*)(double) noexcept nogil>function, <const double *>x, <double *>y, n)
+
+
+def environment():
+    """The floating-point environment of this thread, as bytes for `set_environment`."""
+    cdef fenv_t here
+    fegetenv(&here)
+    return (<const char *>&here)[:sizeof(here)]
+
+
+def set_environment(const unsigned char[::1] saved):
+    """Put this thread back into an environment that was read before."""
+    if saved.shape[0] != sizeof(fenv_t):
+        raise ValueError("these bytes are no floating-point environment")
+    fesetenv(<const fenv_t *>&saved[0])
+
+
+def flushes():
+    """Whether this thread's results are flushed to zero where they are subnormal."""
+    return bool(subnormals_are_lost())

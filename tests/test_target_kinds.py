@@ -1,0 +1,125 @@
+"""Kinds of targets: found by looking, told apart by how they are written, options that nobody takes refused."""
+
+import re
+
+import pytest
+
+from gelu_verify import targets
+from gelu_verify.errors import UsageError
+from gelu_verify.formats import DTYPES
+from gelu_verify.functions import FUNCTIONS
+from gelu_verify.targets.kinds import OPTIONS, kind_of, kinds
+from gelu_verify.targets.kinds.base import Asked, dtype_of, function_of, said_by
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("module:function", "Python callable"),
+        ("package.module:Class.method", "Python callable"),
+        ("path/file.py:function", "Python callable"),
+        ("./file.py", "Python callable"),
+        ("./libfoo.so:gelu", "shared library"),
+        ("./libfoo.so", "shared library"),
+        ("libm.so.6:erff:scalar", "shared library"),
+        ("/usr/lib/libfoo.1.dylib:gelu", "shared library"),
+        ("kernel.c:gelu", "C or C++ source"),
+        ("../a.b/kernel.cpp:gelu:scalar", "C or C++ source"),
+        ("kernel.cu:gelu", "CUDA source"),
+        ("kernel.cu:gelu:host", "CUDA source"),
+        ("model.onnx", "ONNX model"),
+        ("./model.onnx:openvino", "ONNX model"),
+        ("pipe:./program --flag 'a b'", "program"),
+        ("pipe:", "program"),
+        ("torch", None),
+        ("torch.gelu", None),
+        ("kernels.gelu_erfc-f32", None),
+        ("./file.txt:gelu", None),
+        ("file.so.txt", None),
+    ],
+)
+def test_names_tell_the_kind(name, kind):
+    found = kind_of(name)
+    assert (found and found.name) == kind
+
+
+def test_every_family_and_target_name_is_of_no_kind():
+    for family in targets.families():
+        assert kind_of(family) is None
+    for target in targets.find(["numpy", "kernels"])[0]:
+        assert kind_of(target.name) is None
+
+
+def test_no_two_special_kinds_accept_a_name():
+    """So that their order does not matter; the general ones come last."""
+    special = [kind for kind in kinds().values() if not kind.general]
+    for syntax in (syntax for kind in special for syntax in kind.syntax):
+        assert len([kind for kind in special if kind.pattern.fullmatch(syntax)]) == 1, syntax
+    assert [kind.general for kind in kinds().values()] == sorted(kind.general for kind in kinds().values())
+
+
+def test_every_syntax_is_one_of_its_own_kind():
+    for kind in kinds().values():
+        assert kind.syntax
+        assert kind.options <= set(OPTIONS)
+        for syntax in kind.syntax:
+            assert kind_of(syntax) is kind, syntax
+
+
+@pytest.mark.parametrize("name", ["./file.txt:gelu", "gelu.wasm", "./gelu"])
+def test_what_is_of_no_kind_is_told_what_is_accepted(name):
+    with pytest.raises(UsageError, match=re.escape(f"unknown target {name!r}")) as raised:
+        targets.select([name])
+    for kind in kinds().values():
+        for syntax in kind.syntax:
+            assert syntax in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "message"),
+    [
+        (["numpy"], {"array": "numpy"}, "--array is for a Python callable, and none was named"),
+        ([], {"compile": "jax"}, "--compile is for a Python callable"),
+        (["kernel.c:gelu"], {"kwargs": {"a": 1}}, "--kwarg is for a Python callable"),
+        (["numpy:tanh"], {"cflags": "-O3"}, r"--cflags is for a C or C\+\+ source or CUDA source"),
+    ],
+)
+def test_an_option_that_nothing_named_takes_is_refused(names, options, message):
+    with pytest.raises(UsageError, match=message):
+        targets.select(names, **options)
+
+
+def test_an_option_is_for_those_that_take_it():
+    found, _ = targets.select(["numpy.tanh", "numpy:tanh"], dtype="float32", array="numpy", function="tanh")
+    assert [target.name for target in found] == ["numpy.tanh", "numpy:tanh"]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_symbol_says_what_it_claims(function):
+    assert said_by(function) == (function, None)
+    assert function_of(function, Asked()) == function
+    marks = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "double": "float64", "half": "float16"}
+    for mark, dtype in marks.items():
+        assert said_by(f"{function}_{mark}") == (function, dtype)
+    assert said_by(f"my_{function}_f32") == (None, "float32")
+    assert said_by(f"{function}f") == (function, "float32")
+    assert function_of(f"{function}_fast", Asked()) == "gelu"
+    assert function_of(f"{function}_f32", Asked(function="silu")) == "silu"
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_dtype_is_what_the_symbol_says_else_what_the_user_says(dtype):
+    assert dtype_of("lib.so:mine", "mine", Asked(dtype=dtype)) == dtype
+    assert dtype_of("lib.so:mine_f64", "mine_f64", Asked(dtype=dtype)) == "float64"
+
+
+def test_no_dtype_is_guessed():
+    with pytest.raises(UsageError, match=r"nothing says which dtype lib.so:gelu computes in: give --dtype .*_bf16"):
+        dtype_of("lib.so:gelu", "gelu", Asked())
+
+
+def test_a_python_function_is_what_its_name_says():
+    (target,), _ = targets.select(["numpy:tanh"])
+    assert target.function == "tanh"
+    (target,), _ = targets.select(["numpy:sqrt"])
+    assert target.function == "gelu"

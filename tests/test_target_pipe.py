@@ -1,0 +1,240 @@
+"""Programs over a pipe: every bit arrives, neither side blocks the other, and what a program does wrong is named."""
+
+import gc
+import shlex
+import signal
+import sys
+
+import numpy as np
+import pytest
+from foreign import chosen, some_bits
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gelu_verify import targets, verify
+from gelu_verify.errors import TargetFailure, UsageError
+from gelu_verify.formats import DTYPES, get_format
+from gelu_verify.targets.kinds._exchange import FRAME
+
+# Reads a frame, or exits; `answer(n, x)` of each case below writes.
+FRAME_LOOP = """
+import os, sys, time
+read, write = sys.stdin.buffer.read, sys.stdout.buffer.write
+size = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}[os.environ["GELU_VERIFY_DTYPE"]]
+number = 0
+while head := read(8):
+    number += 1
+    n = int.from_bytes(head, "little")
+    x = read(n * size)
+    assert 1 <= n <= 65536 and len(x) == n * size
+"""
+FLUSH = "    sys.stdout.buffer.flush()\n"
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Writes a program in Python and gives its name as a target."""
+
+    def written(text, name="program.py"):
+        (tmp_path / name).write_text(text)
+        return f"pipe:{shlex.quote(sys.executable)} {shlex.quote(str(tmp_path / name))}"
+
+    return written
+
+
+def ending(target):
+    """Runs its program to the end."""
+    target._running[0]._end()
+
+
+# ---- what is right -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_bit_arrives_there_and_back(program, dtype):
+    target = chosen(program(FRAME_LOOP + "    write(head + x)\n" + FLUSH), dtype=dtype)
+    every = np.arange(1 << 16, dtype=np.uint16) if get_format(dtype).width == 16 else some_bits(dtype, 1 << 16)
+    np.testing.assert_array_equal(target.evaluate(dtype, every), every)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(1, 3 * FRAME + 5), min_size=1, max_size=4))
+def test_any_sizes_in_any_order_through_one_program(sizes):
+    for n in sizes:
+        x = some_bits("float32", n, seed=n)
+        np.testing.assert_array_equal(CAT.evaluate("float32", x), x)
+
+
+CAT = chosen("pipe:cat", dtype="float32")
+
+
+def test_it_is_started_once_and_kept(program):
+    """Its answers count its frames; a copy narrowed to a dtype, as a run makes, asks the same process."""
+    counting = "    write(head + number.to_bytes(size, 'little') * n)\n" + FLUSH
+    target = chosen(program(FRAME_LOOP + counting), dtype="float32")
+    for number in (1, 2, 3):
+        assert target.evaluate("float32", np.zeros(2, np.uint32)).tolist() == [number] * 2
+    assert target.evaluate("float32", np.zeros(2 * FRAME + 1, np.uint32))[[0, FRAME, 2 * FRAME]].tolist() == [4, 5, 6]
+
+
+def test_one_that_answers_late_and_talks_on_stderr_blocks_nobody(program):
+    """It reads all frames before it answers the first, and writes more to stderr than a pipe holds."""
+    late = """    frames = globals().setdefault("frames", []); frames.append(head + x)
+    print("x" * 100_000, file=sys.stderr)
+    if number == 5:
+        for frame in frames: write(frame)
+        sys.stdout.buffer.flush()
+"""
+    x = some_bits("float64", 4 * FRAME + 1)
+    np.testing.assert_array_equal(chosen(program(FRAME_LOOP + late), dtype="float64").evaluate("float64", x), x)
+
+
+def test_it_is_told_dtype_and_function(program):
+    said = """    text = os.environ["GELU_VERIFY_DTYPE"] + " " + os.environ["GELU_VERIFY_FUNCTION"]
+    raise SystemExit(text)
+"""
+    for dtype in DTYPES:
+        target = chosen(program(FRAME_LOOP + said), function="gelu_tanh", dtype=dtype)
+        with pytest.raises(TargetFailure, match=f"ended with status 1 after 0 of 1 values: {dtype} gelu_tanh$"):
+            target.evaluate(dtype, np.zeros(1, get_format(dtype).uint))
+
+
+def test_the_run_says_what_it_really_computes(program):
+    identity = program(FRAME_LOOP + "    write(head + x)\n" + FLUSH, "gelu.py")
+    result = verify(identity, "gelu", "float32", "landmarks")
+    assert result.record["variant"] == "none"
+    assert "variant" in result.failed_checks
+
+
+def test_name_arguments_and_version(program, tmp_path):
+    target = chosen(program(FRAME_LOOP, "gelu_tanh.py") + " --flag 'a b' $HOME", dtype="float16")
+    assert target.function == "gelu_tanh"
+    assert target.arguments[2:] == ("--flag", "a b", "$HOME")  # no shell
+    before = target.version
+    (tmp_path / "gelu_tanh.py").write_text(FRAME_LOOP + "#")
+    assert chosen(target.name, dtype="float16").version != before
+    assert chosen("pipe:cat", function="silu", dtype="float16").function == "silu"
+
+
+def test_it_ends_with_its_target(program):
+    target = chosen(program(FRAME_LOOP + "    write(head + x)\n" + FLUSH), dtype="float32")
+    target.evaluate("float32", some_bits("float32", 3))
+    process = target._running[0]._process
+    assert process.poll() is None
+    del target
+    gc.collect()
+    assert process.returncode == 0  # its input ended, and so did it
+
+
+# ---- what is wrong -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "message"),
+    [
+        ("exit", "    sys.exit(3)\n", r"ended with status 3 after 0 of 70000 values$"),
+        ("exit", "    write(head + x); sys.stdout.flush(); sys.exit('no')\n", "status 1 after 65536 of .*: no$"),
+        ("exit", "    write(head + x[:400]); sys.exit()\n", "ended with status 0 after 100 of 70000 values"),
+        ("abort", "    os.abort()\n", "died of SIGABRT after 0 of 70000"),
+        ("exit", "    raise ValueError('no such luck')\n", "status 1 after 0 of .*: ValueError: no such luck"),
+        ("shape", "    write((n - 1).to_bytes(8, 'little') + x[4:])\n" + FLUSH, "answered 65535 where the frame of"),
+        ("shape", "    write(x)\n" + FLUSH, "answered .* where the frame of 65536 values was due"),
+        ("shape", "    print('gelu is ready'); sys.stdout.flush()\n", "answered 'gelu is ' where the frame"),
+        ("partial write", "    os.close(1); time.sleep(60)\n", "closed its output after 0 of 70000 values"),
+    ],
+)  # fmt: skip
+def test_a_broken_answer_is_named(program, kind, answer, message):
+    target = chosen(program(FRAME_LOOP + answer), dtype="float32")
+    with pytest.raises(TargetFailure, match=message) as raised:
+        target.evaluate("float32", np.zeros(70_000, np.uint32))
+    assert raised.value.kind == kind
+    assert target._running[0]._process.poll() is not None  # nothing is left running
+
+
+def test_too_much_is_named_at_once_or_with_the_next_question(program):
+    target = chosen(program(FRAME_LOOP + "    write(head + x + b'more'); sys.stdout.flush()\n"), dtype="float32")
+
+    def twice():
+        for _ in range(2):
+            target.evaluate("float32", np.zeros(10, np.uint32))
+
+    with pytest.raises(TargetFailure, match=r"wrote 4 bytes more than its answers|answered .* where"):
+        twice()
+
+
+def test_one_that_has_failed_is_started_anew(program):
+    fails_on_a_nan = "    if x[:4] == bytes([0, 0, 192, 127]): sys.exit(1)\n    write(head + x)\n" + FLUSH
+    target = chosen(program(FRAME_LOOP + fails_on_a_nan), dtype="float32")
+    fine = np.array([0x3F800000], np.uint32)
+    for _ in range(2):
+        assert target.evaluate("float32", fine) == fine
+        with pytest.raises(TargetFailure, match="ended with status 1"):
+            target.evaluate("float32", np.array([0x7FC00000], np.uint32))
+
+
+def test_one_that_ends_between_questions_has_failed(program):
+    once = "    write(head + x); sys.stdout.flush(); break\n"
+    target = chosen(program(FRAME_LOOP + once), dtype="float32")
+    assert target.evaluate("float32", np.zeros(3, np.uint32)).tolist() == [0] * 3
+    target._running[0]._process.wait(10)
+    with pytest.raises(TargetFailure, match="ended with status 0 after 0 of 3 values"):
+        target.evaluate("float32", np.zeros(3, np.uint32))
+
+
+def test_an_interrupt_amid_a_frame_leaves_no_half_read_answers(program, monkeypatch):
+    target = chosen("pipe:cat", dtype="float32")
+    x = some_bits("float32", 3 * FRAME)
+    target.evaluate("float32", x)
+    first = target._running[0]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(first), "_receive", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            target.evaluate("float32", x)
+    np.testing.assert_array_equal(target.evaluate("float32", x), x)
+    assert target._running[0] is not first
+
+
+def test_one_that_does_not_end_is_killed(program, monkeypatch):
+    from gelu_verify.targets.kinds import _exchange
+
+    monkeypatch.setattr(_exchange, "_PATIENCE", 0.1)
+    stays = "    write(head + x)\n" + FLUSH + "while True: time.sleep(1)\n"
+    target = chosen(program(FRAME_LOOP + stays), dtype="float32")
+    target.evaluate("float32", some_bits("float32", 3))
+    process = target._running[0]._process
+    ending(target)
+    assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pipe:", "names no program"),
+        ("pipe:   ", "names no program"),
+        ("pipe:./it's", "cannot be split into words: No closing quotation"),
+        ("pipe:no-such-program-anywhere --x", r"no such program: no-such-program-anywhere \(in PATH; one"),
+        ("pipe:{folder}/absent", "no such program: .*absent$"),
+        ("pipe:{folder}/text", "text is not executable .chmod .x, or name what runs it"),
+    ],
+)  # fmt: skip
+def test_misuse_is_named(tmp_path, name, message):
+    (tmp_path / "text").write_text("")
+    with pytest.raises(UsageError, match=message):
+        targets.select([name.format(folder=tmp_path)], dtype="float32")
+
+
+def test_a_dtype_must_be_said():
+    with pytest.raises(UsageError, match="nothing says which dtype pipe:cat computes in: give --dtype"):
+        targets.select(["pipe:cat"])
+
+
+def test_what_cannot_be_started_is_a_failure(tmp_path):
+    path = tmp_path / "nonsense"
+    path.write_bytes(b"\x7fELF nonsense")
+    path.chmod(0o755)
+    with pytest.raises(TargetFailure, match="cannot be started: Exec format error"):
+        chosen(f"pipe:{path}", dtype="float32").evaluate("float32", np.zeros(1, np.uint32))
