@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -126,8 +127,9 @@ def _output(*command: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+@cache
 def copy_bytes_per_s(repeats: int = 5) -> float:
-    """Bytes copied per second by one thread, from one 64 MiB array to another; median."""
+    """Bytes copied per second by one thread, from one 64 MiB array to another; median; measured once per process."""
     source, copy = np.ones(COPY_BYTES, dtype=np.uint8), np.empty(COPY_BYTES, dtype=np.uint8)
     np.copyto(copy, source)
     seconds = []

@@ -126,7 +126,8 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     ):
         with progress(1) as bar, _no_collection():
             bar.start("looking for implementations")
-            ahead = Thread(target=_import_what_comes, daemon=True)  # other processes load implementations meanwhile
+            # other processes load implementations meanwhile
+            ahead = Thread(target=_prepare_what_comes, args=(len(request.targets) == 1,), daemon=True)
             ahead.start()
             named = request.targets, request.functions, request.dtypes
             options: dict[str, Any] = {"array": request.array, "compile": request.compile, "cflags": request.cflags}
@@ -149,10 +150,17 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     return _stored(place), absent, place
 
 
-def _import_what_comes() -> None:
-    """The modules that storing and reporting need, which take half a second."""
+def _prepare_what_comes(idle: bool) -> None:
+    """What storing and reporting need, which takes a second: modules, the template, and, where other cores are idle
+    and nothing disturbs it, the speed of a copy."""
     for module in ("pandas", "pyarrow.parquet", "gelu_verify.report", "gelu_verify.terminal"):
         import_module(module)
+    from ..machine import copy_bytes_per_s
+    from ..report.page import template
+
+    template()
+    if idle:
+        copy_bytes_per_s()
 
 
 def _affordable(found: list[Job], request: Request) -> list[Job]:

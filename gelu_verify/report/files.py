@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -13,6 +14,7 @@ from . import text
 HERE = Path(__file__).parent
 
 
+@cache
 def environment() -> jinja2.Environment:
     """Templates of this folder; every text is escaped, an unknown name is an error."""
     made = jinja2.Environment(

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+import jinja2
 import pandas as pd
 from markupsafe import Markup
 
@@ -35,10 +36,8 @@ Group = dict[str, Any]
 
 def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
     """The page as one string."""
-    made = environment()
-    made.globals.update(bar=_bar, anchor=_anchor)
     plots = _plots(runs)
-    return made.get_template("template.html").render(
+    return template().render(
         **_head(runs),
         version=__version__,
         dtypes=_dtypes(frames["summary"]),
@@ -61,6 +60,13 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         script=inline("vendor/uPlot.iife.min.js") + inline("plot.js"),
         plot_data=_json(_plot_data(plots)),
     )
+
+
+def template() -> jinja2.Template:
+    """The page, compiled."""
+    made = environment()
+    made.globals.update(bar=_bar, anchor=_anchor)
+    return made.get_template("template.html")
 
 
 def _json(data: Any) -> Markup:
