@@ -48,7 +48,7 @@ static void gv_add_strip(gv_reducer *r, size_t n) {
     gv_strip *s = &r->strip;
     int64_t first = gv_ordinal(s->x_bits[0], width), last = gv_ordinal(s->x_bits[n - 1], width);
     int plain = gv_is_plain(s, (uint32_t)rules->last, width, n), dense = gv_is_dense(r, first, last, n);
-    int scored = gv_judge_all(s, &rules->truth, &rules->fmt, r->oracle, r->owner, 0, plain, dense, n);
+    int scored = gv_judge_all(s, &rules->truth, &rules->fmt, r->oracle, r->owner, 0, plain, dense, dense, n);
     if (dense && scored) {
         gv_add_dense(r, s, first, n);
     } else {
@@ -63,14 +63,8 @@ static void gv_add_strip(gv_reducer *r, size_t n) {
     memcpy(other->got, s->got, n * sizeof *s->got);
     memcpy(other->x_bits, s->x_bits, n * sizeof *s->x_bits);
     memcpy(other->got_bits, s->got_bits, n * sizeof *s->got_bits);
-    gv_judge_all(other, &rules->approximated, &rules->fmt, r->oracle, r->owner, 1, plain, 0, n);
+    gv_judge_all(other, &rules->approximated, &rules->fmt, r->oracle, r->owner, 1, plain, dense, 0, n);
     gv_note_approximation(r, n);
-}
-
-GV_INLINE double gv_decode_32(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 GV_INLINE void gv_fill_strip_width(gv_strip *s, int width, const gv_format *fmt, const void *x, const void *got,
@@ -89,8 +83,11 @@ static int gv_add_answers(gv_reducer *r, const void *x, const void *got, size_t 
     gv_point first = {gv_ordinal(gv_read(x, 0, fmt->width), fmt->width),
                       gv_ordinal(gv_read(got, 0, fmt->width), fmt->width)};
     if (!gv_begin_run(r)) return 0;
-    for (size_t start = 0; start < n; start += GV_STRIP) {
-        size_t m = n - start < GV_STRIP ? n - start : GV_STRIP;
+    int64_t last = gv_ordinal(gv_read(x, n - 1, fmt->width), fmt->width);
+    size_t lead = last - first.x == (int64_t)n - 1 ? (size_t)(first.x & (GV_STRIP - 1)) : 0; /* strips are whole blocks */
+    for (size_t start = 0, m; start < n; start += m) {
+        m = GV_STRIP - (start ? 0 : lead);
+        m = n - start < m ? n - start : m;
         if (fmt->width == 16) gv_fill_strip_width(&r->strip, 16, fmt, x, got, start, m);
         else gv_fill_strip_width(&r->strip, 32, fmt, x, got, start, m);
         gv_add_strip(r, m);

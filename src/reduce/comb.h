@@ -229,8 +229,9 @@ static int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const ui
     }
     if (gv_is_changed(first, x, n)) return GV_CHANGED;
     if (!gv_order_comb(r, got, n)) return GV_NO_MEMORY;
-    for (size_t place = 0; place < n; place += GV_STRIP) {
-        size_t m = n - place < GV_STRIP ? n - place : GV_STRIP;
+    for (size_t place = 0, m; place < n; place += m) {
+        m = GV_STRIP - (place ? 0 : (size_t)(first & (GV_STRIP - 1))); /* whole blocks */
+        m = n - place < m ? n - place : m;
         gv_fill_comb_strip(&r->strip, first + (int64_t)place, r->ordered + place, m);
         gv_add_strip(r, m);
     }

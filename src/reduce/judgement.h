@@ -3,9 +3,8 @@
 #ifndef GV_REDUCE_JUDGEMENT_H
 #define GV_REDUCE_JUDGEMENT_H
 #include "../core/core.h"
-#include "values.h"
+#include "parabola.h"
 
-#define GV_STRIP 256 /* inputs judged at once: all arrays of a strip stay in the L1 cache */
 #define GV_NOISE 0x1p-17 /* ulp: half the unit of error_sum; smaller errors count as 0 */
 #define GV_ACCURACY 36 /* errors are known within 2^(p - 36) ulp: less certain values are not used */
 #define GV_SHIFTER 0x1.8p52
@@ -156,10 +155,12 @@ static void gv_judge_left(gv_strip *s, size_t i, const gv_truth *truth, const gv
 }
 
 /* Judges a strip; whether every error is a number: x and answer are finite.
-   plain: no input and no answer is NaN or infinite, no input is 0; monotone: consecutive inputs, f monotone between */
+   plain: no input and no answer is NaN or infinite, no input is 0; consecutive: so are the inputs; monotone: and f is */
 static int gv_judge_all(gv_strip *s, const gv_truth *truth, const gv_format *fmt, gv_oracle oracle, void *owner,
-                        int approximated, int plain, int monotone, size_t n) {
-    int has_lo = truth->values(s->x, s->hi, s->lo, s->err, n), scored = 1;
+                        int approximated, int plain, int consecutive, int monotone, size_t n) {
+    int has_lo = 0, scored = 1;
+    if (!(consecutive && plain && fmt->width == 32 && gv_by_parabola(truth->values, s->x_bits, s->hi, s->lo, s->err, n)))
+        has_lo = truth->values(s->x, s->hi, s->lo, s->err, n);
     int64_t all = gv_judge_strip(s, fmt, monotone && plain && gv_is_level(s, fmt, n), has_lo, n);
     if (all && plain) return 1;
     const uint32_t mask = (uint32_t)((UINT64_C(1) << (fmt->width - 1)) - 1);
