@@ -19,6 +19,7 @@ from ..checks import Policy
 from ..errors import TargetFailure
 from ..isolation import IsolatedTarget
 from ..plans import Plan
+from ..sizes import measure_sizes
 from ..sweep import Result, available_cores, sweep
 from ..targets import Target
 from ..targets._library import ordinary_numbers
@@ -69,15 +70,19 @@ def measured(
     policy: Policy = "limit",
     workers: int | None = None,
     timed: bool = False,
+    sizes: bool = False,
 ) -> Iterator[Result]:
-    """The result of each job on its plan, in order; a target that fails is said on stderr, and the next one goes on."""
+    """The result of each job on its plan, in order; a target that fails is said on stderr, and the next one goes on.
+
+    `timed`: with its throughput; `sizes`: also from the first cache to memory, on one thread and on all.
+    """
     workers = workers or available_cores()
     times: list[dict[str, Any] | TargetFailure | None] = [None] * len(jobs)
     if timed:
         with progress(len(jobs)) as bar:
             for index, job in enumerate(jobs):
                 bar.start(f"timing {job.label}")
-                times[index] = _timing(job, min(BUDGET, TIMING / len(jobs)))
+                times[index] = _timing(job, min(BUDGET, TIMING / len(jobs)), sizes)
                 bar.advance(1)
     turn, stop = Lock(), Event()
     with progress(sum(plan.size for plan in plans)) as bar:
@@ -109,11 +114,12 @@ def measured(
             yield result
 
 
-def _timing(job: Job, budget: float) -> dict[str, Any] | TargetFailure:
+def _timing(job: Job, budget: float, sizes: bool) -> dict[str, Any] | TargetFailure:
     """Throughput of a job, or why there is none; what fails here most often fails in the sweep, which says so."""
     try:
         job.target.evaluate(job.dtype, ordinary_numbers(job.dtype))  # what hangs shall hang within its limit
-        return job.target.apply(measure, job.dtype, budget=budget)
+        found = job.target.apply(measure, job.dtype, budget=budget)
+        return {**found, "sizes": job.target.apply(measure_sizes, job.dtype)} if sizes else found
     except TargetFailure as failure:
         return failure
 
