@@ -6,12 +6,15 @@ import ast
 import json
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import UsageError
 from .program import stdout_for_results
+
+if TYPE_CHECKING:
+    from ..verify import Selector
 
 
 @click.command()
@@ -41,11 +44,12 @@ def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> Non
     from ..attribution import attribute as take_apart
     from ..report.attribution_text import attribution_lines
     from ..throughput import one_thread_each
+    from .children import selector
 
     one_thread_each()
-    with stdout_for_results():
+    with stdout_for_results(), selector() as select:
         found = take_apart(
-            _one(target, typed),
+            _one(target, typed, select),
             typed["dtype"],
             typed["plan"],
             typed["seed"],
@@ -67,9 +71,7 @@ def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> Non
             click.echo(f"written: {path}", err=as_json)
 
 
-def _one(name: str, typed: dict[str, Any]) -> Any:
-    from ..targets import select
-
+def _one(name: str, typed: dict[str, Any], select: Selector) -> Any:
     kwargs = {key: _literal(value) for key, value in _pairs("--kwarg", typed["kwargs"]).items()}
     targets, _ = select([name], function=typed["function"], dtype=typed["dtype"], kwargs=kwargs, array=typed["array"])
     if len(targets) != 1:
