@@ -327,7 +327,7 @@ def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
         "zero_threshold": _point(fmt, zero_threshold(function.name, fmt.name)),
         "regions": _region_records(fmt, table),
         "approximation": _approximation_record(fmt, function, table.facts),
-        "variant": findings["variant"].value,
+        "variant": findings["variant"].value or findings["gradient_variant"].value,
         "checks": {name: finding.verdict for name, finding in findings.items()},
         "findings": {
             name: {

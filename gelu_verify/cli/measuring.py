@@ -28,7 +28,7 @@ from .progress import progress
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
 
 
-_TOLD = ("name", "function", "dtypes", "form", "note", "version", "safe_in_threads")
+_TOLD = ("name", "function", "dtypes", "form", "note", "version", "safe_in_threads", "compiles_per_length")
 
 
 class _Stopped(Exception):

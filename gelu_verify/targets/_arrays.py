@@ -24,6 +24,7 @@ class ArrayKind(ABC):
     name: str
     roots: tuple[str, ...]
     classes: tuple[str, ...]  # of its arrays, in the package roots[0]
+    compiles_per_length = False  # XLA does, for every operation
 
     def owns(self, thing: Any) -> bool:
         """Whether `thing` is an array of this kind; a library that was never imported has made none."""
@@ -90,6 +91,7 @@ class JaxKind(ArrayKind):
     name = "jax"
     roots = ("jax", "jaxlib")
     classes = ("Array",)
+    compiles_per_length = True
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         return import_module("jax.numpy").asarray(bits.view(numpy_dtype(dtype)))
@@ -109,6 +111,7 @@ class TensorflowKind(ArrayKind):
     name = "tensorflow"
     roots = ("tensorflow", "keras")
     classes = ("Tensor", "Variable")
+    compiles_per_length = True
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         return import_module("tensorflow").constant(bits.view(numpy_dtype(dtype)))
