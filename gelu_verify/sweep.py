@@ -26,6 +26,7 @@ from .plans import Chunk, Plan
 from .reduction import Outcome, Reduction, comb
 from .reference import judge, zero_threshold
 from .regions import REGIONS
+from .traits import KEYS, traits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -277,8 +278,7 @@ _NOTHING: Record = {
     **dict.fromkeys(("max_rank", "nonfinite", "zero_from", "zero_threshold", "regions", "approximation", "variant")),
     "checks": {},
     "findings": {},
-    "throughput": None,
-    "time": None,
+    **dict.fromkeys((*KEYS, "pair", "throughput", "time")),
     "buckets": None,
     "sha256": None,
 }
@@ -328,6 +328,7 @@ def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
         "regions": _region_records(fmt, table),
         "approximation": _approximation_record(fmt, function, table.facts),
         "variant": findings["variant"].value or findings["gradient_variant"].value,
+        **traits(evidence, findings),
         "checks": {name: finding.verdict for name, finding in findings.items()},
         "findings": {
             name: {

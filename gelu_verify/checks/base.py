@@ -113,6 +113,10 @@ class Evidence:
         key = getattr(self.table.facts, name)
         return None if key is None else (self.fmt.from_ordinal(key[1]), key[2])
 
+    def told(self, bits: int) -> str:
+        """A value with so many digits that two neighbours differ."""
+        return self.text(bits, 17 if self.fmt.precision > 24 else 9)
+
     def text(self, bits: int, digits: int = 6) -> str:
         """A value for a reader: a few digits, its bits stand beside it."""
         sign = "-" if self.fmt.is_negative(bits) else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,8 @@ class Differences(NamedTuple):
 
     inputs: np.ndarray
     got: np.ndarray
-    where: Callable[[int], str]
+    places: np.ndarray
+    where: str  # with a gap for the place
 
 
 def run(evidence: Evidence) -> Finding:
@@ -31,14 +32,14 @@ def run(evidence: Evidence) -> Finding:
         return Finding("not applicable", "equal calls differ: see repeatable")
     both_faithful = ""
     try:
-        for inputs, got, where in _calls(evidence):
+        for inputs, got, places, where in _calls(evidence):
             usual = seen.usual[inputs]
             off = np.maximum(*(np.abs(evidence.judge(seen.x[inputs], answer)[1]) for answer in (usual, got)))
             worst = int(np.argmax(np.where(np.isnan(off), np.inf, off)))
             x_bits, pair = int(seen.x[inputs[worst]]), (int(usual[worst]), int(got[worst]))
             floats = abs(evidence.fmt.rank(pair[0]) - evidence.fmt.rank(pair[1]))
-            said = f"f({evidence.text(x_bits, 9)}) = {evidence.text(pair[0], 9)}, but {evidence.text(pair[1], 9)} "
-            said += f"{where(worst)}: {floats} floats apart"
+            said = f"f({evidence.told(x_bits)}) = {evidence.told(pair[0])}, but {evidence.told(pair[1])} "
+            said += f"{where.format(places[worst])}: {floats} floats apart"
             if not off[worst] <= 1:
                 return evidence.two_answers(said, x_bits, pair)
             both_faithful = both_faithful or f"{said}, both faithful"
@@ -62,12 +63,8 @@ def _in_long_calls(evidence: Evidence) -> Iterator[Differences]:
         inputs = seen.places * stride % POSITIONS
         places = np.flatnonzero(seen.differ(got, seen.usual[inputs]))
         if len(places):
-            alike = _pattern(places, size)
-            yield Differences(
-                inputs[places],
-                got[places],
-                lambda k, at=places, alike=alike, also=also: f"at index {at[k]} of {size}{also} (so at {alike})",
-            )
+            said = f"at index {{}} of {size}{also} (so at {_pattern(places, size)})"
+            yield Differences(inputs[places], got[places], places, said)
 
 
 def _in_the_sweep(evidence: Evidence) -> Iterator[Differences]:
@@ -78,7 +75,7 @@ def _in_the_sweep(evidence: Evidence) -> Iterator[Differences]:
         place = np.minimum(np.searchsorted(known, seen.x), len(known) - 1)
         bad = np.flatnonzero((known[place] == seen.x) & seen.differ(got[place], seen.usual))
         if len(bad):
-            yield Differences(bad, got[place[bad]], lambda k: "in a call of the sweep")
+            yield Differences(bad, got[place[bad]], bad, "in a call of the sweep")
 
 
 def _in_short_calls(evidence: Evidence) -> Iterator[Differences]:
@@ -91,8 +88,8 @@ def _in_short_calls(evidence: Evidence) -> Iterator[Differences]:
         got, _ = evidence.target.timed(evidence.fmt.name, memory[offset:])
         bad = np.flatnonzero(seen.differ(got, seen.usual[inputs]))
         if len(bad):
-            into = f"in a call of {length}, {offset} elements into its memory"
-            yield Differences(inputs[bad], got[bad], lambda k, at=bad, into=into: f"at index {at[k]} {into}")
+            said = f"at index {{}} in a call of {length}, {offset} elements into its memory"
+            yield Differences(inputs[bad], got[bad], bad, said)
         start += length
 
 

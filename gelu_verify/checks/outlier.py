@@ -6,6 +6,7 @@ import numpy as np
 
 from ..bucket_table import HIST_EDGES
 from ..formats import to_float64
+from ._flush import flushed
 from .base import Check, Evidence, Finding
 
 TIMES = 8.0  # above all that is near
@@ -19,7 +20,10 @@ FLOOR = 0.5  # ulp: what a neighbour may be off, however good it is
 
 def run(evidence: Evidence) -> Finding:
     columns = evidence.table.columns
-    error = np.nan_to_num(columns["max_error"]) * _floored(evidence)
+    bits = (columns[f"max_error_{name}"].astype(evidence.fmt.uint) for name in ("x", "got", "want"))
+    error = np.nan_to_num(columns["max_error"]) * _floored(evidence) * ~flushed(evidence.fmt, *bits)
+    if evidence.table.total("zero_lost") > 1:  # a tail that ends too early has a name
+        error = np.where(columns["zero_lost"] > 0, 0, error)
     if len(error) <= 2 * NEEDED:
         return Finding("not applicable", "too few inputs to stand out from")
     rows = _lonely(evidence, error)
@@ -30,9 +34,9 @@ def run(evidence: Evidence) -> Finding:
         return Finding("pass")
     row = max(rows, key=lambda row: error[row])
     x, got, want = (int(columns[f"max_error_{name}"][row]) for name in ("x", "got", "want"))
-    beside = np.delete(error[max(row - NEAR, 0) : row + NEAR + 1], min(row, NEAR)).max()
-    said = f"f({evidence.text(x, 9)}) = {evidence.text(got, 9)} is off by {error[row]:.3g} ulp"
-    return Finding("fail", f"{said}, where all that is near is within {max(beside, FLOOR):.3g}", x, got, want)
+    beside = np.delete(error, rows)[max(row - NEAR, 0) : row + NEAR].max(initial=FLOOR)
+    said = f"f({evidence.told(x)}) = {evidence.told(got)} is off by {error[row]:.3g} ulp"
+    return Finding("fail", f"{said}, where all that is near is within {beside:.3g}", x, got, want)
 
 
 def _floored(evidence: Evidence) -> np.ndarray:

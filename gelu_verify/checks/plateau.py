@@ -25,8 +25,8 @@ def run(evidence: Evidence) -> Finding:
     worst = bad[np.argmax(moved[bad])]
     start, end = int(first[worst]), int(last[worst])
     far = start if abs(seen.error[start]) > abs(seen.error[end]) else end
-    ends = " to ".join(evidence.text(int(seen.x[at]), 9) for at in (start, end))
-    said = f"{end - start + 1} inputs from {ends} give {evidence.text(int(seen.got[far]), 9)}"
+    ends = " to ".join(evidence.told(int(seen.x[at])) for at in (start, end))
+    said = f"{end - start + 1} inputs from {ends} give {evidence.told(int(seen.got[far]))}"
     said += f", where the function moves by {moved[worst]} floats; {len(bad)} such runs of those tried"
     return Finding("fail", said, int(seen.x[far]), int(seen.got[far]), int(seen.want[far]))
 

@@ -45,7 +45,7 @@ def _differs(
     evidence: Evidence, place: int, count: int, x: np.ndarray, once: np.ndarray, again: np.ndarray, by: str
 ) -> Finding:
     got, x_bits = (int(once[place]), int(again[place])), int(x[place])
-    said = f"f({evidence.text(x_bits, 9)}) = {evidence.text(got[0], 9)}, then {evidence.text(got[1], 9)} in {by}"
+    said = f"f({evidence.told(x_bits)}) = {evidence.told(got[0])}, then {evidence.told(got[1])} in {by}"
     return evidence.two_answers(f"{said}; so at {count} of {len(x)} places", x_bits, got)
 
 

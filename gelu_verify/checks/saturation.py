@@ -16,7 +16,7 @@ def run(evidence: Evidence) -> Finding:
     if not len(bad):
         return Finding("pass")
     first = int(bad[-1])  # the largest come first
-    said = f"f({evidence.text(int(x[first]))}) = {evidence.text(int(got[first]))}, the limit is reached there"
+    said = f"f({evidence.told(int(x[first]))}) = {evidence.told(int(got[first]))}, the limit is reached there"
     return Finding("fail", said, int(x[first]), int(got[first]), int(want[first]))
 
 

@@ -80,6 +80,7 @@ def run(**typed: Any) -> None:
 
 def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     """Measure and store: the results, what is absent and why, the folder of the run."""
+    from ..comparisons import Comparisons
     from ..machine import provenance
     from ..plans import get_plan
     from ..results import RunWriter
@@ -100,9 +101,10 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
         found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
-        timed = not request.no_throughput
+        timed, pairs = not request.no_throughput, Comparisons()
         for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed):
             result.record["repeat"] += _also(request)
+            pairs.add(result)
             writer.add(result)
         place = writer.finish(
             command=shlex.join(["gelu-verify", *sys.argv[1:]]),
