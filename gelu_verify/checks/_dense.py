@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
-from ..formats import Format, from_ordinals, get_format, is_finite, ordinals, to_float64
+from ..formats import Format, from_ordinals, get_format, is_finite, numpy_dtype, ordinals, to_float64
 from ..reference import zero_threshold
 
 RUN = 32  # consecutive numbers
@@ -21,8 +20,8 @@ def dense_bits(function: str, dtype: str) -> np.ndarray:
     fmt = get_format(dtype)
     zero = zero_threshold(function, dtype)
     reach = max(-16.0, -16.0 if zero is None else float(fmt.fraction(zero)))
-    starts = [*np.linspace(reach, RIGHT, 160), *np.linspace(-3, 3, 96)]
-    first = np.array([fmt.ordinal(fmt.round(Fraction(float(start)))) for start in starts])
+    starts = np.concatenate([np.linspace(reach, RIGHT, 160), np.linspace(-3, 3, 96)])
+    first = ordinals(fmt, starts.astype(numpy_dtype(dtype)).view(fmt.uint))
     return from_ordinals(fmt, np.unique(first[:, None] + np.arange(RUN)))
 
 

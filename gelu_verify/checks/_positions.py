@@ -14,7 +14,7 @@ from ..points import POSITIONS, position_bits
 if TYPE_CHECKING:
     from .base import Evidence
 
-CYCLES = 64  # as many lanes as the widest unrolled loops have: every input meets each of them
+CYCLES = 17  # every input meets 16 lanes, and of wider loops some inputs meet each
 STRIDE = 100  # of the second order, in which every input has other neighbours
 
 

@@ -20,23 +20,38 @@ FLOOR = 0.5  # ulp: what a neighbour may be off, however good it is
 
 def run(evidence: Evidence) -> Finding:
     columns = evidence.table.columns
-    bits = (columns[f"max_error_{name}"].astype(evidence.fmt.uint) for name in ("x", "got", "want"))
-    error = np.nan_to_num(columns["max_error"]) * _floored(evidence) * ~flushed(evidence.fmt, *bits)
-    if evidence.table.total("zero_lost") > 1:  # a tail that ends too early has a name
-        error = np.where(columns["zero_lost"] > 0, 0, error)
+    error = np.nan_to_num(columns["max_error"])
     if len(error) <= 2 * NEEDED:
         return Finding("not applicable", "too few inputs to stand out from")
-    rows = _lonely(evidence, error)
-    if rows is None:
-        hist = evidence.table.hist
-        rows = [row for row in _peaks(error) if _stands_out(error, hist, row)]
-    if not len(rows):
+    if not _candidates(evidence, error):
+        return Finding("pass")
+    error = _counted(evidence, error)
+    rows = _candidates(evidence, error)
+    if not rows:
         return Finding("pass")
     row = max(rows, key=lambda row: error[row])
     x, got, want = (int(columns[f"max_error_{name}"][row]) for name in ("x", "got", "want"))
     beside = np.delete(error, rows)[max(row - NEAR, 0) : row + NEAR].max(initial=FLOOR)
     said = f"f({evidence.told(x)}) = {evidence.told(got)} is off by {error[row]:.3g} ulp"
     return Finding("fail", f"{said}, where all that is near is within {beside:.3g}", x, got, want)
+
+
+def _candidates(evidence: Evidence, error: np.ndarray) -> list[int]:
+    """Rows that stand out."""
+    rows = _lonely(evidence, error)
+    if rows is None:
+        rows = [row for row in _peaks(error) if _stands_out(error, evidence.table.hist, row)]
+    return rows
+
+
+def _counted(evidence: Evidence, error: np.ndarray) -> np.ndarray:
+    """Errors without those that other checks name: flushed results, a tail that ends too early, a root's."""
+    columns = evidence.table.columns
+    bits = (columns[f"max_error_{name}"].astype(evidence.fmt.uint) for name in ("x", "got", "want"))
+    named = flushed(evidence.fmt, *bits)
+    if evidence.table.total("zero_lost") > 1:
+        named |= columns["zero_lost"] > 0
+    return np.where(named, 0, error * _floored(evidence))
 
 
 def _floored(evidence: Evidence) -> np.ndarray:
@@ -63,12 +78,11 @@ def _lonely(evidence: Evidence, error: np.ndarray) -> list[int] | None:
 
 def _peaks(error: np.ndarray) -> list[int]:
     """Rows that are TIMES above those at a distance of 2 to 4 on both sides."""
-    apart, size = NEEDED, len(error)
-    middle = np.arange(apart, size - apart)
-    high = error[middle] > TIMES * FLOOR
-    for distance in (2, 3, 4):
-        high &= (error[middle] > TIMES * error[middle - distance]) & (error[middle] > TIMES * error[middle + distance])
-    return middle[high].tolist()
+    rows = np.flatnonzero(error > TIMES * FLOOR)
+    rows = rows[(rows >= NEEDED) & (rows < len(error) - NEEDED)]
+    for distance in (2, -2, 3, -3, 4, -4):
+        rows = rows[error[rows] > TIMES * error[rows + distance]]
+    return rows.tolist()
 
 
 def _stands_out(error: np.ndarray, hist: np.ndarray, row: int) -> bool:

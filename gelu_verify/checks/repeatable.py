@@ -9,7 +9,7 @@ import numpy as np
 from ..points import POSITIONS
 from .base import Check, Evidence, Finding
 
-TIMES = 6  # equal calls, beside the long ones
+TIMES = 4  # equal calls, beside the long ones
 THREADS = 4
 
 

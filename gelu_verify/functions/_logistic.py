@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+
+import numpy as np
 
 from ..enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve, magnitude_exponent
 from ..formats import Dyadic
 from .base import Constant, Function
 
+Real = Callable[[np.ndarray], np.ndarray]
 Slope = Callable[[Enclosure, Interval], tuple[Interval, Interval]]
 """(s(a), a s'(a)) for an interval a > 0."""
 
@@ -120,11 +122,11 @@ def variant(
     return whole, derivative
 
 
-def through(s: Callable[[float], float], share: Callable[[float], float]) -> Callable[[float], float]:
+def through(s: Real, share: Real) -> Real:
     """Effect on x sigmoid(s) of a number that changes s by `share(x)`."""
 
-    def effect(x: float) -> float:
-        e = math.exp(-abs(s(x)))
+    def effect(x: np.ndarray) -> np.ndarray:
+        e = np.exp(-np.abs(s(x)))
         return x * share(x) * e / (1 + e) ** 2
 
     return effect

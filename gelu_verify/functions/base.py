@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ..enclosures import Enclosure, Terms
 from ..formats import Dyadic, Format
 
@@ -15,7 +17,7 @@ class Constant:
 
     name: str
     value: str
-    effect: Callable[[float], float]
+    effect: Callable[[np.ndarray], np.ndarray]
 
     def in_derivative(self) -> Constant:
         """The same number in f': its effect to 9 digits, which is more than a fit can use."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, pi, sqrt
+import numpy as np
 
 from . import _gauss
 from .base import Constant, Function
@@ -10,9 +10,9 @@ from .base import Constant, Function
 MINIMUM = "-0.751791524693564457457904946779524040"
 
 
-def density(x: float) -> float:
+def density(x: np.ndarray) -> np.ndarray:
     """phi(x)."""
-    return exp(-x * x / 2) / sqrt(2 * pi)
+    return np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
 
 
 SQRT_HALF = Constant("1/sqrt(2)", "0.707106781186547524400844362104849039", lambda x: x * x * density(x))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..enclosures import Enclosure, Interval
 from . import _logistic
 from .base import Constant
@@ -13,7 +15,7 @@ def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:
     return s, s
 
 
-def scaled(x: float) -> float:
+def scaled(x: np.ndarray) -> np.ndarray:
     return 1.702 * x
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import pi, sqrt
+import numpy as np
 
 from ..enclosures import Enclosure, Interval
 from . import _logistic
@@ -16,12 +16,12 @@ def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:
     return twice * a * (1 + cubic), twice * a * (1 + 3 * cubic)
 
 
-def s(x: float) -> float:
-    return 2 * sqrt(2 / pi) * (x + 0.044715 * x**3)
+def s(x: np.ndarray) -> np.ndarray:
+    return 2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
 
 
-def cubic(x: float) -> float:
-    return 2 * sqrt(2 / pi) * 0.044715 * x**3
+def cubic(x: np.ndarray) -> np.ndarray:
+    return 2 * np.sqrt(2 / np.pi) * 0.044715 * x**3
 
 
 ENTRIES = _logistic.variant(
