@@ -97,11 +97,10 @@ def _pattern(places: np.ndarray, size: int) -> str:
     """In what those places are alike."""
     if places[0] >= size - LANES[-1]:
         return f"{len(places)} of the last {size - places[0]}"
-    for lanes in LANES:
-        lane = np.unique(places % lanes)
-        if len(lane) == 1:
-            return f"{len(places)} places, all in lane {lane[0]} of {lanes}"
-    return f"{len(places)} places"
+    shared = [lanes for lanes in LANES if (places % lanes == places[0] % lanes).all()]
+    if len(places) == 1 or not shared:
+        return f"{len(places)} places"
+    return f"{len(places)} places, all in lane {places[0] % shared[-1]} of {shared[-1]}"
 
 
 CHECK = Check("lane", "bodies and tails of SIMD loops differ (RuVector#761, AiDotNet.Tensors#83, pytorch#98212)", run)

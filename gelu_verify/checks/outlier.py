@@ -81,7 +81,7 @@ def _peaks(error: np.ndarray) -> list[int]:
     rows = np.flatnonzero(error > TIMES * FLOOR)
     rows = rows[(rows >= NEEDED) & (rows < len(error) - NEEDED)]
     for distance in (2, -2, 3, -3, 4, -4):
-        rows = rows[error[rows] > TIMES * error[rows + distance]]
+        rows = rows[error[rows] / TIMES > error[rows + distance]]
     return rows.tolist()
 
 
