@@ -26,22 +26,28 @@ class Answers:
     got: np.ndarray
     want: np.ndarray
     floats: np.ndarray  # between got and want
+    width: np.ndarray  # of the interval of x that each stands for, up to its neighbours in the table
 
     @classmethod
     def of(cls, function: Function, table: Table) -> Answers:
-        """The worst of every bucket, where it is not faithful: no tolerance here rejects a faithful answer."""
-        fmt = table.fmt
-        columns = [table.columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want")]
-        judged = (table.columns["max_error"] > 1) & is_finite(fmt, columns[0])
-        bits = [column[judged] for column in columns]
+        """The worst of every bucket, where it is not faithful (no tolerance here rejects a faithful answer), and NaN
+        for the first input of each that gave inf or NaN."""
+        fmt, columns = table.fmt, table.columns
+        bits = [columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want")]
+        judged = (columns["max_error"] > 1) & is_finite(fmt, bits[0])
+        width = _widths(to_float64(fmt, bits[0]))[judged]
+        bits = [column[judged] for column in bits]
         floats = np.abs(ordinals(fmt, bits[1]).astype(np.float64) - ordinals(fmt, bits[2]))
         x, got, want = (to_float64(fmt, column) for column in bits)
-        return cls(function, fmt, x, got, want, floats)
+        lost = to_float64(fmt, columns["nonfinite_x"].astype(fmt.uint)[columns["nonfinite"] > 0])
+        nothing, far = np.full(len(lost), np.nan), np.full(len(lost), np.inf)
+        parts = ((x, lost), (got, nothing), (want, 0 * lost), (floats, far), (width, far))
+        return cls(function, fmt, *(np.concatenate(part) for part in parts))
 
     def between(self, low: float, high: float) -> Answers:
         """Those of an interval of x."""
         keep = (self.x >= low) & (self.x <= high)
-        parts = (array[keep] for array in (self.x, self.got, self.want, self.floats))
+        parts = (array[keep] for array in (self.x, self.got, self.want, self.floats, self.width))
         return Answers(self.function, self.fmt, *parts)
 
     @property
@@ -54,6 +60,16 @@ class Answers:
     @property
     def eps(self) -> float:
         return 2.0 ** (1 - self.fmt.precision)
+
+
+def _widths(x: np.ndarray) -> np.ndarray:
+    """Half the distance between the neighbours of each; ascending, NaN and infinities at the ends."""
+    finite = np.isfinite(x)
+    width = np.zeros(len(x))
+    if finite.sum() > 1:
+        with np.errstate(over="ignore"):
+            width[finite] = np.gradient(x[finite] / 2) * 2
+    return width
 
 
 @dataclass(frozen=True)
@@ -97,12 +113,10 @@ def _xnnpack(seen: Answers) -> bool:
 
 def _nmse(seen: Answers) -> bool:
     """Mean square error over mean square; the worst of a bucket stands for the bucket."""
-    fmt, low, high = seen.fmt, *UNIFORM
-    _, exponent = np.frexp(seen.x)
-    bucket = np.ldexp(1.0, np.maximum(exponent - 1, fmt.emin) - fmt.precision + 1 + fmt.width - 16)
+    low, high = UNIFORM
     mean_square = 0.5 if seen.function.gradient_of else high**3 / 3 / (high - low)
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool((bucket * seen.difference**2).sum() > 1e-7 * mean_square * (high - low))
+        return bool((seen.width * seen.difference**2).sum() > 1e-7 * mean_square * (high - low))
 
 
 def _floats(limit: int) -> Callable[[Answers], bool]:

@@ -34,7 +34,8 @@ def traits(evidence: Evidence, findings: Mapping[str, Finding]) -> dict[str, Any
 def _is_off(evidence: Evidence) -> bool:
     """Whether there is something to notice."""
     worst = evidence.table.worst()
-    return worst is None or evidence.table.columns["max_error"][worst] > 1
+    unfaithful = worst is None or evidence.table.columns["max_error"][worst] > 1
+    return bool(unfaithful or evidence.table.total("nonfinite"))
 
 
 def _rounding(evidence: Evidence) -> str | None:

@@ -225,7 +225,10 @@ def formula(function: str, compute: Formula, kind: type = np.longdouble) -> Bits
     return target(function, answer)
 
 
-def tanh_form(b: float | str = "0.797884560802865355879892119868763737", a: float | str = "0.044715") -> Formula:
+SQRT_2_OVER_PI = "0.797884560802865355879892119868763737"
+
+
+def tanh_form(b: float | str = SQRT_2_OVER_PI, a: float | str = "0.044715") -> Formula:
     """x sigmoid(2 b (x + a x^3)); text is taken to full precision."""
     return lambda x: x / (1 + np.exp(-2 * x.dtype.type(b) * (x + x.dtype.type(a) * x**3)))
 
@@ -239,7 +242,7 @@ def erfc_form(root: float = math.sqrt(0.5)) -> Formula:
     return lambda x: 0.5 * x * erfc(x.astype(np.float64))
 
 
-def tanh_form_derivative(b: float | str = "0.797884560802865355879892119868763737", a: float | str = "0.044715") -> Formula:
+def tanh_form_derivative(b: float | str = SQRT_2_OVER_PI, a: float | str = "0.044715") -> Formula:
     def compute(x: np.ndarray) -> np.ndarray:
         b_, a_ = x.dtype.type(b), x.dtype.type(a)
         s = 1 / (1 + np.exp(-2 * b_ * (x + a_ * x**3)))
@@ -252,9 +255,8 @@ def approximate_tanh(share: float = 2.0**-11) -> Formula:
     """The tanh form with an intrinsic that is off by up to `share`, at random as a table is."""
 
     def compute(x: np.ndarray) -> np.ndarray:
-        u = np.longdouble("0.797884560802865355879892119868763737") * (x + np.longdouble("0.044715") * x**3)
-        noise = ((x.view(np.uint8).reshape(len(x), -1).astype(np.uint64) * np.arange(1, 17, dtype=np.uint64) * 2654435761).sum(
-            axis=1) % 2001).astype(np.float64) / 1000 - 1  # fmt: skip
+        u = np.longdouble(SQRT_2_OVER_PI) * (x + np.longdouble("0.044715") * x**3)
+        noise = (x.astype(np.float64).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)) / 2.0**23 - 1
         return x / 2 * (1 + np.tanh(u) * (1 + share * noise))
 
     return compute
