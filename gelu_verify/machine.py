@@ -28,6 +28,11 @@ FAMILIES = {
     "onnxruntime": ("onnxruntime", "onnx"),
     "tensorflow": ("tensorflow", "tensorflow-cpu"),
 }
+# Environment variables by which libraries choose another path on the same processor.
+SWITCHES = (
+    *("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "GLIBC_TUNABLES", "NPY_DISABLE_CPU_FEATURES", "ONEDNN_MAX_CPU_ISA"),
+    *("ONEDNN_DEFAULT_FPMATH_MODE", "TF_ENABLE_ONEDNN_OPTS", "XLA_FLAGS"),
+)
 COPY_BYTES = 1 << 26
 
 
@@ -54,12 +59,13 @@ def versions(packages: Iterable[str]) -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """Processor, instruction sets, cores, system, interpreter, C library."""
+    """Processor, instruction sets and switches of dispatch, cores, system, interpreter, C library."""
     cpu, flags = _cpu()
     return {
         "cpu": cpu,
         "architecture": platform.machine(),
         "isa": [name for name in ISA if name in flags],
+        "switches": {name: os.environ[name] for name in SWITCHES if name in os.environ},
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         "os": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),

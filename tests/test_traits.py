@@ -9,6 +9,7 @@ from test_checks import judged, scaled, subnormals_flushed
 
 from gelu_verify.comparisons import Comparisons
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype, to_float64
+from gelu_verify.machine import machine
 from gelu_verify.plans import make_plan
 from gelu_verify.reference import reference_bits
 from gelu_verify.sweep import sweep
@@ -160,3 +161,12 @@ def test_a_nan_is_a_nan_on_either_path():
         return np.where(magnitude > fmt.uint.type(fmt.infinity), y | fmt.uint.type(1), y)
 
     assert run(path("test.gelu", correct("gelu")), path("test.gelu-jit", faulty("gelu", payload)))[1]["differ"] == 0
+
+
+def test_the_switches_of_dispatch_are_recorded(monkeypatch):
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    here = machine()
+    assert here["switches"]["ONEDNN_MAX_CPU_ISA"] == "SSE41"
+    assert "XLA_FLAGS" not in here["switches"]
+    assert here["isa"]
