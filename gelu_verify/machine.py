@@ -29,6 +29,11 @@ FAMILIES = {
     "onnxruntime": ("onnxruntime", "onnx"),
     "tensorflow": ("tensorflow", "tensorflow-cpu"),
 }
+# Environment variables by which libraries choose another path on the same processor.
+SWITCHES = (
+    *("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "GLIBC_TUNABLES", "NPY_DISABLE_CPU_FEATURES", "ONEDNN_MAX_CPU_ISA"),
+    *("ONEDNN_DEFAULT_FPMATH_MODE", "TF_ENABLE_ONEDNN_OPTS", "XLA_FLAGS"),
+)
 COPY_BYTES = 1 << 26
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -58,12 +63,13 @@ def versions(packages: Iterable[str]) -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """Processor, instruction sets, cores, data caches, system, interpreter, C library."""
+    """Processor, instruction sets, switches of dispatch, cores, data caches, system, interpreter, C library."""
     cpu, flags = _cpu()
     return {
         "cpu": cpu,
         "architecture": platform.machine(),
         "isa": [name for name in ISA if name in flags],
+        "switches": {name: os.environ[name] for name in SWITCHES if name in os.environ},
         "cores": cores(),
         "caches": caches(),
         "os": f"{platform.system()} {platform.release()}",

@@ -12,6 +12,7 @@ from .functions import FUNCTIONS, Function, get_function
 
 # Where the world's implementations overflowed: e^x, x^2, x^3, x * 2.
 LARGE = ("10", "13.3", "41", "88", "147.9", "255", "1e4", "1.85e19")
+POSITIONS = 257  # inputs that are met at many places: a prime, so that in a cycle each meets every lane
 
 
 def special_bits(fmt: Format) -> list[int]:
@@ -58,6 +59,20 @@ def variant_bits(function: Function, fmt: Format) -> list[int]:
     texts = {t for f in relatives(function) for name, t in f.landmarks.items() if "farthest" in name}
     texts |= {sign + digits for sign in ("", "-") for digits in ("1", "2", "2.5", "3")}
     return sorted({fmt.round(Fraction(text)) for text in texts if abs(Fraction(text)) <= 3})
+
+
+@cache
+def position_bits(function: str, dtype: str) -> np.ndarray:
+    """Inputs of every kind, to be met at many places of one call: POSITIONS of them, all different."""
+    fmt = get_format(dtype)
+    fixed = fixed_bits(function, dtype)
+    spread = [fmt.round(Fraction(k, 16)) for k in range(-96, 97)]  # -6 to 6: where the function is not trivial
+    some = fixed[np.linspace(0, len(fixed) - 1, POSITIONS - len(spread)).round().astype(int)].tolist()
+    filling = (fmt.round(Fraction(2 * k + 1, 32)) for k in range(-96, 96))
+    chosen = dict.fromkeys([*some, *spread])
+    while len(chosen) < POSITIONS:
+        chosen.setdefault(next(filling))
+    return np.array(list(chosen), dtype=fmt.uint)
 
 
 @cache

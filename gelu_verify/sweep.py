@@ -28,6 +28,7 @@ from .plans import Chunk, Plan
 from .reduction import Outcome, Reduction, comb
 from .reference import judge, zero_threshold
 from .regions import REGIONS
+from .traits import KEYS, traits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -282,8 +283,7 @@ _NOTHING: Record = {
     **dict.fromkeys(("max_rank", "nonfinite", "zero_from", "zero_threshold", "regions", "approximation", "variant")),
     "checks": {},
     "findings": {},
-    "throughput": None,
-    "time": None,
+    **dict.fromkeys((*KEYS, "pair", "throughput", "time")),
     "buckets": None,
     "sha256": None,
 }
@@ -332,7 +332,8 @@ def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
         "zero_threshold": _point(fmt, zero_threshold(function.name, fmt.name)),
         "regions": _region_records(fmt, table),
         "approximation": _approximation_record(fmt, function, table.facts),
-        "variant": findings["variant"].value,
+        "variant": findings["variant"].value or findings["gradient_variant"].value,
+        **traits(evidence, findings),
         "checks": {name: finding.verdict for name, finding in findings.items()},
         "findings": {
             name: {

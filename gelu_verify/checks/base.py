@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,6 +14,8 @@ from ..formats import Format
 from ..functions import Function
 from ..plans import Plan
 from ..reference import judge
+from ._dense import Dense, dense_bits
+from ._positions import Positions
 
 if TYPE_CHECKING:
     from ..targets.base import Target
@@ -52,14 +55,45 @@ class Evidence:
         place = np.searchsorted(known, x)
         if len(known) and (known[np.minimum(place, len(known) - 1)] == x).all():
             return got[place].astype(self.fmt.uint)
-        return self.target.evaluate(self.fmt.name, np.resize(x, -(-len(x) // PROBE) * PROBE))[: len(x)]
+        return self.call(x)
+
+    def call(self, x: np.ndarray) -> np.ndarray:
+        """A call of the target, at a length that it has met before where a new length would be slow."""
+        step = self.length if self.target.compiles_per_length else PROBE
+        cycled = np.resize(x, -(-len(x) // step) * step)
+        if not self.target.compiles_per_length:
+            return self.target.evaluate(self.fmt.name, cycled)[: len(x)]
+        parts = [self.target.evaluate(self.fmt.name, part) for part in np.split(cycled, len(cycled) // step)]
+        return np.concatenate(parts)[: len(x)]
+
+    @property
+    def length(self) -> int:
+        """Inputs of a call of the sweep: of the first chunk, made odd; PROBE where those are few."""
+        return max(self.plan.chunks[0].size | 1, PROBE)
+
+    @cached_property
+    def positions(self) -> Positions:
+        """Answers to the same inputs at many places of one call."""
+        return Positions.of(self)
+
+    @cached_property
+    def dense(self) -> Dense:
+        """Answers at runs of consecutive numbers."""
+        x = dense_bits(self.function.name, self.fmt.name)
+        got = self.call(x)
+        return Dense(self.fmt, x, got, *self.judge(x, got))
 
     def judged(self, x_bits: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(got, want, error) at fixed inputs."""
         x = np.asarray(x_bits, dtype=self.fmt.uint)
         got = self.probe(x)
-        want, error, _ = judge(self.function.name, self.fmt.name, x, got)
+        want, error = self.judge(x, got)
         return got, want, error
+
+    def judge(self, x: np.ndarray, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(want, error) of answers."""
+        want, error, _ = judge(self.function.name, self.fmt.name, x, got)
+        return want, error
 
     def shown(self, detail: str, x_bits: int, got_bits: int) -> Finding:
         """A failure, with the result that shows it beside the correctly rounded one."""
@@ -67,10 +101,21 @@ class Evidence:
         want = judge(self.function.name, self.fmt.name, x, got).want_bits
         return Finding("fail", detail, x_bits, got_bits, int(want[0]))
 
+    def two_answers(self, detail: str, x_bits: int, got: tuple[int, int]) -> Finding:
+        """A failure, because one input had two answers: shown is the one farther from the truth."""
+        answers = np.array(got, dtype=self.fmt.uint)
+        want, error, _ = judge(self.function.name, self.fmt.name, np.full(2, x_bits, self.fmt.uint), answers)
+        away = np.where(answers == want, -1.0, np.where(np.isfinite(error), np.abs(error), np.inf))
+        return Finding("fail", detail, x_bits, got[int(np.argmax(away))], int(want[0]))
+
     def witness(self, name: str) -> tuple[int, int] | None:
         """(x, got) bits of a fact of the table: of the input nearest to zero."""
         key = getattr(self.table.facts, name)
         return None if key is None else (self.fmt.from_ordinal(key[1]), key[2])
+
+    def told(self, bits: int) -> str:
+        """A value with so many digits that two neighbours differ."""
+        return self.text(bits, 17 if self.fmt.precision > 24 else 9)
 
     def text(self, bits: int, digits: int = 6) -> str:
         """A value for a reader: a few digits, its bits stand beside it."""

@@ -103,6 +103,7 @@ def run(**typed: Any) -> None:
 
 def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     """Measure and store: the results, what is absent and why, the folder of the run."""
+    from ..comparisons import Comparisons
     from ..machine import provenance
     from ..plans import get_plan
     from ..results import RunWriter
@@ -136,9 +137,11 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
         found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = request.throughput != "none" and not request.no_throughput
+        pairs = Comparisons()
         sizes = timed and request.throughput == "full"
         for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed, sizes=sizes):
             result.record["repeat"] += _also(request)
+            pairs.add(result)
             writer.add(result)
         place = writer.finish(
             command=shlex.join(["gelu-verify", *sys.argv[1:]]),

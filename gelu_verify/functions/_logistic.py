@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from ..enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve, magnitude_exponent
 from ..formats import Dyadic
-from .base import Function
+from .base import Constant, Function
 
+Real = Callable[[np.ndarray], np.ndarray]
 Slope = Callable[[Enclosure, Interval], tuple[Interval, Interval]]
 """(s(a), a s'(a)) for an interval a > 0."""
 
@@ -63,6 +66,7 @@ def variant(
     inflection: tuple[str, str, str],
     farthest: tuple[str, ...],
     gradient_farthest: tuple[str, ...],
+    constants: tuple[Constant, ...] = (),
 ) -> tuple[Function, Function]:
     """Entries of x sigmoid(s(x)) and of its derivative, from decimals of at least 20 digits.
 
@@ -86,6 +90,7 @@ def variant(
             "inflection, positive": x,
             **_both_sides("farthest from gelu", farthest),
         },
+        constants=constants,
         turning_points=(minimum[0],),
         falls_first=True,
         lower=minimum[1],
@@ -108,12 +113,23 @@ def variant(
             "maximum": x,
             **_both_sides("farthest from gelu_grad", gradient_farthest),
         },
+        constants=tuple(constant.in_derivative() for constant in constants),
         turning_points=(f"-{x}", x),
         falls_first=True,
         lower=low,
         upper=high,
     )
     return whole, derivative
+
+
+def through(s: Real, share: Real) -> Real:
+    """Effect on x sigmoid(s) of a number that changes s by `share(x)`."""
+
+    def effect(x: np.ndarray) -> np.ndarray:
+        e = np.exp(-np.abs(s(x)))
+        return x * share(x) * e / (1 + e) ** 2
+
+    return effect
 
 
 def _both_sides(label: str, negative: tuple[str, ...]) -> dict[str, str]:

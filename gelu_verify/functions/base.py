@@ -1,12 +1,31 @@
-"""What a function's entry says: exact definition, limits, landmarks, and what it approximates."""
+"""What a function's entry says: exact definition, limits, landmarks, constants, and what it approximates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ..enclosures import Enclosure, Terms
 from ..formats import Dyadic, Format
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number in a definition; when it grows by a small share e, f(x) changes by `effect(x)` e."""
+
+    name: str
+    value: str
+    effect: Callable[[np.ndarray], np.ndarray]
+
+    def in_derivative(self) -> Constant:
+        """The same number in f': its effect to 9 digits, which is more than a fit can use."""
+        whole = self.effect
+        return Constant(self.name, self.value, lambda x: (whole(x + _STEP) - whole(x - _STEP)) / (2 * _STEP))
+
+
+_STEP = 1e-5  # of a central difference in double: truncated and rounded by about 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +47,7 @@ class Function:
     approximates: str | None = None
     gradient_of: str | None = None
     landmarks: dict[str, str] = field(default_factory=dict)
+    constants: tuple[Constant, ...] = ()
     turning_points: tuple[str, ...] = ()
     falls_first: bool = False
     lower: str | None = None

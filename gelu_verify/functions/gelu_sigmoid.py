@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..enclosures import Enclosure, Interval
 from . import _logistic
+from .base import Constant
 
 
 def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:
     """s = 1.702 a and a s'; 1.702 is an exact decimal."""
     s = c.rational(1702, 1000) * a
     return s, s
+
+
+def scaled(x: np.ndarray) -> np.ndarray:
+    return 1.702 * x
 
 
 ENTRIES = _logistic.variant(
@@ -25,4 +32,5 @@ ENTRIES = _logistic.variant(
     ),
     farthest=("-2.27039773719661017454790721623138123", "-0.755632749071671348941458596685057435"),
     gradient_farthest=("-1.42194759096482324727215153585467856", "-2.99992337810829882850394508100929275"),
+    constants=(Constant("1.702", "1.702", _logistic.through(scaled, scaled)),),
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..enclosures import Enclosure, Interval
 from . import _logistic
+from .base import Constant
 
 
 def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:
@@ -11,6 +14,14 @@ def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:
     twice = 2 * c.iv.sqrt(2 / c.iv.pi)
     cubic = c.rational(44715, 1000000) * a * a
     return twice * a * (1 + cubic), twice * a * (1 + 3 * cubic)
+
+
+def s(x: np.ndarray) -> np.ndarray:
+    return 2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
+
+
+def cubic(x: np.ndarray) -> np.ndarray:
+    return 2 * np.sqrt(2 / np.pi) * 0.044715 * x**3
 
 
 ENTRIES = _logistic.variant(
@@ -26,4 +37,8 @@ ENTRIES = _logistic.variant(
     ),
     farthest=("-2.69894138637727030047803986577153095", "-1.36449771736416050432108732311249184"),
     gradient_farthest=("-2.01865575977183668322192133523830333", "-3.25987675768594631789129886330688263"),
+    constants=(
+        Constant("sqrt(2/pi)", "0.797884560802865355879892119868763737", _logistic.through(s, s)),
+        Constant("0.044715", "0.044715", _logistic.through(s, cubic)),
+    ),
 )

@@ -27,6 +27,7 @@ class ArrayKind(ABC):
     roots: tuple[str, ...]
     classes: tuple[str, ...]  # of its arrays, in the package roots[0]
     compiler: str = ""  # what `--compile` uses, where the library has one
+    compiles_per_length = False  # XLA does, for every operation
 
     def owns(self, thing: Any) -> bool:
         """Whether `thing` is an array of this kind; a library that was never imported has made none."""
@@ -100,6 +101,7 @@ class JaxKind(ArrayKind):
     roots = ("jax", "jaxlib")
     classes = ("Array",)
     compiler = "jax.jit"
+    compiles_per_length = True
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         return import_module("jax.numpy").asarray(bits.view(numpy_dtype(dtype)))
@@ -120,6 +122,7 @@ class TensorflowKind(ArrayKind):
     roots = ("tensorflow", "keras")
     classes = ("Tensor", "Variable")
     compiler = "tensorflow.function"
+    compiles_per_length = True
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         return import_module("tensorflow").constant(bits.view(numpy_dtype(dtype)))

@@ -93,6 +93,7 @@ def library_targets(
                 note=path.note or note,
                 version=version,
                 safe_in_threads=safe_in_threads,
+                compiles_per_length=arrays.compiles_per_length,
                 arrays=arrays,
                 compute=path.compute,
                 prepare=path.prepare or prepare,

@@ -80,6 +80,7 @@ def callable_target(
         function=function,
         dtypes=(dtype,) if dtype else DTYPES,
         note=f"called with {kind.name} arrays" + (f" and {text}" if text else ""),
+        compiles_per_length=kind.compiles_per_length,
         arrays=_importable(kind),
         compute=functools.partial(compute, **(kwargs or {})),
     )

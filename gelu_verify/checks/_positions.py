@@ -1,0 +1,51 @@
+"""The same inputs at many places of a call, and again in an equal call: what `lane` and `repeatable` look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..formats import Format, from_ordinals, is_nan, ordinals
+from ..points import POSITIONS, position_bits
+
+if TYPE_CHECKING:
+    from .base import Evidence
+
+CYCLES = 17  # every input meets 16 lanes, and of wider loops some inputs meet each
+STRIDE = 100  # of the second order, in which every input has other neighbours
+
+
+@dataclass(frozen=True)
+class Positions:
+    """`x` in a cycle: the answers of a call, of an equal call, and of one in another order (bits)."""
+
+    fmt: Format
+    x: np.ndarray
+    first: np.ndarray
+    again: np.ndarray
+    other_order: np.ndarray
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Positions:
+        x, size = position_bits(evidence.function.name, evidence.fmt.name), CYCLES * POSITIONS + 1
+        places = np.arange(evidence.length if evidence.target.compiles_per_length else size)
+        calls = [x[places % POSITIONS], x[places % POSITIONS], x[places * STRIDE % POSITIONS]]
+        return cls(evidence.fmt, x, *(evidence.target.evaluate(evidence.fmt.name, call) for call in calls))
+
+    @property
+    def places(self) -> np.ndarray:
+        return np.arange(len(self.first))
+
+    @cached_property
+    def usual(self) -> np.ndarray:
+        """The answer to each input that most places give: the median is, where more than half agree."""
+        whole = len(self.first) // POSITIONS * POSITIONS
+        by_input = np.sort(ordinals(self.fmt, self.first[:whole]).reshape(-1, POSITIONS), axis=0)
+        return from_ordinals(self.fmt, by_input[len(by_input) // 2])
+
+    def differ(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Where two answers are not the same bits; a NaN is a NaN."""
+        return (one != other) & ~(is_nan(self.fmt, one) & is_nan(self.fmt, other))

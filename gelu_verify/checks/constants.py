@@ -1,0 +1,115 @@
+"""The numbers in the formula have the precision of the dtype: fitted to the errors, and named if they explain them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from math import ceil, log10
+
+import numpy as np
+
+from ..formats import FORMATS, Format, get_format, to_float64
+from ..functions import get_function
+from ..functions.base import Constant
+from ._dense import dense_bits
+from ._family import NONE, classify
+from .base import Check, Evidence, Finding
+
+FEW = 64  # points that must show it
+ROUNDED = 1.25  # 2^-p: what rounding a number to the dtype may do to it, and some headroom
+EXPLAINED = 1 / 3  # of the median error may be left where the fit says that it is seen
+SEEN = 1.0  # ulp
+EVERY = 4  # of the dense points
+ROUNDS = 8  # of reweighting: 5 are enough for three digits
+
+
+def run(evidence: Evidence) -> Finding:
+    function, fmt, seen = evidence.function, evidence.fmt, evidence.dense
+    if not function.constants:
+        return Finding("not applicable", f"{function.name} has no constants")
+    every = np.arange(0, len(seen.x), EVERY)
+    every = every[seen.ordinary[every]]
+    if len(every) < FEW:
+        return Finding("not applicable", "too few results that are finite and normal")
+    error = seen.error[every]
+    if np.abs(error).max() <= SEEN or classify(evidence) not in (function.name, NONE):
+        return Finding("pass")
+    effects = _effects(function.name, fmt.name)[:, every // EVERY] / _ulp(fmt, seen.want[every])
+    scale = _noise(seen.ordinal[every], error)
+    for chosen in _choices(len(effects)):
+        off = _fitted(effects[chosen] / scale, error / scale)
+        shown = _explained(fmt, effects[chosen], error, off)
+        if shown is not None:
+            pairs = [(k, float(e)) for k, e in zip(chosen, off, strict=True) if abs(e) > _rounding(fmt)]
+            said = " and ".join(_told(function.constants[k], e) for k, e in pairs)
+            worst = every[int(np.argmax(np.where(shown, np.abs(error), 0)))]
+            return Finding("fail", f"behaves as if {said}", *seen.bits(int(worst)))
+    return Finding("pass")
+
+
+def _choices(count: int) -> list[list[int]]:
+    """Each constant alone, then all together."""
+    return [[k] for k in range(count)] + ([list(range(count))] if count > 1 else [])
+
+
+@cache
+def _effects(function: str, dtype: str) -> np.ndarray:
+    """Of every constant (rows) at the dense points that are looked at."""
+    fmt = get_format(dtype)
+    x = to_float64(fmt, dense_bits(function, dtype)[::EVERY])
+    return np.array([constant.effect(x) for constant in get_function(function).constants])
+
+
+def _ulp(fmt: Format, want: np.ndarray) -> np.ndarray:
+    """u(want) of normal numbers."""
+    _, exponent = np.frexp(to_float64(fmt, want))
+    return np.ldexp(1.0, exponent - fmt.precision)
+
+
+def _noise(ordinal: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Typical error about each point, that of its run, so that no region outweighs the others."""
+    run = np.concatenate([[0], np.cumsum(np.diff(ordinal) > EVERY)])
+    order = np.lexsort((np.abs(error), run))
+    starts = np.searchsorted(run, np.arange(run[-1] + 1))
+    counts = np.diff(np.append(starts, len(run)))
+    medians = np.abs(error)[order][starts + counts // 2]
+    return np.maximum(medians, 0.25)[run]
+
+
+def _fitted(effects: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Relative changes of the constants with the least sum of absolute residuals."""
+    weight = np.ones(len(error))
+    off: np.ndarray = np.zeros(len(effects))
+    for _ in range(ROUNDS):
+        weighted = effects * weight
+        off = np.linalg.lstsq(weighted @ effects.T, weighted @ error, rcond=None)[0]
+        weight = 1 / np.maximum(np.abs(error - off @ effects), 1e-3)
+    return off
+
+
+def _explained(fmt: Format, effects: np.ndarray, error: np.ndarray, off: np.ndarray) -> np.ndarray | None:
+    """Where the changes are seen, if they are more than rounding and explain the errors there; else None."""
+    predicted = off @ effects
+    seen = np.abs(predicted) >= SEEN
+    if np.abs(off).max() <= _rounding(fmt) or seen.sum() < FEW:
+        return None
+    left = np.median(np.abs(error - predicted)[seen])
+    return seen if left <= EXPLAINED * np.median(np.abs(error[seen])) else None
+
+
+def _rounding(fmt: Format) -> float:
+    return ROUNDED * 2.0**-fmt.precision
+
+
+def _told(constant: Constant, off: float) -> str:
+    """The number that it is, as far as the fit tells, and where that is from if it is a rounded one."""
+    exact = Fraction(constant.value)
+    for fmt in sorted(FORMATS.values(), key=lambda fmt: -fmt.precision):
+        rounded = fmt.fraction(fmt.round(exact)) / exact - 1
+        if rounded and abs(float(rounded) / off - 1) < 0.02:
+            return f"{constant.name} were {float(exact * (1 + rounded)):.17g}, which is its {fmt.name}"
+    digits = max(ceil(-log10(abs(off))) + 2, 3)
+    return f"{constant.name} were {float(exact) * (1 + off):.{min(digits, 17)}g}"
+
+
+CHECK = Check("constants", "truncated or swapped constants (transformers#9163, candle#1160, oneflow#9343)", run)

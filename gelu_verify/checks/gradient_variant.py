@@ -1,0 +1,17 @@
+"""Which function the target's results are the derivative of."""
+
+from ._family import named
+from .base import Check, Evidence, Finding
+
+
+def run(evidence: Evidence) -> Finding:
+    if not evidence.function.gradient_of:
+        return Finding("not applicable", f"{evidence.function.name} is no derivative")
+    return named(evidence)
+
+
+CHECK = Check(
+    "gradient_variant",
+    "a backward of another form than the forward, or half of it (cs249r_book#1399, nnabla#690, oneflow#9397)",
+    run,
+)

@@ -1,0 +1,99 @@
+"""No input stands out: an error far above those of all its neighbours is a wrong entry, not a way of computing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bucket_table import HIST_EDGES
+from ..formats import to_float64
+from ._flush import flushed
+from .base import Check, Evidence, Finding
+
+TIMES = 8.0  # above all that is near
+ALONE = 2.0  # times above all there is, where nearly all results are faithful
+FEW = 3  # inputs that may share such an error
+NEAR = 32  # buckets on each side
+NEEDED = 8  # buckets with inputs on each side, so that there is something to stand out from
+ROOT_UNIT = 0.125  # near a root errors count in ulps of this: the binade of 0.17, that of the gelus' least value
+FLOOR = 0.5  # ulp: what a neighbour may be off, however good it is
+
+
+def run(evidence: Evidence) -> Finding:
+    columns = evidence.table.columns
+    error = np.nan_to_num(columns["max_error"])
+    if len(error) <= 2 * NEEDED:
+        return Finding("not applicable", "too few inputs to stand out from")
+    if not _candidates(evidence, error):
+        return Finding("pass")
+    error = _counted(evidence, error)
+    rows = _candidates(evidence, error)
+    if not rows:
+        return Finding("pass")
+    row = max(rows, key=lambda row: error[row])
+    x, got, want = (int(columns[f"max_error_{name}"][row]) for name in ("x", "got", "want"))
+    beside = np.delete(error, rows)[max(row - NEAR, 0) : row + NEAR].max(initial=FLOOR)
+    said = f"f({evidence.told(x)}) = {evidence.told(got)} is off by {error[row]:.3g} ulp"
+    return Finding("fail", f"{said}, where all that is near is within {beside:.3g}", x, got, want)
+
+
+def _candidates(evidence: Evidence, error: np.ndarray) -> list[int]:
+    """Rows that stand out."""
+    rows = _lonely(evidence, error)
+    if rows is None:
+        rows = [row for row in _peaks(error) if _stands_out(error, evidence.table.hist, row)]
+    return rows
+
+
+def _counted(evidence: Evidence, error: np.ndarray) -> np.ndarray:
+    """Errors without those that other checks name: flushed results, a tail that ends too early, a root's."""
+    columns = evidence.table.columns
+    bits = (columns[f"max_error_{name}"].astype(evidence.fmt.uint) for name in ("x", "got", "want"))
+    named = flushed(evidence.fmt, *bits)
+    if evidence.table.total("zero_lost") > 1:
+        named |= columns["zero_lost"] > 0
+    return np.where(named, 0, error * _floored(evidence))
+
+
+def _floored(evidence: Evidence) -> np.ndarray:
+    """What the errors count: less near a root away from zero, where an ulp is arbitrarily small."""
+    fmt, root = evidence.fmt, evidence.function.landmarks.get("root")
+    columns = evidence.table.columns
+    if root is None:
+        return np.ones(len(columns["n"]))
+    x, want = (to_float64(fmt, columns[f"max_error_{name}"].astype(fmt.uint)) for name in ("x", "want"))
+    with np.errstate(invalid="ignore"):  # rows of infinities and NaN
+        near = np.abs(x - float(root)) <= abs(float(root)) / 2
+        size = np.abs(want) / ROOT_UNIT
+        return np.where(near & (size < 1), np.maximum(size, 2.0**-fmt.precision), 1.0)
+
+
+def _lonely(evidence: Evidence, error: np.ndarray) -> list[int] | None:
+    """Rows of the few results off by more than 1 ulp, where all inputs were tried; None where they are many."""
+    if not evidence.plan.exhaustive or evidence.table.hist[np.array(HIST_EDGES) > 1].sum() > FEW:
+        return None
+    rows = np.flatnonzero(error > 1)
+    others = np.delete(error, rows)
+    return [row for row in rows.tolist() if error[row] > ALONE * max(others.max(), FLOOR)]
+
+
+def _peaks(error: np.ndarray) -> list[int]:
+    """Rows that are TIMES above those at a distance of 2 to 4 on both sides."""
+    rows = np.flatnonzero(error > TIMES * FLOOR)
+    rows = rows[(rows >= NEEDED) & (rows < len(error) - NEEDED)]
+    for distance in (2, -2, 3, -3, 4, -4):
+        rows = rows[error[rows] / TIMES > error[rows + distance]]
+    return rows.tolist()
+
+
+def _stands_out(error: np.ndarray, hist: np.ndarray, row: int) -> bool:
+    """Whether a few inputs of that bucket and those next to it err so, and none that is near."""
+    limit = error[row] / TIMES
+    near = np.concatenate([error[max(row - NEAR, 0) : row - 1], error[row + 2 : row + NEAR + 1]])
+    if near.max() > limit:
+        return False
+    bins = np.array(HIST_EDGES) > limit
+    here = hist[bins, row - 1 : row + 2].sum()
+    return bool(here <= FEW and hist[:, max(row - NEAR, 0) : row + NEAR + 1].sum() >= 10 * FEW)
+
+
+CHECK = Check("outlier", "one corrupt element under a fine mean (tt-metal#52816, tt-metal#33747)", run)

@@ -1,0 +1,52 @@
+"""An equal call gives equal bits: the next time, and from several threads where the target says that it may."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ..points import POSITIONS
+from .base import Check, Evidence, Finding
+
+TIMES = 4  # equal calls, beside the long ones
+THREADS = 4
+
+
+def run(evidence: Evidence) -> Finding:
+    seen, short = evidence.positions, not evidence.target.compiles_per_length
+    cycle = seen.x[seen.places % POSITIONS]
+    repeats = [(cycle, seen.first, seen.again)]
+    if short:
+        answers = [evidence.target.evaluate(evidence.fmt.name, seen.x) for _ in range(TIMES)]
+        repeats += [(seen.x, answers[0], answer) for answer in answers[1:]]
+    for x, once, again in repeats:
+        if (places := np.flatnonzero(seen.differ(once, again))).size:
+            return _differs(evidence, int(places[0]), len(places), x, once, again, "an equal call")
+    if evidence.target.safe_in_threads:
+        return _threads(evidence, cycle)
+    return Finding("pass")
+
+
+def _threads(evidence: Evidence, cycle: np.ndarray) -> Finding:
+    """Calls at the same time, each with inputs of its own order, against the same calls one after the other."""
+    seen, name = evidence.positions, evidence.fmt.name
+    calls = [np.roll(cycle, 31 * k)[: len(cycle) // THREADS | 1] for k in range(THREADS)]
+    alone = [evidence.target.evaluate(name, x) for x in calls]
+    with ThreadPoolExecutor(THREADS) as pool:
+        together = list(pool.map(lambda x: evidence.target.evaluate(name, x), calls))
+    for x, once, again in zip(calls, alone, together, strict=True):
+        if (places := np.flatnonzero(seen.differ(once, again))).size:
+            return _differs(evidence, int(places[0]), len(places), x, once, again, f"{THREADS} threads at once")
+    return Finding("pass")
+
+
+def _differs(
+    evidence: Evidence, place: int, count: int, x: np.ndarray, once: np.ndarray, again: np.ndarray, by: str
+) -> Finding:
+    got, x_bits = (int(once[place]), int(again[place])), int(x[place])
+    said = f"f({evidence.told(x_bits)}) = {evidence.told(got[0])}, then {evidence.told(got[1])} in {by}"
+    return evidence.two_answers(f"{said}; so at {count} of {len(x)} places", x_bits, got)
+
+
+CHECK = Check("repeatable", "the same call, other bits: races, uninitialized memory (llama.cpp#10172, ggml#748)", run)

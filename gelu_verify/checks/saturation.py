@@ -1,0 +1,23 @@
+"""For large |x| the result is the limit to the last float: x, 1 or 0."""
+
+import numpy as np
+
+from ..points import large_bits
+from .base import Check, Evidence, Finding
+
+
+def run(evidence: Evidence) -> Finding:
+    fmt, magnitude = evidence.fmt, evidence.fmt.uint.type(evidence.fmt.sign_mask - 1)
+    x = np.array(large_bits(fmt), dtype=fmt.uint)
+    got, want, error = evidence.judged(x)
+    size = want & magnitude
+    at_limit = (want == x) | (size == 0) | (size == fmt.uint.type(fmt.one))
+    bad = np.flatnonzero(at_limit & np.isfinite(error) & (np.abs(error) > 1))
+    if not len(bad):
+        return Finding("pass")
+    first = int(bad[-1])  # the largest come first
+    said = f"f({evidence.told(int(x[first]))}) = {evidence.told(int(got[first]))}, the limit is reached there"
+    return Finding("fail", said, int(x[first]), int(got[first]), int(want[first]))
+
+
+CHECK = Check("saturation", "tanh that ends at 1.044: GELU(-100) = 2.2 (ncnn#6978, opencv#28836, fairseq#2235)", run)

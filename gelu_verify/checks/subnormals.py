@@ -1,0 +1,21 @@
+"""Subnormal inputs and results are kept, not flushed to zero: a finding of its own, so that it hides no other."""
+
+import numpy as np
+
+from ._flush import flushes, is_subnormal
+from .base import Check, Evidence, Finding
+
+INPUTS, RESULTS = "inputs", "results"
+
+
+def run(evidence: Evidence) -> Finding:
+    lost = flushes(evidence)
+    if lost is None:
+        return Finding("pass")
+    x, got, want = lost
+    kind = INPUTS if is_subnormal(evidence.fmt, np.array([x], evidence.fmt.uint))[0] else RESULTS
+    said = f"f({evidence.text(x)}) = {evidence.text(got)}, must be {evidence.text(want)}"
+    return Finding("fail", f"{said}: subnormal {kind} are flushed to zero", x, got, want, kind)
+
+
+CHECK = Check("subnormals", "flush to zero: 8.4e6 ulp at 2.3e-38 (tt-metal#45920, tt-metal#56729)", run)
