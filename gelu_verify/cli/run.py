@@ -30,6 +30,7 @@ class Request:
     """What was typed."""
 
     targets: tuple[str, ...]
+    everything: bool
     functions: tuple[str, ...]
     dtypes: tuple[str, ...]
     plan: str
@@ -48,6 +49,7 @@ class Request:
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option("--all", "everything", is_flag=True, help="Also families that are slow to call, and re-implementations.")
 @click.option("--function", "functions", multiple=True, metavar="F", help="Judge only what computes F; may repeat.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Judge only in dtype D; may repeat.")
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
@@ -97,7 +99,8 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     with stdout_for_results(), RunWriter(request.out) as writer:
         with progress(1) as bar, _no_collection():
             bar.start("looking for implementations")
-            found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
+            what = request.targets, request.functions, request.dtypes
+            found, absent = jobs(*what, kwargs=kwargs, array=request.array, everything=request.everything)
         found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
         timed = not request.no_throughput

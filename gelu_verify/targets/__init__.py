@@ -2,7 +2,8 @@
 
 A family is a module of this package with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is absent or broken. Its name is the module's, less a trailing
-underscore. Importing this package imports no framework; finding one family imports that one only.
+underscore. A family whose module says `ON_REQUEST = True` (slow, or none of today's code) is found when it is named,
+or when everything is asked for. Importing this package imports no framework; finding one family imports that one only.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from .callables import is_callable_name, load_callable
 __all__ = ["Target", "families", "find", "select"]
 
 _NO_FAMILY = ("base", "callables")
+ON_REQUEST = "only when it is named, or with --all"
 
 
 def families() -> list[str]:
@@ -37,8 +39,15 @@ def _modules() -> dict[str, str]:
     return {name.rstrip("_"): name for name in names if name not in _NO_FAMILY and not name.startswith("_")}
 
 
-def find(families: Collection[str] | None = None) -> tuple[list[Target], dict[str, str]]:
-    """All targets of the named families (default: every one), and why a family is absent.
+def find(
+    families: Collection[str] | None = None, everything: bool = False
+) -> tuple[list[Target], dict[str, str]]:
+    """All targets of the named families (default: those that are not on request), and why a family is absent.
+
+    Parameters
+    ----------
+    families : names
+    everything : where no families are named, those on request too
 
     Returns
     -------
@@ -52,11 +61,19 @@ def find(families: Collection[str] | None = None) -> tuple[list[Target], dict[st
     targets: list[Target] = []
     absent: dict[str, str] = {}
     for family in sorted(modules if families is None else set(families)):
+        if families is None and not everything and _on_request(modules[family]):
+            absent[family] = ON_REQUEST
+            continue
         found, reason = _discovered(modules[family])
         targets += found
         if reason:
             absent[family] = reason
     return targets, absent
+
+
+def _on_request(module: str) -> bool:
+    """Whether a family module wants to be asked for; importing it imports no framework."""
+    return getattr(import_module(f"{__name__}.{module}"), "ON_REQUEST", False)
 
 
 @cache
@@ -78,8 +95,9 @@ def select(
     dtype: str | None = None,
     kwargs: Mapping[str, Any] | None = None,
     array: str | None = None,
+    everything: bool = False,
 ) -> tuple[list[Target], dict[str, str]]:
-    """The targets that a user named, each once, in that order; everything found when `names` is empty.
+    """The targets that a user named, each once, in that order; what is found without asking when `names` is empty.
 
     Parameters
     ----------
@@ -87,6 +105,7 @@ def select(
     function : keep what computes this function; for a callable, what it claims to compute (default "gelu")
     dtype : keep what computes in this dtype, and that dtype only
     kwargs, array : keyword arguments and array kind for callables
+    everything : where `names` is empty, families on request too
 
     Raises
     ------
@@ -100,7 +119,7 @@ def select(
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
     if not names:
-        targets, absent = find()
+        targets, absent = find(everything=everything)
         return _kept(targets, function, dtype), absent
     ours = [name for name in names if not is_callable_name(name)]
     targets, absent = find({_family(name) for name in ours})

@@ -53,7 +53,7 @@ class LibraryTarget(Target):
 
     def store(self, dtype: str, loaded: Loaded, result: Any) -> np.ndarray:
         with self.arrays.session(dtype):
-            return bits_of(self.name, dtype, result)
+            return bits_of(self.name, dtype, result, self.arrays)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,74 @@
+"""PyTorch through `torch.compile`: what inductor makes of F.gelu and its relatives, forward and backward."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from types import ModuleType
+from typing import Any
+
+from ..errors import TargetUnavailable
+from ._arrays import get_kind
+from ._library import Path, framework, library_targets
+from .base import Target
+
+ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
+
+NOTE = "CPU, torch.compile(dynamic=True), inductor"
+
+
+def discover() -> Iterator[Target]:
+    """Every path, in every dtype: none is compiled before it is measured."""
+    torch = framework("torch")
+    if not any(shutil.which(compiler) for compiler in ("g++", "clang++", "c++")):
+        raise TargetUnavailable("torch.compile needs a C++ compiler, and there is none")
+    return library_targets(
+        "torch_compiled",
+        torch.__version__,
+        _paths(torch),
+        arrays=get_kind("torch"),
+        note=NOTE,
+        takes=lambda target, dtype: True,
+    )
+
+
+def _paths(torch: ModuleType) -> Iterator[Path]:
+    F = torch.nn.functional
+    functions: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
+        ("gelu", "F.gelu", F.gelu),
+        ("gelu_tanh", 'F.gelu(approximate="tanh")', partial(F.gelu, approximate="tanh")),
+        ("gelu_sigmoid", "x sigmoid(1.702 x)", lambda x: x * torch.sigmoid(1.702 * x)),
+        ("silu", "F.silu", F.silu),
+    )
+    for name, form, forward in functions:
+        compiled = _compiled(torch, forward)
+        yield Path(name, name, form, lambda x, compiled=compiled: compiled(x.dtype)(x))
+        yield Path(f"{name}_grad", f"{name}_grad", f"backward of {form}", _backward(torch), _after(torch, compiled))
+
+
+def _compiled(torch: ModuleType, forward: Callable[[Any], Any]) -> Callable[[Any], Callable[[Any], Any]]:
+    """`forward` compiled once per dtype, for any length, in this process."""
+
+    @cache
+    def of(dtype: Any) -> Callable[[Any], Any]:
+        framework("torch._inductor.config", "torch").compile_threads = 1  # no pool of processes that outlives the run
+        # all paths share one code object: beyond the limit it would run eagerly, which fullgraph=True refuses to hide
+        framework("torch._dynamo.config", "torch").recompile_limit = 256
+        return torch.compile(lambda x: forward(x), dynamic=True, fullgraph=True)
+
+    return of
+
+
+def _after(torch: ModuleType, compiled: Callable[[Any], Callable[[Any], Any]]) -> Callable[[Any], tuple]:
+    """The forward pass belongs to `prepare` and is not timed."""
+
+    def prepare(x: Any) -> tuple:
+        leaf = x.detach().requires_grad_()
+        return compiled(x.dtype)(leaf), leaf, torch.ones_like(leaf)
+
+    return prepare
+
+
+def _backward(torch: ModuleType) -> Callable[..., Any]:
+    return lambda y, x, ones: torch.autograd.grad(y, x, ones, retain_graph=True)[0]
