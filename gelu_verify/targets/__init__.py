@@ -3,7 +3,7 @@
 A family is a module of this package with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is absent or broken. Its name is the module's, less a trailing
 underscore. A family whose module says `ON_REQUEST = True` (slow, or none of today's code) is found when it is named,
-or when everything is asked for. Importing this package imports no framework; finding one family imports that one only.
+or when everything is asked for; one that says `LOADS_FIRST = True` is imported before the others. Importing this package imports no framework; finding one family imports that one only.
 """
 
 from __future__ import annotations
@@ -60,20 +60,23 @@ def find(
             raise one_of("target family", family, sorted(modules))
     targets: list[Target] = []
     absent: dict[str, str] = {}
-    for family in sorted(modules if families is None else set(families)):
-        if families is None and not everything and _on_request(modules[family]):
-            absent[family] = ON_REQUEST
-            continue
-        found, reason = _discovered(modules[family])
+    asked = sorted(modules if families is None else set(families))
+    if families is None and not everything:
+        absent |= {family: ON_REQUEST for family in asked if _says(modules[family], "ON_REQUEST")}
+    asked = [modules[family] for family in asked if family not in absent]
+    for module in sorted(asked, key=lambda module: not _says(module, "LOADS_FIRST")):
+        _discovered(module)
+    for module in asked:
+        found, reason = _discovered(module)
         targets += found
         if reason:
-            absent[family] = reason
+            absent[module.rstrip("_")] = reason
     return targets, absent
 
 
-def _on_request(module: str) -> bool:
-    """Whether a family module wants to be asked for; importing it imports no framework."""
-    return getattr(import_module(f"{__name__}.{module}"), "ON_REQUEST", False)
+def _says(module: str, what: str) -> bool:
+    """Whether a family module says so of itself; importing it imports no framework."""
+    return getattr(import_module(f"{__name__}.{module}"), what, False)
 
 
 @cache

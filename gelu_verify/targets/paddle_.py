@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
@@ -9,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TargetFailure
+from ..errors import TargetFailure, TargetUnavailable
 from ..formats import DTYPES, get_format, numpy_dtype
 from ._arrays import ArrayKind
 from ._library import Path, framework, library_targets
 from .base import Target
 
 ON_REQUEST = True  # importing it takes two seconds
+LOADS_FIRST = True  # after TensorFlow, importing it ends the process (Paddle 3.3, TensorFlow 2.21); before, it does not
 NOTE = "CPU, dynamic graph"
 
 
@@ -37,6 +39,8 @@ class PaddleKind(ArrayKind):
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes for which there is a CPU kernel."""
+    if "tensorflow" in sys.modules and "paddle" not in sys.modules:
+        raise TargetUnavailable("paddle crashes where TensorFlow is loaded: measure it alone (gelu-verify run paddle)")
     paddle = framework("paddle", "paddlepaddle")
     paddle.set_device("cpu")
     F = paddle.nn.functional
