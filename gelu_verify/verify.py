@@ -55,7 +55,9 @@ def jobs(
     array: str | None = None,
     everything: bool = False,
 ) -> tuple[list[Job], dict[str, str]]:
-    """What `names` (when empty: all that is found, with `everything` families on request too) compute of `functions` in `dtypes`; empty means all.
+    """What `names` (all that is found, when empty) compute of `functions` in `dtypes`; empty means all.
+
+    With `everything`, all that is found has the families that are only found on request.
 
     Returns the jobs by target and dtype, and why families are absent. Raises UsageError for an
     unknown name and when nothing computes what was asked for.
@@ -68,7 +70,9 @@ def jobs(
     found: dict[tuple[str, str, str], Job] = {}
     absent: dict[str, str] = {}
     for pair in product(functions or (None,), dtypes or (None,)):
-        targets, missing = select(names, function=pair[0], dtype=pair[1], kwargs=kwargs, array=array, everything=everything)
+        targets, missing = select(
+            names, function=pair[0], dtype=pair[1], kwargs=kwargs, array=array, everything=everything
+        )
         absent |= missing
         for target in targets:
             for each in target.dtypes:

@@ -17,8 +17,9 @@ from . import _cpu
 class Kernel:
     """One compiled kernel in one dtype.
 
-    `name` is `<function>_<form>`, with `-f32` where a 16-bit dtype is computed in float32 and rounded
-    once (`<library>-<path>` of a re-implementation); `note` the formula (where it is published); `version` a hash of the C code that was compiled.
+    `name` is `<function>_<form>`, with `-f32` where a 16-bit dtype is computed in float32 and rounded once,
+    or `<library>-<path>` of a re-implementation; `note` the formula, or where it is published; `version` a
+    hash of the C code that was compiled.
     """
 
     name: str

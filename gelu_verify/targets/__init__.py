@@ -2,8 +2,9 @@
 
 A family is a module of this package with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is absent or broken. Its name is the module's, less a trailing
-underscore. A family whose module says `ON_REQUEST = True` (slow, or none of today's code) is found when it is named,
-or when everything is asked for; one that says `LOADS_FIRST = True` is imported before the others. Importing this package imports no framework; finding one family imports that one only.
+underscore. One whose module says `ON_REQUEST = True` (slow to call, or nothing that runs here) is found when
+it is named or everything is asked for; one that says `LOADS_FIRST = True` is imported before the others.
+Importing this package imports no framework; finding one family imports that one only.
 """
 
 from __future__ import annotations
@@ -39,9 +40,7 @@ def _modules() -> dict[str, str]:
     return {name.rstrip("_"): name for name in names if name not in _NO_FAMILY and not name.startswith("_")}
 
 
-def find(
-    families: Collection[str] | None = None, everything: bool = False
-) -> tuple[list[Target], dict[str, str]]:
+def find(families: Collection[str] | None = None, everything: bool = False) -> tuple[list[Target], dict[str, str]]:
     """All targets of the named families (default: those that are not on request), and why a family is absent.
 
     Parameters

@@ -40,7 +40,9 @@ def _paths(torch: ModuleType, activations: ModuleType) -> Iterator[Path]:
         if name in activations.ACT2FN:
             forward = activations.ACT2FN[name]
             yield Path(name, function, form, forward)
-            yield Path(f"{name}_grad", f"{function}_grad", f"backward of {form}", _backward(torch), _after(torch, forward))
+            yield Path(
+                f"{name}_grad", f"{function}_grad", f"backward of {form}", _backward(torch), _after(torch, forward)
+            )
 
 
 def _after(torch: ModuleType, forward: Callable[[Any], Any]) -> Callable[[Any], tuple]:

@@ -18,14 +18,18 @@ def discover() -> Iterator[Target]:
     keras = framework("keras")
     backend = keras.backend.backend()
     kind: ArrayKind = get_kind(backend)
-    return library_targets("keras", keras.__version__, _paths(keras), arrays=kind, note=f"CPU, eager, backend {backend}")
+    return library_targets(
+        "keras", keras.__version__, _paths(keras), arrays=kind, note=f"CPU, eager, backend {backend}"
+    )
 
 
 def _paths(keras: ModuleType) -> tuple[Path, ...]:
     activations, ops = keras.activations, keras.ops
     return (
         Path("gelu", "gelu", "activations.gelu, its default", activations.gelu),
-        Path("gelu_tanh", "gelu_tanh", "activations.gelu(approximate=True)", partial(activations.gelu, approximate=True)),
+        Path(
+            "gelu_tanh", "gelu_tanh", "activations.gelu(approximate=True)", partial(activations.gelu, approximate=True)
+        ),
         Path("gelu-ops", "gelu", "ops.gelu(approximate=False)", partial(ops.gelu, approximate=False)),
         Path("gelu_tanh-ops", "gelu_tanh", "ops.gelu, its default", ops.gelu),
         Path("silu", "silu", "activations.silu", activations.silu),

@@ -44,6 +44,7 @@ class TinygradKind(ArrayKind):
 
 def discover() -> Iterator[Target]:
     """Every path, in every dtype: none is compiled before it is measured."""
+    os.environ.setdefault("CACHELEVEL", "0")  # its cache of compiled code may be used from one thread only
     tinygrad = framework("tinygrad")
     compiler = os.environ.get("CC", "clang")
     if shutil.which(compiler) is None:

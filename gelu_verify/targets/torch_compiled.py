@@ -52,9 +52,11 @@ def _compiled(torch: ModuleType, forward: Callable[[Any], Any]) -> Callable[[Any
 
     @cache
     def of(dtype: Any) -> Callable[[Any], Any]:
-        framework("torch._inductor.config", "torch").compile_threads = 1  # no pool of processes that outlives the run
+        inductor: Any = framework("torch._inductor.config")
+        inductor.compile_threads = 1  # no pool of processes that outlives the run
         # all paths share one code object: beyond the limit it would run eagerly, which fullgraph=True refuses to hide
-        framework("torch._dynamo.config", "torch").recompile_limit = 256
+        dynamo: Any = framework("torch._dynamo.config")
+        dynamo.recompile_limit = 256
         return torch.compile(lambda x: forward(x), dynamic=True, fullgraph=True)
 
     return of
