@@ -134,7 +134,7 @@ def kind_of_module(module: str | None) -> ArrayKind | None:
 
 
 def bits_of(name: str, dtype: str, array: Any, *more: ArrayKind) -> np.ndarray:
-    """Bits of what target `name` returned; TargetFailure when it is no array (`more` kinds are known), or not of `dtype`."""
+    """Bits of what target `name` returned; TargetFailure when it is no array (of `more` too), or not of `dtype`."""
     kind = next((kind for kind in (*more, *KINDS.values()) if kind.owns(array)), None)
     if kind is None:
         raise TargetFailure(f"{name} returned {type(array).__name__}, which is no array of {', '.join(KINDS)}")
