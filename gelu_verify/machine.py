@@ -27,6 +27,11 @@ FAMILIES = {
     "jax": ("jax", "jaxlib"),
     "onnxruntime": ("onnxruntime", "onnx"),
     "tensorflow": ("tensorflow", "tensorflow-cpu"),
+    "torch_compiled": ("torch",),
+    "huggingface": ("transformers", "torch"),
+    "keras": ("keras", "tensorflow", "tensorflow-cpu"),
+    "paddle": ("paddlepaddle",),
+    "litert": ("ai-edge-litert",),
 }
 COPY_BYTES = 1 << 26
 

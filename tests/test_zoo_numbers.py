@@ -1,9 +1,9 @@
-"""The numbers that are known of the implementations come out again: maxima by region, where they end in zero, gradients,
-bit stability, monotonicity, special values.
+"""The numbers that are known of the implementations come out again: maxima by region, where they end in zero,
+gradients, bit stability, monotonicity, special values.
 
 The known numbers were measured apart from this code (torch 2.13, jax 0.10, onnxruntime 1.31, openvino 2026.4, scipy
-1.17, mlx 0.32 on a CPU with AVX2): those of 16-bit dtypes over all inputs, those of float32 over 1.2 million, so that they
-bound the maximum from below.
+1.17, mlx 0.32 on a CPU with AVX2): those of 16-bit dtypes over all inputs, those of float32 over 1.2 million, so that
+they bound the maximum from below.
 """
 
 import numpy as np
@@ -106,7 +106,7 @@ def largest(target, dtype, low, high):
 
 
 @pytest.mark.parametrize(
-    "known", [pytest.param(case[1:], id=f"{case[0]}-{case[1]}", marks=marks(case[0])) for case in CASES], indirect=False
+    "known", [pytest.param(case[1:], id=f"{case[0]}-{case[1]}", marks=marks(case[0])) for case in CASES]
 )
 def test_maxima_by_region(known, request):
     target = find(request.node.callspec.id.rpartition("-")[0])

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import TargetUnavailable
 from ._arrays import get_kind
-from ._library import Path, framework, library_targets
+from ._library import Path, framework, library_targets, quiet
 from .base import Target
 
 ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
@@ -43,34 +43,49 @@ def _paths(torch: ModuleType) -> Iterator[Path]:
     )
     for name, form, forward in functions:
         compiled = _compiled(torch, forward)
-        yield Path(name, name, form, lambda x, compiled=compiled: compiled(x.dtype)(x))
+        yield Path(name, name, form, lambda x, function: function(x), _forward(compiled))
         yield Path(f"{name}_grad", f"{name}_grad", f"backward of {form}", _backward(torch), _after(torch, compiled))
 
 
-def _compiled(torch: ModuleType, forward: Callable[[Any], Any]) -> Callable[[Any], Callable[[Any], Any]]:
-    """`forward` compiled once per dtype, for any length, in this process."""
+Compute = Callable[..., Any]
+Compiled = Callable[[Any, bool], Compute]
+
+
+def _compiled(torch: ModuleType, forward: Compute) -> Compiled:
+    """`forward` compiled for a dtype, with or without gradient, for any length; once in this process."""
 
     @cache
-    def of(dtype: Any) -> Callable[[Any], Any]:
+    def of(dtype: Any, gradient: bool) -> Compute:
         inductor: Any = framework("torch._inductor.config")
         inductor.compile_threads = 1  # no pool of processes that outlives the run
         # all paths share one code object: beyond the limit it would run eagerly, which fullgraph=True refuses to hide
         dynamo: Any = framework("torch._dynamo.config")
         dynamo.recompile_limit = 256
-        return torch.compile(lambda x: forward(x), dynamic=True, fullgraph=True)
+        compiled = torch.compile(lambda x: forward(x), dynamic=True, fullgraph=True)
+        with quiet():
+            x = torch.ones(8, dtype=dtype, requires_grad=gradient)
+            y = compiled(x)
+            if gradient:
+                torch.autograd.grad(y, x, torch.ones_like(x))
+        return compiled
 
     return of
 
 
-def _after(torch: ModuleType, compiled: Callable[[Any], Callable[[Any], Any]]) -> Callable[[Any], tuple]:
+def _forward(compiled: Compiled) -> Compute:
+    """Compiling belongs to `prepare` and is not timed."""
+    return lambda x: (x, compiled(x.dtype, False))
+
+
+def _after(torch: ModuleType, compiled: Compiled) -> Compute:
     """The forward pass belongs to `prepare` and is not timed."""
 
     def prepare(x: Any) -> tuple:
         leaf = x.detach().requires_grad_()
-        return compiled(x.dtype)(leaf), leaf, torch.ones_like(leaf)
+        return compiled(x.dtype, True)(leaf), leaf, torch.ones_like(leaf)
 
     return prepare
 
 
-def _backward(torch: ModuleType) -> Callable[..., Any]:
+def _backward(torch: ModuleType) -> Compute:
     return lambda y, x, ones: torch.autograd.grad(y, x, ones, retain_graph=True)[0]
