@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .. import __version__
+from .attribute import attribute
 from .bench import bench
 from .export import export
 from .gate import budget, gate
@@ -17,7 +18,7 @@ from .run import run
 
 @click.group(
     cls=Program,
-    commands=[run, list_command, lookup, report, gate, budget, bench, export],
+    commands=[run, list_command, lookup, report, attribute, gate, budget, bench, export],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
