@@ -35,15 +35,24 @@ def extension(
     )
 
 
-def kernel_versions() -> str:
-    """'gelu.h=0123456789ab;...': a hash of each header of kernels with what all share, comments and spacing apart."""
+def header_versions(folder: str, *shared: str) -> str:
+    """'gelu.h=0123456789ab;...': a hash of each header of src/`folder` with those that all share, comments apart."""
 
     def code(header: str) -> str:
-        return " ".join(re.sub(r"/\*.*?\*/", " ", (SOURCE / "kernels" / header).read_text(), flags=re.DOTALL).split())
+        return " ".join(re.sub(r"/\*.*?\*/", " ", (SOURCE / header).read_text(), flags=re.DOTALL).split())
 
-    shared = "".join(code(header) for header in ("half.h", "arithmetic.h", "instance.h", "kernels.h"))
-    names = sorted(path.name for path in (SOURCE / "kernels").glob("*.h"))
-    return ";".join(f"{name}={hashlib.sha256((code(name) + shared).encode()).hexdigest()[:12]}" for name in names)
+    common = "".join(code(header) for header in shared)
+    names = sorted(path.name for path in (SOURCE / folder).glob("*.h"))
+    hashes = (hashlib.sha256((code(f"{folder}/{name}") + common).encode()).hexdigest()[:12] for name in names)
+    return ";".join(f"{name}={value}" for name, value in zip(names, hashes, strict=True))
+
+
+KERNELS = ("kernels/half.h", "kernels/arithmetic.h", "kernels/instance.h", "kernels/kernels.h")
+PUBLISHED = (
+    "kernels/half.h",
+    "kernels/arithmetic.h",
+    *(f"published/{name}.h" for name in ("instance", "published", "rounding", "rational_tanh", "onednn_erf")),
+)
 
 
 EXTENSIONS = [
@@ -51,7 +60,19 @@ EXTENSIONS = [
     extension("gelu_verify._correctly_rounded", "correctly_rounded.pyx", "cr", headers=(*CORE, "door")),
     extension("gelu_verify._reduction", "reduction.pyx", "reduce", "core", headers=CORE, flags=(VECTORS,)),
     extension("gelu_verify.isolation._faults", "isolation/faults.c"),
-    extension("gelu_verify.kernels._cpu", "cpu_kernels.pyx", "kernels", KERNEL_VERSIONS=f'"{kernel_versions()}"'),
+    extension(
+        "gelu_verify.kernels._cpu",
+        "cpu_kernels.pyx",
+        "kernels",
+        KERNEL_VERSIONS=f'"{header_versions("kernels", *KERNELS)}"',
+    ),
+    extension(
+        "gelu_verify.kernels._published",
+        "published.pyx",
+        "published",
+        headers=("kernels",),
+        KERNEL_VERSIONS=f'"{header_versions("published", *PUBLISHED)}"',
+    ),
     extension("gelu_verify.targets._trampoline", "trampoline.pyx"),
 ]
 

@@ -28,6 +28,11 @@ FAMILIES = {
     "jax": ("jax", "jaxlib"),
     "onnxruntime": ("onnxruntime", "onnx"),
     "tensorflow": ("tensorflow", "tensorflow-cpu"),
+    "torch_compiled": ("torch",),
+    "huggingface": ("transformers", "torch"),
+    "keras": ("keras", "tensorflow", "tensorflow-cpu"),
+    "paddle": ("paddlepaddle",),
+    "litert": ("ai-edge-litert",),
 }
 # Environment variables by which libraries choose another path on the same processor.
 SWITCHES = (

@@ -25,13 +25,15 @@ REQUIRED = set(os.environ.get("GELU_VERIFY_REQUIRE", "").split(","))
 PATHS = {
     "torch": """gelu gelu-strided gelu-nomkldnn gelu_tanh gelu_tanh-strided silu silu-strided
         gelu-erf gelu-erfc gelu-ndtr gelu-log_ndtr gelu_tanh-eager gelu_sigmoid silu-eager
-        gelu_grad gelu_grad-nomkldnn gelu_grad-strided gelu_tanh_grad silu_grad gelu_grad-erf gelu_grad-erfc
+        gelu_grad gelu_grad-nomkldnn gelu_grad-strided gelu_tanh_grad gelu_tanh_grad-strided silu_grad silu_grad-strided
+        gelu_grad-erf gelu_grad-erfc
         gelu_grad-ndtr gelu_grad-log_ndtr gelu_tanh_grad-eager gelu_sigmoid_grad silu_grad-eager
         relu elu erf erfc normcdf tanh sigmoid exp""",
     "jax": """gelu gelu-jit gelu_tanh gelu_tanh-jit gelu_sigmoid gelu_sigmoid-jit silu silu-jit gelu-normcdf gelu-logcdf
         gelu_grad-jit gelu_tanh_grad-jit gelu_sigmoid_grad-jit silu_grad-jit
         relu elu erf erfc normcdf tanh sigmoid exp""",
-    "onnxruntime": """gelu gelu-contrib gelu-erf gelu-fused gelu_tanh gelu_tanh-fastgelu
+    "onnxruntime": """gelu gelu-contrib gelu-erf gelu-fused gelu-body gelu-body_fused
+        gelu_tanh gelu_tanh-fastgelu gelu_tanh-body
         gelu_sigmoid gelu_sigmoid-sigmoid silu silu-quickgelu silu-sigmoid relu elu erf tanh sigmoid exp""",
     "openvino": "gelu gelu_tanh gelu_sigmoid silu relu elu erf tanh sigmoid exp",
     "tensorflow": """gelu gelu_tanh gelu_sigmoid silu gelu-erf gelu-jit gelu_tanh-jit gelu_sigmoid-jit silu-jit
@@ -39,9 +41,26 @@ PATHS = {
         silu_grad silu_grad-jit relu elu erf erfc tanh sigmoid exp""",
 }
 
+ON_REQUEST = {
+    "huggingface": """gelu gelu_python gelu_10 gelu_new gelu_fast gelu_accurate gelu_pytorch_tanh gelu_python_tanh
+        quick_gelu silu gelu_grad gelu_python_grad gelu_10_grad gelu_new_grad gelu_fast_grad gelu_accurate_grad
+        gelu_pytorch_tanh_grad gelu_python_tanh_grad quick_gelu_grad silu_grad""",
+    "keras": "gelu gelu_tanh gelu-ops gelu_tanh-ops silu elu sigmoid tanh erf",
+    "litert": """gelu gelu_tanh relu elu tanh sigmoid exp gelu-builtin gelu_tanh-builtin relu-builtin elu-builtin
+        tanh-builtin sigmoid-builtin exp-builtin""",
+    "mlx": """gelu gelu-eager gelu_tanh gelu_tanh-eager gelu_sigmoid gelu_sigmoid-eager silu silu-eager
+        gelu_grad gelu_tanh_grad gelu_sigmoid_grad silu_grad erf tanh sigmoid exp""",
+    "paddle": """gelu gelu_tanh silu gelu_sigmoid gelu_grad gelu_tanh_grad silu_grad gelu_sigmoid_grad
+        relu elu erf tanh sigmoid exp""",
+    "tinygrad": """gelu gelu_tanh gelu_sigmoid silu gelu_grad gelu_tanh_grad gelu_sigmoid_grad silu_grad
+        relu elu erf tanh sigmoid exp""",
+    "torch_compiled": """gelu gelu_tanh gelu_sigmoid silu gelu_grad gelu_tanh_grad gelu_sigmoid_grad silu_grad""",
+}
+
 
 def marked(families):
-    return [pytest.param(family, marks=pytest.mark.frameworks if family in HEAVY else ()) for family in families]
+    heavy = (*HEAVY, *ON_REQUEST)
+    return [pytest.param(family, marks=pytest.mark.frameworks if family in heavy else ()) for family in families]
 
 
 def found(family):
@@ -68,13 +87,13 @@ def line(dtype, low, high, n=20_001):
 EVERY_16 = np.arange(1 << 16, dtype=np.uint16)
 
 
-@pytest.mark.parametrize("family", marked(PATHS))
+@pytest.mark.parametrize("family", marked((*PATHS, *ON_REQUEST)))
 def test_every_path_is_found(family):
     here = found(family)
-    assert set(here) == set(PATHS[family].split())
+    assert set(here) == set((PATHS | ON_REQUEST)[family].split())
     for path, target in here.items():
         assert target.function in FUNCTIONS
-        assert path.partition("-")[0] == target.function
+        assert path.partition("-")[0] == target.function or family == "huggingface"  # which has names of its own
         assert "float32" in target.dtypes
         assert set(target.dtypes) <= set(DTYPES)
         assert target.form
@@ -82,7 +101,7 @@ def test_every_path_is_found(family):
         assert target.version
 
 
-@pytest.mark.parametrize("family", marked(PATHS))
+@pytest.mark.parametrize("family", marked((*PATHS, *ON_REQUEST)))
 def test_every_path_computes_its_function(family):
     """Where nothing cancels: another variant of GELU is thousands of ulp away."""
     x = line("float32", 0.25, 4, 997)
@@ -99,6 +118,16 @@ def test_any_dtype_any_input(family):
             x = np.random.default_rng(33).integers(0, 1 << fmt.width, 33, fmt.uint)
             x[:3] = fmt.infinity, fmt.sign_mask | fmt.infinity, fmt.nan
             assert target.evaluate(dtype, x).shape == x.shape
+
+
+@pytest.mark.parametrize("family", marked(ON_REQUEST))
+def test_another_thread_gives_the_same_bits(family):
+    """A run calls them one at a time, but not from the thread that found them."""
+    x = line("float32", -3, 3, 100)
+    for target in found(family).values():
+        with ThreadPoolExecutor(1) as other:
+            y = other.submit(target.evaluate, "float32", x).result()
+        np.testing.assert_array_equal(y, target.evaluate("float32", x), err_msg=target.name)
 
 
 @pytest.mark.parametrize("family", marked(PATHS))
@@ -277,3 +306,43 @@ def test_tensorflow_by_erfc_keeps_the_tail():
     x = line("float32", -8, 8)
     assert largest(paths["gelu"], "float32", x) < 100
     assert largest(paths["gelu-erf"], "float32", x) > 1.6e7
+
+
+# ---- families on request ------------------------------------------------------------------------
+
+
+def test_families_on_request_are_found_when_all_is_asked_for(monkeypatch):
+    looked = []
+    monkeypatch.setattr(targets, "_discovered", lambda module: looked.append(module) or ((), "absent"))
+    _, absent = targets.find()
+    assert {"published", *ON_REQUEST} == {family for family, why in absent.items() if why == targets.ON_REQUEST}
+    assert not {"published", "mlx_", "paddle_"} & set(looked)
+    looked.clear()
+    targets.find(everything=True)
+    assert {"published", "mlx_", "paddle_"} <= set(looked)
+    assert looked.index("paddle_") < looked.index("tensorflow_")  # the other way round the process ends
+
+
+@pytest.mark.frameworks
+def test_compiled_functions_are_never_run_eagerly():
+    """Each dtype is a compilation of one code object, and dynamo's limit of 8 would silently fall back."""
+    paths = found("torch_compiled")
+    import torch
+
+    paths["gelu"].evaluate("float32", line("float32", -1, 1, 9))
+    assert torch._dynamo.config.recompile_limit > len(paths) * len(DTYPES)
+
+
+@pytest.mark.frameworks
+def test_litert_default_and_builtin_kernels_differ():
+    paths = found("litert")
+    x = np.float16([-4]).view(np.uint16)
+    assert paths["gelu"].evaluate("float16", x)[0] == 0x8000  # XNNPACK, zero from -3.4
+    assert paths["gelu-builtin"].evaluate("float16", x)[0] != 0x8000
+
+
+@pytest.mark.frameworks
+def test_keras_defaults_are_two_functions():
+    paths, x = found("keras"), line("float32", 2.6, 2.8, 99)
+    assert largest(paths["gelu"], "float32", x) < 8
+    assert paths["gelu_tanh-ops"].form.endswith("its default")

@@ -32,6 +32,7 @@ class Request:
     """What was typed."""
 
     targets: tuple[str, ...]
+    everything: bool
     functions: tuple[str, ...]
     dtypes: tuple[str, ...]
     plan: str
@@ -56,6 +57,7 @@ class Request:
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option("--all", "everything", is_flag=True, help="Also families that are slow to call, and re-implementations.")
 @click.option("--function", "functions", multiple=True, metavar="F", help="Judge only what computes F; may repeat.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Judge only in dtype D; may repeat.")
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
@@ -131,7 +133,12 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             ahead = Thread(target=_prepare_what_comes, args=(len(request.targets) == 1,), daemon=True)
             ahead.start()
             named = request.targets, request.functions, request.dtypes
-            options: dict[str, Any] = {"array": request.array, "compile": request.compile, "cflags": request.cflags}
+            options: dict[str, Any] = {
+                "everything": request.everything,
+                "array": request.array,
+                "compile": request.compile,
+                "cflags": request.cflags,
+            }
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
         found = _affordable(found, request)

@@ -75,8 +75,8 @@ class Hosted:
     def target(self, key: str, index: int) -> Target:
         return self._loaded[key][index]
 
-    def find(self, key: str, family: str) -> dict[str, Any]:
-        found, absent = targets.find([family])
+    def find(self, key: str, family: str, **looked_for: Any) -> dict[str, Any]:
+        found, absent = targets.find([family], **looked_for)
         return self._told(key, found) | {"absent": absent}
 
     def select(self, key: str, names: list[str], kwargs: str, **options: Any) -> dict[str, Any]:

@@ -44,17 +44,19 @@ class Hosts:
         for host in self._hosts.values():
             host.close()
 
-    def find(self, families: Collection[str] | None = None) -> tuple[list[Target], dict[str, str]]:
+    def find(
+        self,
+        families: Collection[str] | None = None,
+        everything: bool = False,
+        function: str | None = None,
+        dtype: str | None = None,
+    ) -> tuple[list[Target], dict[str, str]]:
         """As `targets.find`; children of several families start side by side."""
-        names = sorted(targets.families() if families is None else set(families))
-        new = [name for name in names if name not in self._families and not _is_ours(name)]
-        hosts = [self._host(name) for name in new]
-        with ThreadPoolExecutor(min(len(new), os.cpu_count() or 1) or 1) as pool:
-            self._families |= dict(zip(new, pool.map(_discovered, hosts), strict=True))
+        names, absent = targets.asked_for(families, everything)
         found: list[Target] = []
-        absent: dict[str, str] = {}
-        for name in names:
-            members, reason = self._families[name] if name in self._families else _found_here(name)
+        with ThreadPoolExecutor(min(len(names), os.cpu_count() or 1) or 1) as pool:
+            discovered = pool.map(lambda name: self._discovered(name, function, dtype), names)
+        for name, (members, reason) in zip(names, discovered, strict=True):
             found += members
             if reason:
                 absent[name] = reason
@@ -76,6 +78,22 @@ class Hosts:
             return [LostTarget(name=name, function=asked.function or "gelu", dtypes=dtypes, failure=failure)]
         return _proxies(host, key, answer["targets"])
 
+    def _discovered(self, family: str, function: str | None, dtype: str | None) -> tuple[list[Target], str]:
+        """Targets of one family, or why there are none: it may not survive its import."""
+        looked_for = {"function": function, "dtype": dtype}
+        if _is_ours(family):
+            found, absent = targets.find([family], **looked_for)
+            return found, absent.get(family, "")
+        key = f"{family} {function} {dtype}"
+        if key not in self._families:
+            host = self._host(family)
+            try:
+                answer = host.load(key, Loading("find", {"family": family, **looked_for}))
+            except TargetFailure as failure:
+                return [], str(failure)
+            self._families[key] = _proxies(host, key, answer["targets"]), answer["absent"].get(family, "")
+        return self._families[key]
+
     def _host(self, name: str) -> Host:
         return self._hosts.setdefault(name, Host(name, self._limits))
 
@@ -83,20 +101,6 @@ class Hosts:
 def _is_ours(family: str) -> bool:
     """Whether its code is this package's, or what this package runs on."""
     return getattr(import_module(targets.module_of(family)), "OURS", False)
-
-
-def _found_here(family: str) -> tuple[list[Target], str]:
-    found, absent = targets.find([family])
-    return found, absent.get(family, "")
-
-
-def _discovered(host: Host) -> tuple[list[Target], str]:
-    """Targets of one family, or why there are none: it may not survive its import."""
-    try:
-        answer = host.load("find", Loading("find", {"family": host.label}))
-    except TargetFailure as failure:
-        return [], str(failure)
-    return _proxies(host, "find", answer["targets"]), answer["absent"].get(host.label, "")
 
 
 def _proxies(host: Host, key: str, described: list[dict[str, Any]]) -> list[Target]:

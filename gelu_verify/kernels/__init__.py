@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePath
+from types import ModuleType
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from . import _cpu
 class Kernel:
     """One compiled kernel in one dtype.
 
-    `name` is `<function>_<form>`, with `-f32` where a 16-bit dtype is computed in float32 and rounded
-    once; `note` the formula; `version` a hash of the C code that was compiled.
+    `name` is `<function>_<form>`, with `-f32` where a 16-bit dtype is computed in float32 and rounded once,
+    or `<library>-<path>` of a re-implementation; `note` the formula, or where it is published; `version` a
+    hash of the C code that was compiled.
     """
 
     name: str
@@ -28,16 +30,32 @@ class Kernel:
     version: str
 
 
-def _compiled() -> tuple[Kernel, ...]:
-    versions = _cpu.versions()
-    return tuple(
-        Kernel(name, function, form, dtype, note, versions[PurePath(source).name])
-        for name, function, form, dtype, note, source in _cpu.kernels()
-    )
+class Door:
+    """The kernels of one compiled module, `kernels`, and how to run one."""
+
+    def __init__(self, module: ModuleType) -> None:
+        versions = module.versions()
+        self._module = module
+        self.kernels = tuple(
+            Kernel(name, function, form, dtype, note, versions[PurePath(source).name])
+            for name, function, form, dtype, note, source in module.kernels()
+        )
+        self._index = {(kernel.name, kernel.dtype): index for index, kernel in enumerate(self.kernels)}
+
+    def run(self, name: str, dtype: str, x_bits: np.ndarray, out_bits: np.ndarray) -> None:
+        """As `gelu_verify.kernels.run`."""
+        try:
+            index = self._index[name, dtype]
+        except KeyError:
+            raise one_of("kernel", f"{name} in {dtype}", [f"{k.name} in {k.dtype}" for k in self.kernels]) from None
+        for array in (x_bits, out_bits):
+            if array.dtype != get_format(dtype).uint:
+                raise one_of("array dtype for " + dtype, array.dtype.name, [get_format(dtype).uint.name])
+        self._module.run(index, x_bits, out_bits)
 
 
-KERNELS = _compiled()
-_INDEX = {(kernel.name, kernel.dtype): index for index, kernel in enumerate(KERNELS)}
+_OURS = Door(_cpu)
+KERNELS = _OURS.kernels
 
 
 def run(name: str, dtype: str, x_bits: np.ndarray, out_bits: np.ndarray) -> None:
@@ -58,11 +76,4 @@ def run(name: str, dtype: str, x_bits: np.ndarray, out_bits: np.ndarray) -> None
     >>> hex(y_bits[0])  # 1 + erf cancelled to nothing
     '0x80000000'
     """
-    try:
-        index = _INDEX[name, dtype]
-    except KeyError:
-        raise one_of("kernel", f"{name} in {dtype}", [f"{k.name} in {k.dtype}" for k in KERNELS]) from None
-    for array in (x_bits, out_bits):
-        if array.dtype != get_format(dtype).uint:
-            raise one_of("array dtype for " + dtype, array.dtype.name, [get_format(dtype).uint.name])
-    _cpu.run(index, x_bits, out_bits)
+    _OURS.run(name, dtype, x_bits, out_bits)

@@ -2,7 +2,9 @@
 
 A family is a module of this package with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is absent or broken. Its name is the module's, less a trailing
-underscore. Importing this package imports no framework; finding one family imports that one only.
+underscore. One whose module says `ON_REQUEST = True` (slow to call, or nothing that runs here) is found when
+it is named or everything is asked for; one that says `LOADS_FIRST = True` is imported before the others.
+Importing this package imports no framework; finding one family imports that one only.
 
 What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.
 """
@@ -20,6 +22,7 @@ from typing import Any
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..formats import DTYPES
 from ..functions import get_function
+from ._library import looking_for
 from .base import Target, first_line
 from .kinds import Asked, kind_of, kinds, load, misfit
 
@@ -29,6 +32,7 @@ Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked], Sequence[Target]]
 
 _NO_FAMILY = ("base", "callables", "kinds")
+ON_REQUEST = "only when it is named, or with --all"
 
 
 def families() -> list[str]:
@@ -47,38 +51,66 @@ def _modules() -> dict[str, str]:
     return {name.rstrip("_"): name for name in names if name not in _NO_FAMILY and not name.startswith("_")}
 
 
-def find(families: Collection[str] | None = None) -> tuple[list[Target], dict[str, str]]:
-    """All targets of the named families (default: every one), and why a family is absent.
+def find(
+    families: Collection[str] | None = None,
+    everything: bool = False,
+    function: str | None = None,
+    dtype: str | None = None,
+) -> tuple[list[Target], dict[str, str]]:
+    """All targets of the named families (default: those that are not on request), and why a family is absent.
+
+    Parameters
+    ----------
+    families : names
+    everything : where no families are named, those on request too
+    function, dtype : what is looked for: other paths are not tried, and may be left out
 
     Returns
     -------
     targets : list of Target, by family, in each family's own order
     absent : dict, family -> reason in one line
     """
-    modules = _modules()
-    for family in families or ():
-        if family not in modules:
-            raise one_of("target family", family, sorted(modules))
+    names, absent = asked_for(families, everything)
     targets: list[Target] = []
-    absent: dict[str, str] = {}
-    for family in sorted(modules if families is None else set(families)):
-        found, reason = _discovered(modules[family])
+    asked = [module_of(family) for family in names]
+    for module in sorted(asked, key=lambda module: not _says(module, "LOADS_FIRST")):
+        _discovered(module, function, dtype)
+    for module in asked:
+        found, reason = _discovered(module, function, dtype)
         targets += found
         if reason:
-            absent[family] = reason
+            absent[module.rstrip("_")] = reason
     return targets, absent
 
 
+def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[str], dict[str, str]]:
+    """Families to look for, sorted, and those that are only found on request; UsageError for an unknown one."""
+    modules = _modules()
+    if families is not None:
+        for family in families:
+            if family not in modules:
+                raise one_of("target family", family, sorted(modules))
+        return sorted(set(families)), {}
+    left = {family: ON_REQUEST for family in modules if not everything and _says(modules[family], "ON_REQUEST")}
+    return sorted(modules.keys() - left), dict(sorted(left.items()))
+
+
+def _says(module: str, what: str) -> bool:
+    """Whether a family module says so of itself; importing it imports no framework."""
+    return getattr(import_module(f"{__name__}.{module}"), what, False)
+
+
 @cache
-def _discovered(module: str) -> tuple[tuple[Target, ...], str]:
+def _discovered(module: str, function: str | None, dtype: str | None) -> tuple[tuple[Target, ...], str]:
     """Targets of one family module, or why there are none; looked for once per process."""
     try:
-        found = tuple(import_module(f"{__name__}.{module}").discover())
+        with looking_for(function, dtype):
+            found = tuple(import_module(f"{__name__}.{module}").discover())
     except TargetUnavailable as reason:
         return (), str(reason)
     except Exception as error:  # noqa: BLE001 - a framework of a version that we have never met: named, not fatal
         return (), f"{type(error).__name__}: {first_line(error)}"
-    return found, "" if found else "it is there, but none of its paths gives an answer"
+    return found, "" if found or function or dtype else "it is there, but none of its paths gives an answer"
 
 
 def select(
@@ -90,10 +122,11 @@ def select(
     array: str | None = None,
     compile: str | None = None,
     cflags: str | None = None,
+    everything: bool = False,
     find: Finder = find,
     load: Loader = load,
 ) -> tuple[list[Target], dict[str, str]]:
-    """The targets that a user named, each once, in that order; everything found when `names` is empty.
+    """The targets that a user named, each once, in that order; what is found without asking when `names` is empty.
 
     Parameters
     ----------
@@ -104,6 +137,7 @@ def select(
     dtype : keep what computes in this dtype, and that dtype only
     kwargs, array, compile : keyword arguments, array kind and compiler for Python callables
     cflags : flags for the compiler of a source file
+    everything : where `names` is empty, families on request too
     find, load : what finds families and loads what a user named; here, or in processes of their own
 
     Raises
@@ -123,10 +157,13 @@ def select(
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason
     if not names:
-        targets, absent = find()
+        targets, absent = find(everything=everything, function=function, dtype=dtype)
         return _kept(targets, function, dtype), absent
     ours = [name for name in names if kind[name] is None]
-    targets, absent = find({_family(name) for name in ours})
+    of = {_family(name) for name in ours}
+    targets, absent = find(of, function=function, dtype=dtype)
+    if not all(any(name in (target.family, target.name) for target in targets) for name in ours):
+        targets, absent = find(of)  # what it computes, for the error
     for name in ours:
         if _family(name) in absent:
             raise MissingMeasurement(f"{name} was asked for, but {absent[_family(name)]}")

@@ -182,9 +182,9 @@ def kind_of_module(module: str | None) -> ArrayKind | None:
     return next((kind for kind in KINDS.values() if root in kind.roots), None)
 
 
-def bits_of(name: str, dtype: str, array: Any) -> np.ndarray:
-    """Bits of what target `name` returned; TargetFailure when it is no array, or not of `dtype`."""
-    kind = next((kind for kind in KINDS.values() if kind.owns(array)), None)
+def bits_of(name: str, dtype: str, array: Any, *more: ArrayKind) -> np.ndarray:
+    """Bits of what target `name` returned; TargetFailure when it is no array (of `more` too), or not of `dtype`."""
+    kind = next((kind for kind in (*more, *KINDS.values()) if kind.owns(array)), None)
     try:
         found = kind.to_bits(array) if kind else foreign_bits(array)
     except TargetFailure as refusal:

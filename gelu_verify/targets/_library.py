@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -53,7 +54,7 @@ class LibraryTarget(Target):
 
     def store(self, dtype: str, loaded: Loaded, result: Any) -> np.ndarray:
         with self.arrays.session(dtype):
-            return bits_of(self.name, dtype, result)
+            return bits_of(self.name, dtype, result, self.arrays)
 
 
 @dataclass(frozen=True)
@@ -136,10 +137,26 @@ def _broken(package: str, error: Exception) -> str:
     return f"{package} cannot be imported: {type(error).__name__}: {first_line(error)}"
 
 
+_looked_for: ContextVar[tuple[str | None, str | None]] = ContextVar("looked_for", default=(None, None))
+
+
+@contextmanager
+def looking_for(function: str | None, dtype: str | None) -> Iterator[None]:
+    """While paths that compute another function, and other dtypes, need not be tried."""
+    token = _looked_for.set((function, dtype))
+    try:
+        yield
+    finally:
+        _looked_for.reset(token)
+
+
 def probed(targets: Iterable[AnyTarget], takes: Callable[[AnyTarget, str], bool]) -> Iterator[AnyTarget]:
     """Each target with those of its dtypes that it takes; those that take none are left out."""
+    function, only = _looked_for.get()
     for target in targets:
-        dtypes = tuple(dtype for dtype in target.dtypes if takes(target, dtype))
+        if function not in (None, target.function):
+            continue
+        dtypes = tuple(dtype for dtype in target.dtypes if only in (None, dtype) and takes(target, dtype))
         if dtypes:
             yield dataclasses.replace(target, dtypes=dtypes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
@@ -22,6 +22,8 @@ NATIVE = "CPU provider, one node"
 CONTRIB = "CPU provider, one com.microsoft node"
 UNFUSED = "CPU provider, graph optimizations off"
 FUSED = "CPU provider, graph as exported, default optimizations"
+BODY = "CPU provider, the function body of the operator's definition, graph optimizations off"
+BODY_FUSED = "CPU provider, the function body of the operator's definition, default optimizations"
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,15 @@ class Graph:
     steps: tuple[Step, ...]
     opset: int = 20
     optimize: bool = True
+    body: bool = False  # the only node is replaced by its definition, as a backend without a kernel for it does
 
 
 def _one(op: str, domain: str = "", opset: int = 20, **attributes: Any) -> Graph:
     return Graph((Step(op, ("x",), "y", tuple(attributes.items()), domain),), opset)
+
+
+def _body(optimize: bool, **attributes: Any) -> Graph:
+    return replace(_one("Gelu", **attributes), optimize=optimize, body=True)
 
 
 def _by_erf(optimize: bool) -> Graph:
@@ -73,8 +80,17 @@ PATHS = (  # name, function, form, note, graph
     ("gelu-contrib", "gelu", "com.microsoft.Gelu", CONTRIB, _one("Gelu", MICROSOFT)),
     ("gelu-erf", "gelu", "0.5 (x (1 + Erf(x/sqrt 2)))", UNFUSED, _by_erf(optimize=False)),
     ("gelu-fused", "gelu", "0.5 (x (1 + Erf(x/sqrt 2)))", FUSED, _by_erf(optimize=True)),
+    ("gelu-body", "gelu", "0.5 x (1 + Erf(x/Sqrt(2)))", BODY, _body(optimize=False)),
+    ("gelu-body_fused", "gelu", "0.5 x (1 + Erf(x/Sqrt(2)))", BODY_FUSED, _body(optimize=True)),
     ("gelu_tanh", "gelu_tanh", "Gelu-20, approximate=tanh", NATIVE, _one("Gelu", approximate="tanh")),
     ("gelu_tanh-fastgelu", "gelu_tanh", "com.microsoft.FastGelu", CONTRIB, _one("FastGelu", MICROSOFT)),
+    (
+        "gelu_tanh-body",
+        "gelu_tanh",
+        "0.5 x (1 + Tanh(Sqrt(0.63661977236) (x + 0.044715 Pow(x, 3))))",
+        BODY,
+        _body(optimize=False, approximate="tanh"),
+    ),
     ("gelu_sigmoid", "gelu_sigmoid", "com.microsoft.QuickGelu", CONTRIB, _one("QuickGelu", MICROSOFT, alpha=1.702)),
     ("gelu_sigmoid-sigmoid", "gelu_sigmoid", "x Sigmoid(1.702 x)", UNFUSED, _by_sigmoid(SCALE)),
     ("silu", "silu", "Swish-24", NATIVE, _one("Swish", opset=24)),
@@ -166,7 +182,7 @@ def _model(graph: Graph, dtype: str) -> bytes:
             names.append(operand)
         nodes.append(helper.make_node(step.op, names, [step.result], domain=step.domain, **dict(step.attributes)))
     body = helper.make_graph(
-        nodes,
+        _definition(nodes[0], element) if graph.body else nodes,
         "path",
         [helper.make_tensor_value_info("x", element, ["n"])],
         [helper.make_tensor_value_info("y", element, ["n"])],
@@ -175,6 +191,20 @@ def _model(graph: Graph, dtype: str) -> bytes:
     domains = [helper.make_opsetid("", graph.opset), helper.make_opsetid(MICROSOFT, 1)]
     model = helper.make_model(body, opset_imports=domains, ir_version=IR_VERSION)
     return bytes(model.SerializeToString())
+
+
+def _definition(node: Any, element: int) -> list[Any]:
+    """The nodes of the function that ONNX defines the operator by, from x to y."""
+    onnx, helper = framework("onnx"), framework("onnx.helper")
+    schema = framework("onnx.defs").get_schema(node.op_type, 20)
+    kind = helper.make_tensor_type_proto(element, ["n"]).SerializeToString()
+    function = onnx.FunctionProto()
+    function.ParseFromString(schema.get_context_dependent_function(node.SerializeToString(), [kind]))
+    outer = {function.input[0]: "x", function.output[0]: "y"}
+    for inner in function.node:
+        inner.input[:] = [outer.get(name, name) for name in inner.input]
+        inner.output[:] = [outer.get(name, name) for name in inner.output]
+    return list(function.node)
 
 
 def _constant(name: str, dtype: str, value: float) -> Any:

@@ -181,9 +181,11 @@ def _gradients(torch: ModuleType) -> Iterator[Path]:
     others = (
         ("gelu_tanh", "gelu_tanh", 'F.gelu(approximate="tanh")', lambda x: F.gelu(x, approximate="tanh")),
         ("silu", "silu", "F.silu", F.silu),
-        *_eager(torch),
     )
     for name, function, form, forward in others:
+        path, apart = f"{name}_grad-strided", after(forward, lambda x: strided(x)[0])
+        yield Path(path, f"{function}_grad", f"backward of {form}", backward, apart, f"{note}strided")
+    for name, function, form, forward in (*others, *_eager(torch)):
         path = name.replace(function, f"{function}_grad", 1)
         yield Path(path, f"{function}_grad", f"backward of {form}", backward, after(forward), f"{note}contiguous")
 

@@ -1,0 +1,12 @@
+"""Re-implementations of published GELUs that do not install here, compiled from src/published/.
+
+Formula, constants, dtype and order of rounding are the library's, as its source says; the code is ours.
+"""
+
+from __future__ import annotations
+
+from . import Door, _published
+
+_DOOR = Door(_published)
+PUBLISHED = _DOOR.kernels
+run = _DOOR.run

@@ -1,0 +1,59 @@
+"""Hugging Face transformers: the formulas of `transformers.activations`, which PyTorch runs one operation at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+from ._arrays import get_kind
+from ._library import Path, framework, library_targets
+from .base import Target
+
+ON_REQUEST = True  # importing it takes seconds
+
+NOTE = "PyTorch on the CPU, eager, as transformers.activations codes it"
+ACTIVATIONS = (  # name in ACT2FN, function, form
+    ("gelu", "gelu", "F.gelu"),
+    ("gelu_python", "gelu", "x 0.5 (1 + erf(x/sqrt 2))"),
+    ("gelu_10", "gelu", "clip(F.gelu(x), -10, 10)"),
+    ("gelu_new", "gelu_tanh", "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 pow(x, 3))))"),
+    ("gelu_fast", "gelu_tanh", "0.5 x (1 + tanh(0.7978845608 x (1 + 0.044715 x x)))"),
+    ("gelu_accurate", "gelu_tanh", "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 pow(x, 3))))"),
+    ("gelu_pytorch_tanh", "gelu_tanh", 'F.gelu(approximate="tanh")'),
+    ("gelu_python_tanh", "gelu_tanh", "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 pow(x, 3))))"),
+    ("quick_gelu", "gelu_sigmoid", "x sigmoid(1.702 x)"),
+    ("silu", "silu", "F.silu"),
+)
+
+
+def discover() -> Iterator[Target]:
+    """Every activation that this version knows, forward and by autograd, in the dtypes that it takes."""
+    framework("transformers")
+    torch, activations = framework("torch"), framework("transformers.activations")
+    version = f"{framework('transformers').__version__}, torch {torch.__version__}"
+    return library_targets("huggingface", version, _paths(torch, activations), arrays=get_kind("torch"), note=NOTE)
+
+
+def _paths(torch: ModuleType, activations: ModuleType) -> Iterator[Path]:
+    for name, function, form in ACTIVATIONS:
+        if name in activations.ACT2FN:
+            forward = activations.ACT2FN[name]
+            yield Path(name, function, form, forward)
+            yield Path(
+                f"{name}_grad", f"{function}_grad", f"backward of {form}", _backward(torch), _after(torch, forward)
+            )
+
+
+def _after(torch: ModuleType, forward: Callable[[Any], Any]) -> Callable[[Any], tuple]:
+    """The forward pass belongs to `prepare` and is not timed."""
+
+    def prepare(x: Any) -> tuple:
+        leaf = x.detach().requires_grad_()
+        return forward(leaf), leaf, torch.ones_like(leaf)
+
+    return prepare
+
+
+def _backward(torch: ModuleType) -> Callable[..., Any]:
+    return lambda y, x, ones: torch.autograd.grad(y, x, ones, retain_graph=True)[0]

@@ -1,0 +1,140 @@
+"""LiteRT (TensorFlow Lite) on the CPU: one-operator models, by the XNNPACK delegate and by the built-in kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..errors import TargetFailure
+from ..formats import numpy_dtype
+from ._library import answers, framework, probed
+from .base import Target
+
+ON_REQUEST = True  # its models are written anew for every length
+
+LITERT_TYPES = {"float16": "FLOAT16", "float32": "FLOAT32"}
+DELEGATES = (  # suffix, how operators are resolved, in words
+    ("", "AUTO", "the default: XNNPACK delegate"),
+    ("-builtin", "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "built-in kernels, no delegate"),
+)
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A built-in operator of one input, with its options."""
+
+    name: str
+    options: str = ""
+    approximate: bool = False
+
+
+PATHS = (  # name, function, form, operator
+    ("gelu", "gelu", "GELU", Operator("GELU", "GeluOptions")),
+    ("gelu_tanh", "gelu_tanh", "GELU, approximate", Operator("GELU", "GeluOptions", approximate=True)),
+    ("relu", "relu", "RELU", Operator("RELU")),
+    ("elu", "elu", "ELU", Operator("ELU")),
+    ("tanh", "tanh", "TANH", Operator("TANH")),
+    ("sigmoid", "sigmoid", "LOGISTIC", Operator("LOGISTIC")),
+    ("exp", "exp", "EXP", Operator("EXP")),
+)
+
+
+def discover() -> Iterator[Target]:
+    """Every path, in the dtypes that it takes."""
+    framework("ai_edge_litert.interpreter", "ai-edge-litert")
+    framework("flatbuffers")
+    version = framework("importlib.metadata").version("ai-edge-litert")
+    return probed(
+        (
+            LitertTarget(
+                name=f"litert.{name}{suffix}",
+                function=function,
+                dtypes=tuple(LITERT_TYPES),
+                form=form,
+                note=f"CPU, one thread, {how}",
+                version=version,
+                operator=operator,
+                resolver=resolver,
+            )
+            for suffix, resolver, how in DELEGATES
+            for name, function, form, operator in PATHS
+        ),
+        answers,
+    )
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An interpreter with its input set, and the places of its tensors."""
+
+    interpreter: Any
+    y: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LitertTarget(Target):
+    """A model of one operator; the interpreter copies its input and output."""
+
+    operator: Operator
+    resolver: str
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
+        interpreter = _interpreter(self.operator, dtype, self.resolver, x_bits.size)
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x_bits.view(numpy_dtype(dtype)))
+        return Loaded(interpreter, interpreter.get_output_details()[0]["index"])
+
+    def call(self, loaded: Loaded) -> None:
+        loaded.interpreter.invoke()
+
+    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
+        y = loaded.interpreter.get_tensor(loaded.y)
+        if y.dtype != numpy_dtype(dtype):
+            raise TargetFailure(f"{self.name} returned {y.dtype} where {dtype} was expected")
+        return y.view(f"u{y.itemsize}")
+
+
+@lru_cache(maxsize=4)
+def _interpreter(operator: Operator, dtype: str, resolver: str, size: int) -> Any:
+    litert = framework("ai_edge_litert.interpreter")
+    interpreter = litert.Interpreter(
+        model_content=_model(operator, dtype, size),
+        experimental_op_resolver_type=getattr(litert.OpResolverType, resolver),
+        num_threads=1,
+    )
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def _model(operator: Operator, dtype: str, size: int) -> bytes:
+    """A TFLite flatbuffer: x of `size` elements, one operator, y."""
+    flatbuffers, schema = framework("flatbuffers"), framework("ai_edge_litert.schema_py_generated")
+    code = schema.OperatorCodeT()
+    code.builtinCode = getattr(schema.BuiltinOperator, operator.name)
+    code.deprecatedBuiltinCode = min(code.builtinCode, 127)  # one byte; the wider field decides
+    code.version = 1
+    node = schema.OperatorT()
+    node.opcodeIndex, node.inputs, node.outputs = 0, [0], [1]
+    if operator.options:
+        node.builtinOptionsType = getattr(schema.BuiltinOptions, operator.options)
+        node.builtinOptions = getattr(schema, f"{operator.options}T")()
+        node.builtinOptions.approximate = operator.approximate
+    graph = schema.SubGraphT()
+    graph.tensors = [_tensor(schema, name, dtype, size) for name in (b"x", b"y")]
+    graph.inputs, graph.outputs, graph.operators, graph.name = [0], [1], [node], b"path"
+    model = schema.ModelT()
+    model.version, model.description = 3, b""
+    model.buffers, model.operatorCodes, model.subgraphs = [schema.BufferT()], [code], [graph]
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def _tensor(schema: Any, name: bytes, dtype: str, size: int) -> Any:
+    tensor = schema.TensorT()
+    tensor.name, tensor.shape, tensor.buffer = name, [size], 0
+    tensor.type = getattr(schema.TensorType, LITERT_TYPES[dtype])
+    return tensor

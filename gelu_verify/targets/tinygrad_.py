@@ -1,0 +1,110 @@
+"""tinygrad on the CPU: `Tensor.gelu` and its relatives, compiled by clang for every length, gradients, blocks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import TargetFailure, TargetUnavailable
+from ..formats import DTYPES, get_format
+from ._arrays import ArrayKind
+from ._library import Path, framework, library_targets
+from .base import Target
+
+ON_REQUEST = True  # it calls clang for every function, dtype and length
+
+TINYGRAD_DTYPES = {"float16": "half", "bfloat16": "bfloat16", "float32": "float", "float64": "double"}
+NOTE = "CPU, one fused kernel compiled by clang"
+
+
+class TinygradKind(ArrayKind):
+    name = "tinygrad"
+    roots = ("tinygrad",)
+    classes = ("Tensor",)
+
+    def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
+        tinygrad = framework("tinygrad")
+        return tinygrad.Tensor(bits, device="CPU").bitcast(getattr(tinygrad.dtypes, dtype)).realize()
+
+    def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
+        tinygrad = framework("tinygrad")
+        dtype = next((name for name in DTYPES if array.dtype == getattr(tinygrad.dtypes, name)), str(array.dtype))
+        if dtype not in DTYPES:
+            raise TargetFailure(dtype)
+        return dtype, array.bitcast(getattr(tinygrad.dtypes, get_format(dtype).uint.name)).numpy()
+
+    def wait(self, array: Any) -> Any:
+        return array.realize()
+
+
+def discover() -> Iterator[Target]:
+    """Every path, in every dtype: none is compiled before it is measured."""
+    os.environ.setdefault("CACHELEVEL", "0")  # its cache of compiled code may be used from one thread only
+    tinygrad = framework("tinygrad")
+    compiler = os.environ.get("CC", "clang")
+    if shutil.which(compiler) is None:
+        raise TargetUnavailable(f"tinygrad is installed, but {compiler}, which it compiles with, is not")
+    brain = _knows(compiler, "__bf16")
+    version = framework("importlib.metadata").version("tinygrad")
+    Tensor = tinygrad.Tensor
+    return library_targets(
+        "tinygrad",
+        version,
+        (*_forward(Tensor), *_gradients(Tensor), *_blocks(Tensor)),
+        arrays=TinygradKind(),
+        note=NOTE,
+        takes=lambda target, dtype: brain or dtype != "bfloat16",
+    )
+
+
+def _knows(compiler: str, type_name: str) -> bool:
+    """Whether the compiler has that C type here; clang before 17 has no bfloat16 on x86-64."""
+    source = f"{type_name} f({type_name} *x) {{ return *x; }}"
+    command = [compiler, "-x", "c", "-fsyntax-only", "-"]
+    return subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode == 0
+
+
+Forward = tuple[str, str, str, Callable[[Any], Any]]
+
+
+def _functions(Tensor: Any) -> tuple[Forward, ...]:
+    return (
+        (
+            "gelu",
+            "gelu",
+            'gelu("none"): 0.5 x (1 + erf(x/sqrt 2)), erf by Abramowitz and Stegun 7.1.26',
+            lambda x: x.gelu(approximate="none"),
+        ),
+        ("gelu_tanh", "gelu_tanh", "gelu(): 0.5 x (1 + tanh(...)), tanh(u) = 2 sigmoid(2 u) - 1", Tensor.gelu),
+        ("gelu_sigmoid", "gelu_sigmoid", "quick_gelu(): x sigmoid(1.702 x)", Tensor.quick_gelu),
+        ("silu", "silu", "silu(): x sigmoid(x)", Tensor.silu),
+    )
+
+
+def _forward(Tensor: Any) -> Iterator[Path]:
+    for name, function, form, compute in _functions(Tensor):
+        yield Path(name, function, form, compute)
+
+
+def _gradients(Tensor: Any) -> Iterator[Path]:
+    def gradient(forward: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda x: forward(x).sum().gradient(x)[0]
+
+    for name, function, form, forward in _functions(Tensor):
+        yield Path(f"{name}_grad", f"{function}_grad", f"gradient of {form}", gradient(forward))
+
+
+def _blocks(Tensor: Any) -> tuple[Path, ...]:
+    return (
+        Path("relu", "relu", "relu()", Tensor.relu),
+        Path("elu", "elu", "elu()", Tensor.elu),
+        Path("erf", "erf", "erf()", Tensor.erf),
+        Path("tanh", "tanh", "tanh()", Tensor.tanh),
+        Path("sigmoid", "sigmoid", "sigmoid()", Tensor.sigmoid),
+        Path("exp", "exp", "exp()", Tensor.exp),
+    )

@@ -1,0 +1,91 @@
+"""PyTorch through `torch.compile`: what inductor makes of F.gelu and its relatives, forward and backward."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from types import ModuleType
+from typing import Any
+
+from ..errors import TargetUnavailable
+from ._arrays import get_kind
+from ._library import Path, framework, library_targets, quiet
+from .base import Target
+
+ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
+
+NOTE = "CPU, torch.compile(dynamic=True), inductor"
+
+
+def discover() -> Iterator[Target]:
+    """Every path, in every dtype: none is compiled before it is measured."""
+    torch = framework("torch")
+    if not any(shutil.which(compiler) for compiler in ("g++", "clang++", "c++")):
+        raise TargetUnavailable("torch.compile needs a C++ compiler, and there is none")
+    return library_targets(
+        "torch_compiled",
+        torch.__version__,
+        _paths(torch),
+        arrays=get_kind("torch"),
+        note=NOTE,
+        takes=lambda target, dtype: True,
+    )
+
+
+def _paths(torch: ModuleType) -> Iterator[Path]:
+    F = torch.nn.functional
+    functions: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
+        ("gelu", "F.gelu", F.gelu),
+        ("gelu_tanh", 'F.gelu(approximate="tanh")', partial(F.gelu, approximate="tanh")),
+        ("gelu_sigmoid", "x sigmoid(1.702 x)", lambda x: x * torch.sigmoid(1.702 * x)),
+        ("silu", "F.silu", F.silu),
+    )
+    for name, form, forward in functions:
+        compiled = _compiled(torch, forward)
+        yield Path(name, name, form, lambda x, function: function(x), _forward(compiled))
+        yield Path(f"{name}_grad", f"{name}_grad", f"backward of {form}", _backward(torch), _after(torch, compiled))
+
+
+Compute = Callable[..., Any]
+Compiled = Callable[[Any, bool], Compute]
+
+
+def _compiled(torch: ModuleType, forward: Compute) -> Compiled:
+    """`forward` compiled for a dtype, with or without gradient, for any length; once in this process."""
+
+    @cache
+    def of(dtype: Any, gradient: bool) -> Compute:
+        inductor: Any = framework("torch._inductor.config")
+        inductor.compile_threads = 1  # no pool of processes that outlives the run
+        # all paths share one code object: beyond the limit it would run eagerly, which fullgraph=True refuses to hide
+        dynamo: Any = framework("torch._dynamo.config")
+        dynamo.recompile_limit = 256
+        compiled = torch.compile(lambda x: forward(x), dynamic=True, fullgraph=True)
+        with quiet():
+            x = torch.ones(8, dtype=dtype, requires_grad=gradient)
+            y = compiled(x)
+            if gradient:
+                torch.autograd.grad(y, x, torch.ones_like(x))
+        return compiled
+
+    return of
+
+
+def _forward(compiled: Compiled) -> Compute:
+    """Compiling belongs to `prepare` and is not timed."""
+    return lambda x: (x, compiled(x.dtype, False))
+
+
+def _after(torch: ModuleType, compiled: Compiled) -> Compute:
+    """The forward pass belongs to `prepare` and is not timed."""
+
+    def prepare(x: Any) -> tuple:
+        leaf = x.detach().requires_grad_()
+        return compiled(x.dtype, True)(leaf), leaf, torch.ones_like(leaf)
+
+    return prepare
+
+
+def _backward(torch: ModuleType) -> Compute:
+    return lambda y, x, ones: torch.autograd.grad(y, x, ones, retain_graph=True)[0]
