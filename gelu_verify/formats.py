@@ -214,7 +214,7 @@ def _parse_magnitude(body: str, text: str) -> Dyadic | Fraction:
         return Fraction(0)
     if abs(exponent + len(str(digits))) > 5000:  # beyond every format: keep only on which side
         return (1, 20000) if exponent > 0 else (1, -20000)
-    return Fraction(digits) * Fraction(10) ** exponent
+    return Fraction(digits * 10**exponent) if exponent >= 0 else Fraction(digits, 10**-exponent)
 
 
 def floor_log2(value: Fraction) -> int:

@@ -7,11 +7,12 @@ import json
 from ..lookup import answer, elsewhere
 
 MEDIA_TYPE = "application/json"
+_COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 def encoded(content: object) -> bytes:
     """Compact JSON, ASCII, without NaN or infinity."""
-    return json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
+    return _COMPACT.encode(content).encode()
 
 
 def look_up(function: str, dtype: str, x_bits: int, digits: int) -> bytes:

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from .problems import Problem, bad, too_large
+from .problems import Problem, bad, too_large, unfit
 from .settings import Limits
 
 PIECE = 1 << 18
@@ -22,7 +22,7 @@ async def read_body(request: Request, limits: Limits, most: int, expected: int |
 
     Raises
     ------
-    Problem : 413 longer than `most`; 408 too slow; 400 cut off, or not `expected` bytes long
+    Problem : 413 longer than `most`; 408 too slow; 400 cut off; 409 not `expected` bytes long
     """
     told = request.headers.get("content-length", "")
     if told.isdigit() and int(told) > most:
@@ -52,7 +52,7 @@ async def read_body(request: Request, limits: Limits, most: int, expected: int |
 
 
 def wrong_length(found: int, expected: int) -> Problem:
-    return bad(f"the body has {found} bytes, accepted are exactly {expected}", "wrong-length")
+    return unfit(f"the body has {found} bytes, accepted are exactly {expected}", "wrong-length")
 
 
 def json_of(body: bytes | bytearray) -> Any:

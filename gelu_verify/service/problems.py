@@ -62,6 +62,11 @@ def bad(detail: str, kind: str = "bad-request") -> Problem:
     return Problem(400, kind, detail)
 
 
+def unfit(detail: str, kind: str = "unfit") -> Problem:
+    """409: a body that is sound, but does not fit what its URL names."""
+    return Problem(409, kind, detail)
+
+
 RESPONSES = {
     "default": {
         "description": "Any error: RFC 9457 problem details.",

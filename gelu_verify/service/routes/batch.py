@@ -18,7 +18,7 @@ from ..bodies import Pieces, json_of, read_body
 from ..caching import FOR_NOBODY
 from ..hall import hall_of
 from ..naming import DtypeName, FunctionName, checked
-from ..problems import Problem, bad
+from ..problems import Problem, unfit
 from ..settings import Limits
 
 router = APIRouter(tags=["reference"])
@@ -101,7 +101,7 @@ async def _raw(request: Request, function: str, fmt: Format) -> Response:
     hall = hall_of(request)
     size = fmt.uint.itemsize
     if (body := await read_body(request, hall.limits, hall.limits.body_bytes)) and len(body) % size:
-        raise bad(f"the body has {len(body)} bytes, no multiple of the {size} of {fmt.name}", "wrong-length")
+        raise unfit(f"the body has {len(body)} bytes, no multiple of the {size} of {fmt.name}", "wrong-length")
     x = np.frombuffer(body, fmt.uint.newbyteorder("<"))
     await hall.batches.run(_fill, function, fmt, x, hall.limits.batch_s)
     hall.metrics.values.labels("raw").inc(len(x))
@@ -116,9 +116,10 @@ def _bits(fmt: Format, content: Any, most: int) -> np.ndarray:
         raise Problem(413, "too-large", f"x_bits has {len(texts)} values (accepted: up to {most}; more as {RAW})")
     found = []
     for index, text in enumerate(texts):
-        if not isinstance(text, str) or not _BITS.fullmatch(text) or (bits := int(text, 16)) >> fmt.width:
-            shown = repr(text)[:40]
-            raise Problem(422, "invalid", f"x_bits[{index}] is {shown}, no bits of {fmt.name} ({fmt.width} bits)")
+        if not isinstance(text, str) or not _BITS.fullmatch(text):
+            raise Problem(422, "invalid", f"x_bits[{index}] is {repr(text)[:40]} (accepted: bits such as 0xc0d00000)")
+        if (bits := int(text, 16)) >> fmt.width:
+            raise unfit(f"x_bits[{index}] is {text}, too wide for {fmt.name} ({fmt.width} bits)")
         found.append(bits)
     return np.array(found, fmt.uint)
 
