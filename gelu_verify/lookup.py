@@ -128,6 +128,11 @@ class _Writer:
         return {"bits": text[0], "hex": text[1], "decimal": text[2]}
 
 
+def written(fmt: Format, bits: int, digits: int) -> dict[str, str]:
+    """A number of the format as bits, hex float and decimal."""
+    return _Writer(fmt, digits, [bits]).number(bits)
+
+
 def _texts(fmt: Format, bits: int, value: float, digits: int) -> tuple[str, str]:
     """Hex float and decimal of `value`, exact in float64 as every number of our formats is."""
     if not math.isfinite(value):

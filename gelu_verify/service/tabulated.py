@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 
 from .. import __version__
-from ..formats import Format, get_format
-from ..plans import make_plan
+from ..formats import FORMATS, Format, get_format
+from ..functions import FUNCTIONS
+from ..plans import PLANS, make_plan
 from ..reference import reference_bits
 
 MEDIA_TYPES = {
@@ -122,3 +124,14 @@ def _h(table: Table) -> bytes:
 
 
 WRITERS: dict[str, Callable[[Table], bytes]] = {"npy": _npy, "csv": _csv, "parquet": _parquet, "bin": _bin, "h": _h}
+
+
+def catalogue(static: bool) -> dict[str, Any]:
+    """What can be asked for, here or in a folder of files."""
+    entries = [
+        {"name": f.name, "formula": f.formula, "gradient_of": f.gradient_of, "approximates": f.approximates}
+        for f in FUNCTIONS.values()
+    ]
+    keys = ("name", "width", "precision", "emin", "emax", "has_infinity")
+    dtypes = [{key: getattr(fmt, key) for key in keys} for fmt in FORMATS.values()]
+    return {"version": __version__, "static": static, "functions": entries, "dtypes": dtypes, "plans": list(PLANS)}

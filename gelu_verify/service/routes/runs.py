@@ -69,6 +69,7 @@ class Matrix(BaseModel):
     results: list[Cell]
 
 
+@router.get("/v1/runs.json", response_model=RunList, summary="The same, under the name that a static copy has")
 @router.get("/v1/runs", response_model=RunList, summary="Published runs")
 async def runs(request: Request) -> Response:
     hall = hall_of(request)
@@ -84,6 +85,7 @@ async def runs_csv(request: Request) -> Response:
     return kept(request, _csv(flat), CSV, REVALIDATED, "runs.csv")
 
 
+@router.get("/v1/matrix.json", response_model=Matrix, summary="The same, under the name that a static copy has")
 @router.get("/v1/matrix", response_model=Matrix, summary="The newest result of everything that was judged")
 async def matrix(request: Request) -> Response:
     hall = hall_of(request)
@@ -107,6 +109,7 @@ async def compare(
     return (await hall.work.run(render_runs, found)).response(REVALIDATED)
 
 
+@router.get("/v1/runs/{run}/manifest.json", summary="The same, under the name that a static copy has")
 @router.get("/v1/runs/{run}", summary="A run: its manifest, as docs/json.md has it")
 async def one_run(request: Request, run: RunId) -> dict[str, Any]:
     return kept(request, encoded(_found(hall_of(request), run).manifest), MEDIA_TYPE, REVALIDATED)  # type: ignore[return-value]

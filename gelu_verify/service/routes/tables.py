@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from ...formats import FORMATS
-from ...functions import FUNCTIONS
 from ..answers import MEDIA_TYPE, encoded
 from ..caching import FOR_EVER, REVALIDATED, kept
 from ..hall import Hall, hall_of
 from ..naming import DtypeName, FunctionName, checked
 from ..problems import not_found
-from ..tabulated import MEDIA_TYPES, WRITERS, File, file
+from ..tabulated import MEDIA_TYPES, WRITERS, File, catalogue, file
 
 router = APIRouter(tags=["tables"])
 Kind = Annotated[str, Path(json_schema_extra={"enum": list(WRITERS)}, description="File format.")]
@@ -46,8 +44,11 @@ class DtypeEntry(BaseModel):
 class Catalogue(BaseModel):
     """What can be asked for."""
 
+    version: str
+    static: bool = Field(description="Whether this is a folder of files, without a server behind it.")
     functions: list[FunctionEntry]
     dtypes: list[DtypeEntry]
+    plans: list[str]
 
 
 class TableFile(BaseModel):
@@ -68,15 +69,10 @@ class TableEntry(BaseModel):
     files: list[TableFile]
 
 
-@router.get("/v1/functions", response_model=Catalogue, summary="Functions and dtypes")
+@router.get("/v1/functions.json", response_model=Catalogue, summary="The same, under the name that a static copy has")
+@router.get("/v1/functions", response_model=Catalogue, summary="Functions, dtypes and plans")
 async def functions(request: Request) -> Response:
-    entries = [
-        {"name": f.name, "formula": f.formula, "gradient_of": f.gradient_of, "approximates": f.approximates}
-        for f in FUNCTIONS.values()
-    ]
-    keys = ("name", "width", "precision", "emin", "emax", "has_infinity")
-    dtypes = [{key: getattr(fmt, key) for key in keys} for fmt in FORMATS.values()]
-    return kept(request, encoded({"functions": entries, "dtypes": dtypes}), MEDIA_TYPE, REVALIDATED)
+    return kept(request, encoded(catalogue(static=False)), MEDIA_TYPE, REVALIDATED)
 
 
 # The more dots, the earlier: a name in a path may hold dots too.
