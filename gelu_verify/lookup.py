@@ -242,12 +242,13 @@ def _quotient(entry: Function, fmt: Format, x_bits: int) -> float | None:
     """The same as a difference quotient of exact values: good to 15 digits for every function."""
     m, e = fmt.dyadic(x_bits)
     try:
-        low, high = (sum(enclose(entry, ((m << _STEP) + side * m, e - _STEP), _ENOUGH)) / 2 for side in (-1, 1))
+        ends = [enclose(entry, ((m << _STEP) + side * m, e - _STEP), _ENOUGH) for side in (-1, 1)]
     except OracleError:
         return None
-    if low + high == 0:
+    below, above = (Fraction(low + high, 2) for low, high in ends)
+    if below + above == 0:
         return None
-    return _short(float(abs((high - low) * Fraction(2) ** _STEP / (high + low))))
+    return _short(float(abs((above - below) * 2**_STEP / (above + below))))
 
 
 def _short(kappa: float) -> float | None:

@@ -53,14 +53,14 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        responses=problems.RESPONSES,  # type: ignore[arg-type]
+        responses=problems.RESPONSES,
         redirect_slashes=False,
     )
     app.state.hall = hall
     problems.register(app)
     for module in sorted(info.name for info in pkgutil.iter_modules(routes.__path__)):
         app.include_router(importlib.import_module(f"{routes.__name__}.{module}").router)
-    app.openapi = lambda: _schema(app)  # type: ignore[method-assign]
+    app.openapi = lambda: _schema(app)
     return Door(app, hall)
 
 

@@ -16,7 +16,6 @@ from ..errors import UsageError
 from ..formats import FORMATS
 from ..functions import FUNCTIONS
 from ..lookup import is_quick
-from . import problems
 from .answers import look_up
 from .caching import FOR_EVER, etag, matches
 from .hall import Hall
@@ -105,11 +104,7 @@ class Door:
         try:
             await self.app(inner, receive, strict)
         except Exception as error:  # noqa: BLE001 - the border to the world: logged, counted, answered
-            log("error", logging.ERROR, error, path=scope["path"])
-            if status == 0:
-                status = 500
-                problem = problems.response(problems.of_error(error))  # type: ignore[arg-type]
-                await problem(inner, receive, strict)
+            log("error", logging.ERROR, error, path=scope["path"])  # `problems.register` has answered
         route = getattr(inner.get("route"), "path", "none")
         metrics, seconds = self.hall.metrics, perf_counter() - start
         metrics.requests.labels(route, _method(scope["method"]), status).inc()

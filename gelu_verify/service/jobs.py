@@ -63,23 +63,23 @@ class Jobs:
     def new(self, total: int) -> Job:
         job = Job(secrets.token_urlsafe(12), total)
         with self._lock:
-            self._forget()
+            self._forget(self._limits.jobs_kept - 1)
             self._jobs[job.id] = job
         return job
 
     def get(self, name: str) -> Job | None:
         with self._lock:
-            self._forget()
+            self._forget(self._limits.jobs_kept)
             return self._jobs.get(name)
 
     def drop(self, job: Job) -> None:
         with self._lock:
             self._jobs.pop(job.id, None)
 
-    def _forget(self) -> None:
+    def _forget(self, kept: int) -> None:
         now = monotonic()
         ended = [job for job in self._jobs.values() if job.ended is not None]
-        surplus = len(self._jobs) - self._limits.jobs_kept + 1
+        surplus = len(self._jobs) - kept
         for place, job in enumerate(ended):
             if place < surplus or now - (job.ended or now) > self._limits.job_kept_s:
                 del self._jobs[job.id]

@@ -27,7 +27,7 @@ def inputs(plan: str, function: str, dtype: str, seed: int) -> tuple[np.ndarray,
     x = np.concatenate([chunk.x_bits() for chunk in make_plan(plan, function, dtype, seed).chunks])
     content = np.ascontiguousarray(x.astype(x.dtype.newbyteorder("<"), copy=False))
     content.flags.writeable = False
-    return content, sha256(content).hexdigest()
+    return content, sha256(content.data).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,8 @@ def _judge(job: Job, plan: Plan, name: str, body: bytearray, store: Store | None
     answers = np.frombuffer(body, fmt.uint.newbyteorder("<")).astype(fmt.uint, copy=False)
     target = Uploaded(
         name=f"upload.{name}", function=plan.function, dtypes=(plan.dtype,), note="uploaded results",
-        version=f"sha256:{sha256(body).hexdigest()[:12]}", safe_in_threads=True, known=ordinals(fmt, x), answers=answers,
+        version=f"sha256:{sha256(body).hexdigest()[:12]}", safe_in_threads=True, known=ordinals(fmt, x),
+        answers=answers,
     )  # fmt: skip
     result = sweep(target, plan, workers=1, progress=job.advance)
     where = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"

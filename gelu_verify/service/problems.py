@@ -87,6 +87,10 @@ def register(app: FastAPI) -> None:
     async def on_ours(request: Request, error: GeluVerifyError) -> Response:
         return response(of_error(error))
 
+    @app.exception_handler(Exception)
+    async def on_any(request: Request, error: Exception) -> Response:
+        return response(unexpected())
+
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:
         kind = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
@@ -108,4 +112,9 @@ def of_error(error: GeluVerifyError) -> Problem:
         return Problem(422, "undecided", str(error))
     if isinstance(error, ResultsError):
         return Problem(507, "not-stored", "the run could not be stored or read: the server's log says why")
+    return unexpected()
+
+
+def unexpected() -> Problem:
+    """500; what happened stands in the log, not in the answer."""
     return Problem(500, "internal", "an error that nobody expected: the server's log says more")

@@ -28,7 +28,7 @@ class GuardedProtocol(HttpToolsProtocol):
     _in_head = True
     _head_bytes = 0
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
             self._refuse(429, "busy", "too many connections: try again", b"retry-after: 1\r\n")

@@ -36,10 +36,14 @@ export function show(place, problem) {
   place.textContent = problem || "";
 }
 
-// An error in ULP, three digits: never better than the truth where `bound` says what it is.
+// An error in ULP, three digits: "=" is rounded up and ">=" down, so that the statement stays true.
 export function ulpText(value, bound = "") {
   if (value === null || value === undefined) return "–";
-  const size = Math.abs(value);
-  const text = size >= 1e4 ? value.toExponential(2).replace("e+", "e") : size >= 100 ? value.toFixed(0) : value.toPrecision(3);
+  if (value === 0) return "0";
+  const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 2);
+  const round = { "=": Math.ceil, ">=": Math.floor }[bound] || Math.round;
+  const kept = round(value / unit) * unit;
+  const size = Math.abs(kept);
+  const text = size >= 1e4 || size < 1e-3 ? kept.toExponential(2).replace("e+", "e") : size >= 100 ? kept.toFixed(0) : kept.toPrecision(3);
   return (bound === ">=" ? "≥ " : "") + text;
 }

@@ -9,7 +9,7 @@ export function start() {
   options(byId("verify-dtype"), catalogue.dtypes.filter((each) => each.width > 8).map((each) => each.name), "float32");
   options(byId("verify-plan"), catalogue.plans, "default");
   for (const name of fields) byId(`verify-${name}`).addEventListener("change", describe);
-  byId("verify-form").addEventListener("submit", (event) => event.preventDefault());
+  for (const id of ["verify-form", "token-form"]) byId(id).addEventListener("submit", (event) => event.preventDefault());
   byId("file").addEventListener("change", () => byId("file").files.length && send(byId("file").files[0]));
   const drop = byId("drop");
   for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (event) => {

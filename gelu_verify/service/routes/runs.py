@@ -82,7 +82,7 @@ async def runs_csv(request: Request) -> Response:
     hall = hall_of(request)
     found = await hall.work.run(hall.library.summaries)
     flat = [{key: value for key, value in row.items() if key != "links"} for row in found]
-    return kept(request, _csv(flat), CSV, REVALIDATED, "runs.csv")
+    return kept(request, csv_of(flat), CSV, REVALIDATED, "runs.csv")
 
 
 @router.get("/v1/matrix.json", response_model=Matrix, summary="The same, under the name that a static copy has")
@@ -97,7 +97,7 @@ async def matrix(request: Request) -> Response:
 async def matrix_csv(request: Request) -> Response:
     hall = hall_of(request)
     found = await hall.work.run(hall.library.matrix)
-    return kept(request, _csv([_flat(row) for row in found]), CSV, REVALIDATED, "matrix.csv")
+    return kept(request, csv_of([flat_cell(row) for row in found]), CSV, REVALIDATED, "matrix.csv")
 
 
 @router.get("/v1/compare.html", summary="Runs side by side", response_class=Response, responses=_HTML_ANSWER)
@@ -109,10 +109,14 @@ async def compare(
     return (await hall.work.run(render_runs, found)).response(REVALIDATED)
 
 
-@router.get("/v1/runs/{run}/manifest.json", summary="The same, under the name that a static copy has")
-@router.get("/v1/runs/{run}", summary="A run: its manifest, as docs/json.md has it")
-async def one_run(request: Request, run: RunId) -> dict[str, Any]:
-    return kept(request, encoded(_found(hall_of(request), run).manifest), MEDIA_TYPE, REVALIDATED)  # type: ignore[return-value]
+@router.get(
+    "/v1/runs/{run}/manifest.json",
+    response_model=dict[str, Any],
+    summary="The same, under the name that a static copy has",
+)
+@router.get("/v1/runs/{run}", response_model=dict[str, Any], summary="A run: its manifest, as docs/json.md has it")
+async def one_run(request: Request, run: RunId) -> Response:
+    return kept(request, encoded(_found(hall_of(request), run).manifest), MEDIA_TYPE, REVALIDATED)
 
 
 @router.get("/v1/runs/{run}/report.html", summary="Its report", response_class=Response, responses=_HTML_ANSWER)
@@ -125,15 +129,15 @@ async def report(request: Request, run: RunId) -> Response:
             responses=_CSV_ANSWER)  # fmt: skip
 async def table_csv(request: Request, run: RunId, table: Table) -> Response:
     hall = hall_of(request)
-    content = await hall.work.run(_table, _found(hall, run), _known(table), "csv")
+    content = await hall.work.run(table_of, _found(hall, run), _known(table), "csv")
     return kept(request, content, CSV, REVALIDATED, f"{table}.csv")
 
 
-@router.get("/v1/runs/{run}/{table}.json", summary="A table of its report")
-async def table_json(request: Request, run: RunId, table: Table) -> list[dict[str, Any]]:
+@router.get("/v1/runs/{run}/{table}.json", response_model=list[dict[str, Any]], summary="A table of its report")
+async def table_json(request: Request, run: RunId, table: Table) -> Response:
     hall = hall_of(request)
-    content = await hall.work.run(_table, _found(hall, run), _known(table), "json")
-    return kept(request, content, MEDIA_TYPE, REVALIDATED)  # type: ignore[return-value]
+    content = await hall.work.run(table_of, _found(hall, run), _known(table), "json")
+    return kept(request, content, MEDIA_TYPE, REVALIDATED)
 
 
 def _known(table: str) -> str:
@@ -149,7 +153,8 @@ def _found(hall: Hall, name: str) -> Run:
     return run
 
 
-def _table(run: Run, table: str, kind: str) -> bytes:
+def table_of(run: Run, table: str, kind: str) -> bytes:
+    """A frame of the report as CSV or JSON."""
     from ...report.frames import FRAMES
 
     frame = FRAMES[table]([run])
@@ -158,14 +163,16 @@ def _table(run: Run, table: str, kind: str) -> bytes:
     return bytes(frame.to_json(orient="records", double_precision=15).encode())
 
 
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
+def flat_cell(row: dict[str, Any]) -> dict[str, Any]:
+    """A cell of the matrix without nesting."""
     witness = row["witness"] or {}
     bits = {name: witness.get(name) for name in ("x_bits", "got_bits", "want_bits")}
     rest = {key: value for key, value in row.items() if key != "witness"}
     return {**rest, "failed_checks": " ".join(row["failed_checks"]), **bits}
 
 
-def _csv(rows: list[dict[str, Any]]) -> bytes:
+def csv_of(rows: list[dict[str, Any]]) -> bytes:
+    """Rows of equal keys as CSV."""
     if not rows:
         return b""
     text = io.StringIO()

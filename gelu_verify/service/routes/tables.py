@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from ...formats import FORMATS
 from ..answers import MEDIA_TYPE, encoded
 from ..caching import FOR_EVER, REVALIDATED, kept
 from ..hall import Hall, hall_of
@@ -100,19 +101,18 @@ async def table_file(request: Request, function: FunctionName, dtype: DtypeName,
 
 @router.get("/v1/tables/{function}/{dtype}", response_model=TableEntry, summary="The files of a table")
 async def table(request: Request, function: FunctionName, dtype: DtypeName) -> Response:
-    fmt = checked(function, dtype)
-    found = await hall_of(request).work.run(_files, function, dtype)
-    content = {"function": function, "dtype": dtype, "whole": fmt.width <= 16, "files": found}
-    return kept(request, encoded(content), MEDIA_TYPE, REVALIDATED)
+    checked(function, dtype)
+    return kept(request, encoded(await hall_of(request).work.run(entry_of, function, dtype)), MEDIA_TYPE, REVALIDATED)
 
 
-def _files(function: str, dtype: str) -> list[dict[str, Any]]:
+def entry_of(function: str, dtype: str) -> dict[str, Any]:
+    """A table and its files, with URLs that may be kept for ever."""
     entries = []
     for kind in WRITERS:
         found = file(function, dtype, kind)
         url = f"/v1/tables/{function}/{dtype}.{found.digest}.{kind}"
         entries.append({"format": kind, "bytes": len(found.content), "sha256_16": found.digest, "url": url})
-    return entries
+    return {"function": function, "dtype": dtype, "whole": FORMATS[dtype].width <= 16, "files": entries}
 
 
 async def _file(hall: Hall, function: str, dtype: str, kind: str) -> File:
