@@ -64,7 +64,8 @@ def raw(server, *pieces, half_close=False):
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 connection.sendall(piece)
         if half_close:
-            connection.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_WR)
         return read_to_end(connection)
 
 

@@ -34,6 +34,8 @@ class Hall:
         """No new work; the store is closed when its last writer is done."""
         for room in (self.oracle, self.batches, self.work):
             room.close()
+        if self.store is not None:
+            self.store.close()
 
 
 def hall_of(request: Request) -> Hall:

@@ -27,6 +27,7 @@ class GuardedProtocol(HttpToolsProtocol):
     _stalled: TimerHandle | None = None
     _in_head = True
     _head_bytes = 0
+    _leaving = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
@@ -41,18 +42,24 @@ class GuardedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
+        if self._leaving or self.transport.is_closing():
             return
         super().data_received(data)
         if self._in_head:
             self._head_bytes += len(data)
-            if self._head_bytes > self.limits.head_bytes and not self.transport.is_closing():
+            if self._head_bytes > self.limits.head_bytes:
                 self._head_too_large()
 
-    def eof_received(self) -> None:
+    def eof_received(self) -> bool:
+        """True keeps the connection: a client that has said everything still waits for its answer."""
         cycle = self.cycle
-        if cycle is not None and cycle.more_body and not cycle.response_started and not self.transport.is_closing():
+        if self._leaving or cycle is None or cycle.response_complete:
+            return False
+        if cycle.more_body and not cycle.response_started:
             self._refuse(400, "cut-off", "the body was cut off")
+            return False
+        cycle.keep_alive = False
+        return True
 
     # ---- the head --------------------------------------------------------------------------------
 
@@ -69,10 +76,10 @@ class GuardedProtocol(HttpToolsProtocol):
             self._head_too_large()
             return
         super().on_headers_complete()
+        self.cycle.transport = _Exit(self)
 
     def send_400_response(self, msg: str) -> None:
-        if not self.transport.is_closing():
-            self._refuse(400, "no-http", "what came is no HTTP/1.1 request")
+        self._refuse(400, "no-http", "what came is no HTTP/1.1 request")
 
     def _head_too_slow(self) -> None:
         if self._head_bytes or self.cycle is None:
@@ -84,7 +91,20 @@ class GuardedProtocol(HttpToolsProtocol):
 
     # ---- bodies that nobody reads, readers that do not read --------------------------------------
 
+    def leave(self) -> None:
+        """Close, but read on for a while what was still being sent: else the client might not get to our answer."""
+        whole = self.cycle is not None and not self.cycle.more_body
+        if self._leaving or self.transport.is_closing() or (whole and not self._in_head):
+            self.transport.close()
+            return
+        self._leaving = True
+        self.flow.resume_reading()
+        self.transport.write_eof()
+        self._start_timer(LINGER_S, self.transport.abort)
+
     def on_response_complete(self) -> None:
+        if self._leaving:
+            return
         super().on_response_complete()
         cycle = self.cycle
         if cycle is not None and cycle.response_complete and cycle.more_body and not self.transport.is_closing():
@@ -126,6 +146,8 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _refuse(self, status: int, kind: str, detail: str, extra: bytes = b"") -> None:
         """Answer without the application, and close."""
+        if self._leaving or self.transport.is_closing():
+            return
         self._stop_timer()
         body = content(status, kind, detail)
         head = f"content-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n".encode()
@@ -133,4 +155,17 @@ class GuardedProtocol(HttpToolsProtocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self.transport.write(STATUS_LINE[status] + head + extra + b"\r\n" + body)
-        self.transport.close()
+        self._in_head = True
+        self.leave()
+
+
+class _Exit:
+    """The transport as an answer sees it: closing leaves politely."""
+
+    def __init__(self, protocol: GuardedProtocol) -> None:
+        self._protocol = protocol
+        self.write = protocol.transport.write
+        self.is_closing = protocol.transport.is_closing
+
+    def close(self) -> None:
+        self._protocol.leave()

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from ..errors import ResultsError
@@ -49,15 +50,18 @@ class Store:
     def __init__(self, place: Path) -> None:
         self.place = place
         self.writable = True
+        self._lock = Lock()
         try:
             (place / RUNS).mkdir(parents=True, exist_ok=True)
             with self._index() as index:
                 self._migrate(index)
+            self._reader = self._opened()
             self._reconcile()
         except (ResultsError, OSError) as error:
             if isinstance(error, _Newer) or not (place / INDEX).is_file():
                 raise ResultsError(f"cannot open the store {place}: {error}") from error
             self.writable = False
+            self._reader = self._opened()
             if not self.is_readable():
                 raise ResultsError(f"cannot open the store {place}: {error}") from error
 
@@ -77,39 +81,54 @@ class Store:
 
     def names(self) -> list[str]:
         """Ids of the runs, the newest first."""
-        with self._index() as index:
-            return [row[0] for row in index.execute("SELECT id FROM runs ORDER BY created DESC, id DESC")]
+        return [row[0] for row in self._asked("SELECT id FROM runs ORDER BY created DESC, id DESC")]
 
     def path(self, name: str) -> Path | None:
         """Folder of a run that the index knows."""
-        with self._index() as index:
-            known = index.execute("SELECT id FROM runs WHERE id = ?", (name,)).fetchone()
-        return self.place / RUNS / known[0] if known else None
+        known = self._asked("SELECT id FROM runs WHERE id = ?", name)
+        return self.place / RUNS / known[0][0] if known else None
 
     def is_readable(self) -> bool:
         try:
-            with self._index() as index:
-                index.execute("SELECT count(*) FROM runs").fetchone()
+            self._asked("SELECT count(*) FROM runs")
         except ResultsError:
             return False
         return True
+
+    def close(self) -> None:
+        """No more reading."""
+        self._reader.close()
+
+    def _asked(self, question: str, *values: str) -> list[tuple[Any, ...]]:
+        """Answers of the connection that stays open, so that reading needs no room on the disk."""
+        try:
+            with self._lock:
+                return self._reader.execute(question, values).fetchall()
+        except sqlite3.Error as error:
+            raise ResultsError(f"the index of {self.place} cannot be read: {error}") from error
 
     # ---- the index -------------------------------------------------------------------------------
 
     @contextmanager
     def _index(self) -> Iterator[sqlite3.Connection]:
         """A transaction: committed at the end, or nothing happened."""
-        path = (self.place / INDEX).resolve().as_uri()
         try:
-            mode = "rwc" if self.writable else "ro&immutable=1"
-            with closing(sqlite3.connect(f"{path}?mode={mode}", uri=True, timeout=BUSY_S)) as index:
-                if self.writable:
-                    index.execute("PRAGMA journal_mode = WAL")
-                    index.execute("PRAGMA synchronous = FULL")
-                with index:
-                    yield index
+            with closing(self._opened()) as index, index:
+                yield index
         except sqlite3.Error as error:
             raise ResultsError(f"the index of {self.place} failed: {error}") from error
+
+    def _opened(self) -> sqlite3.Connection:
+        path = (self.place / INDEX).resolve().as_uri()
+        mode = "rwc" if self.writable else "ro&immutable=1"
+        try:
+            index = sqlite3.connect(f"{path}?mode={mode}", uri=True, timeout=BUSY_S, check_same_thread=False)
+            if self.writable:
+                index.execute("PRAGMA journal_mode = WAL")
+                index.execute("PRAGMA synchronous = FULL")
+        except sqlite3.Error as error:
+            raise ResultsError(f"the index of {self.place} cannot be opened: {error}") from error
+        return index
 
     def _migrate(self, index: sqlite3.Connection) -> None:
         """Bring an index of an earlier version to this one; two processes may try at once."""
