@@ -32,13 +32,17 @@ def verdict(*command):
 
 def test_c(server, tmp_path):
     built = tmp_path / "client"
-    subprocess.run([need("cc"), "-O2", "-Wall", "-Wextra", "-Werror", CLIENTS / "client.c", "-o", built, "-lm"], check=True)
+    subprocess.run(
+        [need("cc"), "-O2", "-Wall", "-Wextra", "-Werror", CLIENTS / "client.c", "-o", built, "-lm"], check=True
+    )
     assert "(upload.c, gelu, float32)" in verdict(built, "127.0.0.1", server.port)
 
 
 def test_rust(server, tmp_path):
     built = tmp_path / "client"
-    subprocess.run([need("rustc"), "--edition", "2021", "-O", "-D", "warnings", CLIENTS / "client.rs", "-o", built], check=True)
+    subprocess.run(
+        [need("rustc"), "--edition", "2021", "-O", "-D", "warnings", CLIENTS / "client.rs", "-o", built], check=True
+    )
     assert "(upload.rust, silu, float32)" in verdict(built, f"127.0.0.1:{server.port}")
 
 

@@ -90,7 +90,11 @@ def test_a_taken_port_and_a_bad_token_are_one_line(server, tmp_path):
 
 
 def test_look_ups_from_afar_are_those_from_here(server):
-    for args in (["gelu", "float32", "-6.5", "0x1"], ["silu", "bfloat16", "nan", "--json"], ["exp", "float64", "1", "--digits", "60"]):
+    for args in (
+        ["gelu", "float32", "-6.5", "0x1"],
+        ["silu", "bfloat16", "nan", "--json"],
+        ["exp", "float64", "1", "--digits", "60"],
+    ):
         here = CliRunner().invoke(main, ["lookup", *args])
         there = CliRunner().invoke(main, ["lookup", *args, "--remote", server.url])
         assert here.exit_code == 0
@@ -246,7 +250,7 @@ def test_killed_it_starts_again_with_all_that_it_had_said(tmp_path):
             assert set(told) <= set(names(server))
             told.append(upload(server)["links"]["run"].rpartition("/")[2])
             with ThreadPoolExecutor(1) as pool:
-                late = pool.submit(lambda: upload(server))  # noqa: B023 - ends in this turn
+                late = pool.submit(lambda: upload(server))
                 time.sleep(wait)
                 server.kill()
                 with contextlib.suppress(OSError):
@@ -299,7 +303,7 @@ def test_a_read_only_store_is_published_and_not_written(tmp_path):
     with serving("--store", store) as server:
         run = upload(server)["links"]["run"].rpartition("/")[2]
         server.stop()
-    script = f"mount --bind {store} {store} && mount -o remount,ro,bind {store} && exec \"$@\""
+    script = f'mount --bind {store} {store} && mount -o remount,ro,bind {store} && exec "$@"'
     real = subprocess.Popen
     wrapped = ["unshare", "-m", "sh", "-c", script, "sh"]
     probe = subprocess.run([*wrapped, "true"], capture_output=True, check=False)

@@ -45,7 +45,9 @@ def add(store, result):
 
 
 def writer(place, count):
-    return subprocess.Popen([sys.executable, "-P", "-c", WRITER, str(place), str(count)], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", WRITER, str(place), str(count)], stdout=subprocess.PIPE, text=True
+    )
 
 
 def check_whole(place):

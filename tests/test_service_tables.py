@@ -76,7 +76,9 @@ def test_content_addresses_hold(client):
     assert client.get(stale).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["gelu/float16.exe", "gelu/float31.npy", "gleu/float16.npy", "gelu/..%2f..", "gelu/.npy"])
+@pytest.mark.parametrize(
+    "path", ["gelu/float16.exe", "gelu/float31.npy", "gleu/float16.npy", "gelu/..%2f..", "gelu/.npy"]
+)
 def test_what_is_no_table_is_404(client, path):
     done = client.get(f"/v1/tables/{path}")
     assert (done.status_code, done.headers["content-type"]) == (404, "application/problem+json")
@@ -107,7 +109,9 @@ def test_inputs_are_those_of_the_plan(client):
     assert np.array_equal(x, want)
     assert done.headers["x-inputs-sha256"] == sha256(done.content).hexdigest()
     assert done.headers["x-inputs-count"] == str(len(x))
-    again = client.get("/v1/inputs/quick/float64.bin?function=silu&seed=3", headers={"If-None-Match": done.headers["etag"]})
+    again = client.get(
+        "/v1/inputs/quick/float64.bin?function=silu&seed=3", headers={"If-None-Match": done.headers["etag"]}
+    )
     assert (again.status_code, again.content) == (304, b"")
 
 

@@ -30,7 +30,9 @@ def right():
 
 @pytest.fixture
 def client(tmp_path):
-    with TestClient(create_app(Settings(store=tmp_path / "store", token=TOKEN)), raise_server_exceptions=False) as found:
+    with TestClient(
+        create_app(Settings(store=tmp_path / "store", token=TOKEN)), raise_server_exceptions=False
+    ) as found:
         yield found
 
 
@@ -71,7 +73,18 @@ def test_the_verdict_is_the_one_that_a_local_run_gives(plain):
         here = verify_here(cubic, "gelu", "float32", "quick").record
     where = "/v1/verify?function=gelu&dtype=float32&plan=quick"
     there = plain.post(where, content=y.tobytes(), headers=RAW).json()["result"]
-    for key in ("max_ulp", "witness", "mean_ulp", "nonfinite", "regions", "checks", "variant", "n", "bound", "max_rank"):
+    for key in (
+        "max_ulp",
+        "witness",
+        "mean_ulp",
+        "nonfinite",
+        "regions",
+        "checks",
+        "variant",
+        "n",
+        "bound",
+        "max_rank",
+    ):
         assert there[key] == here[key], key
 
 

@@ -37,7 +37,7 @@ export async function lookUp(fn, dtype, x) {
 }
 
 export async function libraries(fn, dtype, bits) {
-  return catalogue.static ? [] : (await getJson(`v1/answers/${fn}/${dtype}/${bits}`)).answers;
+  return catalogue.static || formatOf(dtype).width === 8 ? [] : (await getJson(`v1/answers/${fn}/${dtype}/${bits}`)).answers;
 }
 
 // Results for float32 inputs, as bits of float32; of float16 where only tables are there.

@@ -39,6 +39,19 @@ function rational(text) {
   return exponent >= 0 ? [digits * power, 1n] : [digits, power];
 }
 
+const NUMBER = /^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d{1,8})?|0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d{1,8}|inf(inity)?|nan)$/;
+
+// Refuses what no server could answer; how a number is rounded is not decided here.
+export function checkNumber(name, text) {
+  const word = text.trim().toLowerCase().replaceAll("−", "-");
+  if (/^0x[0-9a-f]+$/.test(word)) {
+    const { width } = formatOf(name);
+    if (BigInt(word) >> BigInt(width)) throw new Error(`${text} is too wide for ${name} (${width} bits)`);
+  } else if (!NUMBER.test(word)) {
+    throw new Error(`“${text}” is no number (accepted: decimal, hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)`);
+  }
+}
+
 // Bits that `text` names in a dtype: rounded once, to nearest, ties to even.
 export function bitsOf(name, text) {
   const format = formatOf(name);

@@ -1,5 +1,6 @@
 // Look up: one number in every dtype.
 import { catalogue, libraries, lookUp } from "./api.js";
+import { checkNumber } from "./formats.js";
 import { bitsView, numberLine, plot } from "./figures.js";
 import { byId, element, options, show, table, ulpText } from "./dom.js";
 
@@ -59,6 +60,7 @@ async function render() {
   byId("shared").textContent = "";
   let answer;
   try {
+    checkNumber(dtype, x);
     answer = await lookUp(fn, dtype, x);
   } catch (error) {
     if (mine !== turn) return;
@@ -127,5 +129,5 @@ function answersView(rows, answer) {
     element("td", { class: "num" }, row.failure ? "–" : row.error_ulp === null ? "not finite" : `${ulpText(row.error_ulp)} ULP`),
     element("td", { class: "mono" }, row.failure || row.y_bits), element("td", { class: "mono" }, row.failure ? "" : brief(row.y)),
     element("td", { class: "num" }, row.max_ulp === null ? "–" : `${ulpText(row.max_ulp, row.bound)}`)));
-  return table(["implementation", "", "error here", "bits", "value", "largest error anywhere, ULP"], lines, "what implementations answer");
+  return table(["implementation", "answer", "error here", "bits", "value", "largest error anywhere, ULP"], lines, "answers, as a table");
 }

@@ -60,7 +60,7 @@ function list(runs) {
       element("td", {}, element("input", { type: "checkbox", name: "run", value: run.id, "aria-label": `choose ${run.id}`, disabled: catalogue.static })),
       element("th", { scope: "row", class: "mono" }, element("a", { href: run.links.report.slice(1) }, run.id)),
       element("td", {}, run.headline), element("td", { class: "num" }, String(run.results)), element("td", { class: "mono" }, `${run.plan}, ${run.seed}`)));
-    byId("run-list").replaceChildren(table(["", "run", "in a sentence", "results", "plan, seed"], rows, "published runs"));
+    byId("run-list").replaceChildren(table(["choose", "run", "in a sentence", "results", "plan, seed"], rows, "published runs"));
   }
   choose();
 }

@@ -2,6 +2,7 @@
 import { catalogue, getJson, upload } from "./api.js";
 import { byId, element, options, show, table, ulpText } from "./dom.js";
 
+let expected = null; // bytes of a file of results
 const fields = ["function", "dtype", "plan", "name"];
 
 export function start() {
@@ -39,11 +40,19 @@ async function describe() {
   link.download = `${byId("verify-plan").value}-${byId("verify-function").value}-${byId("verify-dtype").value}.bin`;
   byId("inputs-facts").textContent = "";
   if (catalogue.static) return;
+  expected = null;
+  if (byId("verify-plan").value === "exhaustive" && !["float16", "bfloat16"].includes(byId("verify-dtype").value)) {
+    link.removeAttribute("href");
+    byId("inputs-facts").textContent = "too many for this page: install gelu-verify";
+    return;
+  }
   try {
     const response = await fetch(path, { method: "HEAD" });
     if (path !== inputsPath()) return;
-    const size = Number(response.headers.get("x-inputs-count"));
-    byId("inputs-facts").textContent = response.ok ? `${size.toLocaleString("en")} inputs` : "too many for this page: install gelu-verify";
+    const count = Number(response.headers.get("x-inputs-count"));
+    const { width } = catalogue.dtypes.find((each) => each.name === byId("verify-dtype").value);
+    expected = (count * width) / 8;
+    byId("inputs-facts").textContent = `${count.toLocaleString("en")} inputs, ${expected.toLocaleString("en")} bytes`;
   } catch {
     byId("inputs-facts").textContent = "the server cannot be reached";
   }
@@ -52,6 +61,11 @@ async function describe() {
 async function send(file) {
   show(byId("verify-problem"), "");
   byId("verdict").replaceChildren();
+  if (expected !== null && file.size !== expected) {
+    show(byId("verify-problem"), `The file has ${file.size.toLocaleString("en")} bytes; accepted are exactly ${expected.toLocaleString("en")}, one result for each input.`);
+    byId("file").value = "";
+    return;
+  }
   byId("verify-progress").hidden = false;
   byId("bar").value = 0;
   try {
