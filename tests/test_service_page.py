@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+pytest.importorskip("playwright", reason="needs playwright")
 from click.testing import CliRunner
+from playwright.sync_api import sync_playwright
 from serving import TOKEN, serving
 
 from gelu_verify.cli import main
@@ -26,12 +27,16 @@ from gelu_verify.service.judging import inputs
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")]
 SIZES = {"desk": (1400, 900), "phone": (390, 844)}
+NARROW = [
+    ("float16", "-6.5"), ("bfloat16", "0.1"), ("float8_e4m3fn", "-3"), ("float16", "0x1.004p0"), ("float16", "65520"),
+    ("bfloat16", "1e-40"), ("float16", "2.9802322387695312e-8"),
+]  # fmt: skip
 AXE = os.environ.get("AXE_CORE")
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as runner:
+    with sync_playwright() as runner:
         found = runner.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield found
         found.close()
@@ -101,12 +106,12 @@ def test_a_look_up_shows_every_dtype(page):
 @pytest.mark.parametrize(
     ("x", "function", "dtype"),
     [("0x3f80", "gelu", "bfloat16"), ("-0x1.8p1", "silu", "float64"), ("1e-45", "gelu_tanh", "float32"),
-     ("nan", "gelu", "float16"), ("−inf", "gelu", "float16"), ("0x7b", "exp", "float8_e4m3fn")],
+     ("nan", "gelu", "float16"), ("\N{MINUS SIGN}inf", "gelu", "float16"), ("0x7b", "exp", "float8_e4m3fn")],
 )  # fmt: skip
 def test_any_way_to_write_a_number(desk, x, function, dtype):
     fmt = get_format(dtype)
     look_up(desk, x, function, dtype)
-    y = fmt.bits_text(reference_bits(function, dtype, fmt.parse(x.replace("−", "-"))))
+    y = fmt.bits_text(reference_bits(function, dtype, fmt.parse(x.replace("\N{MINUS SIGN}", "-"))))
     desk.wait_for_selector(f".card.chosen:has-text('{y}')")
 
 
@@ -169,7 +174,8 @@ def test_a_dropped_file_is_kept_with_the_token_and_browsed(page):
     page.evaluate("""() => {
         const data = new DataTransfer();
         data.items.add(new File([new Uint8Array(131072)], "zeros.bin"));
-        document.querySelector("#drop").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+        const drop = new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true});
+        document.querySelector("#drop").dispatchEvent(drop);
     }""")
     page.wait_for_selector(".verdict.fail")
     assert "Stored." in page.locator("#verdict").inner_text()
@@ -225,8 +231,7 @@ def test_static_files_answer_for_narrow_dtypes(browser, tmp_path):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site)) as files:
         threading.Thread(target=files.serve_forever, daemon=True).start()
         for page in opened(browser, f"http://127.0.0.1:{files.server_port}", SIZES["desk"]):
-            for dtype, x in (("float16", "-6.5"), ("bfloat16", "0.1"), ("float8_e4m3fn", "-3"), ("float16", "0x1.004p0"),
-                             ("float16", "65520"), ("bfloat16", "1e-40"), ("float16", "2.9802322387695312e-8")):  # fmt: skip
+            for dtype, x in NARROW:
                 look_up(page, x, "gelu", dtype)
                 y = reference_bits("gelu", dtype, get_format(dtype).parse(x))
                 page.wait_for_selector(f".card.chosen:has-text('{get_format(dtype).bits_text(y)}')")

@@ -84,9 +84,9 @@ def test_a_taken_port_and_a_bad_token_are_one_line(server, tmp_path):
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "cannot listen" in done.stderr
     (tmp_path / "token").write_text("short")
-    for options in (["--token-file", tmp_path / "token"], ["--token-file", tmp_path / "none"], ["--runs", tmp_path / "no"],
-                    ["--answers", "nobody"]):  # fmt: skip
-        assert CliRunner().invoke(main, ["serve", *map(str, options)]).exit_code == 2
+    wrong = {"--token-file": tmp_path / "token", "--runs": tmp_path / "none", "--answers": "nobody"}
+    for option, value in wrong.items():
+        assert CliRunner().invoke(main, ["serve", option, str(value)]).exit_code == 2
 
 
 def test_look_ups_from_afar_are_those_from_here(server):

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from .jobs import Jobs
 from .library import Library
 from .observing import Metrics
+from .reports import Shelf
 from .rooms import Room
 from .settings import Settings
 from .store import Store
@@ -26,6 +27,7 @@ class Hall:
         self.store = Store(settings.store) if settings.store is not None else None
         self.library = Library(self.store, settings.runs)
         self.jobs = Jobs(self.limits)
+        self.shelf = Shelf()
         self.ready = False
         for room in (self.oracle, self.batches, self.work):
             self.metrics.watch(room)

@@ -103,4 +103,5 @@ def _read(path: Path) -> Run | None:
 
 @lru_cache(maxsize=32)
 def _read_version(path: Path, version: int) -> Run:
+    """A manifest as it was written at a time."""
     return read_run(path)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -37,6 +38,27 @@ def render_runs(runs: Sequence[RunLike]) -> Page:
 
     page = render(runs, {name: build(runs) for name, build in FRAMES.items()})
     return Page(page.encode(), policy(page))
+
+
+class Shelf:
+    """The pages of the runs that were asked for last: making one takes seconds where a run has many results."""
+
+    def __init__(self, room: int = 4) -> None:
+        self._room, self._lock = room, Lock()
+        self._pages: dict[tuple[int, ...], tuple[Sequence[RunLike], Page]] = {}
+
+    def page(self, runs: Sequence[RunLike]) -> Page:
+        """The report of `runs`; the same objects have the same page."""
+        key = tuple(map(id, runs))
+        with self._lock:
+            known = self._pages.pop(key, None)
+        if known is None:
+            known = (runs, render_runs(runs))  # the runs are kept too, so that their ids are nobody else's
+        with self._lock:
+            self._pages[key] = known
+            while len(self._pages) > self._room:
+                del self._pages[next(iter(self._pages))]
+        return known[1]
 
 
 def render_job(job: Job) -> Page:

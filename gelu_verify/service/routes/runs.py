@@ -15,7 +15,6 @@ from ..answers import MEDIA_TYPE, encoded
 from ..caching import REVALIDATED, kept
 from ..hall import Hall, hall_of
 from ..problems import not_found
-from ..reports import render_runs
 
 router = APIRouter(tags=["runs"])
 TABLES = ("summary", "tail", "special", "regions", "throughput", "findings")
@@ -106,7 +105,7 @@ async def compare(
 ) -> Response:
     hall = hall_of(request)
     found = [_found(hall, name) for name in run]
-    return (await hall.work.run(render_runs, found)).response(REVALIDATED)
+    return (await hall.work.run(hall.shelf.page, found)).response(REVALIDATED)
 
 
 @router.get(
@@ -122,7 +121,7 @@ async def one_run(request: Request, run: RunId) -> Response:
 @router.get("/v1/runs/{run}/report.html", summary="Its report", response_class=Response, responses=_HTML_ANSWER)
 async def report(request: Request, run: RunId) -> Response:
     hall = hall_of(request)
-    return (await hall.work.run(render_runs, [_found(hall, run)])).response(REVALIDATED)
+    return (await hall.work.run(hall.shelf.page, [_found(hall, run)])).response(REVALIDATED)
 
 
 @router.get("/v1/runs/{run}/{table}.csv", summary="A table of its report", response_class=Response,

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Header, Path, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from ...errors import UsageError
 from ...plans import make_plan
 from ..answers import MEDIA_TYPE, encoded
 from ..bodies import Pieces, read_body
@@ -19,7 +20,7 @@ from ..hall import Hall, hall_of
 from ..jobs import Job
 from ..judging import inputs, judge_upload, shown
 from ..naming import DtypeQuery, FunctionQuery, JudgedDtypeName, PlanName, PlanQuery, Seed, checked_plan
-from ..problems import Problem, not_found, of_error, too_large
+from ..problems import Problem, not_found, of_error
 from ..reports import render_job
 from ..settings import Limits
 
@@ -80,13 +81,22 @@ async def plan_inputs(
 
 
 def _inputs(limits: Limits, plan: str, function: str, dtype: str, seed: int) -> tuple[Any, str]:
-    size = make_plan(plan, function, dtype, seed).size
+    _size(limits, plan, function, dtype, seed)
+    return inputs(plan, function, dtype, seed)
+
+
+def _size(limits: Limits, plan: str, function: str, dtype: str, seed: int) -> int:
+    """How many inputs a plan has; Problem 404 where it is none for this dtype, or none for a network."""
+    try:
+        size = make_plan(plan, function, dtype, seed).size
+    except UsageError as error:
+        raise not_found(str(error)) from None
     if size > limits.plan_inputs:
         raise not_found(
             f"plan {plan} in {dtype} has {size} inputs, more than the {limits.plan_inputs} that are judged over HTTP: "
             "install gelu-verify"
         )
-    return inputs(plan, function, dtype, seed)
+    return size
 
 
 @router.post(
@@ -116,8 +126,7 @@ async def verify(
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != RAW:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {RAW})")
-    if (size := make_plan(plan, function, dtype, seed).size) > limits.plan_inputs:
-        raise too_large(f"plan {plan} has {size} inputs (accepted: up to {limits.plan_inputs})")
+    size = _size(limits, plan, function, dtype, seed)
     body = await read_body(request, limits, limits.body_bytes, expected=size * fmt.uint.itemsize)
     _, digest = await hall.work.run(inputs, plan, function, dtype, seed)
     if inputs_sha256 not in ("", digest):
