@@ -138,7 +138,7 @@ def test_a_long_job_is_answered_with_202_and_progress(plain, right):
 
 
 def test_a_job_at_work_says_so(plain, right, monkeypatch):
-    monkeypatch.setattr("gelu_verify.service.judging.sweep", lambda *_, **__: time.sleep(0.4))
+    monkeypatch.setattr("gelu_verify.sweep.sweep", lambda *_, **__: time.sleep(0.4))
     done = plain.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
     assert (done.status_code, done.json()["state"], done.json()["verdict"]) == (202, "running", None)
     assert plain.get(f"{done.headers['location']}/report.html").status_code == 409

@@ -10,13 +10,12 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ..sweep import Record
 from .settings import Limits
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..sweep import Result
+    from ..sweep import Record, Result
 
 
 @dataclass

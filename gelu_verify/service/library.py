@@ -6,13 +6,15 @@ import time
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ResultsError
 from ..report.verdicts import function_rank, headline, target_order, verdict
 from ..results import LATEST, MANIFEST, Run, read_run
-from ..sweep import Record
 from .store import Store
+
+if TYPE_CHECKING:
+    from ..sweep import Record
 
 LOOK_AGAIN_S = 2.0
 

@@ -16,11 +16,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ResultsError
 from ..results import MANIFEST, read_run, write_run
-from ..sweep import Record, Result
+
+if TYPE_CHECKING:
+    from ..sweep import Record, Result
 
 INDEX = "index.sqlite"
 RUNS = "runs"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -14,13 +14,15 @@ from ...errors import TargetFailure
 from ...formats import DTYPES, Format
 from ...lookup import written
 from ...reference import judge
-from ...targets import Target, find
 from ..answers import MEDIA_TYPE, encoded
 from ..caching import REVALIDATED, kept
 from ..hall import Hall, hall_of
 from ..naming import FunctionName, JudgedDtypeName, NumberText, checked, parsed
 from ..problems import not_found
 from ..settings import DIGITS
+
+if TYPE_CHECKING:
+    from ...targets import Target
 
 router = APIRouter(tags=["reference"])
 _turn = Lock()  # implementations are called one at a time
@@ -65,6 +67,8 @@ async def answers(request: Request, function: FunctionName, dtype: JudgedDtypeNa
 
 
 def _answers(hall: Hall, function: str, fmt: Format, bits: int) -> list[dict[str, Any]]:
+    from ...targets import find
+
     with _turn:
         targets, _ = find(hall.settings.families)
         chosen = [target for target in targets if target.function == function and fmt.name in target.dtypes]
