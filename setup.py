@@ -9,7 +9,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 SOURCE = Path("src")
-FLAGS = ["-std=c99", "-O3", "-ffp-contract=off"]  # no contraction, no fast-math: every operation rounds as written
+# no contraction, no fast-math: every operation rounds as written
+FLAGS = ["-std=c99", "-O3", "-ffp-contract=off", "-g0"]
 VECTORS = "-fno-trapping-math"  # no exception flags: selections become vectors, and every result stays as it is
 CORE = ("core", "math", "tables", "bracket", "cr")  # headers that more than one extension is made of
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")  # one wheel for Python 3.11 and later, but free-threaded ones

@@ -8,9 +8,7 @@ each of ours works through its own part of the array, call after call; torch sha
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,20 +17,15 @@ import numpy as np
 
 from . import correctly_rounded
 from .errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
-from .formats import DTYPES, get_format, numpy_dtype
+from .formats import DTYPES, numpy_dtype
+from .interleaved import SAMPLE, Call, Side, interleaved, rate
 from .targets import Target, families, find
 from .targets._library import framework
 from .throughput import inputs
 
-REPEATS = 9
-MOST = 31
-SAMPLE = 2e-4  # seconds, times the square of the threads: shorter calls are timed many at once
 BUDGET = 0.4  # seconds of timed calls, beyond the least number of repeats
 SIZES = (1 << 14, 1 << 18, 1 << 24)
 COPY, TORCH = "copy", "torch"
-
-Call = Callable[[], object]
-Side = list[Call]  # what each Python thread calls
 
 
 @dataclass(frozen=True)
@@ -95,8 +88,8 @@ def compare(case: Case, rivals: Sequence[str], budget: float = BUDGET) -> tuple[
             paths[rival], sides[rival] = _rival(rival, case, x)
         except _NoSuchPath as reason:
             missing[rival] = str(reason)
-    times = _interleaved(sides, SAMPLE * case.threads**2, budget)
-    mine = _rate(times.pop(""), case)
+    times = interleaved(sides, SAMPLE * case.threads**2, budget)
+    mine = rate(times.pop(""), case.n, case.dtype)
     rows = [
         {
             "function": case.function,
@@ -106,7 +99,7 @@ def compare(case: Case, rivals: Sequence[str], budget: float = BUDGET) -> tuple[
             "rival": rival,
             "path": paths[rival],
             "ours": mine,
-            "theirs": (theirs := _rate(seconds, case)),
+            "theirs": (theirs := rate(seconds, case.n, case.dtype)),
             "ratio": mine["elements_per_s"] / theirs["elements_per_s"],
             "repeats": len(seconds),
         }
@@ -174,54 +167,6 @@ def _torch(case: Case, x: np.ndarray) -> tuple[str, Side]:
     except (RuntimeError, NotImplementedError) as error:  # a dtype that this version does not take
         raise _NoSuchPath(f"torch {path} in {case.dtype}: {str(error).splitlines()[0]}") from None
     return f"torch {path}", [call]
-
-
-# ---- time ----------------------------------------------------------------------------------------
-
-
-def _interleaved(sides: dict[str, Side], sample: float, budget: float) -> dict[str, list[float]]:
-    """Seconds a call of each side, in turns; every round begins with another one."""
-    times: dict[str, list[float]] = {name: [] for name in sides}
-    with ThreadPoolExecutor(max(map(len, sides.values()))) as pool:
-        loops = {name: _loops(side, sample, pool) for name, side in sides.items()}
-        names, end = list(sides), time.perf_counter() + budget
-        rounds = 0
-        while rounds < REPEATS or (time.perf_counter() < end and rounds < MOST):
-            for name in names:
-                times[name].append(_seconds(sides[name], loops[name], pool))
-            names.append(names.pop(0))
-            rounds += 1
-    return times
-
-
-def _loops(side: Side, sample: float, pool: Executor) -> int:
-    """How many calls make a sample; warms up."""
-    _seconds(side, 1, pool)
-    return max(1, int(sample / min(_seconds(side, 1, pool) for _ in range(3))))
-
-
-def _seconds(side: Side, loops: int, pool: Executor) -> float:
-    start = time.perf_counter()
-    others = [pool.submit(_repeat, call, loops) for call in side[1:]]
-    _repeat(side[0], loops)
-    for other in others:
-        other.result()
-    return (time.perf_counter() - start) / loops
-
-
-def _repeat(call: Call, loops: int) -> None:
-    for _ in range(loops):
-        call()
-
-
-def _rate(seconds: Sequence[float], case: Case) -> dict[str, float]:
-    low, median, high = np.percentile(seconds, (25, 50, 75))
-    bytes_moved = 2 * case.n * get_format(case.dtype).width // 8
-    return {
-        "elements_per_s": float(case.n / median),
-        "bytes_per_s": float(bytes_moved / median),
-        "spread": float((high - low) / median),
-    }
 
 
 # ---- what was asked for --------------------------------------------------------------------------

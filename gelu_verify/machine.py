@@ -29,6 +29,9 @@ FAMILIES = {
     "tensorflow": ("tensorflow", "tensorflow-cpu"),
 }
 COPY_BYTES = 1 << 26
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+TYPICAL = {"L1": 32 << 10, "L2": 1 << 20, "L3": 32 << 20}
 
 
 def provenance(families: Iterable[str] = ()) -> dict[str, Any]:
@@ -54,18 +57,39 @@ def versions(packages: Iterable[str]) -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """Processor, instruction sets, cores, system, interpreter, C library."""
+    """Processor, instruction sets, cores, data caches, system, interpreter, C library."""
     cpu, flags = _cpu()
     return {
         "cpu": cpu,
         "architecture": platform.machine(),
         "isa": [name for name in ISA if name in flags],
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "cores": cores(),
+        "caches": caches(),
         "os": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "compiler": platform.python_compiler(),
         "libm": " ".join(platform.libc_ver()).strip() or platform.platform(terse=True),
     }
+
+
+def cores() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def caches() -> dict[str, int]:
+    """{"L1", "L2", "L3"}: bytes of the first core's data caches, as the system tells; TYPICAL where it does not."""
+    found: dict[str, int] = {}
+    for folder in sorted(CACHES.glob("index*")):
+        kind, level, size = ((folder / name).read_text().strip() for name in ("type", "level", "size"))
+        if kind != "Instruction" and size[:-1].isdecimal():
+            found[f"L{level}"] = int(size[:-1]) * UNITS[size[-1]]
+    if sys.platform == "darwin":
+        for name, level in (("l1dcachesize", "L1"), ("l2cachesize", "L2"), ("l3cachesize", "L3")):
+            told = _output("sysctl", "-n", f"hw.{name}")
+            if told and told.isdecimal() and int(told):
+                found[level] = int(told)
+    return found or dict(TYPICAL)
 
 
 def _cpu() -> tuple[str, set[str]]:

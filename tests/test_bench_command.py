@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from core_bits import core_bits
 
-from gelu_verify import bench
+from gelu_verify import bench, interleaved
 from gelu_verify.cli import main
 from gelu_verify.correctly_rounded import FUNCTIONS
 from gelu_verify.errors import MissingMeasurement, TargetUnavailable, UsageError
@@ -161,10 +161,10 @@ def test_the_parts_of_the_threads_are_the_whole():
 def test_calls_take_turns():
     seen = []
     sides = {name: [lambda name=name: seen.append(name)] for name in "abc"}
-    times = bench._interleaved(sides, 0.0, 0.0)
-    assert {name: len(seconds) for name, seconds in times.items()} == dict.fromkeys("abc", bench.REPEATS)
-    timed = "".join(seen[-3 * bench.REPEATS :])
-    assert timed == ("abc" + "bca" + "cab") * (bench.REPEATS // 3)
+    times = interleaved.interleaved(sides, 0.0, 0.0)
+    assert {name: len(seconds) for name, seconds in times.items()} == dict.fromkeys("abc", interleaved.REPEATS)
+    timed = "".join(seen[-3 * interleaved.REPEATS :])
+    assert timed == ("abc" + "bca" + "cab") * (interleaved.REPEATS // 3)
 
 
 def test_an_error_on_another_thread_is_raised():
@@ -172,7 +172,7 @@ def test_an_error_on_another_thread_is_raised():
         raise ValueError("on the second thread")
 
     with pytest.raises(ValueError, match="second"):
-        bench._interleaved({"": [lambda: None, fails]}, 0.0, 0.0)
+        interleaved.interleaved({"": [lambda: None, fails]}, 0.0, 0.0)
 
 
 def test_a_case_needs_a_known_function():

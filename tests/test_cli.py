@@ -12,7 +12,7 @@ from decimal import Decimal
 import pytest
 from click.testing import CliRunner
 
-from gelu_verify import gate
+from gelu_verify import gate, targets
 from gelu_verify.cli import main
 from gelu_verify.errors import MissingMeasurement, OracleError, ResultsError, UsageError
 
@@ -283,6 +283,7 @@ def test_a_full_disk_is_one_clear_line(home, monkeypatch):
 
 
 def test_an_absent_framework_is_missing_only_when_it_was_asked_for(home, monkeypatch):
+    monkeypatch.setattr(targets, "_discovered", targets._discovered.__wrapped__)  # nothing of this is remembered
     monkeypatch.setitem(sys.modules, "scipy", None)
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     monkeypatch.delitem(sys.modules, "gelu_verify.targets.scipy_", raising=False)

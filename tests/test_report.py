@@ -176,10 +176,11 @@ def test_a_strip_stays_inside_its_box():
 def test_scatter_numbers_every_point_once():
     errors = [0.5, 0.5, None, math.inf, 1.7e7]
     timed = [
-        {"number": k, "own": False, "title": "t", "copy_ratio": 0.3 + k / 100, "max_ulp": error}
+        {"number": k, "own": False, "title": "t", "elements_per_s": 3e8 + k * 1e7, "max_ulp": error}
         for k, error in enumerate(errors)
     ]
-    chart = scatter(timed)
+    chart = scatter(timed, 5e9)
+    assert chart["points"][0].x < chart["copy_at"] <= chart["box"]["width"] - chart["box"]["right"]
     assert len(chart["points"]) == len(errors)
     numbers = ", ".join(label.numbers for label in chart["labels"])
     assert sorted(map(int, numbers.split(", "))) == list(range(len(errors)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .. import __version__
+from .attribute import attribute
 from .bench import bench
 from .export import export
 from .gate import budget, gate
@@ -18,7 +19,7 @@ from .serve import serve
 
 @click.group(
     cls=Program,
-    commands=[run, list_command, lookup, report, gate, budget, bench, export, serve],
+    commands=[run, list_command, lookup, report, attribute, gate, budget, bench, export, serve],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

@@ -18,6 +18,7 @@ import numpy as np
 from ..checks import Policy
 from ..errors import TargetFailure
 from ..plans import Plan
+from ..sizes import measure_sizes
 from ..sweep import Result, available_cores, sweep
 from ..targets import Target
 from ..throughput import BUDGET, measure
@@ -70,15 +71,19 @@ def measured(
     policy: Policy = "limit",
     workers: int | None = None,
     timed: bool = False,
+    sizes: bool = False,
 ) -> Iterator[Result]:
-    """The result of each job on its plan, in order; a target that fails is said on stderr, and the next one goes on."""
+    """The result of each job on its plan, in order; a target that fails is said on stderr, and the next one goes on.
+
+    `timed`: with its throughput; `sizes`: also from the first cache to memory, on one thread and on all.
+    """
     workers = workers or available_cores()
     times: list[dict[str, Any] | TargetFailure | None] = [None] * len(jobs)
     if timed:
         with progress(len(jobs)) as bar:
             for index, job in enumerate(jobs):
                 bar.start(f"timing {job.label}")
-                times[index] = _timing(job, min(BUDGET, TIMING / len(jobs)))
+                times[index] = _timing(job, min(BUDGET, TIMING / len(jobs)), sizes)
                 bar.advance(1)
     turn, stop = Lock(), Event()
     with progress(sum(plan.size for plan in plans)) as bar:
@@ -108,10 +113,11 @@ def measured(
             yield result
 
 
-def _timing(job: Job, budget: float) -> dict[str, Any] | TargetFailure:
+def _timing(job: Job, budget: float, sizes: bool) -> dict[str, Any] | TargetFailure:
     """Throughput of a job, or why there is none; what fails here most often fails in the sweep, which says so."""
     try:
-        return measure(job.target, job.dtype, budget=budget)
+        found = measure(job.target, job.dtype, budget=budget)
+        return {**found, "sizes": measure_sizes(job.target, job.dtype)} if sizes else found
     except TargetFailure as failure:
         return failure
 

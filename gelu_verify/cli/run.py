@@ -41,6 +41,7 @@ class Request:
     policy: Policy
     kwargs: tuple[str, ...]
     array: str | None
+    throughput: str
     no_throughput: bool
     workers: int | None
     as_json: bool
@@ -60,7 +61,9 @@ class Request:
               help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
 @click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
 @click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow.")
-@click.option("--no-throughput", is_flag=True, help="Measure accuracy only.")
+@click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
+              help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
+@click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
 def run(**typed: Any) -> None:
@@ -100,8 +103,9 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             found, absent = jobs(request.targets, request.functions, request.dtypes, kwargs=kwargs, array=request.array)
         found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
-        timed = not request.no_throughput
-        for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed):
+        timed = request.throughput != "none" and not request.no_throughput
+        sizes = timed and request.throughput == "full"
+        for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed, sizes=sizes):
             result.record["repeat"] += _also(request)
             writer.add(result)
         place = writer.finish(

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from .envelope import EMPTY, FLOOR, LEVELS_PER_OCTAVE, Envelope, octaves
-from .text import TIMES, power_text
+from .scales import rate_span, rate_ticks, scaled
+from .text import power_text
 
 STRIP_HEIGHT = 34
-SCATTER = {"width": 300, "height": 222, "left": 44, "right": 18, "top": 24, "bottom": 34}
+SCATTER = {"width": 320, "height": 232, "left": 44, "right": 18, "top": 24, "bottom": 34}
 _NEAR = 9  # closer than that in both directions, two points share a label
 _DIGIT = 5.7  # width of a character in the labels of the scatter
 
@@ -65,40 +66,38 @@ class Label:
     numbers: str
 
 
-def scatter(timed: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Points and ticks of max |E| (log2) against speed as a ratio to a memory copy (log2).
+def scatter(timed: Sequence[dict[str, Any]], copy: float | None = None) -> dict[str, Any]:
+    """Points and ticks of max |E| (log2) against elements per second (log10), and where a memory copy lies.
 
-    `timed` has number, own, title, copy_ratio > 0 and max_ulp; without a finite error a point
+    `timed` has number, own, title, elements_per_s > 0 and max_ulp; without a finite error a point
     sits on the upper edge.
     """
     finite = [t["max_ulp"] for t in timed if 0 < (t["max_ulp"] or 0) < math.inf]
-    ratios = [math.log2(t["copy_ratio"]) for t in timed]
-    x_span = (math.floor(min(ratios)), max(math.ceil(max(ratios)), math.floor(min(ratios)) + 1))
-    y_span = octaves(*finite)
+    rates = [t["elements_per_s"] for t in timed]
+    x_span, y_span = rate_span([*rates, *([copy] if copy else [])]), octaves(*finite)
     box = SCATTER
+
+    def x_of(rate: float) -> float:
+        return scaled(math.log10(rate), x_span, box["left"], box["width"] - box["right"])
+
+    def y_of(octave: float) -> float:
+        return scaled(octave, y_span, box["height"] - box["bottom"], box["top"])
+
     points = []
-    for entry, ratio in zip(timed, ratios, strict=True):
+    for entry in timed:
         error = entry["max_ulp"]
         octave = y_span[1] if error is None or not math.isfinite(error) else math.log2(max(error, 2.0 ** y_span[0]))
-        points.append(
-            Point(
-                _scale(ratio, x_span, box["left"], box["width"] - box["right"]),
-                _scale(octave, y_span, box["height"] - box["bottom"], box["top"]),
-                entry["own"],
-                entry["title"],
-            )
-        )
+        points.append(Point(x_of(entry["elements_per_s"]), y_of(octave), entry["own"], entry["title"]))
     return {
         "box": box,
         "points": points,
         "labels": _labels(zip(points, (entry["number"] for entry in timed), strict=True)),
+        "copy_at": x_of(copy) if copy else None,
         "x_ticks": [
-            (_scale(e, x_span, box["left"], box["width"] - box["right"]), _ratio_text(e)) for e in _every(x_span, 5)
+            (scaled(e, x_span, box["left"], box["width"] - box["right"]), label) for e, label in rate_ticks(x_span)
         ],
-        "y_ticks": [
-            (_scale(e, y_span, box["height"] - box["bottom"], box["top"]), power_text(e)) for e in _every(y_span, 6)
-        ],
-        "half": _scale(-1, y_span, box["height"] - box["bottom"], box["top"]),
+        "y_ticks": [(y_of(e), power_text(e)) for e in _every(y_span, 6)],
+        "half": y_of(-1),
     }
 
 
@@ -140,15 +139,7 @@ def _overlap(a: Rectangle, b: Rectangle) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def _scale(value: float, span: tuple[int, int], start: float, end: float) -> float:
-    return round(start + (value - span[0]) / (span[1] - span[0]) * (end - start), 1)
-
-
 def _every(span: tuple[int, int], most: int) -> list[int]:
     """At most about `most` whole exponents of a span, evenly spaced, always with -1 + k*step."""
     step = max(1, math.ceil((span[1] - span[0]) / most))
     return [e for e in range(span[0], span[1] + 1) if (e + 1) % step == 0]
-
-
-def _ratio_text(exponent: int) -> str:
-    return (f"{2**exponent}" if exponent >= 0 else f"1/{2**-exponent}") + TIMES

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from ..attribution.witness import witness_parts
+from ..formats import get_format
 from .text import as_int, value_text
 from .verdicts import Result, dtype_rank, failed_checks, function_rank, target_order, verdict
 
@@ -79,6 +81,16 @@ def throughput_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     return _frame(runs, _throughput_rows, _THROUGHPUT)
 
 
+def sizes_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
+    """One row per timed result, level of the memory and number of threads."""
+    return _frame(runs, _size_rows, _SIZES)
+
+
+def attribution_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
+    """One row per result whose form is known: what makes up its largest error."""
+    return _frame(runs, _attribution_rows, _ATTRIBUTION)
+
+
 def regions_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per result and region of x."""
     return _frame(runs, _region_rows, _REGIONS)
@@ -95,6 +107,8 @@ FRAMES: dict[str, Callable[[Sequence[RunLike]], pd.DataFrame]] = {
     "special": special_frame,
     "regions": regions_frame,
     "throughput": throughput_frame,
+    "sizes": sizes_frame,
+    "attribution": attribution_frame,
     "findings": findings_frame,
 }
 
@@ -121,10 +135,11 @@ def _witness(result: Result, holder: Mapping[str, Any] | None) -> Row:
     return {**_bits(result, "x", holder), **_bits(result, "got", holder), **_bits(result, "want", holder)}
 
 
-_COUNTS = ["n", "nonfinite", "result"]  # max_rank and seed stay Python ints: they may pass 2^63
+_COUNTS = ["n", "nonfinite", "result", "threads", "repeats"]  # max_rank and seed stay Python ints: they may pass 2^63
 _FLOATS = [
     "max_ulp", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "approximation_max_ulp",
-    "approximation_max_abs", "elements_per_s", "spread", "copy_ratio", "copy_bytes_per_s",
+    "approximation_max_abs", "elements_per_s", "bytes_per_s", "spread", "copy_ratio", "copy_bytes_per_s",
+    "constants_ulp", "formula_ulp", "rest_ulp",
 ]  # fmt: skip
 _WITNESS = ["x_bits", "x", "got_bits", "got", "want_bits", "want"]
 
@@ -192,17 +207,45 @@ def _special_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
             }
 
 
-_THROUGHPUT = ["elements_per_s", "spread", "copy_ratio", "n", "copy_bytes_per_s", "bound", "max_ulp"]
+_TIMED = ["elements_per_s", "spread", "copy_ratio", "n"]
+_THROUGHPUT = [*_TIMED, "bytes_per_s", "copy_bytes_per_s", "bound", "max_ulp"]
 
 
 def _throughput_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
     timing = result["throughput"]
     if timing is not None:
         yield {
-            **{name: timing[name] for name in _THROUGHPUT[:4]},
+            **{name: timing[name] for name in _TIMED},
+            "bytes_per_s": timing["elements_per_s"] * 2 * get_format(result["dtype"]).width / 8,
             "copy_bytes_per_s": manifest.get("copy_bytes_per_s"),
             "bound": result["bound"],
             "max_ulp": result["max_ulp"],
+        }
+
+
+_TIMES = ["elements_per_s", "bytes_per_s", "spread", "copy_ratio", "copy_bytes_per_s", "repeats"]
+_SIZES = ["level", "n", "threads", *_TIMES, "left_out"]
+
+
+def _size_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    for each in (result["throughput"] or {}).get("sizes") or ():
+        yield {name: each.get(name) for name in _SIZES}
+
+
+_ATTRIBUTION = [
+    "form", "working", "bound", "max_ulp", "x_bits", "x", "constants_ulp", "formula_ulp", "rest_ulp", "main",
+]  # fmt: skip
+
+
+def _attribution_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    parts = witness_parts(result)
+    if parts is not None:
+        yield {
+            **{name: parts[name] for name in ("form", "working", "main")},
+            **{f"{name}_ulp": parts[name] for name in ("constants", "formula", "rest")},
+            "bound": result["bound"],
+            "max_ulp": result["max_ulp"],
+            **_bits(result, "x", result["witness"]),
         }
 
 

@@ -35,7 +35,9 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
         _folded("Tail", _tail(frames["tail"])),
         _folded("Special values", _specials(frames["special"])),
         _folded("Regions", _regions(frames["regions"])),
+        _folded("Where the largest error comes from", _attribution(frames["attribution"])),
         _folded("Throughput", _throughput(frames["throughput"])),
+        _folded("Throughput from cache to memory", _sizes(frames["sizes"])),
         _provenance(runs),
     ]
     size, left_out = sum(len(part.encode()) for part in whole), 0
@@ -146,6 +148,24 @@ def _throughput(throughput: pd.DataFrame) -> str:
         speed = [text.rate_text(r["elements_per_s"]), _spread(r["spread"]), text.number_text(r["copy_ratio"])]
         rows.append([*_keys(r), *speed, _error(r)])
     return _table([*_KEYS, "elements/s", "spread", "ratio to copy", "ULP"], rows)
+
+
+def _attribution(attribution: pd.DataFrame) -> str:
+    rows = []
+    for r in _rows(attribution):
+        parts = [text.number_text(r[f"{name}_ulp"], 3, signed=True) for name in ("constants", "formula", "rest")]
+        rows.append([*_keys(r), _error(r), r["x"], *parts, r["main"], f"{r['form']}, {r['working']}"])
+    head = [*_KEYS, "ULP", "x", "constants", "formula", "blocks and rest", "mostly", "form, computed in"]
+    return _table(head, rows)
+
+
+def _sizes(sizes: pd.DataFrame) -> str:
+    rows = []
+    for r in _rows(sizes):
+        speed = [r["left_out"] or text.rate_text(r["elements_per_s"]), _spread(r["spread"])]
+        gigabytes = text.number_text(r["bytes_per_s"] / 1e9) if r["bytes_per_s"] else text.NONE
+        rows.append([*_keys(r), r["level"], r["n"], r["threads"], *speed, gigabytes, text.number_text(r["copy_ratio"])])
+    return _table([*_KEYS, "level", "elements", "threads", "elements/s", "spread", "GB/s", "ratio to copy"], rows)
 
 
 def _spread(spread: float | None) -> str:

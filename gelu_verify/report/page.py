@@ -10,23 +10,24 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from .. import __version__
 from ..functions import FUNCTIONS
 from . import text
-from .charts import STRIP_HEIGHT, half_ulp_line, scatter, strip_path
+from .charts import STRIP_HEIGHT, half_ulp_line, strip_path
 from .envelope import ENVELOPE_COLUMNS, FLOOR, HIGHEST, LEVELS_PER_OCTAVE, bins_per_binade, envelope, octaves
 from .evidence import evidence
+from .files import environment, inline
 from .frames import SPECIALS, TAIL_CHECKS, RunLike, ordered_results, run_letter
+from .records import grouped, records
+from .speed import speed_groups
 from .verdicts import OWN_FAMILY, absences, dtype_rank, headline, target_order, verdict
 
-HERE = Path(__file__).parent
+SOURCES = {"constants": "constants", "formula": "the formula's own", "blocks and rest": "blocks and the rest"}
 _LARGEST_OCTAVES = 54  # the bar under an error is full at 2^53 ULP, everything lost in float64
 
 Group = dict[str, Any]
@@ -34,20 +35,10 @@ Group = dict[str, Any]
 
 def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
     """The page as one string."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(
-        ulp=text.ulp_text, share=text.share_text, number=text.number_text, count=text.count_text, rate=text.rate_text,
-        short=text.short_value, full=text.value_text, bar=_bar, anchor=_anchor,
-    )  # fmt: skip
-    environment.filters["breakable"] = _breakable
+    made = environment()
+    made.globals.update(bar=_bar, anchor=_anchor)
     plots = _plots(runs)
-    return environment.get_template("template.html").render(
+    return made.get_template("template.html").render(
         **_head(runs),
         version=__version__,
         dtypes=_dtypes(frames["summary"]),
@@ -55,28 +46,21 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         formulas={name: f.formula for name, f in FUNCTIONS.items()},
         plots=plots,
         strip_height=STRIP_HEIGHT,
-        tail=_grouped(_relevant_tail(frames["tail"])),
+        tail=grouped(_relevant_tail(frames["tail"])),
         tail_checks=TAIL_CHECKS,
         specials=_specials(frames["special"]),
         special_inputs=list(SPECIALS.values()),
         **_regions(frames["regions"]),
-        approximations=_grouped(frames["summary"].dropna(subset=["approximates"])),
-        speed=_speed(frames["throughput"]),
-        raised=_records(frames["summary"].query("verdict == 'raised'")),
+        approximations=grouped(frames["summary"].dropna(subset=["approximates"])),
+        attributions=grouped(frames["attribution"]),
+        sources=SOURCES,
+        speed=speed_groups(frames["throughput"], frames["sizes"]),
+        raised=records(frames["summary"].query("verdict == 'raised'")),
         measurements=_measurements(runs, frames),
-        style=_inline("vendor/uPlot.min.css") + _inline("page.css"),
-        script=_inline("vendor/uPlot.iife.min.js") + _inline("plot.js"),
+        style=inline("vendor/uPlot.min.css") + inline("page.css"),
+        script=inline("vendor/uPlot.iife.min.js") + inline("plot.js"),
         plot_data=_json(_plot_data(plots)),
     )
-
-
-def _breakable(name: str) -> Markup:
-    """A name that may be broken after its dots and underscores."""
-    return Markup(str(escape(name)).replace(".", ".<wbr>").replace("_", "_<wbr>"))
-
-
-def _inline(name: str) -> Markup:
-    return Markup((HERE / name).read_text(encoding="utf-8"))
 
 
 def _json(data: Any) -> Markup:
@@ -94,16 +78,6 @@ def _bar(max_ulp: float | None) -> int:
     if max_ulp is None or not max_ulp > 0.5:
         return 0
     return 100 if math.isinf(max_ulp) else min(round(100 * (math.log2(max_ulp) + 1) / _LARGEST_OCTAVES), 100)
-
-
-def _records(frame: pd.DataFrame) -> list[Group]:
-    """Rows as dicts with None for everything missing."""
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
-
-
-def _grouped(frame: pd.DataFrame) -> list[tuple[str, list[Group]]]:
-    """[(function, rows)] in the order of the frame."""
-    return [(str(name), list(rows)) for name, rows in groupby(_records(frame), key=lambda row: row["function"])]
 
 
 def _head(runs: Sequence[RunLike]) -> Group:
@@ -134,8 +108,8 @@ def _dtypes(summary: pd.DataFrame) -> list[str]:
 def _matrix(summary: pd.DataFrame) -> list[Group]:
     """[{function, groups: [(family, rows)]}]; a row has target, run, form and {dtype: record}."""
     functions = []
-    for name, records in _grouped(summary):
-        own_last = sorted(records, key=lambda r: (target_order(r), r["run"]))
+    for name, found in grouped(summary):
+        own_last = sorted(found, key=lambda r: (target_order(r), r["run"]))
         families = []
         for family, members in groupby(own_last, key=lambda r: r["family"]):
             rows = []
@@ -160,11 +134,11 @@ def _relevant_tail(tail: pd.DataFrame) -> pd.DataFrame:
 def _specials(special: pd.DataFrame) -> list[tuple[str, list[Group]]]:
     """[(function, rows)]; a row is one result with {input: record}."""
     groups = []
-    for name, records in _grouped(special):
+    for name, found in grouped(special):
         rows = []
-        for _, cells in groupby(records, key=lambda r: (r["run"], r["result"])):
-            found = list(cells)
-            rows.append({**found[0], "inputs": {cell["input"]: cell for cell in found}})
+        for _, cells in groupby(found, key=lambda r: (r["run"], r["result"])):
+            inputs = list(cells)
+            rows.append({**inputs[0], "inputs": {cell["input"]: cell for cell in inputs}})
         groups.append((name, rows))
     return groups
 
@@ -172,40 +146,21 @@ def _specials(special: pd.DataFrame) -> list[tuple[str, list[Group]]]:
 def _regions(regions: pd.DataFrame) -> Group:
     """The regions table: one column per region in the order of the runs, one row per result."""
     groups = []
-    for name, records in _grouped(regions):
+    for name, found in grouped(regions):
         rows = []
-        for _, cells in groupby(records, key=lambda r: (r["run"], r["result"])):
-            found = list(cells)
-            rows.append({**found[0], "regions": {cell["region"]: cell for cell in found}})
+        for _, cells in groupby(found, key=lambda r: (r["run"], r["result"])):
+            parts = list(cells)
+            rows.append({**parts[0], "regions": {cell["region"]: cell for cell in parts}})
         groups.append((name, rows))
     return {"regions": groups, "region_names": list(dict.fromkeys(regions["region"]))}
-
-
-def _speed(throughput: pd.DataFrame) -> list[Group]:
-    """Per function: the rows with their numbers (one per target and run), and a chart per dtype."""
-    functions = []
-    for name, rows in _grouped(throughput):
-        numbers: dict[tuple[str, str], int] = {}
-        for row in sorted(rows, key=lambda r: (target_order(r), r["run"])):
-            row["number"] = numbers.setdefault((row["target"], row["run"]), len(numbers) + 1)
-            row["own"] = row["family"] == OWN_FAMILY
-            speed = f"{text.number_text(row['copy_ratio'])}{text.TIMES} copy"
-            row["title"] = f"{row['target']}: {text.ulp_text(row['max_ulp'], row['bound'])} ULP, {speed}"
-        charts = []
-        for dtype in sorted({row["dtype"] for row in rows}, key=dtype_rank):
-            timed = [row for row in rows if row["dtype"] == dtype and row["copy_ratio"]]
-            if timed:
-                charts.append({"dtype": dtype, **scatter(timed)})
-        functions.append({"function": name, "rows": rows, "charts": charts})
-    return functions
 
 
 def _measurements(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> list[tuple[str, list[Group]]]:
     """[(function, rows)] of every result, all that is known about it in `evidence`."""
     findings: dict[tuple[str, int], list[Group]] = {}
-    for finding in _records(frames["findings"]):
+    for finding in records(frames["findings"]):
         findings.setdefault((finding["run"], finding["result"]), []).append(finding)
-    groups = _grouped(frames["summary"])
+    groups = grouped(frames["summary"])
     for _, rows in groups:
         for row in rows:
             row["evidence"] = evidence(row, findings.get((row["run"], row["result"]), []))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import ResultsError
+from .files import replace_files
 from .frames import FRAMES, RunLike
 from .markdown import markdown
 from .page import render
@@ -16,18 +16,4 @@ def write(runs: Sequence[RunLike], out: Path) -> list[Path]:
     frames = {name: build(runs) for name, build in FRAMES.items()}
     texts = {"index.html": render(runs, frames), "report.md": markdown(runs, frames)}
     texts |= {f"{name}.csv": frame.to_csv(index=False, lineterminator="\n") for name, frame in frames.items()}
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        return [_replace(out / name, text) for name, text in texts.items()]
-    except OSError as error:
-        raise ResultsError(f"cannot write the report to {out}: {error.strerror or error}") from error
-
-
-def _replace(path: Path, text: str) -> Path:
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(text, encoding="utf-8", newline="\n")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return path
+    return replace_files(texts, out)

@@ -54,4 +54,5 @@ def discover() -> Iterator[Target]:
             form=same[0].form,
             note=same[0].note,
             version=same[0].version,
+            safe_in_threads=True,
         )

@@ -30,14 +30,14 @@ GV_INLINE gv_real gv_mills_bracket(gv_real a) {
 
 GV_INLINE gv_bracket GV_TYPED(gv_gelu_bracket)(gv_real x) {
     gv_real a = gv_min(gv_magnitude(x), gv_all(15.0));
-    gv_real t = a * gv_mills_bracket(a) * gv_exp_bracket(a * a * -0.5);
+    gv_real t = a * gv_mills_bracket(a) * gv_exp_long(a * a * -0.5);
     gv_real base = gv_max(gv_all(0.0), x); /* NaN stays */
     return gv_between(base - t * (1.0 - GV_FAR_ERROR), base - t * (1.0 + GV_FAR_ERROR));
 }
 
 GV_INLINE gv_bracket GV_TYPED(gv_gelu_grad_bracket)(gv_real x) {
     gv_real a = gv_min(gv_magnitude(x), gv_all(15.0));
-    gv_real density = gv_exp_bracket(a * a * -0.5), m = gv_mills_bracket(a);
+    gv_real density = gv_exp_long(a * a * -0.5), m = gv_mills_bracket(a);
     gv_real c = density * (a * 0x1.9884533d43651p-2 /* 1/sqrt(2 pi) */ - m);
     gv_real err = density * (a + m) * GV_FAR_ERROR;
     /* x > 0: 1 + c; x < 0: -c */

@@ -13,13 +13,26 @@ GV_INLINE gv_real gv_polynomial(const double *c, int n, gv_real w) {
     return gv_madd(q, w, gv_madd(p, square, gv_all(c[0])));
 }
 
-/* e^s (1 + d), |d| < 2^-39.7, |s| <= 500: s = n log(2) + r, n in the low bits of s/log(2) + 1.5 2^52 */
-#define gv_exp_bracket GV_TYPED(gv_exp_bracket)
-GV_INLINE gv_real gv_exp_bracket(gv_real s) {
+/* e^s (1 + d), |s| <= 500, by a polynomial for e^r: s = n log(2) + r, n in the low bits of s/log(2) + 1.5 2^52;
+   log(2) = head + tail, tail 0 for fewer operations */
+#define gv_exp_by GV_TYPED(gv_exp_by)
+GV_INLINE gv_real gv_exp_by(const double *c, int degree, double head, double tail, gv_real s) {
     gv_real shifted = gv_madd(s, gv_all(0x1.71547652b82fep+0 /* 1/log(2) */), gv_all(0x1.8p52));
-    gv_real n = shifted - 0x1.8p52;
-    gv_real r = gv_madd(n, gv_all(-GV_LOG2_HEAD), s);
-    r = gv_madd(n, gv_all(-GV_LOG2_TAIL), r);
-    gv_real p = gv_polynomial(gv_bracket_exp, GV_BRACKET_EXP_DEGREE, r);
+    gv_real n = shifted - 0x1.8p52, r = gv_madd(n, gv_all(-head), s);
+    gv_real p = gv_polynomial(c, degree, tail == 0.0 ? r : gv_madd(n, gv_all(-tail), r));
     return gv_as_real(gv_as_bits(p) + (gv_as_bits(shifted) << 52));
 }
+
+/* |d| < 2^-45 */
+#define gv_exp_long GV_TYPED(gv_exp_long)
+GV_INLINE gv_real gv_exp_long(gv_real s) {
+    return gv_exp_by(gv_long_exp, GV_LONG_EXP_DEGREE, GV_LOG2_HEAD, GV_LOG2_TAIL, s);
+}
+
+/* |d| < 2^-39.7 */
+#define gv_exp_middle GV_TYPED(gv_exp_middle)
+GV_INLINE gv_real gv_exp_middle(gv_real s) { return gv_exp_by(gv_middle_exp, GV_MIDDLE_EXP_DEGREE, GV_LOG2, 0.0, s); }
+
+/* |d| < 2^-33.9 */
+#define gv_exp_short GV_TYPED(gv_exp_short)
+GV_INLINE gv_real gv_exp_short(gv_real s) { return gv_exp_by(gv_short_exp, GV_SHORT_EXP_DEGREE, GV_LOG2, 0.0, s); }

@@ -3,11 +3,14 @@
 #define GV_BRACKET_TABLES_H
 
 #define GV_NEAR_LIMIT 4.5
+#define GV_LOG2 0x1.62e42fefa39efp-1 /* log(2) */
 #define GV_LOG2_HEAD 0x1.62e42fefa2000p-1 /* log(2), 40 bits */
 #define GV_LOG2_TAIL 0x1.9ef35793c7673p-41 /* log(2) - GV_LOG2_HEAD */
 #define GV_NEAR_GELU_DEGREE 19
 #define GV_NEAR_GELU_GRAD_DEGREE 21
-#define GV_BRACKET_EXP_DEGREE 8
+#define GV_LONG_EXP_DEGREE 9
+#define GV_MIDDLE_EXP_DEGREE 8
+#define GV_SHORT_EXP_DEGREE 7
 #define GV_BRACKET_MILLS_DEGREE 18
 
 /* (Phi(x) - 1/2)/x in w = x^2 - GV_NEAR_LIMIT^2/2, |w| <= GV_NEAR_LIMIT^2/2 */
@@ -59,7 +62,20 @@ static const double gv_near_gelu_grad[22] = {
     -0x1.4471fb1e2ee0cp-95,
 };
 /* e^r, |r| <= log(2)/2 (1 + 2^-30) */
-static const double gv_bracket_exp[9] = {
+static const double gv_long_exp[10] = {
+    0x1.000000000003dp+0,
+    0x1.0000000000006p+0,
+    0x1.ffffffffe74f1p-2,
+    0x1.5555555550d88p-3,
+    0x1.55555588b8403p-5,
+    0x1.11111123bf154p-7,
+    0x1.6c162bb7d95c6p-10,
+    0x1.a01994c849515p-13,
+    0x1.a17df0d91ffa7p-16,
+    0x1.72e107c87cf79p-19,
+};
+/* the same */
+static const double gv_middle_exp[9] = {
     0x1.0000000000000p+0,
     0x1.ffffffffd38c1p-1,
     0x1.fffffffff71cfp-2,
@@ -69,6 +85,17 @@ static const double gv_bracket_exp[9] = {
     0x1.6c164df443c19p-10,
     0x1.a1aa7f1448e9dp-13,
     0x1.a15a4f98f5504p-16,
+};
+/* the same */
+static const double gv_short_exp[8] = {
+    0x1.ffffffffa7135p-1,
+    0x1.fffffffff61fdp-1,
+    0x1.0000005c89e4ep-1,
+    0x1.5555557e7125ep-3,
+    0x1.555464a0f06adp-5,
+    0x1.1110a6222e9cap-7,
+    0x1.6da75318675a8p-10,
+    0x1.a17df2ec36e9ep-13,
 };
 /* Q(a)/(phi(a) sqrt(2 pi)), 0 <= a <= 15, in u = (a - 4)/(a + 4) */
 static const double gv_bracket_mills[19] = {

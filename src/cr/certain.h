@@ -29,10 +29,10 @@ GV_INLINE int gv_lowest_bit(uint64_t u) { return u ? gv_count_bits((u & (0 - u))
 
 /* Appends first + k to `place` for every bit k of `open`: the new count. Writes up to four places more.
    Four are written unasked, so that seldom is there anything to predict. */
-GV_INLINE size_t gv_note_places(unsigned short *place, size_t count, uint64_t open, int first) {
+GV_INLINE size_t gv_note_places(unsigned short *place, size_t count, uint64_t open, size_t first) {
     int more = gv_count_bits(open);
-    for (int k = 0; k < 4; k++, open &= open - 1) place[count + (size_t)k] = (unsigned short)(first + gv_lowest_bit(open));
-    for (int k = 4; k < more; k++, open &= open - 1) place[count + (size_t)k] = (unsigned short)(first + gv_lowest_bit(open));
+    for (int k = 0; k < 4; k++, open &= open - 1) place[count + (size_t)k] = (unsigned short)(first + (size_t)gv_lowest_bit(open));
+    for (int k = 4; k < more; k++, open &= open - 1) place[count + (size_t)k] = (unsigned short)(first + (size_t)gv_lowest_bit(open));
     return count + (size_t)more;
 }
 

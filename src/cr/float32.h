@@ -29,25 +29,27 @@
     GV_DEFINE_EIGHT(gv_first_##name, gv_##name##_near, limit) \
     GV_DEFINE_EIGHT(gv_second_##name, gv_##name##_bracket, INFINITY) \
     static void GV_TYPED(gv_rest_##name)(const float *x, float *y, const unsigned short *place, size_t count) { \
-        float gathered[GV_BLOCK_FLOATS + GV_WIDTH], result[GV_WIDTH]; \
+        float gathered[GV_BLOCK_FLOATS + GV_WIDTH], result[GV_BLOCK_FLOATS + GV_WIDTH]; \
+        unsigned char open[GV_BLOCK_FLOATS / GV_WIDTH]; \
         for (size_t k = 0; k < count; k++) gathered[k] = x[place[k]]; \
         for (size_t k = count; k < count + GV_WIDTH; k++) gathered[k] = 0.0f; \
-        for (size_t k = 0; k < count; k += GV_WIDTH) { \
-            unsigned open = GV_TYPED(gv_second_##name)(gathered + k, result); \
-            size_t lanes = count - k < GV_WIDTH ? count - k : GV_WIDTH; \
-            for (size_t j = 0; j < lanes; j++) y[place[k + j]] = result[j]; \
-            for (size_t j = 0; open && j < lanes; j++, open >>= 1) \
-                if (open & 1) y[place[k + j]] = gv_cr_##name##_certain(gathered[k + j]); \
-        } \
+        for (size_t k = 0; k < count; k += GV_WIDTH) \
+            open[k / GV_WIDTH] = (unsigned char)GV_TYPED(gv_second_##name)(gathered + k, result + k); \
+        for (size_t k = 0; k < count; k++) y[place[k]] = result[k]; \
+        for (size_t k = 0; k < count; k += GV_WIDTH) \
+            for (size_t left = open[k / GV_WIDTH], j = k; left && j < count; left >>= 1, j++) \
+                if (left & 1) y[place[j]] = gv_cr_##name##_certain(gathered[j]); \
     } \
-    static void GV_TYPED(gv_block_##name)(const float *x, float *y, int n) { \
+    static void GV_TYPED(gv_block_##name)(const float *x, float *y, size_t n) { \
         unsigned short place[GV_BLOCK_FLOATS + 4]; \
+        unsigned char open[GV_BLOCK_FLOATS / GV_WIDTH + 8]; \
         size_t count = 0; \
-        for (int i = 0; i < n; i += 64) { \
-            uint64_t open = 0; \
-            for (int k = i; k < i + 64 && k < n; k += GV_WIDTH) \
-                open |= (uint64_t)GV_TYPED(gv_first_##name)(x + k, y + k) << (k - i); \
-            count = gv_note_places(place, count, open, i); \
+        for (size_t i = 0; i < n; i += GV_WIDTH) open[i / GV_WIDTH] = (unsigned char)GV_TYPED(gv_first_##name)(x + i, y + i); \
+        memset(open + n / GV_WIDTH, 0, 8); \
+        for (size_t i = 0; i < n; i += 64) { \
+            uint64_t lanes = 0; \
+            for (int k = 0; k < 8; k++) lanes |= (uint64_t)open[i / GV_WIDTH + (size_t)k] << 8 * k; \
+            count = gv_note_places(place, count, lanes, i); \
         } \
         if (count) GV_TYPED(gv_rest_##name)(x, y, place, count); \
     } \
@@ -56,7 +58,7 @@
         while (n >= GV_WIDTH) { \
             size_t block = n < GV_BLOCK_FLOATS ? n & ~(size_t)(GV_WIDTH - 1) : GV_BLOCK_FLOATS; \
             if (x == y) memcpy(input, x, block * sizeof *x); \
-            GV_TYPED(gv_block_##name)(x == y ? input : x, y, (int)block); \
+            GV_TYPED(gv_block_##name)(x == y ? input : x, y, block); \
             x += block; \
             y += block; \
             n -= block; \
@@ -70,8 +72,8 @@
 GV_DEFINE_F32(gelu, (float)GV_NEAR_LIMIT)
 GV_DEFINE_F32(gelu_grad, (float)GV_NEAR_LIMIT)
 GV_DEFINE_F32(gelu_tanh, GV_NEAR_GELU_TANH)
-GV_DEFINE_F32(gelu_tanh_grad, GV_NEAR_GELU_TANH)
+GV_DEFINE_F32(gelu_tanh_grad, GV_NEAR_GELU_TANH_GRAD)
 GV_DEFINE_F32(gelu_sigmoid, GV_NEAR_GELU_SIGMOID)
-GV_DEFINE_F32(gelu_sigmoid_grad, GV_NEAR_GELU_SIGMOID)
+GV_DEFINE_F32(gelu_sigmoid_grad, GV_NEAR_GELU_SIGMOID_GRAD)
 GV_DEFINE_F32(silu, GV_NEAR_SILU)
-GV_DEFINE_F32(silu_grad, GV_NEAR_SILU)
+GV_DEFINE_F32(silu_grad, GV_NEAR_SILU_GRAD)

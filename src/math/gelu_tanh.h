@@ -1,8 +1,16 @@
-/* gelu_tanh(x) = x sigmoid(s), s = 2 sqrt(2/pi) (x + 0.044715 x^3), and its derivative, for finite x != 0 */
+/* gelu_tanh(x) = x sigmoid(s), s = 2 sqrt(2/pi) (x + 0.044715 x^3), and its derivative, for finite x != 0, any
+   double. t = s(|x|), q = e^-t/(1 + e^-t)
+   |x| < 2^-40   x/2 + x^2/sqrt(2 pi), and what comes after it within err
+   t < 1         x/2 + |x|/2 tanh(t/2)
+   t >= 1        x > 0: x - x q; x < 0: -|x| q; both and the derivative in core/logistic.h
+   |x| > 40      beside x; between -2^-1140 and 0 */
 #ifndef GV_MATH_GELU_TANH_H
 #define GV_MATH_GELU_TANH_H
 #include "../core/logistic.h"
 
+/* Error of gelu_tanh: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
+   20,000 inputs by tools/state_core_errors.py: >= 0.25 err at 0x1.0bc52cc3d04a4p-33,
+   >= 2^-92.6 |f| at -0x1.c84e104c141fdp-41 */
 GV_INLINE gv_value gv_gelu_tanh(double x) {
     double a = fabs(x);
     if (a < 0x1p-200) return gv_beside_tiny(x, 0.5, 1.0);
@@ -14,6 +22,9 @@ GV_INLINE gv_value gv_gelu_tanh(double x) {
     return gv_scaled_logistic(x, t);
 }
 
+/* Error of gelu_tanh_grad: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
+   20,000 inputs by tools/state_core_errors.py: >= 0.25 err at -0x1.1ab48dc98ce82p-31,
+   >= 2^-92.1 |f| at 0x1.df5c76a6ffe0ep-41 */
 GV_INLINE gv_value gv_gelu_tanh_grad(double x) {
     double a = fabs(x);
     if (a < 0x1p-250) return gv_beside(0.5, x);

@@ -3,6 +3,7 @@
 #define GV_MATH_RELU_H
 #include "../core/value.h"
 
+/* Error of relu: none, every value is exact */
 GV_INLINE gv_value gv_relu(double x) { return gv_exact(x > 0.0 ? x : 0.0); }
 
 #endif

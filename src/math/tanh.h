@@ -3,6 +3,9 @@
 #define GV_MATH_TANH_H
 #include "../core/logistic.h"
 
+/* Error of tanh: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
+   20,000 inputs by tools/state_core_errors.py: >= 0.24 err at -0x1.4c9841d408b18p+4,
+   >= 2^-99.1 |f| at 0x1.1532f15d4dc47p-8 */
 GV_INLINE gv_value gv_tanh_value(double x) {
     double a = fabs(x), sign = x < 0.0 ? -1.0 : 1.0;
     if (a < 0x1p-101) return gv_beside_tiny(x, 1.0, -sign);

@@ -181,13 +181,26 @@ static int gv_add_settled(gv_reducer *r, const gv_span *span, int64_t first, con
     return 1;
 }
 
-/* The strip of m consecutive inputs that begins at `place` of the run, with its answers. */
-GV_CLONES static void gv_fill_comb_strip(gv_strip *s, int64_t first, const uint32_t *got, size_t teeth, size_t place,
-                                         size_t m) {
-    const uint32_t *answers = got + GV_TEETH * (place % teeth) + place / teeth;
-    int32_t start = (int32_t)(first + (int64_t)place);
-    for (size_t i = 0; i < m; i++) s->got_bits[i] = answers[GV_TEETH * i];
+/* Answers in the order of their inputs, a cache line of each tooth at a time; 0 when there is no memory. */
+static int gv_order_comb(gv_reducer *r, const uint32_t *got, size_t n) {
+    size_t teeth = n / GV_TEETH;
+    if (n > r->ordered_room) {
+        uint32_t *grown = realloc(r->ordered, n * sizeof *grown);
+        if (!grown) return 0;
+        r->ordered = grown;
+        r->ordered_room = n;
+    }
+    for (size_t j = 0; j < teeth; j += GV_ROWS)
+        for (size_t t = 0; t < GV_TEETH; t++)
+            for (size_t i = j; i < j + GV_ROWS && i < teeth; i++) r->ordered[t * teeth + i] = got[GV_TEETH * i + t];
+    return 1;
+}
+
+/* The strip of m consecutive inputs that begins with `first`, with its answers. */
+GV_CLONES static void gv_fill_comb_strip(gv_strip *s, int64_t first, const uint32_t *got, size_t m) {
+    int32_t start = (int32_t)first;
     for (size_t i = 0; i < m; i++) {
+        s->got_bits[i] = got[i];
         s->x_bits[i] = gv_bits_32(start + (int32_t)i);
         s->x[i] = gv_decode_32(s->x_bits[i]);
         s->got[i] = gv_decode_32(s->got_bits[i]);
@@ -202,7 +215,6 @@ GV_CLONES static void gv_fill_comb_strip(gv_strip *s, int64_t first, const uint3
 static int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const uint32_t *got, size_t n) {
     const gv_rules *rules = &r->rules;
     int64_t last = first + (int64_t)n - 1;
-    size_t teeth = n / GV_TEETH;
     gv_point start = {first, gv_ordinal(got[0], 32)};
     if (!gv_begin_run(r)) return GV_NO_MEMORY;
     for (int64_t k = 0; k < rules->span_count; k++) {
@@ -216,10 +228,10 @@ static int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const ui
         return GV_ADDED;
     }
     if (gv_is_changed(first, x, n)) return GV_CHANGED;
-    for (size_t place = 0, m; place < n; place += m) {
-        size_t rest = teeth - place % teeth;
-        m = rest < GV_STRIP ? rest : GV_STRIP;
-        gv_fill_comb_strip(&r->strip, first, got, teeth, place, m);
+    if (!gv_order_comb(r, got, n)) return GV_NO_MEMORY;
+    for (size_t place = 0; place < n; place += GV_STRIP) {
+        size_t m = n - place < GV_STRIP ? n - place : GV_STRIP;
+        gv_fill_comb_strip(&r->strip, first + (int64_t)place, r->ordered + place, m);
         gv_add_strip(r, m);
     }
     gv_end_run(r, start);

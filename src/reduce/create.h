@@ -7,6 +7,7 @@ static void gv_free_reducer(gv_reducer *r) {
     if (!r) return;
     free(r->rows);
     free(r->segments);
+    free(r->ordered);
     free(r);
 }
 

@@ -87,17 +87,32 @@ GV_CLONES static size_t gv_first_answer(const gv_strip *s, uint32_t bits, size_t
     return (size_t)first;
 }
 
-/* Facts and flags that a strip has: again one by one, without sums. */
-static void gv_note_strip(gv_reducer *r, gv_row *row, const gv_strip *s, int64_t ordinal, size_t n, int beyond) {
-    int width = r->rules.fmt.width;
+/* the conditions of gv_total_bits, of each answer */
+GV_CLONES static void gv_mark_odd(const gv_strip *s, const int32_t *rank, int32_t down, uint32_t beyond, int width,
+                                  unsigned char *odd, size_t n) {
+    const uint32_t mask = (1u << (width - 1)) - 1;
     for (size_t i = 0; i < n; i++) {
+        uint32_t got = s->got_bits[i], want = s->want[i], opposite = (got ^ want) >> (width - 1);
+        uint32_t lost = ((got & mask) == 0) & ((want & mask) != 0), rises = ((rank[i + 1] ^ down) - down) - 1 > (rank[i] ^ down) - down;
+        odd[i] = (unsigned char)(opposite | lost | rises | (beyond & ((got & mask) > (s->x_bits[i] & mask))));
+    }
+}
+
+/* Flags that a strip has, one odd answer after the other. */
+static void gv_note_strip(gv_reducer *r, gv_row *row, const gv_strip *s, const int32_t *rank, int32_t down,
+                          int64_t ordinal, size_t n, int beyond) {
+    unsigned char odd[GV_STRIP];
+    const int width = r->rules.fmt.width;
+    const uint64_t mask = (UINT64_C(1) << (width - 1)) - 1;
+    gv_mark_odd(s, rank, down, beyond != 0, width, odd, n);
+    for (size_t i = 0; i < n; i++) {
+        if (i && !odd[i]) continue;
         gv_answer a = {s->x_bits[i], s->got_bits[i], s->want[i], 0.0, 0};
         gv_point p = {ordinal + (int64_t)i, gv_ordinal(a.got, width)};
-        uint64_t mask = (UINT64_C(1) << (width - 1)) - 1;
+        if (i) r->previous = (gv_point){p.x - 1, gv_ordinal(s->got_bits[i - 1], width)};
+        r->has_previous |= i > 0;
         gv_count_flags(r, row, &a, p, width);
         if (beyond && (a.got & mask) > (a.x & mask)) gv_note_nearest(&r->facts.beyond_x, p.x, a.got, 0, 0);
-        r->previous = p;
-        r->has_previous = 1;
     }
 }
 
@@ -170,8 +185,8 @@ static void gv_add_dense(gv_reducer *r, const gv_strip *s, int64_t ordinal, size
     int beyond = rules->stays_below_x && t.beyond;
     int others = t.wrong_sign || t.rises || beyond || crossing;
     if (others || (t.zero_lost && !gv_note_lost_tail(r, row, &t, ordinal, n)))
-        gv_note_strip(r, row, s, ordinal, n, beyond);
-    else gv_note_extremes(r, s, &t, ordinal, width, n);
+        gv_note_strip(r, row, s, rank, falls ? 0 : -1, ordinal, n, beyond);
+    gv_note_extremes(r, s, &t, ordinal, width, n);
     r->previous = (gv_point){ordinal + (int64_t)n - 1, gv_ordinal(s->got_bits[n - 1], width)};
     r->has_previous = 1;
 }

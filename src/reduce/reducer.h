@@ -68,6 +68,8 @@ typedef struct {
     gv_facts facts;
     gv_segment *segments;
     size_t segment_count, segment_room;
+    uint32_t *ordered; /* answers to a comb, by ordinal */
+    size_t ordered_room;
     gv_oracle oracle;
     void *owner;
     gv_point previous; /* of the run of inputs being added */

@@ -6,6 +6,7 @@
 import numpy as np
 import pytest
 
+from gelu_verify import correctly_rounded
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
 from gelu_verify.reference import judge, reference_bits
 from gelu_verify.targets import find
@@ -31,6 +32,16 @@ def test_kernel(benchmark, target, dtype):
     y = target.store(dtype, loaded, benchmark(target.call, loaded))
     note_rate(benchmark)
     assert y.shape == x.shape
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("function", correctly_rounded.FUNCTIONS)
+def test_correctly_rounded(benchmark, function, dtype):
+    x = inputs(dtype)
+    floats, out = x.view(numpy_dtype(dtype)), np.empty(ELEMENTS, numpy_dtype(dtype))
+    benchmark(getattr(correctly_rounded, function), floats, out)
+    note_rate(benchmark)
+    assert (out.view(x.dtype) == reference_bits(function, dtype, x)).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

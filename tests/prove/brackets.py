@@ -26,7 +26,8 @@ from prove.stored import named_literals
 from prove.tracked import UNIT, ZERO, DoubleTracking, Tracked, Unproved, exactly, hull, make
 from prove.values import POINTWISE, Proved, limits
 
-CLAIMS = {2.0**-44, 2.0**-45, 2.0**-39}  # GV_NEAR_GELU_ERROR ...; checks.py holds that no other number is the same
+# GV_NEAR_GELU_ERROR ...; checks.py holds that no other number is the same
+CLAIMS = {2.0**-44, 2.0**-45, 2.0**-42, 1.125 * 2.0**-34, 1.5 * 2.0**-34}
 LEAST, MOST = 2.0**-149, float.fromhex("0x1.fffffep127")  # of the float32 numbers
 EXP_REACH = arb(501)
 HELD = arb(2) ** -600  # s held at 500: e^-s is below it, whichever it is
@@ -41,8 +42,10 @@ MACROS = {
     "silu": "GV_NEAR_SILU",
     "gelu_sigmoid": "GV_NEAR_GELU_SIGMOID",
     "gelu_tanh": "GV_NEAR_GELU_TANH",
-    "head": "GV_LOG2_HEAD",
-    "tail": "GV_LOG2_TAIL",
+    "gelu_grad": "GV_NEAR_LIMIT",
+    "silu_grad": "GV_NEAR_SILU_GRAD",
+    "gelu_sigmoid_grad": "GV_NEAR_GELU_SIGMOID_GRAD",
+    "gelu_tanh_grad": "GV_NEAR_GELU_TANH_GRAD",
 }
 INCLUDED = '#include "bracket/brackets.h"\n' + "".join(
     f"static double gv_macro_{name}(void) {{ return {text}; }}\n" for name, text in MACROS.items()
@@ -56,7 +59,7 @@ def bracket_source(fma: bool, root: Path = ROOT) -> Source:
 
 def near_limits(source: Source) -> dict[str, float]:
     """The largest |x| that the near bracket of a function is trusted with."""
-    return {name: macro(source, name) for name in ("gelu", "silu", "gelu_sigmoid", "gelu_tanh")}
+    return {name: macro(source, name) for name in NAMES}
 
 
 def macro(source: Source, name: str) -> float:
@@ -120,10 +123,13 @@ class Approximation:
 
 MARGIN = arb(2) ** -20
 EXP_EDGE = arb.const_log2() / 2 * (1 + arb(2) ** -30)
+EXP = Approximation(arb.exp, taylor_of(lambda r: r.exp()), -EXP_EDGE - MARGIN, EXP_EDGE + MARGIN, 200)
 APPROXIMATIONS = {
     "gv_near_gelu": Approximation(near_gelu, _gauss_taylor, -CENTRE - MARGIN, CENTRE + MARGIN, 400),
     "gv_near_gelu_grad": Approximation(near_gelu_grad, _gauss_grad_taylor, -CENTRE - MARGIN, CENTRE + MARGIN, 400),
-    "gv_bracket_exp": Approximation(arb.exp, taylor_of(lambda r: r.exp()), -EXP_EDGE - MARGIN, EXP_EDGE + MARGIN, 200),
+    "gv_long_exp": EXP,
+    "gv_middle_exp": EXP,
+    "gv_short_exp": EXP,
     "gv_bracket_mills": Approximation(scaled_mills, _mills_taylor, -1 - MARGIN, arb(11) / 19 + MARGIN, 500),
 }
 
@@ -133,7 +139,6 @@ class BracketTracking(DoubleTracking):
         super().__init__()
         self.specification = specification
         self.interpreter = Interpreter(source, self)
-        self.log2 = [arb(macro(source, name)) for name in ("head", "tail")]
         self.x: Tracked | None = None
         self.literals = {
             value: exact
@@ -145,7 +150,7 @@ class BracketTracking(DoubleTracking):
             "gv_magnitude": self.fabs,
             "gv_times_sign": lambda c, x: c if self.is_positive(x) else self.negate(c),
             "gv_polynomial": self.polynomial,
-            "gv_exp_bracket": self.exp_bracket,
+            "gv_exp_by": self.exp_by,
             "gv_between": self.between,
         }
 
@@ -192,9 +197,9 @@ class BracketTracking(DoubleTracking):
         return make(monotone_hull(a.value, w.ideal), a.value(w.point), p.absolute + error, None)
 
     @cache  # noqa: B019
-    def exp_of_reduced(self) -> arb:
+    def exp_of_reduced(self, name: str) -> arb:
         """p(r) against e^r for exact r, relative."""
-        table = self.interpreter.globals["gv_bracket_exp"]
+        table = self.interpreter.globals[name]
         edge, worst = EXP_EDGE * (1 - arb(2) ** -40), ZERO
         for index in range(64):
             low, high = edge * (2 * index - 64) / 64, edge * (2 * index - 62) / 64
@@ -202,16 +207,20 @@ class BracketTracking(DoubleTracking):
             worst = max(worst, self.polynomial(table, len(table.data) - 1, r).relative)
         return worst
 
-    def exp_bracket(self, s: Tracked) -> Tracked:
-        """docs/proofs.md, section 6: n head is exact; r loses its two roundings and what head + tail are off."""
+    def exp_by(self, table, degree: int, head: Tracked, tail: Tracked, s: Tracked) -> Tracked:
+        """docs/proofs.md, section 6: r loses two roundings, what log(2) is off, and what n log(2) loses, which is
+        exact for a head of 40 bits."""
         if not s.ideal.abs_upper() < EXP_REACH:
-            raise Unproved("gv_exp_bracket beyond its reach")
+            raise Unproved("gv_exp_by beyond its reach")
+        if degree != len(table.data) - 1:
+            raise AssertionError(f"{table.name} has another degree")
         n = s.ideal.abs_upper() / arb.const_log2() + 1
-        head, tail = self.log2
-        lost = n * abs(head + tail - arb.const_log2()) + 2 * UNIT * n * tail + 2 * UNIT * EXP_EDGE + s.absolute
+        rounded = 2 * tail.ideal if tail.value else head.ideal
+        off = abs(head.ideal + tail.ideal - arb.const_log2())
+        lost = n * (off + UNIT * rounded) + 2 * UNIT * EXP_EDGE + s.absolute
         if not n * 3 * UNIT + lost < EXP_EDGE * arb(2) ** -34:
-            raise Unproved("gv_exp_bracket reduces too far")
-        relative = (1 + self.exp_of_reduced()) * lost.exp() - 1
+            raise Unproved("gv_exp_by reduces too far")
+        relative = (1 + self.exp_of_reduced(table.name)) * lost.exp() - 1
         return make(s.ideal.exp(), s.point.exp(), s.ideal.exp().abs_upper() * relative, relative)
 
     def between(self, a: Tracked, b: Tracked) -> Proved:

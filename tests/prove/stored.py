@@ -59,6 +59,7 @@ def wrong_entries(name: str, data: Any) -> list[str]:
     return wrong
 
 
+MEASURED = re.compile(r"/\* Error of .*?\*/", re.DOTALL)  # inputs, not constants
 LONG_LITERAL = re.compile(r"(-?0x[01]\.[0-9a-f]{6,}p[+-]?\d+)(?:\s*/\*\s*(.*?)\s*\*/)?", re.IGNORECASE)
 
 
@@ -85,15 +86,20 @@ def named_literals(header: Path) -> dict[float, arb]:
     """What the long literals of a header stand for, by their magnitude."""
     return {
         abs(float.fromhex(literal)): expression(comment)
-        for literal, comment in LONG_LITERAL.findall(header.read_text())
+        for literal, comment in LONG_LITERAL.findall(MEASURED.sub("", header.read_text()))
         if comment
     }
+
+
+def without_measured(text: str) -> str:
+    """The text of a header, of the same length, with the errors that were found blanked."""
+    return MEASURED.sub(lambda block: " " * len(block[0]), text)
 
 
 def wrong_literals(header: Path) -> list[str]:
     """Long hexadecimal literals without a definition in a comment behind them, or not nearest to it."""
     wrong, known = [], set()
-    for literal, comment in LONG_LITERAL.findall(header.read_text()):
+    for literal, comment in LONG_LITERAL.findall(without_measured(header.read_text())):
         magnitude = abs(float.fromhex(literal))
         if not comment:
             if magnitude not in known:

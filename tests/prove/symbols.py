@@ -137,11 +137,10 @@ QUICK = EITHER | _value_functions("0x1.0000000000000p-40") | {
 }  # fmt: skip
 SHIFTED = "gv_madd(s, gv_all(0x1.71547652b82fep+0), gv_all(6755399441055744.0))"
 STEPS = f"({SHIFTED} - 6755399441055744.0)"
-HEAD = f"gv_madd({STEPS}, gv_all(-0x1.62e42fefa2000p-1), s)"
-TAIL = f"gv_madd({STEPS}, gv_all(-0x1.9ef35793c7673p-41), {HEAD})"
+BY_HEAD = f"gv_madd({STEPS}, gv_all(-head), s)"
+REDUCED = f"((tail == 0.0) ? {BY_HEAD} : gv_madd({STEPS}, gv_all(-tail), {BY_HEAD}))"
 BRACKET = {
-    "gv_exp_bracket": f"gv_as_real((gv_as_bits(gv_polynomial(gv_bracket_exp, 8, {TAIL})) + "
-    f"(gv_as_bits({SHIFTED}) << 52)))",
+    "gv_exp_by": f"gv_as_real((gv_as_bits(gv_polynomial(c, degree, {REDUCED})) + (gv_as_bits({SHIFTED}) << 52)))",
     "gv_magnitude": "gv_as_real((gv_as_bits(x) & 9223372036854775807))",
     "gv_times_sign": "gv_as_real((gv_as_bits(c) ^ (gv_as_bits(x) & 9223372036854775808)))",
     "gv_all": "c",

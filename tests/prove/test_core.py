@@ -67,3 +67,7 @@ def test_what_is_proved_is_what_is_compiled(specification, quick):
 @pytest.mark.parametrize("script", checks.GENERATORS)
 def test_every_table_is_what_its_script_writes(script):
     assert checks.generator_agrees(script)
+
+
+def test_the_errors_that_headers_state_are_those_found():
+    assert checks.generator_agrees("state_core_errors.py")

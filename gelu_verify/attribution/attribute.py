@@ -1,0 +1,220 @@
+"""`attribute`: a target's error, taken apart on a plan's inputs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import UsageError
+from ..formats import get_format, is_zero, to_float64
+from ..plans import Plan, make_plan
+from ..reference import zero_threshold
+from ..regions import REGIONS
+from ..targets import Target
+from .expression import text
+from .ladder import SOURCES, Ladder, Rung, climb, worst_by_region
+from .models import model_of
+
+MOST = 1 << 20  # inputs: more would not fit into memory, node by node
+EXACT = 1000  # inputs at which exact arithmetic is done, beside the worst ones
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """The ladder of one target in one dtype; `record` is the JSON object of docs/json.md.
+
+    `asked` are the building blocks that were named.
+    """
+
+    target: Target
+    plan: Plan
+    ladder: Ladder
+    asked: Mapping[str, str]
+
+    @property
+    def function(self) -> str:
+        return self.target.function
+
+    @property
+    def dtype(self) -> str:
+        return self.ladder.dtype
+
+    @cached_property
+    def worst(self) -> int | None:
+        """Index of the input with the largest finite measured error."""
+        return _worst(np.abs(self.ladder.rungs[-1].error))
+
+    @cached_property
+    def agreement(self) -> float:
+        """Share of the inputs at which the model gives the very bits that were measured."""
+        rungs = self.ladder.rungs
+        return float(np.mean(_bits(rungs[-2]) == _bits(rungs[-1])))
+
+    @cached_property
+    def record(self) -> Record:
+        ladder, model = self.ladder, self.ladder.model
+        place = ladder.regions()
+        return {
+            "target": self.target.name,
+            "family": self.target.family,
+            "function": self.function,
+            "dtype": self.dtype,
+            "version": self.target.version,
+            "form": model.form.name,
+            "formula": model.form.text,
+            "working": model.working,
+            "constants": dict(model.stored),
+            "blocks": {name: block.title for name, block in model.blocks.items()},
+            "plan": self.plan.name,
+            "seed": self.plan.seed,
+            "n": len(ladder.x_bits),
+            "bound": "=" if self.plan.exhaustive else ">=",
+            "agreement": self.agreement,
+            "rungs": [self._rung(rung, place) for rung in ladder.rungs],
+            "worst": self._parts(self.worst),
+            "regions": self._regions(place),
+            "operations": list(self._operations()),
+            "repeat": self.repeat,
+        }
+
+    @property
+    def repeat(self) -> str:
+        model = self.ladder.model
+        command = ["gelu-verify", "attribute", self.target.name, "--function", self.function, "--dtype", self.dtype]
+        command += ["--form", model.form.name, "--working", model.working, "--plan", self.plan.name]
+        command += ["--seed", str(self.plan.seed)]
+        for option, pairs in (("--constant", model.stored), ("--block", self.asked)):
+            command += [word for name, value in pairs.items() for word in (option, f"{name}={value}")]
+        return shlex.join(command)
+
+    def _rung(self, rung: Rung, place: np.ndarray) -> Record:
+        size = np.abs(rung.error)
+        found = worst_by_region(np.where(np.isfinite(size), size, np.nan), place)
+        return {
+            "name": rung.name,
+            "title": rung.title,
+            "source": rung.source,
+            "n": int(np.count_nonzero(~np.isnan(size))),
+            "nonfinite": int(np.count_nonzero(np.isinf(size))),
+            **self._point(_worst(size), size, rung),
+            "zero_from": self._zero_from(rung),
+            "regions": [
+                {"region": region.name, **self._point(at, size, rung)}
+                for region, at in zip(REGIONS, found, strict=True)
+            ],
+        }
+
+    def _point(self, at: int | None, size: np.ndarray, rung: Rung) -> Record:
+        fmt = get_format(self.dtype)
+        if at is None:
+            return {"max_ulp": None, "x_bits": None, "got_bits": None}
+        got = None if rung.got_bits is None else fmt.bits_text(int(rung.got_bits[at]))
+        return {"max_ulp": float(size[at]), "x_bits": fmt.bits_text(int(self.ladder.x_bits[at])), "got_bits": got}
+
+    def _zero_from(self, rung: Rung) -> str | None:
+        """Bits of the x nearest to zero, below -1, that gives zero although the reference is not zero."""
+        if rung.got_bits is None or zero_threshold(self.function, self.dtype) is None:
+            return None
+        fmt, ladder = get_format(self.dtype), self.ladder
+        early = is_zero(fmt, rung.got_bits) & ~is_zero(fmt, ladder.want_bits)
+        found = np.flatnonzero(early & (to_float64(fmt, ladder.x_bits) < -1))
+        return fmt.bits_text(int(ladder.x_bits[found[-1]])) if len(found) else None
+
+    def _parts(self, at: int | None) -> Record | None:
+        """What each source adds at one input, in ULP; `main` is the largest."""
+        if at is None:
+            return None
+        ladder, fmt = self.ladder, get_format(self.dtype)
+        added = ladder.added(at)
+        if not all(np.isfinite(list(added.values()))):
+            return None
+        return {
+            "x_bits": fmt.bits_text(int(ladder.x_bits[at])),
+            "want_bits": fmt.bits_text(int(ladder.want_bits[at])),
+            "error": float(ladder.rungs[-1].error[at]),
+            **added,
+            "main": max(SOURCES, key=lambda source: abs(added[source])),
+        }
+
+    def _regions(self, place: np.ndarray) -> list[Record]:
+        size = np.abs(self.ladder.rungs[-1].error)
+        found = worst_by_region(np.where(np.isfinite(size), size, np.nan), place)
+        counts = np.bincount(place, minlength=len(REGIONS))
+        return [
+            {"region": region.name, "n": int(counts[index]), "worst": self._parts(at)}
+            for index, (region, at) in enumerate(zip(REGIONS, found, strict=True))
+        ]
+
+    def _operations(self) -> list[Record]:
+        """What the rounding of each operation costs, the worst first; those that cost nothing are left out."""
+        fmt, records = get_format(self.dtype), []
+        for share in self.ladder.operations:
+            at = int(np.argmax(np.abs(share.error)))
+            if share.error[at] == 0:
+                continue
+            grown = float(share.amplification[at])
+            records.append(
+                {
+                    "operation": f"rounding to {self.dtype}" if share.node is None else text(share.node),
+                    "name": "" if share.node is None else share.node.name,
+                    "max_ulp": float(abs(share.error[at])),
+                    "x_bits": fmt.bits_text(int(self.ladder.x_bits[at])),
+                    "amplification": grown if np.isfinite(grown) else None,
+                    "at_worst": None if self.worst is None else float(share.error[self.worst]),
+                }
+            )
+        return sorted(records, key=lambda record: -record["max_ulp"])
+
+
+def attribute(
+    target: Target, dtype: str, plan: str = "default", seed: int = 0, *, form: str | None = None,
+    working: str | None = None, constants: Mapping[str, str] | None = None, blocks: Mapping[str, str] | None = None,
+) -> Attribution:  # fmt: skip
+    """Take the error of `target` in `dtype` apart.
+
+    Parameters
+    ----------
+    plan, seed : which inputs, see `gelu-verify list`
+    form : name of the formula; default: what the target's description says, or explains its results best
+    working : dtype that every operation is rounded to; default: `dtype` or float32, whichever explains them better
+    constants : {text of a constant: the decimal that the target has instead}; default: as above, of those in use
+    blocks : {building block: "libm", "exact" or a target's name}; default: what the target's own family has
+
+    Raises
+    ------
+    UsageError : an unknown name, no form for this target, too many inputs
+    TargetFailure : the target, or a building block, failed
+
+    Examples
+    --------
+    >>> from gelu_verify.targets import select
+    >>> (target,), _ = select(["kernels.gelu_erf"])
+    >>> attribute(target, "float16").record["worst"]["main"]
+    'formula'
+    """
+    chosen = make_plan(plan, target.function, dtype, seed)
+    if chosen.size > MOST:
+        raise UsageError(f"plan {plan} has {chosen.size:,} inputs of {dtype} (attribute takes up to {MOST:,})")
+    chunks = [chunk.x_bits() for chunk in chosen.chunks]
+    measured = np.concatenate([target.evaluate(dtype, x) for x in chunks])
+    x_bits = np.concatenate(chunks)
+    model = model_of(target, dtype, x_bits, measured, form=form, working=working, stored=constants, blocks=blocks)
+    return Attribution(target, chosen, climb(model, dtype, x_bits, measured, EXACT), dict(blocks or {}))
+
+
+def _worst(size: np.ndarray) -> int | None:
+    finite = np.where(np.isfinite(size), size, -1.0)
+    at = int(np.argmax(finite))
+    return at if finite[at] >= 0 else None
+
+
+def _bits(rung: Rung) -> np.ndarray:
+    assert rung.got_bits is not None
+    return rung.got_bits

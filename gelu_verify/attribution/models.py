@@ -1,0 +1,116 @@
+"""What a target is taken to do: by its description, and by which model explains its results best."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from ..errors import UsageError, one_of
+from ..formats import get_format, ordinals
+from ..targets import Target
+from .blocks import blocks_of
+from .expression import constants
+from .forms import FORMS, Form
+from .ladder import Model
+
+SAMPLE = 4096  # inputs on which models compete
+CLEARLY = 0.8  # a model that is not the first choice must explain the results this much better
+
+
+def forms_for(target_name: str, function: str, description: str, kernel_form: str = "") -> list[Form]:
+    """The forms that a target may use, the likeliest first: named by it, spelled out in its description, then any."""
+    plain = _plain(description)
+    able = [form for form in FORMS.values() if form.function == function]
+    direct = [form for form in able if form.name == f"{function}_{kernel_form}"]
+    if direct:
+        return direct
+    spelled = [(max((len(s) for s in form.spellings if s in plain), default=0), form) for form in able]
+    fitting = [form for length, form in sorted(spelled, key=lambda pair: -pair[0]) if length]
+    fitting += [form for form in able if target_name in form.targets and form not in fitting]
+    return fitting
+
+
+def _plain(description: str) -> str:
+    """Without spaces, parentheses, signs of multiplication and the names of modules: '0.5x1+erfx/sqrt2'."""
+    return re.sub(r"[\s()*]|\b(?:nn|lax|special)\.(?!gelu|silu)", "", description.lower())
+
+
+def known_forms(function: str) -> list[str]:
+    """Names of the forms of a function."""
+    return [form.name for form in FORMS.values() if form.function == function]
+
+
+def model_of(
+    target: Target, dtype: str, x_bits: np.ndarray, measured: np.ndarray, *, form: str | None = None,
+    working: str | None = None, stored: Mapping[str, str] | None = None, blocks: Mapping[str, str] | None = None,
+) -> Model:  # fmt: skip
+    """The model that explains `measured` best, within what is given; UsageError where no form is known."""
+    candidates = [_form(target.function, form)] if form else forms_for(
+        target.name, target.function, f"{target.form}; {target.note}", target.form
+    )  # fmt: skip
+    if not candidates:
+        accepted = ", ".join(known_forms(target.function)) or "none"
+        raise UsageError(f"no form is known for {target.name}: give one with --form (of {target.function}: {accepted})")
+    step = max(1, len(x_bits) // SAMPLE)
+    x, got = np.ascontiguousarray(x_bits[::step]), np.ascontiguousarray(measured[::step])
+    best, lowest = None, np.inf
+    for model in _models(candidates, target, dtype, working, stored, dict(blocks or {})):
+        score = distance(dtype, model.bits(dtype, x), got)
+        if best is None or score < CLEARLY * lowest:
+            best, lowest = model, score
+    assert best is not None
+    return best if stored is not None else _with_constants(best, dtype, x, got, lowest)
+
+
+def _models(
+    candidates: list[Form], target: Target, dtype: str, working: str | None, stored: Mapping[str, str] | None,
+    named: dict[str, str],
+) -> Iterator[Model]:  # fmt: skip
+    """Every candidate in every dtype that it may compute in."""
+    wider = [dtype, "float32"] if get_format(dtype).width == 16 else [dtype]
+    for form, inner in product(candidates, [working] if working else wider):
+        _check_constants(form, stored or {})
+        yield Model(form, inner, dict(stored or {}), blocks_of(form, inner, target.family, named))
+
+
+def _with_constants(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, lowest: float) -> Model:
+    """The same with constants as libraries also store them, one after the other, while that explains clearly more."""
+    alternatives = [
+        (each.text, held)
+        for each in constants(model.form.root)
+        for held in (*each.also, *(["float32"] if model.working == "float64" else []))
+    ]
+    while True:
+        others = [replace(model, stored={**model.stored, name: held}) for name, held in alternatives]
+        scores = [distance(dtype, other.bits(dtype, x), got) for other in others]
+        if not scores or min(scores) >= CLEARLY * lowest:
+            return model
+        lowest = min(scores)
+        model = others[scores.index(lowest)]
+
+
+def distance(dtype: str, ours: np.ndarray, theirs: np.ndarray) -> float:
+    """How far apart two arrays of results are: the mean of log2(1 + floats between them)."""
+    fmt = get_format(dtype)
+    apart = np.abs(ordinals(fmt, ours).astype(np.float64) - ordinals(fmt, theirs).astype(np.float64))
+    return float(np.mean(np.log2(1 + apart)))
+
+
+def _form(function: str, name: str) -> Form:
+    """A form by its name, with or without that of the function."""
+    accepted = known_forms(function)
+    for each in (name, f"{function}_{name}"):
+        if each in accepted:
+            return FORMS[each]
+    raise one_of(f"form of {function}", name, accepted)
+
+
+def _check_constants(form: Form, stored: Mapping[str, str]) -> None:
+    accepted = [each.text for each in constants(form.root)]
+    for name in stored:
+        if name not in accepted:
+            raise one_of(f"constant of {form.name}", name, accepted)

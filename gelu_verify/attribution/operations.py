@@ -1,0 +1,116 @@
+"""What each operation of a formula does: rounded, exactly, its partial derivatives, and what its rounding lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..reference import reference_bits
+
+Array = np.ndarray
+SQRT_PI = math.sqrt(math.pi)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`native` computes in the arrays' own type, rounded once by IEEE 754; `exact` in an mpmath context.
+
+    `partials(value, *arguments)` are the derivatives by each argument, float64. `lost(*arguments)` is (s, e) in
+    float64 with s + e the exact result, to first order; None for what is always exact.
+    """
+
+    native: Callable[..., Array]
+    exact: Callable[..., Any]
+    partials: Callable[..., tuple[Array, ...]]
+    lost: Callable[..., tuple[Array, Array]] | None = None
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """Rounded sum and its error, exact (Knuth)."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """Rounded product and its error (Dekker), exact unless it underflows or an argument passes 2^996."""
+    p = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+def _halves(a: Array) -> tuple[Array, Array]:
+    scaled = 134217729.0 * a  # 2^27 + 1
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def _lost_quotient(a: Array, b: Array) -> tuple[Array, Array]:
+    q = a / b
+    p, e = two_product(q, b)
+    return q, ((a - p) - e) / b
+
+
+def _ones(*arguments: Array) -> tuple[Array, ...]:
+    return tuple(np.ones_like(a) for a in arguments)
+
+
+OPERATIONS: dict[str, Operation] = {
+    "add": Operation(np.add, lambda mp, a, b: a + b, lambda v, a, b: _ones(a, b), two_sum),
+    "sub": Operation(
+        np.subtract,
+        lambda mp, a, b: a - b,
+        lambda v, a, b: (np.ones_like(a), -np.ones_like(b)),
+        lambda a, b: two_sum(a, -b),
+    ),
+    "mul": Operation(np.multiply, lambda mp, a, b: a * b, lambda v, a, b: (b, a), two_product),
+    "div": Operation(np.divide, lambda mp, a, b: a / b, lambda v, a, b: (1 / b, -v / b), _lost_quotient),
+    "neg": Operation(np.negative, lambda mp, a: -a, lambda v, a: (-np.ones_like(a),)),
+    "abs": Operation(np.abs, lambda mp, a: abs(a), lambda v, a: (np.copysign(1.0, a),)),
+    "copysign": Operation(
+        np.copysign,
+        lambda mp, a, b: mp.sign(b) * abs(a),
+        lambda v, a, b: (np.copysign(1.0, a) * np.copysign(1.0, b), np.zeros_like(b)),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A building block: exactly, and its derivative; its rounded values are the reference's or a library's.
+
+    `short_of_one(argument)` is 1 - |value|, which 1 + erf may be all made of, with relative accuracy.
+    """
+
+    exact: Callable[[Any, Any], Any]
+    derivative: Callable[[Array, Array], Array]  # of (value, argument)
+    short_of_one: Callable[[Array], Array] | None = None
+
+
+def _logistic_slope(v: Array, a: Array) -> Array:
+    e = np.exp(-np.abs(a))
+    return e / (1 + e) ** 2
+
+
+def _erfc_of_magnitude(a: Array) -> Array:
+    return reference_bits("erfc", "float64", np.abs(a).view(np.uint64)).view(np.float64)
+
+
+BLOCKS: dict[str, Block] = {
+    "erf": Block(lambda mp, a: mp.erf(a), lambda v, a: 2 / SQRT_PI * np.exp(-a * a), _erfc_of_magnitude),
+    "erfc": Block(lambda mp, a: mp.erfc(a), lambda v, a: -2 / SQRT_PI * np.exp(-a * a)),
+    "exp": Block(lambda mp, a: mp.exp(a), lambda v, a: v),
+    "normcdf": Block(
+        lambda mp, a: mp.erfc(-a / mp.sqrt(2)) / 2, lambda v, a: np.exp(-a * a / 2) / math.sqrt(2 * math.pi)
+    ),
+    "sigmoid": Block(lambda mp, a: 1 / (1 + mp.exp(-a)), _logistic_slope),
+    "tanh": Block(
+        lambda mp, a: mp.tanh(a),
+        lambda v, a: 4 * _logistic_slope(v, 2 * a),
+        lambda a: 2 * np.exp(-2 * np.abs(a)) / (1 + np.exp(-2 * np.abs(a))),
+    ),
+}

@@ -1,0 +1,102 @@
+"""`attribute`: how much of a target's error is the formula's, its constants', its building blocks'."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import UsageError
+from .program import stdout_for_results
+
+
+@click.command()
+@click.argument("target")
+@click.option("--function", metavar="F", help="The path of TARGET that computes F; what a callable claims to compute.")
+@click.option("--dtype", default="float32", show_default=True, metavar="D", help="In which dtype.")
+@click.option("--form", metavar="NAME", help="Formula (erf, erfc, tanh, ...); default: what explains TARGET best.")
+@click.option(
+    "--working", metavar="D", help="Dtype that operations are rounded to; default: D, or float32 for 16 bits."
+)
+@click.option("--constant", "constants", multiple=True, metavar="NAME=V",
+              help="A constant as TARGET has it, such as 'sqrt(2/pi)=0.797885'; may repeat.")  # fmt: skip
+@click.option("--block", "blocks", multiple=True, metavar="NAME=BY",
+              help="Whose erf, tanh, ... TARGET calls: libm, exact, or torch.erf, ...; may repeat.")  # fmt: skip
+@click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs, up to a million.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of sampled inputs.")
+@click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow.")
+@click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page with the plot, and CSV.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")
+def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> None:
+    """Take the error of TARGET apart: constants, formula, building blocks, and the rest.
+
+    The formula is evaluated exactly, then with rounded constants, then with every operation and building block
+    rounded correctly, then with TARGET's own building blocks; what is still missing is the rest.
+    """
+    from ..attribution import attribute as take_apart
+    from ..report.attribution_text import attribution_lines
+    from ..throughput import one_thread_each
+
+    one_thread_each()
+    with stdout_for_results():
+        found = take_apart(
+            _one(target, typed),
+            typed["dtype"],
+            typed["plan"],
+            typed["seed"],
+            form=typed["form"],
+            working=typed["working"],
+            constants=_pairs("--constant", typed["constants"]) or None,
+            blocks=_pairs("--block", typed["blocks"]),
+        )
+    found.record["repeat"] += _also(typed)
+    if as_json:
+        click.echo(json.dumps(found.record, indent=1, allow_nan=False))
+    else:
+        for line in attribution_lines(found.record):
+            click.echo(line)
+    if out is not None:
+        from ..report.attribution_page import write_attribution
+
+        for path in write_attribution(found, out):
+            click.echo(f"written: {path}", err=as_json)
+
+
+def _one(name: str, typed: dict[str, Any]) -> Any:
+    from ..targets import select
+
+    kwargs = {key: _literal(value) for key, value in _pairs("--kwarg", typed["kwargs"]).items()}
+    targets, _ = select([name], function=typed["function"], dtype=typed["dtype"], kwargs=kwargs, array=typed["array"])
+    if len(targets) != 1:
+        found = ", ".join(each.name for each in targets)
+        raise UsageError(f"{name!r} stands for {len(targets)} targets: {found}; name one")
+    return targets[0]
+
+
+def _also(typed: dict[str, Any]) -> str:
+    """What an attribution does not know of the command that repeats it."""
+    words = [word for each in typed["kwargs"] for word in ("--kwarg", each)]
+    words += ["--array", typed["array"]] if typed["array"] else []
+    return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
+    pairs = {}
+    for each in texts:
+        name, equals, value = each.rpartition("=")
+        if not equals or not name:
+            raise UsageError(f"{option} {each!r} cannot be used (accepted: name=value)")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _literal(value: str) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return value

@@ -1,0 +1,59 @@
+"""What every page is made with: the template environment, inlined assets, files that are never half written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup, escape
+
+from ..errors import ResultsError
+from . import text
+
+HERE = Path(__file__).parent
+
+
+def environment() -> jinja2.Environment:
+    """Templates of this folder; every text is escaped, an unknown name is an error."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(
+        ulp=text.ulp_text, share=text.share_text, number=text.number_text, count=text.count_text, rate=text.rate_text,
+        short=text.short_value, full=text.value_text,
+    )  # fmt: skip
+    made.filters["breakable"] = breakable
+    return made
+
+
+def breakable(name: str) -> Markup:
+    """A name that may be broken after its dots and underscores."""
+    return Markup(str(escape(name)).replace(".", ".<wbr>").replace("_", "_<wbr>"))
+
+
+def inline(name: str) -> Markup:
+    """A file of this folder as it is."""
+    return Markup((HERE / name).read_text(encoding="utf-8"))
+
+
+def replace_files(texts: dict[str, str], out: Path) -> list[Path]:
+    """Write the texts into `out`; each file is replaced at once, never half written."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        return [_replace(out / name, content) for name, content in texts.items()]
+    except OSError as error:
+        raise ResultsError(f"cannot write the report to {out}: {error.strerror or error}") from error
+
+
+def _replace(path: Path, content: str) -> Path:
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text(content, encoding="utf-8", newline="\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path
