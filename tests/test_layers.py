@@ -16,6 +16,7 @@ FLOORS = [
     ["functions", "points", "regions"],
     ["oracle"],
     ["reference", "correctly_rounded"],
+    ["lookup"],
     ["kernels"],
     ["targets"],
     ["plans"],
@@ -29,7 +30,8 @@ FLOORS = [
     ["results", "comparisons"],
     ["report", "terminal"],
     ["gate"],
-    ["verify", "bench", "export"],
+    ["verify", "bench", "export", "remote"],
+    ["service"],
     ["cli"],
 ]
 FACES = {"__init__", "__main__"}  # doors into every floor

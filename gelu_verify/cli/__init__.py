@@ -14,11 +14,12 @@ from .lookup import lookup
 from .program import Program
 from .report import report
 from .run import run
+from .serve import serve
 
 
 @click.group(
     cls=Program,
-    commands=[run, list_command, lookup, report, attribute, gate, budget, bench, export],
+    commands=[run, list_command, lookup, report, attribute, gate, budget, bench, export, serve],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

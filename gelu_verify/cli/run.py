@@ -133,12 +133,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             ahead = Thread(target=_prepare_what_comes, args=(len(request.targets) == 1,), daemon=True)
             ahead.start()
             named = request.targets, request.functions, request.dtypes
-            options: dict[str, Any] = {
-                "everything": request.everything,
-                "array": request.array,
-                "compile": request.compile,
-                "cflags": request.cflags,
-            }
+            options = {name: getattr(request, name) for name in ("everything", "array", "compile", "cflags")}
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
         found = _affordable(found, request)

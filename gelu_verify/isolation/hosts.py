@@ -82,7 +82,7 @@ class Hosts:
         """Targets of one family, or why there are none: it may not survive its import."""
         looked_for = {"function": function, "dtype": dtype}
         if _is_ours(family):
-            found, absent = targets.find([family], **looked_for)
+            found, absent = targets.find([family], function=function, dtype=dtype)
             return found, absent.get(family, "")
         key = f"{family} {function} {dtype}"
         if key not in self._families:

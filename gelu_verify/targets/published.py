@@ -14,6 +14,7 @@ from ..errors import TargetUnavailable
 from .base import Target
 from .kernels import KernelTarget, Loaded
 
+OURS = True  # our code: called in this process
 ON_REQUEST = True  # nobody runs these on this machine: they are here to be compared with
 
 

@@ -1,0 +1,76 @@
+"""`serve`: the truth over HTTP, and a web page."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import MissingMeasurement, UsageError
+from .program import warn
+
+if TYPE_CHECKING:
+    from ..service.settings import Settings
+
+TOKEN = "GELU_VERIFY_TOKEN"
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 is everywhere.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option("--store", type=click.Path(path_type=Path), metavar="DIR", help="Where uploads with the token are kept.")
+@click.option("--token-file", type=click.Path(path_type=Path), metavar="FILE", help=f"Token for writing; or ${TOKEN}.")
+@click.option("--runs", type=click.Path(path_type=Path), metavar="DIR", help="Folder of stored runs to publish.")
+@click.option("--answers", "families", default="kernels", show_default=True, metavar="A,B",
+              help="Target families whose answers the page shows beside the right one.")  # fmt: skip
+@click.option("--access-log", is_flag=True, help="A line of JSON on stderr for every request, not only for errors.")
+def serve(
+    host: str, port: int, store: Path | None, token_file: Path | None, runs: Path | None, families: str,
+    access_log: bool,
+) -> None:  # fmt: skip
+    """Serve reference values, tables, verification by upload and a web page over HTTP.
+
+    Without --store and a token nothing is ever written. Behind a proxy, many copies may run side by side:
+    docs/deploy.md.
+    """
+    settings = _settings(store, token_file, runs, families)
+    try:
+        from ..service.server import run_server
+    except ModuleNotFoundError as error:
+        raise MissingMeasurement(f"{error.name} is not installed: pip install 'gelu-verify[serve]'") from None
+
+    if host not in LOOPBACK:
+        warn(f"listening on {host}: everybody who reaches this machine reaches the service")
+    run_server(settings, host, port, access_log=access_log)
+
+
+def _settings(store: Path | None, token_file: Path | None, runs: Path | None, families: str) -> Settings:
+    from ..service.settings import Settings
+    from ..targets import families as known
+
+    names = tuple(name for name in families.split(",") if name)
+    for name in names:
+        if name not in known():
+            raise UsageError(f"unknown target family {name!r} (accepted: {', '.join(known())})")
+    if runs is not None and not runs.is_dir():
+        raise UsageError(f"--runs {runs} is no folder")
+    token = _token(token_file)
+    if store is not None and token is None:
+        warn(f"--store without a token: nobody can write (give --token-file or ${TOKEN})")
+    return Settings(store=store, token=token, runs=runs, families=names)
+
+
+def _token(path: Path | None) -> str | None:
+    try:
+        text = path.read_text(encoding="utf-8") if path is not None else os.environ.get(TOKEN)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the token in {path}: {error}") from None
+    if text is None:
+        return None
+    token = text.strip()
+    if len(token) < 16 or not token.isascii() or not token.isprintable():
+        raise UsageError("the token must have at least 16 printable ASCII characters")
+    return token

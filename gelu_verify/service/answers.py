@@ -1,0 +1,28 @@
+"""Reference answers as bytes: what the routes and the quick door both send."""
+
+from __future__ import annotations
+
+import json
+
+from ..lookup import answer, elsewhere
+
+MEDIA_TYPE = "application/json"
+_COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
+def encoded(content: object) -> bytes:
+    """Compact JSON, ASCII, without NaN or infinity."""
+    return _COMPACT.encode(content).encode()
+
+
+def look_up(function: str, dtype: str, x_bits: int, digits: int) -> bytes:
+    """One answer (docs/http.md)."""
+    return encoded(answer(function, dtype, x_bits, digits))
+
+
+def look_up_with_others(
+    function: str, dtype: str, x_bits: int, digits: int, text: str, others: tuple[str, ...]
+) -> bytes:
+    """One answer, with `also`: the answers of other dtypes to the same number."""
+    found = answer(function, dtype, x_bits, digits)
+    return encoded({**found, "also": elsewhere(function, others, text, dtype, digits)})

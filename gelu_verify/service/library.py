@@ -1,0 +1,109 @@
+"""The published runs: those of a folder, and those of the store. A client's name is looked up, never made a path."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ResultsError
+from ..report.verdicts import function_rank, headline, target_order, verdict
+from ..results import LATEST, MANIFEST, Run, read_run
+from .store import Store
+
+if TYPE_CHECKING:
+    from ..sweep import Record
+
+LOOK_AGAIN_S = 2.0
+
+
+class Library:
+    """Runs by name, the newest first."""
+
+    def __init__(self, store: Store | None, folder: Path | None) -> None:
+        self._store, self._folder = store, folder
+        self._lock, self._looked, self._known = Lock(), -LOOK_AGAIN_S, dict[str, Path]()
+
+    def names(self) -> list[str]:
+        """Names of all runs that can be read, the newest first."""
+        return sorted(self._paths(), reverse=True)
+
+    def run(self, name: str) -> Run | None:
+        """The run of that name; None where there is none, or it is damaged."""
+        path = self._paths().get(name)
+        return None if path is None else _read(path)
+
+    def summaries(self) -> list[Record]:
+        """One record per run."""
+        found = ((name, self.run(name)) for name in self.names())
+        return [summary(name, run) for name, run in found if run is not None]
+
+    def matrix(self) -> list[Record]:
+        """The newest result of each target, function and dtype."""
+        newest: dict[tuple[str, str, str], Record] = {}
+        for name in self.names():
+            run = self.run(name)
+            for result in [] if run is None else run.results:
+                newest.setdefault((result["target"], result["function"], result["dtype"]), _cell(name, result))
+        return sorted(newest.values(), key=lambda r: (function_rank(r["function"]), *target_order(r), r["dtype"]))
+
+    def _paths(self) -> dict[str, Path]:
+        with self._lock:
+            if time.monotonic() - self._looked > LOOK_AGAIN_S:
+                self._known, self._looked = self._found(), time.monotonic()
+            return self._known
+
+    def forget(self) -> None:
+        """Look again at once: a run was just stored."""
+        self._looked = -LOOK_AGAIN_S
+
+    def _found(self) -> dict[str, Path]:
+        found: dict[str, Path] = {}
+        if self._folder is not None and self._folder.is_dir():
+            places = [self._folder, *self._folder.iterdir()]
+            found = {p.name: p for p in places if (p / MANIFEST).is_file() and p.name != LATEST and p.name[:1] != "."}
+        if self._store is not None:
+            stored = ((name, self._store.path(name)) for name in self._store.names())
+            found |= {name: path for name, path in stored if path is not None}
+        return found
+
+
+def summary(name: str, run: Run) -> Record:
+    """What a list of runs says of one."""
+    manifest = run.manifest
+    return {
+        "id": name,
+        "created": manifest["created"],
+        "plan": manifest["plan"],
+        "seed": manifest["seed"],
+        "command": manifest["command"],
+        "results": len(run.results),
+        "headline": headline(run.results),
+        "links": links(name),
+    }
+
+
+def links(name: str) -> dict[str, str]:
+    base = f"/v1/runs/{name}"
+    return {"self": base, "report": f"{base}/report.html", "summary_csv": f"{base}/summary.csv"}
+
+
+def _cell(name: str, result: Record) -> dict[str, Any]:
+    keys = ("target", "family", "function", "dtype", "form", "version", "bound", "max_ulp", "witness", "failure")
+    failed = [check for check, outcome in (result["checks"] or {}).items() if outcome == "fail"]
+    return {**{key: result[key] for key in keys}, "verdict": verdict(result), "failed_checks": failed, "run": name}
+
+
+def _read(path: Path) -> Run | None:
+    try:
+        return _read_version(path, (path / MANIFEST).stat().st_mtime_ns)
+    except (OSError, ResultsError):
+        return None
+
+
+@lru_cache(maxsize=32)
+def _read_version(path: Path, version: int) -> Run:
+    """A manifest as it was written at a time."""
+    return read_run(path)

@@ -1,0 +1,49 @@
+// Small tools for building pages out of text: nothing here ever parses HTML.
+
+export const byId = (id) => document.getElementById(id);
+
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+export function svg(name, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+export function table(head, rows, label) {
+  const made = element(
+    "table", {},
+    element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))),
+    element("tbody", {}, ...rows),
+  );
+  return element("div", { class: "box", tabindex: "0", role: "region", "aria-label": label }, made);
+}
+
+export function options(select, values, chosen) {
+  select.replaceChildren(...values.map((value) => element("option", { value, selected: value === chosen }, value)));
+}
+
+export function show(place, problem) {
+  place.hidden = !problem;
+  place.textContent = problem || "";
+}
+
+// An error in ULP, three digits: "=" is rounded up and ">=" down, so that the statement stays true.
+export function ulpText(value, bound = "") {
+  if (value === null || value === undefined) return "–";
+  if (value === 0) return "0";
+  const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 2);
+  const round = { "=": Math.ceil, ">=": Math.floor }[bound] || Math.round;
+  const kept = round(value / unit) * unit;
+  const size = Math.abs(kept);
+  const text = size >= 1e4 || size < 1e-3 ? kept.toExponential(2).replace("e+", "e") : size >= 100 ? kept.toFixed(0) : kept.toPrecision(3);
+  return (bound === ">=" ? "≥ " : "") + text;
+}

@@ -1,0 +1,108 @@
+// Binary formats of up to 16 bits in the browser, exact: for the page without a server. Values fit a double.
+import { catalogue } from "./api.js";
+
+export function formatOf(name) {
+  const { width, precision, emin, emax, has_infinity: infinite } = catalogue.dtypes.find((each) => each.name === name);
+  const sign = 2 ** (width - 1);
+  const field = 2 ** (precision - 1);
+  const top = (2 ** (width - precision) - 1) * field;
+  const infinity = infinite ? top : top + field - 1; // where there is none: the NaN of overflow
+  const format = { name, width, precision, emin, emax, sign, infinity, nan: infinite ? top + field / 2 : infinity };
+  format.isNan = (bits) => bits % sign > infinity - (infinite ? 0 : 1);
+  format.value = (bits) => {
+    const magnitude = bits % sign;
+    const minus = bits >= sign ? -1 : 1;
+    if (format.isNan(bits)) return NaN;
+    if (magnitude === infinity) return minus * Infinity;
+    const exponent = Math.floor(magnitude / field);
+    const significand = (magnitude % field) + (exponent ? field : 0);
+    return minus * significand * 2 ** (Math.max(exponent, 1) - 1 + emin - precision + 1);
+  };
+  format.next = (bits, step) => {
+    if (format.isNan(bits)) return null;
+    const rank = (bits >= sign ? -(bits % sign) : bits) + step;
+    const next = Math.abs(rank) + (rank < 0 ? sign : 0);
+    return format.isNan(next) ? null : next;
+  };
+  return format;
+}
+
+// numerator / denominator of a decimal or a hex float, as BigInt.
+function rational(text) {
+  const hex = /^0x([0-9a-f]*)\.?([0-9a-f]*)p([+-]?\d{1,5})$/.exec(text);
+  const decimal = /^(\d*)\.?(\d*)(?:e([+-]?\d{1,4}))?$/.exec(text);
+  const found = hex || decimal;
+  if (!found || !(found[1] || found[2])) throw new Error(`${text} is no number`);
+  const digits = BigInt((hex ? "0x" : "") + found[1] + found[2]);
+  const exponent = Number(found[3] || 0) - (hex ? 4 : 1) * found[2].length;
+  const power = (hex ? 2n : 10n) ** BigInt(Math.abs(exponent));
+  return exponent >= 0 ? [digits * power, 1n] : [digits, power];
+}
+
+const NUMBER = /^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d{1,8})?|0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d{1,8}|inf(inity)?|nan)$/;
+
+// Refuses what no server could answer; how a number is rounded is not decided here.
+export function checkNumber(name, text) {
+  const word = text.trim().toLowerCase().replaceAll("−", "-");
+  if (/^0x[0-9a-f]+$/.test(word)) {
+    const { width } = formatOf(name);
+    if (BigInt(word) >> BigInt(width)) throw new Error(`${text} is too wide for ${name} (${width} bits)`);
+  } else if (!NUMBER.test(word)) {
+    throw new Error(`“${text}” is no number (accepted: decimal, hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)`);
+  }
+}
+
+// Bits that `text` names in a dtype: rounded once, to nearest, ties to even.
+export function bitsOf(name, text) {
+  const format = formatOf(name);
+  const word = text.trim().toLowerCase().replaceAll("−", "-");
+  if (/^0x[0-9a-f]+$/.test(word)) {
+    const bits = parseInt(word, 16);
+    if (bits >= 2 ** format.width) throw new Error(`${text} is too wide for ${name} (${format.width} bits)`);
+    return bits;
+  }
+  const sign = word.startsWith("-") ? format.sign : 0;
+  const body = word.replace(/^[+-]/, "");
+  if (body === "nan") return sign + format.nan;
+  if (body === "inf" || body === "infinity") return sign + format.infinity;
+  const [n, d] = rational(body);
+  return sign + rounded(format, n, d);
+}
+
+function rounded(format, n, d) {
+  const least = format.emin - format.precision + 1;
+  let exponent = Math.max(n.toString(2).length - d.toString(2).length - format.precision, least);
+  for (;;) {
+    const [top, bottom] = exponent >= 0 ? [n, d << BigInt(exponent)] : [n << BigInt(-exponent), d];
+    let whole = top / bottom;
+    const rest = 2n * (top % bottom);
+    if (whole >> BigInt(format.precision)) {
+      exponent += 1;
+      continue;
+    }
+    if (rest > bottom || (rest === bottom && whole % 2n)) whole += 1n;
+    const field = 2 ** (format.precision - 1);
+    const magnitude = Number(whole) < field ? Number(whole) : (exponent - least) * field + Number(whole);
+    return Math.min(magnitude, format.infinity);
+  }
+}
+
+function hexFloat(value) {
+  if (Number.isNaN(value)) return "nan";
+  const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+  let size = Math.abs(value);
+  if (size === Infinity) return `${sign}inf`;
+  if (size === 0) return `${sign}0x0p+0`;
+  let exponent = 0;
+  while (size >= 2) [size, exponent] = [size / 2, exponent + 1];
+  while (size < 1) [size, exponent] = [size * 2, exponent - 1];
+  let digits = "";
+  for (let rest = size - 1; rest > 0; rest = (rest * 16) % 1) digits += Math.floor(rest * 16).toString(16);
+  return `${sign}0x1${digits ? "." : ""}${digits}p${exponent < 0 ? "" : "+"}${exponent}`;
+}
+
+export function texts(format, bits) {
+  const value = format.value(bits);
+  const decimal = Number.isNaN(value) ? "nan" : Object.is(value, -0) ? "-0" : String(value).replace("Infinity", "inf");
+  return { bits: `0x${bits.toString(16).padStart(format.width / 4, "0")}`, hex: hexFloat(value), decimal };
+}

@@ -1,0 +1,71 @@
+// Runs: the matrix of the newest results, and the list of published runs.
+import { catalogue, getJson } from "./api.js";
+import { byId, element, options, table, ulpText } from "./dom.js";
+
+let cells = null;
+
+export function start() {
+  options(byId("matrix-function"), catalogue.functions.map((each) => each.name), "gelu");
+  byId("matrix-function").addEventListener("change", go);
+  byId("matrix-target").addEventListener("input", draw);
+  byId("compare-form").addEventListener("change", choose);
+}
+
+function go() {
+  location.hash = `#/runs?${new URLSearchParams({ function: byId("matrix-function").value })}`;
+}
+
+export async function open(query) {
+  if (query.has("function")) byId("matrix-function").value = query.get("function");
+  try {
+    const [matrix, runs] = await Promise.all([getJson("v1/matrix.json"), getJson("v1/runs.json")]);
+    cells = matrix.results;
+    list(runs.runs);
+    draw();
+  } catch (error) {
+    byId("matrix").replaceChildren(element("p", { class: "problem" }, error.message));
+  }
+}
+
+function draw() {
+  if (cells === null) return;
+  const [fn, part] = [byId("matrix-function").value, byId("matrix-target").value.toLowerCase()];
+  const shown = cells.filter((cell) => cell.function === fn && cell.target.toLowerCase().includes(part));
+  if (!shown.length) {
+    const text = cells.length ? "Nothing that is published computes this." : "No runs are published here (gelu-verify serve --runs DIR).";
+    byId("matrix").replaceChildren(element("p", { class: "empty" }, text));
+    return;
+  }
+  const dtypes = catalogue.dtypes.map((each) => each.name).filter((name) => shown.some((cell) => cell.dtype === name));
+  const rows = [...new Set(shown.map((cell) => cell.target))].map((target) => element("tr", {}, element("th", { scope: "row", class: "mono" }, target),
+    ...dtypes.map((dtype) => entry(shown.find((cell) => cell.target === target && cell.dtype === dtype)))));
+  byId("matrix").replaceChildren(table(["target", ...dtypes.map((name) => `${name}, ULP`)], rows, `largest errors, ${fn}`));
+}
+
+function entry(cell) {
+  if (!cell) return element("td", {}, "–");
+  const mark = { pass: "✓", coarse: "≈", fail: "✗", raised: "✗" }[cell.verdict];
+  const link = cell.witness
+    ? element("a", { href: `#/lookup?${new URLSearchParams({ x: cell.witness.x_bits, function: cell.function, dtype: cell.dtype })}`, title: "look the worst input up" }, ulpText(cell.max_ulp, cell.bound))
+    : ulpText(cell.max_ulp, cell.bound);
+  return element("td", {}, element("span", { class: cell.verdict === "pass" ? "ok" : cell.verdict === "coarse" ? "" : "bad", title: cell.verdict }, `${mark} `), link,
+    element("small", {}, cell.failed_checks.length ? ` ${cell.failed_checks.join(", ")}` : ""));
+}
+
+function list(runs) {
+  if (!runs.length) {
+    byId("run-list").replaceChildren(element("p", { class: "empty" }, "None."));
+  } else {
+    const rows = runs.map((run) => element("tr", {},
+      element("td", {}, element("input", { type: "checkbox", name: "run", value: run.id, "aria-label": `choose ${run.id}`, disabled: catalogue.static })),
+      element("th", { scope: "row", class: "mono" }, element("a", { href: run.links.report.slice(1) }, run.id)),
+      element("td", {}, run.headline), element("td", { class: "num" }, String(run.results)), element("td", { class: "mono" }, `${run.plan}, ${run.seed}`)));
+    byId("run-list").replaceChildren(table(["choose", "run", "in a sentence", "results", "plan, seed"], rows, "published runs"));
+  }
+  choose();
+}
+
+function choose() {
+  const chosen = byId("compare-form").querySelectorAll("input:checked").length;
+  byId("compare").disabled = chosen < 1 || chosen > 4;
+}

@@ -1,0 +1,108 @@
+// Verify: drop a file of results, see the verdict.
+import { catalogue, getJson, upload } from "./api.js";
+import { byId, element, options, show, table, ulpText } from "./dom.js";
+
+let expected = null; // bytes of a file of results
+const fields = ["function", "dtype", "plan", "name"];
+
+export function start() {
+  options(byId("verify-function"), catalogue.functions.map((each) => each.name), "gelu");
+  options(byId("verify-dtype"), catalogue.dtypes.filter((each) => each.width > 8).map((each) => each.name), "float32");
+  options(byId("verify-plan"), catalogue.plans, "default");
+  for (const name of fields) byId(`verify-${name}`).addEventListener("change", describe);
+  for (const id of ["verify-form", "token-form"]) byId(id).addEventListener("submit", (event) => event.preventDefault());
+  byId("file").addEventListener("change", () => byId("file").files.length && send(byId("file").files[0]));
+  const drop = byId("drop");
+  for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (event) => {
+    event.preventDefault();
+    drop.classList.add("over");
+  });
+  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    if (event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
+  });
+  if (catalogue.static) show(byId("verify-problem"), "These are static files: judging needs a server (gelu-verify serve).");
+}
+
+export function open(query) {
+  for (const name of fields) if (query.has(name)) byId(`verify-${name}`).value = query.get(name);
+  describe();
+}
+
+const inputsPath = () => `v1/inputs/${byId("verify-plan").value}/${byId("verify-dtype").value}.bin?function=${byId("verify-function").value}`;
+
+async function describe() {
+  const path = inputsPath();
+  const link = byId("inputs-link");
+  link.href = path;
+  link.download = `${byId("verify-plan").value}-${byId("verify-function").value}-${byId("verify-dtype").value}.bin`;
+  byId("inputs-facts").textContent = "";
+  if (catalogue.static) return;
+  expected = null;
+  if (byId("verify-plan").value === "exhaustive" && !["float16", "bfloat16"].includes(byId("verify-dtype").value)) {
+    link.removeAttribute("href");
+    byId("inputs-facts").textContent = "too many for this page: install gelu-verify";
+    return;
+  }
+  try {
+    const response = await fetch(path, { method: "HEAD" });
+    if (path !== inputsPath()) return;
+    const count = Number(response.headers.get("x-inputs-count"));
+    const { width } = catalogue.dtypes.find((each) => each.name === byId("verify-dtype").value);
+    expected = (count * width) / 8;
+    byId("inputs-facts").textContent = `${count.toLocaleString("en")} inputs, ${expected.toLocaleString("en")} bytes`;
+  } catch {
+    byId("inputs-facts").textContent = "the server cannot be reached";
+  }
+}
+
+async function send(file) {
+  show(byId("verify-problem"), "");
+  byId("verdict").replaceChildren();
+  if (expected !== null && file.size !== expected) {
+    show(byId("verify-problem"), `The file has ${file.size.toLocaleString("en")} bytes; accepted are exactly ${expected.toLocaleString("en")}, one result for each input.`);
+    byId("file").value = "";
+    return;
+  }
+  byId("verify-progress").hidden = false;
+  byId("bar").value = 0;
+  try {
+    const query = new URLSearchParams(fields.map((name) => [name, byId(`verify-${name}`).value]));
+    let job = await upload(query, file, byId("token").value);
+    while (job.state === "running") {
+      byId("bar").value = job.progress.done / job.progress.total;
+      await new Promise((done) => setTimeout(done, 150));
+      job = await getJson(job.links.self.slice(1));
+    }
+    byId("verdict").replaceChildren(view(job));
+  } catch (error) {
+    show(byId("verify-problem"), error.message);
+  }
+  byId("verify-progress").hidden = true;
+  byId("file").value = "";
+}
+
+const WORDS = { pass: "Every check passes", coarse: "Every check passes, errors are large", fail: "At least one check fails", raised: "It could not be judged" };
+
+function view(job) {
+  const { result } = job;
+  const facts = element("dl", { class: "facts" }, ...[
+    ["largest error, ULP", ulpText(result.max_ulp, result.bound)],
+    ["correctly rounded", percent(result.correctly_rounded)], ["faithful", percent(result.faithful)],
+    ["inputs", result.n.toLocaleString("en")],
+    ["worst x", result.witness ? result.witness.x_bits : "–"],
+    ["got, want", result.witness ? `${result.witness.got_bits}, ${result.witness.want_bits}` : "–"],
+  ].map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  const rows = Object.entries(result.checks).map(([name, verdict]) => element("tr", {}, element("th", { scope: "row", class: "mono" }, name),
+    element("td", { class: verdict === "fail" ? "bad" : verdict === "pass" ? "ok" : "" }, verdict),
+    element("td", {}, result.findings[name]?.detail || ""), element("td", { class: "mono" }, result.findings[name]?.x_bits || "")));
+  const where = result.witness ? element("a", { href: `#/lookup?${new URLSearchParams({ x: result.witness.x_bits, function: result.function, dtype: result.dtype })}` }, "Look the worst input up") : null;
+  return element("div", {},
+    element("div", { class: `verdict ${job.verdict}` }, element("h2", {}, WORDS[job.verdict]), element("p", {}, job.headline), facts),
+    element("p", {}, element("a", { href: job.links.report.slice(1) }, "The whole report"), " ", where, job.stored ? " Stored." : " Not stored: it is forgotten in a quarter of an hour."),
+    table(["check", "verdict", "what it found", "x"], rows, "checks"));
+}
+
+const percent = (share) => (share === null ? "–" : share === 1 ? "100 %" : `${(Math.floor(share * 1e5) / 1e3).toFixed(3)} %`);

@@ -1,0 +1,81 @@
+"""uvicorn with our limits: one process, one event loop, JSON lines on stderr."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+
+import uvicorn
+
+from ..errors import UsageError
+from .app import create_app
+from .observing import LOG, JsonLines, log
+from .protocol import GuardedProtocol
+from .settings import Settings
+
+GRACE_S = 10
+IDLE_S = 30
+
+
+class _Server(uvicorn.Server):
+    """Says where it listens, once it does."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for server in self.servers:
+            for each in server.sockets:
+                log("listening", url=_url(each))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        log("stopped")
+
+
+def run_server(settings: Settings, host: str, port: int, *, access_log: bool = False) -> None:
+    """Serve until SIGTERM or Ctrl-C; requests at work are finished first, for up to 10 s.
+
+    Raises
+    ------
+    UsageError : the address cannot be listened on
+    ResultsError : the store cannot be opened
+    """
+    _log_to_stderr(access_log)
+    listener = _listener(host, port)
+    protocol = type("Protocol", (GuardedProtocol,), {"limits": settings.limits})
+    config = uvicorn.Config(
+        create_app(settings), http=protocol, ws="none", lifespan="on", log_config=None, access_log=False,
+        server_header=False, proxy_headers=False, timeout_keep_alive=IDLE_S, timeout_graceful_shutdown=GRACE_S,
+        backlog=1024,
+    )  # fmt: skip
+    _Server(config).run([listener])
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+    listener.set_inheritable(True)
+    return listener
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _log_to_stderr(access_log: bool) -> None:
+    """Our lines and uvicorn's, one JSON object each; requests that went well only where asked for."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    if not access_log:
+        handler.addFilter(lambda record: record.getMessage() != "request" or record.levelno > logging.INFO)
+    for logger, level in ((LOG, logging.INFO), (logging.getLogger("uvicorn"), logging.WARNING)):
+        logger.handlers[:] = [handler]
+        logger.setLevel(level)
+        logger.propagate = False

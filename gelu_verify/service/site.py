@@ -1,0 +1,104 @@
+"""The read-only part of the service as static files, under the very paths that the server answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..errors import ResultsError, UsageError
+from ..formats import DTYPES, FORMATS
+from ..functions import FUNCTIONS, get_function
+from ..plans import PLANS, make_plan
+from .answers import encoded
+from .library import Library, summary
+from .reports import render_runs
+from .routes.pages import assets
+from .routes.runs import TABLES, csv_of, flat_cell, table_of
+from .routes.tables import entry_of
+from .tabulated import WRITERS, catalogue, file
+
+LARGEST_PLAN = 1 << 18
+Files = Iterator[tuple[str, bytes]]
+
+
+def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] = ()) -> list[Path]:
+    """Write the site; the files written.
+
+    Parameters
+    ----------
+    folder : new or empty
+    runs : folder of stored runs to publish
+    functions : tables and inputs of these only; default all
+
+    Raises
+    ------
+    UsageError : unknown function
+    ResultsError : the folder is taken, or cannot be written
+    """
+    names = [get_function(name).name for name in functions] or list(FUNCTIONS)
+    if runs is not None and not runs.is_dir():
+        raise UsageError(f"--runs {runs} is no folder")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ResultsError(f"{folder} is already there: name a new folder")
+    written = []
+    try:
+        for path, content in _files(names, Library(None, runs)):
+            place = folder / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+            written.append(place)
+    except OSError as error:
+        raise ResultsError(f"cannot write the site to {folder}: {error.strerror or error}") from error
+    return written
+
+
+def _files(functions: Sequence[str], library: Library) -> Files:
+    yield "v1/functions.json", encoded(catalogue(static=True))
+    for name, content in assets().items():
+        yield ("index.html" if name == "index.html" else f"assets/{name}"), content
+    yield from _tables(functions)
+    yield from _inputs(functions)
+    yield from _runs(library)
+
+
+def _tables(functions: Sequence[str]) -> Files:
+    for function in functions:
+        for dtype in FORMATS:
+            yield f"v1/tables/{function}/{dtype}.json", encoded(entry_of(function, dtype))
+            for kind in WRITERS:
+                found = file(function, dtype, kind)
+                yield f"v1/tables/{function}/{dtype}.{kind}", found.content
+                yield f"v1/tables/{function}/{dtype}.{found.digest}.{kind}", found.content
+
+
+def _inputs(functions: Sequence[str]) -> Files:
+    """Those of the first function, whose names the server's defaults give; of others a server is asked."""
+    from .judging import inputs
+
+    for plan in PLANS:
+        for dtype in DTYPES:
+            if (plan, dtype) != ("exhaustive", "float64") and _fits(plan, functions[0], dtype):
+                yield f"v1/inputs/{plan}/{dtype}.bin", inputs(plan, functions[0], dtype, 0)[0].tobytes()
+
+
+def _fits(plan: str, function: str, dtype: str) -> bool:
+    return make_plan(plan, function, dtype).size <= LARGEST_PLAN
+
+
+def _runs(library: Library) -> Files:
+    summaries, matrix = library.summaries(), library.matrix()
+    yield "v1/runs.json", encoded({"runs": summaries})
+    yield "v1/runs.csv", csv_of([{key: value for key, value in row.items() if key != "links"} for row in summaries])
+    yield "v1/matrix.json", encoded({"results": matrix})
+    yield "v1/matrix.csv", csv_of([flat_cell(cell) for cell in matrix])
+    for name in library.names():
+        run = library.run(name)
+        if run is None:
+            continue
+        base = f"v1/runs/{name}"
+        yield f"{base}/manifest.json", encoded(run.manifest)
+        yield f"{base}/summary-of-run.json", encoded(summary(name, run))
+        yield f"{base}/report.html", render_runs([run]).content
+        for table in TABLES:
+            yield f"{base}/{table}.csv", table_of(run, table, "csv")
+            yield f"{base}/{table}.json", table_of(run, table, "json")

@@ -1,0 +1,173 @@
+"""Where uploads are kept: one folder with an SQLite index (WAL) and, for each upload, a stored run.
+
+A run is whole before it has its name (`results.RunWriter`), and named before it is in the index. Killed between the
+two, the next start finds it and puts it into the index: nothing is lost, and nothing is there by half. Several
+processes may share a store.
+"""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ResultsError
+from ..results import MANIFEST, read_run, write_run
+
+if TYPE_CHECKING:
+    from ..sweep import Record, Result
+
+INDEX = "index.sqlite"
+RUNS = "runs"
+BUSY_S = 10.0
+ABANDONED_S = 3600.0  # a run still unfinished by then belongs to a process that was killed
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE runs (
+        id TEXT PRIMARY KEY, created TEXT NOT NULL, target TEXT NOT NULL, function TEXT NOT NULL, dtype TEXT NOT NULL,
+        plan TEXT NOT NULL, seed INTEGER NOT NULL, bound TEXT NOT NULL, max_ulp REAL, failure TEXT
+    ) WITHOUT ROWID;
+    CREATE INDEX runs_by_time ON runs (created);
+    """,
+)
+"""SQL from each version of the index to the next; the index says in `user_version` how many were done to it."""
+_COLUMNS = ("id", "created", "target", "function", "dtype", "plan", "seed", "bound", "max_ulp", "failure")
+
+
+class Store:
+    """A store of uploads.
+
+    Raises
+    ------
+    ResultsError : the place cannot be read, or was written by a later version
+    """
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.writable = True
+        self._lock = Lock()
+        try:
+            (place / RUNS).mkdir(parents=True, exist_ok=True)
+            with self._index() as index:
+                self._migrate(index)
+            self._reader = self._opened()
+            self._reconcile()
+        except (ResultsError, OSError) as error:
+            if isinstance(error, _Newer) or not (place / INDEX).is_file():
+                raise ResultsError(f"cannot open the store {place}: {error}") from error
+            self.writable = False
+            self._reader = self._opened()
+            if not self.is_readable():
+                raise ResultsError(f"cannot open the store {place}: {error}") from error
+
+    def add(self, result: Result, *, command: str, facts: dict[str, Any]) -> str:
+        """Keep one result; its id. ResultsError when it could not be kept, and then nothing of it is."""
+        if not self.writable:
+            raise ResultsError(f"the store {self.place} is read-only")
+        name = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+        record, out = result.record, self.place / RUNS / name
+        write_run([result], out, command=command, seed=record["seed"], plan=record["plan"], absent={}, facts=facts)
+        try:
+            self._enter([out])
+        except ResultsError:
+            shutil.rmtree(out, ignore_errors=True)
+            raise
+        return name
+
+    def names(self) -> list[str]:
+        """Ids of the runs, the newest first."""
+        return [row[0] for row in self._asked("SELECT id FROM runs ORDER BY created DESC, id DESC")]
+
+    def path(self, name: str) -> Path | None:
+        """Folder of a run that the index knows."""
+        known = self._asked("SELECT id FROM runs WHERE id = ?", name)
+        return self.place / RUNS / known[0][0] if known else None
+
+    def is_readable(self) -> bool:
+        try:
+            self._asked("SELECT count(*) FROM runs")
+        except ResultsError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """No more reading."""
+        self._reader.close()
+
+    def _asked(self, question: str, *values: str) -> list[tuple[Any, ...]]:
+        """Answers of the connection that stays open, so that reading needs no room on the disk."""
+        try:
+            with self._lock:
+                return self._reader.execute(question, values).fetchall()
+        except sqlite3.Error as error:
+            raise ResultsError(f"the index of {self.place} cannot be read: {error}") from error
+
+    # ---- the index -------------------------------------------------------------------------------
+
+    @contextmanager
+    def _index(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: committed at the end, or nothing happened."""
+        try:
+            with closing(self._opened()) as index, index:
+                yield index
+        except sqlite3.Error as error:
+            raise ResultsError(f"the index of {self.place} failed: {error}") from error
+
+    def _opened(self) -> sqlite3.Connection:
+        path = (self.place / INDEX).resolve().as_uri()
+        mode = "rwc" if self.writable else "ro&immutable=1"
+        try:
+            index = sqlite3.connect(f"{path}?mode={mode}", uri=True, timeout=BUSY_S, check_same_thread=False)
+            if self.writable:
+                index.execute("PRAGMA journal_mode = WAL")
+                index.execute("PRAGMA synchronous = FULL")
+        except sqlite3.Error as error:
+            raise ResultsError(f"the index of {self.place} cannot be opened: {error}") from error
+        return index
+
+    def _migrate(self, index: sqlite3.Connection) -> None:
+        """Bring an index of an earlier version to this one; two processes may try at once."""
+        index.execute("BEGIN IMMEDIATE")
+        version = index.execute("PRAGMA user_version").fetchone()[0]
+        if version > len(MIGRATIONS):
+            raise _Newer(f"it has version {version}, this program knows up to {len(MIGRATIONS)}")
+        for number, script in enumerate(MIGRATIONS[version:], version + 1):
+            for statement in filter(str.strip, script.split(";")):
+                index.execute(statement)
+            index.execute(f"PRAGMA user_version = {number}")
+
+    def _reconcile(self) -> None:
+        """Index and folders say the same: what a killed process left half done is finished, or taken away."""
+        folders = {path.name: path for path in (self.place / RUNS).iterdir()}
+        for name, path in folders.items():
+            if name.startswith(".unfinished-") and time.time() - path.stat().st_mtime > ABANDONED_S:
+                shutil.rmtree(path, ignore_errors=True)
+        there = {name for name, path in folders.items() if (path / MANIFEST).is_file() and not name.startswith(".")}
+        known = set(self.names())
+        self._enter([folders[name] for name in sorted(there - known)])
+        with self._index() as index:
+            index.executemany("DELETE FROM runs WHERE id = ?", [(name,) for name in known - there])
+
+    def _enter(self, paths: Sequence[Path]) -> None:
+        rows = [_row(path) for path in paths]
+        marks = ", ".join("?" * len(_COLUMNS))
+        with self._index() as index:
+            index.executemany(f"INSERT OR IGNORE INTO runs ({', '.join(_COLUMNS)}) VALUES ({marks})", rows)
+
+
+class _Newer(ResultsError):
+    """An index of a later version."""
+
+
+def _row(path: Path) -> tuple[Any, ...]:
+    run = read_run(path)
+    record: Record = run.results[0]
+    facts = {"id": path.name, "created": run.manifest["created"], **record}
+    return tuple(facts[name] for name in _COLUMNS)
