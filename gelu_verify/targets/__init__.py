@@ -72,7 +72,8 @@ def find(
     """
     names, absent = asked_for(families, everything)
     targets: list[Target] = []
-    asked = [module_of(family) for family in names]
+    modules = _modules()
+    asked = [modules[family] for family in names]
     for module in sorted(asked, key=lambda module: not _says(module, "LOADS_FIRST")):
         _discovered(module, function, dtype)
     for module in asked:
