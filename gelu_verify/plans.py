@@ -28,7 +28,7 @@ from .regions import region_edges
 from .resources import resource
 
 Spans = tuple[tuple[int, int], ...]  # (first, last) ordinals, both in, ascending, apart
-CHUNK = 1 << 19  # most inputs in one chunk: fewer, and the calls from Python show; more, and caches overflow
+CHUNK = 1 << 20  # most inputs in one chunk: fewer, and the calls from Python show; more, and caches overflow
 TEETH = 8  # inputs of a comb come from that many places in turn
 SIZES = {16: 1 << 16, 32: 1 << 18, 64: 1 << 16}  # inputs of a strata plan, by width
 CHUNKS = {8: 1 << 15, 16: 1 << 15, 32: 1 << 16, 64: 1 << 15}  # inputs of one of its chunks

@@ -97,7 +97,7 @@ static int gv_judge_ends(gv_reducer *r, gv_strip *s, const gv_truth *truth, cons
            fabs(s->error[1]) <= 0.125;
 }
 
-#define GV_STRETCHES 12 /* most buckets of a run that can be settled */
+#define GV_STRETCHES 66 /* most buckets of a run that can be settled */
 
 /* What a run of settled answers in one bucket adds. */
 typedef struct {
