@@ -65,6 +65,8 @@ def marked(families):
 
 def found(family):
     """Targets of a family by path; a skip, or a failure where the family is required."""
+    if family in (*HEAVY, *ON_REQUEST):
+        targets.find(["paddle"])  # before TensorFlow, which it cannot be imported after
     here, absent = targets.find([family])
     if absent:
         assert not REQUIRED & {family, "frameworks"}, f"{family} is required: {absent[family]}"
