@@ -52,6 +52,8 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
     results = reference_bits(function, dtype, np.array(asked, fmt.uint)).tolist()
     y_bits = results[0]
     down, up = neighbours(fmt, y_bits)
+    if up == 0 and fmt.is_negative(y_bits):  # a negative value that is rounded up to zero keeps its sign
+        up = fmt.sign_mask
     beside = (y_bits if down is None else down, y_bits if up is None else up)
     write = _Writer(fmt, digits, [*asked, *results, *beside, fmt.max_finite])
     x, y = write.values[x_bits], write.values[y_bits]
