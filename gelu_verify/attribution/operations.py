@@ -100,12 +100,17 @@ def _erfc_of_magnitude(a: Array) -> Array:
     return reference_bits("erfc", "float64", np.abs(a).view(np.uint64)).view(np.float64)
 
 
+def _erfc(mp: Any, a: Any) -> Any:
+    """mpmath takes the square of an argument as a double, which overflows; beyond 2^40 the value is below 2^-(2^80)."""
+    return mp.erfc(min(a, mp.ldexp(1, 40)))
+
+
 BLOCKS: dict[str, Block] = {
     "erf": Block(lambda mp, a: mp.erf(a), lambda v, a: 2 / SQRT_PI * np.exp(-a * a), _erfc_of_magnitude),
-    "erfc": Block(lambda mp, a: mp.erfc(a), lambda v, a: -2 / SQRT_PI * np.exp(-a * a)),
+    "erfc": Block(_erfc, lambda v, a: -2 / SQRT_PI * np.exp(-a * a)),
     "exp": Block(lambda mp, a: mp.exp(a), lambda v, a: v),
     "normcdf": Block(
-        lambda mp, a: mp.erfc(-a / mp.sqrt(2)) / 2, lambda v, a: np.exp(-a * a / 2) / math.sqrt(2 * math.pi)
+        lambda mp, a: _erfc(mp, -a / mp.sqrt(2)) / 2, lambda v, a: np.exp(-a * a / 2) / math.sqrt(2 * math.pi)
     ),
     "sigmoid": Block(lambda mp, a: 1 / (1 + mp.exp(-a)), _logistic_slope),
     "tanh": Block(

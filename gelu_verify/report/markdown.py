@@ -91,7 +91,8 @@ def _matrix(function: str, summary: pd.DataFrame) -> str:
     dtypes = sorted(summary["dtype"].unique(), key=dtype_rank)
     cells: dict[str, dict[str, str]] = {}
     for row in sorted(_rows(summary), key=target_order):
-        mark = {"pass": "✓", "coarse": "≈", "fail": "✗", "raised": f"✗ {row['failure_kind'] or 'raised'}"}[row["verdict"]]
+        broke = f"✗ {row['failure_kind'] or 'raised'}"
+        mark = {"pass": "✓", "coarse": "≈", "fail": "✗", "raised": broke}[row["verdict"]]
         shown = mark if row["verdict"] == "raised" else f"{mark} {_error(row)}"
         cells.setdefault(_target(row), {})[row["dtype"]] = shown
     table = _table(["target", *dtypes], ([name, *(by.get(d, "") for d in dtypes)] for name, by in cells.items()))
