@@ -253,10 +253,14 @@ def _approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> F
     scored = np.flatnonzero(np.isfinite(absolute))
     if not len(scored):
         return Facts()
-    x_ord, absolute = ordinals(fmt, x[scored]), absolute[scored]
-    absolute[absolute < NOISE] = 0
+    return approximation_facts(fmt, exact, x[scored], want[scored], absolute[scored])
+
+
+def approximation_facts(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray, absolute: np.ndarray) -> Facts:
+    """The largest of some errors |E| against the function that is approximated, in ulp and absolute."""
+    x_ord, absolute = ordinals(fmt, x), np.where(absolute < NOISE, 0.0, absolute)
     with np.errstate(over="ignore"):
-        distance = absolute * _ulp(fmt, exact, x[scored], want[scored])
+        distance = absolute * _ulp(fmt, exact, x, want)
     worst, farthest = int(np.argmax(absolute)), int(np.argmax(distance))
     return Facts(
         approximation_ulp=(-float(absolute[worst]), int(x_ord[worst])),

@@ -25,7 +25,7 @@ FLOORS = [
     ["checks"],
     ["traits"],
     ["interleaved", "narrowing"],
-    ["attribution", "sweep", "devices", "machine", "throughput", "sizes"],
+    ["attribution", "sweep", "device_sweep", "devices", "machine", "throughput", "sizes"],
     ["isolation"],
     ["results", "comparisons"],
     ["report", "terminal"],
