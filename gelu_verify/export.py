@@ -17,7 +17,14 @@ from .formats import DTYPES, FORMATS
 from .reference import reference_bits
 from .resources import resource
 
-OURS = ("kernels", "door", "export")  # folders of src/ that stay here: kernels to be tested, the doors of Python
+# folders of src/ that stay here: kernels to be tested, the doors of Python
+OURS = ("cuda", "door", "export", "kernels", "published")
+    "cuda",
+    "door",
+    "export",
+    "kernels",
+    "published",
+)  # folders of src/ that stay here: kernels to be tested, the doors of Python
 STEP = 129  # of the 16-bit inputs in the test: all binades, all low bits
 SUFFIXES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 

@@ -71,7 +71,7 @@ def text() -> str:
     return "".join(
         [
             "/* Written by tools/make_bracket_tables.py; do not edit. */\n",
-            "#ifndef GV_BRACKET_TABLES_H\n#define GV_BRACKET_TABLES_H\n#include \"../core/dd.h\"\n\n",
+            '#ifndef GV_BRACKET_TABLES_H\n#define GV_BRACKET_TABLES_H\n#include "../core/dd.h"\n\n',
             f"#define GV_NEAR_LIMIT {float(NEAR_LIMIT)}\n",
             f"#define GV_LOG2 {float(log2).hex()} /* log(2) */\n",
             f"#define GV_LOG2_HEAD {float(head).hex()} /* log(2), 40 bits */\n",

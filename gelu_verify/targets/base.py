@@ -121,6 +121,10 @@ class Target(ABC):
         """What was seen, since the last time, that breaks the contract and spoils no result: output to stdout."""
         return None
 
+    def own_throughput(self, dtype: str, inputs: np.ndarray) -> dict[str, Any]:
+        """What a target measures by a clock of its own, as `throughput.measure` has it; empty for most."""
+        return {}
+
     def alone(self) -> AbstractContextManager:
         """While nobody else has it called where it lives."""
         return nullcontext()

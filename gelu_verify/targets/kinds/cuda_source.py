@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
+from ...kernels import nvcc
+from ...resources import cache_folder
 from .._buffers import output_like
 from ..base import Target
-from ._compiler import DEFAULT_FLAGS, Compiler, cache_folder
+from ._compiler import DEFAULT_FLAGS, Compiler
 from .base import Asked, Kind, dtype_of, existing, function_of
 
 CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
-_TOOLKIT = "/usr/local/cuda/bin/nvcc"  # where NVIDIA installs it, often outside PATH
 
 # How a function is called on device memory; x and y are pointers to T, n is a size_t.
 _CALLS = {
@@ -106,7 +107,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name!r} names no kernel (accepted: {file}:kernel, {file}:function:host)")
     dtype = dtype_of(name, symbol, asked)
     flags = DEFAULT_FLAGS if asked.cflags is None else asked.cflags
-    compiler = Compiler.found("CUDA", "NVCC", "nvcc", _TOOLKIT)
+    compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
     called = _CALLS[call].format(symbol=symbol)
     text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
     with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
