@@ -190,4 +190,3 @@ def chunks(fmt: Format, spans: Sequence[tuple[int, int]], size: int) -> Iterator
             end = min(last, (first // step) * step + max(size, step) - 1)
             yield first, end
             first = end + 1
-

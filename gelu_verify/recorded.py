@@ -160,8 +160,8 @@ def recorded_results(families: Iterable[str], root: Path | None = None) -> list[
     return [result for run in recorded_runs(root) for result in run.results if result["family"] in asked]
 
 
-def current_versions(asked: Collection[str]) -> dict[str, Mapping[str, str]]:
-    """{family: {target: hash of its source}} of the families that are our own code, as the code is now.
+def current_versions(asked: Collection[str]) -> dict[str, Collection[str]]:
+    """{family: hashes of its sources} of the families that are our own code, as the code is now.
 
     A family module says so with `versions()`, which needs no device.
     """
@@ -177,7 +177,7 @@ def _key(result: Record) -> tuple[str, str, str]:
     return result["target"], result["function"], result["dtype"]
 
 
-def _said(run: Run, result: Record, versions: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+def _said(run: Run, result: Record, versions: Mapping[str, Collection[str]]) -> dict[str, str]:
     """What is added to a result: where it comes from, and whether that still counts."""
     told = run.manifest.get("recorded") or {
         "date": run.manifest["created"][:10],
@@ -187,11 +187,8 @@ def _said(run: Run, result: Record, versions: Mapping[str, Mapping[str, str]]) -
     return {"recorded": recorded, "stale": _stale(result, versions), "device": told["device"]}
 
 
-def _stale(result: Record, versions: Mapping[str, Mapping[str, str]]) -> str:
+def _stale(result: Record, versions: Mapping[str, Collection[str]]) -> str:
     ours = versions.get(result["family"])
-    if ours is None:
+    if ours is None or result["version"] in ours:
         return ""
-    now = ours.get(result["target"])
-    if now is None:
-        return f"stale: there is no {result['target']} any more"
-    return "" if now == result["version"] else f"stale: the source was {result['version']}, and is {now} now"
+    return f"stale: the source was {result['version']}, and is {' or '.join(sorted(ours)[:3]) or 'gone'} now"

@@ -51,7 +51,9 @@ def kernel_rows(table: bytes) -> list[CudaKernel]:
     rows = np.frombuffer(table, ROW)
     rows = rows[rows["threads"] > 0]  # a library's table ends with zeros
     return [
-        CudaKernel(**{name: row[name].decode() for name in _TEXTS}, threads=int(row["threads"]), shared=int(row["shared"]))
+        CudaKernel(
+            **{name: row[name].decode() for name in _TEXTS}, threads=int(row["threads"]), shared=int(row["shared"])
+        )
         for row in rows
     ]
 

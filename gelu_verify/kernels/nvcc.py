@@ -120,3 +120,9 @@ def source_hash(source: Path) -> str:
                 seen.add(found)
                 left.append(found)
     return digest.hexdigest()[:12]
+
+
+def sources_hash() -> str:
+    """Of all sources that have builds: a target has one for each dtype, and its version is that of all."""
+    sources = sorted({build.source for build in builds()})
+    return hashlib.sha256("".join(map(source_hash, sources)).encode()).hexdigest()[:12]

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .. import device_faults
 from ..errors import TargetFailure
 from ..formats import Format, get_format
 
@@ -84,18 +85,14 @@ class Target(ABC):
         except MemoryError as error:
             raise self._raised(error, "memory") from error
         except (Exception, SystemExit) as error:  # someone else's code: whatever it raises is a result
-            raise TargetFailure(
-                f"{self.name} raised {type(error).__name__}: {first_line(error)}", "exception"
-            ) from error
+            raise self._raised(error, device_faults.kind_of(str(error)) or "exception") from error
         try:
             y_bits = np.asarray(self.store(dtype, loaded, result))
         except TargetFailure as failure:
             failure.kind = failure.kind or "dtype"
             raise
         except (Exception, SystemExit) as error:  # arrays are someone else's code as well
-            raise TargetFailure(
-                f"{self.name} raised {type(error).__name__}: {first_line(error)}", "exception"
-            ) from error
+            raise self._raised(error, device_faults.kind_of(str(error)) or "exception") from error
         if y_bits.shape != x_bits.shape:
             message = f"{self.name} returned shape {y_bits.shape} for an input of shape {x_bits.shape}"
             raise TargetFailure(message, "shape")

@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..correctly_rounded import exactly
+from ..device_faults import kind_of
 from ..errors import TargetFailure
 from ..formats import get_format
 from ..kernels import cuda, cuda_timing, nvcc
 from ._buffers import output_like
 from .base import Target
 
+DEVICE = "cuda"
 UNDECIDED = "gv_undecided"  # of a module: how many results its bounds left open, and their places
 TIMED_BYTES = 1 << 28  # of the input: beyond every cache
 
@@ -52,10 +54,8 @@ class CudaTarget(Target):
         try:
             self._launch(loaded.function, loaded.x, loaded.y, loaded.x_bits.size, loaded.x_bits.itemsize)
             self.device.synchronize()
-        except self.device.driver.MemoryError as error:
-            raise TargetFailure(f"{self.name}: CUDA says {str(error)!r}", "memory") from error
         except self.device.driver.Error as error:
-            raise TargetFailure(f"{self.name}: CUDA says {str(error)!r}", "cuda") from error
+            raise TargetFailure(f"{self.name}: CUDA says {str(error)!r}", kind_of(str(error)) or "cuda") from error
 
     def _launch(self, function: cuda.Function, x: Any, y: Any, n: int, itemsize: int) -> None:
         if n:
@@ -107,7 +107,12 @@ def discover() -> Iterator[Target]:
             dtypes=tuple(same),
             form=first.form,
             note=f"{first.note}; {device.name}, {device.architecture}",
-            version=nvcc.source_hash(next(iter(same.values()))[1].source),
+            version=nvcc.sources_hash(),
             device=device,
             kernels={dtype: (module, kernel.symbol) for dtype, (kernel, module) in same.items()},
         )
+
+
+def versions() -> frozenset[str]:
+    """What results of today's code have as their version; needs no device (recorded runs are held against it)."""
+    return frozenset({nvcc.sources_hash()})

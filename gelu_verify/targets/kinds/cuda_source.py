@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...device_faults import kind_of
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...kernels import nvcc
 from ...resources import cache_folder
@@ -95,7 +96,8 @@ class CudaFunction(Target):
         function = self.library[f"gelu_verify_{what}"]
         function.restype = ctypes.c_char_p
         if error := function(*arguments[:-1], ctypes.c_size_t(arguments[-1])):
-            raise TargetFailure(f"{self.name}: CUDA says {error.decode()!r}")
+            said = error.decode()
+            raise TargetFailure(f"{self.name}: CUDA says {said!r}", kind_of(said) or "cuda")
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
