@@ -19,12 +19,6 @@ from .resources import resource
 
 # folders of src/ that stay here: kernels to be tested, the doors of Python
 OURS = ("cuda", "door", "export", "kernels", "published")
-    "cuda",
-    "door",
-    "export",
-    "kernels",
-    "published",
-)  # folders of src/ that stay here: kernels to be tested, the doors of Python
 STEP = 129  # of the 16-bit inputs in the test: all binades, all low bits
 SUFFIXES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 

@@ -220,11 +220,11 @@ class Device:
 def _driver() -> ModuleType:
     """`pycuda.driver`, initialized; TargetUnavailable says what is missing."""
     try:
-        driver = importlib.import_module("pycuda.driver")
-    except ModuleNotFoundError as error:
-        if error.name != "pycuda":
-            raise TargetUnavailable(f"pycuda cannot be imported: {error}") from error
+        importlib.import_module("pycuda")
+    except ModuleNotFoundError:
         raise TargetUnavailable("pycuda is not installed") from None
+    try:
+        driver = importlib.import_module("pycuda.driver")
     except ImportError as error:  # it is linked with libcuda.so.1
         raise TargetUnavailable(f"no CUDA driver: {error}") from error
     try:

@@ -87,12 +87,13 @@ def compiled(source: Path, flags: Sequence[str], architectures: Sequence[str]) -
     if not place.exists():
         with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
             made = Path(scratch) / place.name
-            _run(source, [*nvcc, "-fatbin", *_targets(architectures), "-O3", *flags, str(source), "-o", str(made)])
+            _run(source, [*nvcc, "-fatbin", *code_for(architectures), "-O3", *flags, str(source), "-o", str(made)])
             os.replace(made, place)  # whole or not at all, whoever else compiles the same
     return place
 
 
-def _targets(architectures: Sequence[str]) -> list[str]:
+def code_for(architectures: Sequence[str]) -> list[str]:
+    """Options by which the output has code for each architecture."""
     return [
         f"-gencode=arch={architecture.replace('sm_', 'compute_')},code={architecture}" for architecture in architectures
     ]
