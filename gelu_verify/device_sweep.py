@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .bucket_table import Facts, Pieces, Table, finish, merge, merged_regions, merged_rows
+from .bucket_table import Facts, Pieces, Table, merge, merged_regions, merged_rows
 from .errors import OracleError
 from .formats import Format
 from .functions import Function, get_function
@@ -120,20 +120,20 @@ def _regions(rules: np.ndarray, first: np.ndarray) -> np.ndarray:
 # ---- the table -----------------------------------------------------------------------------------
 
 
-def table(fmt: Format, function: Function, tiles: np.ndarray, judge: Judge, rules: np.ndarray | None = None) -> Table:
-    """What the tiles' inputs and answers come to.
+def counted(fmt: Format, function: Function, tiles: np.ndarray, judge: Judge, rules: np.ndarray) -> Table:
+    """What the inputs and answers of the tiles come to, before `finish` compares neighbours in different tiles.
 
     Raises
     ------
     OracleError : more answers are left open than there is room for
     """
-    tallies, left, samples = judge(rules_record(fmt, function) if rules is None else rules, tiles)
+    tallies, left, samples = judge(rules, tiles)
     if len(left) > ROOM:
         raise OracleError(f"{len(left)} answers are left open on the device (room: {ROOM})")
     found = _table(fmt, tiles, tallies, samples)
     more, facts = _asked(fmt, function, left)
     whole = merge([found, *more])
-    return finish(replace(whole, segments=found.segments, facts=whole.facts.merged(facts)), Pieces.of(function, fmt))
+    return replace(whole, segments=found.segments, samples=found.samples, facts=whole.facts.merged(facts))
 
 
 def _table(fmt: Format, tiles: np.ndarray, tallies: np.ndarray, samples: np.ndarray) -> Table:
@@ -175,9 +175,9 @@ def _asked(fmt: Format, function: Function, left: np.ndarray) -> tuple[list[Tabl
                 off = np.array([abs(error)])
                 facts = facts.merged(approximation_facts(fmt, entry.name, x_bits, want_bits, off))
             continue
-        bits = (np.array([each], fmt.uint) for each in (x, got, want))
+        x_bits, got_bits, want_bits = (np.array([each], fmt.uint) for each in (x, got, want))
         reduction = Reduction(fmt, function, Pieces.of(function, fmt))
-        reduction.add_outcome(Outcome(*bits, np.array([error]), np.array([faithful])))
+        reduction.add_outcome(Outcome(x_bits, got_bits, want_bits, np.array([error]), np.array([faithful])))
         tables.append(reduction.table())
     return tables, facts
 

@@ -1,6 +1,7 @@
 """The code of the device, run on the CPU lane after lane, counts what the CPU's reducer counts, bit for bit."""
 
 import ctypes
+import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -8,14 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gelu_verify import device_sweep
+from gelu_verify import device_sweep, on_device
 from gelu_verify.bucket_table import Pieces, finish, merge
-from gelu_verify.device_sweep import OPEN, ROOM, RULES, TALLY, TILE, consecutive, drawn, rules_record, table
+from gelu_verify.device_sweep import OPEN, ROOM, RULES, TALLY, TILE, consecutive, counted, drawn, rules_record
 from gelu_verify.formats import from_ordinals, get_format, ordinals
 from gelu_verify.functions import get_function
-from gelu_verify.kernels import run
+from gelu_verify.kernels import nvcc, run
 from gelu_verify.reduction import Outcome, Reduction
 from gelu_verify.reference import judge, reference_bits
+from gelu_verify.resources import resource
 from gelu_verify.sweep import _approximation, _no_overflow
 
 ROOT = Path(__file__).parents[1]
@@ -63,7 +65,7 @@ class OnCpu:
 
 def by_device(library, function, fmt, tiles, x, y):
     judge_here = OnCpu(library, fmt, x, y)
-    return table(fmt, function, tiles, judge_here), judge_here.left
+    return counted(fmt, function, tiles, judge_here, rules_record(fmt, function)), judge_here.left
 
 
 def assert_same(found, wanted):
@@ -101,8 +103,10 @@ def with_faults(fmt, y, share=97):
 PLACES = ("-8", "-0.7517915", "0", "0x1p-21", "-0x1p-30", "1.5", "-3.3", "-13.9", "-14.5", "5", "100", "-inf", "inf")
 
 
-@pytest.mark.parametrize("answers", ["rounded", "kernel", "faults"])
-@pytest.mark.parametrize("function", FUNCTIONS)
+CASES = [(f, a) for f in FUNCTIONS for a in ("rounded", "kernel", "faults")] + [(f, "faults") for f in EVERY[4:]]
+
+
+@pytest.mark.parametrize(("function", "answers"), CASES)
 def test_float32_is_counted_as_on_the_cpu(built, function, answers):
     fmt, entry, library = get_format("float32"), get_function(function), built(function)
     reduction, tables = Reduction(fmt, entry, Pieces.of(entry, fmt)), []
@@ -121,7 +125,8 @@ def test_float32_is_counted_as_on_the_cpu(built, function, answers):
         y = with_faults(fmt, y) if answers == "faults" else y
         reduction.add_answers(x, y)
         tables.append(by_device(library, entry, fmt, tiles, x, y)[0])
-    assert_same(merge(tables), finish(reduction.table(), Pieces.of(entry, fmt)))
+    pieces = Pieces.of(entry, fmt)
+    assert_same(finish(merge(tables), pieces), finish(reduction.table(), pieces))
 
 
 @pytest.mark.parametrize("function", EVERY)
@@ -141,7 +146,8 @@ def test_float64_is_counted_as_on_the_cpu(built, function):
     if entry.approximates:
         facts = wanted.facts.merged(_approximation(fmt, entry.approximates, x, y))
         wanted = replace(wanted, facts=facts)
-    assert_same(found, wanted)
+    assert_same(finish(found, Pieces.of(entry, fmt)), wanted)
+    assert left == 0
 
 
 def test_records_are_as_large_as_in_c(built):
@@ -163,3 +169,82 @@ def test_parts_of_spans_end_with_buckets():
     parts = list(device_sweep.chunks(fmt, [(-100, 200_000)], 1 << 16))
     assert (parts[0], parts[-1][1]) == ((-100, -1), 200_000)
     assert all(end % 65536 == 65535 for _, end in parts[:-1])
+
+
+class Imitated:
+    """What OnDevice asks of a device, done by the shim in this process's memory."""
+
+    def __init__(self, library):
+        self.library = library
+
+    def compile(self, source, flags):
+        assert source.exists()
+        assert "-fmad=false" in flags
+        return self
+
+    def function(self, symbol):
+        return getattr(self.library, symbol)
+
+    def alloc(self, nbytes):
+        return np.zeros(nbytes, np.uint8)
+
+    def copy_in(self, memory, array):
+        memory[: array.nbytes] = np.frombuffer(array.tobytes(), np.uint8)
+
+    def copy_out(self, memory, to):
+        to.reshape(-1).view(np.uint8)[:] = memory[: to.nbytes]
+        return to
+
+    def launch(self, function, grid, block, *words):
+        arguments = [ctypes.c_void_p(w.ctypes.data) if isinstance(w, np.ndarray) else ctypes.c_uint(w) for w in words]
+        blocks = ctypes.c_size_t(grid)
+        place = 1 if len(words) == 2 else 2  # after the tiles
+        function(*arguments[:place], blocks, *arguments[place:])
+
+    def synchronize(self):
+        pass
+
+
+def test_float64_is_searched_around_the_worst(built):
+    fmt, entry = get_format("float64"), get_function("gelu")
+
+    def launch(x, y, n):
+        run("gelu_erf", "float64", x[: 8 * n].view(np.uint64), y[: 8 * n].view(np.uint64))
+
+    judge_there = on_device.OnDevice(Imitated(built("gelu")), launch, fmt, entry)
+    few = on_device.strata(judge_there, 0, 1)
+    more = on_device.search(judge_there, few, 0, rounds=2, kept=4, each=256)
+    assert np.nanmax(more.columns["max_error"]) >= np.nanmax(few.columns["max_error"])
+    assert more.total("n") > few.total("n")
+
+
+def test_a_table_crosses_as_text(built):
+    fmt, entry = get_format("float32"), get_function("gelu")
+    rules = rules_record(fmt, entry)
+    tiles = consecutive(fmt, rules, -65536, 65535)
+    x = filled(built("gelu"), fmt, tiles)
+    sent, _ = by_device(built("gelu"), entry, fmt, tiles, x, with_faults(fmt, x))
+    came = on_device.unpacked(on_device.packed(sent))
+    assert_same(came, sent)
+    assert came.fmt is sent.fmt
+
+
+def compiles(function):
+    """Without a warning, for every architecture."""
+    source, options = (
+        resource("src/cuda/verify.cu"),
+        [*nvcc.STRICT, *nvcc.code_for(nvcc.ARCHITECTURES), "-O3", "-t", "2"],
+    )
+    words = [*nvcc.command(), "-fatbin", *options, *on_device.flags(get_function(function)), source, "-o", os.devnull]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_the_device_code_compiles():
+    compiles("gelu_tanh")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("function", EVERY)
+def test_the_device_code_of_every_function_compiles(function):
+    compiles(function)

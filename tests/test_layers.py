@@ -25,7 +25,7 @@ FLOORS = [
     ["checks"],
     ["traits"],
     ["interleaved", "narrowing"],
-    ["attribution", "sweep", "device_sweep", "devices", "machine", "throughput", "sizes"],
+    ["attribution", "sweep", "device_sweep", "on_device", "devices", "machine", "throughput", "sizes"],
     ["isolation"],
     ["results", "comparisons"],
     ["report", "terminal"],

@@ -25,7 +25,8 @@ class Target(ABC):
     `name` is `family.path` (`torch.gelu`, `kernels.gelu_erfc`), or what the user typed for a
     callable. `function` is what it says it computes; `form` how; `note` how it is called;
     `version` of the library or hash of the source; `safe_in_threads`: several threads may call it at once;
-    `compiles_per_length`: the first call with a new number of inputs is slow.
+    `compiles_per_length`: the first call with a new number of inputs is slow; `judged_there`: it runs on a device that
+    judges all inputs of float32 itself (`on_device.swept`).
     """
 
     name: str
@@ -36,6 +37,7 @@ class Target(ABC):
     version: str = ""
     safe_in_threads: bool = False
     compiles_per_length: bool = False
+    judged_there: bool = False
 
     @property
     def family(self) -> str:

@@ -5,7 +5,7 @@ A name ends in `-f32` where a 16-bit format is computed in float32 and rounded o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -77,6 +77,12 @@ class CudaTarget(Target):
             raise TargetFailure(f"{self.name} left {count} results of one call open: call it with fewer inputs")
         return self.device.copy_out(found[0], np.empty(1 + count, np.uint64))[1:]
 
+    def launcher(self, dtype: str) -> Callable[[Any, Any, int], None]:
+        """What starts the kernel on input, output and number, for who judges on the device."""
+        module, symbol = self.kernels[dtype]
+        function, itemsize = module.function(symbol), get_format(dtype).width // 8
+        return lambda x, y, n: self._launch(function, x, y, n, itemsize)
+
     def own_throughput(self, dtype: str, inputs: np.ndarray) -> dict[str, Any]:
         """By device events, on 256 MiB of inputs, in turns with a copy on the device."""
         x_bits = np.resize(inputs, TIMED_BYTES // inputs.itemsize)
@@ -108,6 +114,7 @@ def discover() -> Iterator[Target]:
             form=first.form,
             note=f"{first.note}; {device.name}, {device.architecture}",
             version=nvcc.sources_hash(),
+            judged_there=True,
             device=device,
             kernels={dtype: (module, kernel.symbol) for dtype, (kernel, module) in same.items()},
         )

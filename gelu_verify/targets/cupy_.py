@@ -14,6 +14,8 @@ from ._library import LibraryTarget, Path, framework, library_targets
 from .base import Target, first_line
 from .torch_cuda import on_device
 
+DEVICE = "cuda"
+
 SQRT_HALF, SQRT_2_OVER_PI = sqrt(0.5), sqrt(2 / pi)
 
 

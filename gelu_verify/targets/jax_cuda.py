@@ -12,6 +12,8 @@ from ._library import Path, framework, library_targets, quiet
 from .base import Target, first_line
 from .jax_ import paths, traces
 
+DEVICE = "cuda"
+
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""

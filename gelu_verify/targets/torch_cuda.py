@@ -14,6 +14,8 @@ from ._library import LibraryTarget, Path, framework, library_targets
 from ._on_device import DeviceTarget
 from .base import Target
 
+DEVICE = "cuda"
+
 
 class TorchCudaKind(TorchKind):
     """Tensors on the device; they come back to the host as bits."""

@@ -11,6 +11,8 @@ from ._library import LibraryTarget, Path, framework, library_targets
 from .base import Target
 from .torch_cuda import TorchCudaKind, on_device
 
+DEVICE = "cuda"
+
 FORMS = {  # kernel: function, form
     "gelu_erf": ("gelu", "0.5 x (1 + erf(x/sqrt 2))"),
     "gelu_tanh_sigmoid": ("gelu_tanh", "x/(1 + exp(-2 sqrt(2/pi) (x + 0.044715 x^3)))"),
