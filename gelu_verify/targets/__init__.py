@@ -26,7 +26,7 @@ from ._library import looking_for
 from .base import Target, first_line
 from .kinds import Asked, kind_of, kinds, load, misfit
 
-__all__ = ["Asked", "Target", "devices", "families", "find", "load", "module_of", "select"]
+__all__ = ["Asked", "Target", "families", "find", "load", "module_of", "select"]
 
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked], Sequence[Target]]
@@ -96,14 +96,14 @@ def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[
     return sorted(modules.keys() - left), dict(sorted(left.items()))
 
 
-def devices() -> dict[str, str]:
+def _devices() -> dict[str, str]:
     """{family: where it runs}: "cpu", or what its module says as `DEVICE`."""
     return {family: str(_says(module, "DEVICE") or "cpu") for family, module in _modules().items()}
 
 
 def _on_device(device: str, names: Sequence[str], everything: bool) -> list[str] | None:
     """The families of that device where nothing is named; UsageError for a name of a family that runs elsewhere."""
-    where = devices()
+    where = _devices()
     for name in names:
         at = device if kind_of(name) else where[_family(name)]
         if at != device:
