@@ -33,6 +33,10 @@ class TargetFailure(GeluVerifyError):
         self.inputs: Any = None
 
 
+class Unanswered(TargetFailure):
+    """Only answers to other inputs are there, and the implementation cannot be called: no fault of it."""
+
+
 class OracleError(GeluVerifyError):
     """The oracle could not prove a rounding: never answered with a guess."""
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import decimal
 import math
+from bisect import bisect_right
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -48,11 +50,16 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
     below, above = neighbours(fmt, fmt.check_bits(x_bits))
     asked = [x_bits if bits is None else bits for bits in (x_bits, below, above)]
     results = reference_bits(function, dtype, np.array(asked, fmt.uint)).tolist()
-    x, y = to_float64(fmt, np.array([x_bits, results[0]], fmt.uint)).tolist()
+    y_bits = results[0]
+    down, up = neighbours(fmt, y_bits)
+    if up == 0 and fmt.is_negative(y_bits):  # a negative value that is rounded up to zero keeps its sign
+        up = fmt.sign_mask
+    beside = (y_bits if down is None else down, y_bits if up is None else up)
+    write = _Writer(fmt, digits, [*asked, *results, *beside, fmt.max_finite])
+    x, y = write.values[x_bits], write.values[y_bits]
     known = _core.value(function, x) if function in _NATIVE and x and math.isfinite(x) else _UNKNOWN
-    down, up, error = _around(entry, fmt, x_bits, results[0], y, known)
-    write = _Writer(fmt, digits, [*asked, *results, down, up])
-    pair = write.pair(x_bits, results[0])
+    down, up, error = _around(entry, fmt, x_bits, y_bits, y, beside, known)
+    pair = write.pair(x_bits, y_bits)
     return {
         "function": function,
         "dtype": dtype,
@@ -111,21 +118,25 @@ class _Writer:
     """Numbers of a format as bits, hex floats and decimals, each written once."""
 
     def __init__(self, fmt: Format, digits: int, bits: list[int]) -> None:
-        different = list(dict.fromkeys(bits))
-        values = to_float64(fmt, np.array(different, fmt.uint)).tolist()
-        self._texts = {
-            each: (fmt.bits_text(each), *_texts(fmt, each, value, digits))
-            for each, value in zip(different, values, strict=True)
-        }
+        self.values = dict(zip(bits, to_float64(fmt, np.array(bits, fmt.uint)).tolist(), strict=True))
+        self._fmt, self._digits = fmt, digits
+        self._texts: dict[int, tuple[str, str, str]] = {}
 
     def pair(self, x_bits: int, y_bits: int) -> dict[str, str]:
         """An input and its correctly rounded result."""
-        x, y = self._texts[x_bits], self._texts[y_bits]
+        x, y = self._text(x_bits), self._text(y_bits)
         return {"x_bits": x[0], "x_hex": x[1], "x": x[2], "y_bits": y[0], "y_hex": y[1], "y": y[2]}
 
     def number(self, bits: int) -> dict[str, str]:
-        text = self._texts[bits]
+        text = self._text(bits)
         return {"bits": text[0], "hex": text[1], "decimal": text[2]}
+
+    def _text(self, bits: int) -> tuple[str, str, str]:
+        text = self._texts.get(bits)
+        if text is None:
+            text = self._fmt.bits_text(bits), *_texts(self._fmt, bits, self.values[bits], self._digits)
+            self._texts[bits] = text
+        return text
 
 
 def written(fmt: Format, bits: int, digits: int) -> dict[str, str]:
@@ -146,14 +157,14 @@ def _texts(fmt: Format, bits: int, value: float, digits: int) -> tuple[str, str]
 
 
 def _around(
-    entry: Function, fmt: Format, x_bits: int, y_bits: int, y: float, known: Value
+    entry: Function, fmt: Format, x_bits: int, y_bits: int, y: float, beside: tuple[int, int], known: Value
 ) -> tuple[int, int, float | None]:
     """f(x) rounded down and up, and the error of y in ulp; y alone where x is not finite."""
     if not fmt.is_finite(x_bits):
         return y_bits, y_bits, None
     if fmt.is_nan(y_bits):  # overflow in a format without infinities
         return round_exactly(entry, fmt, x_bits, "down"), round_exactly(entry, fmt, x_bits, "up"), None
-    below, above = (y_bits if bits is None else bits for bits in neighbours(fmt, y_bits))
+    below, above = beside
     hi, lo, err = (math.ldexp(part, known[3]) for part in known[:3]) if abs(known[3]) < _SCALED else _UNKNOWN[:3]
     excess = (y - hi) - lo  # y - hi is exact where it decides: the two are close
     if y and abs(excess) > 4 * err and abs(hi) > 2.0**-_SCALED and math.isfinite(y):
@@ -172,7 +183,13 @@ def _region(fmt: Format, x_bits: int) -> str | None:
     """Name of the interval of x that results are split by; None where x is not finite."""
     if not fmt.is_finite(x_bits):
         return None
-    return REGIONS[int(np.searchsorted(region_edges(fmt.name), fmt.ordinal(x_bits), side="right")) - 1].name
+    return REGIONS[bisect_right(_edges(fmt.name), fmt.ordinal(x_bits)) - 1].name
+
+
+@cache
+def _edges(dtype: str) -> list[int]:
+    """As `region_edges`, for one input at a time."""
+    return region_edges(dtype).tolist()
 
 
 # ---- exact digits and conditioning ---------------------------------------------------------------

@@ -168,6 +168,10 @@ def _context(digits: int) -> decimal.Context:
 
 def rounded_text(value: decimal.Decimal, digits: int) -> str:
     """As `decimal_text`, of a non-zero Decimal."""
+    if -5 <= value.adjusted() < digits:
+        text = f"{value:.{digits - 1 - value.adjusted()}f}"
+        if text[-1] != "0":  # else it may have been rounded up to a power of ten, with a digit too many
+            return text
     text = f"{value:.{digits - 1}e}"
     exponent = int(text[text.index("e") + 1 :])
     if -5 <= exponent < digits:

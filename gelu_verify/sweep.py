@@ -108,7 +108,7 @@ def sweep(
     try:
         table, time = _Sweep(target, function, fmt, plan, progress).run(workers or available_cores())
         evidence = Evidence(function, fmt, target, table, plan, policy)
-        findings = {name: check.run(evidence) for name, check in CHECKS.items()}
+        findings = {name: check.asked(evidence) for name, check in CHECKS.items()}
     except TargetFailure as failure:
         return Result({**identity, **_NOTHING, **failed(fmt, narrowed(target, fmt, failure))}, None)
     noted = target.noted(fmt.name)

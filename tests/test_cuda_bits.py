@@ -1,4 +1,4 @@
-"""The CUDA kernels, their bodies compiled for the CPU: the correctly rounded family bit for bit, forms as on the CPU."""
+"""The CUDA kernels, their bodies compiled for the CPU: correctly rounded bit for bit, forms as on the CPU."""
 
 import csv
 

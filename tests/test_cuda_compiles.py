@@ -1,4 +1,4 @@
-"""Every build of every source of src/cuda, by nvcc, for each architecture, without a warning; and why a device is absent."""
+"""Every source of src/cuda, by nvcc, for each architecture, without a warning; and why a device is absent."""
 
 import os
 import shutil

@@ -39,6 +39,8 @@ def test_commands_in_the_docs_exist(page, text):
     if words[0].startswith("-") or words[0].endswith(":"):  # an error message, or --version
         return
     command = main.commands[words[0]]
+    if isinstance(command, click.Group):
+        command = command.commands[words[1]]
     options = {option for parameter in command.params for option in parameter.opts if option.startswith("-")}
     used = {word for word in words[1:] if word.startswith("--") and word != "--help"}
     assert used <= options, f"{page.name}: no such option: {used - options}"

@@ -99,11 +99,11 @@ def test_headlines():
     wrong = result("torch.gelu", "gelu", "float32", cancels=True)
     broken = failed("torch.gelu", "gelu", "float32", "torch.gelu raised")
     assert headline([]) == "Nothing was measured."
-    assert headline([broken]) == "Nothing could be measured: 1 target raised an error."
+    assert headline([broken]) == "Nothing could be measured: 1 target failed."
     assert headline([sound]).startswith("The one measurement passes every check; the largest error is at least 1.19")
     text = headline([sound, wrong, broken])
     assert text.startswith("1 of 2 measurements fails at least one check; the largest error is at least 1.67e7 ULP")
-    assert text.endswith("(torch.gelu, gelu, float32); 1 target raised an error.")
+    assert text.endswith("(torch.gelu, gelu, float32); 1 target failed.")
     assert [verdict(r) for r in (sound, wrong, broken)] == ["pass", "fail", "raised"]
 
 

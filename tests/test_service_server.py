@@ -148,13 +148,13 @@ def test_broken_requests_get_a_clear_answer(server, name):
     assert status(raw(server, request)) == code
 
 
-def test_a_hundred_random_faults(server):
+def test_two_hundred_random_faults(server):
     """Truncated, lengthened, with flipped bytes, cut into pieces: always an answer, or a closed connection."""
     rng = random.Random(20)
     whole = [post(PATH, bytes(range(64)), RAW), post(PATH, b'{"x_bits":["0x0"]}', "Content-Type: application/json"),
              b"GET /v1/reference/gelu/float32/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"]  # fmt: skip
     answered = 0
-    for _ in range(100):
+    for _ in range(200):
         data = bytearray(rng.choice(whole))
         for _ in range(rng.randrange(4)):
             data[rng.randrange(len(data))] = rng.randrange(256)
@@ -164,7 +164,7 @@ def test_a_hundred_random_faults(server):
         if found:
             assert 200 <= status(found) < 500
             answered += 1
-    assert answered > 50
+    assert answered > 100
 
 
 @pytest.mark.parametrize("length", [0, 1, 3, 63, 64, 65, 10**6, 2**63])

@@ -79,13 +79,15 @@ def test_the_verdict_is_the_one_that_a_local_run_gives(plain):
         "mean_ulp",
         "nonfinite",
         "regions",
-        "checks",
         "variant",
         "n",
         "bound",
         "max_rank",
     ):
         assert there[key] == here[key], key
+    unasked = [name for name, verdict in there["checks"].items() if verdict != here["checks"][name]]
+    assert {"lane", "repeatable"} <= set(unasked) <= {"lane", "repeatable", "constants", "plateau", "precision"}
+    assert all(there["checks"][name] == "not applicable" for name in unasked)
 
 
 def test_a_report_comes_with_it_and_runs_only_its_own_script(plain, right):

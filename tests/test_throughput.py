@@ -71,7 +71,7 @@ def test_provenance():
     facts = machine.provenance(["scipy", "kernels"])
     assert set(facts) == {"versions", "machine", "git", "copy_bytes_per_s"}
     assert facts["versions"]["numpy"] == np.__version__
-    keys = {"cpu", "architecture", "isa", "cores", "caches", "os", "python", "compiler", "libm"}
+    keys = {"cpu", "architecture", "isa", "cores", "caches", "os", "python", "compiler", "libm", "switches"}
     assert set(facts["machine"]) == keys
     assert facts["machine"]["cores"] >= 1
     assert set(facts["machine"]["isa"]) <= set(machine.ISA)

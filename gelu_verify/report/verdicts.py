@@ -68,7 +68,7 @@ def headline(results: Sequence[Result]) -> str:
         return "Nothing was measured."
     measured = [r for r in results if r["failure"] is None]
     raised = len(results) - len(measured)
-    broke = f"{_count(raised, 'target')} raised an error" if raised else ""
+    broke = f"{_count(raised, 'target')} failed" if raised else ""
     if not measured:
         return f"Nothing could be measured: {broke}."
     failing, coarse = (sum(verdict(r) == kind for r in measured) for kind in ("fail", "coarse"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import TargetFailure
+from ..errors import Unanswered
 from ..formats import get_format, ordinals
 from ..plans import Plan, make_plan
 from ..report.verdicts import headline, verdict
@@ -46,7 +46,7 @@ class Uploaded(Target):
         place = np.minimum(np.searchsorted(self.known, asked), len(self.known) - 1)
         absent = np.flatnonzero(self.known[place] != asked)
         if len(absent):
-            raise TargetFailure(f"an upload answers its plan only, not {fmt.bits_text(int(x_bits[absent[0]]))}")
+            raise Unanswered(f"an upload answers its plan only, not {fmt.bits_text(int(x_bits[absent[0]]))}")
         return place
 
     def call(self, loaded: Any) -> Any:

@@ -22,7 +22,8 @@ SQRT_HALF, SQRT_2_OVER_PI = sqrt(0.5), sqrt(2 / pi)
 class CupyKind(ModuleKind):
     """CuPy's arrays, read by `__cuda_array_interface__`."""
 
-    classes = ("ndarray",)
+    def owns(self, thing: Any) -> bool:
+        return isinstance(thing, framework("cupy").ndarray)
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         return framework("cupy").asarray(bits).view(dtype)

@@ -31,15 +31,17 @@ export function numberLine(answer) {
   picture.append(svg("line", { class: "axis", x1: 20, x2: 480, y1: 80, y2: 80 }));
   for (const [share, name, number] of [[0, "down", down], [1, "up", up]]) {
     const won = name === rounded;
+    const edge = share ? { x: 496, "text-anchor": "end" } : { x: 4, "text-anchor": "start" };
+    const beside = (y, text) => svg("text", { ...edge, y, ...(won ? { class: "strong" } : {}) }, text);
     picture.append(
       svg("line", { class: "float", x1: at(share), x2: at(share), y1: 66, y2: 94 }),
-      label(at(share), 112, number.bits, won), label(at(share), 128, short(number.decimal), won),
-      label(at(share), 56, won ? "y, nearest" : name === "down" ? "rounded down" : "rounded up", won),
+      beside(112, number.bits), beside(130, short(number.decimal)),
+      beside(54, won ? "y, nearest" : name === "down" ? "rounded down" : "rounded up"),
     );
     if (won) picture.append(svg("circle", { class: "winner", cx: at(share), cy: 80, r: 6 }));
   }
   picture.append(
-    svg("line", { class: "mid", x1: at(0.5), x2: at(0.5), y1: 60, y2: 100 }), label(at(0.5), 144, "midpoint"),
+    svg("line", { class: "mid", x1: at(0.5), x2: at(0.5), y1: 60, y2: 100 }), label(at(0.5), 146, "midpoint"),
     svg("path", { class: "exactly", d: `M${at(place)} 78l-6 -12h12z` }), label(at(place), 30, "exact f(x)", true),
     svg("line", { class: "mid", x1: at(place), x2: at(place), y1: 36, y2: 64 }),
   );
@@ -50,7 +52,7 @@ export function numberLine(answer) {
 const label = (x, y, text, strong = false) =>
   svg("text", { x, y, "text-anchor": "middle", ...(strong ? { class: "strong" } : {}) }, text);
 
-const BOX = { left: 40, right: 490, top: 12, bottom: 190 };
+const BOX = { left: 58, right: 490, top: 12, bottom: 190 };
 const known = new Map();
 
 // The function around the point, from correctly rounded values.

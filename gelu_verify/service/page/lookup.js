@@ -89,7 +89,7 @@ function headline(answer) {
   const facts = [
     [`${answer.dtype}, correctly rounded`, `${answer.y_hex} = ${answer.y_bits}`],
     ["its error", answer.rounding_error_ulp === null ? "–" : `${ulpText(answer.rounding_error_ulp)} ULP`],
-    ["condition number κ", answer.kappa === null ? "–" : String(Number(answer.kappa.toPrecision(4)))],
+    ["condition number κ", answer.kappa === null ? "–" : ulpText(answer.kappa)],
     ["region of x", answer.region ?? "–"],
   ];
   byId("facts").replaceChildren(...facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
