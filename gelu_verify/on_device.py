@@ -159,12 +159,10 @@ def unpacked(text: str) -> Table:
     told = json.loads(text)
     with np.load(io.BytesIO(base64.b64decode(told["arrays"]))) as file:
         arrays = {name: file[name] for name in file.files}
-    parts = {part: _part(arrays, part) for part in ("columns", "regions")}
     keys: dict[str, Any] = {name: tuple(key) if isinstance(key, list) else key for name, key in told["facts"].items()}
     rest: dict[str, Any] = {name: arrays[name] for name in ("hist", "segments", "samples")}
-    return Table(
-        get_format(told["dtype"]), **rest, columns=parts["columns"], regions=parts["regions"], facts=Facts(**keys)
-    )
+    rest |= {part: _part(arrays, part) for part in ("columns", "regions")}
+    return Table(get_format(told["dtype"]), **rest, facts=Facts(**keys))
 
 
 def _part(arrays: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
