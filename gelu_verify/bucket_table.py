@@ -170,13 +170,13 @@ def merge(tables: Sequence[Table]) -> Table:
     if len(tables) == 1:
         return tables[0]
     hist = np.concatenate([t.hist for t in tables], axis=1)
-    columns, hist = _merged_rows(fmt, _stacked([t.columns for t in tables]), hist)
+    columns, hist = merged_rows(fmt, _stacked([t.columns for t in tables]), hist)
     segments = np.concatenate([t.segments for t in tables])
     samples = np.concatenate([t.samples for t in tables])
     facts = tables[0].facts
     for table in tables[1:]:
         facts = facts.merged(table.facts)
-    regions = _merged_regions(fmt, _stacked([t.regions for t in tables]))
+    regions = merged_regions(fmt, _stacked([t.regions for t in tables]))
     by_x = np.argsort(segments[:, 0]), np.argsort(samples[:, 0])
     return Table(fmt, columns, hist, regions, segments[by_x[0]], samples[by_x[1]], facts)
 
@@ -190,7 +190,7 @@ def _by_key(fmt: Format, columns: Columns, key: str) -> np.ndarray:
     return np.lexsort((ordinals(fmt, columns["max_error_x"].astype(fmt.uint)), columns[key]))
 
 
-def _merged_rows(fmt: Format, columns: Columns, hist: np.ndarray) -> tuple[Columns, np.ndarray]:
+def merged_rows(fmt: Format, columns: Columns, hist: np.ndarray) -> tuple[Columns, np.ndarray]:
     """Rows by bucket, those of one bucket joined; rows that are alone stay as they are."""
     if (columns["bucket"][1:] > columns["bucket"][:-1]).all():
         return columns, hist
@@ -228,7 +228,7 @@ def _merged_worst(columns: Columns, starts: np.ndarray) -> Columns:
     return worst_of(absolute, starts, rows, {name: columns[name] for name in WITNESS})
 
 
-def _merged_regions(fmt: Format, columns: Columns) -> Columns:
+def merged_regions(fmt: Format, columns: Columns) -> Columns:
     if not len(columns["region"]):
         return columns
     order = _by_key(fmt, columns, "region")

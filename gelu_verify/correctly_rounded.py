@@ -100,8 +100,8 @@ def _table(function: str, kind: int) -> np.ndarray:
     return np.load(resource(f"data/reference/{function}/{DTYPES[kind]}.npy"))
 
 
-def _exactly(function: str, bits: int) -> int:
-    """The result of a float64 that the kernel's bound does not decide."""
+def exactly(function: str, bits: int) -> int:
+    """The result of a float64 that a kernel's bound does not decide, by the oracle."""
     from .functions import get_function
     from .oracle import round_exactly
 
@@ -152,7 +152,7 @@ def _kernel(function: str) -> _correctly_rounded.Kernel:
         np.empty_like,
         _KINDS,
         partial(_table, function),
-        partial(_exactly, function),
+        partial(exactly, function),
         _general,
     )
 

@@ -25,7 +25,8 @@ from .errors import MissingMeasurement, ResultsError, UsageError
 from .resources import resource
 
 SCHEMA = 1
-FAMILY = "kernels"  # what budgets are kept for
+FAMILY = "kernels"  # whose results hang on libm, architecture and FMA
+FAMILIES = (FAMILY, "cuda")  # what budgets are kept for: our own code
 HEADROOM_ULP = 2.0
 HEADROOM_RATIO = 1.25
 LAST_BIT_CHECKS = frozenset({"monotone", "range"})
@@ -53,6 +54,7 @@ class Row:
     witness: str
     date: str
     fails: tuple[str, ...] = ()
+    device: str = ""  # of a row that was not measured on the CPU: the GPU and its CUDA
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,13 @@ def read_budgets(path: Path) -> Budgets:
 
 def _hash(budgets: Budgets) -> str:
     """sha256 of what the file says, so that a row edited by hand is seen."""
-    said = [asdict(budgets.conditions), {key: asdict(row) for key, row in budgets.rows.items()}]
+    said = [asdict(budgets.conditions), {key: _told(row) for key, row in budgets.rows.items()}]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _told(row: Row) -> dict[str, Any]:
+    """What the file says of a row; of a device only where there is one."""
+    return {name: value for name, value in asdict(row).items() if name != "device" or value}
 
 
 def _row(entry: Mapping[str, Any]) -> Row:
@@ -130,10 +137,13 @@ def _row(entry: Mapping[str, Any]) -> Row:
 
 
 def make_budgets(results: Iterable[Mapping[str, Any]], machine: Mapping[str, Any], date: str) -> Budgets:
-    """Budgets that allow exactly what these results of our kernels measured, rounded up to 3 digits."""
+    """Budgets that allow exactly what these results of our kernels measured, rounded up to 3 digits.
+
+    Results that were recorded say by themselves on which device, and when.
+    """
     rows = {}
     for result in results:
-        if result["family"] != FAMILY:
+        if result["family"] not in FAMILIES:
             continue
         if result["failure"] is not None or result["max_ulp"] is None:
             raise ResultsError(f"no budget for {key_of(result)}: {result['failure'] or 'nothing was measured'}")
@@ -144,11 +154,12 @@ def make_budgets(results: Iterable[Mapping[str, Any]], machine: Mapping[str, Any
             plan=result["plan"],
             seed=result["seed"],
             witness=result["witness"]["x_bits"] if result["witness"] else "",
-            date=date,
+            date=result.get("date", date),
             fails=_failing(result),
+            device="" if result["family"] == FAMILY else result.get("device", ""),
         )
     if not rows:
-        raise MissingMeasurement(f"the run holds no result of the {FAMILY} family, which is what budgets are for")
+        raise MissingMeasurement(f"the run holds no result of {' or '.join(FAMILIES)}, which is what budgets are for")
     return Budgets(conditions_of(machine), dict(sorted(rows.items())))
 
 
@@ -167,7 +178,7 @@ def budgets_text(budgets: Budgets, command: str) -> str:
         *(f"{k} = {_toml(v)}" for k, v in asdict(budgets.conditions).items()),
     ]
     for key, row in budgets.rows.items():
-        lines += ["", f"[rows.{_toml(key)}]", *(f"{k} = {_toml(v)}" for k, v in asdict(row).items())]
+        lines += ["", f"[rows.{_toml(key)}]", *(f"{k} = {_toml(v)}" for k, v in _told(row).items())]
     return "\n".join(lines) + "\n"
 
 
@@ -239,8 +250,11 @@ def _compare_rows(key: str, old: Row, new: Row) -> Iterable[Change]:
 
 
 def check(results: Sequence[Mapping[str, Any]], machine: Mapping[str, Any], budgets: Budgets) -> list[Verdict]:
-    """One verdict per budget row, in the order of the file; results without a row are not judged."""
-    measured = {key_of(result): result for result in results}
+    """One verdict per budget row, in the order of the file; results without a row are not judged.
+
+    Of two results with one key the first counts. One that was recorded says so in a note; one that is stale is missing.
+    """
+    measured = {key_of(result): result for result in reversed(results)}
     same_machine = conditions_of(machine) == budgets.conditions
     return [
         _judge(key, row, measured[key], same_machine)
@@ -250,13 +264,29 @@ def check(results: Sequence[Mapping[str, Any]], machine: Mapping[str, Any], budg
     ]
 
 
+def required(families: Iterable[str], results: Sequence[Mapping[str, Any]], absent: Mapping[str, str]) -> list[Verdict]:
+    """What is missing of families that must be measured, budgets or not: all of it, or results that are stale."""
+    verdicts = []
+    for family in families:
+        found = [result for result in results if result["family"] == family]
+        stale = [r for r in found if r.get("stale")]
+        if not found:
+            reason = absent.get(family, "not in this run")
+            verdicts.append(Verdict(family, "missing", (f"required, but not measured and not recorded: {reason}",)))
+        verdicts += [Verdict(key_of(r), "missing", (r["recorded"], r["stale"]), result=r) for r in stale]
+    return verdicts
+
+
 def _judge(key: str, row: Row, result: Mapping[str, Any], same_machine: bool) -> Verdict:
+    if result.get("stale"):
+        return Verdict(key, "missing", (result["recorded"], result["stale"]), result=result)
     if result["failure"] is not None:
         return Verdict(key, "over", (result["failure"],), result=result)
     if (row.bound == "=" and result["bound"] != "=") or result["n"] < COVERAGE * row.n:
         reason = f"measured on {result['n']} inputs, the budget asks for {row.n} ({row.bound})"
         return Verdict(key, "missing", (reason,), result=result)
-    exact = same_machine and (row.bound == "=" or (row.plan, row.seed) == (result["plan"], result["seed"]))
+    same = same_machine if result["family"] == FAMILY else result.get("device", "") == row.device
+    exact = same and (row.bound == "=" or (row.plan, row.seed) == (result["plan"], result["seed"]))
     limit = row.max_ulp if exact else max(HEADROOM_RATIO * row.max_ulp, row.max_ulp + HEADROOM_ULP)
     reasons: list[str] = []
     notes: list[str] = []
@@ -270,6 +300,7 @@ def _judge(key: str, row: Row, result: Mapping[str, Any], same_machine: bool) ->
         excused = not exact and name in LAST_BIT_CHECKS
         (notes if excused else reasons).append(f"check {name} fails: {result['findings'][name]['detail']}")
         witness = witness or result["findings"][name]
+    notes += [result["recorded"]] if result.get("recorded") else []
     notes += [f"check {name} passes now, the budget still excuses it" for name in _passing(result, row)]
     return Verdict(key, "over" if reasons else "ok", tuple(reasons), tuple(notes), result, witness)
 

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .devices import device
+
 # What decides results or speed, of the hundred names in /proc/cpuinfo.
 ISA = (
     *("sse4_2", "avx", "f16c", "fma", "avx2", "avx512f", "avx512bw", "avx512dq", "avx512vl"),
@@ -46,11 +48,12 @@ TYPICAL = {"L1": 32 << 10, "L2": 1 << 20, "L3": 32 << 20}
 
 
 def provenance(families: Iterable[str] = ()) -> dict[str, Any]:
-    """The manifest's `versions`, `machine`, `git` and `copy_bytes_per_s`; versions also of target families."""
+    """The manifest's versions (of target families too), machine, device, git and copy_bytes_per_s."""
     packages = [*PACKAGES, *(name for family in sorted(set(families)) for name in FAMILIES.get(family, (family,)))]
     return {
         "versions": versions(packages),
         "machine": machine(),
+        "device": device(),
         "git": git_state(),
         "copy_bytes_per_s": copy_bytes_per_s(),
     }

@@ -21,7 +21,7 @@ from .regions import region_edges
 from .settled import settled_spans
 
 _WORST = np.dtype([("error", "f8"), ("ordinal", "i8"), ("x", "u8"), ("got", "u8"), ("want", "u8")])
-_ROW = np.dtype(
+ROW = np.dtype(
     [
         *(("worst", _WORST), ("error_sum", "i8"), ("nearest", "u8", len(NEAREST))),
         *(("n", "u4"), ("correct", "u4"), ("faithful", "u4"), ("count", "u4", len(NEAREST))),
@@ -32,7 +32,7 @@ _REGION = np.dtype([("worst", _WORST), ("n", "i8")])
 _EXTREME = np.dtype([("met", "i8"), ("value", "i8"), ("ordinal", "i8")])
 _NEAR = np.dtype([*((name, "i8") for name in ("met", "size", "ordinal", "below")), ("got", "u8"), ("got_below", "u8")])
 _FAR = np.dtype([("met", "i8"), ("ordinal", "i8"), ("value", "f8")])
-_FACTS = np.dtype(
+FACTS = np.dtype(
     [
         *(("max_rank", "u8"), ("lowest_got", _EXTREME), ("highest_got", _EXTREME)),
         *((name, _NEAR) for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x")),
@@ -63,7 +63,7 @@ class Reduction:
         self._fmt = fmt
         self._fixed_bits, self._fixed = _fixed(function.name, fmt.name)
         self._met: dict[int, int] = {}
-        self._reducer = _reduction.Reducer(_rules(fmt, function, pieces), ask)
+        self._reducer = _reduction.Reducer(rules_of(fmt, function, pieces), ask)
 
     @staticmethod
     def judges(fmt: Format, function: Function) -> bool:
@@ -106,42 +106,56 @@ class Reduction:
 
     def table(self) -> Table:
         """What was added so far; something must have been."""
-        rows = np.frombuffer(self._reducer.rows(), _ROW)
+        rows = np.frombuffer(self._reducer.rows(), ROW)
         bucket = np.flatnonzero(rows["n"])
         rows = rows[bucket]
-        columns: Columns = {"bucket": bucket.astype(np.uint16)}
-        columns |= {name: np.ascontiguousarray(rows[name], dtype=kind) for name, kind in SUMS.items()}
-        columns |= _worst_columns(rows["worst"])
-        sign = np.where(bucket < 0x8000, np.uint64(self._fmt.sign_mask), np.uint64(0))  # no bucket holds both signs
-        for k, name in enumerate(NEAREST):
-            count = np.ascontiguousarray(rows["count"][:, k])
-            columns[name] = count
-            columns[f"{name}_x"] = np.where(count > 0, rows["nearest"][:, k] | sign, np.uint64(0))
+        columns, hist = row_columns(self._fmt, bucket, rows)
         segments = np.frombuffer(self._reducer.segments(), np.int64).reshape(-1, 4)
         samples = np.array(sorted(self._met.items()), dtype=np.uint64).reshape(-1, 2)
-        hist, by_x = np.ascontiguousarray(rows["hist"].T), np.argsort(segments[:, 0])
+        by_x = np.argsort(segments[:, 0])
         return Table(self._fmt, columns, hist, self._regions(), segments[by_x], samples, self._facts())
 
     def _regions(self) -> Columns:
         regions = np.frombuffer(self._reducer.regions(), _REGION)
         met = np.flatnonzero(regions["n"])
-        counts = {"region": met.astype(np.uint8), "n": np.ascontiguousarray(regions["n"][met])}
-        return counts | _worst_columns(regions["worst"][met])
+        return region_columns(met, regions["n"][met], regions["worst"][met])
 
     def _facts(self) -> Facts:
-        raw = np.frombuffer(self._reducer.facts(), _FACTS)[0]
-        found: dict[str, Any] = {"max_rank": int(raw["max_rank"])}
-        for name in (_FACTS.names or ())[1:]:
-            fact = dict(zip(raw[name].dtype.names, raw[name].item(), strict=True))
-            if not fact["met"]:
-                continue
-            if "value" in fact:
-                sign = -1 if name.startswith("approximation") else 1
-                found[name] = sign * fact["value"], fact["ordinal"]
-            else:
-                below = (fact["below"], fact["got_below"]) if name == "rises" else ()
-                found[name] = fact["size"], fact["ordinal"], fact["got"], *below
-        return Facts(**found)
+        return facts_of(np.frombuffer(self._reducer.facts(), FACTS)[0])
+
+
+def row_columns(fmt: Format, bucket: np.ndarray, rows: np.ndarray) -> tuple[Columns, np.ndarray]:
+    """Records of ROW as the columns of a table, and its histogram."""
+    columns: Columns = {"bucket": bucket.astype(np.uint16)}
+    columns |= {name: np.ascontiguousarray(rows[name], dtype=kind) for name, kind in SUMS.items()}
+    columns |= _worst_columns(rows["worst"])
+    sign = np.where(bucket < 0x8000, np.uint64(fmt.sign_mask), np.uint64(0))  # no bucket holds both signs
+    for k, name in enumerate(NEAREST):
+        count = np.ascontiguousarray(rows["count"][:, k])
+        columns[name] = count
+        columns[f"{name}_x"] = np.where(count > 0, rows["nearest"][:, k] | sign, np.uint64(0))
+    return columns, np.ascontiguousarray(rows["hist"].T)
+
+
+def region_columns(region: np.ndarray, n: np.ndarray, worst: np.ndarray) -> Columns:
+    """Records of regions as the columns of a table."""
+    return {"region": region.astype(np.uint8), "n": np.ascontiguousarray(n)} | _worst_columns(worst)
+
+
+def facts_of(raw: Any) -> Facts:
+    """A record of FACTS as Facts."""
+    found: dict[str, Any] = {"max_rank": int(raw["max_rank"])}
+    for name in (FACTS.names or ())[1:]:
+        fact = dict(zip(raw[name].dtype.names, raw[name].item(), strict=True))
+        if not fact["met"]:
+            continue
+        if "value" in fact:
+            sign = -1 if name.startswith("approximation") else 1
+            found[name] = sign * fact["value"], fact["ordinal"]
+        else:
+            below = (fact["below"], fact["got_below"]) if name == "rises" else ()
+            found[name] = fact["size"], fact["ordinal"], fact["got"], *below
+    return Facts(**found)
 
 
 def comb(first: int, x: np.ndarray) -> None:
@@ -177,14 +191,14 @@ def _fixed(function: str, dtype: str) -> tuple[list[int], list[int]]:
     return bits.tolist(), ordinals(get_format(dtype), bits).tolist()
 
 
-def _rules(fmt: Format, function: Function, pieces: Pieces) -> dict[str, Any]:
+def rules_of(fmt: Format, function: Function, pieces: Pieces) -> dict[str, Any]:
     """What the reducer must know of the function and the dtype."""
     judged = Reduction.judges(fmt, function)
     approximated = function.approximates
     return {
         "fmt": (fmt.width, fmt.precision, fmt.emin, fmt.emax),
-        "truth": _truth(fmt, function) if judged else None,
-        "approximated": _truth(fmt, get_function(approximated)) if judged and approximated else None,
+        "truth": truth_of(fmt, function) if judged else None,
+        "approximated": truth_of(fmt, get_function(approximated)) if judged and approximated else None,
         "turns": pieces.turns.tolist(),
         "falls_first": pieces.falls_first,
         "last": pieces.last,
@@ -197,7 +211,7 @@ def _rules(fmt: Format, function: Function, pieces: Pieces) -> dict[str, Any]:
     }
 
 
-def _truth(fmt: Format, function: Function) -> tuple[str, list[int], float]:
+def truth_of(fmt: Format, function: Function) -> tuple[str, list[int], float]:
     """Name, bits required at NaN, -inf, inf, -0 and 0 with those of infinity, and the value at zero."""
     minus = fmt.sign_mask
     at = (fmt.nan, fmt.infinity | minus, fmt.infinity, minus, 0)

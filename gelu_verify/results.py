@@ -11,6 +11,7 @@ import contextlib
 import datetime
 import hashlib
 import io
+import itertools
 import json
 import os
 import shutil
@@ -124,6 +125,25 @@ def write_run(results: Sequence[Result], out: Path | None = None, root: Path = R
         for result in results:
             writer.add(result)
         return writer.finish(**manifest)
+
+
+def write_folder(contents: Mapping[str, bytes], root: Path, name: str) -> Path:
+    """Write files into a new folder `name` (or `name-2`, -3, ...) of `root`, whole or not at all; the folder."""
+    with _writing(root):
+        root.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(root)
+        work, lock = _own_folder(root)
+        try:
+            work.chmod(0o777 & ~_umask())
+            for file, content in contents.items():
+                (work / file).parent.mkdir(exist_ok=True)
+                _write(work / file, content)
+            _flush_folder(work)
+            more = (root / f"{name}-{count}" for count in itertools.count(2))
+            return _place(work, itertools.chain([root / name], more))
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+            os.close(lock)
 
 
 def _own_folder(parent: Path) -> tuple[Path, int]:

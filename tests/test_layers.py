@@ -11,7 +11,7 @@ PACKAGE = Path(gelu_verify.__file__).parent
 # One line per floor, the lowest first; modules on one floor may import each other.
 FLOORS = [
     ["errors"],
-    ["formats", "resources"],
+    ["device_faults", "formats", "resources"],
     ["arrays", "enclosures"],
     ["functions", "points", "regions"],
     ["oracle"],
@@ -25,10 +25,11 @@ FLOORS = [
     ["checks"],
     ["traits"],
     ["interleaved", "narrowing"],
-    ["attribution", "sweep", "machine", "throughput", "sizes"],
+    ["attribution", "sweep", "device_sweep", "on_device", "devices", "machine", "throughput", "sizes"],
     ["isolation"],
     ["results", "comparisons"],
     ["report", "terminal"],
+    ["recorded"],
     ["gate"],
     ["verify", "bench", "export", "remote"],
     ["service"],

@@ -54,7 +54,7 @@ def through_nodes(f: Real, low: mpf, high: mpf, degree: int) -> list[float]:
 
 def array(name: str, comment: str, coefficients: Sequence[float]) -> str:
     rows = "".join(f"    {c.hex()},\n" for c in coefficients)
-    return f"/* {comment} */\nstatic const double {name}[{len(coefficients)}] = {{\n{rows}}};\n"
+    return f"/* {comment} */\nGV_UNIFORM_TABLE double {name}[{len(coefficients)}] = {{\n{rows}}};\n"
 
 
 def text() -> str:
@@ -71,7 +71,7 @@ def text() -> str:
     return "".join(
         [
             "/* Written by tools/make_bracket_tables.py; do not edit. */\n",
-            "#ifndef GV_BRACKET_TABLES_H\n#define GV_BRACKET_TABLES_H\n\n",
+            '#ifndef GV_BRACKET_TABLES_H\n#define GV_BRACKET_TABLES_H\n#include "../core/dd.h"\n\n',
             f"#define GV_NEAR_LIMIT {float(NEAR_LIMIT)}\n",
             f"#define GV_LOG2 {float(log2).hex()} /* log(2) */\n",
             f"#define GV_LOG2_HEAD {float(head).hex()} /* log(2), 40 bits */\n",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,32 +14,49 @@ from .program import MISSING, OVER_BUDGET, warn
 
 if TYPE_CHECKING:
     from ..gate import Budgets, Verdict
-    from ..results import Record
+    from ..results import Run
+    from ..sweep import Record
+    from ..verify import Job, Selector
 
-Measured = tuple[list["Record"], Mapping[str, Any]]
+
+@dataclass
+class Measured:
+    """Results, the machine that those of the CPU come from, and why families are not among them."""
+
+    records: list[Record]
+    machine: Mapping[str, Any]
+    absent: dict[str, str] = field(default_factory=dict)
 
 
 @click.command()
 @click.argument("run", required=False, metavar="[RUN]")
 @click.option("--budgets", "path", type=click.Path(path_type=Path), metavar="FILE", help="Default: data/budgets.toml.")
+@click.option("--require", "families", multiple=True, metavar="FAMILY",
+              help="End with 3 unless FAMILY (cuda) is measured, or freshly recorded; may repeat.")  # fmt: skip
+@click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
+              help="Where runs are recorded; default data/runs.")  # fmt: skip
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
-def gate(run: str | None, path: Path | None, workers: int | None) -> None:
+def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Path | None, workers: int | None) -> None:
     """Hold the stored RUN, or our kernels measured now, to the accuracy budgets.
 
-    Ends with 1 when a row is over its budget, with 3 when a row was not measured; says which row, at which input,
-    and how to repeat it.
+    What cannot be measured here, because there is no GPU, is taken from recorded runs, unless the code that they
+    measured has changed. Ends with 1 when a row is over its budget, with 3 when a row was not measured; says which row,
+    at which input, and how to repeat it.
     """
-    from ..gate import check, conditions_of, default_path, read_budgets
+    from ..gate import check, conditions_of, default_path, read_budgets, required
 
     stored = _stored(run) if run else None
     budgets = read_budgets(path or default_path())
-    records, machine = stored or _measured_now(budgets, workers)
-    verdicts = check(records, machine, budgets)
+    measured = stored or _measured_now(budgets, families, workers)
+    _add_recorded(measured, {key.partition(".")[0] for key in budgets.rows}.union(families), root)
+    demanded = required(families, measured.records, measured.absent)
+    verdicts = check(measured.records, measured.machine, budgets)
+    verdicts += [each for each in demanded if each.key not in budgets.rows]
     for verdict in verdicts:
         if verdict.outcome != "ok" or verdict.notes:
             click.echo("\n".join(_lines(verdict)))
     counts = Counter(verdict.outcome for verdict in verdicts)
-    same = conditions_of(machine) == budgets.conditions
+    same = conditions_of(measured.machine) == budgets.conditions
     where = "" if same else f" (budgets of {_conditions(budgets)}: headroom applies)"
     said = f"{counts['ok']} of {len(verdicts)} within budget, {counts['over']} over, {counts['missing']} not measured"
     click.echo(said + where)
@@ -49,18 +67,22 @@ def gate(run: str | None, path: Path | None, workers: int | None) -> None:
 
 
 @click.command()
-@click.argument("run")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--budgets", "file", type=click.Path(path_type=Path), default=Path("data/budgets.toml"), metavar="FILE",
               show_default=True, help="What is read, compared and replaced.")  # fmt: skip
 @click.option("--allow-looser", is_flag=True, help="Accept rows that allow more, ask less, or are gone.")
-def budget(run: str, file: Path, allow_looser: bool) -> None:
-    """Regenerate the accuracy budgets from the stored RUN, and print what changes."""
+def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
+    """Regenerate the accuracy budgets from stored RUNs, and print what changes.
+
+    The first is that of the CPU kernels; further ones may be recorded runs, data/runs/cuda-DATE.
+    """
     from ..gate import compare, make_budgets, read_budgets, write_budgets
     from ..results import read_run
 
-    stored = read_run(run)
-    day = str(stored.manifest["created"])[:10]
-    fresh = make_budgets(stored.results, stored.manifest["machine"], day)
+    stored = [read_run(run) for run in runs]
+    first = stored[0].manifest
+    results = [result for run in stored for result in _told(run)]
+    fresh = make_budgets(results, first["machine"], str(first["created"])[:10])
     changes = compare(read_budgets(file), fresh) if file.exists() else []
     for change in changes:
         click.echo(change.text)
@@ -68,29 +90,77 @@ def budget(run: str, file: Path, allow_looser: bool) -> None:
     if looser and not allow_looser:
         warn(f"error: {looser} rows get looser; nothing was written (--allow-looser accepts them)")
         raise click.exceptions.Exit(OVER_BUDGET)
-    made = f"gelu-verify run kernels --plan {stored.manifest['plan']} --seed {stored.manifest['seed']}"
-    write_budgets(file, fresh, f"{made} && gelu-verify budget reports/latest")
+    made = f"gelu-verify run kernels --plan {first['plan']} --seed {first['seed']}"
+    further = "".join(f" {run}" for run in runs[1:])
+    write_budgets(file, fresh, f"{made} && gelu-verify budget reports/latest{further}")
     click.echo(f"written: {file} ({len(fresh.rows)} rows)")
+
+
+def _told(run: Run) -> list[Record]:
+    """The results of a run with its day and its device."""
+    from ..devices import label
+
+    told = {"date": run.manifest["created"][:10], "device": label(run.manifest.get("device"))}
+    return [{**result, **told} for result in run.results]
 
 
 def _stored(run: str) -> Measured:
     from ..results import read_run
 
     stored = read_run(run)
-    return stored.results, stored.manifest["machine"]
+    return Measured(_told(stored), stored.manifest["machine"])
 
 
-def _measured_now(budgets: Budgets, workers: int | None) -> Measured:
-    """Every kernel on the plan and seed of its budget, so that the limits are met by the same inputs."""
-    from ..gate import FAMILY
+def _measured_now(budgets: Budgets, families: Collection[str], workers: int | None) -> Measured:
+    """Everything that has a budget, or is required, and that is here: on the plan and seed of its budget, so that the
+    limits are met by the same inputs."""
+    from ..devices import device, label
+    from ..gate import FAMILIES
     from ..machine import machine
-    from ..verify import jobs
+    from ..verify import SEED
+    from .children import selector
     from .measuring import measured
 
     rows = budgets.rows
-    found = [job for job in jobs([FAMILY])[0] if job.key in rows]
-    plans = [job.plan(rows[job.key].plan, rows[job.key].seed) for job in found]
-    return [result.record for result in measured(found, plans, workers=workers)], machine()
+    asked = [
+        each for each in (*FAMILIES, *families) if each in families or any(key.startswith(f"{each}.") for key in rows)
+    ]
+    with selector() as select:
+        found, absent = _here(dict.fromkeys(asked), select)
+        found = [job for job in found if job.key in rows or job.target.family in families]
+        plans = [job.plan(*((rows[job.key].plan, rows[job.key].seed) if job.key in rows else ("default", SEED)))
+                 for job in found]  # fmt: skip
+        told = {"device": label(device())}
+        records = [{**result.record, **told} for result in measured(found, plans, workers=workers)]
+    return Measured(records, machine(), absent)
+
+
+def _here(asked: Collection[str], select: Selector) -> tuple[list[Job], dict[str, str]]:
+    """The jobs of those families that can be measured, and why others cannot."""
+    from ..errors import MissingMeasurement
+    from ..targets import families
+    from ..verify import jobs
+
+    found: list[Job] = []
+    absent: dict[str, str] = {}
+    for family in asked:
+        if family not in families():
+            absent[family] = "there is no such family here"
+            continue
+        try:
+            found += jobs([family], select=select)[0]
+        except MissingMeasurement as reason:
+            absent[family] = str(reason)
+    return found, absent
+
+
+def _add_recorded(measured: Measured, families: Collection[str], root: Path | None) -> None:
+    """What is recorded of those families of which nothing was measured."""
+    from ..gate import FAMILY
+    from ..recorded import recorded_results
+
+    met = {record["family"] for record in measured.records}
+    measured.records += recorded_results(set(families) - met - {FAMILY}, root)
 
 
 def _conditions(budgets: Budgets) -> str:
@@ -102,7 +172,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[verdict.outcome]
     yield f"{word}  {verdict.key}: {'; '.join((*verdict.reasons, *verdict.notes))}"
     record = verdict.result
-    if verdict.outcome == "over" and record is not None:
+    if verdict.outcome != "ok" and record is not None:
         for name in ("x", "got", "want"):
             bits = (verdict.witness or {}).get(f"{name}_bits")
             if bits is not None:

@@ -56,6 +56,10 @@ class _OneAtATime(Target):
     def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
         return self.inner.store(dtype, loaded, result)
 
+    def apply(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        with self.turn:
+            return self.inner.apply(function, *arguments, **options)
+
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         if self.safe_in_threads:
             return self.inner.timed(dtype, x_bits)

@@ -12,14 +12,24 @@ LATEST = "reports/latest"
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the report; default: that of the only RUN.")
-def report(runs: tuple[str, ...], out: Path | None) -> None:
-    """Rebuild the report from stored RUNs (default: reports/latest), side by side when there are several."""
+@click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
+              help="Where runs are recorded; default data/runs.")  # fmt: skip
+@click.option("--live-only", is_flag=True, help="Leave out what is recorded.")
+def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only: bool) -> None:
+    """Rebuild the report from stored RUNs (default: reports/latest), side by side when there are several.
+
+    Families of which they hold nothing are taken from recorded runs, with the date and the device.
+    """
     from ..errors import UsageError
+    from ..recorded import recorded_runs
     from ..report import write_report
     from ..results import read_run
 
     paths = [Path(run) for run in runs or (LATEST,)]
     if out is None and len(paths) > 1:
         raise UsageError("several runs need --out, the folder of the report")
-    for path in write_report([read_run(path) for path in paths], out or paths[0]):
+    live = [read_run(path) for path in paths]
+    measured = {result["family"] for run in live for result in run.results}
+    recorded = [] if live_only else recorded_runs(root, without=measured)
+    for path in write_report([*live, *recorded], out or paths[0]):
         click.echo(path)

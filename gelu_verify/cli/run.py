@@ -38,7 +38,9 @@ class Request:
     plan: str
     seed: int
     ranges: tuple[str, ...]
+    device: str | None
     out: Path | None
+    record: Path | None
     max_ulp: float | None
     strict: bool
     policy: Policy
@@ -58,12 +60,16 @@ class Request:
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option("--all", "everything", is_flag=True, help="Also families that are slow to call, and re-implementations.")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), metavar="D",
+              help="Only families that run on cpu, or on cuda; ends with 3 where there are none.")  # fmt: skip
 @click.option("--function", "functions", multiple=True, metavar="F", help="Judge only what computes F; may repeat.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Judge only in dtype D; may repeat.")
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or A alone; may repeat.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder; default reports/TIME.")
+@click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="Also keep the run in DIR, small enough to be committed: data/runs.")  # fmt: skip
 @click.option("--max-ulp", type=click.FloatRange(0), metavar="N", help="Largest error that --strict accepts.")
 @click.option("--strict", is_flag=True, help="End with 1 on a failed check or target, or an error above --max-ulp.")
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
@@ -96,6 +102,8 @@ def run(**typed: Any) -> None:
     records, absent, place = _execute(request)
     with _no_collection():
         _print(request, records, absent, place)
+    if request.record is not None:
+        _record(place, request.record)
     if request.strict and (faults := _faults(records, request.max_ulp)):
         warn(f"strict: {len(faults)} of {len(records)} measurements fail: {faults[0]}")
         raise click.exceptions.Exit(OVER_BUDGET)
@@ -133,7 +141,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             ahead = Thread(target=_prepare_what_comes, args=(len(request.targets) == 1,), daemon=True)
             ahead.start()
             named = request.targets, request.functions, request.dtypes
-            options = {name: getattr(request, name) for name in ("everything", "array", "compile", "cflags")}
+            options = {name: getattr(request, name) for name in ("everything", "device", "array", "compile", "cflags")}
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
         found = _affordable(found, request)
@@ -153,6 +161,13 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             facts=provenance(job.target.family for job in found),
         )
     return _stored(place), absent, place
+
+
+def _record(place: Path, root: Path) -> None:
+    from ..recorded import record
+    from ..results import read_run
+
+    click.echo(f"recorded: {record(read_run(place), root)}", err=True)
 
 
 def _prepare_what_comes(idle: bool) -> None:

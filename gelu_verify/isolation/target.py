@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..device_faults import is_broken
 from ..errors import TargetFailure
 from ..formats import Format, get_format
 from ..targets.base import Answer, Target
@@ -85,7 +86,7 @@ class IsolatedTarget(Target):
             except Died as died:
                 self.host.discard(lane.child)
                 raise self._accused(died.death, lane.child) from None
-        return self._answer(reply)
+        return self._answer(reply, lane.child)
 
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         """As of every target; the answer lies in shared memory until this thread's next call."""
@@ -153,7 +154,7 @@ class IsolatedTarget(Target):
         case.patience.took(perf_counter() - start, n)
         if "printed" in reply:
             case.note(TargetFailure(f"{self.name} printed to stdout: {reply['printed'][:80]!r}", "stdout"), x_bits)
-        answer = self._answer(reply)
+        answer = self._answer(reply, lane.child)
         if "differ" in answer:
             first, many = answer["differ"]
             x = fmt.bits_text(int(x_bits[first]))
@@ -161,8 +162,10 @@ class IsolatedTarget(Target):
             case.note(TargetFailure(text, "nondeterministic"), x_bits)
         return outputs, answer["seconds"]
 
-    def _answer(self, reply: dict[str, Any]) -> Any:
+    def _answer(self, reply: dict[str, Any], child: Child) -> Any:
         if "failure" in reply:
+            if is_broken(reply["kind"], reply["failure"]):  # its CUDA context answers nothing any more
+                self.host.discard(child)
             raise TargetFailure(reply["failure"], reply["kind"])
         return reply["answer"]
 

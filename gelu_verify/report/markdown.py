@@ -29,6 +29,7 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
         "≈ all pass, but an error is above 4 ULP; ✓ neither.\n",
     ]
     sections = [
+        _recorded(summary),
         *(_matrix(name, part) for name, part in summary.groupby("function", sort=False)),
         _worst(summary),
         _raised(summary, absences(run.manifest for run in runs)),
@@ -51,6 +52,14 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
     if left_out:
         whole.append(f"_{left_out} sections did not fit here: see the CSV files and index.html._\n")
     return "\n".join(whole)
+
+
+def _recorded(summary: pd.DataFrame) -> str:
+    """Where the letters of recorded runs come from, and what of them is stale."""
+    lines = [f"- [{run}] {told}" for run, told in summary.groupby("run")["recorded"].first().items() if told]
+    stale = summary[summary["stale"] != ""]
+    lines += ["- " + _escape(f"{_target(row)} {row['dtype']}: {row['stale']}") for row in _rows(stale)]
+    return "\n".join(("## Recorded\n", *lines, "")) if lines else ""
 
 
 def _escape(value: Any) -> str:

@@ -97,7 +97,9 @@ def _head(runs: Sequence[RunLike]) -> Group:
             _fact(len(results), "measurement"),
             ("inputs judged", sum(r["n"] or 0 for r in measured)),
         ],
-        "runs": [{"letter": run_letter(i), **run.manifest} for i, run in enumerate(runs)],
+        "runs": [
+            {"letter": run_letter(i), "recorded": None, "device": None, **run.manifest} for i, run in enumerate(runs)
+        ],
         "several": len(runs) > 1,
         "absent": absences(run.manifest for run in runs),
     }
@@ -128,7 +130,7 @@ def _matrix(summary: pd.DataFrame) -> list[Group]:
 
 
 def _shared(cells: Any) -> Group:
-    return {name: next((c[name] for c in cells if c[name]), "") for name in ("form", "version")}
+    return {name: next((c[name] for c in cells if c[name]), "") for name in ("form", "version", "recorded", "stale")}
 
 
 def _relevant_tail(tail: pd.DataFrame) -> pd.DataFrame:

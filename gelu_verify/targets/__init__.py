@@ -96,6 +96,22 @@ def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[
     return sorted(modules.keys() - left), dict(sorted(left.items()))
 
 
+def _devices() -> dict[str, str]:
+    """{family: where it runs}: "cpu", or what its module says as `DEVICE`."""
+    return {family: str(_says(module, "DEVICE") or "cpu") for family, module in _modules().items()}
+
+
+def _on_device(device: str, names: Sequence[str], everything: bool) -> list[str] | None:
+    """The families of that device where nothing is named; UsageError for a name of a family that runs elsewhere."""
+    where = _devices()
+    for name in names:
+        at = device if kind_of(name) else where[_family(name)]
+        if at != device:
+            raise UsageError(f"{name} runs on {at}, not on {device}")
+    asked = set(asked_for(None, everything)[0])
+    return [family for family, at in where.items() if at == device and family in asked]
+
+
 def _says(module: str, what: str) -> bool:
     """Whether a family module says so of itself; importing it imports no framework."""
     return getattr(import_module(f"{__name__}.{module}"), what, False)
@@ -124,6 +140,7 @@ def select(
     compile: str | None = None,
     cflags: str | None = None,
     everything: bool = False,
+    device: str | None = None,
     find: Finder = find,
     load: Loader = load,
 ) -> tuple[list[Target], dict[str, str]]:
@@ -139,6 +156,7 @@ def select(
     kwargs, array, compile : keyword arguments, array kind and compiler for Python callables
     cflags : flags for the compiler of a source file
     everything : where `names` is empty, families on request too
+    device : "cpu", "cuda": where `names` is empty, only families that run there; else, each name's family must
     find, load : what finds families and loads what a user named; here, or in processes of their own
 
     Raises
@@ -147,7 +165,8 @@ def select(
         Unknown name, a name that cannot be loaded, an option that nothing named takes, or nothing of what was named
         computes `function` in `dtype`.
     MissingMeasurement
-        A family was asked for by name and is absent; a compiler, a runtime or a device that a name needs is.
+        A family was asked for by name and is absent; a compiler, a runtime or a device that a name needs is; nothing
+        here runs on `device`.
     """
     if function is not None:
         get_function(function)
@@ -157,8 +176,12 @@ def select(
     kind = {name: kind_of(name) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason
+    on_it = None if device is None else _on_device(device, names, everything)
     if not names:
-        targets, absent = find(everything=everything, function=function, dtype=dtype)
+        targets, absent = find(on_it, everything=everything, function=function, dtype=dtype)
+        if device is not None and not targets:
+            reasons = "; ".join(f"{family}: {reason}" for family, reason in absent.items())
+            raise MissingMeasurement(f"nothing here runs on {device} ({reasons or 'no family does'})")
         return _kept(targets, function, dtype), absent
     ours = [name for name in names if kind[name] is None]
     of = {_family(name) for name in ours}

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .. import device_faults
 from ..errors import TargetFailure
 from ..formats import Format, get_format
 
@@ -24,7 +25,8 @@ class Target(ABC):
     `name` is `family.path` (`torch.gelu`, `kernels.gelu_erfc`), or what the user typed for a
     callable. `function` is what it says it computes; `form` how; `note` how it is called;
     `version` of the library or hash of the source; `safe_in_threads`: several threads may call it at once;
-    `compiles_per_length`: the first call with a new number of inputs is slow.
+    `compiles_per_length`: the first call with a new number of inputs is slow; `judged_there`: it runs on a device that
+    judges all inputs of float32 itself (`on_device.swept`).
     """
 
     name: str
@@ -35,6 +37,7 @@ class Target(ABC):
     version: str = ""
     safe_in_threads: bool = False
     compiles_per_length: bool = False
+    judged_there: bool = False
 
     @property
     def family(self) -> str:
@@ -84,18 +87,14 @@ class Target(ABC):
         except MemoryError as error:
             raise self._raised(error, "memory") from error
         except (Exception, SystemExit) as error:  # someone else's code: whatever it raises is a result
-            raise TargetFailure(
-                f"{self.name} raised {type(error).__name__}: {first_line(error)}", "exception"
-            ) from error
+            raise self._raised(error, device_faults.kind_of(str(error)) or "exception") from error
         try:
             y_bits = np.asarray(self.store(dtype, loaded, result))
         except TargetFailure as failure:
             failure.kind = failure.kind or "dtype"
             raise
         except (Exception, SystemExit) as error:  # arrays are someone else's code as well
-            raise TargetFailure(
-                f"{self.name} raised {type(error).__name__}: {first_line(error)}", "exception"
-            ) from error
+            raise self._raised(error, device_faults.kind_of(str(error)) or "exception") from error
         if y_bits.shape != x_bits.shape:
             message = f"{self.name} returned shape {y_bits.shape} for an input of shape {x_bits.shape}"
             raise TargetFailure(message, "shape")
@@ -120,6 +119,10 @@ class Target(ABC):
     def noted(self, dtype: str) -> TargetFailure | None:
         """What was seen, since the last time, that breaks the contract and spoils no result: output to stdout."""
         return None
+
+    def own_throughput(self, dtype: str, inputs: np.ndarray) -> dict[str, Any]:
+        """What a target measures by a clock of its own, as `throughput.measure` has it; empty for most."""
+        return {}
 
     def alone(self) -> AbstractContextManager:
         """While nobody else has it called where it lives."""

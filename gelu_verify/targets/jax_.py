@@ -24,15 +24,20 @@ def discover() -> Iterator[Target]:
     return library_targets(
         "jax",
         jax.__version__,
-        (*_forward(jax), *_gradients(jax), *_blocks(jax)),
+        paths(jax),
         arrays=get_kind("jax"),
         prepare=lambda x: (jax.device_put(x, cpu),),
         note=EAGER,
-        takes=_traces,
+        takes=traces,
     )
 
 
-def _traces(target: LibraryTarget, dtype: str) -> bool:
+def paths(jax: ModuleType) -> tuple[Path, ...]:
+    """All paths, which any device takes; notes speak of the CPU."""
+    return (*_forward(jax), *_gradients(jax), *_blocks(jax))
+
+
+def traces(target: LibraryTarget, dtype: str) -> bool:
     """Whether it maps arrays of that dtype to the same dtype; traced only, as compiling takes a tenth of a second."""
     jax = framework("jax")
     with target.arrays.session(dtype):

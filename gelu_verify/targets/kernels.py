@@ -58,3 +58,8 @@ def discover() -> Iterator[Target]:
             version=same[0].version,
             safe_in_threads=True,
         )
+
+
+def versions() -> frozenset[str]:
+    """What results of today's code have as their version (recorded runs are held against it)."""
+    return frozenset(target.version for target in discover())

@@ -47,5 +47,10 @@ def discover() -> Iterator[Target]:
         )
 
 
+def versions() -> frozenset[str]:
+    """What results of today's code have as their version (recorded runs are held against it)."""
+    return frozenset(target.version for target in discover())
+
+
 def _all(texts: Iterator[str]) -> str:
     return " | ".join(dict.fromkeys(texts))

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #ifndef GV_UNROLL
-#if defined(__clang__)
+#if defined(__CUDACC__)
+#define GV_UNROLL _Pragma("unroll")
+#elif defined(__clang__)
 #define GV_UNROLL _Pragma("clang loop unroll(full)")
 #elif defined(__GNUC__)
 #define GV_UNROLL _Pragma("GCC unroll 16")

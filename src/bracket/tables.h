@@ -1,6 +1,7 @@
 /* Written by tools/make_bracket_tables.py; do not edit. */
 #ifndef GV_BRACKET_TABLES_H
 #define GV_BRACKET_TABLES_H
+#include "../core/dd.h"
 
 #define GV_NEAR_LIMIT 4.5
 #define GV_LOG2 0x1.62e42fefa39efp-1 /* log(2) */
@@ -14,7 +15,7 @@
 #define GV_BRACKET_MILLS_DEGREE 18
 
 /* (Phi(x) - 1/2)/x in w = x^2 - GV_NEAR_LIMIT^2/2, |w| <= GV_NEAR_LIMIT^2/2 */
-static const double gv_near_gelu[20] = {
+GV_UNIFORM_TABLE double gv_near_gelu[20] = {
     0x1.415768254809ap-3,
     -0x1.f3a05ccfd4c6fp-8,
     0x1.17bae9d7bae55p-11,
@@ -37,7 +38,7 @@ static const double gv_near_gelu[20] = {
     -0x1.15fe7f38b9647p-89,
 };
 /* (gelu'(x) - 1/2)/x in w = x^2 - GV_NEAR_LIMIT^2/2, |w| <= GV_NEAR_LIMIT^2/2 */
-static const double gv_near_gelu_grad[22] = {
+GV_UNIFORM_TABLE double gv_near_gelu_grad[22] = {
     0x1.4683558f0b99dp-3,
     -0x1.232f99b605eefp-7,
     0x1.bd38970fe6127p-11,
@@ -62,7 +63,7 @@ static const double gv_near_gelu_grad[22] = {
     -0x1.4471fb1e2ee0cp-95,
 };
 /* e^r, |r| <= log(2)/2 (1 + 2^-30) */
-static const double gv_long_exp[10] = {
+GV_UNIFORM_TABLE double gv_long_exp[10] = {
     0x1.000000000003dp+0,
     0x1.0000000000006p+0,
     0x1.ffffffffe74f1p-2,
@@ -75,7 +76,7 @@ static const double gv_long_exp[10] = {
     0x1.72e107c87cf79p-19,
 };
 /* the same */
-static const double gv_middle_exp[9] = {
+GV_UNIFORM_TABLE double gv_middle_exp[9] = {
     0x1.0000000000000p+0,
     0x1.ffffffffd38c1p-1,
     0x1.fffffffff71cfp-2,
@@ -87,7 +88,7 @@ static const double gv_middle_exp[9] = {
     0x1.a15a4f98f5504p-16,
 };
 /* the same */
-static const double gv_short_exp[8] = {
+GV_UNIFORM_TABLE double gv_short_exp[8] = {
     0x1.ffffffffa7135p-1,
     0x1.fffffffff61fdp-1,
     0x1.0000005c89e4ep-1,
@@ -98,7 +99,7 @@ static const double gv_short_exp[8] = {
     0x1.a17df2ec36e9ep-13,
 };
 /* Q(a)/(phi(a) sqrt(2 pi)), 0 <= a <= 15, in u = (a - 4)/(a + 4) */
-static const double gv_bracket_mills[19] = {
+GV_UNIFORM_TABLE double gv_bracket_mills[19] = {
     0x1.82b4bb8c94dcap-4,
     -0x1.5cf97b0ae881ap-3,
     0x1.fd751a1fba8dfp-4,

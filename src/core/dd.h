@@ -20,8 +20,10 @@
 
 #ifdef __CUDA_ARCH__ /* each side of a CUDA file has its own copy of the tables */
 #define GV_TABLE static __device__ const
+#define GV_UNIFORM_TABLE static __constant__ const /* read at one place by all threads */
 #else
 #define GV_TABLE static const
+#define GV_UNIFORM_TABLE static const
 #endif
 
 typedef struct { double hi, lo; } gv_dd;

@@ -21,8 +21,6 @@
 #define GV_CLONES
 #endif
 
-typedef void (*gv_loop)(const double *x, gv_value *y, size_t n);
-
 #define GV_DEFINE_LOOP(name, evaluate) \
     GV_CLONES static void gv_loop_##name(const double *x, gv_value *y, size_t n) { \
         for (size_t i = 0; i < n; i++) \

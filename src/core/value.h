@@ -2,9 +2,13 @@
    The inequality is strict: err = |lo| still says on which side of hi the value lies. */
 #ifndef GV_CORE_VALUE_H
 #define GV_CORE_VALUE_H
+#include <stddef.h>
 #include "dd.h"
 
 typedef struct { double hi, lo, err; int k; } gv_value;
+
+/* values of n inputs */
+typedef void (*gv_loop)(const double *x, gv_value *y, size_t n);
 
 GV_INLINE gv_value gv_value_make(double hi, double lo, double err, int k) {
     gv_value v = {hi, lo, err, k};

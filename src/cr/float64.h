@@ -1,5 +1,5 @@
 /* Correctly rounded float64: gelu, gelu_tanh, gelu_sigmoid, silu and their derivatives.
-   The includer defines GV_ISA(name), the name for its instruction set, and GV_HAVE_FMA, 1 or 0.
+   The includer defines GV_ISA(name), the name for its instruction set, and GV_HAVE_FMA, 1 or 0; or GV_PIECES_ONLY.
 
    f(x) = max(x, 0) - t(|x|), f'(-a) = t'(a), f'(a) = 1 - t'(a); v = t or t' by pieces (pieces.h):
      v(c + h) = T0 + T1 h + h^2 R(h),  h = |x| - c exactly, |h| <= r, half a piece
@@ -46,7 +46,8 @@ GV_INLINE gv_lanes_sum gv_piece_sum(const gv_piecewise *f, const gv_lanes *c, gv
     gv_lanes_pair p = gv_lanes_product(c[GV_T1], h);
     gv_lanes low = gv_lanes_madd(gv_lanes_last_bits(c[GV_LOW], GV_LOW_SHIFT), h, p.lo) + c[GV_LOW];
     gv_lanes_pair s = gv_lanes_fast_two_sum(c[GV_T0], p.hi), v = gv_lanes_fast_two_sum(s.hi, q);
-    return (gv_lanes_sum){v.hi, low + (s.lo + v.lo), gv_lanes_madd(gv_lanes_abs(q), gv_lanes_all(f->q_loss), loss)};
+    gv_lanes_sum sum = {v.hi, low + (s.lo + v.lo), gv_lanes_madd(gv_lanes_abs(q), gv_lanes_all(f->q_loss), loss)};
+    return sum;
 }
 
 /* y of GV_F64_LANES inputs; bit i of the result: lane i is not decided */
@@ -67,6 +68,14 @@ GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, const double *st
     return gv_lanes_differ(up, down);
 }
 
+/* v rounded, in the range of gv_wide, where no result is subnormal and lo + err has no bits to lose */
+GV_INLINE int gv_round_wide(gv_value v, double *y) {
+    *y = v.hi + (v.lo + v.err);
+    return *y == v.hi + (v.lo - v.err);
+}
+
+#ifndef GV_PIECES_ONLY /* who has loops of his own: src/cuda */
+
 static int gv_round_binary64(gv_value v, double *y) {
     static const gv_format binary64 = {64, 53, -1022, 1023};
     gv_units u = gv_in_units(v, &binary64);
@@ -74,12 +83,6 @@ static int gv_round_binary64(gv_value v, double *y) {
     int decided = gv_round(&u, &binary64, UINT64_C(0x7ff0000000000000), &bits);
     memcpy(y, &bits, sizeof bits);
     return decided;
-}
-
-/* The same in the range of gv_wide, where no result is subnormal and lo + err has no bits to lose */
-GV_INLINE int gv_round_wide(gv_value v, double *y) {
-    *y = v.hi + (v.lo + v.err);
-    return *y == v.hi + (v.lo - v.err);
 }
 
 /* One input that its piece does not decide; 0 when double-double does not either */
@@ -153,5 +156,7 @@ GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, gv_evaluator evaluate, 
         return gv_piecewise_f64(&gv_##name##_piecewise, gv_value_of_##name, x, y, n, undecided); \
     }
 GV_PIECEWISE_FUNCTIONS(GV_DEFINE_F64)
+
+#endif
 
 #endif

@@ -129,26 +129,32 @@ GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lane
 
 typedef struct { gv_lanes hi, lo; } gv_lanes_pair;
 
+/* C++ has no compound literals */
+GV_INLINE gv_lanes_pair gv_lanes_pair_make(gv_lanes hi, gv_lanes lo) {
+    gv_lanes_pair a = {hi, lo};
+    return a;
+}
+
 /* a + b exactly, |a| >= |b|, or a a multiple of ulp(b) */
 GV_INLINE gv_lanes_pair gv_lanes_fast_two_sum(gv_lanes a, gv_lanes b) {
     gv_lanes s = a + b;
-    return (gv_lanes_pair){s, b - (s - a)};
+    return gv_lanes_pair_make(s, b - (s - a));
 }
 
 /* a = head + rest, 26 bits each (Veltkamp) */
 GV_INLINE gv_lanes_pair gv_lanes_split(gv_lanes a) {
     gv_lanes shifted = a * 0x1p27 + a, head = shifted - (shifted - a);
-    return (gv_lanes_pair){head, a - head};
+    return gv_lanes_pair_make(head, a - head);
 }
 
 /* a * b exactly: with fma, else by Dekker's algorithm; barring underflow */
 GV_INLINE gv_lanes_pair gv_lanes_product(gv_lanes a, gv_lanes b) {
     gv_lanes p = a * b;
 #if GV_HAVE_FMA
-    return (gv_lanes_pair){p, gv_lanes_madd(a, b, -p)};
+    return gv_lanes_pair_make(p, gv_lanes_madd(a, b, -p));
 #else
     gv_lanes_pair s = gv_lanes_split(a), t = gv_lanes_split(b);
-    return (gv_lanes_pair){p, ((s.hi * t.hi - p) + s.hi * t.lo + s.lo * t.hi) + s.lo * t.lo};
+    return gv_lanes_pair_make(p, ((s.hi * t.hi - p) + s.hi * t.lo + s.lo * t.hi) + s.lo * t.lo);
 #endif
 }
 

@@ -27,7 +27,7 @@ typedef struct {
     F(silu, SILU, 45.0, 0) F(silu_grad, SILU_GRAD, 45.0, 1)
 
 #define GV_PIECEWISE_ROW(name, NAME, whole, derivative) \
-    static const gv_piecewise gv_##name##_piecewise = { \
+    GV_TABLE gv_piecewise gv_##name##_piecewise = { \
         gv_##name##_pieces, gv_##name##_rest, GV_##NAME##_PIECES, GV_##NAME##_WIDE, \
         GV_##NAME##_PER_UNIT, GV_##NAME##_Q_LOSS, whole, derivative};
 GV_PIECEWISE_FUNCTIONS(GV_PIECEWISE_ROW)

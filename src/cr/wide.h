@@ -23,10 +23,10 @@ GV_INLINE gv_dd gv_wide_square(const double *c, const double *d, double h) {
     gv_dd r = gv_dd_from(tail);
     for (int k = GV_C5; k >= GV_C2; k--) { /* compensated Horner: lo is what hi has lost */
         gv_dd p = gv_two_prod(r.hi, h), s = gv_two_sum(c[k], p.hi);
-        r = (gv_dd){s.hi, fma(r.lo, h, p.lo + s.lo)};
+        r = gv_dd_make(s.hi, fma(r.lo, h, p.lo + s.lo));
     }
     gv_dd h2 = gv_two_prod(h, h), q = gv_two_prod(h2.hi, r.hi);
-    return (gv_dd){q.hi, q.lo + fma(h2.hi, r.lo + rest, h2.lo * r.hi)};
+    return gv_dd_make(q.hi, q.lo + fma(h2.hi, r.lo + rest, h2.lo * r.hi));
 }
 
 GV_INLINE int gv_wide_has(const gv_piecewise *f, double x) {
@@ -47,7 +47,7 @@ GV_INLINE gv_value gv_wide(const gv_piecewise *f, double x) {
     double loss = d[GV_REST_TERMS] * (centre == 0.0 && !f->derivative ? fabs(q.hi) : 1.0);
     gv_dd y = gv_two_sum(leading, sign * v.hi);
     y = gv_fast_two_sum(y.hi, y.lo + sign * lo);
-    return (gv_value){y.hi, y.lo, loss + fabs(y.lo) * 0x1p-51, 0};
+    return gv_value_make(y.hi, y.lo, loss + fabs(y.lo) * 0x1p-51, 0);
 }
 
 /* Whether v, of gv_wide, is known well, and decides how it rounds and on which side of a float64 it lies */

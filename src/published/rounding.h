@@ -7,7 +7,7 @@
 #include "../kernels/half.h"
 
 /* v as a float, rounded to odd: rounding that to at most 22 bits equals rounding v (Boldo and Melquiond 2008). */
-static inline float f32_odd_of_f64(double v)
+KERNEL_INLINE float f32_odd_of_f64(double v)
 {
     float nearest = (float)v;
     uint32_t bits = bits_of_f32(nearest);
@@ -17,7 +17,7 @@ static inline float f32_odd_of_f64(double v)
 }
 
 /* a*b + c rounded once to odd, for a, b and c of 16 bits: a*b is exact in double, the error of the sum decides. */
-static inline float fma_odd(float a, float b, float c)
+KERNEL_INLINE float fma_odd(float a, float b, float c)
 {
     double product = (double)a * b, sum = product + c, part = sum - product;
     double error = (product - (sum - part)) + (c - part);

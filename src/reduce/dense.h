@@ -111,7 +111,8 @@ static void gv_note_strip(gv_reducer *r, gv_row *row, const gv_strip *s, const i
         gv_point p = {ordinal + (int64_t)i, gv_ordinal(a.got, width)};
         if (i) r->previous = (gv_point){p.x - 1, gv_ordinal(s->got_bits[i - 1], width)};
         r->has_previous |= i > 0;
-        gv_count_flags(r, row, &a, p, width);
+        gv_count_flags(&r->rules, row, &r->facts, &a, p, width);
+        if (r->has_previous) gv_count_rise(&r->rules, row, &r->facts, r->previous, p, width);
         if (beyond && (a.got & mask) > (a.x & mask)) gv_note_nearest(&r->facts.beyond_x, p.x, a.got, 0, 0);
     }
 }

@@ -3,12 +3,8 @@
 #ifndef GV_REDUCE_JUDGEMENT_H
 #define GV_REDUCE_JUDGEMENT_H
 #include "../core/core.h"
-#include "parabola.h"
-
-#define GV_NOISE 0x1p-17 /* ulp: half the unit of error_sum; smaller errors count as 0 */
-#define GV_ACCURACY 36 /* errors are known within 2^(p - 36) ulp: less certain values are not used */
-#define GV_SHIFTER 0x1.8p52
-#define GV_WIDE(condition) ((int64_t)(condition)) /* as wide as a double, so that vectors stay in step */
+#include "along.h"
+#include "judged.h"
 
 /* What is known of a strip of inputs and of the answers to them. */
 typedef struct {
@@ -17,76 +13,29 @@ typedef struct {
     uint32_t x_bits[GV_STRIP], got_bits[GV_STRIP], want[GV_STRIP];
 } gv_strip;
 
-GV_INLINE uint64_t gv_bits_of(double d) {
-    uint64_t bits;
-    memcpy(&bits, &d, sizeof bits);
-    return bits;
-}
-
-GV_INLINE double gv_double_of(uint64_t bits) {
-    double d;
-    memcpy(&d, &bits, sizeof d);
-    return d;
-}
-
-GV_INLINE double gv_less_noise(double error) { return fabs(error) < GV_NOISE ? 0.0 : error; }
-
-/* u(y) of one value: exponents are those of doubles, with their bias; known: the binade is decided */
-typedef struct { int64_t top, known; } gv_binade;
-
-GV_INLINE gv_binade gv_binade_of(double a, double lo, double err, int64_t emin) {
-    uint64_t bits = gv_bits_of(a);
-    double power = gv_double_of(bits & UINT64_C(0x7ff0000000000000));
-    double above = (a - power) + lo, below = (power - (a - power)) - lo;
-    int64_t field = (int64_t)(bits >> 52);
-    int64_t known = (GV_WIDE(fabs(above) >= err) | GV_WIDE(field <= emin)) &
-                    (GV_WIDE(below >= err) | GV_WIDE(field < emin));
-    field -= GV_WIDE(above < 0.0);
-    return (gv_binade){field > emin ? field : emin, known};
-}
-
 /* error, want, unit (u(y)), faithful, decided of a strip; returns whether all are decided.
    level: the same binade and sign everywhere, as for the first value; has_lo: some lo is not 0 */
 GV_INLINE int64_t gv_judge_loop(gv_strip *s, const gv_format *fmt, int level, int has_lo, size_t n) {
     const uint64_t sign_bit = UINT64_C(1) << 63;
     const int64_t emin = fmt->emin + 1023, digits = fmt->precision - 1;
-    const int down_shift = 64 - fmt->width;
     const double accuracy = gv_power_of_two(fmt->precision - GV_ACCURACY);
     const uint64_t first_sign = gv_bits_of(s->hi[0]) & sign_bit;
     const double first_lo = has_lo ? gv_double_of(gv_bits_of(s->lo[0]) ^ first_sign) : 0.0;
     const int64_t first_top = gv_binade_of(fabs(s->hi[0]), first_lo, s->err[0], emin).top;
     int64_t all = 1;
     for (size_t i = 0; i < n; i++) {
-        double err = s->err[i];
         uint64_t sign = level ? first_sign : gv_bits_of(s->hi[i]) & sign_bit;
         double a = gv_double_of(gv_bits_of(s->hi[i]) ^ sign);
         double lo = has_lo ? gv_double_of(gv_bits_of(s->lo[i]) ^ sign) : 0.0;
         gv_binade binade = {first_top, 1};
-        if (!level) binade = gv_binade_of(a, lo, err, emin);
-        double scale = gv_double_of((uint64_t)(2046 + digits - binade.top) << 52);
-        double h = a * scale, whole = (h + GV_SHIFTER) - GV_SHIFTER, f = h - whole, er = err * scale;
-        double rounded = whole, error, rest = f;
-        double g = gv_double_of(gv_bits_of(s->got[i]) ^ sign) * scale;
-        int64_t decided;
-        if (has_lo) {
-            double l = lo * scale, up = (f - 0.5) + l, down = (f + 0.5) + l, side = f + l;
-            rounded = whole + (up > 0.0 ? 1.0 : 0.0) - (down < 0.0 ? 1.0 : 0.0);
-            rest = f != 0.0 ? f : l;
-            error = ((g - whole) - f) - l;
-            decided = GV_WIDE(fabs(up) >= er) & GV_WIDE(fabs(down) >= er) & GV_WIDE(fabs(side) >= er);
-        } else { /* up = f - 0.5, down = f + 0.5: neither says more than `whole` does */
-            error = (g - whole) - f;
-            decided = GV_WIDE(0.5 - fabs(f) >= er) & GV_WIDE(fabs(f) >= er);
-        }
-        double below_y = whole - (rest < 0.0 ? 1.0 : 0.0);
-        uint64_t count = gv_bits_of(rounded + 0x1p52) & ((UINT64_C(1) << 52) - 1);
-        s->want[i] = (uint32_t)((count + ((uint64_t)(binade.top - emin) << digits)) | sign >> down_shift);
-        s->error[i] = gv_less_noise(gv_double_of(gv_bits_of(error) ^ sign));
-        s->faithful[i] = GV_WIDE(g == below_y) | (GV_WIDE(g == below_y + 1.0) & GV_WIDE(rest != 0.0));
-        decided &= binade.known & GV_WIDE(er <= accuracy);
-        s->decided[i] = decided;
-        if (!level) s->unit[i] = gv_double_of((uint64_t)(binade.top - digits) << 52);
-        all &= decided;
+        if (!level) binade = gv_binade_of(a, lo, s->err[i], emin);
+        gv_judged judged = gv_judge_number(a, lo, s->err[i], s->got[i], sign, binade, fmt, accuracy, has_lo);
+        s->want[i] = judged.want;
+        s->error[i] = judged.error;
+        s->faithful[i] = judged.faithful;
+        s->decided[i] = judged.decided;
+        if (!level) s->unit[i] = judged.unit;
+        all &= judged.decided;
     }
     if (level)
         for (size_t i = 0; i < n; i++) s->unit[i] = gv_double_of((uint64_t)(first_top - digits) << 52);
@@ -110,19 +59,6 @@ GV_INLINE int gv_is_level(const gv_strip *s, const gv_format *fmt, size_t n) {
     int exponent = gv_exponent(least - margin);
     return exponent >= fmt->emin && exponent == gv_exponent(most + margin);
 }
-
-/* What is asked where even double-double does not decide: fills want, error, faithful. */
-typedef void (*gv_oracle)(void *owner, int approximated, uint64_t x_bits, uint64_t got_bits, uint64_t *want,
-                          double *error, int *faithful);
-
-/* One function to judge against. */
-typedef struct {
-    gv_values values; /* NULL where there is none: then nothing is judged here */
-    gv_series series; /* near zero */
-    gv_loop exact;
-    uint64_t limits[6];
-    double at_zero;
-} gv_truth;
 
 /* whether an error computed from the strip's own value is accurate enough */
 GV_INLINE int gv_is_accurate(const gv_strip *s, size_t i, const gv_format *fmt) {

@@ -4,7 +4,7 @@
    eight functions on [GV_PARABOLA_FROM, GV_PARABOLA_TO]: tests/prove/test_parabola.py. */
 #ifndef GV_REDUCE_PARABOLA_H
 #define GV_REDUCE_PARABOLA_H
-#include "values.h"
+#include "known.h"
 
 #define GV_STRIP 256 /* inputs judged at once: all arrays of a strip stay in the L1 cache */
 #define GV_PARABOLA_FROM -2.0
@@ -18,30 +18,38 @@ GV_INLINE double gv_decode_32(uint32_t bits) {
     return value;
 }
 
-/* hi[i] = y + u (b + u c), u counted from the middle of the block */
-GV_CLONES static void gv_along_parabola(const uint32_t *x_bits, double *hi, double *lo, double *err, double y, double b,
-                                        double c, double e, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        double u = (double)((int32_t)(x_bits[i] & 255u) - 128);
-        hi[i] = y + u * (b + u * c);
-        lo[i] = 0.0;
-        err[i] = e;
-    }
+/* y + u (b + u c) within e, u counted from the middle of the block */
+typedef struct { double y, b, c, e; } gv_parabola;
+
+/* The block of an input: its first, middle and last. */
+typedef struct { double at[3]; } gv_block_points;
+
+GV_INLINE gv_block_points gv_points_of_block(uint32_t x_bits) {
+    uint32_t block = x_bits & ~255u;
+    gv_block_points p = {{gv_decode_32(block), gv_decode_32(block + 128), gv_decode_32(block + 255)}};
+    return p;
 }
 
-/* 0, and nothing done, where these consecutive inputs are few, or not of one block in the range */
-static int gv_by_parabola(gv_values values, const uint32_t *x_bits, double *hi, double *lo, double *err, size_t n) {
-    uint32_t block = x_bits[0] & ~255u;
-    double at[3] = {gv_decode_32(block), gv_decode_32(block + 128), gv_decode_32(block + 255)}, y[3], rest[3], off[3];
-    if (n < GV_PARABOLA_LEAST || (x_bits[n - 1] & ~255u) != block) return 0;
-    if (!(fabs(at[0]) >= GV_TINY && fmin(at[0], at[2]) >= GV_PARABOLA_FROM && fmax(at[0], at[2]) <= GV_PARABOLA_TO)) return 0;
-    values(at, y, rest, off, 3);
+/* whether n consecutive inputs from one to another are of one block, in the range, and not few */
+GV_INLINE int gv_has_parabola(uint32_t first_bits, uint32_t last_bits, size_t n) {
+    gv_block_points p = gv_points_of_block(first_bits);
+    if (n < GV_PARABOLA_LEAST || ((first_bits ^ last_bits) & ~255u)) return 0;
+    return fabs(p.at[0]) >= GV_TINY && fmin(p.at[0], p.at[2]) >= GV_PARABOLA_FROM && fmax(p.at[0], p.at[2]) <= GV_PARABOLA_TO;
+}
+
+/* through the values y, with what is left out (rest) and the bounds (off), at those points */
+GV_INLINE gv_parabola gv_parabola_through(const gv_block_points *p, const double *y, const double *rest,
+                                          const double *off) {
     double e = 0.0, largest = fabs(y[0]) + fabs(y[1]) + fabs(y[2]);
     for (int k = 0; k < 3; k++) e = fmax(e, off[k] + fabs(rest[k]));
     double before = (y[1] - y[0]) / 128.0, after = (y[2] - y[1]) / 127.0, c = (after - before) / 255.0;
-    e = 1.5 * e + GV_THIRD * 0x1p-51 * fabs(at[2]) + 0x1p-48 * largest;
-    gv_along_parabola(x_bits, hi, lo, err, y[1], before + c * 128.0, c, e, n);
-    return 1;
+    gv_parabola v = {y[1], before + c * 128.0, c, 1.5 * e + GV_THIRD * 0x1p-51 * fabs(p->at[2]) + 0x1p-48 * largest};
+    return v;
+}
+
+GV_INLINE double gv_on_parabola(const gv_parabola *v, uint32_t x_bits) {
+    double u = (double)((int32_t)(x_bits & 255u) - 128);
+    return v->y + u * (v->b + u * v->c);
 }
 
 #endif

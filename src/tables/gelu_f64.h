@@ -9,7 +9,7 @@
 #define GV_GELU_WIDE 511 /* the first so many have a rest */
 
 /* t(a) around i/64 */
-static const gv_piece gv_gelu_pieces[512] = {
+GV_TABLE gv_piece gv_gelu_pieces[512] = {
     {{0.0, 0x1p-1, 0.0, -0x1.9884533d4365p-2, 0.0, 0x1.1058377e01291p-4, 0x0.0000000000009p-1022, -0x1.46cf59p-7}},
     {{0x1.f99dffb865909p-8, 0x1.f33c217b2eaaap-2, 0x1.09eaabc401a15p-62, -0x1.986acb913f0f5p-2, 0x1.104b739fa82ebp-8, 0x1.1031ec6a66174p-4, -0x1.ea1659c978ee6p-11, -0x1.468af83f23723p-7}},
     {{0x1.f33c658d1689dp-7, 0x1.e679db5df877p-2, -0x1.45e683c5e7f15p-61, -0x1.981e3bbb05e0cp-2, 0x1.10252b34ed688p-7, 0x1.0fbf1b23ec58fp-4, -0x1.e9b046aa3cee1p-10, -0x1.45bee63f336cep-7}},
@@ -525,7 +525,7 @@ static const gv_piece gv_gelu_pieces[512] = {
 };
 
 /* t(a) less its piece; bound */
-static const gv_piece_rest gv_gelu_rest[511] = {
+GV_TABLE gv_piece_rest gv_gelu_rest[511] = {
     {{0.0, 0.0, -0x1.1a1f9678p-55, 0.0, 0x1.5e27af06p-39, -0x0.0000000000009p-1022, -0x1.d32ed23cp-24, 0.0, 0x1.37403f6cp-10, 0.0, -0x1.e429813p-14, 0x1.91p-84}},
     {{0x1.36d27576p-73, -0x1.44f21b5ep-77, -0x1.cb8d018ep-55, 0x1.41b0285ep-59, 0x1.84a4e00ap-38, -0x1.fca8a8a4p-44, -0x1.3764aae2p-23, 0x1.c3b49ae6p-30, 0x1.36eb28a4p-10, -0x1.2e779806p-16, -0x1.e385d57ep-14, 0x1.c3p-97}},
     {{0x1.3611467cp-73, -0x1.603cf804p-76, -0x1.4f44c9f4p-54, 0x1.38216dccp-58, 0x1.8366006p-38, -0x1.ff3e85bp-43, -0x1.35c1aa0ap-23, 0x1.a948ecbap-29, 0x1.35ec1db6p-10, -0x1.2e118becp-15, -0x1.e19c4316p-14, 0x1.75p-99}},

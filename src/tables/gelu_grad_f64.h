@@ -9,7 +9,7 @@
 #define GV_GELU_GRAD_WIDE 511 /* the first so many have a rest */
 
 /* t'(a) around i/64 */
-static const gv_piece gv_gelu_grad_pieces[512] = {
+GV_TABLE gv_piece gv_gelu_grad_pieces[512] = {
     {{0x1p-1, -0x1.9884533d43651p-1, 0x0.000003c8cbc22p-1022, 0.0, 0x1.1058377e2cedep-2, 0.0, -0x1.ea3863e21ceddp-5, 0x0.0000003f8373fp-1022}},
     {{0x1.f33c217b2eaaap-2, -0x1.986acb913f0f6p-1, -0x1.01a0f3c6a39d4p-59, 0x1.98712d6f7c45fp-7, 0x1.1031ec6ac7405p-2, -0x1.324df81db5ddap-8, -0x1.e9d24774b4eddp-5, 0x1.103e113f836eap-10}},
     {{0x1.e679db5df877p-2, -0x1.981e3bbb05e0dp-1, 0x1.e7f19bc83d11dp-58, 0x1.9837c0cf641cap-6, 0x1.0fbf1b244d325p-2, -0x1.320e2c2a3174p-7, -0x1.e8a02a004cedfp-5, 0x1.0ff3a63f835ebp-9}},
@@ -525,7 +525,7 @@ static const gv_piece gv_gelu_grad_pieces[512] = {
 };
 
 /* t'(a) less its piece; bound */
-static const gv_piece_rest gv_gelu_grad_rest[511] = {
+GV_TABLE gv_piece_rest gv_gelu_grad_rest[511] = {
     {{0.0, -0x1.4cf11754p-71, 0.0, 0x1.2f0510aep-53, 0.0, -0x1.00be597ep-37, -0x0.0000003f8373fp-1022, 0x1.3f6afda8p-23, 0.0, -0x1.2e99a184p-10, 0.0, 0x1.03p-99}},
     {{-0x1.5aebdadep-76, -0x1.531c08c8p-71, 0x1.5144448ep-57, 0x1.4012571cp-53, -0x1.a9587ab6p-41, -0x1.00919532p-37, 0x1.54600f3cp-26, 0x1.28a312b2p-23, -0x1.5447fa7ep-13, -0x1.2e3387c6p-10, 0x1.46a3174ap-16, 0x1.39p-99}},
     {{-0x1.47af0a88p-75, -0x1.57ccc976p-71, 0x1.6a19389p-56, 0x1.00be001p-53, -0x1.a8c900bap-40, -0x1.fe888056p-38, 0x1.53d0f2ep-25, 0x1.1db6400ep-23, -0x1.53d52c4ep-12, -0x1.2d018c68p-10, 0x1.4620258ap-15, 0x1.56p-99}},

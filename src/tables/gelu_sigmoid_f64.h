@@ -9,7 +9,7 @@
 #define GV_GELU_SIGMOID_WIDE 703 /* the first so many have a rest */
 
 /* t(a) around i/64 */
-static const gv_piece gv_gelu_sigmoid_pieces[704] = {
+GV_TABLE gv_piece gv_gelu_sigmoid_pieces[704] = {
     {{0.0, 0x1p-1, 0.0, -0x1.b3b645a1cac07p-2, 0x1.767d34bfffffdp-402, 0x1.a4b95dd6074a2p-4, -0x1.81f1b5fe90009p-404, -0x1.e77d2f26913cdp-6}},
     {{0x1.f931413494d49p-8, 0x1.f262b6fe6df0ep-2, -0x1.0af47bc664cdep-62, -0x1.b38ed609f770bp-2, 0x1.a49349c0aae24p-8, 0x1.a4472578a6d8ep-4, -0x1.6d61e6e274ee6p-9, -0x1.e682243f51d7bp-6}},
     {{0x1.f263202065af1p-7, 0x1.e4c7e4bd3fd68p-2, 0x1.a040cbc7f5decp-63, -0x1.b3189cab3a312p-2, 0x1.a42124ea0dc06p-7, 0x1.a2f0f17e1b10fp-4, -0x1.6ca6a57b78ee9p-8, -0x1.e395f73f61c9p-6}},
@@ -717,7 +717,7 @@ static const gv_piece gv_gelu_sigmoid_pieces[704] = {
 };
 
 /* t(a) less its piece; bound */
-static const gv_piece_rest gv_gelu_sigmoid_rest[703] = {
+GV_TABLE gv_piece_rest gv_gelu_sigmoid_rest[703] = {
     {{0.0, 0.0, -0x1.3126e978p-54, 0x1.7fff6c64p-453, 0x1.4184aep-36, -0x1.6ffe79fap-436, -0x1.acdcfc7ep-21, 0x1.a7fe4528p-421, 0x1.1dcd4e4ep-7, -0x1.a403e318p-408, -0x1.4f7a9608p-9, 0x1.8p-82}},
     {{0x1.1cd93b8p-70, -0x1.dc211264p-73, -0x1.1baf2a74p-51, 0x1.877f9f0ep-55, 0x1.6416effep-35, -0x1.61b3104ap-39, -0x1.1cd8288ap-20, 0x1.db1644p-25, 0x1.1ce198fap-7, -0x1.a2ae935p-12, -0x1.4de41afep-9, 0x1.91p-96}},
     {{0x1.1a1e8d66p-70, -0x1.d793d874p-72, -0x1.228f6552p-51, 0x1.89b15106p-54, 0x1.60a5de4cp-35, -0x1.5fb8b4a4p-38, -0x1.1a323c92p-20, 0x1.aff1c6cap-24, 0x1.1a20b2fap-7, -0x1.a0b48a7ap-11, -0x1.492840bcp-9, 0x1.c5p-96}},

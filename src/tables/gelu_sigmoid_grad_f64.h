@@ -9,7 +9,7 @@
 #define GV_GELU_SIGMOID_GRAD_WIDE 703 /* the first so many have a rest */
 
 /* t'(a) around i/64 */
-static const gv_piece gv_gelu_sigmoid_grad_pieces[704] = {
+GV_TABLE gv_piece gv_gelu_sigmoid_grad_pieces[704] = {
     {{0x1p-1, -0x1.b3b645a1cac08p-1, -0x1.bffffbc788fc5p-399, 0x1.18dde78fffff1p-400, 0x1.a4b95dd748cbcp-2, -0x1.e26e237b62b55p-402, -0x1.6da066a2e0ee5p-3, 0x1.e2a52a3fb1dcap-404}},
     {{0x1.f262b6fe6df0ep-2, -0x1.b38ed609f7714p-1, -0x1.64cc13c714701p-57, 0x1.3b6e775080285p-6, 0x1.a447257b6f03bp-2, -0x1.c8ba6098c7945p-7, -0x1.6ce4f1b274ee5p-3, 0x1.f396623fb1cdep-8}},
     {{0x1.e4c7e4bd3fd68p-2, -0x1.b3189cab3a31bp-1, -0x1.f5dcebc6473efp-56, 0x1.3b18dbaf8a4efp-5, 0x1.a2f0f180dc59bp-2, -0x1.c7d04ed80dcf3p-6, -0x1.6ab3c800d0ee7p-3, 0x1.f1fa943fb1a1dp-7}},
@@ -717,7 +717,7 @@ static const gv_piece gv_gelu_sigmoid_grad_pieces[704] = {
 };
 
 /* t'(a) less its piece; bound */
-static const gv_piece_rest gv_gelu_sigmoid_grad_rest[703] = {
+GV_TABLE gv_piece_rest gv_gelu_sigmoid_grad_rest[703] = {
     {{0x1.cp-399, -0x1.d7dd6a2cp-67, 0x1.ep-449, 0x1.86ff8064p-49, -0x1.2752acp-432, -0x1.61adf5cap-33, 0x1.d8701388p-418, 0x1.a7250f64p-19, -0x1.d8898ffep-405, -0x1.a357b1bp-6, 0x1.68d49d44p-406, 0x1.2dp-94}},
     {{-0x1.d42d644cp-72, -0x1.d5694e7ap-67, 0x1.d5a07544p-53, 0x1.87fe3074p-49, -0x1.26637cdp-36, -0x1.6083c294p-33, 0x1.d7265446p-22, 0x1.cc7c4266p-19, -0x1.d70b857p-9, -0x1.a15c8f02p-6, 0x1.95453ecep-10, 0x1.75p-94}},
     {{-0x1.d5e72d44p-71, -0x1.cee43b8p-67, 0x1.d345b982p-52, 0x1.7e4c63f2p-49, -0x1.24ffad98p-35, -0x1.5b86e958p-33, 0x1.d4e66224p-21, 0x1.d97c03d6p-19, -0x1.d4d22fa2p-8, -0x1.9b71c11p-6, 0x1.92a22bacp-9, 0x1.bfp-94}},

@@ -9,7 +9,7 @@
 #define GV_GELU_TANH_WIDE 432 /* the first so many have a rest */
 
 /* t(a) around i/64 */
-static const gv_piece gv_gelu_tanh_pieces[512] = {
+GV_TABLE gv_piece gv_gelu_tanh_pieces[512] = {
     {{0.0, 0x1p-1, 0.0, -0x1.9884533d4365p-2, 0x1.a938ef3fffffdp-402, 0x1.11b14cd33b725p-4, -0x1.457910ffa0009p-402, -0x1.4e47e926b152fp-7}},
     {{0x1.f99dffcdf5f6ep-8, 0x1.f33c21d16e659p-2, -0x1.eeefc3c7fb3f2p-62, -0x1.986aab3abf808p-2, 0x1.11a43e420d69p-8, 0x1.118a21ad7bd7ep-4, -0x1.f549a8ada0ee2p-11, -0x1.4e00533f245bcp-7}},
     {{0x1.f33c66398353dp-7, 0x1.e679de0f6fe1ap-2, 0x1.32b93bc7c4dcfp-62, -0x1.981dba8b080d7p-2, 0x1.117d15e520807p-7, 0x1.1114b0f039db9p-4, -0x1.f4decb4e40edfp-10, -0x1.4d2aac3f34565p-7}},
@@ -525,7 +525,7 @@ static const gv_piece gv_gelu_tanh_pieces[512] = {
 };
 
 /* t(a) less its piece; bound */
-static const gv_piece_rest gv_gelu_tanh_rest[432] = {
+GV_TABLE gv_piece_rest gv_gelu_tanh_rest[432] = {
     {{0.0, 0.0, -0x1.1a1f9678p-55, 0x1.7ffff87ep-453, 0x1.6e94d62ep-39, -0x1.7ffdb37cp-436, -0x1.e7d66024p-24, 0x1.cfffe978p-421, 0x1.45da42d4p-10, -0x1.be86c3eap-408, -0x1.ee03a926p-14, 0x1.87p-83}},
     {{0x1.45a074b6p-73, -0x1.f0e60abep-78, -0x1.23514fb2p-54, 0x1.53b0cfdap-59, 0x1.96e31ba6p-38, -0x1.058863bap-43, -0x1.453e915ep-23, 0x1.5140c1c4p-29, 0x1.45836f88p-10, -0x1.34a8d502p-16, -0x1.ed8a5654p-14, 0x1.7p-98}},
     {{0x1.44b19e08p-73, -0x1.0c1795fcp-76, -0x1.52608068p-54, 0x1.5b1bba82p-58, 0x1.959dadf6p-38, -0x1.04c2f5eep-42, -0x1.447ce25cp-23, 0x1.850d1938p-28, 0x1.447f2036p-10, -0x1.345d208p-15, -0x1.ec1edap-14, 0x1.eep-100}},

@@ -9,7 +9,7 @@
 #define GV_GELU_TANH_GRAD_WIDE 405 /* the first so many have a rest */
 
 /* t'(a) around i/64 */
-static const gv_piece gv_gelu_tanh_grad_pieces[512] = {
+GV_TABLE gv_piece gv_gelu_tanh_grad_pieces[512] = {
     {{0x1p-1, -0x1.9884533d43651p-1, -0x1.000003c8cbc23p-398, 0x1.3eeab36fffffp-400, 0x1.11b14cd36944cp-2, -0x1.96d7553ec6094p-400, -0x1.f56d4b99cceddp-5, 0x1.e511df3f845d9p-402}},
     {{0x1.f33c21d16e659p-2, -0x1.986aab3abf809p-1, 0x1.fb3f2bc71a87cp-56, 0x1.9a765d63141d7p-7, 0x1.118a21ade1908p-2, -0x1.394e096c4f036p-8, -0x1.f50264bb8cedep-5, 0x1.1d044c3f84582p-10}},
     {{0x1.e679de0f6fe1ap-2, -0x1.981dba8b080d8p-1, -0x1.c4dcdbc84980ap-56, 0x1.9a3ba0d7b0c09p-6, 0x1.1114b0f09f42dp-2, -0x1.390b3f10b2bd2p-7, -0x1.f3c1e9191cedfp-5, 0x1.1cb8593f8447ep-9}},
@@ -525,7 +525,7 @@ static const gv_piece gv_gelu_tanh_grad_pieces[512] = {
 };
 
 /* t'(a) less its piece; bound */
-static const gv_piece_rest gv_gelu_tanh_grad_rest[405] = {
+GV_TABLE gv_piece_rest gv_gelu_tanh_grad_rest[405] = {
     {{0x1.2p-398, -0x1.5cf121eap-71, 0x1p-448, 0x1.562d971ep-53, -0x1.39f6cp-432, -0x1.05298ee4p-37, 0x1.f6c07ba2p-418, 0x1.42d33eb2p-23, -0x1.f657dffep-405, -0x1.34c20f04p-10, 0x1.25b2d16cp-410, 0x1.c6p-100}},
     {{-0x1.38ab3a5p-76, -0x1.5ec9f00ep-71, 0x1.3ec4b846p-57, 0x1.374b10bap-53, -0x1.b20da6e4p-41, -0x1.03a86f86p-37, 0x1.5ad98f2cp-26, 0x1.6f8709c4p-23, -0x1.5b3f0024p-13, -0x1.34765fecp-10, 0x1.e471dbe4p-17, 0x1.1p-99}},
     {{-0x1.27c98e2p-75, -0x1.61a3ecf8p-71, 0x1.6454e84ap-56, 0x1.5bed80aep-53, -0x1.b1a321b4p-40, -0x1.051e1282p-37, 0x1.5b2c5bd8p-25, 0x1.20365178p-23, -0x1.5ae9d54ap-12, -0x1.3393322ap-10, 0x1.e4d97c52p-16, 0x1.cp-99}},

@@ -9,7 +9,7 @@
 #define GV_SILU_WIDE 703 /* the first so many have a rest */
 
 /* t(a) around i/64 */
-static const gv_piece gv_silu_pieces[704] = {
+GV_TABLE gv_piece gv_silu_pieces[704] = {
     {{0.0, 0x1p-1, 0.0, -0x1p-2, -0x1.bffe2da95dba5p-457, 0x1.55555555363f7p-6, -0x1.ffffffff90009p-406, -0x1.11106b2677fffp-9}},
     {{0x1.fc0005554cccep-8, 0x1.f800155522229p-2, -0x1.58a203c450555p-62, -0x1.fff0003fff3e9p-3, 0x1.554aaadb05085p-10, 0x1.55355646d2d9bp-6, -0x1.99816cc65ced9p-13, -0x1.10dfdb3efb9fp-9}},
     {{0x1.f8002aa999a08p-7, 0x1.f000aaa4447b8p-2, 0x1.db49f3c77e298p-63, -0x1.ffc003ffcfa6fp-3, 0x1.552aadb0310a4p-9, 0x1.54d564705c7b8p-6, -0x1.9938ee924cee1p-12, -0x1.104eed3f0b972p-9}},
@@ -717,7 +717,7 @@ static const gv_piece gv_silu_pieces[704] = {
 };
 
 /* t(a) less its piece; bound */
-static const gv_piece_rest gv_silu_rest[703] = {
+GV_TABLE gv_piece_rest gv_silu_rest[703] = {
     {{0.0, 0.0, 0x1.226cf1aep-98, 0x1.bffddffp-457, 0x1.f15e5556p-42, -0x1.bffd3e76p-440, -0x1.4bd53222p-26, 0x1.ffff16d4p-425, 0x1.ba1ba1bap-13, -0x1.fffd9238p-412, -0x1.664ddd7ap-16, 0x1.b4p-85}},
     {{0x1.b84deb08p-76, -0x1.cc28f926p-80, -0x1.784658fap-57, 0x1.7ced569p-62, 0x1.1401d20cp-40, -0x1.7802fe24p-46, -0x1.ba305d92p-26, 0x1.a62fa73p-32, 0x1.b99db2ap-13, -0x1.bfa262p-19, -0x1.65b7e368p-16, 0x1.23p-100}},
     {{0x1.b8f2e48ep-76, 0x1.3b12337ep-79, -0x1.0e35bf8cp-58, 0x1.8f42e1d2p-61, 0x1.1315cffap-40, -0x1.777acd12p-45, -0x1.b8e99a9cp-26, 0x1.c8a006a8p-31, 0x1.b8244e8ap-13, -0x1.bee76838p-18, -0x1.63f77b6cp-16, 0x1.7bp-100}},

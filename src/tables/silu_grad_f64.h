@@ -9,7 +9,7 @@
 #define GV_SILU_GRAD_WIDE 703 /* the first so many have a rest */
 
 /* t'(a) around i/64 */
-static const gv_piece gv_silu_grad_pieces[704] = {
+GV_TABLE gv_piece gv_silu_grad_pieces[704] = {
     {{0x1p-1, -0x1p-1, -0x1.c00003b5f7dd2p-399, -0x1.1ffe6f3dcda86p-452, 0x1.5555555555554p-4, -0x1.3fffffff4c00ep-403, -0x1.99999998dced6p-7, 0x1.4ffee03f5ba1ap-405}},
     {{0x1.f800155522229p-2, -0x1.fff0003fff3e9p-2, 0x1.50555bc77845ep-59, 0x1.fff00048878c6p-9, 0x1.5535564717da1p-4, -0x1.ffe1c7f7a46cbp-11, -0x1.9951148204ed7p-7, 0x1.82b17a3f5b99cp-13}},
     {{0x1.f000aaa4447b8p-2, -0x1.ffc003ffcfa6fp-2, 0x1.7e298bc60e34cp-56, 0x1.ffc00488498f4p-8, 0x1.54d56470a140ep-4, -0x1.ff872a36909bbp-10, -0x1.9877ae8d08ed8p-7, 0x1.8243593f5b822p-12}},
@@ -717,7 +717,7 @@ static const gv_piece gv_silu_grad_pieces[704] = {
 };
 
 /* t'(a) less its piece; bound */
-static const gv_piece_rest gv_silu_grad_rest[703] = {
+GV_TABLE gv_piece_rest gv_silu_grad_rest[703] = {
     {{0x1p-398, -0x1.f7dcd52p-74, 0x1.1ffe6f3ep-452, 0x1.5554f7bep-56, -0x1.67fe4p-436, -0x1.7957f02cp-40, 0x1.1fc0a45ep-421, 0x1.a1b8f022p-26, -0x1.1ffffffep-408, -0x1.bfe0c3a2p-13, 0x1.7bf9472ep-411, 0x1.3ap-100}},
     {{-0x1.a28c265ap-79, -0x1.e3e4acf6p-74, 0x1.ddb2471p-60, 0x1.482de29ap-56, -0x1.3abe74acp-43, -0x1.755d606cp-40, 0x1.f72b5c8cp-29, 0x1.b29f68f2p-26, -0x1.f7994f9ep-16, -0x1.bf25a5ecp-13, 0x1.2b462dcp-18, 0x1.72p-100}},
     {{-0x1.29fd4c62p-77, -0x1.ff15f71p-74, 0x1.15b937acp-58, 0x1.3fe8824cp-56, -0x1.3a3af5d2p-42, -0x1.78d31eeap-40, 0x1.f64daf96p-28, 0x1.27451848p-25, -0x1.f6c6f518p-15, -0x1.bcf5245p-13, 0x1.2a99d88ep-17, 0x1.68p-100}},

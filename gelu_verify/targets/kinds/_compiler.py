@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import MissingMeasurement, UsageError
+from ...resources import cache_folder
 
 DEFAULT_FLAGS = "-O2"
 _ERROR = re.compile(r"\berror\b", re.IGNORECASE)  # gcc, clang, nvcc; "undefined reference" has none, see below
@@ -110,16 +111,3 @@ def _why(shown: str, command: list[str], said: str) -> str:
     more = f" (and {len(errors) - 1} more lines)" if len(errors) > 1 else ""
     every = shlex.join([command[0], "-fsyntax-only" if "nvcc" not in command[0] else "-c", shown])
     return f"{shown} does not compile: {first}{more}; to see all: {every}"
-
-
-def cache_folder() -> Path:
-    """A folder of this user's own, of this machine's own (what -march=native makes is of no use on another).
-
-    Raises UsageError where somebody else has made it: who can write there decides what we run.
-    """
-    folder = Path(tempfile.gettempdir()) / f"gelu-verify-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    status = folder.lstat()
-    if folder.is_symlink() or status.st_uid != os.getuid() or status.st_mode & 0o077:
-        raise UsageError(f"{folder} is not private (mode 700, own user): remove it, or set TMPDIR")
-    return folder

@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...device_faults import kind_of
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
+from ...kernels import nvcc
+from ...resources import cache_folder
 from .._buffers import output_like
 from ..base import Target
-from ._compiler import DEFAULT_FLAGS, Compiler, cache_folder
+from ._compiler import DEFAULT_FLAGS, Compiler
 from .base import Asked, Kind, dtype_of, existing, function_of
 
 CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
-_TOOLKIT = "/usr/local/cuda/bin/nvcc"  # where NVIDIA installs it, often outside PATH
 
 # How a function is called on device memory; x and y are pointers to T, n is a size_t.
 _CALLS = {
@@ -94,7 +96,8 @@ class CudaFunction(Target):
         function = self.library[f"gelu_verify_{what}"]
         function.restype = ctypes.c_char_p
         if error := function(*arguments[:-1], ctypes.c_size_t(arguments[-1])):
-            raise TargetFailure(f"{self.name}: CUDA says {error.decode()!r}")
+            said = error.decode()
+            raise TargetFailure(f"{self.name}: CUDA says {said!r}", kind_of(said) or "cuda")
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -106,7 +109,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name!r} names no kernel (accepted: {file}:kernel, {file}:function:host)")
     dtype = dtype_of(name, symbol, asked)
     flags = DEFAULT_FLAGS if asked.cflags is None else asked.cflags
-    compiler = Compiler.found("CUDA", "NVCC", "nvcc", _TOOLKIT)
+    compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
     called = _CALLS[call].format(symbol=symbol)
     text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
     with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:

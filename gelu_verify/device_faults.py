@@ -1,0 +1,49 @@
+"""What a CUDA error says of the code that met it: kinds of failure, from the driver's own words.
+
+PyCUDA, CuPy, torch and JAX each have their own exceptions; what cuGetErrorString says is in the message of all.
+"""
+
+from __future__ import annotations
+
+# The driver's words, or those of a library's allocator, and the kind of failure.
+_SAID = {
+    "an illegal memory access was encountered": "illegal address",
+    "misaligned address": "illegal address",
+    "operation not supported on global/shared address space": "illegal address",
+    "invalid program counter": "illegal address",
+    "an illegal instruction was encountered": "instruction",
+    "device-side assert triggered": "assert",
+    "hardware stack error": "launch",
+    "unspecified launch failure": "launch",
+    "too many resources requested for launch": "launch",
+    "invalid configuration argument": "launch",
+    "the launch timed out and was terminated": "hang",
+    "uncorrectable ECC error": "device",
+    "CUDA_ERROR_LAUNCH_FAILED": "launch",
+    "CUDA_ERROR_ILLEGAL_ADDRESS": "illegal address",
+    "CUDA_ERROR_OUT_OF_MEMORY": "memory",
+    "CUDA out of memory": "memory",
+    "cudaErrorMemoryAllocation": "memory",
+    "no kernel image is available": "architecture",
+    "device kernel image is invalid": "architecture",
+    "PTX JIT compilation failed": "architecture",
+    "compiled with an unsupported toolchain": "architecture",
+    "unsupported gpu architecture": "architecture",
+}
+# After these the context answers every call with the same error: the process must end.
+BROKEN = frozenset({"illegal address", "instruction", "assert", "launch", "hang", "device"})
+# Before these nothing had started: the context is as it was.
+_HARMLESS = ("too many resources requested for launch", "invalid configuration argument")
+
+
+def kind_of(message: str) -> str:
+    """The kind of failure that a message of a CUDA library tells of; empty where it tells of none."""
+    found = next((kind for words, kind in _SAID.items() if words.lower() in message.lower()), "")
+    if found:
+        return found
+    return "memory" if "out of memory" in message.lower() and "cu" in message.lower() else ""
+
+
+def is_broken(kind: str, message: str) -> bool:
+    """Whether the context that met it is of no more use."""
+    return kind in BROKEN and not any(words in message for words in _HARMLESS)

@@ -1,0 +1,73 @@
+"""The GPU of this machine, as its driver tells: name, driver, CUDA, clocks, power; nothing is started on it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from typing import Any
+
+DRIVER = "libcuda.so.1"
+# What decides results or speed, as `nvidia-smi --help-query-gpu` names it, with our name and unit.
+QUERIES = {
+    "name": "name",
+    "driver": "driver_version",
+    "compute_capability": "compute_cap",
+    "memory_mib": "memory.total",
+    "clock_sm_mhz": "clocks.sm",
+    "clock_memory_mhz": "clocks.mem",
+    "clock_sm_most_mhz": "clocks.max.sm",
+    "clock_memory_most_mhz": "clocks.max.mem",
+    "power_limit_w": "power.limit",
+    "ecc": "ecc.mode.current",
+    "mig": "mig.mode.current",
+}
+
+
+def device() -> dict[str, Any] | None:
+    """The first GPU that this process may use, with `cuda` (what the driver can) and `nvcc`; None without a driver."""
+    smi = shutil.which("nvidia-smi")
+    if smi is None:
+        return None
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0].strip()
+    asked = [smi, f"--id={first}", f"--query-gpu={','.join(QUERIES.values())}", "--format=csv,noheader,nounits"]
+    told = _output(asked)
+    if not told:
+        return None
+    values = [value.strip() for value in told.splitlines()[0].split(",")]
+    return {**dict(zip(QUERIES, values, strict=True)), "cuda": driver_cuda(), "nvcc": nvcc_release()}
+
+
+def label(found: dict[str, Any] | None) -> str:
+    """A GPU and its CUDA in one line; empty where there is none."""
+    return f"{found['name']}, CUDA {found['nvcc'] or found['cuda']}" if found else ""
+
+
+def driver_cuda() -> str | None:
+    """The newest CUDA that the driver can run, "13.0"."""
+    version = ctypes.c_int()
+    try:
+        if ctypes.CDLL(DRIVER).cuDriverGetVersion(ctypes.byref(version)):
+            return None
+    except OSError:
+        return None
+    return f"{version.value // 1000}.{version.value % 1000 // 10}"
+
+
+def nvcc_release() -> str | None:
+    """The version of the compiler: its mathematical library is what kernels are compiled with."""
+    nvcc = os.environ.get("NVCC") or shutil.which("nvcc")
+    found = re.search(r"release [\d.]+, V([\d.]+)", _output([nvcc, "--version"]) or "") if nvcc else None
+    return found[1] if found else None
+
+
+def _output(command: Sequence[str]) -> str | None:
+    """What a command prints, None when it fails or is not there."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

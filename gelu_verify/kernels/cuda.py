@@ -1,0 +1,249 @@
+"""CUDA devices through PyCUDA: compile, load, launch, time; in the primary context, which other libraries share.
+
+PyCUDA is imported when a device is opened, and its `autoinit`, which makes a context of its own, never.
+Nothing here is managed memory.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..errors import TargetUnavailable
+from . import nvcc
+
+NEEDED = 13000  # CUDA version of a driver that runs what nvcc 13 makes, as the driver counts
+THREADS_OF_MULTIPROCESSOR = 2048  # that can be resident
+TABLE, PREPARE = "gv_kernels", "gv_prepare"
+# src/cuda/kernel.h: struct gv_kernel_row
+_TEXTS = {"symbol": 56, "name": 56, "function": 24, "form": 24, "dtype": 12, "note": 180}
+ROW = np.dtype([*((name, f"S{size}") for name, size in _TEXTS.items()), ("threads", "<u4"), ("shared", "<u4")])
+
+
+@dataclass(frozen=True)
+class CudaKernel:
+    """What a module says of one of its kernels.
+
+    `threads` of a block, at most; `shared`: bytes of dynamic shared memory that a launch needs.
+    """
+
+    symbol: str
+    name: str
+    function: str
+    form: str
+    dtype: str
+    note: str
+    threads: int
+    shared: int
+
+
+def kernel_rows(table: bytes) -> list[CudaKernel]:
+    """The kernels in a module's table."""
+    rows = np.frombuffer(table, ROW)
+    rows = rows[rows["threads"] > 0]  # a library's table ends with zeros
+    return [
+        CudaKernel(
+            **{name: row[name].decode() for name in _TEXTS}, threads=int(row["threads"]), shared=int(row["shared"])
+        )
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A kernel that can be launched."""
+
+    handle: Any
+    threads: int = 256
+    shared: int = 0
+
+
+@dataclass(frozen=True)
+class Module:
+    """Compiled code in the device's context; `kernels` is empty where it has no table of them."""
+
+    device: Device = field(repr=False)
+    handle: Any = field(repr=False)
+    source: Path
+
+    @cached_property
+    def kernels(self) -> tuple[CudaKernel, ...]:
+        found = self.variable(TABLE)
+        return () if found is None else tuple(kernel_rows(self.device.copy_out(*found).tobytes()))
+
+    def variable(self, name: str) -> tuple[int, int] | None:
+        """Address and bytes of a global variable; None where there is none of that name."""
+        with self.device.current():
+            try:
+                address, nbytes = self.handle.get_global(name)
+            except self.device.driver.LogicError:
+                return None
+        return int(address), int(nbytes)
+
+    def function(self, symbol: str) -> Function:
+        """The kernel of that name, with what its row says of launches."""
+        row = next((kernel for kernel in self.kernels if kernel.symbol == symbol), None)
+        with self.device.current():
+            handle = self.handle.get_function(symbol)
+            if row and row.shared:
+                most = self.device.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+                handle.set_attribute(most, row.shared)
+        return Function(handle, row.threads, row.shared) if row else Function(handle)
+
+
+class Device:
+    """One CUDA device.
+
+    Raises TargetUnavailable when opened where PyCUDA, the driver or the device is missing.
+    """
+
+    def __init__(self, index: int = 0) -> None:
+        self.driver = _driver()
+        self._device = self.driver.Device(index)
+        self._context = self._device.retain_primary_context()
+        self._lock = threading.Lock()
+        self._modules: dict[tuple[Path, tuple[str, ...]], Module] = {}
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """While the primary context is this thread's."""
+        self._context.push()
+        try:
+            yield
+        finally:
+            self.driver.Context.pop()
+
+    @cached_property
+    def name(self) -> str:
+        return str(self._device.name())
+
+    @cached_property
+    def architecture(self) -> str:
+        """`sm_90` of an H100."""
+        major, minor = self._device.compute_capability()
+        return f"sm_{major}{minor}"
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        return int(self._device.get_attribute(self.driver.device_attribute.MULTIPROCESSOR_COUNT))
+
+    def compile(self, source: Path, flags: Sequence[str] = ()) -> Module:
+        """`source` for this device, loaded and prepared; compiled once for each content, loaded once.
+
+        Raises TargetUnavailable (no nvcc) or UsageError (it does not compile for this device).
+        """
+        with self._lock:
+            key = (source, tuple(flags))
+            if key not in self._modules:
+                binary = nvcc.compiled(source, flags, [self.architecture])
+                self._modules[key] = self._loaded(source, binary)
+            return self._modules[key]
+
+    def _loaded(self, source: Path, binary: Path) -> Module:
+        with self.current():
+            module = Module(self, self.driver.module_from_file(str(binary)), source)
+            try:
+                prepare = Function(module.handle.get_function(PREPARE))
+            except self.driver.LogicError:  # most modules need none
+                return module
+        self.launch(prepare, 256, 256)
+        self.synchronize()
+        return module
+
+    def alloc(self, nbytes: int) -> Any:
+        """Plain device memory; freed with what is returned."""
+        with self.current():
+            return self.driver.mem_alloc(max(nbytes, 1))
+
+    def copy_in(self, memory: Any, array: np.ndarray) -> None:
+        """A contiguous array to the device."""
+        with self.current():
+            if array.nbytes:
+                self.driver.memcpy_htod(memory, array)
+
+    def copy_out(self, memory: Any, to: np.ndarray | int) -> np.ndarray:
+        """From the device to an array, or as many bytes."""
+        array = np.empty(to, np.uint8) if isinstance(to, int) else to
+        with self.current():
+            if array.nbytes:
+                self.driver.memcpy_dtoh(array, memory)
+        return array
+
+    def copy(self, to: Any, memory: Any, nbytes: int) -> None:
+        """On the device; does not wait."""
+        with self.current():
+            self.driver.memcpy_dtod_async(to, memory, nbytes)
+
+    def fill(self, memory: Any, byte: int, nbytes: int) -> None:
+        with self.current():
+            self.driver.memset_d8(memory, byte, nbytes)
+
+    def launch(self, function: Function, grid: int, block: int, *arguments: Any) -> None:
+        """Start a kernel; does not wait. Whole numbers are 64 bits wide there, addresses too."""
+        with self.current():
+            words = [np.uint64(value) if isinstance(value, int) else value for value in arguments]
+            function.handle(*words, grid=(grid, 1, 1), block=(block, 1, 1), shared=function.shared)
+
+    def blocks(self, function: Function, n: int, nbytes: int) -> int:
+        """Of a grid-stride launch over n elements of so many bytes: as many as can be resident, if all are busy."""
+        resident = self.multiprocessors * max(1, THREADS_OF_MULTIPROCESSOR // function.threads)
+        return max(1, min(resident, -(-n * nbytes // (16 * function.threads))))
+
+    def synchronize(self) -> None:
+        """Wait for all that was started; what went wrong there is raised here."""
+        with self.current():
+            self.driver.Context.synchronize()
+
+    def event(self) -> Any:
+        """A mark in the stream, recorded now."""
+        with self.current():
+            event = self.driver.Event()
+            event.record()
+            return event
+
+    def seconds(self, start: Any, end: Any) -> float:
+        """Between two marks; waits for the second."""
+        with self.current():
+            end.synchronize()
+            return float(end.time_since(start)) / 1e3
+
+
+def _driver() -> ModuleType:
+    """`pycuda.driver`, initialized; TargetUnavailable says what is missing."""
+    try:
+        importlib.import_module("pycuda")
+    except ModuleNotFoundError:
+        raise TargetUnavailable("pycuda is not installed") from None
+    try:
+        driver = importlib.import_module("pycuda.driver")
+    except ImportError as error:  # it is linked with libcuda.so.1
+        raise TargetUnavailable(f"no CUDA driver: {error}") from error
+    try:
+        driver.init()
+        count = driver.Device.count()
+    except driver.Error as error:
+        raise TargetUnavailable(f"no CUDA device: {error}") from error
+    if not count:
+        raise TargetUnavailable("no CUDA device")
+    if (version := driver.get_driver_version()) < NEEDED:
+        raise TargetUnavailable(f"driver too old: it knows CUDA {_dotted(version)}, {_dotted(NEEDED)} is needed")
+    return driver
+
+
+def _dotted(version: int) -> str:
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+@cache
+def device(index: int = 0) -> Device:
+    """The device of that number, opened once in a process."""
+    return Device(index)

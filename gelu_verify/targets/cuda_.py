@@ -1,0 +1,125 @@
+"""Our CUDA kernels, compiled from src/cuda/ for the first device: `cuda.gelu_erf`, `cuda.gelu_cr`.
+
+A name ends in `-f32` where a 16-bit format is computed in float32 and rounded once, in `-fast` with --use_fast_math.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..correctly_rounded import exactly
+from ..device_faults import kind_of
+from ..errors import TargetFailure
+from ..formats import get_format
+from ..kernels import cuda, cuda_timing, nvcc
+from ._buffers import output_like
+from .base import Target
+
+DEVICE = "cuda"
+UNDECIDED = "gv_undecided"  # of a module: how many results its bounds left open, and their places
+TIMED_BYTES = 1 << 28  # of the input: beyond every cache
+
+
+class Loaded(NamedTuple):
+    """One call: a kernel, input and output on the device, the inputs here."""
+
+    function: cuda.Function
+    x: Any
+    y: Any
+    x_bits: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class CudaTarget(Target):
+    """A kernel in every dtype that it comes in: dtype -> module and symbol."""
+
+    device: cuda.Device
+    kernels: dict[str, tuple[cuda.Module, str]]
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
+        module, symbol = self.kernels[dtype]
+        x, y = self.device.alloc(x_bits.nbytes), self.device.alloc(x_bits.nbytes)
+        self.device.copy_in(x, x_bits)
+        self.device.fill(y, 0xFF, max(x_bits.nbytes, 1))
+        if found := module.variable(UNDECIDED):
+            self.device.fill(found[0], 0, 8)
+        return Loaded(module.function(symbol), x, y, x_bits)
+
+    def call(self, loaded: Loaded) -> None:
+        try:
+            self._launch(loaded.function, loaded.x, loaded.y, loaded.x_bits.size, loaded.x_bits.itemsize)
+            self.device.synchronize()
+        except self.device.driver.Error as error:
+            raise TargetFailure(f"{self.name}: CUDA says {str(error)!r}", kind_of(str(error)) or "cuda") from error
+
+    def _launch(self, function: cuda.Function, x: Any, y: Any, n: int, itemsize: int) -> None:
+        if n:
+            self.device.launch(function, self.device.blocks(function, n, itemsize), function.threads, x, y, n)
+
+    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
+        y_bits = self.device.copy_out(loaded.y, output_like(loaded.x_bits))
+        for place in self._undecided(dtype):
+            y_bits[place] = exactly(self.function, int(loaded.x_bits[place]))
+        return y_bits
+
+    def _undecided(self, dtype: str) -> np.ndarray:
+        """Places that the module's bounds left open, for the oracle."""
+        found = self.kernels[dtype][0].variable(UNDECIDED)
+        if found is None:
+            return np.empty(0, np.uint64)
+        count = int(self.device.copy_out(found[0], np.empty(1, np.uint64))[0])
+        if count >= found[1] // 8:
+            raise TargetFailure(f"{self.name} left {count} results of one call open: call it with fewer inputs")
+        return self.device.copy_out(found[0], np.empty(1 + count, np.uint64))[1:]
+
+    def launcher(self, dtype: str) -> Callable[[Any, Any, int], None]:
+        """What starts the kernel on input, output and number, for who judges on the device."""
+        module, symbol = self.kernels[dtype]
+        function, itemsize = module.function(symbol), get_format(dtype).width // 8
+        return lambda x, y, n: self._launch(function, x, y, n, itemsize)
+
+    def own_throughput(self, dtype: str, inputs: np.ndarray) -> dict[str, Any]:
+        """By device events, on 256 MiB of inputs, in turns with a copy on the device."""
+        x_bits = np.resize(inputs, TIMED_BYTES // inputs.itemsize)
+        loaded = self.load(dtype, x_bits)
+        return cuda_timing.measured(
+            self.device,
+            lambda: self._launch(loaded.function, loaded.x, loaded.y, x_bits.size, x_bits.itemsize),
+            lambda: self.device.copy(loaded.y, loaded.x, x_bits.nbytes),
+            x_bits.size,
+            get_format(dtype).width // 8,
+        )
+
+
+def discover() -> Iterator[Target]:
+    """One target for each kernel name; the modules are compiled for the device where they were not before."""
+    device = cuda.device()
+    every = nvcc.builds()
+    with ThreadPoolExecutor() as pool:  # nvcc, in processes of its own
+        list(pool.map(lambda build: nvcc.compiled(build.source, build.options, [device.architecture]), every))
+    modules = [device.compile(build.source, build.options) for build in every]
+    found = [(kernel, module) for module in modules for kernel in module.kernels]
+    for name in dict.fromkeys(kernel.name for kernel, _ in found):
+        same = {kernel.dtype: (kernel, module) for kernel, module in found if kernel.name == name}
+        first = next(iter(same.values()))[0]
+        yield CudaTarget(
+            name=f"cuda.{name}",
+            function=first.function,
+            dtypes=tuple(same),
+            form=first.form,
+            note=f"{first.note}; {device.name}, {device.architecture}",
+            version=nvcc.sources_hash(),
+            judged_there=True,
+            device=device,
+            kernels={dtype: (module, kernel.symbol) for dtype, (kernel, module) in same.items()},
+        )
+
+
+def versions() -> frozenset[str]:
+    """What results of today's code have as their version; needs no device (recorded runs are held against it)."""
+    return frozenset({nvcc.sources_hash()})

@@ -1,0 +1,147 @@
+/* What is kept of all inputs of a sweep: one row a bucket (top 16 bits of the ordinal of x), one a region, facts.
+   Everything is a sum of integers or an extreme with the lowest ordinal of x as a tie-break, so that neither the order
+   of the inputs nor the way they are split shows in it. */
+#ifndef GV_REDUCE_RECORDS_H
+#define GV_REDUCE_RECORDS_H
+#include "judged.h"
+#include "known.h"
+
+/* Values of n inputs; whether some lo is not 0. */
+typedef int (*gv_values)(const double *x, double *hi, double *lo, double *err, size_t n);
+
+/* What is asked where even double-double does not decide: fills want, error, faithful. */
+typedef void (*gv_oracle)(void *owner, int approximated, uint64_t x_bits, uint64_t got_bits, uint64_t *want,
+                          double *error, int *faithful);
+
+/* One function to judge against. */
+typedef struct {
+    gv_values values; /* NULL where there is none: then nothing is judged here */
+    gv_series series; /* near zero */
+    gv_loop exact;
+    uint64_t limits[6];
+    double at_zero;
+} gv_truth;
+
+#define GV_BUCKETS 65536
+#define GV_BINS 24
+#define GV_SUM_SCALE 65536.0
+#define GV_SUM_CLIP 0x1p24
+#define GV_MOST_TURNS 8
+#define GV_MOST_REGIONS 16
+#define GV_MOST_SPANS 16
+
+enum { GV_NONFINITE, GV_WRONG_SIGN, GV_ZERO_LOST, GV_RISES, GV_NEAREST_FLAGS };
+
+/* The largest |E| (-1: nothing scored, while n > 0) and the first input that has it. */
+typedef struct { double error; int64_t ordinal; uint64_t x, got, want; } gv_worst;
+
+typedef struct {
+    gv_worst worst;
+    int64_t error_sum; /* 2^-16 ulp */
+    uint64_t nearest[GV_NEAREST_FLAGS]; /* |x| bits */
+    uint32_t n, correct, faithful, count[GV_NEAREST_FLAGS], hist[GV_BINS], unused;
+} gv_row;
+
+typedef struct { gv_worst worst; int64_t n; } gv_region;
+
+/* The input nearest to zero that has a property; `below` is its left neighbour, where that matters. */
+typedef struct { int64_t met, size, ordinal, below; uint64_t got, got_below; } gv_nearest;
+
+/* An extreme with the first input that has it. */
+typedef struct { int64_t met, value, ordinal; } gv_extreme;
+typedef struct { int64_t met, ordinal; double value; } gv_farthest;
+
+typedef struct {
+    uint64_t max_rank;
+    gv_extreme lowest, highest;
+    gv_nearest nonfinite, wrong_sign, zero_from, rises, beyond_x;
+    gv_farthest approximation_ulp, approximation_abs;
+} gv_facts;
+
+/* Inputs whose answers are known beforehand (gelu_verify/settled.py), with errors below the noise, or, where it
+   `drifts`, those of leaving out the term after x/2 or 1/2. A constant that is not the one required (0 for -0) counts
+   as correct where it is `accepted`. */
+typedef struct { int64_t first, last, kind, drifts, accepted; uint64_t constant, required; } gv_span;
+
+typedef struct { int64_t x, got; } gv_point; /* ordinals */
+typedef struct { gv_point first, last; } gv_segment;
+
+typedef struct {
+    gv_format fmt;
+    gv_truth truth, approximated; /* values NULL: judged by the caller; nothing is approximated */
+    int64_t turns[GV_MOST_TURNS], turn_count, falls_first, last; /* as in bucket_table.Pieces */
+    int64_t edges[GV_MOST_REGIONS + 1], region_count;
+    int64_t tail_end, stays_below_x, either_zero;
+    int64_t span_count;
+    gv_span spans[GV_MOST_SPANS];
+    unsigned char bins[4097];
+} gv_rules;
+
+GV_INLINE int64_t gv_ordinal(uint64_t bits, int width) {
+    uint64_t sign = UINT64_C(1) << (width - 1);
+    return bits & sign ? -1 - (int64_t)(bits & (sign - 1)) : (int64_t)bits;
+}
+
+GV_INLINE uint64_t gv_bits_at(int64_t ordinal, int width) {
+    return ordinal < 0 ? UINT64_C(1) << (width - 1) | (uint64_t)(-1 - ordinal) : (uint64_t)ordinal;
+}
+
+GV_INLINE int64_t gv_rank(int64_t ordinal) { return ordinal + (ordinal < 0); }
+
+GV_INLINE int64_t gv_size(int64_t ordinal) { return ordinal < 0 ? -1 - ordinal : ordinal; }
+
+GV_INLINE unsigned gv_bucket(int64_t ordinal, int width) {
+    return (unsigned)((width >= 16 ? ordinal >> (width - 16) : ordinal) + 0x8000);
+}
+
+GV_INLINE void gv_note_worst(gv_worst *worst, int fresh, double error, int64_t ordinal, uint64_t x, uint64_t got,
+                             uint64_t want) {
+    if (fresh || error > worst->error || (error == worst->error && ordinal < worst->ordinal))
+        worst->error = error, worst->ordinal = ordinal, worst->x = x, worst->got = got, worst->want = want;
+}
+
+GV_INLINE void gv_note_nearest(gv_nearest *nearest, int64_t ordinal, uint64_t got, int64_t below, uint64_t got_below) {
+    int64_t size = gv_size(ordinal);
+    if (!nearest->met || size < nearest->size || (size == nearest->size && ordinal < nearest->ordinal))
+        nearest->met = 1, nearest->size = size, nearest->ordinal = ordinal, nearest->below = below, nearest->got = got,
+        nearest->got_below = got_below;
+}
+
+/* the smaller value, then the lower ordinal */
+GV_INLINE void gv_note_extreme(gv_extreme *extreme, int64_t value, int64_t ordinal) {
+    if (!extreme->met || value < extreme->value || (value == extreme->value && ordinal < extreme->ordinal))
+        extreme->met = 1, extreme->value = value, extreme->ordinal = ordinal;
+}
+
+GV_INLINE void gv_note_farthest(gv_farthest *farthest, double value, int64_t ordinal) {
+    if (!farthest->met || value > farthest->value || (value == farthest->value && ordinal < farthest->ordinal))
+        farthest->met = 1, farthest->ordinal = ordinal, farthest->value = value;
+}
+
+GV_INLINE void gv_note_flag(gv_row *row, int flag, uint64_t magnitude) {
+    if (!row->count[flag] || magnitude < row->nearest[flag]) row->nearest[flag] = magnitude;
+    row->count[flag]++;
+}
+
+/* the number of turning points left of an ordinal */
+GV_INLINE int64_t gv_monotone_piece(const gv_rules *rules, int64_t ordinal) {
+    int64_t piece = 0;
+    for (int64_t k = 0; k < rules->turn_count; k++) piece += rules->turns[k] < ordinal;
+    return piece;
+}
+
+GV_INLINE int gv_is_number(const gv_rules *rules, int64_t ordinal) {
+    return ordinal <= rules->last && ordinal >= -1 - rules->last;
+}
+
+/* whether the result moves against the function from one input to the next, by more than one float */
+GV_INLINE int gv_violates(const gv_rules *rules, gv_point a, gv_point b) {
+    int64_t piece = gv_monotone_piece(rules, a.x);
+    if (!gv_is_number(rules, a.x) || !gv_is_number(rules, b.x) || !gv_is_number(rules, a.got) ||
+        !gv_is_number(rules, b.got) || piece != gv_monotone_piece(rules, b.x))
+        return 0;
+    int falls = (piece % 2 == 0) == (rules->falls_first != 0);
+    return falls ? gv_rank(b.got) > gv_rank(a.got) + 1 : gv_rank(b.got) < gv_rank(a.got) - 1;
+}
+
+#endif

@@ -1,0 +1,25 @@
+"""Tests that need a CUDA device (marker `gpu`): never skipped. `tox -e gpu` requires one, and ends with 3 without."""
+
+import os
+
+import pytest
+
+from gelu_verify.errors import TargetUnavailable
+from gelu_verify.kernels import cuda
+
+MISSING = 3  # a required measurement is not there
+REQUIRED = "gpu" in os.environ.get("GELU_VERIFY_REQUIRE", "").split(",")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Without a device the tests that need one are not among those that are run; where it is required, none are."""
+    on_device = [item for item in items if item.get_closest_marker("gpu")]
+    if not (on_device or REQUIRED):
+        return
+    try:
+        cuda.device()
+    except TargetUnavailable as reason:
+        if REQUIRED:
+            pytest.exit(f"a CUDA device is required: {reason}", returncode=MISSING)
+        items[:] = [item for item in items if item not in on_device]
+        config.hook.pytest_deselected(items=on_device)

@@ -1,0 +1,250 @@
+"""The code of the device, run on the CPU lane after lane, counts what the CPU's reducer counts, bit for bit."""
+
+import ctypes
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gelu_verify import device_sweep, on_device
+from gelu_verify.bucket_table import Pieces, finish, merge
+from gelu_verify.device_sweep import OPEN, ROOM, RULES, TALLY, TILE, consecutive, counted, drawn, rules_record
+from gelu_verify.formats import from_ordinals, get_format, ordinals
+from gelu_verify.functions import get_function
+from gelu_verify.kernels import nvcc, run
+from gelu_verify.reduction import Outcome, Reduction
+from gelu_verify.reference import judge, reference_bits
+from gelu_verify.resources import resource
+from gelu_verify.sweep import _approximation, _no_overflow
+
+ROOT = Path(__file__).parents[1]
+FUNCTIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
+EVERY = (*FUNCTIONS, *(f"{name}_grad" for name in FUNCTIONS))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The shim for one function; compiled when it is asked for."""
+    folder, libraries = tmp_path_factory.mktemp("shims"), {}
+
+    def library(function):
+        if function not in libraries:
+            path = folder / f"{function}.so"
+            near = get_function(function).approximates
+            names = [f"-DGV_JUDGED={function}", *([f"-DGV_APPROXIMATED={near}"] if near else [])]
+            flags = ["-std=c++17", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+            source = ROOT / "tests" / "verify_on_cpu.cpp"
+            subprocess.run(["g++", *flags, *names, f"-I{ROOT / 'src'}", source, "-o", path], check=True)
+            libraries[function] = ctypes.CDLL(str(path))
+        return libraries[function]
+
+    return library
+
+
+class OnCpu:
+    """A judge: the shim, and the answers that it judges."""
+
+    def __init__(self, library, fmt, x, y, fixed=()):
+        self.library, self.fmt, self.x, self.y, self.fixed = library, fmt, x, y, fixed
+        self.left = 0
+
+    def __call__(self, rules, tiles):
+        tallies, answers = np.zeros(len(tiles), TALLY), np.zeros(ROOM, OPEN)
+        count = ctypes.c_uint(0)
+        pointers = [ctypes.c_void_p(array.ctypes.data) for array in (self.x, self.y, tallies, answers)]
+        verify = getattr(self.library, f"gv_verify_{self.fmt.width}")
+        verify(ctypes.c_void_p(rules.ctypes.data), ctypes.c_void_p(tiles.ctypes.data), ctypes.c_size_t(len(tiles)),
+               *pointers, ctypes.byref(count), ctypes.c_uint(ROOM))  # fmt: skip
+        self.left = count.value
+        samples = np.array([(int(x), int(self.y[k])) for k, x in enumerate(self.x) if int(x) in self.fixed], np.uint64)
+        return tallies, answers[: self.left], samples.reshape(-1, 2)
+
+
+def by_device(library, function, fmt, tiles, x, y):
+    judge_here = OnCpu(library, fmt, x, y)
+    return counted(fmt, function, tiles, judge_here, rules_record(fmt, function)), judge_here.left
+
+
+def assert_same(found, wanted):
+    for name, column in wanted.columns.items():
+        assert found.columns[name].dtype == column.dtype, name
+        np.testing.assert_array_equal(found.columns[name], column, err_msg=name)
+    np.testing.assert_array_equal(found.hist, wanted.hist)
+    for name, column in wanted.regions.items():
+        np.testing.assert_array_equal(found.regions[name], column, err_msg=name)
+    assert found.facts == wanted.facts
+
+
+def filled(library, fmt, tiles):
+    """The inputs of tiles, as the device makes them."""
+    size = int((tiles["place"] + tiles["count"]).max())
+    x = np.zeros(size, fmt.uint)
+    fill = getattr(library, f"gv_fill_{fmt.width}")
+    fill(ctypes.c_void_p(tiles.ctypes.data), ctypes.c_size_t(len(tiles)), ctypes.c_void_p(x.ctypes.data))
+    return x
+
+
+def with_faults(fmt, y, share=97):
+    """NaNs, infinities, zeros, other signs and neighbours here and there; long stretches without any."""
+    rng, wrong = np.random.default_rng(7), y.copy()
+    some = rng.choice(len(y) // 2, len(y) // share, replace=False)
+    kinds = [fmt.nan, fmt.infinity, 0, fmt.sign_mask]
+    wrong[some] = np.array(kinds, fmt.uint)[rng.integers(0, 4, len(some))]
+    other = rng.choice(len(y), len(y) // share, replace=False)
+    wrong[other] ^= fmt.uint.type(fmt.sign_mask)
+    wrong[rng.choice(len(y), len(y) // share, replace=False)] += fmt.uint.type(3)
+    return wrong
+
+
+# two buckets each: -8 and -0.75 (cuts within a bucket), zeros and subnormals, where terms drift, tails, infinities
+PLACES = ("-8", "-0.7517915", "0", "0x1p-21", "-0x1p-30", "1.5", "-3.3", "-13.9", "-14.5", "5", "100", "-inf", "inf")
+
+
+CASES = [(f, a) for f in FUNCTIONS for a in ("rounded", "kernel", "faults")] + [(f, "faults") for f in EVERY[4:]]
+
+
+@pytest.mark.parametrize(("function", "answers"), CASES)
+def test_float32_is_counted_as_on_the_cpu(built, function, answers):
+    fmt, entry, library = get_format("float32"), get_function(function), built(function)
+    reduction, tables = Reduction(fmt, entry, Pieces.of(entry, fmt)), []
+    rules = rules_record(fmt, entry)
+    for place in PLACES:
+        first = fmt.ordinal(fmt.parse(place)) // 65536 * 65536 - 65536
+        tiles = consecutive(fmt, rules, first, first + 2 * 65536 - 1)
+        x = filled(library, fmt, tiles)
+        np.testing.assert_array_equal(x, from_ordinals(fmt, np.arange(first, first + len(x))))
+        if answers == "kernel":
+            y = np.empty_like(x)
+            run({"silu": "silu_exp", "gelu_sigmoid": "gelu_sigmoid_exp"}.get(function, f"{function}_tanh")
+                if function != "gelu" else "gelu_erf", "float32", x, y)  # fmt: skip
+        else:
+            y = reference_bits(function, "float32", x)
+        y = with_faults(fmt, y) if answers == "faults" else y
+        reduction.add_answers(x, y)
+        tables.append(by_device(library, entry, fmt, tiles, x, y)[0])
+    pieces = Pieces.of(entry, fmt)
+    assert_same(finish(merge(tables), pieces), finish(reduction.table(), pieces))
+
+
+@pytest.mark.parametrize("function", EVERY)
+def test_float64_is_counted_as_on_the_cpu(built, function):
+    fmt, entry, library = get_format("float64"), get_function(function), built(function)
+    rules = rules_record(fmt, entry)
+    last = fmt.ordinal(fmt.infinity)
+    tiles = drawn(fmt, rules, 20261121, 1, -1 - last, last)
+    x = filled(library, fmt, tiles)
+    assert (np.diff(ordinals(fmt, x)) > 0).all()
+    y = with_faults(fmt, reference_bits(function, "float64", x))
+    found, left = by_device(library, entry, fmt, tiles, x, y)
+    reduction = Reduction(fmt, entry, Pieces.of(entry, fmt))
+    want, error, faithful = judge(function, "float64", x, y)
+    reduction.add_outcome(Outcome(x, y, want, _no_overflow(fmt, y, error), faithful))
+    wanted = finish(reduction.table(), Pieces.of(entry, fmt))
+    if entry.approximates:
+        facts = wanted.facts.merged(_approximation(fmt, entry.approximates, x, y))
+        wanted = replace(wanted, facts=facts)
+    assert_same(finish(found, Pieces.of(entry, fmt)), wanted)
+    assert left == 0
+
+
+def test_records_are_as_large_as_in_c(built):
+    sizes = [built("gelu").gv_size_of(k) for k in range(4)]
+    assert sizes == [kind.itemsize for kind in (RULES, TILE, TALLY, OPEN)]
+
+
+def test_what_is_drawn_hangs_on_the_seed_alone(built):
+    fmt, entry = get_format("float64"), get_function("gelu")
+    rules = rules_record(fmt, entry)
+    one, same, other = (drawn(fmt, rules, seed, 4, 0, 1 << 60) for seed in (1, 1, 2))
+    x = [filled(built("gelu"), fmt, tiles) for tiles in (one, same, other)]
+    assert (x[0] == x[1]).all()
+    assert (x[0] != x[2]).mean() > 0.99
+
+
+def test_parts_of_spans_end_with_buckets():
+    fmt = get_format("float32")
+    parts = list(device_sweep.chunks(fmt, [(-100, 200_000)], 1 << 16))
+    assert (parts[0], parts[-1][1]) == ((-100, -1), 200_000)
+    assert all(end % 65536 == 65535 for _, end in parts[:-1])
+
+
+class Imitated:
+    """What OnDevice asks of a device, done by the shim in this process's memory."""
+
+    def __init__(self, library):
+        self.library = library
+
+    def compile(self, source, flags):
+        assert source.exists()
+        assert "-fmad=false" in flags
+        return self
+
+    def function(self, symbol):
+        return getattr(self.library, symbol)
+
+    def alloc(self, nbytes):
+        return np.zeros(nbytes, np.uint8)
+
+    def copy_in(self, memory, array):
+        memory[: array.nbytes] = np.frombuffer(array.tobytes(), np.uint8)
+
+    def copy_out(self, memory, to):
+        to.reshape(-1).view(np.uint8)[:] = memory[: to.nbytes]
+        return to
+
+    def launch(self, function, grid, block, *words):
+        arguments = [ctypes.c_void_p(w.ctypes.data) if isinstance(w, np.ndarray) else ctypes.c_uint(w) for w in words]
+        blocks = ctypes.c_size_t(grid)
+        place = 1 if len(words) == 2 else 2  # after the tiles
+        function(*arguments[:place], blocks, *arguments[place:])
+
+    def synchronize(self):
+        pass
+
+
+def test_float64_is_searched_around_the_worst(built):
+    fmt, entry = get_format("float64"), get_function("gelu")
+
+    def launch(x, y, n):
+        run("gelu_erf", "float64", x[: 8 * n].view(np.uint64), y[: 8 * n].view(np.uint64))
+
+    judge_there = on_device.OnDevice(Imitated(built("gelu")), launch, fmt, entry)
+    few = on_device.strata(judge_there, 0, 1)
+    more = on_device.search(judge_there, few, 0, rounds=2, kept=4, each=256)
+    assert np.nanmax(more.columns["max_error"]) >= np.nanmax(few.columns["max_error"])
+    assert more.total("n") > few.total("n")
+
+
+def test_a_table_crosses_as_text(built):
+    fmt, entry = get_format("float32"), get_function("gelu")
+    rules = rules_record(fmt, entry)
+    tiles = consecutive(fmt, rules, -65536, 65535)
+    x = filled(built("gelu"), fmt, tiles)
+    sent, _ = by_device(built("gelu"), entry, fmt, tiles, x, with_faults(fmt, x))
+    came = on_device.unpacked(on_device.packed(sent))
+    assert_same(came, sent)
+    assert came.fmt is sent.fmt
+
+
+def compiles(function):
+    """Without a warning, for every architecture."""
+    source, options = (
+        resource("src/cuda/verify.cu"),
+        [*nvcc.STRICT, *nvcc.code_for(nvcc.ARCHITECTURES), "-O3", "-t", "2"],
+    )
+    words = [*nvcc.command(), "-fatbin", *options, *on_device.flags(get_function(function)), source, "-o", os.devnull]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_the_device_code_compiles():
+    compiles("gelu_tanh")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("function", EVERY)
+def test_the_device_code_of_every_function_compiles(function):
+    compiles(function)
