@@ -101,7 +101,7 @@ def _devices() -> dict[str, str]:
     return {family: str(_says(module, "DEVICE") or "cpu") for family, module in _modules().items()}
 
 
-def _on_device(device: str, names: Sequence[str], everything: bool) -> list[str] | None:
+def _families_on(device: str, names: Sequence[str], everything: bool) -> list[str] | None:
     """The families of that device where nothing is named; UsageError for a name of a family that runs elsewhere."""
     where = _devices()
     for name in names:
@@ -176,7 +176,7 @@ def select(
     kind = {name: kind_of(name) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason
-    on_it = None if device is None else _on_device(device, names, everything)
+    on_it = None if device is None else _families_on(device, names, everything)
     if not names:
         targets, absent = find(on_it, everything=everything, function=function, dtype=dtype)
         if device is not None and not targets:
