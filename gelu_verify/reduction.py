@@ -82,9 +82,9 @@ class Reduction:
         self._reducer.add_answers(x.view(np.uint8), got.view(np.uint8))
         self._sample(x, got)
 
-    def add_comb(self, first: int, x: np.ndarray, got: np.ndarray) -> bool:
-        """Answers to the inputs of `comb`; False when x is no longer what it was."""
-        if not self._reducer.add_comb(first, x, got):
+    def add_comb(self, first: int, x: np.ndarray, got: np.ndarray, sealed: bool = False) -> bool:
+        """Answers to the inputs of `comb`; False when x, unless it is sealed, is no longer what it was."""
+        if not self._reducer.add_comb(first, x, got, sealed):
             return False
         size = len(x) - 1
         for k in range(bisect_left(self._fixed, first), bisect_right(self._fixed, first + size - 1)):

@@ -223,7 +223,7 @@ class _Worker:
         x = self._room
         comb(chunk.first, x)
         got = np.ascontiguousarray(self._answer(x))
-        if not self._reduction.add_comb(chunk.first, x, got):
+        if not self._reduction.add_comb(chunk.first, x, got, self._target.seals_inputs):
             asked = np.empty_like(x)
             comb(chunk.first, asked)
             self._target.check_unchanged(self._fmt, asked, x)

@@ -56,7 +56,7 @@ cdef extern from "reduce/create.h":
     int gv_add_judged(gv_reducer *r, const void *x, const void *got, const void *want, const double *error,
                       const unsigned char *faithful, size_t n) noexcept nogil
     int gv_add_answers(gv_reducer *r, const void *x, const void *got, size_t n) nogil
-    int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const uint32_t *got, size_t n) nogil
+    int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const uint32_t *got, int sealed, size_t n) nogil
     void gv_comb(int64_t first, uint32_t *x, size_t n) noexcept nogil
     const gv_valued_function *gv_find_values(const char *name) nogil
     gv_loop gv_find(const char *name) nogil
@@ -161,14 +161,14 @@ cdef class Reducer:
             added = gv_add_answers(self._reducer, &x[0], &got[0], n)
         self._done(added)
 
-    def add_comb(self, int64_t first, const uint32_t[::1] x, const uint32_t[::1] got):
-        """The answers to what `comb` gave; False when x was changed in between."""
+    def add_comb(self, int64_t first, const uint32_t[::1] x, const uint32_t[::1] got, bint sealed=False):
+        """The answers to what `comb` gave; False when x was changed in between, which is not asked where it is sealed."""
         cdef Py_ssize_t n = x.shape[0] - 1
         if got.shape[0] != n + 1 or n < 1 or n % TEETH or self._reducer.rules.truth.values == NULL:
             raise ValueError("arrays of different lengths, or a function that is not judged here")
         cdef int added
         with nogil:
-            added = gv_add_comb(self._reducer, first, &x[0], &got[0], n)
+            added = gv_add_comb(self._reducer, first, &x[0], &got[0], sealed, n)
         self._done(added != GV_NO_MEMORY)
         return added != GV_CHANGED
 

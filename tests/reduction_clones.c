@@ -28,7 +28,7 @@ int main(void) {
             int64_t first = gv_ordinal(bits, 32);
             gv_comb(first, x, COUNT);
             for (size_t i = 0; i <= COUNT; i++) got[i] = x[i] - 0x800000u + (uint32_t)(i % 7);
-            if (gv_add_comb(r, first, x, got, COUNT) != GV_ADDED) return 1;
+            if (gv_add_comb(r, first, x, got, 0, COUNT) != GV_ADDED) return 1;
         }
         fwrite(r->rows, sizeof *r->rows, GV_BUCKETS, stdout);
         fwrite(&r->facts, sizeof r->facts, 1, stdout);

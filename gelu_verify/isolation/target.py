@@ -39,6 +39,7 @@ class IsolatedTarget(Target):
     key: str
     index: int
     told_family: str
+    seals_inputs = True
 
     @property
     def family(self) -> str:

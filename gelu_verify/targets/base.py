@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class Target(ABC):
     safe_in_threads: bool = False
     compiles_per_length: bool = False
     judged_there: bool = False
+    seals_inputs: ClassVar[bool] = False  # what it is lent it cannot change: the memory is read-only for it
 
     @property
     def family(self) -> str:

@@ -40,10 +40,10 @@ enum { GV_SAME, GV_HALF, GV_CONSTANT, GV_NAN }; /* x, x/2 (exact), the constant,
 /* differences, as one word: of x from the inputs that were handed out, of got from what is settled beforehand */
 typedef struct { uint32_t x, got; } gv_difference;
 
-/* x is settled: all inputs have one sign */
-GV_INLINE gv_difference gv_compare_kind(const gv_span *span, int64_t kind, int64_t first, const uint32_t *x,
+/* x is settled: all inputs have one sign; sealed: x cannot have been changed, and is not looked at */
+GV_INLINE gv_difference gv_compare_kind(const gv_span *span, int64_t kind, int sealed, int64_t first, const uint32_t *x,
                                         const uint32_t *got, size_t n) {
-    uint32_t pattern[GV_ROWS * GV_TEETH], changed = x[n] ^ x[0], other = 0, constant = (uint32_t)span->constant;
+    uint32_t pattern[GV_ROWS * GV_TEETH], changed = sealed ? 0 : x[n] ^ x[0], other = 0, constant = (uint32_t)span->constant;
     size_t teeth = n / GV_TEETH;
     for (int i = 0; i < GV_ROWS * GV_TEETH; i++)
         pattern[i] = gv_bits_32((int32_t)(first + (int64_t)(i % GV_TEETH * teeth) + i / GV_TEETH));
@@ -53,7 +53,7 @@ GV_INLINE gv_difference gv_compare_kind(const gv_span *span, int64_t kind, int64
         const uint32_t *part = x + GV_TEETH * j, *answers = got + GV_TEETH * j;
         for (size_t i = 0; i < size; i++) {
             uint32_t bits = pattern[i] + step, answer = answers[i];
-            changed |= bits ^ part[i];
+            if (!sealed) changed |= bits ^ part[i];
             if (kind == GV_NAN) other |= (answer & 0x7fffffffu) <= 0x7f800000u ? 1u : 0u;
             else other |= answer ^ (kind == GV_SAME ? bits : kind == GV_HALF ? bits - 0x800000u : constant);
         }
@@ -61,15 +61,18 @@ GV_INLINE gv_difference gv_compare_kind(const gv_span *span, int64_t kind, int64
     return (gv_difference){changed, other};
 }
 
-GV_CLONES static gv_difference gv_compare(const gv_span *span, int64_t first, const uint32_t *x, const uint32_t *got,
-                                          size_t n) {
-    switch (span->kind) {
-        case GV_SAME: return gv_compare_kind(span, GV_SAME, first, x, got, n);
-        case GV_HALF: return gv_compare_kind(span, GV_HALF, first, x, got, n);
-        case GV_CONSTANT: return gv_compare_kind(span, GV_CONSTANT, first, x, got, n);
-        default: return gv_compare_kind(span, GV_NAN, first, x, got, n);
+#define GV_DEFINE_COMPARE(name, sealed) \
+    GV_CLONES static gv_difference name(const gv_span *span, int64_t first, const uint32_t *x, const uint32_t *got, \
+                                        size_t n) { \
+        switch (span->kind) { \
+            case GV_SAME: return gv_compare_kind(span, GV_SAME, sealed, first, x, got, n); \
+            case GV_HALF: return gv_compare_kind(span, GV_HALF, sealed, first, x, got, n); \
+            case GV_CONSTANT: return gv_compare_kind(span, GV_CONSTANT, sealed, first, x, got, n); \
+            default: return gv_compare_kind(span, GV_NAN, sealed, first, x, got, n); \
+        } \
     }
-}
+GV_DEFINE_COMPARE(gv_compare, 0)
+GV_DEFINE_COMPARE(gv_compare_sealed, 1)
 
 /* sum of the errors of answers that are the leading term, of m consecutive inputs, as gv_judge_strip finds them */
 GV_CLONES static int64_t gv_drift_sum(int64_t first, gv_series series, double scale, size_t m) {
@@ -211,8 +214,9 @@ GV_CLONES static void gv_fill_comb_strip(gv_strip *s, int64_t first, const uint3
 #define GV_ADDED 0
 #define GV_CHANGED 1
 
-/* The answers to a comb of n inputs; GV_CHANGED when x is no longer what gv_comb wrote: nothing is kept then. */
-static int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const uint32_t *got, size_t n) {
+/* The answers to a comb of n inputs; GV_CHANGED when x is no longer what gv_comb wrote: nothing is kept then. Not looked
+   at where x is sealed. */
+static int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const uint32_t *got, int sealed, size_t n) {
     const gv_rules *rules = &r->rules;
     int64_t last = first + (int64_t)n - 1;
     gv_point start = {first, gv_ordinal(got[0], 32)};
@@ -221,13 +225,13 @@ static int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const ui
         const gv_span *span = &rules->spans[k];
         if (first < span->first || last > span->last || (first < 0) != (last < 0)) continue;
         if (span->kind == GV_CONSTANT && got[0] != (uint32_t)span->constant) continue;
-        gv_difference difference = gv_compare(span, first, x, got, n);
+        gv_difference difference = (sealed ? gv_compare_sealed : gv_compare)(span, first, x, got, n);
         if (difference.x) return GV_CHANGED;
         if (difference.got || !gv_add_settled(r, span, first, got, n)) continue;
         gv_end_run(r, start);
         return GV_ADDED;
     }
-    if (gv_is_changed(first, x, n)) return GV_CHANGED;
+    if (!sealed && gv_is_changed(first, x, n)) return GV_CHANGED;
     if (!gv_order_comb(r, got, n)) return GV_NO_MEMORY;
     for (size_t place = 0, m; place < n; place += m) {
         m = GV_STRIP - (place ? 0 : (size_t)(first & (GV_STRIP - 1))); /* whole blocks */
