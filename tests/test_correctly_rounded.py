@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import gelu_verify
 from gelu_verify import reference
 from gelu_verify._correctly_rounded import Kernel
-from gelu_verify.correctly_rounded import _KINDS, CHUNK, FUNCTIONS, _exactly, _general
+from gelu_verify.correctly_rounded import _KINDS, CHUNK, FUNCTIONS, _general, exactly
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
 from gelu_verify.resources import resource
@@ -105,7 +105,7 @@ def test_the_oracle_is_asked_where_the_bound_does_not_decide(function):
         assert (bits_of(y)[from_oracle] == 0x4242424242424242).all()
         assert np.array_equal(bits_of(y)[~from_oracle], want[~from_oracle])
     assert asked[: len(asked) // 2] == asked[len(asked) // 2 :]
-    assert [_exactly(function, bits) for bits in asked] == [int(want[x == bits][0]) for bits in asked]
+    assert [exactly(function, bits) for bits in asked] == [int(want[x == bits][0]) for bits in asked]
 
 
 # ---- layouts -------------------------------------------------------------------------------------
