@@ -38,7 +38,8 @@ def test_compiles_with_other_flags(build):
 
 
 def test_each_source_says_how_it_is_built():
-    assert {build.source.name for build in nvcc.builds()} == {path.name for path in resource("src/cuda").glob("*.cu")}
+    sources = {path.name for path in resource("src/cuda").glob("*.cu")} - {"verify.cu"}  # which test_device_sweep compiles
+    assert {build.source.name for build in nvcc.builds()} == sources
     for build in nvcc.builds():
         exact = build.source.name.endswith("_cr.cu")
         assert ("-fmad=false" in build.flags) == exact, "the shared headers count every rounding as written"
