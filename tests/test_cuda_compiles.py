@@ -38,7 +38,7 @@ def test_compiles_with_other_flags(build):
 
 
 def test_each_source_says_how_it_is_built():
-    sources = {path.name for path in resource("src/cuda").glob("*.cu")} - {"verify.cu"}  # which test_device_sweep compiles
+    sources = {path.name for path in resource("src/cuda").glob("*.cu")} - {"verify.cu"}  # test_device_sweep
     assert {build.source.name for build in nvcc.builds()} == sources
     for build in nvcc.builds():
         exact = build.source.name.endswith("_cr.cu")
