@@ -137,6 +137,7 @@ def test_a_required_device_that_is_missing_ends_with_3(tmp_path):
     done = subprocess.run(
         [
             sys.executable,
+            "-P",  # the installed package, not the checkout without extensions that pytest runs in
             "-m",
             "pytest",
             "-q",
