@@ -164,6 +164,10 @@ class Device:
         with self.current():
             return self.driver.mem_alloc(max(nbytes, 1))
 
+    def at(self, memory: Any, offset: int) -> int:
+        """The address so many bytes into device memory."""
+        return int(memory) + offset
+
     def copy_in(self, memory: Any, array: np.ndarray) -> None:
         """A contiguous array to the device."""
         with self.current():
