@@ -9,12 +9,14 @@ import base64
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .bucket_table import NOISE, Facts, Pieces, Table, finish, merge
+from .device_faults import kind_of
 from .device_sweep import OPEN, ROOM, TALLY, TILE, consecutive, counted, drawn, rules_record
 from .errors import OracleError, TargetFailure
 from .formats import Format, get_format, ordinals
@@ -44,6 +46,7 @@ class OnDevice:
     launch: Launch
     fmt: Format
     function: Function
+    seconds: float = 0.0  # of the last call: fill, kernel, judge, by the device's own clock
     _memory: dict[str, tuple[int, Any]] = field(default_factory=dict)
 
     def __call__(self, rules: np.ndarray, tiles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -58,10 +61,13 @@ class OnDevice:
         given = [self._given(name, array) for name, array in (("rules", rules), ("tiles", placed), ("count", count))]
         names = {"tallies": tallies, "answers": answers, "samples": sampled}
         taken = [self._room(name, array.nbytes) for name, array in names.items()]
-        for first, last, _ in spans:
-            self._start(placed[first:last], first, given, taken)
-            self._keep_samples(fixed, tiles[first:last], placed[first:last], taken[2])
-        device.synchronize()
+
+        def work() -> None:
+            for first, last, _ in spans:
+                self._start(placed[first:last], first, given, taken)
+                self._keep_samples(fixed, tiles[first:last], placed[first:last], taken[2])
+
+        self.seconds = device.seconds(work)
         left = int(device.copy_out(given[2], count)[0])
         for memory, array in zip(taken, names.values(), strict=True):
             device.copy_out(memory, array)
@@ -186,18 +192,29 @@ def _apart(spans: Sequence[tuple[int, int]], last: int) -> list[tuple[int, int]]
 
 def swept(target: Any, dtype: str, function: str) -> str:
     """The packed table of an exhaustive sweep; `target` lives here and has a `device` and a `launcher`."""
-    judge = OnDevice(target.device, target.launcher(dtype), get_format(dtype), get_function(function))
-    table = exhaustive(judge)
-    confirm(judge, table, target.name)
+    with _failing(target):
+        judge = OnDevice(target.device, target.launcher(dtype), get_format(dtype), get_function(function))
+        table = exhaustive(judge)
+        confirm(judge, table, target.name)
     return packed(table)
 
 
 def searched(target: Any, dtype: str, function: str, seed: int) -> str:
     """The packed table of what is drawn, and of the search from there for larger errors; it has no segments."""
-    judge = OnDevice(target.device, target.launcher(dtype), get_format(dtype), get_function(function))
-    table = search(judge, strata(judge, seed, PER_BUCKET), seed, ROUNDS, KEPT, EACH)
-    confirm(judge, table, target.name)
+    with _failing(target):
+        judge = OnDevice(target.device, target.launcher(dtype), get_format(dtype), get_function(function))
+        table = search(judge, strata(judge, seed, PER_BUCKET), seed, ROUNDS, KEPT, EACH)
+        confirm(judge, table, target.name)
     return packed(replace(table, segments=table.segments[:0]))  # they overlap: neighbours of neighbours are no news
+
+
+@contextmanager
+def _failing(target: Any) -> Iterator[None]:
+    """What CUDA says of a kernel there is its failure."""
+    try:
+        yield
+    except target.device.driver.Error as error:
+        raise TargetFailure(f"{target.name}: CUDA says {str(error)!r}", kind_of(str(error)) or "cuda") from error
 
 
 def confirm(judge: OnDevice, table: Table, name: str) -> None:

@@ -5,6 +5,7 @@ import os
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -168,8 +169,14 @@ def test_what_is_drawn_hangs_on_the_seed_alone(built):
     assert (x[0] != x[2]).mean() > 0.99
 
 
+class CudaError(Exception):
+    pass
+
+
 class Imitated:
     """What OnDevice asks of a device, done by the shim in this process's memory."""
+
+    driver = SimpleNamespace(Error=CudaError)
 
     def __init__(self, library):
         self.library = library
@@ -206,6 +213,10 @@ class Imitated:
         blocks = ctypes.c_size_t(grid)
         place = 1 if len(words) == 2 else 2  # after the tiles
         function(*arguments[:place], blocks, *arguments[place:])
+
+    def seconds(self, work):
+        work()
+        return 0.0
 
     def synchronize(self):
         pass
@@ -293,6 +304,16 @@ def test_a_sweep_of_float64_is_also_drawn_and_searched_on_the_device(judged_ther
         there["max_ulp"], abs=1e-5
     )
     assert sum(region["n"] for region in there["regions"]) > sum(region["n"] for region in here["regions"])
+
+
+def test_what_cuda_says_of_a_kernel_that_is_judged_there_is_its_failure(judged_there, monkeypatch):
+    def seconds(device, work):
+        raise CudaError("cuCtxSynchronize failed: an illegal memory access was encountered")
+
+    monkeypatch.setattr(Imitated, "seconds", seconds)
+    record = sweep(judged_there, make_plan("default", "gelu", "float64", 0), workers=1).record
+    assert record["failure_kind"] == "illegal address"
+    assert "illegal memory access" in record["failure"]
 
 
 def test_few_inputs_that_were_asked_for_are_all(judged_there):
