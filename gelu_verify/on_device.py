@@ -69,7 +69,8 @@ class OnDevice:
 
         self.seconds = device.seconds(work)
         left = int(device.copy_out(given[2], count)[0])
-        for memory, array in zip(taken, names.values(), strict=True):
+        kept = {**names, "answers": answers[:left]}  # the rest of that memory was never written
+        for memory, array in zip(taken, kept.values(), strict=True):
             device.copy_out(memory, array)
         samples = np.array([fixed["bits"], sampled], np.uint64).T
         return tallies, answers[:left] if left <= ROOM else np.zeros(left, OPEN), samples[np.argsort(samples[:, 0])]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -246,7 +247,9 @@ def _driver() -> ModuleType:
     except ModuleNotFoundError:
         raise TargetUnavailable("pycuda is not installed") from None
     try:
-        driver = importlib.import_module("pycuda.driver")
+        with warnings.catch_warnings():  # what it says of Python's or its own future is not ours to fail on
+            warnings.simplefilter("ignore")
+            driver = importlib.import_module("pycuda.driver")
     except ImportError as error:  # it is linked with libcuda.so.1
         raise TargetUnavailable(f"no CUDA driver: {error}") from error
     try:
