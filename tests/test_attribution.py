@@ -54,7 +54,7 @@ def modelled(form, *, stored=None, blocks=None, working=None):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_operation_is_rounded_once(dtype, data):
     fmt = get_format(dtype)
     finite = st.integers(0, (1 << fmt.width) - 1).filter(fmt.is_finite)
