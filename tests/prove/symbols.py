@@ -159,5 +159,6 @@ PIECE = {
     "gv_piece_sum": f"{{{V_OF_H}.hi, ((gv_lanes_madd(gv_lanes_last_bits(c[2], 32), h, {T1_H}.lo) + c[2]) + "
     f"({T0_T1_H}.lo + {V_OF_H}.lo)), gv_lanes_madd(gv_lanes_abs({Q_OF_H}), gv_lanes_all(f.q_loss), "
     "gv_lanes_last_bits(c[6], 50))}",
-    "gv_lanes_fast_two_sum": "{(a + b), (b - ((a + b) - a))}",
+    "gv_lanes_pair_make": "{hi, lo}",
+    "gv_lanes_fast_two_sum": "gv_lanes_pair_make((a + b), (b - ((a + b) - a)))",
 }
