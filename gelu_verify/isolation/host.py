@@ -147,13 +147,18 @@ class Host:
     def _living(self) -> Child:
         """The child, with all that was loaded before."""
         with self._lock:
-            if self._closed:
-                raise TargetFailure("the run was ended", "killed")
+            self._check_open()
             if self._child is None:
-                self._child = Child(self.label)
+                self._child = Child(self.label, self.limits.niceness)
+                self._check_open()  # closed meanwhile, by who does not wait for our lock
                 for key, loading in self._loaded.items():
                     self._load(self._child, key, loading)
             return self._child
+
+    def _check_open(self) -> None:
+        if self._closed:
+            self.close()
+            raise TargetFailure("the run was ended", "killed")
 
     def _load(self, child: Child, key: str, loading: Loading) -> dict[str, Any]:
         try:
@@ -177,10 +182,9 @@ class Host:
             child.close()
 
     def close(self) -> None:
-        """End the child; who still waits for an answer is told so."""
-        with self._lock:
-            self._closed = True
-            child, self._child = self._child, None
+        """End the child; who still waits for an answer is told so, and who waits for it to load too: no lock."""
+        self._closed = True
+        child, self._child = self._child, None
         if child is not None:
             child.close()
 
