@@ -83,8 +83,8 @@ def wait_for(condition, seconds=20):
         ("crashes", "SIGSEGV"),
         ("hangs", "did not return within 1.5 s"),
         ("raises", "ValueError: three"),
-        ("leaves", "exit code 7"),
-        ("grows", "memory"),
+        pytest.param("leaves", "exit code 7", marks=pytest.mark.service),
+        pytest.param("grows", "memory", marks=pytest.mark.service),
     ],
 )
 def test_what_breaks_down_is_a_row(environment, family, words):
@@ -101,6 +101,7 @@ def test_what_breaks_down_is_a_row(environment, family, words):
     assert not alive(pid)
 
 
+@pytest.mark.service
 def test_what_prints_is_told_beside_its_answer(environment):
     with asking("prints") as client:
         row = rows(client, "prints")["prints.breaks"]
@@ -113,8 +114,8 @@ def test_what_prints_is_told_beside_its_answer(environment):
     [
         ("stillborn", "SIGABRT"),
         ("sleeper", "sleeper did not answer within 2 s"),
-        ("absentee", "nobody_has_this"),
-        ("leaver", "while it was loaded"),
+        pytest.param("absentee", "nobody_has_this", marks=pytest.mark.service),
+        pytest.param("leaver", "while it was loaded", marks=pytest.mark.service),
     ],
 )
 def test_what_cannot_be_loaded_is_absent(environment, family, words):
@@ -131,6 +132,7 @@ def test_what_cannot_be_loaded_is_absent(environment, family, words):
         assert time.monotonic() - start < 1.0  # it is not tried again at once
 
 
+@pytest.mark.service
 def test_what_failed_is_asked_again_some_time(environment):
     with asking("raises", "absentee", family_again_s=0.0) as client:
         for family in ("raises", "absentee"):
@@ -141,7 +143,9 @@ def test_what_failed_is_asked_again_some_time(environment):
 # ---- real libraries ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", ["scipy", "jax", "onnxruntime"])
+@pytest.mark.parametrize(
+    "family", ["scipy", *(pytest.param(name, marks=pytest.mark.service) for name in ("jax", "onnxruntime"))]
+)
 def test_a_real_library_answers_as_it_does_here(family):
     pytest.importorskip(family)
     with asking(family, family_call_s=60.0, family_s=120.0, family_bytes=1 << 32) as client:
@@ -200,6 +204,7 @@ def test_so_many_at_work_and_so_many_awake(environment):
         assert [name for name, each in members(client).items() if each.awake] == ["slow", "prints"]
 
 
+@pytest.mark.service
 def test_what_nobody_asks_ends(environment):
     with asking("raises", family_idle_s=0.3) as client:
         rows(client, "raises", "/v1/answers/relu/float32/1")
@@ -210,6 +215,7 @@ def test_what_nobody_asks_ends(environment):
         assert child_of(members(client)["raises"]) != pid
 
 
+@pytest.mark.service
 def test_what_was_answered_is_not_asked_again(environment):
     with asking("slow", family_idle_s=0.0) as client:
         first = rows(client, "slow")
@@ -268,8 +274,15 @@ def test_nothing_is_started_before_the_first_question_and_look_ups_never_wait(en
         assert [each.result() for each in stuck] == [b"", b""]
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.parametrize("family", ["hangs", "sleeper"])
+@pytest.mark.parametrize(
+    ("family", "end"),
+    [
+        ("hangs", signal.SIGKILL),
+        ("sleeper", signal.SIGTERM),
+        pytest.param("sleeper", signal.SIGKILL, marks=pytest.mark.service),
+        pytest.param("hangs", signal.SIGTERM, marks=pytest.mark.service),
+    ],
+)
 def test_the_end_of_the_server_is_the_end_of_all(environment, family, end):
     """In the middle of a call that hangs, and of an import that does."""
     with serving("--answers", f"raises,{family}", env=environment) as server, ThreadPoolExecutor(1) as pool:

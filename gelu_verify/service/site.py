@@ -53,7 +53,11 @@ def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] 
 
 
 def _files(functions: Sequence[str], library: Library) -> Files:
-    yield "v1/functions.json", encoded(catalogue(static=True))
+    whole = catalogue(static=True)
+    yield (
+        "v1/functions.json",
+        encoded({**whole, "functions": [f for f in whole["functions"] if f["name"] in functions]}),
+    )
     for name, content in assets().items():
         yield ("index.html" if name == "index.html" else f"assets/{name}"), content
     yield from _tables(functions)
