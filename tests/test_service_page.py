@@ -1,7 +1,7 @@
 """The page in Chromium: look up, share, step, upload, browse; on a desk and on a phone; with a keyboard; no server.
 
-Needs playwright, a Chromium (of the system, or `playwright install chromium`) and the axe-core that axe-playwright-python
-brings: `tox -e service` has them.
+Needs playwright, a Chromium (of the system, or `playwright install chromium`) and the axe-core that
+axe-playwright-python brings: `tox -e service` has them.
 """
 
 import functools
@@ -16,8 +16,6 @@ import pytest
 import requiring
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
-playwright = requiring.module("playwright.sync_api")
-requiring.module("axe_playwright_python")
 from click.testing import CliRunner
 from serving import TOKEN, serving
 
@@ -26,6 +24,8 @@ from gelu_verify.formats import get_format
 from gelu_verify.reference import reference_bits
 from gelu_verify.service.judging import inputs
 
+playwright = requiring.module("playwright.sync_api")
+requiring.module("axe_playwright_python")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 pytestmark = pytest.mark.service

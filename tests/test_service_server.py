@@ -13,6 +13,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import numpy as np
@@ -324,10 +325,12 @@ def test_a_disk_that_fills_up_keeps_what_was_told(tmp_path):
     store.mkdir()
     with serving("--store", store, wrapper=mounting(f"mount -t tmpfs -o size=512k tmpfs {store}")) as server:
         told = []
-        with pytest.raises(OSError, match="507"):
+        with contextlib.suppress(HTTPError):
             for _ in range(200):
                 told.append(upload(server)["links"]["run"].rpartition("/")[2])
-        assert told
+        assert 0 < len(told) < 200
+        with pytest.raises(OSError, match="507"):
+            upload(server)
         assert sorted(names(server)) == sorted(told)
         assert alive(server)
         seen = Path(f"/proc/{server.process.pid}/root{store}/runs")
