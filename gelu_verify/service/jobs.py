@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UnstoredRun:
-    """What the report needs of a run, of a result that is not stored; buckets packed, for they are 13 MB."""
+    """What the report needs of a run, of a result that is not stored; buckets packed, for they are large."""
 
     manifest: dict[str, Any]
     record: Record
