@@ -47,13 +47,18 @@ def header_versions(folder: str, *shared: str) -> str:
     return ";".join(f"{name}={value}" for name, value in zip(names, hashes, strict=True))
 
 
-KERNELS = ("kernels/half.h", "kernels/arithmetic.h", "kernels/instance.h", "kernels/kernels.h")
-PUBLISHED = (
-    "kernels/half.h",
-    "kernels/arithmetic.h",
-    *(f"published/{name}.h" for name in ("instance", "published", "rounding", "rational_tanh", "onednn_erf")),
+ARITHMETIC = tuple(
+    f"kernels/{name}.h"
+    for name in (
+        *("half", "arithmetic", "kernel", "no_arithmetic", "every_operation", "by_float32", "by_float64"),
+        *("float16", "bfloat16", "float32", "float64"),
+    )
 )
-
+KERNELS = (*ARITHMETIC, "kernels/instance.h", "kernels/kernels.h")
+PUBLISHED = (
+    *ARITHMETIC,
+    *(f"published/{name}.h" for name in ("instance", "words", "published", "rounding", "rational_tanh", "onednn_erf")),
+)
 
 EXTENSIONS = [
     extension("gelu_verify._core", "core.pyx", "core", headers=CORE),

@@ -7,7 +7,6 @@ consecutive (float32), or drawn one from each of as many strata (float64), on th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -180,13 +179,3 @@ def _asked(fmt: Format, function: Function, left: np.ndarray) -> tuple[list[Tabl
         reduction.add_outcome(Outcome(x_bits, got_bits, want_bits, np.array([error]), np.array([faithful])))
         tables.append(reduction.table())
     return tables, facts
-
-
-def chunks(fmt: Format, spans: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Parts of spans of ordinals, of at most `size` inputs (a multiple of a bucket), cut where buckets are."""
-    step = 1 << (fmt.width - BUCKET)
-    for first, last in spans:
-        while first <= last:
-            end = min(last, (first // step) * step + max(size, step) - 1)
-            yield first, end
-            first = end + 1

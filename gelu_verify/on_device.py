@@ -1,6 +1,6 @@
-"""A kernel on a CUDA device and the code that judges it there, chunk by chunk; only records come back.
+"""A kernel on a CUDA device and the code that judges it there, batch after batch; only records come back.
 
-`swept` is called where the device is, in the child of the family; what it returns crosses as text.
+`swept` and `searched` are called where the device is, in the child of the family; what they return crosses as text.
 """
 
 from __future__ import annotations
@@ -8,25 +8,32 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .bucket_table import Facts, Pieces, Table, finish, merge
-from .device_sweep import OPEN, ROOM, TALLY, chunks, consecutive, counted, drawn, rules_record
+from .bucket_table import NOISE, Facts, Pieces, Table, finish, merge
+from .device_faults import kind_of
+from .device_sweep import OPEN, ROOM, TALLY, TILE, consecutive, counted, drawn, rules_record
+from .errors import OracleError, TargetFailure
 from .formats import Format, get_format, ordinals
 from .functions import Function, get_function
+from .oracle import judge_exactly
 from .points import fixed_bits
 from .resources import resource
+from .sweep import LARGEST
 
 if TYPE_CHECKING:
     from .kernels.cuda import Device
 
 BLOCK = 256
-CHUNK = 1 << 28  # inputs at once: 1 GiB of float32, and as much of answers
+BATCH = 1 << 30  # bytes of inputs that are in memory at once, and as many of answers
 PER_BUCKET = 1 << 12  # float64 inputs drawn from each bucket: 2^28 in all
+ROUNDS, KEPT, EACH = 8, 256, 1 << 14  # of the search: how often, around how many inputs, with how many drawn at each
+UNWRITTEN = 0xFF  # bytes of answers before a call: NaN in every format
 
 Launch = Callable[[Any, Any, int], None]  # the kernel under test: input, output, number
 
@@ -39,24 +46,54 @@ class OnDevice:
     launch: Launch
     fmt: Format
     function: Function
+    seconds: float = 0.0  # of the last call: fill, kernel, judge, by the device's own clock
     _memory: dict[str, tuple[int, Any]] = field(default_factory=dict)
 
     def __call__(self, rules: np.ndarray, tiles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        device, width, size = self.device, self.fmt.width, int((tiles["place"] + tiles["count"]).max())
-        size = -(-size // BLOCK) * BLOCK
-        x, y = (self._room(name, size * width // 8) for name in "xy")
-        tallies, answers, count = np.zeros(len(tiles), TALLY), np.zeros(ROOM, OPEN), np.zeros(1, np.uint32)
-        given = [self._given(name, array) for name, array in (("rules", rules), ("tiles", tiles), ("count", count))]
-        taken = [self._room(name, array.nbytes) for name, array in (("tallies", tallies), ("answers", answers))]
-        device.launch(self._function(f"gv_fill_{width}"), len(tiles), BLOCK, given[1], x)
-        self.launch(x, y, size)
-        words = given[0], given[1], x, y, taken[0], taken[1], given[2], np.uint32(ROOM)
-        device.launch(self._function(f"gv_verify_{width}"), len(tiles), BLOCK, *words)
-        device.synchronize()
+        """All batches are started one after the other; then it waits once."""
+        device, fixed = self.device, self._fixed(tiles)
+        tallies, answers, count = np.empty(len(tiles), TALLY), np.zeros(ROOM, OPEN), np.zeros(1, np.uint32)
+        sampled = np.zeros(len(fixed), self.fmt.uint)
+        spans = list(_batches(tiles, 8 * BATCH // self.fmt.width))
+        placed = tiles.copy()
+        for first, last, base in spans:
+            placed["place"][first:last] -= base
+        given = [self._given(name, array) for name, array in (("rules", rules), ("tiles", placed), ("count", count))]
+        names = {"tallies": tallies, "answers": answers, "samples": sampled}
+        taken = [self._room(name, array.nbytes) for name, array in names.items()]
+
+        def work() -> None:
+            for first, last, _ in spans:
+                self._start(placed[first:last], first, given, taken)
+                self._keep_samples(fixed, tiles[first:last], placed[first:last], taken[2])
+
+        self.seconds = device.seconds(work)
         left = int(device.copy_out(given[2], count)[0])
-        device.copy_out(taken[0], tallies)
-        answers = device.copy_out(taken[1], answers) if left else answers
-        return tallies, answers[:left] if left <= ROOM else np.zeros(left, OPEN), self._samples(tiles, y)
+        kept = {**names, "answers": answers[:left]}  # the rest of that memory was never written
+        for memory, array in zip(taken, kept.values(), strict=True):
+            device.copy_out(memory, array)
+        samples = np.array([fixed["bits"], sampled], np.uint64).T
+        return tallies, answers[:left] if left <= ROOM else np.zeros(left, OPEN), samples[np.argsort(samples[:, 0])]
+
+    def answers(self, x_bits: np.ndarray) -> np.ndarray:
+        """What the kernel makes of these inputs."""
+        x, y = self._given("x", x_bits), self._room("y", x_bits.nbytes)
+        self.device.fill(y, UNWRITTEN, x_bits.nbytes)
+        self.launch(x, y, len(x_bits))
+        self.device.synchronize()
+        return self.device.copy_out(y, np.empty_like(x_bits))
+
+    def _start(self, tiles: np.ndarray, first: int, given: Sequence[Any], taken: Sequence[Any]) -> None:
+        """Fill, call, judge: a batch, whose tiles and tallies lie from number `first` on."""
+        device, width, size = self.device, self.fmt.width, int((tiles["place"] + tiles["count"]).max())
+        x, y = (self._room(name, size * width // 8) for name in "xy")
+        there = device.at(given[1], first * TILE.itemsize)
+        device.launch(self._function(f"gv_fill_{width}"), len(tiles), BLOCK, there, x)
+        device.fill(y, UNWRITTEN, size * width // 8)
+        self.launch(x, y, size)
+        tallies = device.at(taken[0], first * TALLY.itemsize)
+        words = given[0], there, x, y, tallies, taken[1], given[2], np.uint32(ROOM)
+        device.launch(self._function(f"gv_verify_{width}"), len(tiles), BLOCK, *words)
 
     def _room(self, name: str, nbytes: int) -> Any:
         if self._memory.get(name, (-1, None))[0] < nbytes:
@@ -72,16 +109,33 @@ class OnDevice:
     def _function(self, symbol: str) -> Any:
         return self.device.compile(resource("src/cuda/verify.cu"), flags(self.function)).function(symbol)
 
-    def _samples(self, tiles: np.ndarray, y: Any) -> np.ndarray:
-        """Fixed inputs among consecutive ones, with their answers."""
+    def _fixed(self, tiles: np.ndarray) -> np.ndarray:
+        """Fixed inputs among consecutive ones: bits and ordinals, ascending."""
+        bits = fixed_bits(self.function.name, self.fmt.name) if (tiles["step"] == 1).all() else ()
+        found = np.zeros(len(bits), [("ordinal", "i8"), ("bits", "u8")])
+        found["bits"] = bits
+        found["ordinal"] = ordinals(self.fmt, found["bits"].astype(self.fmt.uint))
         first, last = int(tiles["first"][0]), int(tiles["first"][-1] + tiles["count"][-1]) - 1
-        met = []
-        for bits in fixed_bits(self.function.name, self.fmt.name) if (tiles["step"] == 1).all() else ():
-            ordinal = int(ordinals(self.fmt, np.array([bits], self.fmt.uint))[0])
-            if first <= ordinal <= last:
-                place = int(y) + (int(tiles["place"][0]) + ordinal - first) * (self.fmt.width // 8)
-                met.append((int(bits), int(self.device.copy_out(place, np.zeros(1, self.fmt.uint))[0])))
-        return np.array(sorted(met), np.uint64).reshape(-1, 2)
+        return np.unique(found[(found["ordinal"] >= first) & (found["ordinal"] <= last)])
+
+    def _keep_samples(self, fixed: np.ndarray, tiles: np.ndarray, placed: np.ndarray, samples: Any) -> None:
+        """Copy the answers to fixed inputs before the next batch is written over them."""
+        size, first = self.fmt.width // 8, int(tiles["first"][0])
+        end = int(tiles["first"][-1] + tiles["count"][-1])
+        for index in np.flatnonzero((fixed["ordinal"] >= first) & (fixed["ordinal"] < end)):
+            place = int(placed["place"][0]) + int(fixed["ordinal"][index]) - first
+            to, answer = self.device.at(samples, int(index) * size), self.device.at(self._memory["y"][1], place * size)
+            self.device.copy(to, answer, size)
+
+
+def _batches(tiles: np.ndarray, most: int) -> Iterator[tuple[int, int, int]]:
+    """(first, end, base): tiles that lie in `most` places from base on, a multiple of BLOCK, or one that does not."""
+    ends, first = tiles["place"] + tiles["count"], 0
+    while first < len(tiles):
+        base = int(tiles["place"][first]) // BLOCK * BLOCK
+        end = max(first + 1, int(np.searchsorted(ends, base + most, side="right")))
+        yield first, end, base
+        first = end
 
 
 def flags(function: Function) -> list[str]:
@@ -94,12 +148,11 @@ def exhaustive(judge: OnDevice) -> Table:
     """All 2^32 inputs of float32."""
     fmt, function = judge.fmt, judge.function
     rules, half = rules_record(fmt, function), 1 << (fmt.width - 1)
-    parts = chunks(fmt, [(-half, half - 1)], CHUNK)
-    tables = [counted(fmt, function, consecutive(fmt, rules, *part), judge, rules) for part in parts]
-    return finish(merge(tables), Pieces.of(function, fmt))
+    tiles = consecutive(fmt, rules, -half, half - 1)
+    return finish(counted(fmt, function, tiles, judge, rules), Pieces.of(function, fmt))
 
 
-def strata(judge: OnDevice, seed: int, per_bucket: int = PER_BUCKET) -> Table:
+def strata(judge: OnDevice, seed: int, per_bucket: int) -> Table:
     """Numbers of float64, `per_bucket` drawn from each bucket."""
     fmt, function = judge.fmt, judge.function
     rules, last = rules_record(fmt, function), fmt.ordinal(fmt.max_finite)
@@ -107,7 +160,7 @@ def strata(judge: OnDevice, seed: int, per_bucket: int = PER_BUCKET) -> Table:
     return finish(counted(fmt, function, tiles, judge, rules), Pieces.of(function, fmt))
 
 
-def search(judge: OnDevice, found: Table, seed: int, rounds: int = 8, kept: int = 256, each: int = 1 << 14) -> Table:
+def search(judge: OnDevice, found: Table, seed: int, rounds: int, kept: int, each: int) -> Table:
     """Around the worst inputs of `found`, nearer and nearer: what the drawn inputs of the last round come to."""
     fmt, function = judge.fmt, judge.function
     rules, reach = rules_record(fmt, function), 1 << (fmt.width - 18)
@@ -139,9 +192,55 @@ def _apart(spans: Sequence[tuple[int, int]], last: int) -> list[tuple[int, int]]
 
 
 def swept(target: Any, dtype: str, function: str) -> str:
-    """The packed table of an exhaustive sweep; `target` lives here and has a `device` and `launch_on`."""
-    judge = OnDevice(target.device, target.launcher(dtype), get_format(dtype), get_function(function))
-    return packed(exhaustive(judge))
+    """The packed table of an exhaustive sweep; `target` lives here and has a `device` and a `launcher`."""
+    with _failing(target):
+        judge = OnDevice(target.device, target.launcher(dtype), get_format(dtype), get_function(function))
+        table = exhaustive(judge)
+        confirm(judge, table, target.name)
+    return packed(table)
+
+
+def searched(target: Any, dtype: str, function: str, seed: int) -> str:
+    """The packed table of what is drawn, and of the search from there for larger errors; it has no segments."""
+    with _failing(target):
+        judge = OnDevice(target.device, target.launcher(dtype), get_format(dtype), get_function(function))
+        table = search(judge, strata(judge, seed, PER_BUCKET), seed, ROUNDS, KEPT, EACH)
+        confirm(judge, table, target.name)
+    return packed(replace(table, segments=table.segments[:0]))  # they overlap: neighbours of neighbours are no news
+
+
+@contextmanager
+def _failing(target: Any) -> Iterator[None]:
+    """What CUDA says of a kernel there is its failure."""
+    try:
+        yield
+    except target.device.driver.Error as error:
+        raise TargetFailure(f"{target.name}: CUDA says {str(error)!r}", kind_of(str(error)) or "cuda") from error
+
+
+def confirm(judge: OnDevice, table: Table, name: str) -> None:
+    """Ask again for the largest error: the kernel for its answer, the oracle for what it is worth.
+
+    Raises
+    ------
+    TargetFailure : the kernel gives another answer than in the sweep
+    OracleError : the device judged it otherwise
+    """
+    fmt, row = judge.fmt, table.worst()
+    if row is None:
+        return
+    x, got, want = (int(table.columns[f"max_error_{what}"][row]) for what in ("x", "got", "want"))
+    asked = np.array([x], fmt.uint)
+    if (again := int(judge.answers(asked)[0])) != got:
+        told = f"{fmt.bits_text(again)} and {fmt.bits_text(got)} at {fmt.bits_text(x)}"
+        failure = TargetFailure(f"{name} gave other bits when it was called again: {told}", "nondeterministic")
+        failure.inputs = asked
+        raise failure
+    true, error, _ = judge_exactly(judge.function, fmt, x, got)
+    largest = float(table.columns["max_error"][row])
+    if true != want or not abs(min(abs(error), LARGEST) - largest) <= NOISE + 2.0**-40 * largest:
+        told = f"{largest} ulp of {fmt.bits_text(want)}, it is {abs(error)} ulp of {fmt.bits_text(true)}"
+        raise OracleError(f"{name} at {fmt.bits_text(x)}: the device says {told}")
 
 
 def packed(table: Table) -> str:

@@ -74,7 +74,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Plan:
-    """Inputs for one function and dtype; `exhaustive` when every bit pattern of the dtype is in."""
+    """Inputs for one function and dtype; `exhaustive` when every bit pattern of the dtype is in.
+
+    `dense`: what it stands for is all of the dtype, so that a device that judges may draw billions more.
+    """
 
     name: str
     function: str
@@ -84,15 +87,17 @@ class Plan:
     size: int
     chunks: Sequence[Chunk]
     spans: Spans | None = None
+    dense: bool = False
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a plan chooses: spans of ordinals, or explicit ordinals (sorted, unique)."""
+    """What a plan chooses: spans of ordinals, or explicit ordinals (sorted, unique); dense: as in Plan."""
 
     spans: Spans = ()
     explicit: np.ndarray | None = None
     chunk: int = CHUNK
+    dense: bool = False
 
 
 Chooser = Callable[[Function, Format, int], Inputs]
@@ -144,7 +149,7 @@ def _made(name: str, function: str, dtype: str, seed: int, spans: Spans | None) 
         chunks: Sequence[Chunk] = SpanChunks(dtype, seed, inputs.spans, inputs.chunk)
     else:
         size, chunks = len(inputs.explicit), _explicit_chunks(dtype, seed, inputs.explicit, inputs.chunk)
-    return Plan(name, function, dtype, seed, size == 1 << fmt.width, size, chunks, spans)
+    return Plan(name, function, dtype, seed, size == 1 << fmt.width, size, chunks, spans, inputs.dense)
 
 
 # ---- chunks --------------------------------------------------------------------------------------
@@ -241,7 +246,8 @@ def strata(function: Function, fmt: Format, seed: int) -> Inputs:
         *_where_it_matters(rng, function, fmt, size),
         _runs(rng, function, fmt, size),
     ]
-    return Inputs(explicit=_filled(rng, function, fmt, base, CHUNKS[fmt.width]), chunk=CHUNKS[fmt.width])
+    explicit = _filled(rng, function, fmt, base, CHUNKS[fmt.width])
+    return Inputs(explicit=explicit, chunk=CHUNKS[fmt.width], dense=True)
 
 
 @_plan

@@ -116,6 +116,13 @@ def sweep(
     return Result({**identity, **_measures(evidence, findings), **fault}, table, time)
 
 
+def is_judged_there(target: Target, plan: Plan) -> bool:
+    """Whether a device judges its own answers: to all of float32, or to what it draws of float64 beside the plan."""
+    judged = Reduction.judges(get_format("float32"), get_function(plan.function))
+    by_width = {32: plan.exhaustive, 64: plan.dense}
+    return target.judged_there and judged and by_width.get(get_format(plan.dtype).width, False)
+
+
 def available_cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -142,8 +149,8 @@ class _Sweep:
     def run(self, workers: int) -> tuple[Table, Time]:
         """The merged table; the failure raised is that of the first chunk that fails."""
         start, threads = perf_counter(), min(workers, len(self._plan.chunks))
-        judged = Reduction.judges(self._fmt, self._function) and self._fmt.width == 32
-        if self._target.judged_there and self._plan.exhaustive and judged:
+        there = is_judged_there(self._target, self._plan)
+        if there and self._plan.exhaustive:
             return self._judged_there(start)
         if threads == 1:
             tables = [self._work()]
@@ -157,6 +164,11 @@ class _Sweep:
         if self._failures:
             raise self._failures[min(self._failures)]
         table = finish(merge([table for table in tables if table is not None]), self._pieces)
+        if there:
+            from .on_device import searched, unpacked
+
+            packed = self._target.apply(searched, self._fmt.name, self._function.name, self._plan.seed)
+            table = merge([table, unpacked(packed)])
         return table, Time(perf_counter() - start, self._target_s, threads)
 
     def _judged_there(self, start: float) -> tuple[Table, Time]:
@@ -323,18 +335,27 @@ def _identity(target: Target, plan: Plan) -> Record:
         "ranges": ranges or None,
         "n": plan.size,
         "bound": "=" if plan.exhaustive else ">=",
+        "bound_kind": _bound_kind(target, plan),
         "repeat": shlex.join([*command, *(word for text in ranges for word in ("--bits", text))]),
     }
 
 
+def _bound_kind(target: Target, plan: Plan) -> str:
+    """How the largest error was looked for."""
+    if plan.exhaustive:
+        return "exhaustive"
+    return "searched" if is_judged_there(target, plan) else "sampled"
+
+
 def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
     fmt, table, function = evidence.fmt, evidence.table, evidence.function
-    columns, n = table.columns, evidence.plan.size
+    columns, n = table.columns, table.total("n")
     scored = int(table.hist.sum(dtype=np.int64))
     worst = table.worst()
     max_ulp = None if worst is None else float(columns["max_error"][worst])
     return {
         **_NOTHING,
+        "n": n,
         "max_ulp": max_ulp,
         "witness": _witness(fmt, columns, worst),
         "mean_ulp": table.total("error_sum") / SUM_SCALE / scored if scored else None,

@@ -11,15 +11,15 @@ from gelu_verify.formats import Format
 from gelu_verify.functions import Function
 
 
-def _phi(x):
+def phi(x):
     return (-x * x / 2).exp() / (2 * arb.pi()).sqrt()
 
 
-def _normcdf(x):
+def normcdf(x):
     return (-x / arb(2).sqrt()).erfc() / 2
 
 
-def _sigmoid(s):
+def sigmoid(s):
     return 1 / (1 + (-s).exp())
 
 
@@ -33,34 +33,34 @@ def _sigmoid_slope(x):
     return k * x, k
 
 
-def _logistic(slope):
-    return lambda x: x * _sigmoid(slope(x)[0])
+def logistic(slope):
+    return lambda x: x * sigmoid(slope(x)[0])
 
 
-def _logistic_grad(slope):
+def logistic_grad(slope):
     def grad(x):
         s, ds = slope(x)
-        return _sigmoid(s) * (1 + x * ds * _sigmoid(-s))
+        return sigmoid(s) * (1 + x * ds * sigmoid(-s))
 
     return grad
 
 
 ARB = {
-    "gelu": lambda x: x * _normcdf(x),
-    "gelu_grad": lambda x: _normcdf(x) + x * _phi(x),
-    "gelu_tanh": _logistic(_tanh_slope),
-    "gelu_tanh_grad": _logistic_grad(_tanh_slope),
-    "gelu_sigmoid": _logistic(_sigmoid_slope),
-    "gelu_sigmoid_grad": _logistic_grad(_sigmoid_slope),
-    "silu": _logistic(lambda x: (x, arb(1))),
-    "silu_grad": _logistic_grad(lambda x: (x, arb(1))),
+    "gelu": lambda x: x * normcdf(x),
+    "gelu_grad": lambda x: normcdf(x) + x * phi(x),
+    "gelu_tanh": logistic(_tanh_slope),
+    "gelu_tanh_grad": logistic_grad(_tanh_slope),
+    "gelu_sigmoid": logistic(_sigmoid_slope),
+    "gelu_sigmoid_grad": logistic_grad(_sigmoid_slope),
+    "silu": logistic(lambda x: (x, arb(1))),
+    "silu_grad": logistic_grad(lambda x: (x, arb(1))),
     "relu": lambda x: x if x > 0 else arb(0),
     "elu": lambda x: x if x > 0 else x.expm1(),
     "erf": lambda x: x.erf(),
     "erfc": lambda x: x.erfc(),
-    "normcdf": _normcdf,
+    "normcdf": normcdf,
     "tanh": lambda x: x.tanh(),
-    "sigmoid": _sigmoid,
+    "sigmoid": sigmoid,
     "exp": lambda x: x.exp(),
 }
 

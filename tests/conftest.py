@@ -2,12 +2,15 @@
 
 import os
 
+import hypothesis
 import pytest
 
 from gelu_verify.errors import TargetUnavailable
 from gelu_verify.kernels import cuda
 
 MISSING = 3  # a required measurement is not there
+hypothesis.settings.register_profile("no clock", deadline=None)
+hypothesis.settings.load_profile("no clock")
 REQUIRED = "gpu" in os.environ.get("GELU_VERIFY_REQUIRE", "").split(",")
 
 

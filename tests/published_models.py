@@ -306,9 +306,12 @@ def onnx_tanh(x):
     return by_tanh(x, (x + x.call("pow", 3.0) * cube) * constant.call("sqrt"))
 
 
-def candle(x):
-    scale = (2 / Number(x.fmt, x.exact(math.pi))).call("sqrt")
-    return by_tanh(x, u_factored(x, scale))
+def candle_erf(x):
+    return ((x * SQRT_HALF).call("erf") + 1) * 0.5 * x
+
+
+def flaggems(x):
+    return ((x * 0.5).to("float32") * ((x.to("float32") * 0.7071067811).call("erf") + 1)).to(x.fmt.name)
 
 
 def te_gelu(x):
@@ -327,7 +330,7 @@ def gelu_grad(x):
 
 
 def pytorch_tanh_grad(x):
-    return tanh_grad(x, u_cubic(x), (x * (x.new(Fraction(3)) * 0.044715) * x + 1) * SQRT_2_OVER_PI)
+    return tanh_grad(x, u_cubic(x), (x * x * (x.new(Fraction(3)) * 0.044715) + 1) * SQRT_2_OVER_PI)
 
 
 def swapped(x):
@@ -368,23 +371,23 @@ def ttnn_erf(x):
 
 
 NATIVE, HALVES, SINGLE = ("float16", "bfloat16", "float32", "float64"), ("float16", "bfloat16"), ("float32",)
-UP_TO_32 = ("float16", "bfloat16", "float32")
+UP_TO_32, F16_AND_F32 = ("float16", "bfloat16", "float32"), ("float16", "float32")
 MODELS = {  # name: (dtypes, formula), ...
     "burn-gelu": [(NATIVE, lambda x: x * ((x / SQRT_2).call("erf") + 1) / 2)],
     "burn-gelu_grad": [(NATIVE, burn_grad)],
-    "candle-gelu": [(NATIVE, candle)],
-    "candle-gelu_erf": [(NATIVE, wide(lambda x: ((x / SQRT_2).call("erf") + 1) * 0.5 * x, "float64"))],
+    "candle-gelu": [(NATIVE, lambda x: by_tanh(x, u_factored(x)))],
+    "candle-gelu_erf": [(HALVES, wide(candle_erf, "float64")), (("float32", "float64"), candle_erf)],
     "candle-gelu_grad": [(NATIVE, candle_grad)],
-    "coreml-exact": [(UP_TO_32, wide(lambda x: by_erf(x, x / SQRT_2)))],
-    "coreml-tanh_approximation": [(UP_TO_32, wide(lambda x: by_tanh(x, u_cubic(x))))],
-    "coreml-sigmoid_approximation": [(UP_TO_32, wide(quick))],
+    "coreml-exact": [(F16_AND_F32, wide(lambda x: by_erf(x, x / SQRT_2)))],
+    "coreml-tanh_approximation": [(F16_AND_F32, wide(lambda x: by_tanh(x, u_cubic(x))))],
+    "coreml-sigmoid_approximation": [(F16_AND_F32, wide(quick))],
     "cutlass-gelu": [(NATIVE, lambda x: by_erf(x, x / SQRT_2))],
     "cutlass-gelu_taylor": [(NATIVE, lambda x: by_tanh(x, u_factored(x)))],
     "cutlass-gelu_taylor_array": [
         (("float16",), lambda x: by_tanh(x, x * SQRT_2_OVER_PI * (x * 0.044715).fma(x, 1)))
     ],
     "cutlass-dgelu": [(NATIVE, cutlass_dgelu)],
-    "directml-gelu": [(UP_TO_32, wide(lambda x: by_erf(x, x / SQRT_2)))],
+    "directml-gelu": [(F16_AND_F32, wide(lambda x: by_erf(x, x / SQRT_2)))],
     "eigen-tanh": [(SINGLE, eigen_tanh(7.99881172180175781, "fma"))],
     "eigen-tanh_nofma": [(SINGLE, eigen_tanh(7.90531110763549805, "mac"))],
     "fairseq-gelu_accurate": [(HALVES, fairseq), (("float32", "float64"), fairseq_wide)],
@@ -392,7 +395,7 @@ MODELS = {  # name: (dtypes, formula), ...
         (HALVES, fastertransformer),
         (SINGLE, lambda x: x * (((x + x * 0.044715 * x * x) * SQRT_2_OVER_PI).call("tanh") + 1) * 0.5),
     ],
-    "flaggems-gelu": [(UP_TO_32, wide(lambda x: by_erf(x, x * 0.7071067811)))],
+    "flaggems-gelu": [(UP_TO_32, flaggems)],
     "ggml-gelu": [(("float16", "float32"), ggml_table)],
     "ggml-gelu_erf": [(UP_TO_32, wide(lambda x: by_erf(x, x * SQRT_HALF)))],
     "ggml-gelu_quick": [(("float16", "float32"), lambda x: wide(quick)(x.to("float16")).to(x.fmt.name))],
@@ -436,7 +439,7 @@ MODELS = {  # name: (dtypes, formula), ...
     "ttnn-gelu_chebyshev": [(("bfloat16",), wide(chebyshev))],
     "ttnn-gelu_lut": [(("bfloat16",), wide(lut))],
     "ttnn-gelu_erf": [(SINGLE, ttnn_erf)],
-    "webnn-gelu": [(UP_TO_32, wide(lambda x: by_erf(x, x / Number(x.fmt, Fraction(2)).call("sqrt"))))],
+    "webnn-gelu": [(F16_AND_F32, wide(lambda x: by_erf(x, x / Number(x.fmt, Fraction(2)).call("sqrt"))))],
     "xnnpack-gelu": [
         (("float16",), xnnpack("6/4", 3.5, "fma")), (SINGLE, xnnpack("12/10", 5.1638283730, "fma"))
     ],

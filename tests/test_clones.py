@@ -34,24 +34,25 @@ def compiled(compiler, target, folder, program="clones"):
     return program
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_every_instruction_set_reduces_to_the_same_bytes(compiler, tmp_path):
+def outputs_of(compiler, folder, *program):
+    """What the program of every instruction set that runs here writes."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     here = set(machine()["isa"])
     runnable = [target for target, needs in TARGETS.items() if here >= set(needs)]
-    programs = [compiled(compiler, target, tmp_path, "reduction_clones") for target in runnable]
-    outputs = [subprocess.check_output([program]) for program in programs]
-    assert len(outputs[0]) > 8 * 65536 * 200
-    assert len({hashlib.sha256(output).hexdigest() for output in outputs}) == 1
+    programs = {target: compiled(compiler, target, folder, *program) for target in runnable}
+    return {target: subprocess.check_output([program]) for target, program in programs.items()}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_every_instruction_set_reduces_to_the_same_bytes(compiler, tmp_path):
+    outputs = outputs_of(compiler, tmp_path, "reduction_clones")
+    assert len(outputs["x86-64"]) > 8 * 65536 * 200
+    assert len({hashlib.sha256(output).hexdigest() for output in outputs.values()}) == 1
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_every_instruction_set_gives_the_same_bits(compiler, tmp_path):
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
-    here = set(machine()["isa"])
-    runnable = [target for target, needs in TARGETS.items() if here >= set(needs)]
-    outputs = {target: subprocess.check_output([compiled(compiler, target, tmp_path)]) for target in runnable}
+    outputs = outputs_of(compiler, tmp_path)
     assert len(outputs["x86-64"]) == 16 * 2 * 20_000 * 32
     assert len({hashlib.sha256(output).hexdigest() for output in outputs.values()}) == 1

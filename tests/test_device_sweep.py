@@ -3,22 +3,27 @@
 import ctypes
 import os
 import subprocess
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gelu_verify import device_sweep, on_device
+from gelu_verify import on_device
 from gelu_verify.bucket_table import Pieces, finish, merge
 from gelu_verify.device_sweep import OPEN, ROOM, RULES, TALLY, TILE, consecutive, counted, drawn, rules_record
+from gelu_verify.errors import OracleError, TargetFailure
 from gelu_verify.formats import from_ordinals, get_format, ordinals
 from gelu_verify.functions import get_function
 from gelu_verify.kernels import nvcc, run
+from gelu_verify.oracle import judge_exactly
+from gelu_verify.plans import make_plan
 from gelu_verify.reduction import Outcome, Reduction
 from gelu_verify.reference import judge, reference_bits
 from gelu_verify.resources import resource
-from gelu_verify.sweep import _approximation, _no_overflow
+from gelu_verify.sweep import _approximation, _no_overflow, sweep
+from gelu_verify.targets.base import Target
 
 ROOT = Path(__file__).parents[1]
 FUNCTIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
@@ -164,15 +169,14 @@ def test_what_is_drawn_hangs_on_the_seed_alone(built):
     assert (x[0] != x[2]).mean() > 0.99
 
 
-def test_parts_of_spans_end_with_buckets():
-    fmt = get_format("float32")
-    parts = list(device_sweep.chunks(fmt, [(-100, 200_000)], 1 << 16))
-    assert (parts[0], parts[-1][1]) == ((-100, -1), 200_000)
-    assert all(end % 65536 == 65535 for _, end in parts[:-1])
+class CudaError(Exception):
+    pass
 
 
 class Imitated:
     """What OnDevice asks of a device, done by the shim in this process's memory."""
+
+    driver = SimpleNamespace(Error=CudaError)
 
     def __init__(self, library):
         self.library = library
@@ -188,6 +192,15 @@ class Imitated:
     def alloc(self, nbytes):
         return np.zeros(nbytes, np.uint8)
 
+    def at(self, memory, offset):
+        return memory[offset:]
+
+    def fill(self, memory, byte, nbytes):
+        memory[:nbytes] = byte
+
+    def copy(self, to, memory, nbytes):
+        to[:nbytes] = memory[:nbytes]
+
     def copy_in(self, memory, array):
         memory[: array.nbytes] = np.frombuffer(array.tobytes(), np.uint8)
 
@@ -201,21 +214,133 @@ class Imitated:
         place = 1 if len(words) == 2 else 2  # after the tiles
         function(*arguments[:place], blocks, *arguments[place:])
 
+    def seconds(self, work):
+        work()
+        return 0.0
+
     def synchronize(self):
         pass
 
 
-def test_float64_is_searched_around_the_worst(built):
-    fmt, entry = get_format("float64"), get_function("gelu")
+def kernel(name, dtype):
+    """What launches one of the CPU's kernels on bytes."""
+    uint, size = get_format(dtype).uint, get_format(dtype).width // 8
 
     def launch(x, y, n):
-        run("gelu_erf", "float64", x[: 8 * n].view(np.uint64), y[: 8 * n].view(np.uint64))
+        run(name, dtype, x[: size * n].view(uint), y[: size * n].view(uint))
 
-    judge_there = on_device.OnDevice(Imitated(built("gelu")), launch, fmt, entry)
+    return launch
+
+
+def test_float64_is_searched_around_the_worst(built):
+    fmt, entry = get_format("float64"), get_function("gelu")
+    judge_there = on_device.OnDevice(Imitated(built("gelu")), kernel("gelu_erf", "float64"), fmt, entry)
     few = on_device.strata(judge_there, 0, 1)
     more = on_device.search(judge_there, few, 0, rounds=2, kept=4, each=256)
     assert np.nanmax(more.columns["max_error"]) >= np.nanmax(few.columns["max_error"])
     assert more.total("n") > few.total("n")
+
+
+def test_batches_change_nothing(built, monkeypatch):
+    """Fixed inputs with their answers are kept of each batch."""
+    fmt, entry = get_format("float32"), get_function("gelu")
+    rules, tables = rules_record(fmt, entry), []
+    tiles = consecutive(fmt, rules, -3 * 65536, 3 * 65536 - 1)
+    for nbytes in (1 << 30, 4 * 65536, 4 * 100_000):
+        monkeypatch.setattr(on_device, "BATCH", nbytes)
+        judge_there = on_device.OnDevice(Imitated(built("gelu")), kernel("gelu_erf", "float32"), fmt, entry)
+        tables.append(counted(fmt, entry, tiles, judge_there, rules))
+    assert len(list(on_device._batches(tiles, 65536))) > len(list(on_device._batches(tiles, 1 << 28))) == 1
+    for table in tables[1:]:
+        assert_same(table, tables[0])
+        np.testing.assert_array_equal(table.samples, tables[0].samples)
+    x = tables[0].samples[:, 0].astype(np.uint32)
+    y = np.empty_like(x)
+    run("gelu_erf", "float32", x, y)
+    np.testing.assert_array_equal(tables[0].samples[:, 1], y)
+    assert len(x) == 8  # zeros and their neighbours
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedThere(Target):
+    """A kernel of the CPU, as if it ran on a device that judges."""
+
+    device: object
+    judged_there: bool = True
+
+    def load(self, dtype, x_bits):
+        return dtype, x_bits, np.empty_like(x_bits)
+
+    def call(self, loaded):
+        run("gelu_erf", *loaded)
+
+    def store(self, dtype, loaded, result):
+        return loaded[2]
+
+    def launcher(self, dtype):
+        return kernel("gelu_erf", dtype)
+
+
+@pytest.fixture
+def judged_there(built, monkeypatch):
+    monkeypatch.setattr(on_device, "PER_BUCKET", 1)
+    monkeypatch.setattr(on_device, "ROUNDS", 2)
+    monkeypatch.setattr(on_device, "KEPT", 2)
+    monkeypatch.setattr(on_device, "EACH", 256)
+    return JudgedThere(name="cuda.gelu_erf", function="gelu", dtypes=("float64",), device=Imitated(built("gelu")))
+
+
+def test_a_sweep_of_float64_is_also_drawn_and_searched_on_the_device(judged_there):
+    plan = make_plan("default", "gelu", "float64", 0)
+    here = sweep(replace(judged_there, judged_there=False), plan, workers=1).record
+    there = sweep(judged_there, plan, workers=1).record
+    assert (here["bound"], here["bound_kind"], here["n"]) == (">=", "sampled", plan.size)
+    assert (there["bound"], there["bound_kind"]) == (">=", "searched")
+    assert there["n"] > plan.size + 60_000
+    assert there["max_ulp"] >= here["max_ulp"]
+    assert (there["checks"], there["zero_from"]) == (here["checks"], here["zero_from"])
+    x, got = (int(there["witness"][f"{name}_bits"], 16) for name in ("x", "got"))
+    assert judge_exactly(get_function("gelu"), get_format("float64"), x, got)[1] == pytest.approx(
+        there["max_ulp"], abs=1e-5
+    )
+    assert sum(region["n"] for region in there["regions"]) > sum(region["n"] for region in here["regions"])
+
+
+def test_what_cuda_says_of_a_kernel_that_is_judged_there_is_its_failure(judged_there, monkeypatch):
+    def seconds(device, work):
+        raise CudaError("cuCtxSynchronize failed: an illegal memory access was encountered")
+
+    monkeypatch.setattr(Imitated, "seconds", seconds)
+    record = sweep(judged_there, make_plan("default", "gelu", "float64", 0), workers=1).record
+    assert record["failure_kind"] == "illegal address"
+    assert "illegal memory access" in record["failure"]
+
+
+def test_few_inputs_that_were_asked_for_are_all(judged_there):
+    for plan in (
+        make_plan("quick", "gelu", "float64", 0),
+        make_plan("default", "gelu", "float64", 0, ["1:0x1.00000000001p0"]),
+    ):
+        record = sweep(judged_there, plan, workers=1).record
+        assert (record["n"], record["bound_kind"]) == (plan.size, "sampled")
+
+
+def test_the_largest_error_is_asked_for_again(judged_there):
+    table = on_device.unpacked(on_device.searched(judged_there, "float64", "gelu", 0))
+    judge_there = on_device.OnDevice(
+        judged_there.device, judged_there.launcher("float64"), table.fmt, get_function("gelu")
+    )
+    on_device.confirm(judge_there, table, "it")
+    row = table.worst()
+    other = {name: column.copy() for name, column in table.columns.items()}
+    other["max_error"][row] *= 1.01
+    with pytest.raises(OracleError, match=r"it at 0x.*: the device says"):
+        on_device.confirm(judge_there, replace(table, columns=other), "it")
+    other = {name: column.copy() for name, column in table.columns.items()}
+    other["max_error_got"][row] ^= 1
+    with pytest.raises(TargetFailure, match="gave other bits when it was called again") as failure:
+        on_device.confirm(judge_there, replace(table, columns=other), "it")
+    assert failure.value.kind == "nondeterministic"
 
 
 def test_a_table_crosses_as_text(built):

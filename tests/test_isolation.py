@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -322,6 +323,31 @@ def group_of(pid):
                 found.add(number)
                 sessions.add(number)
     return found - {pid}
+
+
+RESERVING = """
+    import ctypes, mmap
+
+    DRIVER = {driver!r}
+    loaded = DRIVER and ctypes.CDLL(DRIVER)
+
+    def relu(x):
+        mmap.mmap(-1, 8 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)  # reserved, never touched
+        return x * (x > 0)
+"""
+
+
+@pytest.mark.parametrize("has_driver", [False, True])
+def test_a_devices_driver_may_map_what_it_needs(tmp_path, has_driver):
+    driver = tmp_path / "libcuda.so.1"
+    (tmp_path / "empty.c").write_text("int unused;")
+    subprocess.run(["gcc", "-shared", tmp_path / "empty.c", "-o", driver], check=True)
+    module = tmp_path / "reserving.py"
+    module.write_text(textwrap.dedent(RESERVING).format(driver=str(driver) if has_driver else None))
+    with Hosts() as hosts:
+        (found,), _ = hosts.select([f"{module}:relu"], function="relu", dtype="float32")
+        failure = sweep(found, make_plan("default", "relu", "float32", 0, ["1:1.00001"])).failure
+    assert (failure is None) == has_driver
 
 
 def shared_memory():

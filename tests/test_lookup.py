@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gelu_verify.errors import UsageError
@@ -17,7 +17,6 @@ from gelu_verify.reference import exact, reference_bits
 ANYTHING = st.sampled_from(list(FUNCTIONS)), st.sampled_from(list(FORMATS)), st.integers(0, 2**64 - 1)
 
 
-@settings(deadline=None)
 @given(*ANYTHING)
 @example("gelu", "float32", 0xC0D00000)
 @example("gelu", "float64", 0x1)
@@ -61,7 +60,6 @@ def test_kappa_where_it_is_known(function, x, kappa):
     assert answer(function, "float64", FORMATS["float64"].parse(x))["kappa"] == pytest.approx(kappa, rel=1e-10)
 
 
-@settings(deadline=None)
 @given(st.sampled_from([name for name in FUNCTIONS if f"{name}_grad" in FUNCTIONS]), st.floats(-8, 30))
 def test_kappa_by_gradient_is_kappa_by_difference(function, x):
     bits = FORMATS["float64"].round(Fraction(x), negative_zero=True)

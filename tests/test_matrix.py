@@ -69,6 +69,17 @@ def test_a_later_run_replaces_results_of_an_earlier_one(elsewhere):
     assert matrix.main(["--check"]) == 1
 
 
+def test_a_run_of_some_targets_is_added_to_the_record(elsewhere):
+    names = [("torch.gelu", "float16"), ("jax.gelu", "float16"), ("jax.gelu", "bfloat16")]
+    whole = stored(elsewhere / "a", *(result(name, "gelu", dtype) for name, dtype in names))
+    part = stored(elsewhere / "b", result("jax.gelu", "gelu", "float16") | {"max_ulp": 77.0})
+    assert matrix.main([whole]) == matrix.main(["--add", part]) == 0
+    kept, told = matrix.recorded(matrix.newest())
+    assert [(row["target"], row["dtype"]) for row in kept] == [("jax.gelu", "float16"), ("torch.gelu", "float16")]
+    assert kept[0]["max_ulp"] == "77.0"
+    assert len(told) == 2
+
+
 def test_what_raised_and_what_was_lost_is_said():
     row = dict.fromkeys(matrix.COLUMNS, "")
     assert matrix._cell(row | {"failure": "raised ValueError"}) == "raised"

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from published_models import HALVES, HEADERS, MODELS, Number
+from published_models import HALVES, HEADERS, MODELS, SQRT_2_OVER_PI, Number, pytorch_tanh_grad, tanh_grad, u_cubic
 
 from gelu_verify import targets
 from gelu_verify.formats import from_ordinals, get_format, numpy_dtype, values
@@ -53,7 +53,7 @@ def test_the_family_is_found_only_when_it_is_asked_for():
 
 @pytest.mark.parametrize("header", sorted(path.name for path in HEADERS.glob("*.h")))
 def test_every_header_is_compiled(header):
-    shared = {"instance.h", "libraries.h", "onednn_erf.h", "published.h", "rational_tanh.h", "rounding.h"}
+    shared = {"instance.h", "libraries.h", "onednn_erf.h", "published.h", "rational_tanh.h", "rounding.h", "words.h"}
     listed = (HEADERS / "libraries.h").read_text(encoding="utf-8")
     assert header in shared or f'#include "{header}"' in listed
 
@@ -98,6 +98,19 @@ def test_cutlass_rounds_one_plus_erf_to_half():
 def test_fastertransformer_rounds_the_factor_to_half():
     assert at("fastertransformer-gelu", "float16", -5.5)[0] == 0
     assert at("fastertransformer-gelu", "float16", -4)[0] < 0
+
+
+def test_flaggems_halves_in_the_format():
+    assert at("flaggems-gelu", "float16", 5 * 2**-24)[0] == 2 * 2**-24  # 2.5 is tied to even; the truth is above it
+
+
+def test_pytorch_squares_before_the_constant():
+    fmt, x = get_format("float32"), np.linspace(-3, 3, 301).astype(np.float32)
+    got = at("pytorch-gelu_tanh_grad_cuda", "float32", *x)
+    numbers = [Number(fmt, Fraction(float(each))) for each in x]
+    assert [Fraction(each) for each in got] == [pytorch_tanh_grad(each).value for each in numbers]
+    other = [tanh_grad(n, u_cubic(n), (n * (n * 0.044715 * 3) + 1) * SQRT_2_OVER_PI).value for n in numbers]
+    assert [Fraction(each) for each in got] != other
 
 
 def test_ggml_quick_has_no_number_for_large_negative_x():

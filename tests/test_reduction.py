@@ -31,7 +31,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(seed=st.integers(0, 2**32), narrow=st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_table_is_that_of_numpy(dtype, seed, narrow):
     fmt = get_format(dtype)
     seen = random_outcome(dtype, seed, 700, span=1 << (fmt.width - 7) if narrow else None)

@@ -208,7 +208,7 @@ def page(report):
 
 
 class Page(HTMLParser):
-    """Ids, links and visible text of a page; asserts that elements nest."""
+    """Ids, links and visible text of a page; asserts that elements nest, a cell ended by the next or by its row."""
 
     def __init__(self, text):
         super().__init__()
@@ -217,6 +217,8 @@ class Page(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
+        if tag in ("td", "th") and self.open[-1] == "td":
+            self.open.pop()
         if tag not in VOID:
             self.open.append(tag)
         for name, value in attrs:
@@ -232,6 +234,8 @@ class Page(HTMLParser):
             self.open.pop()
 
     def handle_endtag(self, tag):
+        if tag == "tr" and self.open[-1] == "td":
+            self.open.pop()
         assert self.open.pop() == tag
 
     def handle_data(self, data):

@@ -90,7 +90,7 @@ def merged_at_random(tables, rng):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(seed=st.integers(0, 2**32), pieces=st.integers(1, 9), narrow=st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_any_split_and_any_order_give_the_same_bytes(dtype, seed, pieces, narrow):
     fmt = get_format(dtype)
     seen = random_outcome(dtype, seed, 700, span=1 << (fmt.width - 7) if narrow else None)

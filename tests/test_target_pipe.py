@@ -57,7 +57,7 @@ def test_every_bit_arrives_there_and_back(program, dtype):
     np.testing.assert_array_equal(target.evaluate(dtype, every), every)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 3 * FRAME + 5), min_size=1, max_size=4))
 def test_any_sizes_in_any_order_through_one_program(sizes):
     for n in sizes:

@@ -43,8 +43,9 @@ extern "C" void gv_verify_64(const gv_rules *rules, const gv_tile *tiles, size_t
                              const uint64_t *y, gv_tally *tallies, gv_open *answers, unsigned *count, unsigned room) {
     gv_left_open left = {answers, count, room};
     verify(rules, tiles, blocks, x, y, tallies, [&](const gv_tile &tile, gv_shared *shared, gv_tally *kept) {
+        const int falls = gv_falls_in(rules, &tile);
         for (int64_t j = 0; j < tile.count; j++)
-            gv_judge_drawn(rules, &tile, shared, &kept[j % GV_STRIP], x, y, j, left);
+            gv_judge_drawn(rules, &tile, shared, &kept[j % GV_STRIP], x, y, j, falls, left);
     });
 }
 

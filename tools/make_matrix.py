@@ -1,6 +1,7 @@
 """Write the published matrix: every implementation measured, in every dtype, forward and backward.
 
     python tools/make_matrix.py RUN [RUN ...]   take the results of stored runs into data/runs/; write docs/matrix.md
+    python tools/make_matrix.py --add RUN ...   the same, but the newest record keeps what those runs did not measure
     python tools/make_matrix.py                 write docs/matrix.md from what data/runs/ holds
     python tools/make_matrix.py --check         exit with 1 if that would change it
 
@@ -64,33 +65,47 @@ def row(record: dict[str, Any]) -> Row:
     return {name: "" if cells.get(name) is None else str(cells[name]) for name in COLUMNS}
 
 
-def record_runs(paths: Sequence[Path]) -> None:
-    """Keep the results of those runs, in a folder named by the day of the last."""
+def recorded(place: Path) -> tuple[list[Row], list[dict[str, Any]]]:
+    """The rows of a record, and what the runs that it was made of say of themselves."""
+    with (place / "matrix.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return rows, json.loads((place / "provenance.json").read_text(encoding="utf-8"))["runs"]
+
+
+def record_runs(paths: Sequence[Path], rows: Iterable[Row] = (), told: Iterable[dict[str, Any]] = ()) -> None:
+    """Keep the results of those runs, in a folder named by the day of the last.
+
+    `rows` and `told` are of a record that stays, but for the targets that those runs have measured.
+    """
     runs = [read_run(path) for path in paths]
-    rows = {(r["target"], r["function"], r["dtype"]): row(r) for run in runs for r in run.results}
+    measured = {r["target"] for run in runs for r in run.results}
+    kept = {(r["target"], r["function"], r["dtype"]): r for r in rows if r["target"] not in measured}
+    kept |= {(r["target"], r["function"], r["dtype"]): row(r) for run in runs for r in run.results}
     place = RUNS / f"zoo-{runs[-1].manifest['created'][:10]}"
     place.mkdir(parents=True, exist_ok=True)
     with (place / "matrix.csv").open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         table.writeheader()
-        table.writerows(rows[key] for key in sorted(rows))
-    told = [{key: run.manifest[key] for key in FACTS} for run in runs]
-    for each in told:
+        table.writerows(kept[key] for key in sorted(kept))
+    facts_of_runs = [{key: run.manifest[key] for key in FACTS} for run in runs]
+    for each in facts_of_runs:
         each["command"] = each["command"].partition(" --out")[0]
-    facts = {"generated": f"{COMMAND} RUN ...", "runs": told}
+    facts = {"generated": f"{COMMAND} RUN ...", "runs": [*told, *facts_of_runs]}
     (place / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def newest() -> Path:
+    return max(RUNS.glob("zoo-*"))
 
 
 def page() -> str:
     """docs/matrix.md as the newest record has it."""
-    place = max(RUNS.glob("zoo-*"))
-    with (place / "matrix.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    facts = json.loads((place / "provenance.json").read_text(encoding="utf-8"))
-    parts = [_head(rows, facts["runs"], place)]
+    place = newest()
+    rows, runs = recorded(place)
+    parts = [_head(rows, runs, place)]
     for name in (each for function in FUNCTIONS for each in (function, f"{function}_grad")):
         parts.append(_table(name, [r for r in rows if r["function"] == name]))
-    return "\n".join((*parts, _left_out(facts["runs"])))
+    return "\n".join((*parts, _left_out(runs)))
 
 
 def _head(rows: list[Row], runs: list[dict[str, Any]], place: Path) -> str:
@@ -159,8 +174,11 @@ def _left_out(runs: list[dict[str, Any]]) -> str:
 def main(arguments: list[str]) -> int:
     if "--check" in arguments:
         return int(PAGE.read_text(encoding="utf-8") != page())
-    if arguments:
-        record_runs([Path(argument) for argument in arguments])
+    runs = [Path(argument) for argument in arguments if argument != "--add"]
+    if "--add" in arguments:
+        record_runs(runs, *recorded(newest()))
+    elif runs:
+        record_runs(runs)
     PAGE.write_text(page(), encoding="utf-8")
     return 0
 

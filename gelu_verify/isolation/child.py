@@ -22,7 +22,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from .. import targets
+from .. import device_faults, targets
 from ..errors import GeluVerifyError, TargetFailure
 from ..formats import get_format
 from ..targets.base import Target, described, first_line
@@ -131,7 +131,8 @@ class Lane:
         except GeluVerifyError as error:
             answer = {"error": type(error).__name__, "message": str(error)}
         except (SystemExit, Exception) as error:  # noqa: BLE001 - a framework's: the parent says which target it was
-            answer = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": "exception"}
+            kind = device_faults.kind_of(str(error)) or "exception"
+            answer = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": kind}
         printed = self._hosted.printed.taken()
         if printed:
             answer["printed"] = printed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -171,7 +171,8 @@ class Host:
             raise getattr(errors, reply["error"])(reply["message"])
         if "failure" in reply:
             raise TargetFailure(f"{self.label} {reply['failure']}", reply["kind"])
-        child.limit_memory(self.limits.nbytes)
+        with suppress(FileNotFoundError):  # closed meanwhile: who asks it next is told
+            child.limit_memory(self.limits.nbytes)
         return reply["answer"]
 
     def discard(self, child: Child) -> None:

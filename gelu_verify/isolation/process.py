@@ -22,6 +22,7 @@ from .limits import DATA_SLACK
 from .memory import PAGE
 from .printed import SIZE
 
+_DRIVERS = ("libcuda.so", "libamdhip64.so")  # of devices, as /proc names what is mapped
 POLL = 0.02  # seconds between two looks at the memory of a child that is at work
 _F_ADD_SEALS, _F_SEAL_GROW = 1033, 4
 _KINDS = {
@@ -106,9 +107,14 @@ class Child:
 
     def limit_memory(self, nbytes: int) -> None:
         """So many bytes more than it has now. Its resident size is looked at while it works; allocations that are
-        not used meet the limit of private data, which address space that a runtime only reserves does not."""
-        resident, data = _sizes(Path(f"/proc/{self.pid}/statm").read_text())
+        not used meet the limit of private data, which address space that a runtime only reserves does not. With the
+        driver of a device in it only the resident size counts: what that maps is not ours to know."""
+        place = Path(f"/proc/{self.pid}")
+        resident, data = _sizes((place / "statm").read_text())
         self._limit = resident + nbytes
+        maps = (place / "maps").read_text()
+        if any(driver in maps for driver in _DRIVERS):
+            return
         with suppress(ProcessLookupError):
             resource.prlimit(self.pid, resource.RLIMIT_DATA, (data + nbytes + DATA_SLACK, resource.RLIM_INFINITY))
         self._most_data = data + nbytes

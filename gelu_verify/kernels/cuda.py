@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -100,6 +101,26 @@ class Module:
         return Function(handle, row.threads, row.shared) if row else Function(handle)
 
 
+class Memory:
+    """Plain device memory, freed with this object, whichever thread drops it.
+
+    PyCUDA's own allocation is not given back by any thread but the one that opened the device.
+    """
+
+    def __init__(self, device: Device, nbytes: int) -> None:
+        self._device = device
+        self._allocation = device.driver.mem_alloc(nbytes)
+
+    def __int__(self) -> int:
+        return int(self._allocation)
+
+    def __del__(self) -> None:
+        if not hasattr(self, "_allocation"):  # there was none left
+            return
+        with suppress(self._device.driver.Error), self._device.current():  # a dead context ends with its process
+            self._allocation.free()
+
+
 class Device:
     """One CUDA device.
 
@@ -159,38 +180,41 @@ class Device:
         self.synchronize()
         return module
 
-    def alloc(self, nbytes: int) -> Any:
-        """Plain device memory; freed with what is returned."""
+    def alloc(self, nbytes: int) -> Memory:
         with self.current():
-            return self.driver.mem_alloc(max(nbytes, 1))
+            return Memory(self, max(nbytes, 1))
+
+    def at(self, memory: Any, offset: int) -> int:
+        """The address so many bytes into device memory."""
+        return int(memory) + offset
 
     def copy_in(self, memory: Any, array: np.ndarray) -> None:
         """A contiguous array to the device."""
         with self.current():
             if array.nbytes:
-                self.driver.memcpy_htod(memory, array)
+                self.driver.memcpy_htod(int(memory), array.reshape(-1).view(np.uint8))
 
     def copy_out(self, memory: Any, to: np.ndarray | int) -> np.ndarray:
         """From the device to an array, or as many bytes."""
         array = np.empty(to, np.uint8) if isinstance(to, int) else to
         with self.current():
             if array.nbytes:
-                self.driver.memcpy_dtoh(array, memory)
+                self.driver.memcpy_dtoh(array.reshape(-1).view(np.uint8), int(memory))
         return array
 
     def copy(self, to: Any, memory: Any, nbytes: int) -> None:
         """On the device; does not wait."""
         with self.current():
-            self.driver.memcpy_dtod_async(to, memory, nbytes)
+            self.driver.memcpy_dtod_async(int(to), int(memory), nbytes)
 
     def fill(self, memory: Any, byte: int, nbytes: int) -> None:
         with self.current():
-            self.driver.memset_d8(memory, byte, nbytes)
+            self.driver.memset_d8(int(memory), byte, nbytes)
 
     def launch(self, function: Function, grid: int, block: int, *arguments: Any) -> None:
         """Start a kernel; does not wait. Whole numbers are 64 bits wide there, addresses too."""
         with self.current():
-            words = [np.uint64(value) if isinstance(value, int) else value for value in arguments]
+            words = [np.uint64(int(word)) if isinstance(word, int | Memory) else word for word in arguments]
             function.handle(*words, grid=(grid, 1, 1), block=(block, 1, 1), shared=function.shared)
 
     def blocks(self, function: Function, n: int, nbytes: int) -> int:
@@ -203,18 +227,17 @@ class Device:
         with self.current():
             self.driver.Context.synchronize()
 
-    def event(self) -> Any:
-        """A mark in the stream, recorded now."""
-        with self.current():
-            event = self.driver.Event()
-            event.record()
-            return event
-
-    def seconds(self, start: Any, end: Any) -> float:
-        """Between two marks; waits for the second."""
-        with self.current():
+    def seconds(self, work: Callable[[], object]) -> float:
+        """What was started by `work` took, between two marks in the legacy default stream; waits for it."""
+        with self.current():  # events are not given back outside either
+            start, end = self.driver.Event(), self.driver.Event()
+            start.record()
+            work()
+            end.record()
             end.synchronize()
-            return float(end.time_since(start)) / 1e3
+            seconds = float(end.time_since(start)) / 1e3
+            del start, end
+        return seconds
 
 
 def _driver() -> ModuleType:
@@ -224,7 +247,9 @@ def _driver() -> ModuleType:
     except ModuleNotFoundError:
         raise TargetUnavailable("pycuda is not installed") from None
     try:
-        driver = importlib.import_module("pycuda.driver")
+        with warnings.catch_warnings():  # what it says of Python's or its own future is not ours to fail on
+            warnings.simplefilter("ignore")
+            driver = importlib.import_module("pycuda.driver")
     except ImportError as error:  # it is linked with libcuda.so.1
         raise TargetUnavailable(f"no CUDA driver: {error}") from error
     try:

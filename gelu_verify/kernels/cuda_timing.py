@@ -23,7 +23,7 @@ def measured(device: Device, work: Callable[[], object], copy: Callable[[], obje
     for _ in range(WARM_UP):
         work()
         copy()
-    times = np.array([[_seconds(device, call) for call in (work, copy)] for _ in range(REPEATS)])
+    times = np.array([[device.seconds(call) for call in (work, copy)] for _ in range(REPEATS)])
     low, median, high = np.percentile(times[:, 0], (25, 50, 75))
     copied = float(np.median(times[:, 1]))
     return {
@@ -34,9 +34,3 @@ def measured(device: Device, work: Callable[[], object], copy: Callable[[], obje
         "copy_bytes_per_s": 2 * n * nbytes / copied,
         "n": n,
     }
-
-
-def _seconds(device: Device, call: Callable[[], object]) -> float:
-    start = device.event()
-    call()
-    return device.seconds(start, device.event())

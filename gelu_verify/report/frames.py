@@ -144,12 +144,15 @@ _FLOATS = [
 _WITNESS = ["x_bits", "x", "got_bits", "got", "want_bits", "want"]
 
 _SUMMARY = [
-    "verdict", "bound", "max_ulp", *_WITNESS, "failed_checks", "n", "mean_ulp", "p50_ulp", "p99_ulp",
+    "verdict", "bound", "bound_kind", "max_ulp", *_WITNESS, "failed_checks", "n", "mean_ulp", "p50_ulp", "p99_ulp",
     "correctly_rounded", "faithful", "max_rank", "nonfinite", "nonfinite_x_bits", "nonfinite_x", "variant",
     "approximates", "approximation_max_ulp", "approximation_max_abs", "approximation_x_bits", "approximation_x",
     "form", "note", "version", "plan", "seed", "ranges", "failure", "failure_kind",
     "failure_range", "recorded", "stale", "repeat",
 ]  # fmt: skip
+
+
+_KINDS_BEFORE = {"=": "exhaustive", ">=": "sampled"}  # of runs that do not tell
 
 
 def _summary_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
@@ -161,6 +164,7 @@ def _summary_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
     yield {
         **{name: result[name] for name in copied},
         **_witness(result, result["witness"]),
+        "bound_kind": result.get("bound_kind") or _KINDS_BEFORE.get(result["bound"]),
         "verdict": verdict(result),
         "failed_checks": " ".join(failed_checks(result)),
         "ranges": " ".join(result.get("ranges") or ()),

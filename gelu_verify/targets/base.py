@@ -26,7 +26,7 @@ class Target(ABC):
     callable. `function` is what it says it computes; `form` how; `note` how it is called;
     `version` of the library or hash of the source; `safe_in_threads`: several threads may call it at once;
     `compiles_per_length`: the first call with a new number of inputs is slow; `judged_there`: it runs on a device that
-    judges all inputs of float32 itself (`on_device.swept`).
+    judges all inputs of float32 itself (`on_device.swept`), and many of float64 (`on_device.searched`).
     """
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
@@ -18,7 +19,7 @@ JIT = "CPU, jax.jit"
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""
-    jax = framework("jax")
+    jax = imported()
     with quiet():  # it says that it looked for a GPU
         cpu = jax.devices("cpu")[0]
     return library_targets(
@@ -30,6 +31,12 @@ def discover() -> Iterator[Target]:
         note=EAGER,
         takes=traces,
     )
+
+
+def imported() -> ModuleType:
+    """JAX, which looks for a GPU even where only the CPU is asked, and takes most of its memory unless told not to."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    return framework("jax")
 
 
 def paths(jax: ModuleType) -> tuple[Path, ...]:

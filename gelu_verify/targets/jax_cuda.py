@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 
 from ..errors import TargetUnavailable
 from ._arrays import get_kind
-from ._library import Path, framework, library_targets, quiet
+from ._library import Path, library_targets, quiet
 from .base import Target, first_line
-from .jax_ import paths, traces
+from .jax_ import imported, paths, traces
 
 DEVICE = "cuda"
 
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # it would take most of the memory of all others
-    jax = framework("jax")
+    jax = imported()
     try:
         with quiet():
             device = jax.devices("cuda")[0]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..errors import TargetUnavailable
 from .base import Target
+
+if TYPE_CHECKING:
+    from ..kernels import Kernel
 
 OURS = True  # nothing foreign: called in this process
 
@@ -46,20 +49,28 @@ def discover() -> Iterator[Target]:
         from ..kernels import KERNELS
     except ImportError as error:
         raise TargetUnavailable(f"the compiled kernels cannot be imported ({error}): install with pip") from error
-    for name in dict.fromkeys(kernel.name for kernel in KERNELS):
-        same = [kernel for kernel in KERNELS if kernel.name == name]
-        yield KernelTarget(
-            name=f"kernels.{name}",
-            kernel=name,
-            function=same[0].function,
-            dtypes=tuple(kernel.dtype for kernel in same),
-            form=same[0].form,
-            note=same[0].note,
-            version=same[0].version,
-            safe_in_threads=True,
-        )
+    for told in by_name(KERNELS):
+        yield KernelTarget(**told, name=f"kernels.{told['kernel']}", safe_in_threads=True)
 
 
 def versions() -> frozenset[str]:
     """What results of today's code have as their version (recorded runs are held against it)."""
     return frozenset(target.version for target in discover())
+
+
+def by_name(kernels: Sequence[Kernel]) -> Iterator[dict[str, Any]]:
+    """What a target of each name is, in all its dtypes; where they differ in form or source, all are said."""
+    for name in dict.fromkeys(kernel.name for kernel in kernels):
+        same = [kernel for kernel in kernels if kernel.name == name]
+        yield {
+            "kernel": name,
+            "function": same[0].function,
+            "dtypes": tuple(kernel.dtype for kernel in same),
+            "form": _all(kernel.form for kernel in same),
+            "note": _all(kernel.note for kernel in same),
+            "version": same[0].version,
+        }
+
+
+def _all(texts: Iterator[str]) -> str:
+    return " | ".join(dict.fromkeys(texts))

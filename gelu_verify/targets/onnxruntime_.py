@@ -159,13 +159,18 @@ class Loaded:
 
 @lru_cache(maxsize=4)
 def _session(graph: Graph, dtype: str) -> Any:
+    return session(_model(graph, dtype), graph.optimize)
+
+
+def session(model: str | bytes, optimize: bool = True) -> Any:
+    """A model, by its path or itself, on the CPU and in one thread."""
     ort = framework("onnxruntime")
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1  # as every target here
     options.log_severity_level = 4  # fatal: a missing kernel is raised, not printed
-    if not graph.optimize:
+    if not optimize:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return ort.InferenceSession(_model(graph, dtype), options, providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def _model(graph: Graph, dtype: str) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import TargetUnavailable
 from .base import Target
-from .kernels import KernelTarget, Loaded
+from .kernels import KernelTarget, Loaded, by_name
 
 OURS = True  # our code: called in this process
 ON_REQUEST = True  # nobody runs these on this machine: they are here to be compared with
@@ -29,28 +29,16 @@ class PublishedTarget(KernelTarget):
 
 
 def discover() -> Iterator[Target]:
-    """One target for each path of each library; where its dtypes differ in formula or source, all are said."""
+    """One target for each path of each library."""
     try:
         from ..kernels.published import PUBLISHED
     except ImportError as error:
         raise TargetUnavailable(f"the re-implementations cannot be imported ({error}): install with pip") from error
-    for name in dict.fromkeys(kernel.name for kernel in PUBLISHED):
-        same = [kernel for kernel in PUBLISHED if kernel.name == name]
-        yield PublishedTarget(
-            name=f"published.{name}",
-            kernel=name,
-            function=same[0].function,
-            dtypes=tuple(kernel.dtype for kernel in same),
-            form=_all(kernel.form for kernel in same),
-            note=f"re-implementation of {_all(kernel.note for kernel in same)}",
-            version=same[0].version,
-        )
+    for told in by_name(PUBLISHED):
+        note = f"re-implementation of {told.pop('note')}"
+        yield PublishedTarget(**told, name=f"published.{told['kernel']}", note=note)
 
 
 def versions() -> frozenset[str]:
     """What results of today's code have as their version (recorded runs are held against it)."""
     return frozenset(target.version for target in discover())
-
-
-def _all(texts: Iterator[str]) -> str:
-    return " | ".join(dict.fromkeys(texts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from types import ModuleType
@@ -19,6 +20,7 @@ TAPE = "CPU, eager, GradientTape"
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""
+    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # it takes all of a GPU's memory, to compute on the CPU
     tf = framework("tensorflow")
     return library_targets(
         "tensorflow",

@@ -6,11 +6,10 @@
 #define gv_store_eight GV_TYPED(gv_store_eight)
 #define gv_open_lanes GV_TYPED(gv_open_lanes)
 
-#define GV_WIDTH 8
-#define GV_PARTS (GV_WIDTH / GV_LANES)
+#define GV_PARTS (8 / GV_LANES)
 
 /* gv_widen: GV_LANES floats as doubles; gv_narrow: GV_PARTS numbers rounded to floats.
-   gv_open_lanes: bit k where a[k] and b[k] differ, or |x[k]| > limit, or one of them is a NaN. */
+   gv_open_lanes: bit k where the bits of a[k] and b[k] differ, or |x[k]| > limit, or x[k] is a NaN. */
 #if GV_LANES >= 4
 typedef __m256 gv_eight;
 
@@ -26,13 +25,15 @@ GV_INLINE gv_eight gv_narrow(const gv_real *v) { return _mm512_cvtpd_ps((__m512d
 
 GV_INLINE void gv_store_eight(float *y, gv_eight v) { _mm256_storeu_ps(y, v); }
 
+/* Of integers: comparisons of floats would wait for the units that multiply. */
 GV_INLINE unsigned gv_open_lanes(gv_eight a, gv_eight b, const float *x, float limit) {
-    __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), _mm256_loadu_ps(x));
-    __m256 inside = _mm256_cmp_ps(magnitude, _mm256_set1_ps(limit), _CMP_LE_OQ);
-    return 255u ^ (unsigned)_mm256_movemask_ps(_mm256_and_ps(_mm256_cmp_ps(a, b, _CMP_EQ_OQ), inside));
+    __m256i magnitude = _mm256_castps_si256(_mm256_andnot_ps(_mm256_set1_ps(-0.0f), _mm256_loadu_ps(x)));
+    __m256i beyond = _mm256_sub_epi32(_mm256_castps_si256(_mm256_set1_ps(limit)), magnitude); /* its sign */
+    __m256i same = _mm256_cmpeq_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
+    return 255u ^ (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_andnot_si256(beyond, same)));
 }
 #else
-typedef struct { float lane[GV_WIDTH]; } gv_eight;
+typedef struct { float lane[8]; } gv_eight;
 
 GV_INLINE gv_real gv_widen(const float *x) {
 #if GV_LANES == 1
@@ -44,9 +45,9 @@ GV_INLINE gv_real gv_widen(const float *x) {
 
 GV_INLINE gv_eight gv_narrow(const gv_real *v) {
     gv_eight y;
-    double wide[GV_WIDTH];
+    double wide[8];
     memcpy(wide, v, sizeof wide);
-    for (int k = 0; k < GV_WIDTH; k++) y.lane[k] = (float)wide[k];
+    for (int k = 0; k < 8; k++) y.lane[k] = (float)wide[k];
     return y;
 }
 
@@ -54,7 +55,7 @@ GV_INLINE void gv_store_eight(float *y, gv_eight v) { memcpy(y, v.lane, sizeof v
 
 GV_INLINE unsigned gv_open_lanes(gv_eight a, gv_eight b, const float *x, float limit) {
     unsigned open = 0;
-    for (int k = 0; k < GV_WIDTH; k++) open |= (unsigned)!(a.lane[k] == b.lane[k] && fabsf(x[k]) <= limit) << k;
+    for (int k = 0; k < 8; k++) open |= (unsigned)!(a.lane[k] == b.lane[k] && fabsf(x[k]) <= limit) << k;
     return open;
 }
 #endif

@@ -18,6 +18,7 @@ typedef unsigned long long gv_count; /* of elements, and their places */
 #define GV_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
 #define GV_ON_DEVICE __device__
 #define GV_UNROLLED _Pragma("unroll")
+#define GV_UNROLLED_BY_8 _Pragma("unroll 8")
 #define GV_SHARED __shared__
 #define GV_SHARED_BY_LAUNCH(type, name, room) extern __shared__ type name[];
 
@@ -36,6 +37,7 @@ GV_DEVICE gv_count gv_add_one(gv_count *count) { return atomicAdd(count, (gv_cou
 #define GV_KERNEL(threads) extern "C" void
 #define GV_ON_DEVICE
 #define GV_UNROLLED
+#define GV_UNROLLED_BY_8
 #define GV_SHARED static
 #define GV_SHARED_BY_LAUNCH(type, name, room) static type name[room];
 

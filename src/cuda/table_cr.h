@@ -28,6 +28,7 @@ GV_DEVICE uint32_t gv_half_of(uint32_t magnitude, uint32_t sign)
     {                                                                                                                  \
         const uint32_t positive = beyond_positive - lowest, room = positive + beyond_negative - lowest;                \
         GV_SHARED_BY_LAUNCH(uint16_t, window, room)                                                                    \
+        GV_UNROLLED_BY_8 /* so many loads at once: one after the other waits 27 times for the second-level cache */    \
         for (uint32_t k = gv_thread_of_block(); k < room; k += gv_threads_of_block())                                  \
             window[k] = NAME(gv_answers_##name)[k < positive ? lowest + k : SIGN + lowest + k - positive];             \
         gv_wait_for_block();                                                                                           \

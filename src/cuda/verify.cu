@@ -8,6 +8,7 @@
 
 #define GV_WARP 32
 #define GV_WARPS (GV_STRIP / GV_WARP)
+#define GV_BLOCKS 2 /* at once: while one waits for a barrier or memory, the other computes; what few need is spilled */
 
 /* another lane's tally, word by word */
 static __device__ void gv_take_from(gv_tally *from, const gv_tally *own, unsigned distance) {
@@ -43,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(GV_STRIP) gv_fill_64(const gv_tile 
         x[tile.place + j] = gv_bits_at(gv_input_of(&tile, j), 64);
 }
 
-extern "C" __global__ void __launch_bounds__(GV_STRIP)
+extern "C" __global__ void __launch_bounds__(GV_STRIP, GV_BLOCKS)
     gv_verify_32(const gv_rules *rules, const gv_tile *tiles, const uint32_t *x, const uint32_t *y, gv_tally *tallies,
                  gv_open *answers, unsigned *count, unsigned room) {
     __shared__ gv_shared shared;
@@ -60,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(GV_STRIP)
     tallies[blockIdx.x] = *own;
 }
 
-extern "C" __global__ void __launch_bounds__(GV_STRIP)
+extern "C" __global__ void __launch_bounds__(GV_STRIP, GV_BLOCKS)
     gv_verify_64(const gv_rules *rules, const gv_tile *tiles, const uint64_t *x, const uint64_t *y, gv_tally *tallies,
                  gv_open *answers, unsigned *count, unsigned room) {
     __shared__ gv_shared shared;
@@ -69,8 +70,9 @@ extern "C" __global__ void __launch_bounds__(GV_STRIP)
     gv_left_open left = {answers, count, room};
     gv_tally own[GV_KEPT];
     gv_begin_tile(&shared, own);
+    const int falls = gv_falls_in(rules, &tile);
     for (int64_t j = threadIdx.x; j < tile.count; j += GV_STRIP)
-        gv_judge_drawn(rules, &tile, &shared, own, x, y, j, left);
+        gv_judge_drawn(rules, &tile, &shared, own, x, y, j, falls, left);
     gv_sum_lanes(own, warps);
     if (threadIdx.x) return;
     int64_t first = tile.place, last = first + tile.count - 1;

@@ -15,11 +15,18 @@
 #define GV_ANSWER_APPROXIMATED_EXACTLY GV_PASTED(gv_answer_exactly_, GV_APPROXIMATED)
 #endif
 
-/* What the lanes of a block share: whether an answer or an input of the strip is odd, the values that its parabolas go
-   through, the histogram. */
+#ifdef GV_APPROXIMATED
+#define GV_TRUTHS 2 /* functions that an answer is held against */
+#else
+#define GV_TRUTHS 1
+#endif
+
+/* What the lanes of a block share: whether an answer or an input of the strip is odd, its parabolas and the values that
+   they go through, the histogram. */
 typedef struct {
     unsigned odd, hist[GV_BINS];
     double value[6], rest[6], off[6];
+    gv_parabola parabola[GV_TRUTHS];
 } gv_shared;
 
 /* Answers that are left open: their number, which may exceed the room. */
@@ -91,13 +98,32 @@ GV_INLINE void gv_share_values(gv_shared *shared, unsigned lane, uint32_t x_bits
     shared->off[lane] = v.err;
 }
 
-GV_INLINE gv_known gv_shared_value(const gv_shared *shared, unsigned which, uint32_t x_bits) {
+/* the parabola of each function, by a lane each: the others only look at it */
+GV_INLINE void gv_share_parabola(gv_shared *shared, unsigned lane, uint32_t x_bits) {
+    if (lane >= GV_TRUTHS) return;
     gv_block_points points = gv_points_of_block(x_bits);
-    gv_parabola v = gv_parabola_through(&points, shared->value + which, shared->rest + which, shared->off + which);
-    return gv_known_make(gv_on_parabola(&v, x_bits), 0.0, v.e);
+    unsigned from = 3 * lane;
+    shared->parabola[lane] =
+        gv_parabola_through(&points, shared->value + from, shared->rest + from, shared->off + from);
 }
 
-typedef struct { uint64_t first_bits; int dense, parabola, plain; } gv_strip_kind;
+GV_INLINE gv_known gv_shared_value(const gv_shared *shared, unsigned which, uint32_t x_bits) {
+    const gv_parabola *v = &shared->parabola[which];
+    return gv_known_make(gv_on_parabola(v, x_bits), 0.0, v->e);
+}
+
+/* Whether the function falls in a tile, which lies between two turning points. */
+GV_INLINE int gv_falls_in(const gv_rules *rules, const gv_tile *tile) {
+    return (gv_monotone_piece(rules, tile->first) % 2 == 0) == (rules->falls_first != 0);
+}
+
+/* What one answer says with that of the input before it in its tile; few do, and only those are looked at closely. */
+GV_INLINE void gv_tally_step(const gv_rules *rules, gv_tally *own, int falls, gv_point previous, gv_point p, int width) {
+    int64_t step = gv_rank(p.got) - gv_rank(previous.got);
+    if (falls ? step > 1 : step < -1) gv_count_rise(rules, &own->row, &own->facts, previous, p, width);
+}
+
+typedef struct { int parabola, plain, falls; } gv_strip_kind;
 
 GV_INLINE void gv_judge_lane(const gv_rules *rules, const gv_tile *tile, gv_shared *shared, gv_tally *own,
                              const uint32_t *y, int64_t ordinal, gv_strip_kind kind, gv_left_open left) {
@@ -115,35 +141,39 @@ GV_INLINE void gv_judge_lane(const gv_rules *rules, const gv_tile *tile, gv_shar
     gv_tally_answer(rules, shared, own, &answered, x_bits, got_bits, p, left);
 #ifdef GV_APPROXIMATED
     if (!settled) {
-        gv_known v = kind.parabola ? gv_shared_value(shared, 3, x_bits) : GV_KNOWN_APPROXIMATED(x);
+        gv_known v = kind.parabola ? gv_shared_value(shared, 1, x_bits) : GV_KNOWN_APPROXIMATED(x);
         answered = GV_ANSWER_APPROXIMATED(v, x, got_bits, got, fmt, &rules->approximated, kind.plain);
     }
     gv_tally_approximation(&answered, own, x_bits, got_bits, ordinal, left);
 #endif
     if (ordinal == tile->first) return;
     gv_point previous = {ordinal - 1, gv_ordinal(y[at - 1], 32)};
-    gv_count_rise(rules, &own->row, &own->facts, previous, p, 32);
+    gv_tally_step(rules, own, kind.falls, previous, p, 32);
 }
 
 /* Inputs are consecutive, and so are their answers in y; blocks are whole in it. */
 GV_INLINE void gv_judge_strips(const gv_rules *rules, const gv_tile *tile, gv_shared *shared, gv_tally *kept,
                                const uint32_t *y, gv_left_open left) {
     const int64_t last = tile->first + tile->count - 1, whole = ~(int64_t)(GV_STRIP - 1);
+    const int falls = gv_falls_in(rules, tile);
     for (int64_t start = tile->first & whole; start <= last; start += GV_STRIP) {
-        gv_strip_kind kind = {gv_bits_at(start, 32), 0, 0, 0};
-        kind.dense = start >= tile->first && start + GV_STRIP - 1 <= last && tile->region >= 0;
+        uint32_t first_bits = (uint32_t)gv_bits_at(start, 32), last_bits = (uint32_t)gv_bits_at(start + GV_STRIP - 1, 32);
+        int dense = start >= tile->first && start + GV_STRIP - 1 <= last && tile->region >= 0;
+        int smooth = dense && gv_has_parabola(first_bits, last_bits, GV_STRIP);
         GV_EACH_LANE(lane) {
             if (lane == 0) shared->odd = 0;
-            gv_share_values(shared, lane, (uint32_t)kind.first_bits);
+            if (smooth) gv_share_values(shared, lane, first_bits);
         }
         GV_EACH_LANE(lane) {
-            uint32_t x = (uint32_t)gv_bits_at(start + lane, 32) & 0x7fffffffu;
-            uint32_t got = y[tile->place + (start - tile->first) + lane] & 0x7fffffffu;
-            if (got >= 0x7f800000u || x >= 0x7f800000u || x == 0) GV_SET_FLAG(shared->odd);
+            int64_t ordinal = start + lane;
+            if (ordinal >= tile->first && ordinal <= last) {
+                uint32_t x = (uint32_t)gv_bits_at(ordinal, 32) & 0x7fffffffu;
+                uint32_t got = y[tile->place + (ordinal - tile->first)] & 0x7fffffffu;
+                if (got >= 0x7f800000u || x >= 0x7f800000u || x == 0) GV_SET_FLAG(shared->odd);
+            }
+            if (smooth) gv_share_parabola(shared, lane, first_bits);
         }
-        kind.plain = !shared->odd;
-        kind.parabola = kind.plain && kind.dense &&
-                        gv_has_parabola((uint32_t)kind.first_bits, (uint32_t)gv_bits_at(start + GV_STRIP - 1, 32), GV_STRIP);
+        gv_strip_kind kind = {smooth && !shared->odd, !shared->odd, falls};
         GV_EACH_LANE(lane) {
             int64_t ordinal = start + lane;
             if (ordinal >= tile->first && ordinal <= last)
@@ -155,7 +185,7 @@ GV_INLINE void gv_judge_strips(const gv_rules *rules, const gv_tile *tile, gv_sh
 /* ---- float64: inputs drawn, in double-double ---- */
 
 GV_INLINE void gv_judge_drawn(const gv_rules *rules, const gv_tile *tile, gv_shared *shared, gv_tally *own,
-                              const uint64_t *x, const uint64_t *y, int64_t j, gv_left_open left) {
+                              const uint64_t *x, const uint64_t *y, int64_t j, int falls, gv_left_open left) {
     const gv_format *fmt = &rules->fmt;
     uint64_t x_bits = x[tile->place + j], got_bits = y[tile->place + j];
     double input = gv_from_bits(x_bits), got = gv_from_bits(got_bits);
@@ -169,7 +199,7 @@ GV_INLINE void gv_judge_drawn(const gv_rules *rules, const gv_tile *tile, gv_sha
 #endif
     if (j == 0) return;
     gv_point previous = {gv_ordinal(x[tile->place + j - 1], 64), gv_ordinal(y[tile->place + j - 1], 64)};
-    gv_count_rise(rules, &own->row, &own->facts, previous, p, 64);
+    gv_tally_step(rules, own, falls, previous, p, 64);
 }
 
 /* ---- a tile, by a block ---- */

@@ -56,6 +56,7 @@ static void gelu_tanh_table_f16(const void *in, void *out, size_t n)
 static const struct kernel kernels_table[] = {
     {"gelu_tanh_table", "gelu_tanh", "table", "float16", NOTE, __FILE__, gelu_tanh_table_f16},
     {"gelu_tanh_table", "gelu_tanh", "table", "float32", NOTE, __FILE__, gelu_tanh_table_f32},
+    END_OF_KERNELS,
 };
 #undef NOTE
 

@@ -1,17 +1,15 @@
 /* Candle on the CPU: huggingface/candle candle-core/src/op.rs, candle-core/src/backprop.rs (Apache-2.0 or MIT). */
 
-/* f16 and bf16 too, operation by operation; the square root of 2/pi is taken in the dtype. */
+/* f16 and bf16 too, operation by operation. */
 NATIVE(candle, gelu, gelu_tanh, "0.5*x*(1 + tanh(sqrt(2/pi)*x*(1 + 0.044715*x*x)))",
     "huggingface/candle candle-core/src/op.rs, Gelu",
-    const T pi = CONSTANT(0x1.921fb54442d18p+1); /* pi */
-    T scale = ROUND(LIBM(sqrt)(DIV(TWO, pi)));
-    T u = MUL(MUL(scale, x), ADD(ONE, MUL(MUL(CUBE, x), x)));
+    T u = MUL(MUL(SQRT_2_OVER_PI, x), ADD(ONE, MUL(MUL(CUBE, x), x)));
     return MUL(MUL(HALF, x), ADD(ONE, TANH(u)));
 )
 
-DOUBLEMATH(candle, gelu_erf, gelu, "(erf(x/sqrt(2)) + 1)*0.5*x",
-    "huggingface/candle candle-core/src/op.rs, GeluErf; erf of the C library instead of candle's own",
-    return MUL(MUL(ADD(ERF(DIV(x, ROUND(LIBM(sqrt)(TWO)))), ONE), HALF), x);
+DOUBLEMATH(candle, gelu_erf, gelu, "(erf(x*sqrt(1/2)) + 1)*0.5*x",
+    "huggingface/candle candle-core/src/op.rs, GeluErf; erf of the C library instead of that of the crate libm",
+    return MUL(MUL(ADD(ERF(MUL(x, SQRT_HALF)), ONE), HALF), x);
 )
 
 NATIVE(candle, gelu_grad, gelu_tanh_grad,

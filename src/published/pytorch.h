@@ -22,11 +22,12 @@ OPMATH(pytorch, gelu_grad_cuda, gelu_grad, "0.5*(1 + erf(x*sqrt(1/2))) + x*exp(-
 )
 
 OPMATH(pytorch, gelu_tanh_grad_cuda, gelu_tanh_grad,
-    "0.5*(1 + t) + 0.5*x*((1 - t*t)*u'), u' = sqrt(2/pi)*(1 + 3*0.044715*x*x)",
+    "0.5*(1 + t) + 0.5*x*((1 - t*t)*u'), u' = sqrt(2/pi)*(1 + 3*0.044715*(x*x))",
     "pytorch/pytorch aten/src/ATen/native/cuda/ActivationGeluKernel.cu; tanh of the C library",
-    T t = TANH(MUL(BETA, ADD(x, MUL(CUBE, MUL(MUL(x, x), x)))));
+    T square = MUL(x, x);
+    T t = TANH(MUL(BETA, ADD(x, MUL(CUBE, MUL(square, x)))));
     T left = MUL(HALF, x);
-    T slope = MUL(BETA, ADD(ONE, MUL(MUL(MUL(CONSTANT(3), CUBE), x), x)));
+    T slope = MUL(BETA, ADD(ONE, MUL(MUL(CONSTANT(3), CUBE), square)));
     return ADD(MUL(HALF, ADD(ONE, t)), MUL(MUL(left, SUB(ONE, MUL(t, t))), slope));
 )
 

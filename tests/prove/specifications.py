@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import flint
-from arb import ARB
+from arb import ARB, logistic, logistic_grad, normcdf, phi, sigmoid
 from flint import arb, arb_series, fmpq
 
 POINT_BITS = 1600  # x - x Q(x) at x = 20 cancels 300 of them
@@ -43,24 +43,8 @@ class Specification:
         return [at_zero[n] for n in range(count)] + [around[count]]
 
 
-def _density(a):
-    return (-a * a / 2).exp() / (2 * arb.pi()).sqrt()
-
-
 def _upper_tail(a):
     return (a / arb(2).sqrt()).erfc() / 2
-
-
-def _normcdf(x):
-    return (-x / arb(2).sqrt()).erfc() / 2
-
-
-def _phi(x):
-    return (-(x * x) / 2).exp() / (2 * arb.pi()).sqrt()
-
-
-def _sigmoid(s):
-    return 1 / (1 + (-s).exp())
 
 
 def _slope_tanh(x):
@@ -77,18 +61,6 @@ def _slope_silu(x):
     return x, 1 + 0 * x
 
 
-def _logistic(slope):
-    return lambda x: x * _sigmoid(slope(x)[0])
-
-
-def _logistic_grad(slope):
-    def grad(x):
-        s, ds = slope(x)
-        return _sigmoid(s) * (1 + x * ds * _sigmoid(-s))
-
-    return grad
-
-
 def _logistic_pair(name: str, slope, start: float) -> list[Specification]:
     """x q(s): q = e^-s/(1 + e^-s) <= e^-s. Derivative: |q (steep (1-q) - 1)| <= steep e^-s, steep <= 3 s."""
 
@@ -100,9 +72,9 @@ def _logistic_pair(name: str, slope, start: float) -> list[Specification]:
         return 3 * s * (-s).exp()
 
     return [
-        Specification(name, f"gv_{name}", _logistic(slope), below, below, -1.0, -1.0, start, start),
+        Specification(name, f"gv_{name}", logistic(slope), below, below, -1.0, -1.0, start, start),
         Specification(
-            f"{name}_grad", f"gv_{name}_grad", _logistic_grad(slope), below_grad, below_grad, 1.0, -1.0, start, start
+            f"{name}_grad", f"gv_{name}_grad", logistic_grad(slope), below_grad, below_grad, 1.0, -1.0, start, start
         ),
     ]
 
@@ -111,7 +83,7 @@ SPECIFICATIONS = [
     Specification(
         "gelu",
         "gv_gelu",
-        lambda x: x * _normcdf(x),
+        lambda x: x * normcdf(x),
         lambda a: a * _upper_tail(a),
         lambda a: a * _upper_tail(a),
         -1.0,
@@ -122,9 +94,9 @@ SPECIFICATIONS = [
     Specification(
         "gelu_grad",
         "gv_gelu_grad",
-        lambda x: _normcdf(x) + x * _phi(x),
-        lambda a: a * _density(a),
-        lambda a: a * _density(a),
+        lambda x: normcdf(x) + x * phi(x),
+        lambda a: a * phi(a),
+        lambda a: a * phi(a),
         1.0,
         -1.0,
         2.0,
@@ -139,7 +111,7 @@ SPECIFICATIONS = [
     Specification(
         "erfc", "gv_erfc", lambda x: 1 - x.erf(), lambda a: a.erfc(), lambda a: a.erfc(), 1.0, -1.0, 1.0, 1.0
     ),
-    Specification("normcdf", "gv_normcdf", _normcdf, _upper_tail, _upper_tail, -1.0, 1.0, 1.0, 1.0),
+    Specification("normcdf", "gv_normcdf", normcdf, _upper_tail, _upper_tail, -1.0, 1.0, 1.0, 1.0),
     Specification(
         "tanh",
         "gv_tanh_value",
@@ -151,6 +123,6 @@ SPECIFICATIONS = [
         1.0,
         1.0,
     ),
-    Specification("sigmoid", "gv_sigmoid", _sigmoid, lambda a: (-a).exp(), lambda a: (-a).exp(), -1.0, 1.0, 1.0, 1.0),
+    Specification("sigmoid", "gv_sigmoid", sigmoid, lambda a: (-a).exp(), lambda a: (-a).exp(), -1.0, 1.0, 1.0, 1.0),
     Specification("exp", "gv_exp_value", lambda x: x.exp(), left=lambda a: (-a).exp(), left_side=1.0, left_from=1.0),
 ]

@@ -46,20 +46,21 @@ class Compiler:
         self,
         source: Path,
         shown: str,
-        flags: str,
+        flags: str | None,
         fixed: Sequence[str],
         libraries: Sequence[str] = (),
     ) -> Built:
         """The shared library of `source`, from the cache or compiled now.
 
-        The source with all that it includes names it in the cache. `fixed` are the options that make a shared
-        library; `libraries` stand after all others.
+        The source with all that it includes names it in the cache. `flags` are `DEFAULT_FLAGS` where they are None;
+        `fixed` are the options that make a shared library; `libraries` stand after all others.
 
         Raises
         ------
         UsageError
             It does not compile: the compiler's first error, and the command that shows all of them.
         """
+        flags = DEFAULT_FLAGS if flags is None else flags
         try:
             words = shlex.split(flags)
         except ValueError as error:
@@ -75,6 +76,21 @@ class Compiler:
                 self._run(shown, [*self.command, *fixed, str(source), "-o", str(made), *words, *libraries])
                 os.replace(made, place)  # whole or not at all, whoever else compiles the same
         return Built(place, self.version, flags, hashlib.sha256(preprocessed.encode()).hexdigest()[:12])
+
+    def library_around(
+        self,
+        source: Path,
+        text: str,
+        shown: str,
+        flags: str | None,
+        fixed: Sequence[str],
+        libraries: Sequence[str] = (),
+    ) -> Built:
+        """The shared library of `text`, which includes `source`; as `library`."""
+        with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
+            around = Path(scratch) / f"around_{source.name}"
+            around.write_text(text, encoding="utf-8")
+            return self.library(around, shown, flags, fixed, libraries)
 
     def _run(self, shown: str, command: list[str]) -> str:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
@@ -95,6 +111,10 @@ class Built:
     @property
     def version(self) -> str:
         return f"{self.compiler}, {self.flags or 'no flags'}, sha256:{self.source_hash}"
+
+    @property
+    def how(self) -> str:
+        return f"compiled by {self.compiler} with {self.flags or 'no flags'}"
 
 
 def _version(command: Sequence[str]) -> str:

@@ -46,6 +46,11 @@ class Kind:
     general: bool = False
 
 
+def of_a_file(suffixes: str, *parts: str) -> re.Pattern[str]:
+    """Names of a file with one of `suffixes` (a regular expression), and what may follow it: "file.c:symbol:abi"."""
+    return re.compile(rf"(?P<file>[^:]+\.(?:{suffixes}))" + "".join(rf"(?::(?P<{part}>[^:]*))?" for part in parts))
+
+
 def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -> UsageError | None:
     """Why an option that was given is of no use: nothing that was named takes it."""
     taken = {option for kind in chosen if kind is not None for option in kind.options}

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import ctypes
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...errors import UsageError
 from ..base import Target
 from ._c_abi import Library, abi_of, exported_by
-from ._compiler import DEFAULT_FLAGS, Built, Compiler, cache_folder
-from .base import Asked, Kind, dtype_of, existing, said_by
+from ._compiler import Built, Compiler
+from .base import Asked, Kind, dtype_of, existing, of_a_file, said_by
 
 _SHARED, _LIBRARIES = ["-shared", "-fPIC"], ["-lm"]
 _CPP = (".cc", ".cpp", ".cxx")
@@ -56,26 +55,23 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     source = existing(file)
     if not symbol:
         raise UsageError(f"{name!r} names no function (accepted: {file}:function)")
-    built = _built(source, file, symbol, DEFAULT_FLAGS if asked.cflags is None else asked.cflags)
+    built = _built(source, file, symbol, asked.cflags)
     library = Library.loaded(file, built.library)
     declared = (ctypes.c_char_p.in_dll(library.handle, "gelu_verify_type").value or b"").decode()
     address = ctypes.c_void_p.in_dll(library.handle, "gelu_verify_function").value or 0
     abi, dtype = _declared(name, file, symbol, declared, typed, asked)
-    how = f"compiled by {built.compiler} with {built.flags or 'no flags'}"
-    return [library.function(name, symbol, address, abi, dtype, asked, how, built.version)]
+    return [library.function(name, symbol, address, abi, dtype, asked, built.how, built.version)]
 
 
-def _built(source: Path, file: str, symbol: str, flags: str) -> Built:
+def _built(source: Path, file: str, symbol: str, flags: str | None) -> Built:
     """The library of the source with what says of which type `symbol` is."""
     compiler = Compiler.found(*_COMPILERS[source.suffix])
     around, types = (_AROUND_CPP, _types_cpp()) if source.suffix in _CPP else (_AROUND_C, _types_c())
-    with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
-        path = Path(scratch) / f"around_{source.name}"
-        path.write_text(around.format(source=source, symbol=symbol, types="\n".join(types)), encoding="utf-8")
-        try:
-            return compiler.library(path, file, flags, _SHARED, _LIBRARIES)
-        except UsageError:
-            alone = compiler.library(source, file, flags, _SHARED, _LIBRARIES)  # raises what is wrong with the source
+    text = around.format(source=source, symbol=symbol, types="\n".join(types))
+    try:
+        return compiler.library_around(source, text, file, flags, _SHARED, _LIBRARIES)
+    except UsageError:
+        alone = compiler.library(source, file, flags, _SHARED, _LIBRARIES)  # raises what is wrong with the source
     there = ", ".join([name for name in exported_by(alone.library) if not name.startswith("_Z")][:8])
     raise UsageError(f"no function {symbol!r} in {file}" + (f" (it has {there})" if there else ""))
 
@@ -133,7 +129,7 @@ KIND = Kind(
         "kernel.c:symbol": "either kind of function of a shared library, compiled by $CC with --cflags",
         "kernel.cpp:symbol": "the same in C++, compiled by $CXX",
     },
-    pattern=re.compile(r"(?P<file>[^:]+\.(?:c|cc|cpp|cxx))(?::(?P<symbol>[^:]*))?(?::(?P<abi>[^:]*))?"),
+    pattern=of_a_file("c|cc|cpp|cxx", "symbol", "abi"),
     load=load,
     options=frozenset({"cflags"}),
 )

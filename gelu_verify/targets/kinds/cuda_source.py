@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +13,10 @@ import numpy as np
 from ...device_faults import kind_of
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...kernels import nvcc
-from ...resources import cache_folder
 from .._buffers import output_like
 from ..base import Target
-from ._compiler import DEFAULT_FLAGS, Compiler
-from .base import Asked, Kind, dtype_of, existing, function_of
+from ._compiler import Compiler
+from .base import Asked, Kind, dtype_of, existing, function_of, of_a_file
 
 CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
 
@@ -108,26 +105,22 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     if not symbol:
         raise UsageError(f"{name!r} names no kernel (accepted: {file}:kernel, {file}:function:host)")
     dtype = dtype_of(name, symbol, asked)
-    flags = DEFAULT_FLAGS if asked.cflags is None else asked.cflags
     compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
     called = _CALLS[call].format(symbol=symbol)
     text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
-    with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
-        around = Path(scratch) / f"around_{source.name}"
-        around.write_text(text, encoding="utf-8")
-        try:
-            built = compiler.library(around, file, flags, ["-shared", "-Xcompiler", "-fPIC"])
-        except UsageError as error:
-            if f'identifier "{symbol}" is undefined' in str(error):
-                raise UsageError(f"no function {symbol!r} in {file}") from None
-            raise
+    try:
+        built = compiler.library_around(source, text, file, asked.cflags, ["-shared", "-Xcompiler", "-fPIC"])
+    except UsageError as error:
+        if f'identifier "{symbol}" is undefined' in str(error):
+            raise UsageError(f"no function {symbol!r} in {file}") from None
+        raise
     if reason := _no_device():
         raise MissingMeasurement(f"{name} compiles, but {reason}")
     target = CudaFunction(
         name=name,
         function=function_of(symbol, asked),
         dtypes=(dtype,),
-        note=f"{called}, compiled by {built.compiler} with {built.flags or 'no flags'}",
+        note=f"{called}, {built.how}",
         version=built.version,
         library=ctypes.CDLL(str(built.library)),
     )
@@ -152,7 +145,7 @@ KIND = Kind(
         "kernel.cu:symbol": "__global__ void symbol(const T *x, T *y, size_t n); --cflags, $NVCC",
         "kernel.cu:symbol:host": "a host function of device pointers that launches it",
     },
-    pattern=re.compile(r"(?P<file>[^:]+\.cu)(?::(?P<symbol>[^:]*))?(?::(?P<call>[^:]*))?"),
+    pattern=of_a_file("cu", "symbol", "call"),
     load=load,
     options=frozenset({"cflags"}),
 )

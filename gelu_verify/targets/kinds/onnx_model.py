@@ -17,9 +17,10 @@ from ...errors import MissingMeasurement, TargetFailure, TargetUnavailable, Usag
 from .._buffers import output_like
 from .._library import framework
 from ..base import Target
+from ..onnxruntime_ import session
 from ..openvino_ import OPENVINO_TYPES, _openvino
 from ._onnx_signature import ELEMENTS, Signature, Value, signature
-from .base import Asked, Kind, existing, function_of, hash_of
+from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
 _SHOWN = 8  # operators of a graph that `form` lists at most
 
@@ -111,11 +112,7 @@ RUNTIMES: dict[str, type[OnnxruntimeModel] | type[OpenvinoModel]] = {
 @lru_cache(maxsize=4)
 def _session(path: str, version: str) -> Any:
     """The model in ONNX Runtime; `version`, of its content, is there for the cache."""
-    ort = framework("onnxruntime")
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1  # as every target here
-    options.log_severity_level = 4  # fatal: a missing kernel is raised, not printed
-    return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return session(path)
 
 
 @lru_cache(maxsize=4)
@@ -181,6 +178,6 @@ KIND = Kind(
         "model.onnx": "one input, one output, in each runtime that is installed",
         "model.onnx:onnxruntime": "in this one; or openvino",
     },
-    pattern=re.compile(r"(?P<file>[^:]+\.onnx)(?::(?P<runtime>[^:]*))?"),
+    pattern=of_a_file("onnx", "runtime"),
     load=load,
 )

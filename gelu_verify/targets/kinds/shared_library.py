@@ -9,7 +9,7 @@ from pathlib import Path
 from ...errors import UsageError
 from ..base import Target
 from ._c_abi import Library, abi_of, exported_by
-from .base import Asked, Kind, dtype_of, existing
+from .base import Asked, Kind, dtype_of, existing, of_a_file
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -30,6 +30,6 @@ KIND = Kind(
         "./libfoo.so:symbol": "void symbol(const T *x, T *y, size_t n); T is float, double, or uint16_t bits",
         "./libfoo.so:symbol:scalar": "T symbol(T x)",
     },
-    pattern=re.compile(r"(?P<file>[^:]+\.(?:so(?:\.\d+)*|dylib))(?::(?P<symbol>[^:]*))?(?::(?P<abi>[^:]*))?"),
+    pattern=of_a_file(r"so(?:\.\d+)*|dylib", "symbol", "abi"),
     load=load,
 )
