@@ -86,7 +86,7 @@ class RunWriter:
         record = dict(result.record)
         if result.table is not None:
             name = f"buckets/{len(self._records):03d}.parquet"
-            content = _parquet(result.table, record)
+            content = packed(result.table, record)
             with _writing(self._out or self._root):
                 _write(self._work / name, content)
             record |= {"buckets": name, "sha256": hashlib.sha256(content).hexdigest()}
@@ -246,7 +246,7 @@ def _point_latest(root: Path, name: str) -> None:
     fresh.replace(root / LATEST)
 
 
-def _parquet(table: Table, record: Record) -> bytes:
+def packed(table: Table, record: Record) -> bytes:
     """The bucket table as a Parquet file: bits in the dtype's own unsigned type."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -266,6 +266,13 @@ def _parquet(table: Table, record: Record) -> bytes:
         column_encoding=encodings,
     )
     return buffer.getvalue()
+
+
+def unpacked(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """The rows of `packed`, all columns or those named."""
+    import pyarrow.parquet as pq
+
+    return pq.read_table(io.BytesIO(content), columns=None if columns is None else list(columns)).to_pandas()
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -297,10 +304,9 @@ class Run:
         if hashlib.sha256(content).hexdigest() != record["sha256"]:
             raise ResultsError(f"{path} is damaged: its sha256 is not the one in {MANIFEST}")
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         try:
-            return pq.read_table(io.BytesIO(content), columns=None if columns is None else list(columns)).to_pandas()
+            return unpacked(content, columns)
         except (pa.ArrowException, OSError) as error:
             raise ResultsError(f"{path} is no Parquet file: {str(error).splitlines()[0]}") from error
 

@@ -19,8 +19,8 @@ TOKEN = "a-token-of-the-tests"
 class Server:
     """`gelu-verify serve --port 0`; `port` once it listens."""
 
-    def __init__(self, *options, env=None):
-        command = [sys.executable, "-P", "-m", "gelu_verify", "serve", "--port", "0", *map(str, options)]
+    def __init__(self, *options, env=None, wrapper=()):
+        command = [*wrapper, sys.executable, "-P", "-m", "gelu_verify", "serve", "--port", "0", *map(str, options)]
         env = {**os.environ, "GELU_VERIFY_TOKEN": TOKEN, **(env or {})}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, cwd=ROOT)
         self.lines = []
@@ -48,8 +48,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(*options, env=None):
-    server = Server(*options, env=env)
+def serving(*options, env=None, wrapper=()):
+    server = Server(*options, env=env, wrapper=wrapper)
     try:
         yield server
     finally:

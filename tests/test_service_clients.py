@@ -1,10 +1,10 @@
 """The examples in C, Rust, JavaScript and Python: each fetches inputs, computes, posts, and prints a verdict."""
 
-import shutil
 import subprocess
 import sys
 
 import pytest
+import requiring
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 from serving import ROOT, serving
@@ -18,12 +18,6 @@ def server():
         yield found
 
 
-def need(program):
-    if shutil.which(program) is None:
-        pytest.skip(f"needs {program}")
-    return program
-
-
 def verdict(*command):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
@@ -33,7 +27,8 @@ def verdict(*command):
 def test_c(server, tmp_path):
     built = tmp_path / "client"
     subprocess.run(
-        [need("cc"), "-O2", "-Wall", "-Wextra", "-Werror", CLIENTS / "client.c", "-o", built, "-lm"], check=True
+        [requiring.program("cc"), "-O2", "-Wall", "-Wextra", "-Werror", CLIENTS / "client.c", "-o", built, "-lm"],
+        check=True,
     )
     assert "(upload.c, gelu, float32)" in verdict(built, "127.0.0.1", server.port)
 
@@ -41,13 +36,16 @@ def test_c(server, tmp_path):
 def test_rust(server, tmp_path):
     built = tmp_path / "client"
     subprocess.run(
-        [need("rustc"), "--edition", "2021", "-O", "-D", "warnings", CLIENTS / "client.rs", "-o", built], check=True
+        [requiring.program("rustc"), "--edition", "2021", "-O", "-D", "warnings", CLIENTS / "client.rs", "-o", built],
+        check=True,
     )
     assert "(upload.rust, silu, float32)" in verdict(built, f"127.0.0.1:{server.port}")
 
 
 def test_javascript(server):
-    assert "(upload.javascript, gelu_tanh, float32)" in verdict(need("node"), CLIENTS / "client.mjs", server.url)
+    assert "(upload.javascript, gelu_tanh, float32)" in verdict(
+        requiring.program("node"), CLIENTS / "client.mjs", server.url
+    )
 
 
 def test_python(server):

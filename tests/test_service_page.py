@@ -1,22 +1,22 @@
 """The page in Chromium: look up, share, step, upload, browse; on a desk and on a phone; with a keyboard; no server.
 
-Marked `browser`: needs playwright and a Chromium. Where AXE_CORE names an axe.min.js, every view is judged by it.
+Needs playwright, a Chromium (of the system, or `playwright install chromium`) and the axe-core that
+axe-playwright-python brings: `tox -e service` has them.
 """
 
 import functools
 import http.server
-import os
 import shutil
 import threading
+from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import requiring
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
-pytest.importorskip("playwright", reason="needs playwright")
 from click.testing import CliRunner
-from playwright.sync_api import sync_playwright
 from serving import TOKEN, serving
 
 from gelu_verify.cli import main
@@ -24,27 +24,34 @@ from gelu_verify.formats import get_format
 from gelu_verify.reference import reference_bits
 from gelu_verify.service.judging import inputs
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")]
+playwright = requiring.module("playwright.sync_api")
+requiring.module("axe_playwright_python")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+pytestmark = pytest.mark.service
 SIZES = {"desk": (1400, 900), "phone": (390, 844)}
 NARROW = [
     ("float16", "-6.5"), ("bfloat16", "0.1"), ("float8_e4m3fn", "-3"), ("float16", "0x1.004p0"), ("float16", "65520"),
     ("bfloat16", "1e-40"), ("float16", "2.9802322387695312e-8"),
 ]  # fmt: skip
-AXE = os.environ.get("AXE_CORE")
+KNOWN = [("float32", "1"), ("float32", "0x1p-149"), ("float64", "-0"), ("float64", "0x1p+0"), ("float64", "inf")]
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_playwright() as runner:
-        found = runner.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with playwright.sync_playwright() as runner:
+        try:
+            found = runner.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        except playwright.Error as error:
+            requiring.missing(f"Chromium ({str(error).splitlines()[0]})")
         yield found
         found.close()
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with serving("--store", tmp_path_factory.mktemp("page") / "store") as found:
+    store = tmp_path_factory.mktemp("page") / "store"
+    with serving("--store", store, "--answers", "kernels,published,scipy") as found:
         yield found
 
 
@@ -77,10 +84,9 @@ def opened(browser, url, size):
 def accessible(page):
     """No finding of axe-core, nothing wider than the window."""
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    if AXE:
-        page.evaluate(Path(AXE).read_text())  # not a script element: the policy of the page forbids those
-        found = page.evaluate("axe.run()")["violations"]
-        assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+    page.evaluate(AXE)  # not a script element: the policy of the page forbids those
+    found = page.evaluate("axe.run()")["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
 
 
 def look_up(page, x, function="gelu", dtype="float32"):
@@ -99,7 +105,16 @@ def test_a_look_up_shows_every_dtype(page):
     assert page.locator("#exact").inner_text() == "-2.610400379508426575424994524560446867653e-10"
     assert page.locator(".card .bits").first.inner_text().replace(" ", "") == f"{0xC680:016b}"
     assert page.locator("#line svg").count() == page.locator("#plot svg").count() == 1
-    assert "kernels.gelu_erf" in page.locator("#answers").inner_text()
+    page.wait_for_selector("#answers [role=status]:has-text('right to the last bit')")
+    for name in ("kernels", "published", "scipy"):
+        group = page.locator(f"#answers tbody:has(th:text-matches('^{name}'))")
+        assert group.locator("tr[data-answer]").count() > 1
+    assert page.locator("#answers tr:has-text('0xaf8f821f')").first.inner_text().count("right") == 1
+    more = page.locator("#answers button")
+    hidden = page.locator("#answers tr[hidden]").count()
+    more.focus()
+    page.keyboard.press("Enter")
+    assert hidden > page.locator("#answers tr[hidden]").count() == 0
     accessible(page)
 
 
@@ -220,7 +235,7 @@ def test_a_keyboard_is_enough(desk):
     desk.wait_for_selector(".card.chosen:has-text('0x40000000')")
 
 
-def test_static_files_answer_for_narrow_dtypes(browser, tmp_path):
+def test_static_files_answer_for_narrow_dtypes_and_hard_cases(browser, tmp_path):
     site = tmp_path / "site"
     assert CliRunner().invoke(main, ["export", "site", str(site), "--function", "gelu"]).exit_code == 0
 
@@ -231,8 +246,18 @@ def test_static_files_answer_for_narrow_dtypes(browser, tmp_path):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site)) as files:
         threading.Thread(target=files.serve_forever, daemon=True).start()
         for page in opened(browser, f"http://127.0.0.1:{files.server_port}", SIZES["desk"]):
-            for dtype, x in NARROW:
+            for dtype, x in (*NARROW, *KNOWN):
                 look_up(page, x, "gelu", dtype)
                 y = reference_bits("gelu", dtype, get_format(dtype).parse(x))
+                page.wait_for_selector(f".card.chosen:has-text('{get_format(dtype).bits_text(y)}')")
+            for dtype in ("float32", "float64"):
+                page.fill("#x", "-6.53")
+                page.select_option("#dtype", dtype)
+                page.wait_for_selector(f"#lookup-problem:has-text('Of {dtype} they know')")
+                accessible(page)
+                page.locator("#lookup-problem a").first.click()
+                page.wait_for_selector(f".card.chosen h3:has-text('{dtype}')")
+                x = get_format(dtype).parse(page.locator("#x").input_value())
+                y = reference_bits("gelu", dtype, x)
                 page.wait_for_selector(f".card.chosen:has-text('{get_format(dtype).bits_text(y)}')")
         files.shutdown()

@@ -13,10 +13,12 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
+import requiring
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 from click.testing import CliRunner
@@ -297,24 +299,42 @@ def test_nothing_leaks(server):
     assert more - memory < 8 << 20
 
 
-@pytest.mark.skipif(shutil.which("unshare") is None or os.geteuid() != 0, reason="needs root, to mount")
+def mounting(script):
+    """What a command is put behind to see other file systems than we do."""
+    wrapper = ["unshare", "-m", "sh", "-c", f'{script} && exec "$@"', "sh"]
+    tried = subprocess.run([requiring.program("unshare"), *wrapper[1:], "true"], capture_output=True, check=False)
+    return wrapper if tried.returncode == 0 else requiring.missing("right to mount")
+
+
 def test_a_read_only_store_is_published_and_not_written(tmp_path):
     store = tmp_path / "store"
     with serving("--store", store) as server:
         run = upload(server)["links"]["run"].rpartition("/")[2]
         server.stop()
-    script = f'mount --bind {store} {store} && mount -o remount,ro,bind {store} && exec "$@"'
-    real = subprocess.Popen
-    wrapped = ["unshare", "-m", "sh", "-c", script, "sh"]
-    probe = subprocess.run([*wrapped, "true"], capture_output=True, check=False)
-    if probe.returncode:
-        pytest.skip("may not mount")
-    try:
-        subprocess.Popen = lambda command, **more: real([*wrapped, *command], **more)
-        with serving("--store", store) as server:
-            subprocess.Popen = real
-            assert names(server) == [run]
-            with pytest.raises(OSError, match="507"):
-                upload(server)
-    finally:
-        subprocess.Popen = real
+    read_only = mounting(f"mount --bind {store} {store} && mount -o remount,ro,bind {store}")
+    with serving("--store", store, wrapper=read_only) as server:
+        assert names(server) == [run]
+        with pytest.raises(OSError, match="507"):
+            upload(server)
+
+
+@pytest.mark.service
+def test_a_disk_that_fills_up_keeps_what_was_told(tmp_path):
+    """A disk of half a megabyte, filled by runs and by somebody else."""
+    store = tmp_path / "store"
+    store.mkdir()
+    with serving("--store", store, wrapper=mounting(f"mount -t tmpfs -o size=512k tmpfs {store}")) as server:
+        told = []
+        with contextlib.suppress(HTTPError):
+            for _ in range(200):
+                told.append(upload(server)["links"]["run"].rpartition("/")[2])
+        assert 0 < len(told) < 200
+        with pytest.raises(OSError, match="507"):
+            upload(server)
+        assert sorted(names(server)) == sorted(told)
+        assert alive(server)
+        seen = Path(f"/proc/{server.process.pid}/root{store}/runs")
+        assert sorted(path.name for path in seen.iterdir()) == sorted(told)
+        shutil.rmtree(seen / told.pop(0))
+        told.append(upload(server)["links"]["run"].rpartition("/")[2])  # there is room again
+        assert set(told) <= set(names(server))

@@ -130,6 +130,17 @@ def test_stores_of_every_earlier_version_open(tmp_path, result):
         check_whole(place)
 
 
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS) + 1))
+def test_a_store_that_each_version_wrote_opens_and_goes_on(tmp_path, result, version):
+    """tests/stores/version-N, kept as it was written by the program that wrote version N."""
+    place = tmp_path / "store"
+    shutil.copytree(Path(__file__).parent / "stores" / f"version-{version}", place)
+    (old,) = Store(place).names()
+    assert read_run(place / "runs" / old).results[0]["max_ulp"] == 0
+    new = add(Store(place), result)
+    assert sorted(check_whole(place)) == sorted([old, new])
+
+
 def test_a_store_of_a_later_version_is_refused(tmp_path):
     Store(tmp_path)
     with sqlite3.connect(tmp_path / "index.sqlite") as index:

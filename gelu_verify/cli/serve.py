@@ -24,8 +24,9 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 @click.option("--store", type=click.Path(path_type=Path), metavar="DIR", help="Where uploads with the token are kept.")
 @click.option("--token-file", type=click.Path(path_type=Path), metavar="FILE", help=f"Token for writing; or ${TOKEN}.")
 @click.option("--runs", type=click.Path(path_type=Path), metavar="DIR", help="Folder of stored runs to publish.")
-@click.option("--answers", "families", default="kernels", show_default=True, metavar="A,B",
-              help="Target families whose answers the page shows beside the right one.")  # fmt: skip
+@click.option("--answers", "families", metavar="A,B", default="installed", show_default=True,
+              help="Target families whose answers the page shows beside the right one, each in a process of its own; "
+              "`none` for none.")  # fmt: skip
 @click.option("--access-log", is_flag=True, help="A line of JSON on stderr for every request, not only for errors.")
 def serve(
     host: str, port: int, store: Path | None, token_file: Path | None, runs: Path | None, families: str,
@@ -51,10 +52,10 @@ def _settings(store: Path | None, token_file: Path | None, runs: Path | None, fa
     from ..service.settings import Settings
     from ..targets import families as known
 
-    names = tuple(name for name in families.split(",") if name)
-    for name in names:
+    names = None if families == "installed" else tuple(name for name in families.split(",") if name not in ("", "none"))
+    for name in names or ():
         if name not in known():
-            raise UsageError(f"unknown target family {name!r} (accepted: {', '.join(known())})")
+            raise UsageError(f"unknown target family {name!r} (accepted: {', '.join(known())}, installed, none)")
     if runs is not None and not runs.is_dir():
         raise UsageError(f"--runs {runs} is no folder")
     token = _token(token_file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -147,13 +147,18 @@ class Host:
     def _living(self) -> Child:
         """The child, with all that was loaded before."""
         with self._lock:
-            if self._closed:
-                raise TargetFailure("the run was ended", "killed")
+            self._check_open()
             if self._child is None:
-                self._child = Child(self.label)
+                self._child = Child(self.label, self.limits.niceness)
+                self._check_open()  # closed meanwhile, by who does not wait for our lock
                 for key, loading in self._loaded.items():
                     self._load(self._child, key, loading)
             return self._child
+
+    def _check_open(self) -> None:
+        if self._closed:
+            self.close()
+            raise TargetFailure("the run was ended", "killed")
 
     def _load(self, child: Child, key: str, loading: Loading) -> dict[str, Any]:
         try:
@@ -166,7 +171,8 @@ class Host:
             raise getattr(errors, reply["error"])(reply["message"])
         if "failure" in reply:
             raise TargetFailure(f"{self.label} {reply['failure']}", reply["kind"])
-        child.limit_memory(self.limits.nbytes)
+        with suppress(FileNotFoundError):  # closed meanwhile: who asks it next is told
+            child.limit_memory(self.limits.nbytes)
         return reply["answer"]
 
     def discard(self, child: Child) -> None:
@@ -177,10 +183,9 @@ class Host:
             child.close()
 
     def close(self) -> None:
-        """End the child; who still waits for an answer is told so."""
-        with self._lock:
-            self._closed = True
-            child, self._child = self._child, None
+        """End the child; who still waits for an answer is told so, and who waits for it to load too: no lock."""
+        self._closed = True
+        child, self._child = self._child, None
         if child is not None:
             child.close()
 

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
-from importlib import import_module
 from typing import Any
 
 from .. import targets
@@ -81,7 +80,7 @@ class Hosts:
     def _discovered(self, family: str, function: str | None, dtype: str | None) -> tuple[list[Target], str]:
         """Targets of one family, or why there are none: it may not survive its import."""
         looked_for = {"function": function, "dtype": dtype}
-        if _is_ours(family):
+        if targets.is_ours(family):
             found, absent = targets.find([family], function=function, dtype=dtype)
             return found, absent.get(family, "")
         key = f"{family} {function} {dtype}"
@@ -96,11 +95,6 @@ class Hosts:
 
     def _host(self, name: str) -> Host:
         return self._hosts.setdefault(name, Host(name, self._limits))
-
-
-def _is_ours(family: str) -> bool:
-    """Whether its code is this package's, or what this package runs on."""
-    return getattr(import_module(targets.module_of(family)), "OURS", False)
 
 
 def _proxies(host: Host, key: str, described: list[dict[str, Any]]) -> list[Target]:

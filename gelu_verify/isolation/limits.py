@@ -16,10 +16,11 @@ DATA_SLACK = GiB  # what a child may map in private beyond its limit before its 
 
 @dataclass(frozen=True)
 class Limits:
-    """What was asked for; None: decided from what the calls so far took."""
+    """What was asked for; `seconds` None: decided from what the calls so far took."""
 
     seconds: float | None = None
     nbytes: int = MEMORY
+    niceness: int = 0
 
     @property
     def timing(self) -> float:

@@ -70,9 +70,9 @@ class Died(Exception):
 class Child:
     """A fresh interpreter that runs `child.main`; its process group dies with us, however we end."""
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, niceness: int = 0) -> None:
         self.control, theirs = Channel.pair(POLL)
-        held, self._lifeline = os.pipe()
+        held, lifeline = os.pipe()
         fault = _memory("fault", PAGE)
         self._fault_map = mmap.mmap(fault, PAGE)
         self._fault = _Fault.from_buffer(self._fault_map)
@@ -87,8 +87,11 @@ class Child:
             pass_fds=inherited,
             start_new_session=True,  # a group of its own: it ends with all that it started
         )
+        if niceness:
+            os.setpriority(os.PRIO_PGRP, self.pid, niceness)
         for file in (held, fault, printed):
             os.close(file)
+        self._held = [lifeline, self._said]
         theirs.close()
         self._limit = self._most_data = sys.maxsize
         self._ending = RLock()
@@ -195,13 +198,14 @@ class Child:
                 self._process.wait()
 
     def close(self) -> None:
-        """End it and give back what it held here."""
-        self.kill()
-        while self.channels:
-            self.channels.pop().close()
-        for file in (self._lifeline, self._said):
-            with suppress(OSError):
-                os.close(file)
+        """End it and give back what it held here, once: two threads may want to."""
+        with self._ending:
+            self.kill()
+            self.death()  # said while its last words can be read: another thread may still ask
+            while self.channels:
+                self.channels.pop().close()
+            while self._held:
+                os.close(self._held.pop())
 
 
 _UNKNOWN_ADDRESS = 128  # SI_KERNEL: a fault of alignment or of an address that no memory can have

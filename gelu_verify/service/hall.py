@@ -6,6 +6,7 @@ from typing import cast
 
 from starlette.requests import Request
 
+from .families import Families
 from .jobs import Jobs
 from .library import Library
 from .observing import Metrics
@@ -28,12 +29,14 @@ class Hall:
         self.library = Library(self.store, settings.runs)
         self.jobs = Jobs(self.limits)
         self.shelf = Shelf()
+        self.families = Families(settings.families, self.limits, self.metrics)
         self.ready = False
         for room in (self.oracle, self.batches, self.work):
             self.metrics.watch(room)
 
     def close(self) -> None:
-        """No new work; the store is closed when its last writer is done."""
+        """No new work, no process but this; the store is closed when its last writer is done."""
+        self.families.close()
         for room in (self.oracle, self.batches, self.work):
             room.close()
         if self.store is not None:

@@ -5,17 +5,35 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from ..results import unpacked
 from .settings import Limits
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..sweep import Record, Result
+    from ..sweep import Record
+
+
+@dataclass(frozen=True)
+class UnstoredRun:
+    """What the report needs of a run, of a result that is not stored; buckets packed, for they are large."""
+
+    manifest: dict[str, Any]
+    record: Record
+    buckets: bytes | None
+
+    @property
+    def results(self) -> list[Record]:
+        return [{**self.record, "buckets": None if self.buckets is None else "in memory"}]
+
+    def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        assert self.buckets is not None
+        return unpacked(self.buckets, columns)
 
 
 @dataclass
@@ -26,8 +44,7 @@ class Job:
     total: int
     done: int = 0
     state: str = "running"
-    result: Result | None = None
-    manifest: dict[str, Any] = field(default_factory=dict)
+    run: UnstoredRun | None = None
     stored_as: str | None = None
     problem: BaseException | None = None
     future: Future[None] | None = None
@@ -35,22 +52,6 @@ class Job:
 
     def advance(self, inputs: int) -> None:
         self.done += inputs
-
-
-@dataclass(frozen=True)
-class UnstoredRun:
-    """What the report needs of a run, of a result that is not stored."""
-
-    manifest: dict[str, Any]
-    result: Result
-
-    @property
-    def results(self) -> list[Record]:
-        return [{**self.result.record, "buckets": None if self.result.table is None else "in memory"}]
-
-    def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        whole = self.result.frame()
-        return whole if columns is None else whole[list(columns)]
 
 
 class Jobs:

@@ -14,8 +14,9 @@ from ..errors import Unanswered
 from ..formats import get_format, ordinals
 from ..plans import Plan, make_plan
 from ..report.verdicts import headline, verdict
+from ..results import packed
 from ..targets.base import Target
-from .jobs import Job, Jobs
+from .jobs import Job, Jobs, UnstoredRun
 from .observing import log
 from .store import Store
 
@@ -84,10 +85,11 @@ def _judge(job: Job, plan: Plan, name: str, body: bytearray, store: Store | None
     result = sweep(target, plan, workers=1, progress=job.advance)
     where = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
     result.record["repeat"] = f"post the same bits to /v1/verify?{where}"
-    job.result = result
-    job.manifest = {
+    manifest = {
         "schema": 1, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {}, **facts,
     }  # fmt: skip
+    buckets = None if result.table is None else packed(result.table, result.record)
+    job.run = UnstoredRun(manifest, result.record, buckets)
     if store is not None:
         job.stored_as = store.add(result, command=result.record["repeat"], facts=_without_time(facts))
     log("verified", target=target.name, function=plan.function, dtype=plan.dtype, plan=plan.name,
@@ -111,8 +113,8 @@ def shown(job: Job) -> Record:
         "result": None,
         "links": {"self": base},
     }
-    if job.state == "done" and job.result is not None:
-        result = job.result.record
+    if job.state == "done" and job.run is not None:
+        result = job.run.record
         record |= {"verdict": verdict(result), "headline": headline([result]), "result": result}
         stored = f"/v1/runs/{job.stored_as}"
         record["links"] |= {"report": f"{stored if job.stored_as else base}/report.html"}

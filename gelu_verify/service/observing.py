@@ -33,6 +33,9 @@ class Metrics:
         self.verified = Counter(
             "gelu_verify_verifications", "Uploads judged, by verdict.", ["verdict"], registry=self.registry
         )
+        self.awake = Gauge(
+            "gelu_verify_families_awake", "Families of implementations that have a process.", registry=self.registry
+        )
         self.room = Gauge("gelu_verify_room_inside", "Calls at work or waiting.", ["room"], registry=self.registry)
 
     def watch(self, room: Room) -> None:

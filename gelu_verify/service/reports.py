@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from .jobs import Job, UnstoredRun
+from .jobs import Job
 
 if TYPE_CHECKING:
     from ..report.frames import RunLike
@@ -63,8 +63,8 @@ class Shelf:
 
 def render_job(job: Job) -> Page:
     """The report of an upload that is done."""
-    assert job.result is not None
-    return render_runs([UnstoredRun(job.manifest, job.result)])
+    assert job.run is not None
+    return render_runs([job.run])
 
 
 def policy(page: str) -> str:

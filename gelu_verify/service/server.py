@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import sys
@@ -28,12 +29,14 @@ class _Server(uvicorn.Server):
                 log("listening", url=_url(each))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await asyncio.to_thread(self.config.app.hall.families.close)
         await super().shutdown(sockets)
         log("stopped")
 
 
 def run_server(settings: Settings, host: str, port: int, *, access_log: bool = False) -> None:
-    """Serve until SIGTERM or Ctrl-C; requests at work are finished first, for up to 10 s.
+    """Serve until SIGTERM or Ctrl-C; requests at work are finished first, for up to 10 s, but for questions
+    to implementations, which are refused.
 
     Raises
     ------

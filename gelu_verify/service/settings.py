@@ -35,6 +35,16 @@ class Limits:
     batch_waiting: int = 6
     work_slots: int = 2
     work_waiting: int = 8
+    family_slots: int = 2  # families at work at once; each answers one question at a time
+    family_waiting: int = 8  # questions to one family
+    families_awake: int = 8
+    family_bytes: int = 1 << 30  # beyond what loading it took
+    family_call_s: float = 15.0
+    family_s: float = 45.0  # for all calls of one question; then its process is ended
+    family_wait_s: float = 60.0
+    family_idle_s: float = 300.0
+    family_again_s: float = 60.0  # what failed is asked again after so long
+    family_answers: int = 1024
 
 
 @dataclass(frozen=True)
@@ -44,5 +54,5 @@ class Settings:
     store: Path | None = None
     token: str | None = field(default=None, repr=False)
     runs: Path | None = None
-    families: tuple[str, ...] = ("kernels",)
+    families: tuple[str, ...] | None = None  # whose implementations are asked; None: `families.by_default`
     limits: Limits = Limits()

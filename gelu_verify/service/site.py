@@ -13,7 +13,7 @@ from .answers import encoded
 from .library import Library, summary
 from .reports import render_runs
 from .routes.pages import assets
-from .routes.runs import TABLES, csv_of, flat_cell, table_of
+from .routes.runs import TABLES, csv_of, flat_cell, flat_summary, table_of
 from .routes.tables import entry_of
 from .tabulated import WRITERS, catalogue, file
 
@@ -53,7 +53,9 @@ def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] 
 
 
 def _files(functions: Sequence[str], library: Library) -> Files:
-    yield "v1/functions.json", encoded(catalogue(static=True))
+    whole = catalogue(static=True)
+    here = [each for each in whole["functions"] if each["name"] in functions]
+    yield "v1/functions.json", encoded({**whole, "functions": here})
     for name, content in assets().items():
         yield ("index.html" if name == "index.html" else f"assets/{name}"), content
     yield from _tables(functions)
@@ -88,7 +90,7 @@ def _fits(plan: str, function: str, dtype: str) -> bool:
 def _runs(library: Library) -> Files:
     summaries, matrix = library.summaries(), library.matrix()
     yield "v1/runs.json", encoded({"runs": summaries})
-    yield "v1/runs.csv", csv_of([{key: value for key, value in row.items() if key != "links"} for row in summaries])
+    yield "v1/runs.csv", csv_of([flat_summary(row) for row in summaries])
     yield "v1/matrix.json", encoded({"results": matrix})
     yield "v1/matrix.csv", csv_of([flat_cell(cell) for cell in matrix])
     for name in library.names():

@@ -26,7 +26,7 @@ from ._library import looking_for
 from .base import Target, first_line
 from .kinds import Asked, kind_of, kinds, load, misfit
 
-__all__ = ["Asked", "Target", "families", "find", "load", "module_of", "select"]
+__all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load", "module_of", "select"]
 
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked], Sequence[Target]]
@@ -96,14 +96,19 @@ def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[
     return sorted(modules.keys() - left), dict(sorted(left.items()))
 
 
-def _devices() -> dict[str, str]:
-    """{family: where it runs}: "cpu", or what its module says as `DEVICE`."""
-    return {family: str(_says(module, "DEVICE") or "cpu") for family, module in _modules().items()}
+def is_ours(family: str) -> bool:
+    """Whether its code is this package's, or what this package runs on."""
+    return bool(_says(_modules()[family], "OURS"))
+
+
+def device_of(family: str) -> str:
+    """Where it runs: "cpu", or what its module says as `DEVICE`."""
+    return str(_says(_modules()[family], "DEVICE") or "cpu")
 
 
 def _families_on(device: str, names: Sequence[str], everything: bool) -> list[str] | None:
     """The families of that device where nothing is named; UsageError for a name of a family that runs elsewhere."""
-    where = _devices()
+    where = {family: device_of(family) for family in families()}
     for name in names:
         at = device if kind_of(name) else where[_family(name)]
         if at != device:

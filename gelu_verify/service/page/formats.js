@@ -1,8 +1,20 @@
-// Binary formats of up to 16 bits in the browser, exact: for the page without a server. Values fit a double.
+// Binary formats in the browser, exact: for the page without a server. Values fit a double; bits are numbers, of
+// float64 BigInt.
 import { catalogue } from "./api.js";
+
+const binary64 = new DataView(new ArrayBuffer(8));
+
+// float64 is what a browser computes in.
+function doubles(name, width, precision) {
+  const isNan = (bits) => (BigInt(bits) & 0x7fffffffffffffffn) > 0x7ff0000000000000n;
+  const value = (bits) => (binary64.setBigUint64(0, BigInt(bits)), binary64.getFloat64(0));
+  const bitsOfValue = (number) => (binary64.setFloat64(0, number), binary64.getBigUint64(0));
+  return { name, width, precision, isNan, value, bitsOfValue };
+}
 
 export function formatOf(name) {
   const { width, precision, emin, emax, has_infinity: infinite } = catalogue.dtypes.find((each) => each.name === name);
+  if (width === 64) return doubles(name, width, precision);
   const sign = 2 ** (width - 1);
   const field = 2 ** (precision - 1);
   const top = (2 ** (width - precision) - 1) * field;
@@ -57,10 +69,11 @@ export function bitsOf(name, text) {
   const format = formatOf(name);
   const word = text.trim().toLowerCase().replaceAll("−", "-");
   if (/^0x[0-9a-f]+$/.test(word)) {
-    const bits = parseInt(word, 16);
+    const bits = format.width === 64 ? BigInt(word) : parseInt(word, 16);
     if (bits >= 2 ** format.width) throw new Error(`${text} is too wide for ${name} (${format.width} bits)`);
     return bits;
   }
+  if (format.width === 64) return format.bitsOfValue(doubleOf(word));
   const sign = word.startsWith("-") ? format.sign : 0;
   const body = word.replace(/^[+-]/, "");
   if (body === "nan") return sign + format.nan;
@@ -69,8 +82,27 @@ export function bitsOf(name, text) {
   return sign + rounded(format, n, d);
 }
 
+// The nearest double: the browser reads decimals so, and a hex float is a power of two apart from an integer.
+function doubleOf(word) {
+  const minus = word.startsWith("-") ? -1 : 1;
+  const body = word.replace(/^[+-]/, "");
+  if (body === "nan") return NaN;
+  if (body.startsWith("inf")) return minus * Infinity;
+  if (!body.startsWith("0x")) return minus * Number(body);
+  const [whole, exponent] = significand({ precision: 53 }, ...rational(body), -1074);
+  return minus * Number(whole) * 2 ** Math.trunc(exponent / 2) * 2 ** (exponent - Math.trunc(exponent / 2));
+}
+
 function rounded(format, n, d) {
   const least = format.emin - format.precision + 1;
+  const [whole, exponent] = significand(format, n, d, least);
+  const field = 2 ** (format.precision - 1);
+  const magnitude = Number(whole) < field ? Number(whole) : (exponent - least) * field + Number(whole);
+  return Math.min(magnitude, format.infinity);
+}
+
+// n / d as an integer of `precision` bits times a power of two, rounded once, to nearest, ties to even.
+function significand(format, n, d, least) {
   let exponent = Math.max(n.toString(2).length - d.toString(2).length - format.precision, least);
   for (;;) {
     const [top, bottom] = exponent >= 0 ? [n, d << BigInt(exponent)] : [n << BigInt(-exponent), d];
@@ -81,13 +113,11 @@ function rounded(format, n, d) {
       continue;
     }
     if (rest > bottom || (rest === bottom && whole % 2n)) whole += 1n;
-    const field = 2 ** (format.precision - 1);
-    const magnitude = Number(whole) < field ? Number(whole) : (exponent - least) * field + Number(whole);
-    return Math.min(magnitude, format.infinity);
+    return [whole, exponent];
   }
 }
 
-function hexFloat(value) {
+export function hexFloat(value) {
   if (Number.isNaN(value)) return "nan";
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";
   let size = Math.abs(value);

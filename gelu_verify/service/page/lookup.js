@@ -1,16 +1,17 @@
 // Look up: one number in every dtype.
-import { catalogue, libraries, lookUp } from "./api.js";
+import * as answers from "./answers.js";
+import { catalogue, lookUp } from "./api.js";
 import { checkNumber } from "./formats.js";
 import { bitsView, numberLine, plot } from "./figures.js";
-import { byId, element, options, show, table, ulpText } from "./dom.js";
+import { byId, element, options, show, ulpText } from "./dom.js";
+import { brief, trimmed } from "./texts.js";
 
 let current = null;
 let turn = 0;
 
 export function start() {
   options(byId("function"), catalogue.functions.map((each) => each.name), "gelu");
-  const names = catalogue.dtypes.filter((each) => !catalogue.static || each.width <= 16).map((each) => each.name);
-  options(byId("dtype"), names, names.includes("float32") ? "float32" : names[0]);
+  options(byId("dtype"), catalogue.dtypes.map((each) => each.name), catalogue.static ? "bfloat16" : "float32");
   byId("lookup-form").addEventListener("submit", (event) => {
     event.preventDefault();
     go();
@@ -66,6 +67,7 @@ async function render() {
     if (mine !== turn) return;
     byId("lookup-result").hidden = true;
     show(byId("lookup-problem"), error.message);
+    for (const near of error.nearby ?? []) byId("lookup-problem").append(element("br"), element("a", { href: `#/lookup?${new URLSearchParams({ x: near.bits, function: fn, dtype })}` }, `${near.bits} = ${near.decimal}`));
     return;
   }
   if (mine !== turn) return;
@@ -77,10 +79,9 @@ async function render() {
   byId("dtypes").replaceChildren(...catalogue.dtypes.map((each) => each.name).map((name) => (name === dtype ? answer : answer.also[name])).filter(Boolean).map((each) => card(each, each.dtype === dtype)));
   byId("previous").disabled = !answer.neighbours.below;
   byId("next").disabled = !answer.neighbours.above;
-  const [picture, rows] = await Promise.allSettled([plot(fn, answer), libraries(fn, dtype, answer.x_bits)]);
-  if (mine !== turn) return;
-  byId("plot").replaceChildren(picture.status === "fulfilled" ? picture.value : element("p", { class: "empty" }, picture.reason.message));
-  byId("answers").replaceChildren(rows.status === "fulfilled" ? answersView(rows.value, answer) : element("p", { class: "empty" }, rows.reason.message));
+  answers.show(answer);
+  const picture = await plot(fn, answer).catch((error) => element("p", { class: "empty" }, error.message));
+  if (mine === turn) byId("plot").replaceChildren(picture);
 }
 
 function headline(answer) {
@@ -102,8 +103,6 @@ function digits(answer) {
   return [answer.exact.slice(0, same), element("span", { class: "beyond", title: "digits beyond the rounded result" }, answer.exact.slice(same))];
 }
 
-const trimmed = (text) => (text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text.replace(/\.?0+e/, "e"));
-
 function card(answer, chosen) {
   const error = answer.rounding_error_ulp === null ? "" : `${ulpText(answer.rounding_error_ulp)} ULP`;
   const row = (name, bits, hex, decimal) => element("div", { class: "row" }, element("b", {}, name),
@@ -112,22 +111,4 @@ function card(answer, chosen) {
   return element("article", { class: chosen ? "card chosen" : "card" },
     element("h3", {}, answer.dtype, element("span", {}, error)),
     row("x", answer.x_bits, answer.x_hex, answer.x), row("y", answer.y_bits, answer.y_hex, answer.y));
-}
-
-// Twenty digits are enough to tell any two numbers of a dtype apart.
-function brief(text) {
-  const [significand, exponent] = text.split("e");
-  const cut = trimmed(significand.replace("-", "").length > 22 ? significand.slice(0, 22) : significand);
-  return exponent ? `${cut}e${exponent}` : cut;
-}
-
-function answersView(rows, answer) {
-  if (!rows.length) return element("p", { class: "empty" }, "No implementation of this function is at hand here.");
-  const lines = rows.map((row) => element("tr", {},
-    element("th", { scope: "row", class: "mono" }, row.target),
-    element("td", {}, row.failure ? "" : row.y_bits === answer.y_bits ? element("span", { class: "ok" }, "right") : element("span", { class: "bad" }, "wrong")),
-    element("td", { class: "num" }, row.failure ? "–" : row.error_ulp === null ? "not finite" : `${ulpText(row.error_ulp)} ULP`),
-    element("td", { class: "mono" }, row.failure || row.y_bits), element("td", { class: "mono" }, row.failure ? "" : brief(row.y)),
-    element("td", { class: "num" }, row.max_ulp === null ? "–" : `${ulpText(row.max_ulp, row.bound)}`)));
-  return table(["implementation", "answer", "error here", "bits", "value", "largest error anywhere, ULP"], lines, "answers, as a table");
 }

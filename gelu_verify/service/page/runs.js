@@ -48,7 +48,7 @@ function entry(cell) {
   const link = cell.witness
     ? element("a", { href: `#/lookup?${new URLSearchParams({ x: cell.witness.x_bits, function: cell.function, dtype: cell.dtype })}`, title: "look the worst input up" }, ulpText(cell.max_ulp, cell.bound))
     : ulpText(cell.max_ulp, cell.bound);
-  return element("td", {}, element("span", { class: cell.verdict === "pass" ? "ok" : cell.verdict === "coarse" ? "" : "bad", title: cell.verdict }, `${mark} `), link,
+  return element("td", {}, element("span", { class: cell.verdict === "pass" ? "ok" : cell.verdict === "coarse" ? "" : "bad", title: [cell.verdict, ...cell.failed_checks].join(" ") }, `${mark} `), link,
     element("small", {}, cell.failed_checks.length ? ` ${cell.failed_checks.join(", ")}` : ""));
 }
 

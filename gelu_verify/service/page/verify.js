@@ -95,7 +95,7 @@ function view(job) {
     ["worst x", result.witness ? result.witness.x_bits : "–"],
     ["got, want", result.witness ? `${result.witness.got_bits}, ${result.witness.want_bits}` : "–"],
   ].map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
-  const rows = Object.entries(result.checks).map(([name, verdict]) => element("tr", {}, element("th", { scope: "row", class: "mono" }, name),
+  const rows = Object.entries(result.checks).sort((a, b) => (b[1] === "fail") - (a[1] === "fail")).map(([name, verdict]) => element("tr", {}, element("th", { scope: "row", class: "mono" }, name),
     element("td", { class: verdict === "fail" ? "bad" : verdict === "pass" ? "ok" : "" }, verdict),
     element("td", {}, result.findings[name]?.detail || ""), element("td", { class: "mono" }, result.findings[name]?.x_bits || "")));
   const where = result.witness ? element("a", { href: `#/lookup?${new URLSearchParams({ x: result.witness.x_bits, function: result.function, dtype: result.dtype })}` }, "Look the worst input up") : null;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
@@ -14,9 +15,12 @@ from ...results import Run
 from ..answers import MEDIA_TYPE, encoded
 from ..caching import REVALIDATED, kept
 from ..hall import Hall, hall_of
+from ..library import Library
 from ..problems import not_found
 
 router = APIRouter(tags=["runs"])
+Row = dict[str, Any]
+Rows = list[Row]
 TABLES = ("summary", "tail", "special", "regions", "throughput", "findings")
 CSV = "text/csv"
 RunId = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_.+-]{1,100}$"}, description="Name of a run.")]
@@ -71,32 +75,34 @@ class Matrix(BaseModel):
 @router.get("/v1/runs.json", response_model=RunList, summary="The same, under the name that a static copy has")
 @router.get("/v1/runs", response_model=RunList, summary="Published runs")
 async def runs(request: Request) -> Response:
-    hall = hall_of(request)
-    found = await hall.work.run(hall.library.summaries)
-    return kept(request, encoded({"runs": found}), MEDIA_TYPE, REVALIDATED)
+    return await _as_json(request, "runs", Library.summaries)
 
 
 @router.get("/v1/runs.csv", summary="Published runs", response_class=Response, responses=_CSV_ANSWER)
 async def runs_csv(request: Request) -> Response:
-    hall = hall_of(request)
-    found = await hall.work.run(hall.library.summaries)
-    flat = [{key: value for key, value in row.items() if key != "links"} for row in found]
-    return kept(request, csv_of(flat), CSV, REVALIDATED, "runs.csv")
+    return await _as_csv(request, "runs.csv", Library.summaries, flat_summary)
 
 
 @router.get("/v1/matrix.json", response_model=Matrix, summary="The same, under the name that a static copy has")
 @router.get("/v1/matrix", response_model=Matrix, summary="The newest result of everything that was judged")
 async def matrix(request: Request) -> Response:
-    hall = hall_of(request)
-    found = await hall.work.run(hall.library.matrix)
-    return kept(request, encoded({"results": found}), MEDIA_TYPE, REVALIDATED)
+    return await _as_json(request, "results", Library.matrix)
 
 
 @router.get("/v1/matrix.csv", summary="The same as CSV", response_class=Response, responses=_CSV_ANSWER)
 async def matrix_csv(request: Request) -> Response:
+    return await _as_csv(request, "matrix.csv", Library.matrix, flat_cell)
+
+
+async def _as_json(request: Request, key: str, rows: Callable[[Library], Rows]) -> Response:
     hall = hall_of(request)
-    found = await hall.work.run(hall.library.matrix)
-    return kept(request, csv_of([flat_cell(row) for row in found]), CSV, REVALIDATED, "matrix.csv")
+    return kept(request, encoded({key: await hall.work.run(rows, hall.library)}), MEDIA_TYPE, REVALIDATED)
+
+
+async def _as_csv(request: Request, name: str, rows: Callable[[Library], Rows], flat: Callable[[Row], Row]) -> Response:
+    hall = hall_of(request)
+    found = await hall.work.run(rows, hall.library)
+    return kept(request, csv_of([flat(row) for row in found]), CSV, REVALIDATED, name)
 
 
 @router.get("/v1/compare.html", summary="Runs side by side", response_class=Response, responses=_HTML_ANSWER)
@@ -162,7 +168,12 @@ def table_of(run: Run, table: str, kind: str) -> bytes:
     return bytes(frame.to_json(orient="records", double_precision=15).encode())
 
 
-def flat_cell(row: dict[str, Any]) -> dict[str, Any]:
+def flat_summary(row: Row) -> Row:
+    """What a list says of a run, without nesting."""
+    return {key: value for key, value in row.items() if key != "links"}
+
+
+def flat_cell(row: Row) -> Row:
     """A cell of the matrix without nesting."""
     witness = row["witness"] or {}
     bits = {name: witness.get(name) for name in ("x_bits", "got_bits", "want_bits")}
@@ -170,7 +181,7 @@ def flat_cell(row: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "failed_checks": " ".join(row["failed_checks"]), **bits}
 
 
-def csv_of(rows: list[dict[str, Any]]) -> bytes:
+def csv_of(rows: Rows) -> bytes:
     """Rows of equal keys as CSV."""
     if not rows:
         return b""
