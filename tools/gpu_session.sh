@@ -45,11 +45,11 @@ stage device 60 "nvidia-smi && nvidia-smi -q -d CLOCK,POWER,ECC && nvcc --versio
 stage install 420 "$PYTHON -m venv --system-site-packages $OUT/venv && pip install $PIP_FROM setuptools wheel numpy && \
 pip install $PIP_FROM .[\$(command -v nvcc >/dev/null && echo test || echo test,nvcc)]"
 # PyCUDA reads its configuration from HOME: the toolkit that nvcc belongs to; no curand, which nothing here needs
-stage pycuda 420 "python -c 'import pycuda.driver' || { mkdir -p $OUT/home && : >$OUT/home/empty.cu && printf \
+stage pycuda 420 "python -c 'import pycuda.driver' || { mkdir -p $OUT/pycuda-settings && : >$OUT/pycuda-settings/empty.cu && printf \
 \"CUDA_ENABLE_CURAND = False\nCUDA_ROOT = '%s'\nCUDADRV_LIB_DIR = ['%s', CUDA_ROOT + '/lib64/stubs']\n\" \
-\"\$(nvcc -dryrun -c $OUT/home/empty.cu 2>&1 | sed -n 's/^#. TOP=//p')\" \
-\"\$(dirname \"\$(ldconfig -p | sed -n 's/.*libcuda.so.1 .*=> //p' | head -1)\")\" >$OUT/home/.aksetup-defaults.py && \
-HOME=$OUT/home pip install $PIP_FROM --no-build-isolation 'pycuda>=2025.1'; } && python -c 'import pycuda.driver'"
+\"\$(nvcc -dryrun -c $OUT/pycuda-settings/empty.cu 2>&1 | sed -n 's/^#. TOP=//p')\" \
+\"\$(dirname \"\$(ldconfig -p | sed -n 's/.*libcuda.so.1 .*=> //p' | head -1)\")\" >$OUT/pycuda-settings/.aksetup-defaults.py && \
+HOME=$OUT/pycuda-settings pip install $PIP_FROM --no-build-isolation 'pycuda>=2025.1'; } && python -c 'import pycuda.driver'"
 stage compile 300 "gelu-verify list"
 
 # ---- is it right? ----
