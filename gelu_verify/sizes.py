@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .errors import TargetFailure
 from .formats import get_format
 from .interleaved import SAMPLE, Side, interleaved, rate
 from .machine import caches, cores
 from .targets import Target
-from .throughput import inputs
+from .throughput import failing, inputs
 
 MEMORY = "memory"
 PRIVATE = ("L1", "L2")  # of each core
@@ -40,12 +39,8 @@ def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[di
     ------
     TargetFailure : the target raised
     """
-    try:
+    with failing(target):
         return list(_measured(target, dtype, budget))
-    except TargetFailure:
-        raise
-    except Exception as error:  # someone else's code: whatever it raises is a result
-        raise TargetFailure(f"{target.name} raised {type(error).__name__} while it was timed") from error
 
 
 def _measured(target: Target, dtype: str, budget: float) -> Iterator[dict[str, Any]]:

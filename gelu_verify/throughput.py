@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from .formats import get_format, numpy_dtype
 from .plans import CHUNKS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from .targets.base import Target
 
@@ -52,9 +53,16 @@ def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGE
     ------
     TargetFailure : the target raised
     """
-    try:
+    with failing(target):
         own = target.own_throughput(dtype, inputs(dtype, n, seed))
         return own or _timed(target, dtype, inputs(dtype, n, seed).copy(), budget)
+
+
+@contextmanager
+def failing(target: Target) -> Iterator[None]:
+    """What a target raises while it is timed, as a TargetFailure."""
+    try:
+        yield
     except TargetFailure:
         raise
     except Exception as error:  # someone else's code: whatever it raises is a result

@@ -39,8 +39,8 @@ GV_PIECEWISE_FUNCTIONS(GV_DEFINE_EXACT)
     GV_INLINE gv_answered gv_answer_##name(gv_known v, double x, uint64_t got_bits, double got, const gv_format *fmt, \
                                            const gv_truth *truth, int plain) { \
         const uint64_t mask = (UINT64_C(1) << (fmt->width - 1)) - 1, infinity = truth->limits[5]; \
-        uint64_t sign = gv_bits_of(v.hi) & UINT64_C(1) << 63; \
-        double a = gv_double_of(gv_bits_of(v.hi) ^ sign), lo = gv_double_of(gv_bits_of(v.lo) ^ sign); \
+        uint64_t sign = gv_to_bits(v.hi) & UINT64_C(1) << 63; \
+        double a = gv_from_bits(gv_to_bits(v.hi) ^ sign), lo = gv_from_bits(gv_to_bits(v.lo) ^ sign); \
         const double accuracy = gv_power_of_two(fmt->precision - GV_ACCURACY); \
         gv_binade binade = gv_binade_of(a, lo, v.err, fmt->emin + 1023); \
         gv_judged judged = gv_judge_number(a, lo, v.err, got, sign, binade, fmt, accuracy, 1); \

@@ -81,7 +81,7 @@ GV_CLONES static int64_t gv_drift_sum(int64_t first, gv_series series, double sc
     for (size_t i = 0; i < m; i++) {
         double x = gv_decode_32(gv_bits_32(start + (int32_t)i));
         double error = -(gv_next_terms(x, series) * scale); /* within 1/8; noise rounds to 0 units by itself */
-        sum += (int64_t)(gv_bits_of(error * GV_SUM_SCALE + GV_SHIFTER) - gv_bits_of(GV_SHIFTER));
+        sum += (int64_t)(gv_to_bits(error * GV_SUM_SCALE + GV_SHIFTER) - gv_to_bits(GV_SHIFTER));
     }
     return sum;
 }

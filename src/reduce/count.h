@@ -4,13 +4,13 @@
 #include "records.h"
 
 GV_INLINE int gv_bin(const gv_rules *rules, double absolute) {
-    return rules->bins[absolute == 0.0 ? 4096 : (gv_bits_of(absolute) - 1) >> 51];
+    return rules->bins[absolute == 0.0 ? 4096 : (gv_to_bits(absolute) - 1) >> 51];
 }
 
 /* the error in units of error_sum */
 GV_INLINE int64_t gv_sum_units(double error) {
     double clipped = error < -GV_SUM_CLIP ? -GV_SUM_CLIP : error > GV_SUM_CLIP ? GV_SUM_CLIP : error;
-    return (int64_t)(gv_bits_of(clipped * GV_SUM_SCALE + GV_SHIFTER) - gv_bits_of(GV_SHIFTER));
+    return (int64_t)(gv_to_bits(clipped * GV_SUM_SCALE + GV_SHIFTER) - gv_to_bits(GV_SHIFTER));
 }
 
 typedef struct { uint64_t x, got, want; double error; int faithful; } gv_answer;

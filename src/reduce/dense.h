@@ -15,10 +15,10 @@ typedef struct {
 
 GV_CLONES static gv_error_totals gv_total_errors(const gv_strip *s, size_t n) {
     gv_error_totals t = {0};
-    const int64_t eighth = (int64_t)gv_bits_of(0.125), quarter = (int64_t)gv_bits_of(0.25);
-    const int64_t half = (int64_t)gv_bits_of(0.5), most = (int64_t)gv_bits_of(0.75), one = (int64_t)gv_bits_of(1.0);
+    const int64_t eighth = (int64_t)gv_to_bits(0.125), quarter = (int64_t)gv_to_bits(0.25);
+    const int64_t half = (int64_t)gv_to_bits(0.5), most = (int64_t)gv_to_bits(0.75), one = (int64_t)gv_to_bits(1.0);
     for (size_t i = 0; i < n; i++) {
-        int64_t absolute = (int64_t)(gv_bits_of(s->error[i]) & (UINT64_MAX >> 1));
+        int64_t absolute = (int64_t)(gv_to_bits(s->error[i]) & (UINT64_MAX >> 1));
         t.worst = absolute > t.worst ? absolute : t.worst;
         t.error_sum += gv_sum_units(s->error[i]);
         t.faithful += s->faithful[i];
@@ -70,7 +70,7 @@ static void gv_add_histogram(gv_row *row, const gv_rules *rules, const gv_strip 
 GV_CLONES static size_t gv_first_worst(const gv_strip *s, int64_t worst, size_t n) {
     int64_t first = GV_STRIP;
     for (size_t i = 0; i < n; i++) {
-        int64_t absolute = (int64_t)(gv_bits_of(s->error[i]) & (UINT64_MAX >> 1));
+        int64_t absolute = (int64_t)(gv_to_bits(s->error[i]) & (UINT64_MAX >> 1));
         int64_t place = absolute == worst ? (int64_t)i : GV_STRIP;
         first = place < first ? place : first;
     }
@@ -133,7 +133,7 @@ static void gv_note_worst_of_strip(gv_reducer *r, gv_row *row, const gv_strip *s
                                    size_t n) {
     int64_t region = gv_region_of(r, ordinal);
     gv_region *seen = region < 0 ? NULL : &r->regions[region];
-    double error = gv_double_of((uint64_t)worst);
+    double error = gv_from_bits((uint64_t)worst);
     if (!row->n || error >= row->worst.error || (seen && (!seen->n || error >= seen->worst.error))) {
         size_t i = gv_first_worst(s, worst, n);
         int64_t place = ordinal + (int64_t)i;

@@ -19,14 +19,14 @@ GV_INLINE int64_t gv_judge_loop(gv_strip *s, const gv_format *fmt, int level, in
     const uint64_t sign_bit = UINT64_C(1) << 63;
     const int64_t emin = fmt->emin + 1023, digits = fmt->precision - 1;
     const double accuracy = gv_power_of_two(fmt->precision - GV_ACCURACY);
-    const uint64_t first_sign = gv_bits_of(s->hi[0]) & sign_bit;
-    const double first_lo = has_lo ? gv_double_of(gv_bits_of(s->lo[0]) ^ first_sign) : 0.0;
+    const uint64_t first_sign = gv_to_bits(s->hi[0]) & sign_bit;
+    const double first_lo = has_lo ? gv_from_bits(gv_to_bits(s->lo[0]) ^ first_sign) : 0.0;
     const int64_t first_top = gv_binade_of(fabs(s->hi[0]), first_lo, s->err[0], emin).top;
     int64_t all = 1;
     for (size_t i = 0; i < n; i++) {
-        uint64_t sign = level ? first_sign : gv_bits_of(s->hi[i]) & sign_bit;
-        double a = gv_double_of(gv_bits_of(s->hi[i]) ^ sign);
-        double lo = has_lo ? gv_double_of(gv_bits_of(s->lo[i]) ^ sign) : 0.0;
+        uint64_t sign = level ? first_sign : gv_to_bits(s->hi[i]) & sign_bit;
+        double a = gv_from_bits(gv_to_bits(s->hi[i]) ^ sign);
+        double lo = has_lo ? gv_from_bits(gv_to_bits(s->lo[i]) ^ sign) : 0.0;
         gv_binade binade = {first_top, 1};
         if (!level) binade = gv_binade_of(a, lo, s->err[i], emin);
         gv_judged judged = gv_judge_number(a, lo, s->err[i], s->got[i], sign, binade, fmt, accuracy, has_lo);
@@ -38,7 +38,7 @@ GV_INLINE int64_t gv_judge_loop(gv_strip *s, const gv_format *fmt, int level, in
         all &= judged.decided;
     }
     if (level)
-        for (size_t i = 0; i < n; i++) s->unit[i] = gv_double_of((uint64_t)(first_top - digits) << 52);
+        for (size_t i = 0; i < n; i++) s->unit[i] = gv_from_bits((uint64_t)(first_top - digits) << 52);
     return all;
 }
 
