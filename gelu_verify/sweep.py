@@ -417,7 +417,7 @@ def _worst(evidence: Evidence) -> tuple[float | None, Record | None]:
     fmt, table, twice = evidence.fmt, evidence.table, TwoAnswers.judged(evidence)
     row, largest = table.worst(), None if twice is None else twice.largest(evidence)
     max_ulp = None if row is None else float(table.columns["max_error"][row])
-    if largest is None or (max_ulp is not None and largest[0] <= max_ulp):
+    if largest is None or (max_ulp is not None and largest[0] <= max_ulp + NOISE + 2.0**-40 * max_ulp):
         return max_ulp, _witness(fmt, table.columns, row)
     ulp, *bits = largest
     return ulp, {f"{name}_bits": fmt.bits_text(each) for name, each in zip(("x", "got", "want"), bits, strict=True)}

@@ -415,7 +415,7 @@ def test_lanes_that_are_all_faithful_are_told_and_not_accused():
 
     record = judged(target("gelu", answer), "float32")
     assert failing(record) == set()
-    assert "both faithful" in record["findings"]["lane"]["detail"]
+    assert "both are faithful" in record["findings"]["lane"]["detail"]
 
 
 def test_a_length_that_fails_is_a_fault_of_the_lanes():

@@ -70,11 +70,11 @@ class Evidence:
         cycled = np.resize(x, -(-len(x) // step) * step)
         parts = np.split(cycled, len(cycled) // step) if self.target.compiles_per_length else [cycled]
         got = np.concatenate([self.evaluate(part) for part in parts])
-        where = f"at index {{}} in a call of {len(cycled)}" if len(parts) == 1 else f"in calls of {step}"
-        self.others.give(x, got[: len(x)], where)
-        added = slice(len(x), None)
-        fill = cycled[added], np.resize(got[: len(x)], len(cycled))[added], got[added]
-        self.others.differences.extend(differences(self.fmt, *fill, (where, f"{where}, which had it twice")))
+        whole = f"a call of {len(cycled)}" if len(parts) == 1 else f"calls of {step}"
+        self.others.give(x, got[: len(x)], f"at index {{}} in {whole}")
+        expected = np.resize(got[: len(x)], len(cycled))
+        where = f"in {whole}", "at index {} there, which had it again"
+        self.others.differences.extend(differences(self.fmt, cycled, expected, got, where))
         return got[: len(x)]
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:

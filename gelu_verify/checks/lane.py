@@ -126,7 +126,9 @@ def _of_other_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
     """Calls around powers of two, up to the size of the plan."""
     seen, longest = evidence.positions, max(evidence.plan.size + 1, LEAST + 1)
     lengths = [n for k in POWERS for n in ((1 << k) + 1, (1 << k) - 1, 1 << k) if n <= longest]
-    inputs, expected = (np.resize(array, max(lengths) + len(lengths)) for array in (seen.x, seen.usual))
+    order, ordinary = _ordinary_first(evidence)
+    cycle = order[:ordinary]
+    inputs, expected = (np.resize(array[cycle], max(lengths) + len(lengths)) for array in (seen.x, seen.usual))
     for offset, n in enumerate(lengths):
         part = slice(offset, offset + n)
         yield _lent(evidence, inputs[part], expected[part])
