@@ -24,6 +24,7 @@ from .base import Check, Evidence, Finding
 LANES = (2, 4, 8, 16, 32, 64)
 POWERS = range(7, 17)  # of two: calls of one less, as many, and one more
 LEAST = 1 << 12  # inputs: calls are up to so long, whatever the plan
+FEW_LENGTHS = ((1, 4), (17, 17))  # and how many inputs lie between the first ones of two calls
 THE_PLAN = "in the calls of the plan"
 
 
@@ -63,7 +64,10 @@ def _ulps(error: float) -> str:
 def _not_tried(evidence: Evidence) -> str:
     if not evidence.target.compiles_per_length:
         return ""
-    return f"only calls of {evidence.length} elements were compared, because each length is compiled anew"
+    lengths = ", ".join(str(n) for n, _ in FEW_LENGTHS)
+    return (
+        f"only calls of {lengths} and {evidence.length} elements were compared: this library compiles for each length"
+    )
 
 
 # ---- calls whose answers are compared ------------------------------------------------------------
@@ -74,7 +78,9 @@ def _calls(evidence: Evidence) -> Iterator[list[Differences]]:
     evidence.others.give(evidence.positions.x, evidence.positions.usual, "in most places of one call")
     yield from _in_long_calls(evidence)
     yield from _in_the_sweep(evidence)
-    if not evidence.target.compiles_per_length:
+    if evidence.target.compiles_per_length:
+        yield from _of_few_lengths(evidence)
+    else:
         yield from _in_short_calls(evidence)
         yield from _of_other_lengths(evidence)
 
@@ -120,6 +126,15 @@ def _in_short_calls(evidence: Evidence) -> Iterator[list[Differences]]:
         part = twice[start : start + n]
         yield _lent(evidence, x[part], usual[part])
         start = (start + n) % ordinary
+
+
+def _of_few_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
+    """Where each length is compiled: one element, of every fourth input, and a vector with a remainder, of all."""
+    seen = evidence.positions
+    for n, step in FEW_LENGTHS:
+        for start in range(0, POSITIONS, step):
+            part = np.arange(start, start + n) % POSITIONS
+            yield _lent(evidence, seen.x[part], seen.usual[part])
 
 
 def _of_other_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
