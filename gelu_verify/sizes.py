@@ -45,7 +45,7 @@ def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[di
 
 def measure_and_watch(target: Target, dtype: str, budget: float = BUDGET) -> dict[str, Any]:
     """As `measure_sizes`: "sizes", and as "answers" those to the inputs that all calls repeat."""
-    watched = Watched(target, dtype)
+    watched = Watched(target, dtype, BLOCK)
     with failing(target):
         return {"sizes": list(_measured(watched, budget)), "answers": watched.packed()}
 
@@ -108,8 +108,7 @@ def _timed(watched: Watched, n: int, threads: int, budget: float) -> dict[str, A
     }
     times = interleaved(sides, SAMPLE * threads**2, budget)
     got = np.concatenate([target.store(dtype, call.loaded, call.result) for call in calls])
-    for start in range(0, n, BLOCK):  # which repeat the same inputs
-        watched.look(x[start : start + BLOCK], got[start : start + BLOCK])
+    watched.look(x, got)
     return {
         **rate(times["target"], n, dtype),
         "copy_ratio": median(times["copy"]) / median(times["target"]),

@@ -2,7 +2,7 @@
 
 Only `Target.call` is timed: its input is loaded and its output placed before. Numbers are reported
 with their spread and never decide a verdict; the answers do. All calls begin with the same inputs: their answers are
-compared outside of the timed part, and given to who judges.
+compared outside of the timed part, and given to who judges. Longer calls than those of a sweep repeat its number.
 """
 
 from __future__ import annotations
@@ -63,19 +63,19 @@ def measure_and_watch(
     target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0
 ) -> dict[str, Any]:
     """As `measure`: "throughput", and as "answers" what `Watched` saw; none where the target has a clock of its own."""
-    x = inputs(dtype, n, seed)
     with failing(target):
-        if own := target.own_throughput(dtype, x):
+        if own := target.own_throughput(dtype, inputs(dtype, n, seed)):
             return {"throughput": own, "answers": None}
-        watched = Watched(target, dtype)
-        return {"throughput": _timed(watched, x.copy(), budget), "answers": watched.packed()}
+        watched = Watched(target, dtype, CHUNKS[get_format(dtype).width] + 1)
+        x = np.resize(inputs(dtype, min(n, watched.period), seed), n)
+        return {"throughput": _timed(watched, x, budget), "answers": watched.packed()}
 
 
 class Watched:
-    """A target whose answers are compared, call by call: the inputs of each are the first of the same ones."""
+    """A target whose answers are compared, call by call: all inputs are the same ones, `period` of them in a cycle."""
 
-    def __init__(self, target: Target, dtype: str) -> None:
-        self.target, self.dtype = target, dtype
+    def __init__(self, target: Target, dtype: str, period: int) -> None:
+        self.target, self.dtype, self.period = target, dtype, period
         self._known = np.empty(0, get_format(dtype).uint)
         self._differences: list[Differences] = []
 
@@ -90,15 +90,15 @@ class Watched:
     def look(self, x: np.ndarray, got: np.ndarray) -> None:
         """Compare answers with those that are known, and know more where there are more."""
         if got.shape != x.shape:
-            raise TargetFailure(
-                f"{self.target.name} returned shape {got.shape} for {x.shape} while it was timed", "shape"
-            )
-        shared = min(len(x), len(self._known))
-        where = "at index {} in a first call", f"at index {{}} in a call of {len(x)} that was timed"
-        both = x[:shared], self._known[:shared], got[:shared]
-        self._differences += differences(get_format(self.dtype), *both, where)
-        if len(x) > shared:
-            self._known = np.concatenate([self._known, got[shared:]])
+            message = f"{self.target.name} returned shape {got.shape} for {x.shape} while it was timed"
+            raise TargetFailure(message, "shape")
+        if len(self._known) < min(self.period, len(x)):
+            self._known = np.concatenate([self._known, got[len(self._known) : self.period]])
+        where = f"at index {{}} of {self.period} in a first call", f"there in a call of {len(x)} that was timed"
+        for start in range(0, len(x), self.period):
+            part = slice(start, start + self.period)
+            both = self._known[: len(x) - start], got[part]
+            self._differences += differences(get_format(self.dtype), x[part], *both, where)
 
     def packed(self) -> dict[str, Any]:
         """The answers and the differences, as JSON has them."""
