@@ -1,0 +1,165 @@
+"""Loading a shared library so that its own symbols come first, and what the loader really loaded with it.
+
+By default a symbol is looked for in the program and its libraries first, so a library that defines `tanhf` would call the
+C library's, and another library's where both export a `helper`. RTLD_DEEPBIND looks in the library itself first, then in
+those that it needs, then in the program.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import UsageError
+from ._elf import FUNCTIONS, Elf, elf_or_none
+
+_SANITIZERS = {"__asan_init": "AddressSanitizer", "__tsan_init": "ThreadSanitizer", "__msan_init": "MemorySanitizer"}
+_program = ctypes.CDLL(None)
+_spellings = itertools.count()
+_contents: dict[int, str] = {}  # of each file when it was first seen here, by its entry in the loader's list
+
+
+class _Symbol(ctypes.Structure):
+    """Dl_info of dlfcn.h."""
+
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    )
+
+
+class _Entry(ctypes.Structure):
+    """struct link_map of link.h."""
+
+
+_Entry._fields_ = (
+    ("base", ctypes.c_void_p),
+    ("name", ctypes.c_char_p),
+    ("dynamic", ctypes.c_void_p),
+    ("next", ctypes.POINTER(_Entry)),
+    ("previous", ctypes.POINTER(_Entry)),
+)
+
+
+@dataclass(frozen=True)
+class LoadedFile:
+    """A file that the loader has mapped: where its entry is, and what it says of itself."""
+
+    entry: int
+    elf: Elf
+
+
+def opened(library: str) -> ctypes.CDLL:
+    """dlopen, own symbols first. A file that was replaced since is another library, whatever its name; OSError."""
+    folder, slash, name = library.rpartition("/")
+    if slash:  # a new spelling each time: the loader knows names that it has seen, and looks at the file of others
+        library = f"{folder}/{'./' * next(_spellings)}{name}"
+    own_first = 0 if sanitizer() else getattr(os, "RTLD_DEEPBIND", 0)
+    return ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL | own_first)
+
+
+def sanitizer() -> str:
+    """The sanitizer whose runtime this process has: it ends a program that uses RTLD_DEEPBIND. Empty for none."""
+    return next((name for symbol, name in _SANITIZERS.items() if hasattr(_program, symbol)), "")
+
+
+def files_of(handle: ctypes.CDLL) -> list[LoadedFile]:
+    """The library, and all that it needs, as they are loaded: in the order in which symbols are looked for."""
+    entries = [(ctypes.addressof(entry), entry.name.decode()) for entry in _entries(handle)]
+    files: dict[int, LoadedFile] = {}
+    elves = {at: elf for at, name in entries if name.startswith("/") and (elf := elf_or_none(Path(name)))}
+    queue = [handle._handle]
+    for at in queue:  # grows
+        if at in files or at not in elves:
+            continue
+        files[at] = LoadedFile(at, elves[at])
+        for needed in elves[at].needed:
+            queue += [other for other, name in entries if other in elves and needed in (name, elves[other].name)][:1]
+    return list(files.values())
+
+
+def _entries(handle: ctypes.CDLL) -> Iterator[_Entry]:
+    """The loader's list, from its start."""
+    entry = ctypes.cast(handle._handle, ctypes.POINTER(_Entry))
+    while entry.contents.previous:
+        entry = entry.contents.previous
+    while entry:
+        yield entry.contents
+        entry = entry.contents.next
+
+
+def file_of(address: int) -> Path | None:
+    """The file that an address was loaded from."""
+    found = _Symbol()
+    known = _program.dladdr(ctypes.c_void_p(address), ctypes.byref(found))
+    return Path(found.file.decode()) if known else None
+
+
+def address_of(handle: ctypes.CDLL, symbol: str) -> int | None:
+    """dlsym."""
+    try:
+        return ctypes.cast(handle[symbol], ctypes.c_void_p).value
+    except AttributeError:
+        return None
+
+
+def check_loaded(shown: str, handle: ctypes.CDLL, files: Sequence[LoadedFile]) -> None:
+    """UsageError where what runs would not be what lies in the files, or would be somebody else's."""
+    for file in files:
+        path, content = file.elf.path, file.elf.content
+        if _contents.setdefault(file.entry, content) != content:
+            raise UsageError(f"{path} has changed since this process loaded it: judge {shown} in a new process")
+    own = [file.elf.path for file in files]
+    for symbol in files[0].elf.symbols.values():
+        if symbol.binding == "unique":
+            other = file_of(address_of(handle, symbol.name) or 0)
+            if other is not None and not any(_same(other, path) for path in own):
+                raise UsageError(
+                    f"{shown} would use {symbol.name} of {other}, which this process loaded before "
+                    "(STB_GNU_UNIQUE: one for all libraries): judge it in a process of its own"
+                )
+    if (name := sanitizer()) and not files[0].elf.symbolic:
+        _check_not_replaced(shown, name, files[0].elf)
+
+
+def _check_not_replaced(shown: str, sanitizer: str, elf: Elf) -> None:
+    """Without RTLD_DEEPBIND: UsageError where the program has a C function of the same name, which would be called.
+
+    C++ names are not looked at: most are the same inline function in both.
+    """
+    for symbol in elf.symbols.values():
+        if symbol.type not in FUNCTIONS or symbol.name.startswith(("_Z", "__")):
+            continue
+        other = file_of(address_of(_program, symbol.name) or 0)
+        if other is not None and not _same(other, elf.path):
+            raise UsageError(
+                f"{shown} would call {symbol.name} of {other}, not its own: {sanitizer} forbids RTLD_DEEPBIND "
+                "(link it with -Wl,-Bsymbolic, or run without that)"
+            )
+
+
+def check_linked(shown: str, files: Sequence[LoadedFile], linked: Sequence[Path]) -> None:
+    """UsageError where the loader took another file than the linker read."""
+    loaded = {file.elf.name: file.elf.path for file in files}
+    for path in linked:
+        taken = loaded.get(Elf(path).name)
+        if taken is not None and not _same(taken, path):
+            raise UsageError(f"{shown} was linked with {path}, but the loader takes {taken}: name it by a full path")
+
+
+def content_of(files: Sequence[LoadedFile], compiled: bool) -> str:
+    """`sha256:` and twelve digits of all that was loaded; of what was `compiled` here without debug information."""
+    own = files[0].elf.loaded_content if compiled else files[0].elf.content
+    hashes = [own, *(file.elf.content for file in files[1:])]
+    return f"sha256:{hashlib.sha256(' '.join(hashes).encode()).hexdigest()[:12]}"
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one == other or (one.exists() and other.exists() and one.samefile(other))
