@@ -95,7 +95,7 @@ def compiled(prototype: Prototype, dtype: str) -> ctypes.CDLL:
     said = f"--call {prototype.text!r}"
     compiler = Compiler.found("C", "CC", "cc", "gcc", "clang")
     try:
-        built = compiler.library_around("call.c", source_of(prototype, dtype), said, None, ["-shared", "-fPIC", "-w"])
+        built = compiler.library("call.c", source_of(prototype, dtype), said, None, ["-shared", "-fPIC", "-w"])
     except UsageError as error:
         raise UsageError(str(error).partition("; to see all")[0]) from None
     return ctypes.CDLL(built.library)

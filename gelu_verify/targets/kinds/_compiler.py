@@ -1,9 +1,9 @@
 """Compiling a user's source file into a shared library. What is compiled is never kept for a later run.
 
-What a compiler and a linker read cannot be listed in full: headers, archives, objects, linker scripts, files that the assembler
-includes, plugins, the processor that -march=native asks. So nothing is looked up by what went in: every run compiles, and what
-came out is the library's version. Only the processes of one run share what was compiled, so that one that crashed is
-followed by one with the same code.
+What a compiler and a linker read cannot be listed in full: headers, archives, objects, linker scripts, files that the
+assembler includes, plugins, the processor that -march=native asks. So nothing is looked up by what went in: every run
+compiles, and what came out is the library's version. Only the processes of one target in one run share what was compiled,
+so that one that crashed is followed by one with the same code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 
 from ...errors import MissingMeasurement, UsageError
@@ -78,13 +77,14 @@ class Compiler:
 
     def library(
         self,
-        source: Path,
+        file_name: str,
+        text: str,
         shown: str,
         flags: str | None,
         fixed: Sequence[str],
         libraries: Sequence[str] = (),
     ) -> Built:
-        """The shared library of `source`.
+        """The shared library of `text`, which includes the user's file, as one run compiles it once.
 
         `flags` are `DEFAULT_FLAGS` where they are None; `fixed` are the options that make a shared library; `libraries`
         stand after all others.
@@ -95,49 +95,45 @@ class Compiler:
             It does not compile: the compiler's first error, and the command that shows all of them.
         """
         flags = DEFAULT_FLAGS if flags is None else flags
-        before = [*self.command, *fixed, *_LISTED, str(source), *words_of(flags), *libraries]
-        with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
-            made = Path(scratch) / "made.so"
-            linked = self._linked(self._run(shown, [*before, "-o", str(made)]))
-            folders = dict.fromkeys(str(path.parent) for path in linked if not self._finds(path))
-            if folders:  # what was linked shall be what is loaded: LD_LIBRARY_PATH comes after these
-                searched = ["--disable-new-dtags", *(word for folder in folders for word in ("-rpath", folder))]
-                self._run(shown, [*before, *(part for word in searched for part in ("-Xlinker", word)), "-o", str(made)])
+        folder = _builds()
+        asked = json.dumps([self.command, self.version, flags, fixed, libraries, file_name, text])
+        kept = folder / f"{_hash(asked)}.json"
+        if BUILDS in os.environ and kept.exists():
+            return Built(**json.loads(kept.read_text(encoding="utf-8")))
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            source, made = Path(scratch) / file_name, Path(scratch) / "made.so"
+            source.write_text(text, encoding="utf-8")
+            linked = self._compiled(source, made, shown, [*fixed, *_LISTED], [*words_of(flags), *libraries])
             try:
-                place = _builds() / f"{Elf(made).loaded_content[:32]}.so"
+                place = folder / f"{_hash(' '.join([Elf(made).loaded_content, flags, *self.command]))}.so"
             except (NotElf, FileNotFoundError):
                 raise UsageError(f"{shown}: the compiler makes no shared library with --cflags {flags!r}") from None
             os.replace(made, place)
-        return Built(str(place), self.version, flags, [str(path) for path in linked])
-
-    def library_around(
-        self,
-        file_name: str,
-        text: str,
-        shown: str,
-        flags: str | None,
-        fixed: Sequence[str],
-        libraries: Sequence[str] = (),
-    ) -> Built:
-        """The shared library of `text`, which includes the user's source; as `library`, and compiled once in a run."""
-        asked = json.dumps([self.command, self.version, flags, fixed, libraries, file_name, text])
-        kept = _builds() / f"{hashlib.sha256(asked.encode()).hexdigest()[:32]}.json"
-        if BUILDS in os.environ and kept.exists():
-            return Built(**json.loads(kept.read_text(encoding="utf-8")))
-        with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
-            around = Path(scratch) / file_name
-            around.write_text(text, encoding="utf-8")
-            built = self.library(around, shown, flags, fixed, libraries)
-            around.write_text(json.dumps(asdict(built)), encoding="utf-8")
-            os.replace(around, kept)  # whole or not at all
+            built = Built(str(place), self.version, flags, [str(path) for path in linked])
+            if BUILDS in os.environ:
+                source.write_text(json.dumps(asdict(built)), encoding="utf-8")
+                os.replace(source, kept)  # whole or not at all
         return built
 
+    def _compiled(self, source: Path, made: Path, shown: str, before: list[str], after: list[str]) -> list[Path]:
+        """Compile `source` to `made`; the shared libraries that the linker read, which the loader will find."""
+        command = [*self.command, *before, str(source), *after]
+        linked = self._linked(self._run(shown, [*command, "-o", str(made)]))
+        if folders := dict.fromkeys(str(path.parent) for path in linked if not self._finds(path)):
+            searched = ["--disable-new-dtags", *(word for folder in folders for word in ("-rpath", folder))]
+            command += [part for word in searched for part in ("-Xlinker", word)]  # before LD_LIBRARY_PATH
+            self._run(shown, [*command, "-o", str(made)])
+        return linked
+
     def _linked(self, trace: str) -> list[Path]:
-        """The shared libraries among the files that the linker read, but for those that every process has its own of."""
+        """The shared libraries among the files that the linker says that it read, but for a process's own."""
         files = [Path(line) for line in dict.fromkeys(trace.splitlines())]
         shared = [path.absolute() for path in files if path.is_file() and elf_or_none(path) is not None]
-        own = [path for path in shared if path.parent.name == "stubs" or (_RUNTIME.fullmatch(path.name) and self._finds(path))]
-        return [path for path in shared if path not in own]
+        return [path for path in shared if not self._is_own(path)]
+
+    def _is_own(self, library: Path) -> bool:
+        """Whether every process has its own: the C library, the compiler's, a driver that is linked as a stub."""
+        return library.parent.name == "stubs" or (bool(_RUNTIME.fullmatch(library.name)) and self._finds(library))
 
     def _finds(self, library: Path) -> bool:
         """Whether it lies where this compiler, or the loader, looks without being told."""
@@ -165,13 +161,12 @@ def words_of(flags: str) -> list[str]:
 
 
 def _builds() -> Path:
-    """Where libraries are put: the run's folder, or one that this process removes when it ends."""
-    return Path(os.environ[BUILDS]) if BUILDS in os.environ else Path(_own_folder().name)
+    """Where libraries are put: the run's own folder, or this user's."""
+    return Path(os.environ[BUILDS]) if BUILDS in os.environ else cache_folder()
 
 
-@cache
-def _own_folder() -> tempfile.TemporaryDirectory:
-    return tempfile.TemporaryDirectory(prefix="build-", dir=cache_folder())
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _version(command: Sequence[str]) -> str:

@@ -1,8 +1,7 @@
 """Loading a shared library so that its own symbols come first, and what the loader really loaded with it.
 
-By default a symbol is looked for in the program and its libraries first, so a library that defines `tanhf` would call the
-C library's, and another library's where both export a `helper`. RTLD_DEEPBIND looks in the library itself first, then in
-those that it needs, then in the program.
+By default a symbol is looked for in the program and its libraries first: a library that defines `tanhf` would call that of
+the C library. RTLD_DEEPBIND looks in the library itself first, then in those that it needs, then in the program.
 """
 
 from __future__ import annotations

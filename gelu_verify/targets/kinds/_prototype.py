@@ -1,7 +1,7 @@
 """How a C function is called, said by its prototype: "void f(size_t n, float *y, const float *x, int exact=1)".
 
-The names of the parameters say what each is: `x` the input, `y` the output, `n` the number of values, `bytes` their size;
-any other has its value behind it. `_calling.py` makes the C function that calls it like that.
+The names of the parameters say what each is: `x` the input, `y` the output, `n` the number of values, `bytes` their
+size; any other has its value behind it. `_calling.py` makes the C function that calls it like that.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ class Prototype:
         found = _PROTOTYPE.fullmatch(text)
         reads = _OOB_READS.fullmatch(found["also"]) if found else None
         if not found or (found["also"].strip(" ;") and not reads):
-            raise UsageError(f"--call {text!r} is not a C prototype (accepted: {EXAMPLE!r}, '; oob_reads=16' behind it)")
+            raise UsageError(
+                f"--call {text!r} is not a C prototype (accepted: {EXAMPLE!r}, '; oob_reads=16' behind it)"
+            )
         if found["name"] not in ("f", symbol.rpartition("::")[2].partition("<")[0]):
             raise UsageError(f"--call declares {found['name']!r}, but {symbol!r} is judged (f stands for any function)")
         parameters = tuple(_parameter(text, each) for each in _separated(found["parameters"]))

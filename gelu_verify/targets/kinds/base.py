@@ -49,7 +49,9 @@ class Kind:
 
 def of_a_file(suffixes: str, *parts: str) -> re.Pattern[str]:
     """Names of a file with one of `suffixes` (a regular expression), and what may follow it: "file.c:symbol:abi"."""
-    return re.compile(rf"(?P<file>[^:]+\.(?:{suffixes}))" + "".join(rf"(?::(?P<{part}>(?:[^:]|::)*))?" for part in parts))
+    return re.compile(
+        rf"(?P<file>[^:]+\.(?:{suffixes}))" + "".join(rf"(?::(?P<{part}>(?:[^:]|::)*))?" for part in parts)
+    )
 
 
 def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -> UsageError | None:

@@ -62,7 +62,9 @@ extern "C" __attribute__((visibility("default"))) void *const gelu_verify_functi
 void *const gelu_verify_function = (void *)gelu_verify_checked;
 """
 _TYPE = re.compile(r"(?:selector|controlling expression) (?:of )?type '(.+?)'|from '(.+?)' to '")
-_UNKNOWN_NAME = re.compile(r"undeclared|not declared|no member named|is not a member|does not name|no matches|has no member")
+_UNKNOWN_NAME = re.compile(
+    r"undeclared|not declared|no member named|is not a member|does not name|no matches|has no member"
+)
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -101,9 +103,7 @@ def _loaded(source: Path, file: str, symbol: str, built: Built) -> tuple[Library
     return library, address, f"defined in {file_of(address)}"
 
 
-def _built(
-    source: Path, file: str, symbol: str, flags: str | None, prototype: Prototype | None, dtype: str
-) -> Built:
+def _built(source: Path, file: str, symbol: str, flags: str | None, prototype: Prototype | None, dtype: str) -> Built:
     """The library of the source with what says what `symbol` is and, where a prototype says it, how it is called."""
     words = words_of(DEFAULT_FLAGS if flags is None else flags)
     cpp = source.suffix in _CPP or (source.suffix in _HEADERS and any(map(_CPP_FLAG.fullmatch, words)))
@@ -117,15 +117,19 @@ def _built(
         text += source_of(prototype, dtype)
     file_around = f"around_{source.stem}{'.cpp' if cpp else '.c'}"
     try:
-        return compiler.library_around(file_around, text, file, flags, [*_SHARED, _SILENT], _LIBRARIES)
+        return compiler.library(file_around, text, file, flags, [*_SHARED, _SILENT], _LIBRARIES)
     except UsageError as error:
         why = str(error)
-    alone = compiler.library(source, file, flags, _SHARED, _LIBRARIES)  # raises what is wrong with the source
+    alone = compiler.library(
+        file_around, f'#include "{source}"\n', file, flags, _SHARED, _LIBRARIES
+    )  # raises what is wrong with the source
     if prototype is not None and not _UNKNOWN_NAME.search(why):
         found = _TYPE.search(why)
-        is_declared = f"{symbol!r} in {file} is declared {found[1] or found[2]}" if found else why.partition("; to see")[0]
+        is_declared = (
+            f"{symbol!r} in {file} is declared {found[1] or found[2]}" if found else why.partition("; to see")[0]
+        )
         raise UsageError(f"{is_declared}, --call says {prototype.pointer()}")
-    there = ", ".join([name for name in exported_by(alone.library) if not name.startswith("_Z")][:8])
+    there = ", ".join([name for name in exported_by(Path(alone.library)) if not name.startswith("_Z")][:8])
     raise UsageError(f"no function {symbol!r} in {file}" + (f" (it has {there})" if there else ""))
 
 

@@ -111,7 +111,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
     flags = ["-shared", "-Xcompiler", "-fPIC"]
     try:
-        built = compiler.library_around(f"around_{source.name}", text, file, asked.cflags, flags)
+        built = compiler.library(f"around_{source.name}", text, file, asked.cflags, flags)
     except UsageError as error:
         if f'identifier "{symbol}" is undefined' in str(error):
             raise UsageError(f"no function {symbol!r} in {file}") from None
