@@ -124,9 +124,8 @@ class Library:
         except OSError as error:
             raise UsageError(f"{shown} cannot be loaded: {error}") from None
         files = files_of(handle)
+        check_linked(shown, files, [Path(path) for path in built.linked] if built else [])
         check_loaded(shown, handle, files)
-        if built is not None:
-            check_linked(shown, files, [Path(path) for path in built.linked])
         return cls(shown, handle, environment, files[0].elf.path, content_of(files, compiled=built is not None))
 
     def has(self, address: int) -> bool:
@@ -139,12 +138,12 @@ class Library:
         address = address_of(self.handle, symbol)
         if address is None:
             raise UsageError(_no_symbol(self.shown, self.path, symbol))
-        if not self.has(address):
-            raise UsageError(f"no symbol {symbol!r} in {self.shown}: it needs {file_of(address)}, which has one")
         elf = elf_or_none(self.path)
         told = elf.symbols.get(symbol) if elf else None
         if told is not None and told.type not in (*FUNCTIONS, ""):
             raise UsageError(f"{symbol!r} in {self.shown} is a {told.type}, not a function")
+        if not self.has(address):
+            raise UsageError(f"no symbol {symbol!r} in {self.shown}: it needs {file_of(address)}, which has one")
         return address
 
     def function(

@@ -142,7 +142,7 @@ class Compiler:
             return True
         asked = [*self.command, f"-print-file-name={library.name}"]
         found = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
-        return os.path.exists(found) and library.samefile(found)
+        return os.path.isabs(found) and library.samefile(found)  # else it is the name that was asked for
 
     def _run(self, shown: str, command: list[str]) -> str:
         plain = {**os.environ, "LC_ALL": "C"}  # errors are looked for by English words

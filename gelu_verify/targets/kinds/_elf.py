@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _LOAD, _DYNAMIC, _DYNSYM = 1, 2, 11  # PT_LOAD, PT_DYNAMIC, SHT_DYNSYM
-_NEEDED, _STRTAB, _SONAME, _SYMBOLIC, _FLAGS = 1, 5, 14, 16, 30  # DT_*
+_NEEDED, _STRTAB, _SONAME, _RPATH, _SYMBOLIC, _RUNPATH, _FLAGS = 1, 5, 14, 15, 16, 29, 30  # DT_*
 _DF_SYMBOLIC = 2
 _HEADER = 64  # bytes of the ELF header; it says where the debug information is, which is never loaded
 _SHARED_OBJECT = 3  # ET_DYN
@@ -76,6 +76,15 @@ class Elf:
     def name(self) -> str:
         """Its soname, by which others need it; else its file's name."""
         return next((self._string(value) for tag, value in self._dynamic if tag == _SONAME), self.path.name)
+
+    def searched(self, variable: str) -> list[Path]:
+        """The folders, before the system's, in which the loader looks for what it needs; `variable`: LD_LIBRARY_PATH."""
+        own = {tag: self._string(value) for tag, value in self._dynamic if tag in (_RPATH, _RUNPATH)}
+        first = "" if _RUNPATH in own else own.get(_RPATH, "")
+        origin = str(self.path.absolute().parent)
+        text = ":".join((first, variable.replace(";", ":"), own.get(_RUNPATH, "")))
+        text = text.replace("$ORIGIN", origin).replace("${ORIGIN}", origin)
+        return [Path(folder) for folder in text.split(":") if folder]
 
     @cached_property
     def symbolic(self) -> bool:

@@ -115,6 +115,7 @@ def check_loaded(shown: str, handle: ctypes.CDLL, files: Sequence[LoadedFile]) -
         path, content = file.elf.path, file.elf.content
         if _contents.setdefault(file.entry, content) != content:
             raise UsageError(f"{path} has changed since this process loaded it: judge {shown} in a new process")
+        _check_needed(shown, file.elf, files)
     own = [file.elf.path for file in files]
     for symbol in files[0].elf.symbols.values():
         if symbol.binding == "unique":
@@ -126,6 +127,18 @@ def check_loaded(shown: str, handle: ctypes.CDLL, files: Sequence[LoadedFile]) -
                 )
     if (name := sanitizer()) and not files[0].elf.symbolic:
         _check_not_replaced(shown, name, files[0].elf)
+
+
+def _check_needed(shown: str, elf: Elf, files: Sequence[LoadedFile]) -> None:
+    """UsageError where the process had another file of a name that is needed: the loader does not look for it then."""
+    for needed in elf.needed:
+        taken = next((file.elf.path for file in files if needed in (file.elf.name, file.elf.path.name)), None)
+        places = (folder / needed for folder in elf.searched(os.environ.get("LD_LIBRARY_PATH", "")))
+        own = next((path for path in places if path.is_file()), None)
+        if taken and own and not _same(taken, own) and own.parent.resolve() not in taken.resolve().parents:
+            raise UsageError(
+                f"{shown} needs {own}, but this process has loaded {taken} before: judge it in a process of its own"
+            )
 
 
 def _check_not_replaced(shown: str, sanitizer: str, elf: Elf) -> None:
