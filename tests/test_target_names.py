@@ -1,4 +1,4 @@
-"""What is named is what runs: own symbols first, the files that were linked, the code as it is now, and versions that tell."""
+"""What is named is what runs: own symbols first, the files that were linked, the code as it is now."""
 
 import os
 import shutil
@@ -115,8 +115,9 @@ def test_the_standard_library_of_cplusplus_is_nobody_elses(tmp_path):
     source = tmp_path / "std.cpp"
     source.write_text(
         "#include <string>\n#include <iostream>\n#include <vector>\n#include <random>\n"
-        'extern "C" float each_f32(float x) { std::string s = std::to_string(x) + "!"; std::vector<std::string> v(3, s);'
-        "  std::mt19937 g; std::uniform_real_distribution<float> d; return v.size() + 0 * d(g); }"
+        'extern "C" float each_f32(float x) { std::string s = std::to_string(x) + "!";'
+        " std::vector<std::string> v(3, s); std::mt19937 g; std::uniform_real_distribution<float> d;"
+        " return v.size() + 0 * d(g); }"
     )
     assert values(chosen(f"{source}:each_f32")) == [3, 3]
 
@@ -145,6 +146,36 @@ def test_a_sanitizer_forbids_it_and_the_user_is_told(tmp_path):
     assert "would call tanhf of" in refused
     assert "AddressSanitizer forbids RTLD_DEEPBIND (link it with -Wl,-Bsymbolic" in refused
     assert rest == ["42.0", "42.0"]
+
+
+ARENA = """
+#include <string.h>
+static char pool[1 << 28];
+static size_t at;
+void *malloc(size_t n) { void *p = pool + at; at += (n + 31) & ~(size_t)15; return p; }
+void *calloc(size_t n, size_t m) { return malloc(n * m); }
+void *realloc(void *p, size_t n) { void *q = malloc(n); return p ? memmove(q, p, n) : q; }
+void free(void *p) {}
+"""
+FREES = """
+#include <stdlib.h>
+#include <string.h>
+float each_f32(float x) { free(strdup("a")); return 42; }
+"""
+
+
+def test_a_replaced_malloc_is_not_mixed_with_the_c_librarys(tmp_path):
+    """What strdup has from the other malloc, the library must not give back to the C library."""
+    preloaded = shared_library(tmp_path, ARENA, "libarena.so", "-fno-builtin")
+    path = shared_library(tmp_path, FREES, "libfrees.so", "-fno-builtin")
+    script = (
+        "import numpy as np\nfrom gelu_verify import targets\n"
+        f"(target,), _ = targets.select(['{path}:each_f32:scalar'])\n"
+        "print(target.evaluate('float32', np.zeros(1, np.uint32)).view('f4')[0])"
+    )
+    environment = {**os.environ, "LD_PRELOAD": str(preloaded)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "42.0\n", done.stderr
 
 
 # ---- what is named is there ---------------------------------------------------------------------
@@ -193,7 +224,7 @@ def test_a_variable_is_not_a_function(tmp_path, kind):
 
 def test_an_undefined_symbol_is_an_error_of_loading(tmp_path):
     path = shared_library(tmp_path, "float absent(float); float gelu_f32(float x) { return absent(x); }")
-    with pytest.raises(UsageError, match="cannot be loaded: .*undefined symbol: absent"):
+    with pytest.raises(UsageError, match=r"cannot be loaded: .*undefined symbol: absent"):
         chosen(f"{path}:gelu_f32:scalar")
 
 
@@ -256,7 +287,7 @@ def test_another_file_of_that_name_that_is_loaded_already_is_named(tmp_path):
     assert values(chosen("use.c:each_f32", cflags="-O2 -Lone -ltwice")) == [1, 1]
     assert values(chosen(f"{users[0]}:each_f32:scalar")) == [1, 1]
     for name, options in (("use.c:each_f32", {"cflags": "-O2 -Ltwo -ltwice"}), (f"{users[1]}:each_f32:scalar", {})):
-        with pytest.raises(UsageError, match="two/libtwice.so, but .*one/libtwice.so"):
+        with pytest.raises(UsageError, match=r"two/libtwice.so, but .*one/libtwice.so"):
             chosen(name, **options)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import difflib
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -146,62 +147,47 @@ class Library:
             raise UsageError(f"no symbol {symbol!r} in {self.shown}: it needs {file_of(address)}, which has one")
         return address
 
-    def function(
-        self,
-        name: str,
-        symbol: str,
-        address: int,
-        abi: str,
-        dtype: str,
-        asked: Asked,
-        built: Built | None = None,
-        also: str = "",
-    ) -> CFunction:
-        """The function at `address` as a target; its note says `also`."""
+
+@dataclass(frozen=True)
+class Function:
+    """A function of a library, as it was named; `also` is added to its note."""
+
+    library: Library
+    name: str
+    symbol: str
+    address: int
+    asked: Asked
+    built: Built | None = None
+    also: str = ""
+
+    def by_convention(self, abi: str, dtype: str) -> CFunction:
+        """As a target that is called as one of `ABIS` says."""
         make, declaration = ABIS[abi]
-        called = declaration.format(T=C_TYPES[dtype], symbol=symbol)
-        as_bits = "values as bits" * ("uint16_t" in called)
-        notes = (f"called as {called}", as_bits, also)
-        return self._target(name, symbol, dtype, asked, built, notes, make(address, C_TYPES[dtype]))
+        called = declaration.format(T=C_TYPES[dtype], symbol=self.symbol)
+        note = f"called as {called}" + ", values as bits" * ("uint16_t" in called)
+        return self._target(dtype, note, make(self.address, C_TYPES[dtype]))
 
-    def called(
-        self,
-        name: str,
-        symbol: str,
-        address: int,
-        prototype: Prototype,
-        asked: Asked,
-        built: Built | None = None,
-        also: str = "",
-    ) -> CFunction:
-        """The function at `address`, called as a prototype says, by what was compiled with it, or else is now."""
-        dtype = prototype.dtype(name, plain(symbol), asked)
-        caller = (self.handle if built else compiled(prototype, dtype))[CALL]
+    def by_prototype(self, prototype: Prototype) -> CFunction:
+        """As a target that is called as a prototype says, by what was compiled with it, or else is now."""
+        dtype = prototype.dtype(self.name, plain(self.symbol), self.asked)
+        caller = (self.library.handle if self.built else compiled(prototype, dtype))[CALL]
         caller.argtypes, caller.restype = (*(ctypes.c_void_p,) * 3, ctypes.c_size_t), ctypes.c_longlong
-        compute = partial(caller, address)
-        return self._target(name, symbol, dtype, asked, built, (prototype.note, also), compute, prototype.oob_reads)
+        return self._target(dtype, prototype.note, partial(caller, self.address), prototype)
 
-    def _target(
-        self,
-        name: str,
-        symbol: str,
-        dtype: str,
-        asked: Asked,
-        built: Built | None,
-        notes: tuple[str, ...],
-        compute: Compute,
-        oob_reads: int = 0,
-    ) -> CFunction:
-        flushes = _FLUSHES * (self.environment is not None)
+    def _target(self, dtype: str, note: str, compute: Compute, prototype: Prototype | None = None) -> CFunction:
+        flushes = _FLUSHES * (self.library.environment is not None)
+        content = self.library.content
+        if prototype and not self.built:  # what is compiled with a source has it
+            content = f"sha256:{hashlib.sha256((content + prototype.text).encode()).hexdigest()[:12]}"
         return CFunction(
-            name=name,
-            function=function_of(plain(symbol), asked),
+            name=self.name,
+            function=function_of(plain(self.symbol), self.asked),
             dtypes=(dtype,),
-            note=", ".join(filter(None, (*notes, flushes, built.how if built else ""))),
-            version=built.version(self.content) if built else self.content,
+            note=", ".join(filter(None, (note, self.also, flushes, self.built.how if self.built else ""))),
+            version=self.built.version(content) if self.built else content,
             compute=compute,
-            environment=self.environment,
-            oob_reads=oob_reads,
+            environment=self.library.environment,
+            oob_reads=prototype.oob_reads if prototype else 0,
         )
 
 
@@ -232,6 +218,7 @@ def _no_symbol(shown: str, library: Path, symbol: str) -> str:
     exported = exported_by(library)
     if mangled := [name for name in exported if name.startswith("_Z") and symbol in name]:
         return f'{said}, but {mangled[0]}, which is a C++ name: declare it extern "C"'
+    exported = [name for name in exported if not name.startswith("_Z")]
     near = difflib.get_close_matches(symbol, exported, n=_NAMED, cutoff=0.3) or exported[:_NAMED]
     return f"{said} (it has {', '.join(near)})" if near else f"{said} (is it static, or hidden?)"
 

@@ -97,5 +97,5 @@ def compiled(prototype: Prototype, dtype: str) -> ctypes.CDLL:
     try:
         built = compiler.library("call.c", source_of(prototype, dtype), said, None, ["-shared", "-fPIC", "-w"])
     except UsageError as error:
-        raise UsageError(str(error).partition("; to see all")[0]) from None
+        raise UsageError(re.sub(r"\S*/call\.c:\S* ", "", str(error).partition("; to see all")[0])) from None
     return ctypes.CDLL(built.library)

@@ -2,8 +2,8 @@
 
 What a compiler and a linker read cannot be listed in full: headers, archives, objects, linker scripts, files that the
 assembler includes, plugins, the processor that -march=native asks. So nothing is looked up by what went in: every run
-compiles, and what came out is the library's version. Only the processes of one target in one run share what was compiled,
-so that one that crashed is followed by one with the same code.
+compiles, and what came out is the library's version. Only the processes of one target in one run share what was
+compiled, so that one that crashed is followed by one with the same code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from ...errors import MissingMeasurement, UsageError
 from ...resources import cache_folder
-from ._elf import Elf, NotElf, elf_or_none
+from ._elf import RUNTIME, Elf, NotElf, elf_or_none
 
 DEFAULT_FLAGS = "-O2"
 BUILDS = "GELU_VERIFY_BUILDS"  # variable: the folder of what this run has compiled
@@ -30,10 +30,6 @@ BUILDS = "GELU_VERIFY_BUILDS"  # variable: the folder of what this run has compi
 _LISTED = [word for option in ("--trace", "-Bsymbolic", "--build-id=none") for word in ("-Xlinker", option)]
 _ERROR = re.compile(r"\berror\b", re.IGNORECASE)  # gcc, clang, nvcc; "undefined reference" has none, see below
 _LINKER_ERROR = re.compile(r"undefined reference|undefined symbol|cannot find -l")
-# Libraries of the compiler and the C library: the process has its own, wherever the compiler keeps those it links with.
-_RUNTIME = re.compile(
-    r"(ld-linux.*|lib(c|m|mvec|dl|rt|util|pthread|resolv|gcc_s|stdc\+\+|gomp|atomic|quadmath|gfortran))\.so(\.\d+)*"
-)
 _SYSTEM = (Path("/lib"), Path("/usr/lib"), Path("/lib64"), Path("/usr/lib64"))
 
 
@@ -133,7 +129,7 @@ class Compiler:
 
     def _is_own(self, library: Path) -> bool:
         """Whether every process has its own: the C library, the compiler's, a driver that is linked as a stub."""
-        return library.parent.name == "stubs" or (bool(_RUNTIME.fullmatch(library.name)) and self._finds(library))
+        return library.parent.name == "stubs" or (bool(RUNTIME.fullmatch(library.name)) and self._finds(library))
 
     def _finds(self, library: Path) -> bool:
         """Whether it lies where this compiler, or the loader, looks without being told."""

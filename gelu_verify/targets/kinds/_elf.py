@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ _NEEDED, _STRTAB, _SONAME, _RPATH, _SYMBOLIC, _RUNPATH, _FLAGS = 1, 5, 14, 15, 1
 _DF_SYMBOLIC = 2
 _HEADER = 64  # bytes of the ELF header; it says where the debug information is, which is never loaded
 _SHARED_OBJECT = 3  # ET_DYN
+# Libraries of the compiler and the C library: the process has its own, wherever the compiler keeps those it links with.
+RUNTIME = re.compile(
+    r"(ld-linux.*|lib(c|m|mvec|dl|rt|util|pthread|resolv|gcc_s|stdc\+\+|gomp|atomic|quadmath|gfortran))\.so(\.\d+)*"
+)
 FUNCTIONS = ("function", "ifunc")
 _TYPES = {1: "variable", 2: "function", 6: "thread-local variable", 10: "ifunc"}
 _BINDINGS = {1: "global", 2: "weak", 10: "unique"}
@@ -78,7 +83,7 @@ class Elf:
         return next((self._string(value) for tag, value in self._dynamic if tag == _SONAME), self.path.name)
 
     def searched(self, variable: str) -> list[Path]:
-        """The folders, before the system's, in which the loader looks for what it needs; `variable`: LD_LIBRARY_PATH."""
+        """The folders in which the loader looks for what it needs, before the system's; `variable`: LD_LIBRARY_PATH."""
         own = {tag: self._string(value) for tag, value in self._dynamic if tag in (_RPATH, _RUNPATH)}
         first = "" if _RUNPATH in own else own.get(_RPATH, "")
         origin = str(self.path.absolute().parent)

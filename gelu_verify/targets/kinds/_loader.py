@@ -1,7 +1,7 @@
 """Loading a shared library so that its own symbols come first, and what the loader really loaded with it.
 
-By default a symbol is looked for in the program and its libraries first: a library that defines `tanhf` would call that of
-the C library. RTLD_DEEPBIND looks in the library itself first, then in those that it needs, then in the program.
+By default a symbol is looked for in the program and its libraries first: a library that defines `tanhf` would call that
+of the C library. RTLD_DEEPBIND looks in the library itself first, then in those that it needs, then in the program.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import ctypes
 import hashlib
 import itertools
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import UsageError
-from ._elf import FUNCTIONS, Elf, elf_or_none
+from ._elf import FUNCTIONS, RUNTIME, Elf, elf_or_none
 
 _SANITIZERS = {"__asan_init": "AddressSanitizer", "__tsan_init": "ThreadSanitizer", "__msan_init": "MemorySanitizer"}
 _program = ctypes.CDLL(None)
@@ -60,13 +61,21 @@ def opened(library: str) -> ctypes.CDLL:
     folder, slash, name = library.rpartition("/")
     if slash:  # a new spelling each time: the loader knows names that it has seen, and looks at the file of others
         library = f"{folder}/{'./' * next(_spellings)}{name}"
-    own_first = 0 if sanitizer() else getattr(os, "RTLD_DEEPBIND", 0)
+    own_first = 0 if hindrance() else getattr(os, "RTLD_DEEPBIND", 0)
     return ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL | own_first)
 
 
-def sanitizer() -> str:
-    """The sanitizer whose runtime this process has: it ends a program that uses RTLD_DEEPBIND. Empty for none."""
-    return next((name for symbol, name in _SANITIZERS.items() if hasattr(_program, symbol)), "")
+def hindrance() -> str:
+    """Why RTLD_DEEPBIND cannot be used in this process; empty where it can.
+
+    The runtime of a sanitizer ends a program that uses it. Where malloc was replaced (LD_PRELOAD), the library would
+    free with the C library's what the C library has got from the other one.
+    """
+    if found := next((name for symbol, name in _SANITIZERS.items() if hasattr(_program, symbol)), ""):
+        return f"{found} forbids RTLD_DEEPBIND"
+    malloc = file_of(address_of(_program, "malloc") or 0)
+    known = malloc is None or RUNTIME.fullmatch(malloc.name) or _same(malloc, Path(sys.executable))
+    return "" if known else f"malloc is that of {malloc}, and RTLD_DEEPBIND would mix it with the C library's"
 
 
 def files_of(handle: ctypes.CDLL) -> list[LoadedFile]:
@@ -125,8 +134,10 @@ def check_loaded(shown: str, handle: ctypes.CDLL, files: Sequence[LoadedFile]) -
                     f"{shown} would use {symbol.name} of {other}, which this process loaded before "
                     "(STB_GNU_UNIQUE: one for all libraries): judge it in a process of its own"
                 )
-    if (name := sanitizer()) and not files[0].elf.symbolic:
-        _check_not_replaced(shown, name, files[0].elf)
+    if reason := hindrance():
+        for file in files:
+            if not (RUNTIME.fullmatch(file.elf.path.name) or (file is files[0] and file.elf.symbolic)):
+                _check_not_replaced(shown, reason, file.elf)
 
 
 def _check_needed(shown: str, elf: Elf, files: Sequence[LoadedFile]) -> None:
@@ -141,7 +152,7 @@ def _check_needed(shown: str, elf: Elf, files: Sequence[LoadedFile]) -> None:
             )
 
 
-def _check_not_replaced(shown: str, sanitizer: str, elf: Elf) -> None:
+def _check_not_replaced(shown: str, reason: str, elf: Elf) -> None:
     """Without RTLD_DEEPBIND: UsageError where the program has a C function of the same name, which would be called.
 
     C++ names are not looked at: most are the same inline function in both.
@@ -152,7 +163,7 @@ def _check_not_replaced(shown: str, sanitizer: str, elf: Elf) -> None:
         other = file_of(address_of(_program, symbol.name) or 0)
         if other is not None and not _same(other, elf.path):
             raise UsageError(
-                f"{shown} would call {symbol.name} of {other}, not its own: {sanitizer} forbids RTLD_DEEPBIND "
+                f"{shown} would call {symbol.name} of {other}, not that of {elf.path}: {reason} "
                 "(link it with -Wl,-Bsymbolic, or run without that)"
             )
 

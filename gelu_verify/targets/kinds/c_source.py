@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ..base import Target
-from ._c_abi import Library, abi_of, exported_by, plain
+from ._c_abi import Function, Library, abi_of, exported_by, plain
 from ._calling import source_of
 from ._compiler import DEFAULT_FLAGS, Built, Compiler, words_of
 from ._loader import file_of
@@ -74,61 +74,56 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name!r} names no function (accepted: {file}:function)")
     if asked.call is not None:
         return [_called(name, source, file, symbol, Prototype.parsed(asked.call, symbol), asked)]
-    built = _built(source, file, symbol, asked.cflags, None, "")
-    library, address, defined = _loaded(source, file, symbol, built)
-    declared = (ctypes.c_char_p.in_dll(library.handle, "gelu_verify_type").value or b"").decode()
+    function = _function(name, source, file, symbol, asked, _built(source, file, symbol, asked.cflags))
+    declared = (ctypes.c_char_p.in_dll(function.library.handle, "gelu_verify_type").value or b"").decode()
     abi, dtype = _declared(name, file, symbol, declared, typed, asked)
     half = declared.partition(" ")[2]
     if abi == "scalar" and half in _HALVES:  # only a C compiler can call it
         return [_called(name, source, file, symbol, Prototype.parsed(f"{half} f({half} x)", symbol), asked)]
-    return [library.function(name, symbol, address, abi, dtype, asked, built, defined)]
+    return [function.by_convention(abi, dtype)]
 
 
 def _called(name: str, source: Path, file: str, symbol: str, prototype: Prototype, asked: Asked) -> Target:
     """The function called as a prototype says."""
-    dtype = prototype.dtype(name, plain(symbol), asked)
-    built = _built(source, file, symbol, asked.cflags, prototype, dtype)
-    library, address, defined = _loaded(source, file, symbol, built)
-    return library.called(name, symbol, address, prototype, asked, built, defined)
+    around = source_of(prototype, prototype.dtype(name, plain(symbol), asked))
+    built = _built(source, file, symbol, asked.cflags, prototype, around)
+    return _function(name, source, file, symbol, asked, built).by_prototype(prototype)
 
 
-def _loaded(source: Path, file: str, symbol: str, built: Built) -> tuple[Library, int, str]:
-    """The library, the function's address in it, and, for a header, which other library defines it."""
+def _function(name: str, source: Path, file: str, symbol: str, asked: Asked, built: Built) -> Function:
+    """The function in the library that was built; UsageError where another library has it."""
     library = Library.loaded(file, built.library, built)
     address = ctypes.c_void_p.in_dll(library.handle, "gelu_verify_function").value or 0
-    if library.has(address):
-        return library, address, ""
-    if source.suffix not in _HEADERS:
-        raise UsageError(f"{symbol!r} is declared in {file}, not defined: it is that of {file_of(address)}")
-    return library, address, f"defined in {file_of(address)}"
+    where = "" if library.has(address) else str(file_of(address))
+    if where and source.suffix not in _HEADERS:
+        raise UsageError(f"{symbol!r} is declared in {file}, not defined: it is that of {where}")
+    return Function(library, name, symbol, address, asked, built, where and f"defined in {where}")
 
 
-def _built(source: Path, file: str, symbol: str, flags: str | None, prototype: Prototype | None, dtype: str) -> Built:
-    """The library of the source with what says what `symbol` is and, where a prototype says it, how it is called."""
+def _built(
+    source: Path, file: str, symbol: str, flags: str | None, prototype: Prototype | None = None, around: str = ""
+) -> Built:
+    """The library of the source with what says what `symbol` is, or with `around`, which calls it by a prototype."""
     words = words_of(DEFAULT_FLAGS if flags is None else flags)
     cpp = source.suffix in _CPP or (source.suffix in _HEADERS and any(map(_CPP_FLAG.fullmatch, words)))
     compiler = Compiler.found(*(_CPLUSPLUS if cpp else _C))
     if prototype is None:
-        around, types = (_AROUND_CPP, _types_cpp()) if cpp else (_AROUND_C, _types_c())
-        text = around.format(source=source, symbol=symbol, types="\n".join(types))
+        form, types = (_AROUND_CPP, _types_cpp()) if cpp else (_AROUND_C, _types_c())
+        text = form.format(source=source, symbol=symbol, types="\n".join(types))
     else:
         checked, cast = prototype.pointer("const gelu_verify_checked"), prototype.pointer()
         text = (_CALLED_CPP if cpp else _CALLED_C).format(source=source, symbol=symbol, pointer=checked, cast=cast)
-        text += source_of(prototype, dtype)
-    file_around = f"around_{source.stem}{'.cpp' if cpp else '.c'}"
+    name = f"around_{source.stem}{'.cpp' if cpp else '.c'}"
     try:
-        return compiler.library(file_around, text, file, flags, [*_SHARED, _SILENT], _LIBRARIES)
+        return compiler.library(name, text + around, file, flags, [*_SHARED, _SILENT], _LIBRARIES)
     except UsageError as error:
         why = str(error)
-    alone = compiler.library(
-        file_around, f'#include "{source}"\n', file, flags, _SHARED, _LIBRARIES
-    )  # raises what is wrong with the source
+    # raises what is wrong with the source alone
+    alone = compiler.library(name, f'#include "{source}"\n', file, flags, _SHARED, _LIBRARIES)
     if prototype is not None and not _UNKNOWN_NAME.search(why):
         found = _TYPE.search(why)
-        is_declared = (
-            f"{symbol!r} in {file} is declared {found[1] or found[2]}" if found else why.partition("; to see")[0]
-        )
-        raise UsageError(f"{is_declared}, --call says {prototype.pointer()}")
+        declared = f"{symbol!r} in {file} is declared {found[1] or found[2]}" if found else why.partition("; to see")[0]
+        raise UsageError(f"{declared}, --call says {prototype.pointer()}")
     there = ", ".join([name for name in exported_by(Path(alone.library)) if not name.startswith("_Z")][:8])
     raise UsageError(f"no function {symbol!r} in {file}" + (f" (it has {there})" if there else ""))
 
