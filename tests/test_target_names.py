@@ -1,6 +1,7 @@
 """What is named is what runs: own symbols first, the files that were linked, the code as it is now."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from foreign import CC, bits, chosen, needs_cc, shared_library
 from gelu_verify import targets
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.isolation import Hosts
-from gelu_verify.targets.kinds import _compiler
+from gelu_verify.targets.kinds import _compiler, _loader
 
 pytestmark = needs_cc
 needs_cxx = pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
@@ -120,6 +121,7 @@ def test_the_standard_library_of_cplusplus_is_nobody_elses(tmp_path):
         " return v.size() + 0 * d(g); }"
     )
     assert values(chosen(f"{source}:each_f32")) == [3, 3]
+    assert values(chosen(f"{source}:each_f32", cflags="-O1")) == [3, 3]
 
 
 def test_a_sanitizer_forbids_it_and_the_user_is_told(tmp_path):
@@ -143,7 +145,7 @@ def test_a_sanitizer_forbids_it_and_the_user_is_told(tmp_path):
     command = [sys.executable, "-c", script, str(plain), str(symbolic), str(other)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     refused, *rest = done.stdout.splitlines()
-    assert "would call tanhf of" in refused
+    assert "would use tanhf of" in refused
     assert "AddressSanitizer forbids RTLD_DEEPBIND (link it with -Wl,-Bsymbolic" in refused
     assert rest == ["42.0", "42.0"]
 
@@ -399,6 +401,16 @@ def test_a_version_is_of_all_that_was_loaded(tmp_path):
     assert [found for _, found, _ in seen] == [[1, 1], [2, 2], [2, 2]]
     versions = [version for *_, version in seen]
     assert versions[0] != versions[1] == versions[2]
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+def test_the_c_library_is_in_a_version_even_where_it_is_not_linked(tmp_path):
+    path = shared_library(tmp_path, "float expf(float); float each_f32(float x) { return expf(x); }", "libbare.so")
+    stripped = tmp_path / "bare.so"
+    cc("-shared", "-nostdlib", tmp_path / "libbare.so.c", "-o", stripped)
+    for library in (path, stripped):
+        files = _loader.files_of(_loader.opened(str(library)))
+        assert {"libm.so.6", "libc.so.6"} <= {file.elf.path.name for file in files}
 
 
 def test_a_library_that_is_built_again_is_loaded_again(tmp_path):

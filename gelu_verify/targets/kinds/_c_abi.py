@@ -149,7 +149,7 @@ class Library:
 
 
 @dataclass(frozen=True)
-class Function:
+class LibraryFunction:
     """A function of a library, as it was named; `also` is added to its note."""
 
     library: Library

@@ -26,6 +26,7 @@ from ._elf import RUNTIME, Elf, NotElf, elf_or_none
 
 DEFAULT_FLAGS = "-O2"
 BUILDS = "GELU_VERIFY_BUILDS"  # variable: the folder of what this run has compiled
+_of_this_run = os.environ.pop(BUILDS, "")  # for this process alone, not for those that it starts
 # What the linker reads is listed; the user's own symbols come first; no hash of debug information is written.
 _LISTED = [word for option in ("--trace", "-Bsymbolic", "--build-id=none") for word in ("-Xlinker", option)]
 _ERROR = re.compile(r"\berror\b", re.IGNORECASE)  # gcc, clang, nvcc; "undefined reference" has none, see below
@@ -94,7 +95,7 @@ class Compiler:
         folder = _builds()
         asked = json.dumps([self.command, self.version, flags, fixed, libraries, file_name, text])
         kept = folder / f"{_hash(asked)}.json"
-        if BUILDS in os.environ and kept.exists():
+        if _of_this_run and kept.exists():
             return Built(**json.loads(kept.read_text(encoding="utf-8")))
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             source, made = Path(scratch) / file_name, Path(scratch) / "made.so"
@@ -106,7 +107,7 @@ class Compiler:
                 raise UsageError(f"{shown}: the compiler makes no shared library with --cflags {flags!r}") from None
             os.replace(made, place)
             built = Built(str(place), self.version, flags, [str(path) for path in linked])
-            if BUILDS in os.environ:
+            if _of_this_run:
                 source.write_text(json.dumps(asdict(built)), encoding="utf-8")
                 os.replace(source, kept)  # whole or not at all
         return built
@@ -158,7 +159,7 @@ def words_of(flags: str) -> list[str]:
 
 def _builds() -> Path:
     """Where libraries are put: the run's own folder, or this user's."""
-    return Path(os.environ[BUILDS]) if BUILDS in os.environ else cache_folder()
+    return Path(_of_this_run) if _of_this_run else cache_folder()
 
 
 def _hash(text: str) -> str:

@@ -10,15 +10,19 @@ import ctypes
 import hashlib
 import itertools
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import UsageError
-from ._elf import FUNCTIONS, RUNTIME, Elf, elf_or_none
+from ._elf import RUNTIME, Elf, elf_or_none
 
+_STANDARD = re.compile(r"_Z(GV|Z|T[ISV])*N?[KV]*S[tabdios]")  # C++ names of namespace std: every library has the same
 _SANITIZERS = {"__asan_init": "AddressSanitizer", "__tsan_init": "ThreadSanitizer", "__msan_init": "MemorySanitizer"}
+_C_LIBRARY = re.compile(r"lib(c|m)\.so\.\d+")
+_ours: set[int] = set()  # entries of the loader's list that were made here
 _program = ctypes.CDLL(None)
 _spellings = itertools.count()
 _contents: dict[int, str] = {}  # of each file when it was first seen here, by its entry in the loader's list
@@ -60,9 +64,14 @@ def opened(library: str) -> ctypes.CDLL:
     """dlopen, own symbols first. A file that was replaced since is another library, whatever its name; OSError."""
     folder, slash, name = library.rpartition("/")
     if slash:  # a new spelling each time: the loader knows names that it has seen, and looks at the file of others
-        library = f"{folder}/{'./' * next(_spellings)}{name}"
+        spelling = "".join("./" if bit == "0" else ".//" for bit in f"{next(_spellings):b}")
+        library = f"{folder}/{spelling}{name}"
     own_first = 0 if hindrance() else getattr(os, "RTLD_DEEPBIND", 0)
-    return ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL | own_first)
+    before = {ctypes.addressof(entry) for entry in _entries(_program)} - _ours
+    handle = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL | own_first)
+    if handle._handle not in before:
+        _ours.add(handle._handle)
+    return handle
 
 
 def hindrance() -> str:
@@ -79,7 +88,10 @@ def hindrance() -> str:
 
 
 def files_of(handle: ctypes.CDLL) -> list[LoadedFile]:
-    """The library, and all that it needs, as they are loaded: in the order in which symbols are looked for."""
+    """The library, and all that it needs, as they are loaded: in the order in which symbols are looked for.
+
+    The C library is among them even where the library does not say so: the program has it.
+    """
     entries = [(ctypes.addressof(entry), entry.name.decode()) for entry in _entries(handle)]
     files: dict[int, LoadedFile] = {}
     elves = {at: elf for at, name in entries if name.startswith("/") and (elf := elf_or_none(Path(name)))}
@@ -90,7 +102,8 @@ def files_of(handle: ctypes.CDLL) -> list[LoadedFile]:
         files[at] = LoadedFile(at, elves[at])
         for needed in elves[at].needed:
             queue += [other for other, name in entries if other in elves and needed in (name, elves[other].name)][:1]
-    return list(files.values())
+    c_library = [LoadedFile(at, elf) for at, elf in elves.items() if _C_LIBRARY.fullmatch(elf.path.name)]
+    return [*files.values(), *(file for file in c_library if file.entry not in files)]
 
 
 def _entries(handle: ctypes.CDLL) -> Iterator[_Entry]:
@@ -125,24 +138,32 @@ def check_loaded(shown: str, handle: ctypes.CDLL, files: Sequence[LoadedFile]) -
         if _contents.setdefault(file.entry, content) != content:
             raise UsageError(f"{path} has changed since this process loaded it: judge {shown} in a new process")
         _check_needed(shown, file.elf, files)
-    own = [file.elf.path for file in files]
-    for symbol in files[0].elf.symbols.values():
-        if symbol.binding == "unique":
-            other = file_of(address_of(handle, symbol.name) or 0)
-            if other is not None and not any(_same(other, path) for path in own):
-                raise UsageError(
-                    f"{shown} would use {symbol.name} of {other}, which this process loaded before "
-                    "(STB_GNU_UNIQUE: one for all libraries): judge it in a process of its own"
-                )
-    if reason := hindrance():
+    if reason := hindrance() if files[0].entry in _ours else "this program had loaded it before":
         for file in files:
             if not (RUNTIME.fullmatch(file.elf.path.name) or (file is files[0] and file.elf.symbolic)):
                 _check_not_replaced(shown, reason, file.elf)
+    _check_unique(shown, handle, files)
+
+
+def _check_unique(shown: str, handle: ctypes.CDLL, files: Sequence[LoadedFile]) -> None:
+    """UsageError where an inline variable is that of another library, which may have given it another value."""
+    own = [file.elf.path for file in files]
+    for symbol in files[0].elf.symbols.values():
+        if symbol.binding != "unique" or _STANDARD.match(symbol.name):
+            continue
+        other = file_of(address_of(handle, symbol.name) or 0)
+        if other is not None and not any(_same(other, path) for path in own):
+            raise UsageError(
+                f"{shown} would use {symbol.name} of {other}, which this process loaded before "
+                "(STB_GNU_UNIQUE: one for all libraries): judge it in a process of its own"
+            )
 
 
 def _check_needed(shown: str, elf: Elf, files: Sequence[LoadedFile]) -> None:
     """UsageError where the process had another file of a name that is needed: the loader does not look for it then."""
     for needed in elf.needed:
+        if RUNTIME.fullmatch(needed) and not _C_LIBRARY.fullmatch(needed):
+            continue  # the compiler's: one for all of a process
         taken = next((file.elf.path for file in files if needed in (file.elf.name, file.elf.path.name)), None)
         places = (folder / needed for folder in elf.searched(os.environ.get("LD_LIBRARY_PATH", "")))
         own = next((path for path in places if path.is_file()), None)
@@ -153,17 +174,17 @@ def _check_needed(shown: str, elf: Elf, files: Sequence[LoadedFile]) -> None:
 
 
 def _check_not_replaced(shown: str, reason: str, elf: Elf) -> None:
-    """Without RTLD_DEEPBIND: UsageError where the program has a C function of the same name, which would be called.
+    """Without RTLD_DEEPBIND: UsageError where the program has something of the same name, which would be used.
 
     C++ names are not looked at: most are the same inline function in both.
     """
     for symbol in elf.symbols.values():
-        if symbol.type not in FUNCTIONS or symbol.name.startswith(("_Z", "__")):
+        if not symbol.type or symbol.name.startswith(("_Z", "__")):
             continue
         other = file_of(address_of(_program, symbol.name) or 0)
         if other is not None and not _same(other, elf.path):
             raise UsageError(
-                f"{shown} would call {symbol.name} of {other}, not that of {elf.path}: {reason} "
+                f"{shown} would use {symbol.name} of {other}, not that of {elf.path}: {reason} "
                 "(link it with -Wl,-Bsymbolic, or run without that)"
             )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ..base import Target
-from ._c_abi import Function, Library, abi_of, exported_by, plain
+from ._c_abi import Library, LibraryFunction, abi_of, exported_by, plain
 from ._calling import source_of
 from ._compiler import DEFAULT_FLAGS, Built, Compiler, words_of
 from ._loader import file_of
@@ -90,14 +90,14 @@ def _called(name: str, source: Path, file: str, symbol: str, prototype: Prototyp
     return _function(name, source, file, symbol, asked, built).by_prototype(prototype)
 
 
-def _function(name: str, source: Path, file: str, symbol: str, asked: Asked, built: Built) -> Function:
+def _function(name: str, source: Path, file: str, symbol: str, asked: Asked, built: Built) -> LibraryFunction:
     """The function in the library that was built; UsageError where another library has it."""
     library = Library.loaded(file, built.library, built)
     address = ctypes.c_void_p.in_dll(library.handle, "gelu_verify_function").value or 0
     where = "" if library.has(address) else str(file_of(address))
     if where and source.suffix not in _HEADERS:
         raise UsageError(f"{symbol!r} is declared in {file}, not defined: it is that of {where}")
-    return Function(library, name, symbol, address, asked, built, where and f"defined in {where}")
+    return LibraryFunction(library, name, symbol, address, asked, built, where and f"defined in {where}")
 
 
 def _built(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ..base import Target
-from ._c_abi import Function, Library, abi_of, exported_by
+from ._c_abi import Library, LibraryFunction, abi_of, exported_by
 from ._prototype import Prototype
 from .base import Asked, Kind, dtype_of, existing, of_a_file
 
@@ -23,7 +23,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     abi = abi_of(name, match["abi"], asked)
     prototype = Prototype.parsed(asked.call, symbol) if asked.call is not None else None
     loaded = Library.loaded(file, library)
-    function = Function(loaded, name, symbol, loaded.address(symbol), asked)
+    function = LibraryFunction(loaded, name, symbol, loaded.address(symbol), asked)
     if prototype is not None:
         return [function.by_prototype(prototype)]
     return [function.by_convention(abi or "vector", dtype_of(name, symbol, asked))]
