@@ -11,7 +11,6 @@ import hashlib
 import itertools
 import os
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,8 +82,10 @@ def hindrance() -> str:
     if found := next((name for symbol, name in _SANITIZERS.items() if hasattr(_program, symbol)), ""):
         return f"{found} forbids RTLD_DEEPBIND"
     malloc = file_of(address_of(_program, "malloc") or 0)
-    known = malloc is None or RUNTIME.fullmatch(malloc.name) or _same(malloc, Path(sys.executable))
-    return "" if known else f"malloc is that of {malloc}, and RTLD_DEEPBIND would mix it with the C library's"
+    libraries = {Path(entry.name.decode()) for entry in _entries(_program)}  # the program itself has no name there
+    if malloc not in libraries or RUNTIME.fullmatch(malloc.name):
+        return ""
+    return f"malloc is that of {malloc}, and RTLD_DEEPBIND would mix it with the C library's"
 
 
 def files_of(handle: ctypes.CDLL) -> list[LoadedFile]:
