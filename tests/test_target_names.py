@@ -338,6 +338,7 @@ READ = {  # what is read: the source, the flags, what changes it
     "archive": (CALLER, "-L{0} -lpart", archive),
     "object": (CALLER, "{0}/part.o", lambda folder, n: compiled_object(folder, part(n))),
     "shared library": (CALLER, "-L{0} -lpart", lambda folder, n: shared_library(folder, part(n), "libpart.so")),
+    "shared library by its path": (CALLER, "./libpart.so", lambda d, n: shared_library(d, part(n), "libpart.so")),
     "linker script": (CALLER, "-L{0} -lpart", script),
     "second source": (CALLER, "{0}/part.c", lambda folder, n: (folder / "part.c").write_text(part(n))),
     "response file": (WITH_N, "@{0}/words", response),

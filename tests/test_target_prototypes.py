@@ -233,6 +233,8 @@ def test_the_compiler_compares_a_prototype_with_the_source(tmp_path, symbol, cal
         ("void f(int n)", "has no input"),
         ("float f(double x)", "takes a value: it must return the same type"),
         ("float f(float x, int n)", "takes a value: .*no y, n or bytes"),
+        ("void f(float *x, int n); oob_reads=16", "reads beyond no input"),
+        ("float f(float x); oob_reads=16", "reads beyond no input"),
         ("long double f(long double x)", "long double, which is none of the formats"),
     ],
 )

@@ -137,9 +137,9 @@ class Host:
         self._loaded: dict[str, tuple[Loading, list[str]]] = {}
         self._cases: dict[tuple[str, int, str], Case] = {}
         self._closed = False
-        # What its children compile: one that replaces another runs the same code. Gone when nobody holds the host.
+        # What its children compile: one that replaces another runs the same code.
         self._builds = tempfile.mkdtemp(prefix="gelu-verify-builds-")
-        weakref.finalize(self, shutil.rmtree, self._builds, ignore_errors=True)
+        self._remove_builds = weakref.finalize(self, shutil.rmtree, self._builds, ignore_errors=True)
 
     # ---- loading ----
 
@@ -197,6 +197,7 @@ class Host:
         child, self._child = self._child, None
         if child is not None:
             child.close()
+        self._remove_builds()
 
     # ---- asking ----
 

@@ -95,7 +95,7 @@ def files_of(handle: ctypes.CDLL) -> list[LoadedFile]:
     """
     entries = [(ctypes.addressof(entry), entry.name.decode()) for entry in _entries(handle)]
     files: dict[int, LoadedFile] = {}
-    elves = {at: elf for at, name in entries if name.startswith("/") and (elf := elf_or_none(Path(name)))}
+    elves = {at: elf for at, name in entries if "/" in name and (elf := elf_or_none(Path(name).absolute()))}
     queue = [handle._handle]
     for at in queue:  # grows
         if at in files or at not in elves:

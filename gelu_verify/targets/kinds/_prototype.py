@@ -61,6 +61,7 @@ class Prototype:
     @classmethod
     def parsed(cls, text: str, symbol: str) -> Prototype:
         """What `--call` says of `symbol`; UsageError where that is not a prototype, or leaves something open."""
+        text = " ".join(text.split())
         found = _PROTOTYPE.fullmatch(text)
         reads = _OOB_READS.fullmatch(found["also"]) if found else None
         if not found or (found["also"].strip(" ;") and not reads):
@@ -84,6 +85,8 @@ class Prototype:
             return f"has no input ({ROLES})"
         if "long double" in self.data.type:
             return "computes in long double, which is none of the formats"
+        if self.oob_reads and (not self.is_array or self.in_place):
+            return "reads beyond no input: that needs an x and a y that are pointers"
         sized = {"n", "bytes"} & set(names)
         if not self.is_array:
             fits = self.result == self.data.base and "x" in names and not ("y" in names or sized)

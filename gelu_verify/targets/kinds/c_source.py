@@ -24,7 +24,7 @@ _SILENT = "-w"  # of the file around the user's: what it must not stumble over a
 _HEADERS = (".h", ".hh", ".hpp", ".hxx")
 _CPP = (".cc", ".cpp", ".cxx", *_HEADERS[1:])
 _C, _CPLUSPLUS = ("C", "CC", "cc", "gcc", "clang"), ("C++", "CXX", "c++", "g++", "clang++")
-_CPP_FLAG = re.compile(r"-std=(c|gnu)\+\+.*|-xc\+\+")  # a .h is C, unless one of these is given
+_CPP_FLAG = re.compile(r"-std=(c|gnu)\+\+.*")  # a .h is C, unless this is given
 _DTYPES = {"float": ("float32",), "double": ("float64",), "unsigned short": ("float16", "bfloat16")}
 _HALVES = {"_Float16": ("float16", "__FLT16_MAX__"), "__bf16": ("bfloat16", "__BFLT16_MAX__")}  # where they are types
 _COUNTS = [f"{sign}{size}" for sign in ("", "unsigned ") for size in ("int", "long", "long long")]
