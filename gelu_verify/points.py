@@ -73,10 +73,12 @@ def position_bits(function: str, dtype: str) -> np.ndarray:
     """Inputs of every kind, to be met at many places of one call: POSITIONS of them, all different."""
     fmt = get_format(dtype)
     fixed = fixed_bits(function, dtype)
+    ends = both_signs(fmt, {0, 1, fmt.max_finite, fmt.infinity, fmt.nan})
     spread = [fmt.round(Fraction(k, 16)) for k in range(-96, 97)]  # -6 to 6: where the function is not trivial
-    some = fixed[np.linspace(0, len(fixed) - 1, POSITIONS - len(spread)).round().astype(int)].tolist()
+    count = POSITIONS - len(spread) - len(ends)
+    some = fixed[np.linspace(0, len(fixed) - 1, count).round().astype(int)].tolist()
     filling = (fmt.round(Fraction(2 * k + 1, 32)) for k in range(-96, 96))
-    chosen = dict.fromkeys([*some, *spread])
+    chosen = dict.fromkeys([*ends, *some, *spread])
     while len(chosen) < POSITIONS:
         chosen.setdefault(next(filling))
     return np.array(list(chosen), dtype=fmt.uint)

@@ -106,9 +106,9 @@ class Reduction:
 
     def table(self) -> Table:
         """What was added so far; something must have been."""
-        rows = np.frombuffer(self._reducer.rows(), ROW)
-        bucket = np.flatnonzero(rows["n"])
-        rows = rows[bucket]
+        words = np.frombuffer(self._reducer.rows(), np.uint64).reshape(-1, ROW.itemsize // 8)
+        bucket = np.flatnonzero(words.view(ROW)["n"])
+        rows = words[bucket].view(ROW)[:, 0]  # records themselves are copied field by field, four times as slowly
         columns, hist = row_columns(self._fmt, bucket, rows)
         segments = np.frombuffer(self._reducer.segments(), np.int64).reshape(-1, 4)
         samples = np.array(sorted(self._met.items()), dtype=np.uint64).reshape(-1, 2)

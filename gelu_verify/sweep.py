@@ -19,15 +19,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .bucket_table import HIST_EDGES, NOISE, SUM_SCALE, Facts, Pieces, Table, finish, merge
-from .checks import CHECKS, Evidence, Finding, Policy
+from .checks import Evidence, Finding, Policy
+from .checks import findings as found_by_checks
+from .checks._two_answers import LARGEST, TwoAnswers
 from .errors import TargetFailure
 from .formats import Format, get_format, is_finite, is_negative, ordinals
 from .functions import Function, get_function
 from .narrowing import NO_FAILURE, failed, narrowed
+from .other_answers import Differences, OtherAnswers, collecting, differences
 from .plans import Chunk, Plan
 from .reduction import Outcome, Reduction, comb
 from .reference import judge, zero_threshold
 from .regions import REGIONS
+from .targets._library import ordinary_numbers
 from .traits import KEYS, traits
 
 if TYPE_CHECKING:
@@ -36,7 +40,6 @@ if TYPE_CHECKING:
     from .targets.base import Target
 
 Record = dict[str, Any]
-LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ def sweep(
     workers: int | None = None,
     progress: Callable[[int], object] | None = None,
     policy: Policy = "limit",
+    others: OtherAnswers | None = None,
 ) -> Result:
     """Judge `target` on every input of `plan`.
 
@@ -98,6 +102,7 @@ def sweep(
     workers : threads; default the cores this process may use
     progress : called with the number of inputs of each chunk that is done
     policy : "formula" accepts NaN at -inf
+    others : what the target answered before, when it was timed: judged with the rest
 
     Returns
     -------
@@ -106,14 +111,24 @@ def sweep(
     function, fmt = get_function(plan.function), get_format(plan.dtype)
     identity = _identity(target, plan)
     try:
-        table, time = _Sweep(target, function, fmt, plan, progress).run(workers or available_cores())
-        evidence = Evidence(function, fmt, target, table, plan, policy)
-        findings = {name: check.asked(evidence) for name, check in CHECKS.items()}
+        swept = _Sweep(target, function, fmt, plan, progress)
+        table, time = swept.run(workers or available_cores())
+        evidence = Evidence(function, fmt, target, table, plan, policy, _with_answered(others, target, fmt, swept))
+        findings = found_by_checks(evidence)
     except TargetFailure as failure:
         return Result({**identity, **_NOTHING, **failed(fmt, narrowed(target, fmt, failure))}, None)
     noted = target.noted(fmt.name)
     fault = failed(fmt, narrowed(target, fmt, noted)) if noted else NO_FAILURE
     return Result({**identity, **_measures(evidence, findings), **fault}, table, time)
+
+
+def _with_answered(others: OtherAnswers | None, target: Target, fmt: Format, swept: _Sweep) -> OtherAnswers:
+    """All answers so far that are not in the table."""
+    found = OtherAnswers() if others is None else others
+    found.differences.extend(sorted(swept.differences, key=lambda each: each.x.tolist()))
+    if said := target.answered.get(fmt.name):
+        found.give(ordinary_numbers(fmt.name), np.array(said, fmt.uint), "at index {} of the first call, of 4")
+    return found
 
 
 def is_judged_there(target: Target, plan: Plan) -> bool:
@@ -145,6 +160,7 @@ class _Sweep:
         self._next = 0
         self._failures: dict[int, BaseException] = {}
         self._target_s = 0.0
+        self.differences: list[Differences] = []
 
     def run(self, workers: int) -> tuple[Table, Time]:
         """The merged table; the failure raised is that of the first chunk that fails."""
@@ -193,6 +209,7 @@ class _Sweep:
                 self._failures[index] = failure
         with self._lock:
             self._target_s += worker.target_s
+            self.differences.extend(worker.differences)
         return worker.table() if worker.measured and not self._failures else None
 
     def _taken(self) -> int | None:
@@ -214,6 +231,7 @@ class _Worker:
         self._facts = Facts()
         self._room: np.ndarray | None = None
         self.target_s = 0.0
+        self.differences: list[Differences] = []
         self.measured = False
 
     def measure(self, chunk: Chunk) -> None:
@@ -239,13 +257,17 @@ class _Worker:
             asked = np.empty_like(x)
             comb(chunk.first, asked)
             self._target.check_unchanged(self._fmt, asked, x)
+        self._compare(x[:1], got[:1], got[-1:], len(x))
 
     def _measure_permuted(self, chunk: Chunk) -> None:
         x, order = chunk.x_bits(), chunk.order()
         shuffled, got = x[order], np.empty_like(x)
         lent = shuffled.copy()
-        got[order] = self._answer(lent)
+        answers = self._answer(lent)
         self._target.check_unchanged(self._fmt, shuffled, lent)
+        got[order[: len(x)]] = answers[: len(x)]  # of an input that comes twice, the first answer
+        if len(order) > len(x):
+            self._compare(shuffled[:1], answers[:1], answers[-1:], len(order))
         if self._judged_here:
             self._reduction.add_answers(x, got)
             return
@@ -254,10 +276,16 @@ class _Worker:
         if self._function.approximates is not None:
             self._facts = self._facts.merged(_approximation(self._fmt, self._function.approximates, x, got))
 
+    def _compare(self, x: np.ndarray, first: np.ndarray, last: np.ndarray, n: int) -> None:
+        """The input that comes twice in a call of n: at its start, and at its end."""
+        where = f"at index 0 in a call of {n}", f"at its last index, {n - 1}"
+        self.differences += differences(self._fmt, x, first, last, where)
+
     def _answer(self, x: np.ndarray) -> np.ndarray:
         try:
-            with self._turn or nullcontext():
+            with self._turn or nullcontext(), collecting() as found:
                 got, seconds = self._target.timed(self._fmt.name, x)
+            self.differences += found
         except TargetFailure as failure:
             failure.inputs = x.copy() if failure.inputs is None else failure.inputs
             raise
@@ -349,15 +377,14 @@ def _bound_kind(target: Target, plan: Plan) -> str:
 
 def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
     fmt, table, function = evidence.fmt, evidence.table, evidence.function
-    columns, n = table.columns, table.total("n")
+    n = table.total("n")
     scored = int(table.hist.sum(dtype=np.int64))
-    worst = table.worst()
-    max_ulp = None if worst is None else float(columns["max_error"][worst])
+    max_ulp, witness = _worst(evidence)
     return {
         **_NOTHING,
         "n": n,
         "max_ulp": max_ulp,
-        "witness": _witness(fmt, columns, worst),
+        "witness": witness,
         "mean_ulp": table.total("error_sum") / SUM_SCALE / scored if scored else None,
         "p50_ulp": _percentile(table, 0.50, max_ulp),
         "p99_ulp": _percentile(table, 0.99, max_ulp),
@@ -383,6 +410,17 @@ def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
             if finding.verdict != "not applicable"
         },
     }
+
+
+def _worst(evidence: Evidence) -> tuple[float | None, Record | None]:
+    """The largest error with its witness: of the answers in the table, and of inputs that had two answers."""
+    fmt, table, twice = evidence.fmt, evidence.table, TwoAnswers.judged(evidence)
+    row, largest = table.worst(), None if twice is None else twice.largest(evidence)
+    max_ulp = None if row is None else float(table.columns["max_error"][row])
+    if largest is None or (max_ulp is not None and largest[0] <= max_ulp + NOISE + 2.0**-40 * max_ulp):
+        return max_ulp, _witness(fmt, table.columns, row)
+    ulp, *bits = largest
+    return ulp, {f"{name}_bits": fmt.bits_text(each) for name, each in zip(("x", "got", "want"), bits, strict=True)}
 
 
 def _first(evidence: Evidence, name: str) -> int | None:

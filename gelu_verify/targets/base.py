@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from time import perf_counter
 from typing import Any, ClassVar, TypeVar
 
@@ -26,7 +26,8 @@ class Target(ABC):
     callable. `function` is what it says it computes; `form` how; `note` how it is called;
     `version` of the library or hash of the source; `safe_in_threads`: several threads may call it at once;
     `compiles_per_length`: the first call with a new number of inputs is slow; `judged_there`: it runs on a device that
-    judges all inputs of float32 itself (`on_device.swept`), and many of float64 (`on_device.searched`).
+    judges all inputs of float32 itself (`on_device.swept`), and many of float64 (`on_device.searched`); `answered`: by
+    dtype, its answers to `ordinary_numbers` where it was called with them to see what it takes.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Target(ABC):
     safe_in_threads: bool = False
     compiles_per_length: bool = False
     judged_there: bool = False
+    answered: Mapping[str, Sequence[int]] = field(default_factory=dict, compare=False, repr=False)
     seals_inputs: ClassVar[bool] = False  # what it is lent it cannot change: the memory is read-only for it
 
     @property

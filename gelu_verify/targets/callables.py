@@ -85,7 +85,9 @@ def callable_target(
         compute=functools.partial(compute, **(kwargs or {})),
     )
     if not dtype:
-        target = dataclasses.replace(target, dtypes=tuple(filter(functools.partial(_takes, target), DTYPES)) or DTYPES)
+        taken = {name: said for name in DTYPES if (said := _taken(target, name)) is not None}
+        answered = {} if compile else {name: said for name, said in taken.items() if said}
+        target = dataclasses.replace(target, dtypes=tuple(taken) or DTYPES, answered=answered)
     return _compiled(target, kind) if compile else target
 
 
@@ -172,13 +174,22 @@ def _importable(kind: ArrayKind) -> ArrayKind:
     return kind
 
 
-def _takes(target: LibraryTarget, dtype: str) -> bool:
-    """Whether it returns at all; what it returns is judged by the sweep."""
+def _taken(target: LibraryTarget, dtype: str) -> tuple[int, ...] | None:
+    """Its answers to `ordinary_numbers`; none where they are not what they should be, which the sweep shows.
+
+    None where it does not return at all.
+    """
+    x = ordinary_numbers(dtype)
     try:
-        target.call(target.load(dtype, ordinary_numbers(dtype)))
+        loaded = target.load(dtype, x)
+        result = target.call(loaded)
     except (Exception, SystemExit):  # noqa: BLE001 - someone else's code; the sweep shows what it raises
-        return False
-    return True
+        return None
+    try:
+        y = target.store(dtype, loaded, result)
+    except (Exception, SystemExit):  # noqa: BLE001 - as above
+        return ()
+    return tuple(y.tolist()) if y.shape == x.shape else ()
 
 
 def _version(module: ModuleType) -> str:
