@@ -23,7 +23,7 @@ from .settled import settled_spans
 _WORST = np.dtype([("error", "f8"), ("ordinal", "i8"), ("x", "u8"), ("got", "u8"), ("want", "u8")])
 ROW = np.dtype(
     [
-        *(("worst", _WORST), ("error_sum", "i8"), ("nearest", "u8", len(NEAREST))),
+        *(("worst", _WORST), ("error_sum", "i8"), ("bits_hash", "u8"), ("nearest", "u8", len(NEAREST))),
         *(("n", "u4"), ("correct", "u4"), ("faithful", "u4"), ("count", "u4", len(NEAREST))),
         *(("hist", "u4", len(HIST_EDGES)), ("unused", "u4")),
     ]
