@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from synthetic_runs import failed, manifest, result
 
+from gelu_verify import budgets as budget_rows
 from gelu_verify import devices, gate, recorded, targets
 from gelu_verify.cli import main
 from gelu_verify.cli.program import MISSING, OVER_BUDGET, USAGE
@@ -82,9 +83,9 @@ def cuda_here(monkeypatch):
 @pytest.fixture
 def budgets(tmp_path):
     record = on_gpu().record | {"device": devices.label(H100), "date": "2026-11-21"}
-    made = gate.make_budgets([record], manifest()["machine"] | {"libm": "x", "architecture": "y"}, "2026-11-21")
+    made = budget_rows.make_budgets([record], manifest()["machine"] | {"libm": "x", "architecture": "y"}, "2026-11-21")
     path = tmp_path / "budgets.toml"
-    gate.write_budgets(path, made, "gelu-verify budget RUN")
+    budget_rows.write_budgets(path, made, "gelu-verify budget RUN")
     return path
 
 
@@ -224,7 +225,7 @@ def test_a_record_over_its_budget_is_over(root, cuda_here, budgets, tmp_path):
 
 
 def test_a_gpu_row_is_exact_only_on_its_device(root, budgets):
-    allowed = gate.read_budgets(budgets)
+    allowed = budget_rows.read_budgets(budgets)
     assert allowed.rows[KEY].device == devices.label(H100)
     slightly_more = on_gpu(max_ulp=allowed.rows[KEY].max_ulp + 1).record
     here, there = ({**slightly_more, "device": name} for name in (devices.label(H100), "another GPU"))

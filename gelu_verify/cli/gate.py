@@ -13,7 +13,8 @@ import click
 from .program import MISSING, OVER_BUDGET, warn
 
 if TYPE_CHECKING:
-    from ..gate import Budgets, Verdict
+    from ..budgets import Budgets
+    from ..gate import Verdict
     from ..results import Run
     from ..sweep import Record
     from ..verify import Job, Selector
@@ -43,7 +44,8 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
     measured has changed. Ends with 1 when a row is over its budget, with 3 when a row was not measured; says which row,
     at which input, and how to repeat it.
     """
-    from ..gate import check, conditions_of, default_path, read_budgets, required
+    from ..budgets import conditions_of, default_path, read_budgets
+    from ..gate import check, required
 
     stored = _stored(run) if run else None
     budgets = read_budgets(path or default_path())
@@ -76,7 +78,8 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
 
     The first is that of the CPU kernels; further ones may be recorded runs, data/runs/cuda-DATE.
     """
-    from ..gate import compare, make_budgets, read_budgets, write_budgets
+    from ..budgets import make_budgets, read_budgets, write_budgets
+    from ..gate import compare
     from ..results import read_run
 
     stored = [read_run(run) for run in runs]
@@ -115,7 +118,7 @@ def _measured_now(budgets: Budgets, families: Collection[str], workers: int | No
     """Everything that has a budget, or is required, and that is here: on the plan and seed of its budget, so that the
     limits are met by the same inputs."""
     from ..devices import device, label
-    from ..gate import FAMILIES
+    from ..budgets import FAMILIES
     from ..machine import machine
     from ..verify import SEED
     from .children import selector
@@ -156,7 +159,7 @@ def _here(asked: Collection[str], select: Selector) -> tuple[list[Job], dict[str
 
 def _add_recorded(measured: Measured, families: Collection[str], root: Path | None) -> None:
     """What is recorded of those families of which nothing was measured."""
-    from ..gate import FAMILY
+    from ..budgets import FAMILY
     from ..recorded import recorded_results
 
     met = {record["family"] for record in measured.records}
