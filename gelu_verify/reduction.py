@@ -203,7 +203,7 @@ def rules_of(fmt: Format, function: Function, pieces: Pieces) -> dict[str, Any]:
         "falls_first": pieces.falls_first,
         "last": pieces.last,
         "edges": region_edges(fmt.name).tolist(),
-        "tail_end": _tail_end(function, fmt),
+        "tail_end": tail_end(function, fmt),
         "stays_below_x": stays_below_x(function),
         "either_zero": function.sign != "x",
         "spans": settled_spans(function.name) if judged and fmt.name == "float32" else (),
@@ -230,7 +230,7 @@ def _bins() -> bytes:
 _BINS = _bins()
 
 
-def _tail_end(function: Function, fmt: Format) -> int:
+def tail_end(function: Function, fmt: Format) -> int:
     """Ordinal of -1, or of the first turning point where that is lower: a zero right of it is not the tail's."""
     turns = [Fraction(text) for text in function.turning_points[:1]]
     return fmt.ordinal(fmt.round(min([Fraction(-1), *turns]), "down"))

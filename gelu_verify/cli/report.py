@@ -23,12 +23,13 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
     from ..errors import UsageError
     from ..recorded import recorded_runs
     from ..report import write_report
+    from ..integrity import verified
     from ..results import read_run
 
     paths = [Path(run) for run in runs or (LATEST,)]
     if out is None and len(paths) > 1:
         raise UsageError("several runs need --out, the folder of the report")
-    live = [read_run(path) for path in paths]
+    live = [verified(read_run(path)) for path in paths]
     measured = {result["family"] for run in live for result in run.results}
     recorded = [] if live_only else recorded_runs(root, without=measured)
     for path in write_report([*live, *recorded], out or paths[0]):
