@@ -29,14 +29,24 @@ from .budgets import (
     REGION_RATIO,
     Budgets,
     Row,
+    budgets_text,
     conditions_of,
     counts_of,
+    default_path,
     failing,
     key_of,
+    make_budgets,
     maxima,
+    read_budgets,
+    round_up,
+    write_budgets,
 )
 from .formats import get_format
 
+__all__ = [
+    *("Budgets", "Change", "Row", "Verdict", "budgets_text", "check", "compare", "conditions_of", "default_path"),
+    *("make_budgets", "read_budgets", "required", "round_up", "write_budgets"),
+]
 LAST_BIT_CHECKS = frozenset({"monotone", "range"})
 COVERAGE = 0.9  # a sampled row is measured by at least this share of its inputs: seeds differ a little in size
 SHARE = 0.1  # of the results, that may be rounded otherwise on another machine
@@ -237,7 +247,7 @@ def _judge_errors(found: _Judgement) -> None:
         for name in larger[:MOST]:
             budget = budgets.get(name, 0.0)
             said = found.said(budget, limits.get(name, found.limit(0.0)))
-            found.over(f"{parts[name]['max_ulp']:.6g} ULP in {name}, budget {said}", parts[name]["witness"])
+            found.over(f"{parts[name]['max_ulp']:.6g} ULP in {name}, budget {said}", parts[name].get("witness", parts[name]))
         if len(larger) > MOST:
             found.over(f"larger errors in {len(larger) - MOST} more parts of x")
 

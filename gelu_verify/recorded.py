@@ -87,7 +87,6 @@ def _parquet(table: pd.DataFrame, result: Record) -> bytes:
     plain = [name for name in table if name not in coded]
     pq.write_table(
         bare, buffer, compression="zstd", write_statistics=False, use_dictionary=plain, column_encoding=coded,
-        store_schema=False,
     )  # fmt: skip
     return buffer.getvalue()
 

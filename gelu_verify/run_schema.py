@@ -22,6 +22,7 @@ SCHEMA = 2
 SCHEMAS = (1, SCHEMA)  # that this version reads
 VERDICTS = ("pass", "fail", "not applicable")
 LARGEST_INTEGER = 1 << 64
+WITNESS = ("x_bits", "got_bits", "want_bits")
 # checks of the first version, which every measured result has; `cli.gate` asks for all that this version knows
 FIRST_CHECKS = (
     *("finite", "half_slope", "minus_infinity", "monotone", "nan", "plus_infinity", "range", "sign", "signed_zero"),
@@ -206,10 +207,10 @@ def _rules_of(fmt: Format) -> Rule:
     """The rules of a result in a dtype, whose bits are as wide as it is."""
     bits = _text(f"0x[0-9a-f]{{{fmt.width // 4}}}", f"bits of {fmt.name}")
     ulp = _or_null(_number())
-    witness = _or_null(_shape(x_bits=bits, got_bits=bits, want_bits=bits))
+    witness = _or_null(_shape(**dict.fromkeys(WITNESS, bits)))
     point = _or_null(_shape(x_bits=bits, x=_number(-math.inf)))
-    part = dict(n=_integer(), max_ulp=ulp, witness=witness)
-    finding = _shape(detail=_text(), **dict.fromkeys(("x_bits", "got_bits", "want_bits"), _or_null(bits)))
+    counts = dict.fromkeys(("n", "correct", "faithful"), _integer())
+    finding = _shape(detail=_text(), **dict.fromkeys(WITNESS, _or_null(bits)))
     pair = dict.fromkeys(("x_bits", "got_bits", "other_bits"), bits)
     size = _shape(
         ("sizes",), elements_per_s=_number(), spread=_number(), copy_ratio=_or_null(_number()), n=_integer(1),
@@ -228,9 +229,9 @@ def _rules_of(fmt: Format) -> Rule:
         nonfinite=_or_null(_shape(count=_integer(), x_bits=_or_null(bits))),
         zero_from=point,
         zero_threshold=point,
-        regions=_or_null(_list(_shape(region=_one_of(region.name for region in REGIONS), **part))),
+        regions=_or_null(_list(_shape(region=_one_of(r.name for r in REGIONS), n=_integer(), max_ulp=ulp, witness=witness))),
         intervals=_or_null(
-            _list(_shape(interval=_one_of(INTERVALS), **part, correct=_integer(), faithful=_integer()))
+            _list(_shape(interval=_one_of(INTERVALS), max_ulp=ulp, **counts, **dict.fromkeys(WITNESS, _or_null(bits))))
         ),
         bits_sha256=_or_null(_text("[0-9a-f]{64}", "a sha256")),
         approximation=_or_null(

@@ -68,7 +68,7 @@ def intervals(fmt: Format, columns: Columns) -> list[Record]:
                 "interval": name,
                 **{key: int(columns[key][first:end].sum(dtype=np.int64)) for key in ("n", "correct", "faithful")},
                 "max_ulp": None if row is None else float(columns["max_error"][row]),
-                "witness": _witness(fmt, columns, row),
+                **(_witness(fmt, columns, row) or dict.fromkeys(("x_bits", "got_bits", "want_bits"))),
             }
         )
     return records

@@ -13,8 +13,7 @@ import click
 from .program import MISSING, OVER_BUDGET, warn
 
 if TYPE_CHECKING:
-    from ..budgets import Budgets
-    from ..gate import Verdict
+    from ..gate import Budgets, Verdict
     from ..results import Run
     from ..sweep import Record
     from ..verify import Job, Selector
@@ -44,8 +43,7 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
     measured has changed. Ends with 1 when a row is over its budget, with 3 when a row was not measured; says which row,
     at which input, and how to repeat it.
     """
-    from ..budgets import conditions_of, default_path, read_budgets
-    from ..gate import check, required
+    from ..gate import check, conditions_of, default_path, read_budgets, required
 
     stored = _stored(run) if run else None
     budgets = read_budgets(path or default_path())
@@ -78,8 +76,7 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
 
     The first is that of the CPU kernels; further ones may be recorded runs, data/runs/cuda-DATE.
     """
-    from ..budgets import make_budgets, read_budgets, write_budgets
-    from ..gate import compare
+    from ..gate import compare, make_budgets, read_budgets, write_budgets
 
     stored = [_believed(run) for run in runs]
     first = stored[0].manifest
