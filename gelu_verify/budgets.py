@@ -203,9 +203,9 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def _bare(text: str) -> list[str]:
-    """The lines that are no comments."""
-    return [line for line in text.split("\n") if not line.startswith("#")]
+def _bare(text: str) -> str:
+    """All but the header, which explains the file and may be another in another version."""
+    return text[text.index("\nschema = ") :]
 
 
 def _hash(budgets: Budgets) -> str:

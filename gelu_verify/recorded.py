@@ -51,7 +51,7 @@ def record(run: Run, root: Path) -> Path:
     """
     day = run.manifest["created"][:10]
     names = sorted({result["family"] for result in run.results})
-    told = {"date": day, "device": label(run.manifest.get("device")) or run.manifest["machine"]["cpu"]}
+    told = {"date": day, "device": label(run.manifest.get("device")) or run.manifest["machine"].get("cpu", "an unknown machine")}
     contents: dict[str, bytes] = {}
     results = []
     for index, result in enumerate(run.results):
@@ -166,7 +166,7 @@ def _said(run: Run, result: Record, versions: Mapping[str, Collection[str]]) -> 
     """What is added to a result: where it comes from, and whether that still counts."""
     told = run.manifest.get("recorded") or {
         "date": run.manifest["created"][:10],
-        "device": run.manifest["machine"]["cpu"],
+        "device": run.manifest["machine"].get("cpu", "an unknown machine"),
     }
     recorded = f"recorded {told['date']} on {told['device']}"
     return {"recorded": recorded, "stale": _stale(result, versions), "device": told["device"]}

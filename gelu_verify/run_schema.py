@@ -23,10 +23,14 @@ SCHEMAS = (1, SCHEMA)  # that this version reads
 VERDICTS = ("pass", "fail", "not applicable")
 LARGEST_INTEGER = 1 << 64
 WITNESS = ("x_bits", "got_bits", "want_bits")
-# checks of the first version, which every measured result has; `cli.gate` asks for all that this version knows
+# checks of the first version, which every measured result has; `cli/gate.py` asks for all that this version knows
 FIRST_CHECKS = (
     *("finite", "half_slope", "minus_infinity", "monotone", "nan", "plus_infinity", "range", "sign", "signed_zero"),
     *("tail_zero", "variant"),
+)
+CHECKS_OF_1 = (
+    *FIRST_CHECKS,
+    *("constants", "gradient_variant", "lane", "outlier", "plateau", "precision", "repeatable", "saturation", "subnormals"),
 )
 SINCE_2 = ("intervals", "bits_sha256")  # keys of a result that schema 1 has not
 NOT_MEASURED = tuple(key for key in SUMMARY_KEYS if key not in SINCE_2)
@@ -108,13 +112,14 @@ def _list(inner: Rule) -> Rule:
     return rule
 
 
-def _object(inner: Rule) -> Rule:
-    """Any keys, all with values of one kind."""
+def _object(inner: Rule, key: Rule = _text()) -> Rule:
+    """Any keys of one kind, all with values of one kind."""
 
     def rule(value: Any) -> str | None:
         if not isinstance(value, dict):
             return f"is {_shown(value)}, not an object"
-        return next((f".{key:.40}{_joined(wrong)}" for key, each in value.items() if (wrong := inner(each))), None)
+        found = ((name, key(name) or inner(each)) for name, each in value.items())
+        return next((f".{name:.40}{_joined(wrong)}" for name, wrong in found if wrong), None)
 
     return rule
 
@@ -203,7 +208,7 @@ _LATER = (
 )
 
 
-def _rules_of(fmt: Format) -> Rule:
+def _rules_of(fmt: Format) -> dict[str, Rule]:
     """The rules of a result in a dtype, whose bits are as wide as it is."""
     bits = _text(f"0x[0-9a-f]{{{fmt.width // 4}}}", f"bits of {fmt.name}")
     ulp = _or_null(_number())
@@ -216,8 +221,7 @@ def _rules_of(fmt: Format) -> Rule:
         ("sizes",), elements_per_s=_number(), spread=_number(), copy_ratio=_or_null(_number()), n=_integer(1),
         sizes=_list(_TIMES),
     )  # fmt: skip
-    return _shape(
-        optional=(*_LATER, *SINCE_2),
+    return dict(
         **_IDENTITY,
         ranges=_or_null(_list(_text("0x[0-9a-f]+:0x[0-9a-f]+", "a range of bits"))),
         bound_kind=_one_of(("exhaustive", "sampled", "searched")),
@@ -238,7 +242,7 @@ def _rules_of(fmt: Format) -> Rule:
             _shape(function=_one_of(FUNCTIONS), max_ulp=_number(), max_abs=_number(), x_bits=bits)
         ),
         variant=_or_null(_text()),
-        checks=_object(_one_of(VERDICTS)),
+        checks=_object(_one_of(VERDICTS), _text("[a-z][a-z0-9_]*", "a name")),
         findings=_object(finding),
         **dict.fromkeys(("computes_in", "rounding", "failure_kind", "failure_range"), _or_null(_text())),
         flush=_or_null(_shape(flushed=_text(), max_ulp=ulp)),
@@ -266,11 +270,13 @@ def _result(result: Any, schema: int) -> str | None:
     if wrong := _shape(**_IDENTITY)(result):
         return wrong
     fmt = FORMATS[result["dtype"]]
-    if wrong := _RESULTS[result["dtype"]](result):
+    rules = _RESULTS[result["dtype"]]
+    if wrong := _shape((*_LATER, *SINCE_2), **rules)(result):
         return wrong
-    since = [key for key in SINCE_2 if key in result]
-    if schema == 1 and since:
-        return f"has {since[0]}, which schema 1 has not"
+    unknown = [key for key in result if key not in rules or key in SINCE_2]
+    unknown += [f"a check {name}" for name in result["checks"] if name not in CHECKS_OF_1]
+    if schema == 1 and unknown:
+        return f"has {unknown[0]:.40}, which schema 1 has not"
     if schema > 1 and (missing := [key for key in (*_LATER, *SINCE_2) if key not in result]):
         return f"lacks {', '.join(missing)}"
     if (result["bound"] == "=") != (result["n"] == 1 << fmt.width and not result.get("ranges")):

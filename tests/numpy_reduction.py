@@ -104,7 +104,8 @@ def _hash(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.n
     with np.errstate(over="ignore"):
         within = _mixed((place % np.uint64(256) + np.uint64(1)) * golden) >> np.uint64(32) | np.uint64(1)
         of_block = _mixed(~(place // np.uint64(256)) * golden) | np.uint64(1)
-        return (one ^ other) * within * of_block
+        difference = _mixed(one ^ other) if fmt.width > 32 else one ^ other
+        return difference * within * of_block
 
 
 def _mixed(z: np.ndarray) -> np.ndarray:
