@@ -44,8 +44,20 @@ from .budgets import (
 from .formats import get_format
 
 __all__ = [
-    *("Budgets", "Change", "Row", "Verdict", "budgets_text", "check", "compare", "conditions_of", "default_path"),
-    *("make_budgets", "read_budgets", "required", "round_up", "write_budgets"),
+    "Budgets",
+    "Change",
+    "Row",
+    "Verdict",
+    "budgets_text",
+    "check",
+    "compare",
+    "conditions_of",
+    "default_path",
+    "make_budgets",
+    "read_budgets",
+    "required",
+    "round_up",
+    "write_budgets",
 ]
 LAST_BIT_CHECKS = frozenset({"monotone", "range"})
 COVERAGE = 0.9  # a sampled row is measured by at least this share of its inputs: seeds differ a little in size
@@ -126,7 +138,11 @@ def _looser(old: Row, new: Row) -> Iterator[str]:
         before, after = getattr(old, name), getattr(new, name)
         if before is not None and (after is None or after * old.n < before * new.n):
             yield f"fewer {_SHARES[name]}"
-    for name, said in (("nonfinite", "more that are not finite"), ("mean_ulp", "larger mean"), ("p99_ulp", "larger p99")):
+    for name, said in (
+        ("nonfinite", "more that are not finite"),
+        ("mean_ulp", "larger mean"),
+        ("p99_ulp", "larger p99"),
+    ):
         before, after = getattr(old, name), getattr(new, name)
         if before is not None and (after is None or not after <= before):
             yield said
@@ -247,7 +263,9 @@ def _judge_errors(found: _Judgement) -> None:
         for name in larger[:MOST]:
             budget = budgets.get(name, 0.0)
             said = found.said(budget, limits.get(name, found.limit(0.0)))
-            found.over(f"{parts[name]['max_ulp']:.6g} ULP in {name}, budget {said}", parts[name].get("witness", parts[name]))
+            found.over(
+                f"{parts[name]['max_ulp']:.6g} ULP in {name}, budget {said}", parts[name].get("witness", parts[name])
+            )
         if len(larger) > MOST:
             found.over(f"larger errors in {len(larger) - MOST} more parts of x")
 
@@ -264,7 +282,9 @@ def _judge_shares(found: _Judgement) -> None:
             found.over(f"{count} of {result['n']} results {_SHARES[name]}, budget {budget} of {row.n}{_slack(slack)}")
     count, allowed = result["nonfinite"]["count"], row.nonfinite or 0
     if not count * row.n <= (allowed if found.exact else HEADROOM_RATIO * allowed) * result["n"]:
-        found.over(f"{count} finite inputs give inf or NaN, budget {allowed}", {"x_bits": result["nonfinite"]["x_bits"]})
+        found.over(
+            f"{count} finite inputs give inf or NaN, budget {allowed}", {"x_bits": result["nonfinite"]["x_bits"]}
+        )
     for name, said in (("mean_ulp", "mean error"), ("p99_ulp", "99th percentile of the errors")):
         value, budget = result[name], getattr(row, name)
         limit = found.limit(budget, REGION_RATIO)

@@ -1,8 +1,8 @@
-"""Whether the results of a stored run follow from its buckets: each is derived from them again, as the sweep derived it.
+"""Whether the results of a stored run follow from its buckets: each is derived from them again, as a sweep derives it.
 
-A hash shows what changed after it was written, not what was written by somebody else. So whoever judges by a run asks
-more: the buckets are a table that inputs can have given, their worst answers have the errors that they are said to have,
-and the measures of the result are those of the table. What a table does not hold is bounded by what it does.
+A hash shows what changed after it was written, not who wrote it. So whoever judges by a run asks more: the buckets are
+a table that inputs can have given, their worst answers have the errors that they are said to have, and the measures of
+the result are those of the table. What a table does not hold is bounded by what it does.
 """
 
 from __future__ import annotations
@@ -129,9 +129,10 @@ def _possible(function: Function, fmt: Format, columns: Columns, hist: np.ndarra
         yield f"{name}_x lies in another bucket", (buckets(fmt, x) != columns["bucket"][there]).any()
     if "bits_hash" in columns and function.sign == "x":
         right = columns["correct"] == n
-        yield "the hash of a bucket does not fit its count of correct results", (
-            (columns["bits_hash"] == 0) != right
-        ).any()
+        yield (
+            "the hash of a bucket does not fit its count of correct results",
+            ((columns["bits_hash"] == 0) != right).any(),
+        )
 
 
 def _judged(function: Function, fmt: Format, columns: Columns) -> Rules:
@@ -176,7 +177,8 @@ def _short(value: Any) -> str:
 def _facts(function: Function, fmt: Format, columns: Columns) -> tuple[Facts, bool]:
     """Facts that buckets hold: the nearest to zero of those that they count; whether that of the tail is certain."""
     ordinal = {name: ordinals(fmt, columns[f"{name}_x"]) for name in ("nonfinite", "zero_lost")}
-    found, size = {}, {name: np.abs(each + (each < 0)) for name, each in ordinal.items()}
+    found: dict[str, Any] = {}
+    size = {name: np.abs(each + (each < 0)) for name, each in ordinal.items()}
     for name, fact, inside in (
         ("nonfinite", "nonfinite", columns["nonfinite"] > 0),
         ("zero_lost", "zero_from", (columns["zero_lost"] > 0) & (ordinal["zero_lost"] <= tail_end(function, fmt))),

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .devices import label
+from .integrity import rounded_up, verified
 from .report.envelope import layout
 from .resources import resource
-from .integrity import rounded_up, verified
 from .results import MANIFEST, Run, metadata_of, read_run, sealed, write_folder
 from .targets import families, module_of
 
@@ -51,7 +51,10 @@ def record(run: Run, root: Path) -> Path:
     """
     day = run.manifest["created"][:10]
     names = sorted({result["family"] for result in run.results})
-    told = {"date": day, "device": label(run.manifest.get("device")) or run.manifest["machine"].get("cpu", "an unknown machine")}
+    told = {
+        "date": day,
+        "device": label(run.manifest.get("device")) or run.manifest["machine"].get("cpu", "an unknown machine"),
+    }
     contents: dict[str, bytes] = {}
     results = []
     for index, result in enumerate(run.results):

@@ -1,7 +1,7 @@
 """The named parts of x that a result is split into: regions, and intervals, which are finer.
 
-The tails are where implementations part. A region ends where a reader expects it; an interval is made of whole buckets, so
-that all that is kept of a bucket is known of an interval too.
+The tails are where implementations part. A region ends where a reader expects it; an interval is made of whole buckets,
+so that all that is kept of a bucket is known of an interval too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,26 @@ def region_edges(dtype: str) -> np.ndarray:
 
 INFINITE = ("-inf or NaN", "inf or NaN")
 _MAGNITUDES = (
-    *("0", "2^-12", "2^-8", "2^-4", "2^-3", "2^-2", "2^-1", "1", "1.5", "2", "3", "4", "6", "8", "12", "16", "32", "64"),
+    *(
+        "0",
+        "2^-12",
+        "2^-8",
+        "2^-4",
+        "2^-3",
+        "2^-2",
+        "2^-1",
+        "1",
+        "1.5",
+        "2",
+        "3",
+        "4",
+        "6",
+        "8",
+        "12",
+        "16",
+        "32",
+        "64",
+    ),
     "inf",
 )
 INTERVALS = (

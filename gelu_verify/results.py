@@ -3,8 +3,8 @@
 A run is written beside its final place, flushed to disk, and renamed when it is whole: whatever
 goes wrong, no partial run stands under a final name and no earlier run is touched.
 
-A manifest ends with the sha256 of all that stands before it, and holds those of the bucket files: a run is whole, or it is
-not read. Reading also trusts no value (`run_schema.py`); `integrity.py` derives results from their buckets again.
+A manifest ends with the sha256 of all that stands before it, and holds those of the bucket files: a run is whole, or it
+is not read. Reading also trusts no value (`run_schema.py`); `integrity.py` derives results from their buckets again.
 """
 
 from __future__ import annotations

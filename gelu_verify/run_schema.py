@@ -30,7 +30,17 @@ FIRST_CHECKS = (
 )
 CHECKS_OF_1 = (
     *FIRST_CHECKS,
-    *("constants", "gradient_variant", "lane", "outlier", "plateau", "precision", "repeatable", "saturation", "subnormals"),
+    *(
+        "constants",
+        "gradient_variant",
+        "lane",
+        "outlier",
+        "plateau",
+        "precision",
+        "repeatable",
+        "saturation",
+        "subnormals",
+    ),
 )
 SINCE_2 = ("intervals", "bits_sha256")  # keys of a result that schema 1 has not
 NOT_MEASURED = tuple(key for key in SUMMARY_KEYS if key not in SINCE_2)
@@ -62,6 +72,10 @@ def _refuse(wrong: str | None) -> None:
 
 
 # ---- rules ---------------------------------------------------------------------------------------
+
+
+def _anything(value: Any) -> str | None:
+    return None
 
 
 def _number(least: float = 0.0, most: float = math.inf) -> Rule:
@@ -112,7 +126,7 @@ def _list(inner: Rule) -> Rule:
     return rule
 
 
-def _object(inner: Rule, key: Rule = _text()) -> Rule:
+def _object(inner: Rule, key: Rule = _anything) -> Rule:
     """Any keys of one kind, all with values of one kind."""
 
     def rule(value: Any) -> str | None:
@@ -124,7 +138,7 @@ def _object(inner: Rule, key: Rule = _text()) -> Rule:
     return rule
 
 
-def _shape(optional: Iterable[str] = (), **keys: Rule) -> Rule:
+def _shape(optional: Iterable[str] = (), /, **keys: Rule) -> Rule:
     """An object with these keys, of which some may lack."""
     may_lack = set(optional)
 
@@ -147,25 +161,23 @@ def _joined(wrong: str) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
-    return f"{value:.4g}" if isinstance(value, float) else f"{value!r:.60}" if not isinstance(value, int) else "a number"
-
-
-def _anything(value: Any) -> str | None:
-    return None
+    return (
+        f"{value:.4g}" if isinstance(value, float) else f"{value!r:.60}" if not isinstance(value, int) else "a number"
+    )
 
 
 # ---- a manifest ----------------------------------------------------------------------------------
 
 _TEXTS = _object(_text())
 _MANIFEST = _shape(
-    optional=("device", "recorded"),
+    ("device", "recorded"),
     command=_text(),
     created=_text(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "a time as 2026-09-21T10:12:13Z"),
     seed=_integer(),
     plan=_text(),
     versions=_TEXTS,
     machine=_shape(
-        optional=("cpu", "architecture", "isa", "switches", "cores", "caches", "os", "python", "compiler", "libm"),
+        ("cpu", "architecture", "isa", "switches", "cores", "caches", "os", "python", "compiler", "libm"),
         **dict.fromkeys(("cpu", "architecture", "os", "python", "compiler", "libm"), _text()),
         isa=_list(_text()),
         switches=_TEXTS,
@@ -183,7 +195,16 @@ _MANIFEST = _shape(
 # ---- a result ------------------------------------------------------------------------------------
 
 _TIMES = _shape(
-    optional=("threads", "elements_per_s", "bytes_per_s", "spread", "copy_ratio", "copy_bytes_per_s", "repeats", "left_out"),
+    (
+        "threads",
+        "elements_per_s",
+        "bytes_per_s",
+        "spread",
+        "copy_ratio",
+        "copy_bytes_per_s",
+        "repeats",
+        "left_out",
+    ),
     level=_text(),
     n=_integer(),
     threads=_integer(1),
@@ -213,6 +234,7 @@ def _rules_of(fmt: Format) -> dict[str, Rule]:
     bits = _text(f"0x[0-9a-f]{{{fmt.width // 4}}}", f"bits of {fmt.name}")
     ulp = _or_null(_number())
     witness = _or_null(_shape(**dict.fromkeys(WITNESS, bits)))
+    part = {"max_ulp": ulp, "witness": witness}
     point = _or_null(_shape(x_bits=bits, x=_number(-math.inf)))
     counts = dict.fromkeys(("n", "correct", "faithful"), _integer())
     finding = _shape(detail=_text(), **dict.fromkeys(WITNESS, _or_null(bits)))
@@ -233,7 +255,7 @@ def _rules_of(fmt: Format) -> dict[str, Rule]:
         nonfinite=_or_null(_shape(count=_integer(), x_bits=_or_null(bits))),
         zero_from=point,
         zero_threshold=point,
-        regions=_or_null(_list(_shape(region=_one_of(r.name for r in REGIONS), n=_integer(), max_ulp=ulp, witness=witness))),
+        regions=_or_null(_list(_shape(region=_one_of(r.name for r in REGIONS), n=_integer(), **part))),
         intervals=_or_null(
             _list(_shape(interval=_one_of(INTERVALS), max_ulp=ulp, **counts, **dict.fromkeys(WITNESS, _or_null(bits))))
         ),

@@ -1,6 +1,6 @@
 """What a table of buckets says of all its inputs: the measures of a record.
 
-A sweep writes them, and whoever reads a stored run derives them again from its buckets (`evidence.py`): so it is one function.
+A sweep writes them, and whoever reads a stored run derives them again from its buckets (`integrity.py`).
 """
 
 from __future__ import annotations

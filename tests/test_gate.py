@@ -248,7 +248,9 @@ def test_an_honest_kernel_is_within_its_budget_everywhere(measured_budgets, hone
 
 
 @pytest.mark.parametrize("machine", [MANIFESTED, OTHER_MACHINE])
-@pytest.mark.parametrize(("lower", "upper", "part"), [(0.5, 3, "[1,inf)"), (0.5, 0.51, "[0,1)"), (-0.3, -0.29, "[-1,0)")])
+@pytest.mark.parametrize(
+    ("lower", "upper", "part"), [(0.5, 3, "[1,inf)"), (0.5, 0.51, "[0,1)"), (-0.3, -0.29, "[-1,0)")]
+)
 def test_an_error_below_the_largest_of_all_is_seen_where_it_is(measured_budgets, machine, lower, upper, part):
     worse = kernel(lambda x, bits: np.where((x > lower) & (x < upper), bits + 1678, bits))
     assert worse["max_ulp"] <= measured_budgets.rows[key_of(worse)].max_ulp
@@ -261,7 +263,9 @@ def test_an_error_below_the_largest_of_all_is_seen_where_it_is(measured_budgets,
 
 @pytest.mark.parametrize("machine", [MANIFESTED, OTHER_MACHINE])
 def test_a_region_that_has_large_errors_hides_no_others_in_it(measured_budgets, machine):
-    found = judged(measured_budgets, kernel(lambda x, bits: np.where((x > -40) & (x < -39), bits + 1000, bits)), machine)
+    found = judged(
+        measured_budgets, kernel(lambda x, bits: np.where((x > -40) & (x < -39), bits + 1000, bits)), machine
+    )
     assert found.outcome == "over"
     assert any("ULP in (-64,-32], budget" in reason for reason in found.reasons)
 
@@ -280,7 +284,10 @@ def test_other_results_that_are_no_worse_are_noted_where_they_can_be_compared(me
 
     changed = kernel(nearer)
     found = judged(measured_budgets, changed)
-    assert (found.reasons, found.notes) == ((), ("other results than the budget's run, with the same libm, plan and seed",))
+    assert (found.reasons, found.notes) == (
+        (),
+        ("other results than the budget's run, with the same libm, plan and seed",),
+    )
     assert judged(measured_budgets, changed, OTHER_MACHINE).notes == ()
 
 

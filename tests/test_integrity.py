@@ -1,4 +1,4 @@
-"""Evidence that was edited: a run is whole and follows from its buckets, or it is refused by name, with 2, in one line."""
+"""Evidence that was edited: a run follows from its buckets, or it is refused by name, with 2, in one line."""
 
 import copy
 import json
@@ -42,7 +42,11 @@ def crash(dtype, x):
 def whole(tmp_path_factory):
     """A run of our kernels in three dtypes, and of one that failed."""
     results = []
-    for name, dtype in (("kernels.gelu_erf", "float32"), ("kernels.silu_exp", "float16"), ("kernels.gelu_grad_erf", "float64")):
+    for name, dtype in (
+        ("kernels.gelu_erf", "float32"),
+        ("kernels.silu_exp", "float16"),
+        ("kernels.gelu_grad_erf", "float64"),
+    ):
         (job,) = jobs([name], dtypes=[dtype])[0]
         results.append(sweep(job.target, make_plan("quick" if dtype != "float16" else "default", job.function, dtype)))
         results[-1].record["throughput"] = TIMES
@@ -296,7 +300,9 @@ TABLES = {
     "a column less": lambda table: table.drop_columns(["n"]),
     "a column more": lambda table: table.append_column("more", table.column("n")),
     "no metadata": lambda table: table.replace_schema_metadata(None),
-    "another target": lambda table: table.replace_schema_metadata({"gelu_verify": json.dumps(dict.fromkeys(IDENTITY, 1))}),
+    "another target": lambda table: table.replace_schema_metadata(
+        {"gelu_verify": json.dumps(dict.fromkeys(IDENTITY, 1))}
+    ),
     "smaller errors": column("max_error", lambda error: np.minimum(error, 0.4)),
     "no errors": column("max_error", lambda error: np.full_like(error, np.nan)),
     "negative errors": column("max_error", lambda error: -error),
@@ -363,7 +369,10 @@ def test_a_recorded_run_follows_from_its_folded_buckets(kept):
 def test_an_edited_record_is_refused(kept, run, budgets, change):
     (folder,) = kept.iterdir()
     edited(folder, change)
-    for words in (("gate", run, "--budgets", budgets, "--recorded", kept, "--require", "cuda"), ("report", run, "--recorded", kept)):
+    for words in (
+        ("gate", run, "--budgets", budgets, "--recorded", kept, "--require", "cuda"),
+        ("report", run, "--recorded", kept),
+    ):
         code, said = invoke(*words)
         assert (code, said.count("\n"), folder.name in said) == (USAGE, 1, True), said
 
@@ -385,7 +394,9 @@ def test_runs_of_faulty_implementations_follow_from_their_buckets(dtype, tmp_pat
         where(lambda x: abs(x) < 1e30, "nan"), where(lambda x: x < 0, "1"),
     ]  # fmt: skip
     plan = "quick" if dtype in ("float32", "float64") else "default"
-    results = [sweep(faulty(name, fault), make_plan(plan, name, dtype)) for name in ("gelu", "gelu_grad") for fault in faults]
+    results = [
+        sweep(faulty(name, fault), make_plan(plan, name, dtype)) for name in ("gelu", "gelu_grad") for fault in faults
+    ]
     facts = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}
     place = write_run(results, tmp_path / "run", command="", seed=0, plan=plan, absent={}, facts=facts)
     assert len(verified(read_run(place)).results) == len(results)

@@ -76,7 +76,9 @@ def test_a_later_run_replaces_results_of_an_earlier_one(elsewhere):
 
 
 def test_a_run_of_some_targets_is_added_to_the_record(elsewhere):
-    whole = stored(elsewhere / "a", measured("torch.gelu"), measured("jax.gelu"), measured("jax.gelu", dtype="bfloat16"))
+    whole = stored(
+        elsewhere / "a", measured("torch.gelu"), measured("jax.gelu"), measured("jax.gelu", dtype="bfloat16")
+    )
     worse = measured("jax.gelu", at(1.0, "2"))
     part = stored(elsewhere / "b", worse)
     assert matrix.main([whole]) == matrix.main(["--add", part]) == 0

@@ -123,7 +123,9 @@ def _believed(place: str) -> Run:
         key = f"{result['target']}/{result['function']}/{result['dtype']}"
         missing = sorted(CHECKS.keys() - result["checks"].keys()) if result["failure"] is None else []
         if missing:
-            raise ResultsError(f"{run.path} cannot decide: {key} was not checked for {', '.join(missing)} (measure again)")
+            raise ResultsError(
+                f"{run.path} cannot decide: {key} was not checked for {', '.join(missing)} (measure again)"
+            )
         if key in met:
             raise ResultsError(f"{run.path} cannot decide: {key} is there twice")
         met.add(key)
@@ -138,8 +140,8 @@ def _stored(run: str) -> Measured:
 def _measured_now(budgets: Budgets, families: Collection[str], workers: int | None) -> Measured:
     """Everything that has a budget, or is required, and that is here: on the plan and seed of its budget, so that the
     limits are met by the same inputs."""
-    from ..devices import device, label
     from ..budgets import FAMILIES
+    from ..devices import device, label
     from ..machine import machine
     from ..run_schema import check_measured
     from ..verify import SEED

@@ -21,9 +21,9 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
     Families of which they hold nothing are taken from recorded runs, with the date and the device.
     """
     from ..errors import UsageError
+    from ..integrity import verified
     from ..recorded import recorded_runs
     from ..report import write_report
-    from ..integrity import verified
     from ..results import read_run
 
     paths = [Path(run) for run in runs or (LATEST,)]

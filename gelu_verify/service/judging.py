@@ -87,7 +87,8 @@ def _judge(job: Job, plan: Plan, name: str, body: bytearray, store: Store | None
     where = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
     result.record["repeat"] = f"post the same bits to /v1/verify?{where}"
     manifest = {
-        "schema": SCHEMA, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {}, **facts,
+        "schema": SCHEMA, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {},
+        **facts,
     }  # fmt: skip
     buckets = None if result.table is None else packed(result.table, result.record)
     job.run = UnstoredRun(manifest, result.record, buckets)
