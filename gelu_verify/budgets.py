@@ -35,7 +35,7 @@ _HEADER = """\
 # One row per target/function/dtype of our kernels: the largest error that the run found, in ULP of the exact
 # value, rounded up to 3 digits. "=" holds for every input of the dtype, ">=" for the inputs of the plan.
 # `regions` has the same of each region of x, `intervals` of each of the finer ones listed below ("-": nothing was
-# scored); `correct` and `faithful` of the `n` results are so; `bits` is a digest of all (bits_sha256 of the run).
+# scored); `correct` and `faithful` of the `n` results are so; `inputs` and `bits` are digests of inputs and results.
 # Kernels call the system's libm, so the limits are these numbers only under the libm, architecture, FMA, plan and
 # seed recorded here; anywhere else `gelu-verify gate` allows max({ratio} * max_ulp, max_ulp + {ulp:g}), and in a part
 # of x max({part:g} * max_ulp, max_ulp + {ulp:g}). `fails` lists the checks that this way of computing the function is
@@ -62,6 +62,7 @@ class Row:
     mean_ulp: float | None = None  # absolute
     p99_ulp: float | None = None
     zero_from: str | None = None  # bits; "" where no zero comes too early
+    inputs: str | None = None  # digests of the inputs and of the results
     bits: str | None = None
     regions: Mapping[str, float] | None = None
     intervals: Mapping[str, float] | None = None
@@ -149,6 +150,7 @@ def _parts(result: Mapping[str, Any]) -> dict[str, Any]:
         "mean_ulp": round_up(abs(result["mean_ulp"])),
         "p99_ulp": round_up(result["p99_ulp"]),
         "zero_from": zero["x_bits"] if zero else "",
+        "inputs": result["inputs_sha256"],
         "bits": result["bits_sha256"],
         "regions": {name: round_up(error) for name, error in maxima(result, "region").items()},
         "intervals": {name: round_up(error) for name, error in maxima(result, "interval").items()},
@@ -254,7 +256,7 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
         **{name: lambda v: type(v) is int and 0 <= v <= n for name in ("correct", "faithful", "nonfinite")},
         **dict.fromkeys(("mean_ulp", "p99_ulp"), _is_limit),
         "zero_from": lambda v: type(v) is str and bits.fullmatch(v) is not None,
-        "bits": lambda v: type(v) is str and re.fullmatch("[0-9a-f]{64}", v) is not None,
+        **dict.fromkeys(("inputs", "bits"), lambda v: type(v) is str and re.fullmatch("[0-9a-f]{64}", v) is not None),
         "regions": lambda v: _are_limits(v, [region.name for region in REGIONS]),
         "intervals": lambda v: _are_limits(v, FINITE),
     }

@@ -4,7 +4,7 @@ A budget row is what a run measured on the recorded machine. Kernels call the sy
 results differ between versions and instruction sets, so a limit is exact only where it was
 measured:
 
-- same libm, architecture, FMA, plan and seed as the row: no error of all inputs, of a region or of an interval is
+- same libm, architecture, FMA and inputs as the row: no error of all inputs, of a region or of an interval is
   above that of the row, no fewer results are correctly rounded or faithful, and no check fails
   that is not listed in `fails`; other bits than the row's are told in a note;
 - anything else: max(HEADROOM_RATIO * max_ulp, max_ulp + HEADROOM_ULP), in a part of x REGION_RATIO; shares of the
@@ -225,7 +225,7 @@ def _judge(key: str, row: Row, result: Mapping[str, Any], same_machine: bool) ->
     if reason := _unmeasured(row, result):
         return Verdict(key, "missing", (reason,), result=result)
     same = same_machine if result["family"] == FAMILY else result.get("device", "") == row.device
-    same_inputs = row.bound == "=" or (row.plan, row.seed, row.n) == tuple(result[k] for k in ("plan", "seed", "n"))
+    same_inputs = row.bound == "=" or _on_the_same_inputs(row, result)
     found = _Judgement(row, result, same and same_inputs, same_inputs)
     _judge_errors(found)
     _judge_shares(found)
@@ -234,6 +234,12 @@ def _judge(key: str, row: Row, result: Mapping[str, Any], same_machine: bool) ->
     found.notes += [result["recorded"]] if result.get("recorded") else []
     outcome = "over" if found.reasons else "ok"
     return Verdict(key, outcome, tuple(found.reasons), tuple(found.notes), result, found.witness)
+
+
+def _on_the_same_inputs(row: Row, result: Mapping[str, Any]) -> bool:
+    """By name and seed, and by what these choose in this version, where that is told."""
+    named = (row.plan, row.seed) == (result["plan"], result["seed"])
+    return named and (row.inputs is None or row.inputs == result.get("inputs_sha256"))
 
 
 def _unmeasured(row: Row, result: Mapping[str, Any]) -> str:
@@ -320,7 +326,7 @@ def _judge_bits(found: _Judgement) -> None:
         if row.is_fixed:
             found.over("other results than the budget's run, all of which were correctly rounded")
         elif found.exact:
-            found.notes.append("other results than the budget's run, with the same libm, plan and seed")
+            found.notes.append("other results than the budget's run, with the same libm and inputs")
 
 
 def _judge_checks(found: _Judgement) -> None:

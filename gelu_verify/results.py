@@ -124,7 +124,7 @@ def write_run(results: Sequence[Result], out: Path | None = None, root: Path = R
 def sealed(facts: Mapping[str, Any], results: Sequence[Record]) -> bytes:
     """A manifest: JSON with one line for each result, so that a difference shows what changed, and its content hash."""
     head = json.dumps({**facts, "results": []}, indent=1, allow_nan=False, ensure_ascii=False).removesuffix("[]\n}")
-    told = [json.dumps(each, separators=(",", ":"), allow_nan=False, ensure_ascii=False) for each in results]
+    told = [json.dumps(each, allow_nan=False, ensure_ascii=False) for each in results]
     lines = ",\n".join(told)
     body = f"{head}[\n{lines}\n]".encode("utf-8", "replace")  # a path may have bytes that are no text
     return body + _SEAL.format(hashlib.sha256(body).hexdigest()).encode()

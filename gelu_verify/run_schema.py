@@ -42,8 +42,7 @@ CHECKS_OF_1 = (
         "subnormals",
     ),
 )
-SINCE_2 = ("intervals", "bits_sha256")  # keys of a result that schema 1 has not
-NOT_MEASURED = tuple(key for key in SUMMARY_KEYS if key not in SINCE_2)
+SINCE_2 = ("inputs_sha256", "intervals", "bits_sha256")  # keys of a result that schema 1 has not
 
 
 def check_manifest(manifest: Any) -> None:
@@ -260,6 +259,7 @@ def _rules_of(fmt: Format) -> dict[str, Rule]:
             _list(_shape(interval=_one_of(INTERVALS), max_ulp=ulp, **counts, **dict.fromkeys(WITNESS, _or_null(bits))))
         ),
         bits_sha256=_or_null(_text("[0-9a-f]{64}", "a sha256")),
+        inputs_sha256=_text("[0-9a-f]{64}", "a sha256"),
         approximation=_or_null(
             _shape(function=_one_of(FUNCTIONS), max_ulp=_number(), max_abs=_number(), x_bits=bits)
         ),

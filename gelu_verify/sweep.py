@@ -334,6 +334,7 @@ def _identity(target: Target, plan: Plan) -> Record:
         "seed": plan.seed,
         "ranges": ranges or None,
         "n": plan.size,
+        "inputs_sha256": plan.inputs_sha256,
         "bound": "=" if plan.exhaustive else ">=",
         "bound_kind": _bound_kind(target, plan),
         "repeat": shlex.join([*command, *(word for text in ranges for word in ("--bits", text))]),
