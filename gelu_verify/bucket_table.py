@@ -28,7 +28,7 @@ HIST_EDGES = (
     np.inf,
 )  # hist_k counts HIST_EDGES[k-1] < |E| <= HIST_EDGES[k]
 
-SUMS = {"n": np.uint32, "error_sum": np.int64, "correct": np.uint32, "faithful": np.uint32}
+SUMS = {"n": np.uint32, "error_sum": np.int64, "correct": np.uint32, "faithful": np.uint32, "bits_hash": np.uint64}
 NEAREST = ("nonfinite", "wrong_sign", "zero_lost", "rises")  # count, and the input nearest to zero in <name>_x
 WITNESS = ("max_error_x", "max_error_got", "max_error_want")
 BITS = (*WITNESS, *(f"{name}_x" for name in NEAREST))

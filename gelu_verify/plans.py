@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from hashlib import sha256
 from zlib import crc32
 
 import numpy as np
@@ -88,6 +89,15 @@ class Plan:
     chunks: Sequence[Chunk]
     spans: Spans | None = None
     dense: bool = False
+
+    @cached_property
+    def inputs_sha256(self) -> str:
+        """Digest of the inputs: a plan of the same name and seed may choose others in another version."""
+        told = sha256()
+        for chunk in self.chunks if self.spans is None and not self.exhaustive else ():
+            told.update(chunk.x_bits().astype(get_format(self.dtype).uint.newbyteorder("<")).tobytes())
+        told.update(repr((self.dtype, self.size, self.spans)).encode())
+        return told.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .bucket_table import HIST_EDGES, NOISE, SUM_SCALE, Facts, Pieces, Table, finish, merge
+from .bucket_table import NOISE, Facts, Pieces, Table, finish, merge
 from .checks import Evidence, Finding, Policy
 from .checks import findings as found_by_checks
 from .checks._two_answers import LARGEST, TwoAnswers
@@ -29,8 +29,8 @@ from .narrowing import NO_FAILURE, failed, narrowed
 from .other_answers import Differences, OtherAnswers, collecting, differences
 from .plans import Chunk, Plan
 from .reduction import Outcome, Reduction, comb
-from .reference import judge, zero_threshold
-from .regions import REGIONS
+from .reference import judge
+from .summary import SUMMARY_KEYS, summary, text_of
 from .targets._library import ordinary_numbers
 from .traits import KEYS, traits
 
@@ -335,8 +335,8 @@ def _ulp(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray) -> np.ndarray
 # ---- the record ----------------------------------------------------------------------------------
 
 _NOTHING: Record = {
-    **dict.fromkeys(("max_ulp", "witness", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful")),
-    **dict.fromkeys(("max_rank", "nonfinite", "zero_from", "zero_threshold", "regions", "approximation", "variant")),
+    **dict.fromkeys(SUMMARY_KEYS),
+    "variant": None,
     "checks": {},
     "findings": {},
     **dict.fromkeys((*KEYS, "pair", "throughput", "time")),
@@ -362,6 +362,7 @@ def _identity(target: Target, plan: Plan) -> Record:
         "seed": plan.seed,
         "ranges": ranges or None,
         "n": plan.size,
+        "inputs_sha256": plan.inputs_sha256,
         "bound": "=" if plan.exhaustive else ">=",
         "bound_kind": _bound_kind(target, plan),
         "repeat": shlex.join([*command, *(word for text in ranges for word in ("--bits", text))]),
@@ -376,35 +377,20 @@ def _bound_kind(target: Target, plan: Plan) -> str:
 
 
 def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
-    fmt, table, function = evidence.fmt, evidence.table, evidence.function
-    n = table.total("n")
-    scored = int(table.hist.sum(dtype=np.int64))
-    max_ulp, witness = _worst(evidence)
+    fmt = evidence.fmt
     return {
         **_NOTHING,
-        "n": n,
-        "max_ulp": max_ulp,
-        "witness": witness,
-        "mean_ulp": table.total("error_sum") / SUM_SCALE / scored if scored else None,
-        "p50_ulp": _percentile(table, 0.50, max_ulp),
-        "p99_ulp": _percentile(table, 0.99, max_ulp),
-        "correctly_rounded": table.total("correct") / n,
-        "faithful": table.total("faithful") / n,
-        "max_rank": table.facts.max_rank if scored else None,
-        "nonfinite": {"count": table.total("nonfinite"), "x_bits": _text(fmt, _first(evidence, "nonfinite"))},
-        "zero_from": _point(fmt, _first(evidence, "zero_from")),
-        "zero_threshold": _point(fmt, zero_threshold(function.name, fmt.name)),
-        "regions": _region_records(fmt, table),
-        "approximation": _approximation_record(fmt, function, table.facts),
+        **summary(evidence.function, evidence.table),
+        **_larger_elsewhere(evidence),
         "variant": findings["variant"].value or findings["gradient_variant"].value,
         **traits(evidence, findings),
         "checks": {name: finding.verdict for name, finding in findings.items()},
         "findings": {
             name: {
                 "detail": finding.detail,
-                "x_bits": _text(fmt, finding.x_bits),
-                "got_bits": _text(fmt, finding.got_bits),
-                "want_bits": _text(fmt, finding.want_bits),
+                "x_bits": text_of(fmt, finding.x_bits),
+                "got_bits": text_of(fmt, finding.got_bits),
+                "want_bits": text_of(fmt, finding.want_bits),
             }
             for name, finding in findings.items()
             if finding.verdict != "not applicable"
@@ -412,69 +398,13 @@ def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
     }
 
 
-def _worst(evidence: Evidence) -> tuple[float | None, Record | None]:
-    """The largest error with its witness: of the answers in the table, and of inputs that had two answers."""
+def _larger_elsewhere(evidence: Evidence) -> Record:
+    """The largest error with its witness, where an input had two answers and one of them is worse than the table's."""
     fmt, table, twice = evidence.fmt, evidence.table, TwoAnswers.judged(evidence)
     row, largest = table.worst(), None if twice is None else twice.largest(evidence)
     max_ulp = None if row is None else float(table.columns["max_error"][row])
     if largest is None or (max_ulp is not None and largest[0] <= max_ulp + NOISE + 2.0**-40 * max_ulp):
-        return max_ulp, _witness(fmt, table.columns, row)
+        return {}
     ulp, *bits = largest
-    return ulp, {f"{name}_bits": fmt.bits_text(each) for name, each in zip(("x", "got", "want"), bits, strict=True)}
-
-
-def _first(evidence: Evidence, name: str) -> int | None:
-    """x of a fact's witness."""
-    witness = evidence.witness(name)
-    return None if witness is None else witness[0]
-
-
-def _text(fmt: Format, bits: int | None) -> str | None:
-    return None if bits is None else fmt.bits_text(bits)
-
-
-def _point(fmt: Format, bits: int | None) -> Record | None:
-    return None if bits is None else {"x_bits": fmt.bits_text(bits), "x": float(fmt.fraction(bits))}
-
-
-def _witness(fmt: Format, columns: dict[str, np.ndarray], row: int | None) -> Record | None:
-    if row is None or np.isnan(columns["max_error"][row]):
-        return None
-    return {f"{name}_bits": fmt.bits_text(int(columns[f"max_error_{name}"][row])) for name in ("x", "got", "want")}
-
-
-def _percentile(table: Table, share: float, max_ulp: float | None) -> float | None:
-    """Upper edge of the histogram bin that holds that share of the scored inputs, not above the maximum."""
-    if max_ulp is None:
-        return None
-    counts = np.cumsum(table.hist.sum(axis=1, dtype=np.int64))
-    place = int(np.searchsorted(counts, share * counts[-1]))
-    return min(HIST_EDGES[place], max_ulp)
-
-
-def _region_records(fmt: Format, table: Table) -> list[Record]:
-    rows = {int(region): row for row, region in enumerate(table.regions["region"])}
-    records = []
-    for index, region in enumerate(REGIONS):
-        row = rows.get(index)
-        witness = None if row is None else _witness(fmt, table.regions, row)
-        records.append(
-            {
-                "region": region.name,
-                "n": 0 if row is None else int(table.regions["n"][row]),
-                "max_ulp": None if row is None or witness is None else float(table.regions["max_error"][row]),
-                "witness": witness,
-            }
-        )
-    return records
-
-
-def _approximation_record(fmt: Format, function: Function, facts: Facts) -> Record | None:
-    if function.approximates is None or facts.approximation_ulp is None or facts.approximation_abs is None:
-        return None
-    return {
-        "function": function.approximates,
-        "max_ulp": -facts.approximation_ulp[0],
-        "max_abs": -facts.approximation_abs[0],
-        "x_bits": fmt.bits_text(fmt.from_ordinal(facts.approximation_ulp[1])),
-    }
+    witness = {f"{name}_bits": fmt.bits_text(each) for name, each in zip(("x", "got", "want"), bits, strict=True)}
+    return {"max_ulp": ulp, "witness": witness}
