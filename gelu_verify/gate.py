@@ -21,6 +21,7 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any
 
+from .environment import in_default_environment
 from .errors import MissingMeasurement, ResultsError, UsageError
 from .resources import resource
 
@@ -101,6 +102,7 @@ def default_path() -> Path:
 # ---- reading and writing -------------------------------------------------------------------------
 
 
+@in_default_environment
 def read_budgets(path: Path) -> Budgets:
     """The budgets in a file; UsageError when it is not one."""
     try:
@@ -136,6 +138,7 @@ def _row(entry: Mapping[str, Any]) -> Row:
     return Row(**{**entry, "fails": tuple(entry["fails"])})
 
 
+@in_default_environment
 def make_budgets(results: Iterable[Mapping[str, Any]], machine: Mapping[str, Any], date: str) -> Budgets:
     """Budgets that allow exactly what these results of our kernels measured, rounded up to 3 digits.
 
@@ -163,11 +166,13 @@ def make_budgets(results: Iterable[Mapping[str, Any]], machine: Mapping[str, Any
     return Budgets(conditions_of(machine), dict(sorted(rows.items())))
 
 
+@in_default_environment
 def round_up(ulp: float, digits: int = 3) -> float:
     """The smallest number of that many significant decimal digits that is not below `ulp`."""
     return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(ulp))
 
 
+@in_default_environment
 def budgets_text(budgets: Budgets, command: str) -> str:
     """The file: TOML with a header that says what the rows are and which command made them."""
     lines = [_HEADER.format(command=command, ratio=HEADROOM_RATIO, ulp=HEADROOM_ULP), f"schema = {SCHEMA}"]
@@ -182,6 +187,7 @@ def budgets_text(budgets: Budgets, command: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+@in_default_environment
 def write_budgets(path: Path, budgets: Budgets, command: str) -> None:
     """Replace the file at once, never half written; ResultsError when that is not possible."""
     partial = path.with_name(path.name + ".partial")
@@ -214,6 +220,7 @@ class Change:
     looser: bool
 
 
+@in_default_environment
 def compare(old: Budgets, new: Budgets) -> list[Change]:
     """What the new budgets change, looser ones first."""
     changes = []
@@ -249,6 +256,7 @@ def _compare_rows(key: str, old: Row, new: Row) -> Iterable[Change]:
 # ---- the verdict ---------------------------------------------------------------------------------
 
 
+@in_default_environment
 def check(results: Sequence[Mapping[str, Any]], machine: Mapping[str, Any], budgets: Budgets) -> list[Verdict]:
     """One verdict per budget row, in the order of the file; results without a row are not judged.
 

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from .environment import in_default_environment
 from .formats import Format, get_format
 
 
@@ -31,6 +32,7 @@ REGIONS = (
 
 
 @cache
+@in_default_environment
 def region_edges(dtype: str) -> np.ndarray:
     """Ordinals (int64) that part the regions: region k holds edges[k] <= ordinal < edges[k+1]."""
     fmt = get_format(dtype)

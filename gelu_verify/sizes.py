@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .environment import in_default_environment
 from .formats import get_format
 from .interleaved import SAMPLE, Side, interleaved, rate
 from .machine import caches, cores
@@ -30,6 +31,7 @@ CALLS = 13  # at least: four to warm up, nine that count
 BLOCK = 1 << 20  # inputs; longer arrays repeat them
 
 
+@in_default_environment
 def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[dict[str, Any]]:
     """One record for each level of the memory and number of threads (docs/json.md, `sizes`).
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from .bucket_table import HIST_EDGES, NOISE, SUM_SCALE, Facts, Pieces, Table, finish, merge
 from .checks import CHECKS, Evidence, Finding, Policy
+from .environment import in_default_environment
 from .errors import TargetFailure
 from .formats import Format, get_format, is_finite, is_negative, ordinals
 from .functions import Function, get_function
@@ -48,6 +49,7 @@ class Time:
     threads: int
 
     @property
+    @in_default_environment
     def ratio(self) -> float:
         """What the sweep took over what the calls alone would, spread over the same threads."""
         return self.sweep_s * self.threads / self.target_s
@@ -76,6 +78,7 @@ class Result:
         """Names of the checks that failed."""
         return [name for name, verdict in self.record["checks"].items() if verdict == "fail"]
 
+    @in_default_environment
     def frame(self) -> pd.DataFrame:
         """The bucket table, one row per bucket that has inputs."""
         import pandas as pd
@@ -83,6 +86,7 @@ class Result:
         return pd.DataFrame({} if self.table is None else self.table.flat)
 
 
+@in_default_environment
 def sweep(
     target: Target,
     plan: Plan,
@@ -280,6 +284,7 @@ def _approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> F
     return approximation_facts(fmt, exact, x[scored], want[scored], absolute[scored])
 
 
+@in_default_environment
 def approximation_facts(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray, absolute: np.ndarray) -> Facts:
     """The largest of some errors |E| against the function that is approximated, in ulp and absolute."""
     x_ord, absolute = ordinals(fmt, x), np.where(absolute < NOISE, 0.0, absolute)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .environment import in_default_environment, left
 from .errors import TargetFailure
 from .formats import get_format, numpy_dtype
 from .plans import CHUNKS
@@ -40,6 +41,7 @@ def one_thread_each() -> None:
         os.environ.setdefault(name, "1")
 
 
+@in_default_environment
 def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0) -> dict[str, Any]:
     """Throughput of `target` in `dtype` on normal(0, 2) inputs.
 
@@ -118,4 +120,5 @@ def _tried(target: Target, dtype: str, x: np.ndarray, budget: float) -> tuple[An
 def _seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
+    left()  # what it did to the floating-point environment is noted where it is judged
     return time.perf_counter() - start

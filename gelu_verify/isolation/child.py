@@ -23,6 +23,7 @@ from importlib import import_module
 from typing import Any
 
 from .. import device_faults, targets
+from ..environment import in_default_environment
 from ..errors import GeluVerifyError, TargetFailure
 from ..formats import get_format
 from ..targets.base import Target, described, first_line
@@ -114,6 +115,7 @@ class Lane:
             if self._room is not None:
                 self._room.close()
 
+    @in_default_environment
     def _answer(self, question: bytes, files: list[int]) -> dict[str, Any] | float:
         found: Any = None
         answer: dict[str, Any]

@@ -156,6 +156,8 @@ class IsolatedTarget(Target):
         if "printed" in reply:
             case.note(TargetFailure(f"{self.name} printed to stdout: {reply['printed'][:80]!r}", "stdout"), x_bits)
         answer = self._answer(reply, lane.child)
+        if "noted" in answer:
+            case.note(TargetFailure(*answer["noted"]), x_bits)
         if "differ" in answer:
             first, many = answer["differ"]
             x = fmt.bits_text(int(x_bits[first]))
