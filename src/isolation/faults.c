@@ -14,9 +14,10 @@
 
 /* The record of isolation/process.py, field by field. */
 typedef struct {
+    int32_t worker; /* the process that runs somebody else's code; written by gelu_verify/confinement.py */
     int32_t signal, code;
+    int32_t access; /* 1 read, 2 write, 0 unknown; of a system call that was refused, the rule of confinement.c */
     uint64_t address;
-    int32_t access; /* 1 read, 2 write, 0 unknown */
     int32_t statm_size;
     char statm[240]; /* /proc/self/statm as it was */
 } Fault;
@@ -40,13 +41,13 @@ static void leave(int signum, siginfo_t *info, void *context)
     if (!__atomic_exchange_n(&fault->signal, signum, __ATOMIC_SEQ_CST)) { /* the first of several threads */
         fault->code = info->si_code;
         fault->address = (uint64_t)(uintptr_t)info->si_addr;
-        fault->access = access_of(signum, context);
+        fault->access = signum == SIGSYS ? info->si_errno : access_of(signum, context);
         int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
         if (file >= 0)
             fault->statm_size = (int32_t)read(file, fault->statm, sizeof fault->statm);
     }
     signal(signum, SIG_DFL);
-    if (info->si_code <= 0) /* sent by raise or kill: returning would not bring it back */
+    if (info->si_code <= 0 || signum == SIGSYS) /* returning would not bring it back */
         raise(signum);
 }
 
