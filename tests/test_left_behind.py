@@ -12,30 +12,7 @@ from gelu_verify.plans import make_plan
 from gelu_verify.sweep import sweep
 from gelu_verify.targets import select
 
-PYTHON = """
-import sys
-sys.path.append({folder!r})
-import floating_environments as floating
-import numpy as np
-
-def good(x):
-    return np.maximum(x, 0)
-
-def leaving(name):
-    def call(x):
-        y = np.maximum(x, 0)
-        floating.environments()[name]()
-        return y
-    return call
-
-rounds_up, rounds_down = leaving("rounds up"), leaving("rounds down")
-flushes, denormals = leaving("rounds to nearest, FTZ"), leaving("rounds to nearest, DAZ")
-unmasks = leaving("unmasked")
-
-def raises(x):
-    floating.environments()["rounds up"]()
-    raise ValueError("after it changed the rounding")
-"""
+ZOO = Path(__file__).parent / "leaving.py"
 WORDS = {
     "rounds_up": "rounds up",
     "rounds_down": "rounds down",
@@ -45,29 +22,24 @@ WORDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def zoo(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("zoo")
-    path = folder / "leaving.py"
-    path.write_text(PYTHON.format(folder=str(Path(__file__).parent)))
-    return path
-
-
 @pytest.fixture(params=["here", "isolated"])
-def chosen(request, zoo):
+def chosen(request):
     """How a target of the zoo is had, in this process and in one of its own."""
     options = {"function": "relu", "dtype": "float32"}
     if request.param == "here":
-        yield lambda name: select([f"{zoo}:{name}"], **options)[0][0]
+        yield lambda name: select([f"{ZOO}:{name}"], **options)[0][0]
         return
     if not supported():
         pytest.skip("isolation needs Linux")
     with Hosts(Limits(seconds=20)) as hosts:
-        yield lambda name: hosts.select([f"{zoo}:{name}"], **options)[0][0]
+        yield lambda name: hosts.select([f"{ZOO}:{name}"], **options)[0][0]
 
 
-def judged(target, ranges=("2.9999:3.0001", "-1:-0.99999", "0x1:0x40")):
-    return sweep(target, make_plan("default", "relu", "float32", 0, list(ranges)))
+RANGES = ["2.9999:3.0001", "-1:-0.99999", "0x1:0x40"]
+
+
+def judged(target):
+    return sweep(target, make_plan("default", "relu", "float32", 0, RANGES))
 
 
 @pytest.mark.skipif(not floating.X86, reason="sets the bits of x86")
@@ -89,7 +61,7 @@ def test_what_raises_after_it_changed_the_environment_harms_nobody(chosen):
     assert _environment.left() is None
 
 
-def test_the_callers_environment_does_not_reach_the_target(zoo):
+def test_the_callers_environment_does_not_reach_the_target():
     def relu(x):
         with np.errstate(all="ignore"):
             return np.where(x > 0, x, x * np.float32(0))
@@ -105,6 +77,55 @@ def test_the_callers_environment_does_not_reach_the_target(zoo):
     assert found["failure"] is None
 
 
+@pytest.mark.skipif(not supported(), reason="isolation needs Linux")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("handles", "changed a signal handler"),
+        ("ignores", "changed a signal handler"),
+        ("blocks", "changed which signals are blocked"),
+        ("times", "left a timer running"),
+        ("alarms", "left a timer running"),
+        ("limits", "changed a resource limit"),
+        ("localizes", "changed the locale"),
+        ("moves", "changed the working directory"),
+        ("nice", "changed the priority of its process"),
+        ("forked", "left a process that it forked running"),
+        ("daemons", "left a process that it forked running"),
+        ("redirected", "closed or redirected stdout"),
+        ("threaded", "left a thread running after each of several calls"),
+        ("opens", "left a file descriptor open after each of several calls"),
+        ("spawns", "left a process after each of several calls"),
+        ("leaks", "held on to memory"),
+    ],
+)
+def test_what_is_left_behind_is_named_and_measured_all_the_same(name, words):
+    with Hosts(Limits(seconds=20)) as hosts:
+        (target,), _ = hosts.select([f"{ZOO}:{name}"], function="relu", dtype="float32")
+        result = judged(target)
+    assert result.record["failure_kind"] == "left behind", result.failure
+    assert words in result.failure
+    assert result.max_ulp == 0
+
+
+@pytest.mark.skipif(not supported(), reason="isolation needs Linux")
+def test_who_closes_the_connection_is_named():
+    with Hosts(Limits(seconds=20)) as hosts:
+        (target,), _ = hosts.select([f"{ZOO}:closed"], function="relu", dtype="float32")
+        result = judged(target)
+    assert result.record["failure_kind"] == "left behind"
+    assert "closed a file descriptor that it did not open" in result.failure
+
+
+@pytest.mark.skipif(not supported(), reason="isolation needs Linux")
+@pytest.mark.parametrize("name", ["good", "pools", "cycles"])
+def test_what_frameworks_keep_is_not_a_finding(name):
+    with Hosts(Limits(seconds=20)) as hosts:
+        (target,), _ = hosts.select([f"{ZOO}:{name}"], function="relu", dtype="float32")
+        result = judged(target)
+    assert (result.failure, result.max_ulp) == (None, 0)
+
+
 IMPORTING = """
 import sys
 sys.path.append({folder!r})
@@ -117,9 +138,9 @@ def scaled(x):
 
 
 @pytest.mark.skipif(not floating.X86, reason="sets the bits of x86")
-def test_a_target_is_called_in_the_environment_that_its_import_leaves_and_says_so(zoo, chosen, tmp_path):
+def test_a_target_is_called_in_the_environment_that_its_import_leaves_and_says_so(tmp_path):
     """As its users compute; the environment of everybody else stays as it is, and nobody is accused of it."""
-    path = zoo.parent / "importing.py"
+    path = tmp_path / "importing.py"
     path.write_text(IMPORTING.format(folder=str(Path(__file__).parent)))
     for _ in range(2):
         (target,), _ = select([f"{path}:scaled"], function="relu", dtype="float32")

@@ -6,6 +6,7 @@ here, the parent learns from a message, or from how this process ended.
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import gc
 import json
@@ -17,10 +18,10 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import device_faults, targets
 from ..environment import in_default_environment
@@ -32,6 +33,8 @@ from .call import Call
 from .channel import Channel, Closed, text_of
 from .memory import GuardedRoom, Place, map_page
 from .printed import Printed
+from .process import LAST_WORDS
+from .state import Watch, identity
 
 _F_SETSIG = 10
 
@@ -43,7 +46,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()  # importing a framework makes a million objects that stay
-    hosted = Hosted(map_page(fault))
+    hosted = Hosted(map_page(fault), (control, lifeline))
     hosted.watch()
     Lane(Channel(socket.socket(fileno=control)), hosted).serve()
     os._exit(0)  # nobody waits for what frameworks do when they end
@@ -64,19 +67,27 @@ def _die_with(lifeline: int) -> None:
 class Hosted:
     """The targets that were loaded here, and what is said about each."""
 
-    def __init__(self, fault: int) -> None:
+    def __init__(self, fault: int, own: tuple[int, ...]) -> None:
         self._fault = fault
         self.printed = Printed()
+        self.state = Watch(own)
         self._loaded: dict[str, list[Target]] = {}
 
     def watch(self) -> None:
         """Describe fatal signals; again after every load, because frameworks install handlers of their own."""
         _faults.watch(self._fault)
 
+    def end(self, words: str) -> NoReturn:
+        """End this process, and have our parent read why."""
+        text = words.encode()[:200] + b"\0"
+        ctypes.memmove(self._fault + LAST_WORDS, text, len(text))
+        os._exit(1)
+
     def target(self, key: str, index: int) -> Target:
         return self._loaded[key][index]
 
     def find(self, key: str, family: str, **looked_for: Any) -> dict[str, Any]:
+        self.state.patient = True
         found, absent = targets.find([family], **looked_for)
         return self._told(key, found) | {"absent": absent}
 
@@ -97,8 +108,15 @@ class Lane:
 
     def __init__(self, channel: Channel, hosted: Hosted) -> None:
         self._channel, self._hosted = channel, hosted
+        self._own = identity(channel.socket.fileno())
         self._room: GuardedRoom | None = None
-        self._calls: dict[bytes, Callable[[], dict[str, Any]]] = {}  # by the question, which need not be read again
+        self._calls: dict[bytes, tuple[Hashable, Callable[[], dict[str, Any]]]] = {}  # by the question, not read again
+
+    def served(self) -> None:
+        """As `serve`, in a thread of its own."""
+        self._hosted.state.serve(1)
+        self.serve()
+        self._hosted.state.serve(-1)
 
     def serve(self) -> None:
         """Answer until the parent is gone."""
@@ -119,14 +137,20 @@ class Lane:
     def _answer(self, question: bytes, files: list[int]) -> dict[str, Any] | float:
         found: Any = None
         answer: dict[str, Any]
+        who: Hashable = None
         try:
             if question in self._calls:
-                found = self._calls[question]()
+                who, call = self._calls[question]
+                self._hosted.state.enter()
+                found = call()
             else:
                 name, arguments = json.loads(question)
                 found = getattr(self, f"do_{name}")(files, **arguments)
                 if name == "call":
-                    self._calls[question], found = found, found()
+                    who = arguments["key"], arguments["index"], arguments["dtype"]
+                    self._calls[question] = who, found
+                    self._hosted.state.enter()
+                    found = found()
             answer = {"answer": found}
         except TargetFailure as failure:
             answer = {"failure": str(failure), "kind": failure.kind}
@@ -135,10 +159,19 @@ class Lane:
         except (SystemExit, Exception) as error:  # noqa: BLE001 - a framework's: the parent says which target it was
             kind = device_faults.kind_of(str(error)) or "exception"
             answer = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": kind}
+        left = None
+        if not (self._hosted.state.is_connected() and identity(self._channel.socket.fileno()) == self._own):
+            self._hosted.end("closed a file descriptor that it did not open, through which it was called")
+        if who is not None:
+            left = self._hosted.state.look(who)
+        else:
+            self._hosted.state.begin()
         printed = self._hosted.printed.taken()
+        if left:
+            answer["left"] = left
         if printed:
             answer["printed"] = printed
-        elif isinstance(found, dict) and found.keys() == {"seconds"}:
+        elif left is None and isinstance(found, dict) and found.keys() == {"seconds"}:
             return found["seconds"]
         return answer
 
@@ -152,7 +185,7 @@ class Lane:
 
     def do_lane(self, files: list[int]) -> None:
         lane = Lane(Channel(socket.socket(fileno=files[0])), self._hosted)
-        threading.Thread(target=lane.serve, daemon=True).start()
+        threading.Thread(target=lane.served, daemon=True).start()
 
     def do_room(self, files: list[int], capacity: int) -> int:
         self._calls.clear()

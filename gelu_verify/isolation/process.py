@@ -35,6 +35,7 @@ _KINDS = {
     signal.SIGKILL: "killed",
     signal.SIGSYS: "interference",
 }
+LAST_WORDS = 2048  # place of the text in that page that says why the child ended itself
 _RUN = (
     "import sys; sys.path[:] = sys.argv.pop().split('\\n'); from gelu_verify.confinement import begin;"
     " begin(*map(int, sys.argv[2:4])); from gelu_verify.isolation.child import main; main()"
@@ -177,6 +178,9 @@ class Child:
         return self._death
 
     def _found(self, code: int) -> Death:
+        words = self._fault_map[LAST_WORDS:].partition(b"\0")[0].decode(errors="replace")
+        if words:
+            return Death("left behind", words)
         if code >= 0:
             return Death("exit", f"ended its process with exit code {code}")
         fault, said = self._fault, self._last_words()

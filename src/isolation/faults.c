@@ -1,12 +1,17 @@
 /* What a process that runs somebody else's code leaves behind when a signal ends it: which, where, and how large it
    was, in memory that its parent reads. A handler in Python would need the interpreter, which may be what is broken. */
 #define _GNU_SOURCE
+#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <ucontext.h>
@@ -74,9 +79,39 @@ static PyObject *own_stack(PyObject *self, PyObject *nothing)
     Py_RETURN_NONE;
 }
 
+/* What a call may change for those that come after: each is compared with what it was before. */
+static PyObject *state(PyObject *self, PyObject *nothing)
+{
+    void *handlers[32] = {NULL};
+    struct itimerval timers[3];
+    struct rlimit limits[RLIM_NLIMITS];
+    sigset_t blocked;
+    (void)self, (void)nothing;
+    for (int signum = 1; signum < 32; signum++) {
+        struct sigaction action;
+        if (!sigaction(signum, NULL, &action))
+            handlers[signum] = (void *)action.sa_handler;
+    }
+    memset(timers, 0, sizeof timers);
+    for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++) {
+        getitimer(which, &timers[which]);
+        timers[which].it_value = (struct timeval){timers[which].it_value.tv_sec || timers[which].it_value.tv_usec, 0};
+    }
+    memset(limits, 0, sizeof limits);
+    for (int resource = 0; resource < RLIM_NLIMITS; resource++)
+        if (resource != RLIMIT_DATA) /* which our parent sets from outside */
+            getrlimit(resource, &limits[resource]);
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    return Py_BuildValue("(y#y#y#y#sii)", handlers, (Py_ssize_t)sizeof handlers, &blocked, (Py_ssize_t)8, timers,
+                         (Py_ssize_t)sizeof timers, limits, (Py_ssize_t)sizeof limits, setlocale(LC_ALL, NULL),
+                         getpriority(PRIO_PROCESS, 0), getpriority(PRIO_PGRP, 0));
+}
+
 static PyMethodDef METHODS[] = {
     {"watch", watch, METH_O, "watch(address): have fatal signals described at that address before they end us."},
     {"own_stack", own_stack, METH_NOARGS, "own_stack(): this thread can be described though its stack is full."},
+    {"state", state, METH_NOARGS,
+     "state(): signal handlers, blocked signals, timers, limits, locale, priority of this process and of its group."},
     {NULL, NULL, 0, NULL},
 };
 
