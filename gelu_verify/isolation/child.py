@@ -19,6 +19,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
@@ -159,13 +160,7 @@ class Lane:
         except (SystemExit, Exception) as error:  # noqa: BLE001 - a framework's: the parent says which target it was
             kind = device_faults.kind_of(str(error)) or "exception"
             answer = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": kind}
-        left = None
-        if not (self._hosted.state.is_connected() and identity(self._channel.socket.fileno()) == self._own):
-            self._hosted.end("closed a file descriptor that it did not open, through which it was called")
-        if who is not None:
-            left = self._hosted.state.look(who)
-        else:
-            self._hosted.state.begin()
+        left = self._left(who)
         printed = self._hosted.printed.taken()
         if left:
             answer["left"] = left
@@ -174,6 +169,17 @@ class Lane:
         elif left is None and isinstance(found, dict) and found.keys() == {"seconds"}:
             return found["seconds"]
         return answer
+
+    def _left(self, who: Hashable) -> tuple[str, bool] | None:
+        """What a call of `who` left behind; None too after any other question."""
+        state = self._hosted.state
+        with suppress(OSError):  # its own descriptors
+            if state.is_connected() and identity(self._channel.socket.fileno()) == self._own:
+                if who is not None:
+                    return state.look(who)
+                state.begin()
+                return None
+        self._hosted.end("closed a file descriptor that it did not open, through which it was called or watched")
 
     # ---- what a parent may ask ----
 

@@ -28,7 +28,6 @@ _CHANGED = (
     "changed a resource limit",
     "changed the locale",
     "changed the priority of its process",
-    "changed the priority of its process group",
 )
 _COUNTED = ("a thread running", "a process", "a file descriptor open")
 _STANDARD = {0: "stdin", 1: "stdout", 2: "stderr"}
@@ -56,9 +55,7 @@ class Watch:
         self._folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
         self._statm = os.open("/proc/self/statm", os.O_RDONLY)
         self._keeper = os.open(f"/proc/{os.getppid()}/task/{os.getppid()}/children", os.O_RDONLY)
-        kept = [number for number, _ in self._standard.values()]
-        ours = (*own, *kept, self._folder, self._statm, self._keeper)
-        self._own = {number: identity(number) for number in ours}
+        self._own = {number: identity(number) for number in own}
         self._command = Path("/proc/self/cmdline").read_bytes()
         self.patient = patient
         self._changes = dict.fromkeys(_CHANGED, 0)
@@ -85,7 +82,7 @@ class Watch:
             self._alone &= self._inside == 1
 
     def is_connected(self) -> bool:
-        """Whether the descriptors through which our parent is spoken to, and ours, are still those that they were."""
+        """Whether the descriptors through which our parent is spoken to are still those that they were."""
         return all(identity(number) == ours for number, ours in self._own.items())
 
     def look(self, who: Hashable) -> tuple[str, bool] | None:

@@ -84,7 +84,8 @@ static PyObject *state(PyObject *self, PyObject *nothing)
 {
     void *handlers[32] = {NULL};
     struct itimerval timers[3];
-    struct rlimit limits[RLIM_NLIMITS];
+    static const int RESOURCES[] = {RLIMIT_NOFILE, RLIMIT_STACK, RLIMIT_AS, RLIMIT_CPU, RLIMIT_FSIZE};
+    struct rlimit limits[sizeof RESOURCES / sizeof *RESOURCES]; /* not RLIMIT_DATA, which our parent sets */
     sigset_t blocked;
     (void)self, (void)nothing;
     for (int signum = 1; signum < 32; signum++) {
@@ -98,20 +99,19 @@ static PyObject *state(PyObject *self, PyObject *nothing)
         timers[which].it_value = (struct timeval){timers[which].it_value.tv_sec || timers[which].it_value.tv_usec, 0};
     }
     memset(limits, 0, sizeof limits);
-    for (int resource = 0; resource < RLIM_NLIMITS; resource++)
-        if (resource != RLIMIT_DATA) /* which our parent sets from outside */
-            getrlimit(resource, &limits[resource]);
+    for (size_t k = 0; k < sizeof RESOURCES / sizeof *RESOURCES; k++)
+        getrlimit(RESOURCES[k], &limits[k]);
     pthread_sigmask(SIG_BLOCK, NULL, &blocked);
-    return Py_BuildValue("(y#y#y#y#sii)", handlers, (Py_ssize_t)sizeof handlers, &blocked, (Py_ssize_t)8, timers,
+    return Py_BuildValue("(y#y#y#y#si)", handlers, (Py_ssize_t)sizeof handlers, &blocked, (Py_ssize_t)8, timers,
                          (Py_ssize_t)sizeof timers, limits, (Py_ssize_t)sizeof limits, setlocale(LC_ALL, NULL),
-                         getpriority(PRIO_PROCESS, 0), getpriority(PRIO_PGRP, 0));
+                         getpriority(PRIO_PROCESS, 0));
 }
 
 static PyMethodDef METHODS[] = {
     {"watch", watch, METH_O, "watch(address): have fatal signals described at that address before they end us."},
     {"own_stack", own_stack, METH_NOARGS, "own_stack(): this thread can be described though its stack is full."},
     {"state", state, METH_NOARGS,
-     "state(): signal handlers, blocked signals, timers, limits, locale, priority of this process and of its group."},
+     "state(): signal handlers, blocked signals, timers, limits, locale, priority: to be compared."},
     {NULL, NULL, 0, NULL},
 };
 
