@@ -10,6 +10,7 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +79,7 @@ class Child:
     """A fresh interpreter that runs `child.main`, under a keeper: it dies with us, however we end, and all that it
     started with it."""
 
-    def __init__(self, label: str, niceness: int = 0) -> None:
+    def __init__(self, label: str, niceness: int = 0, variables: Mapping[str, str] | None = None) -> None:
         self.control, theirs = Channel.pair(POLL)
         held, lifeline = os.pipe()
         fault = _memory("fault", PAGE)
@@ -93,6 +94,7 @@ class Child:
             stdout=printed,
             stderr=self._said,
             pass_fds=inherited,
+            env={**os.environ, **(variables or {})},
             start_new_session=True,
         )
         if niceness:
