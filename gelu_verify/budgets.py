@@ -13,6 +13,7 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any
 
+from .environment import in_default_environment
 from .errors import MissingMeasurement, ResultsError, UsageError
 from .formats import DTYPES, get_format
 from .functions import FUNCTIONS
@@ -111,6 +112,7 @@ def default_path() -> Path:
 # ---- from a run ----------------------------------------------------------------------------------
 
 
+@in_default_environment
 def make_budgets(results: Iterable[Mapping[str, Any]], machine: Mapping[str, Any], date: str) -> Budgets:
     """Budgets that allow exactly what these results of our kernels measured, errors rounded up to 3 digits.
 
@@ -172,6 +174,7 @@ def failing(result: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted(name for name, verdict in result["checks"].items() if verdict == "fail"))
 
 
+@in_default_environment
 def round_up(ulp: float, digits: int = DIGITS) -> float:
     """The smallest number of that many significant decimal digits that is not below `ulp`."""
     return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(ulp))
@@ -180,6 +183,7 @@ def round_up(ulp: float, digits: int = DIGITS) -> float:
 # ---- the file ------------------------------------------------------------------------------------
 
 
+@in_default_environment
 def read_budgets(path: Path) -> Budgets:
     """The budgets in a file; UsageError when it is not one, or not as it was written."""
     try:
@@ -282,6 +286,7 @@ def _are_limits(value: Any, names: Iterable[str]) -> bool:
     return isinstance(value, dict) and set(value) <= set(names) and all(map(_is_limit, value.values()))
 
 
+@in_default_environment
 def budgets_text(budgets: Budgets, command: str) -> str:
     """The file: TOML with a header that says what the rows are and which command made them."""
     header = _HEADER.format(command=command, ratio=HEADROOM_RATIO, ulp=HEADROOM_ULP, part=REGION_RATIO)
@@ -298,6 +303,7 @@ def budgets_text(budgets: Budgets, command: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+@in_default_environment
 def write_budgets(path: Path, budgets: Budgets, command: str) -> None:
     """Replace the file at once, never half written; ResultsError when that is not possible."""
     partial = path.with_name(path.name + ".partial")

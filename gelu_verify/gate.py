@@ -41,6 +41,7 @@ from .budgets import (
     round_up,
     write_budgets,
 )
+from .environment import in_default_environment
 from .formats import get_format
 
 __all__ = [
@@ -88,6 +89,7 @@ class Change:
     looser: bool
 
 
+@in_default_environment
 def compare(old: Budgets, new: Budgets) -> list[Change]:
     """What the new budgets change, looser ones first."""
     changes = []
@@ -165,6 +167,7 @@ def _is_earlier(zero: str, other: str) -> bool:
 # ---- the verdict ---------------------------------------------------------------------------------
 
 
+@in_default_environment
 def check(results: Sequence[Mapping[str, Any]], machine: Mapping[str, Any], budgets: Budgets) -> list[Verdict]:
     """One verdict per budget row, in the order of the file; results without a row are not judged.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .bucket_table import BITS, HIST_EDGES, NEAREST, SUM_CLIP, SUM_SCALE, SUMS, WITNESS, Columns, Facts, Table
+from .environment import in_default_environment
 from .errors import ResultsError
 from .formats import Format, buckets, get_format, ordinals
 from .functions import Function, get_function
@@ -36,6 +37,7 @@ COUNTED = {"finite": "nonfinite", "sign": "wrong_sign", "monotone": "rises"}  # 
 _EMPTY = {"segments": np.empty((0, 4), np.int64), "samples": np.empty((0, 2), np.uint64)}
 
 
+@in_default_environment
 def verified(run: Run) -> Run:
     """The run, when every result that has buckets follows from them.
 

@@ -20,6 +20,7 @@ from zlib import crc32
 
 import numpy as np
 
+from .environment import in_default_environment
 from .errors import UsageError, one_of
 from .formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
 from .functions import Function, get_function
@@ -126,6 +127,7 @@ def get_plan(name: str) -> Chooser:
     return PLANS[name]
 
 
+@in_default_environment
 def make_plan(
     name: str, function: str, dtype: str, seed: int = 0, ranges: Sequence[tuple[int, int] | str] | None = None
 ) -> Plan:

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from .environment import in_default_environment
 from .formats import Format, get_format
 from .functions import FUNCTIONS, Function, get_function
 
@@ -69,6 +70,7 @@ def variant_bits(function: Function, fmt: Format) -> list[int]:
 
 
 @cache
+@in_default_environment
 def position_bits(function: str, dtype: str) -> np.ndarray:
     """Inputs of every kind, to be met at many places of one call: POSITIONS of them, all different."""
     fmt = get_format(dtype)
@@ -85,6 +87,7 @@ def position_bits(function: str, dtype: str) -> np.ndarray:
 
 
 @cache
+@in_default_environment
 def fixed_bits(function: str, dtype: str) -> np.ndarray:
     """All of them, unsigned bits, by ordinal."""
     fmt = get_format(dtype)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .devices import label
+from .environment import in_default_environment
 from .integrity import rounded_up, verified
 from .report.envelope import layout
 from .resources import resource
@@ -42,6 +43,7 @@ def default_root() -> Path:
 # ---- writing -------------------------------------------------------------------------------------
 
 
+@in_default_environment
 def record(run: Run, root: Path) -> Path:
     """Keep a stored run in a new folder of `root`, by its families and its day; that folder.
 
@@ -69,6 +71,7 @@ def record(run: Run, root: Path) -> Path:
     return write_folder(contents, root, f"{'-'.join(names)}-{day}")
 
 
+@in_default_environment
 def folded(table: pd.DataFrame, dtype: str) -> pd.DataFrame:
     """A bucket table in the finest bins of the report: `bucket` is a bin's first, errors are rounded up to float32."""
     edges = layout(dtype, PER_BINADE).edges
@@ -122,6 +125,7 @@ class RecordedRun:
         return self.run.table(self.kept[index], columns)
 
 
+@in_default_environment
 def recorded_runs(root: Path | None = None, without: Collection[str] = ()) -> list[RecordedRun]:
     """The recorded runs in `root` (default: data/runs), the newest first, each with what no newer one holds.
 
@@ -142,6 +146,7 @@ def recorded_runs(root: Path | None = None, without: Collection[str] = ()) -> li
     return found
 
 
+@in_default_environment
 def recorded_results(families: Iterable[str], root: Path | None = None) -> list[Record]:
     """What is recorded of those families."""
     asked = set(families)

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .bucket_table import BITS, Table
+from .environment import in_default_environment
 from .errors import ResultsError
 from .run_schema import SCHEMA, check_manifest
 
@@ -77,6 +78,7 @@ class RunWriter:
         shutil.rmtree(self._work, ignore_errors=True)  # gone already when the run was finished
         os.close(self._lock)
 
+    @in_default_environment
     def add(self, result: Result) -> None:
         """Store one result: its buckets now, its record with `finish`."""
         record = dict(result.record)
@@ -88,6 +90,7 @@ class RunWriter:
             record |= {"buckets": name, "sha256": hashlib.sha256(content).hexdigest()}
         self._records.append(record)
 
+    @in_default_environment
     def finish(
         self, *, command: str, seed: int, plan: str, absent: Mapping[str, str], facts: Mapping[str, Any]
     ) -> Path:
@@ -113,6 +116,7 @@ class RunWriter:
         return place
 
 
+@in_default_environment
 def write_run(results: Sequence[Result], out: Path | None = None, root: Path = ROOT, **manifest: Any) -> Path:
     """Store a whole run at once; arguments as of RunWriter and its `finish`."""
     with RunWriter(out, root) as writer:
@@ -249,6 +253,7 @@ def _point_latest(root: Path, name: str) -> None:
     fresh.replace(root / LATEST)
 
 
+@in_default_environment
 def packed(table: Table, record: Record) -> bytes:
     """The bucket table as a Parquet file: bits in the dtype's own unsigned type."""
     import pyarrow as pa
@@ -275,6 +280,7 @@ def metadata_of(record: Mapping[str, Any]) -> dict[str, str]:
     return {"gelu_verify": json.dumps(facts)}
 
 
+@in_default_environment
 def unpacked(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """The rows of `packed`, all columns or those named."""
     return arrow_table(content, columns).to_pandas()
@@ -334,6 +340,7 @@ def _content(path: Path) -> bytes:
         raise ResultsError(f"cannot read {path}: {error.strerror}") from error
 
 
+@in_default_environment
 def read_run(path: Path | str) -> Run:
     """The run in a folder (or in the folder that a text file `latest` names).
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .environment import in_default_environment
 from .errors import TargetFailure
 from .formats import get_format
 from .targets._buffers import lending
@@ -113,6 +114,7 @@ class _Block:
     plain = poisoned
 
 
+@in_default_environment
 def answered(target: Target, dtype: str, x_bits: list[int], ordinary: int) -> str:
     """The answers of all calls of the schedule, one after the other, as text."""
     fmt, block = get_format(dtype), _Block()
@@ -129,6 +131,7 @@ def answered(target: Target, dtype: str, x_bits: list[int], ordinary: int) -> st
     return b64encode(np.concatenate(answers).tobytes()).decode()
 
 
+@in_default_environment
 def unpacked(dtype: str, text: str) -> np.ndarray:
     """The answers that `answered` gave."""
     return np.frombuffer(b64decode(text), get_format(dtype).uint)

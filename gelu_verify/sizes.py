@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .environment import in_default_environment
 from .formats import get_format
 from .interleaved import SAMPLE, Side, interleaved, rate
 from .machine import caches, cores
@@ -31,6 +32,7 @@ CALLS = 13  # at least: four to warm up, nine that count
 BLOCK = 1 << 20  # inputs; longer arrays repeat them
 
 
+@in_default_environment
 def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[dict[str, Any]]:
     """One record for each level of the memory and number of threads (docs/json.md, `sizes`).
 
@@ -43,6 +45,7 @@ def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[di
     return measure_and_watch(target, dtype, budget)["sizes"]
 
 
+@in_default_environment
 def measure_and_watch(target: Target, dtype: str, budget: float = BUDGET) -> dict[str, Any]:
     """As `measure_sizes`: "sizes", and as "answers" those to the inputs that all calls repeat."""
     watched = Watched(target, dtype, BLOCK)

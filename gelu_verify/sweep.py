@@ -22,6 +22,7 @@ from .bucket_table import NOISE, Facts, Pieces, Table, finish, merge
 from .checks import Evidence, Finding, Policy
 from .checks import findings as found_by_checks
 from .checks._two_answers import LARGEST, TwoAnswers
+from .environment import in_default_environment
 from .errors import TargetFailure
 from .formats import Format, get_format, is_finite, is_negative, ordinals
 from .functions import Function, get_function
@@ -51,6 +52,7 @@ class Time:
     threads: int
 
     @property
+    @in_default_environment
     def ratio(self) -> float:
         """What the sweep took over what the calls alone would, spread over the same threads."""
         return self.sweep_s * self.threads / self.target_s
@@ -79,6 +81,7 @@ class Result:
         """Names of the checks that failed."""
         return [name for name, verdict in self.record["checks"].items() if verdict == "fail"]
 
+    @in_default_environment
     def frame(self) -> pd.DataFrame:
         """The bucket table, one row per bucket that has inputs."""
         import pandas as pd
@@ -86,6 +89,7 @@ class Result:
         return pd.DataFrame({} if self.table is None else self.table.flat)
 
 
+@in_default_environment
 def sweep(
     target: Target,
     plan: Plan,
@@ -308,6 +312,7 @@ def _approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> F
     return approximation_facts(fmt, exact, x[scored], want[scored], absolute[scored])
 
 
+@in_default_environment
 def approximation_facts(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray, absolute: np.ndarray) -> Facts:
     """The largest of some errors |E| against the function that is approximated, in ulp and absolute."""
     x_ord, absolute = ordinals(fmt, x), np.where(absolute < NOISE, 0.0, absolute)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .environment import in_default_environment, left
 from .errors import TargetFailure
 from .formats import get_format, numpy_dtype
 from .other_answers import Differences, OtherAnswers, differences, packed, unpacked
@@ -43,6 +44,7 @@ def one_thread_each() -> None:
         os.environ.setdefault(name, "1")
 
 
+@in_default_environment
 def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0) -> dict[str, Any]:
     """Throughput of `target` in `dtype` on normal(0, 2) inputs.
 
@@ -59,6 +61,7 @@ def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGE
     return measure_and_watch(target, dtype, n, budget, seed)["throughput"]
 
 
+@in_default_environment
 def measure_and_watch(
     target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0
 ) -> dict[str, Any]:
@@ -175,4 +178,5 @@ def _tried(watched: Watched, x: np.ndarray, budget: float) -> tuple[Any, int]:
 def _seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
+    left()  # what it did to the floating-point environment is noted where it is judged
     return time.perf_counter() - start

@@ -10,7 +10,7 @@ import gelu_verify
 PACKAGE = Path(gelu_verify.__file__).parent
 # One line per floor, the lowest first; modules on one floor may import each other.
 FLOORS = [
-    ["errors"],
+    ["errors", "environment", "confinement"],
     ["device_faults", "formats", "resources"],
     ["arrays", "enclosures", "other_answers"],
     ["functions", "points", "regions"],

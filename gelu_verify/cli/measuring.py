@@ -61,6 +61,9 @@ class _OneAtATime(Target):
         with self.turn:
             return self.inner.apply(function, *arguments, **options)
 
+    def noted(self, dtype: str) -> TargetFailure | None:
+        return self.inner.noted(dtype)
+
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         if self.safe_in_threads:
             return self.inner.timed(dtype, x_bits)

@@ -62,6 +62,8 @@ class Call:
             if len(differ):
                 answer["differ"] = [int(differ[0]), len(differ)]
             self._y[:] = got
+        if (noted := self._target.noted(self._fmt.name)) is not None:
+            answer["noted"] = [str(noted), noted.kind]
         return answer
 
     def _once(self, poison: np.integer) -> float:

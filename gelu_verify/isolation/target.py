@@ -155,7 +155,12 @@ class IsolatedTarget(Target):
         case.patience.took(perf_counter() - start, n)
         if "printed" in reply:
             case.note(TargetFailure(f"{self.name} printed to stdout: {reply['printed'][:80]!r}", "stdout"), x_bits)
+        if "left" in reply:
+            text, by_this_call = reply["left"]
+            case.note(TargetFailure(f"{self.name} {text}", "left behind"), x_bits if by_this_call else None)
         answer = self._answer(reply, lane.child)
+        if "noted" in answer:
+            case.note(TargetFailure(*answer["noted"]), x_bits)
         if "differ" in answer:
             first, many = answer["differ"]
             x = fmt.bits_text(int(x_bits[first]))

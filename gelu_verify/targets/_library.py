@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..environment import go_to
 from ..errors import TargetFailure, TargetUnavailable
 from ..formats import DTYPES, get_format
 from ._arrays import ArrayKind, bits_of
@@ -44,6 +45,11 @@ class LibraryTarget(Target):
     arrays: ArrayKind
     compute: Callable[..., Any]
     prepare: Callable[[Any], tuple] = _alone
+    environment: tuple[bytes, list[str]] | None = None  # floating-point environment that its import leaves, in words
+
+    @property
+    def environment_words(self) -> list[str]:
+        return self.environment[1] if self.environment else []
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
         with self.arrays.session(dtype):
@@ -51,6 +57,8 @@ class LibraryTarget(Target):
 
     def call(self, loaded: Loaded) -> Any:
         with self.arrays.session(loaded.dtype):
+            if self.environment is not None:
+                go_to(self.environment[0])  # who calls us goes back
             return self.arrays.wait(self.compute(*loaded.arguments))
 
     def store(self, dtype: str, loaded: Loaded, result: Any) -> np.ndarray:

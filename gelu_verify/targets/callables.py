@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..environment import in_default_environment, left
 from ..errors import TargetUnavailable, UsageError
 from ..formats import DTYPES
 from ._arrays import ArrayKind, compilers, get_kind, kind_of_module
@@ -23,6 +24,7 @@ from ._library import LibraryTarget, framework, ordinary_numbers, quiet
 from .base import first_line
 
 
+@in_default_environment
 def load_callable(
     name: str,
     function: str,
@@ -44,13 +46,31 @@ def load_callable(
     if not source or not path:
         raise UsageError(f"{name!r} names no callable (accepted: module:function, path/file.py:function)")
     module = _load_file(Path(source)) if _is_path(source) else _import(source)
+    environment = _left_by_import(module)
     compute = _attribute(name, module, path)
     if not (array or compile or _is_path(source) or _own_kind(compute)):  # torch.special:ndtr says builtins
         array = kind.name if (kind := kind_of_module(source)) else None
     target = callable_target(compute, function, dtype, name=name, kwargs=kwargs, array=array, compile=compile)
+    if environment is not None:
+        said = f"in the floating-point environment that its import leaves: {' and '.join(environment[1])}"
+        target = dataclasses.replace(target, environment=environment, note=f"{target.note}, {said}")
     return dataclasses.replace(target, version=_version(module))
 
 
+_environments: dict[str, tuple[bytes, list[str]]] = {}  # by module, because a second import leaves nothing
+
+
+def _left_by_import(module: ModuleType) -> tuple[bytes, list[str]] | None:
+    """The floating-point environment that importing it left, where that is not the default one; ours is that again.
+
+    Who uses the module computes in it too, as after `torch.set_flush_denormal(True)` in its first lines.
+    """
+    if (found := left()) is not None:
+        _environments[module.__name__] = found
+    return _environments.get(module.__name__)
+
+
+@in_default_environment
 def callable_target(
     compute: Callable[..., Any],
     function: str = "gelu",
