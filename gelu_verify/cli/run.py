@@ -48,6 +48,8 @@ class Request:
     array: str | None
     throughput: str
     compile: str | None
+    call: str | None
+    shape: str | None
     cflags: str | None
     no_throughput: bool
     workers: int | None
@@ -75,8 +77,12 @@ class Request:
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
 @click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
-@click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow, MODULE.")
+@click.option("--array", metavar="KIND", help="What a callable is given: numpy, torch, jax, tensorflow, "
+              "MODULE, scalar (one float at a time), list, array, memoryview.")  # fmt: skip
 @click.option("--compile", metavar="KIND", help="Compile a callable by torch.compile, jax.jit, tensorflow.function.")
+@click.option("--call", metavar="LINE", help="How a callable is called, where that is not 'f(x)': 'f(x, out=y)', 'f(x); x', "
+              "'f(dy, x)', 'f(x)[0]', 'grad(f)(x)', 'rounded(f(x))'; docs/targets.md.")  # fmt: skip
+@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is given: '(n, 16)', '(1, n, 1, 3)', '(16,)'.")
 @click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
@@ -141,7 +147,8 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             ahead = Thread(target=_prepare_what_comes, args=(len(request.targets) == 1,), daemon=True)
             ahead.start()
             named = request.targets, request.functions, request.dtypes
-            options = {name: getattr(request, name) for name in ("everything", "device", "array", "compile", "cflags")}
+            given = ("everything", "device", "array", "compile", "call", "shape", "cflags")
+            options = {name: getattr(request, name) for name in given}
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
         found = _affordable(found, request)
@@ -215,6 +222,8 @@ def _also(request: Request) -> str:
     words = [word for text in request.kwargs for word in ("--kwarg", text)]
     words += ["--array", request.array] if request.array else []
     words += ["--compile", request.compile] if request.compile else []
+    words += [f"--call={request.call}"] if request.call else []
+    words += [f"--shape={request.shape}"] if request.shape else []
     words += [f"--cflags={request.cflags}"] if request.cflags is not None else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
     words += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit else []

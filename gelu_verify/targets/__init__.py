@@ -143,6 +143,8 @@ def select(
     kwargs: Mapping[str, Any] | None = None,
     array: str | None = None,
     compile: str | None = None,
+    call: str | None = None,
+    shape: str | None = None,
     cflags: str | None = None,
     everything: bool = False,
     device: str | None = None,
@@ -159,6 +161,8 @@ def select(
         (default: what its name says, "gelu_tanh" of ./libfoo.so:gelu_tanh, else "gelu")
     dtype : keep what computes in this dtype, and that dtype only
     kwargs, array, compile : keyword arguments, array kind and compiler for Python callables
+    call : how what is named is called, where that is not f(x): "f(x, out=y)", "f(dy, x)"
+    shape : of the arrays that a Python callable is called with: "(n, 16)"
     cflags : flags for the compiler of a source file
     everything : where `names` is empty, families on request too
     device : "cpu", "cuda": where `names` is empty, only families that run there; else, each name's family must
@@ -177,7 +181,7 @@ def select(
         get_function(function)
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
-    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags)
+    asked = Asked(function, dtype, kwargs or {}, array, compile, call, shape, cflags)
     kind = {name: kind_of(name) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason

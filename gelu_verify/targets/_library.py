@@ -26,10 +26,11 @@ AnyTarget = TypeVar("AnyTarget", bound=Target)
 
 @dataclass(frozen=True)
 class Loaded:
-    """Arguments of one call, and the dtype that they are in."""
+    """Arguments of one call, and the dtype that they are in; `n` is how many values the caller has, where it is said."""
 
     dtype: str
     arguments: tuple
+    n: int | None = None
 
 
 def _alone(x: Any) -> tuple:

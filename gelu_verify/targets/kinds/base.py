@@ -14,8 +14,9 @@ from ...formats import DTYPES
 from ...functions import FUNCTIONS
 from ..base import Target
 
-OPTIONS = ("kwargs", "array", "compile", "cflags")
-_TYPED = {"kwargs": "--kwarg", "array": "--array", "compile": "--compile", "cflags": "--cflags"}
+OPTIONS = ("kwargs", "array", "compile", "call", "shape", "cflags")
+_TYPED = {"kwargs": "--kwarg", "array": "--array", "compile": "--compile", "call": "--call", "shape": "--shape"}
+_TYPED["cflags"] = "--cflags"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Asked:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     array: str | None = None
     compile: str | None = None
+    call: str | None = None
+    shape: str | None = None
     cflags: str | None = None
 
 
