@@ -52,7 +52,7 @@ class CallableTarget(LibraryTarget):
             made = self.arrays.from_bits(dtype, bits)
             return made if self.dimensions == (None,) else self.arrays.shaped(made, pieces.shape)
 
-        given = {"x": array(x_bits)}
+        given = {"x": array(x_bits), "bits": x_bits}
         if self.line is None:
             return given
         fmt, names = get_format(dtype), self.line.names
@@ -78,6 +78,8 @@ class CallableTarget(LibraryTarget):
     def store(self, dtype: str, loaded: Loaded, result: Sequence[Any]) -> np.ndarray:
         with self.arrays.session(dtype):
             found = [self._bits(dtype, each) for each in result]
+            for given in loaded.arguments:
+                self._check_own_copy(dtype, given["x"], given["bits"])
         if self.dimensions == (None,):
             return found[0]
         for each, given in zip(found, loaded.arguments, strict=True):
@@ -95,3 +97,12 @@ class CallableTarget(LibraryTarget):
         except TargetFailure as failure:
             hint = _HINTS.get(type(result).__name__)
             raise TargetFailure(f"{failure} ({hint})" if hint else str(failure), failure.kind) from None
+
+    def _check_own_copy(self, dtype: str, x: Any, x_bits: np.ndarray) -> None:
+        """Where the callable was given a copy of its inputs, that must stay as it was too; the caller sees all else."""
+        if self.arrays.name in NUMBERS:
+            before = self.arrays.from_bits(dtype, x_bits)
+            if not np.array_equal(np.array(list(x)), np.array(list(before)), equal_nan=True):
+                raise TargetFailure(f"{self.name} changed its input", "changed input")
+        elif self.arrays.name == "torch" and not x_bits.flags.writeable:
+            self.check_unchanged(get_format(dtype), x_bits, self.arrays.to_bits(x)[1].ravel())

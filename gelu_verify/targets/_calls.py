@@ -110,9 +110,7 @@ def needs_a_line(name: str, call: Callable[..., Any]) -> UsageError | None:
         inner = inner.func
     function = inner if inspect.isroutine(inner) else getattr(type(inner), "__call__", inner)
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        return UsageError(
-            f"{name} is asynchronous (async def); accepted is a function that returns its result"
-        )
+        return UsageError(f"{name} is asynchronous (async def); accepted is a function that returns its result")
     if inspect.isgeneratorfunction(function):
         return UsageError(f"{name} is a generator function (yield): --call 'list(f(x))' takes all that it yields")
     try:

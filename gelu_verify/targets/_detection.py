@@ -84,7 +84,11 @@ def _is_number(result: Any) -> bool:
 
 
 def _are_numbers(result: Any) -> bool:
-    return isinstance(result, list | tuple) and len(result) == len(ordinary_numbers("float64")) and all(map(_is_number, result))
+    return (
+        isinstance(result, list | tuple)
+        and len(result) == len(ordinary_numbers("float64"))
+        and all(map(_is_number, result))
+    )
 
 
 def _tried(target: CallableTarget, kind: ArrayKind) -> list[Any] | None:

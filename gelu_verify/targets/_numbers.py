@@ -117,7 +117,7 @@ def _exact(name: str, dtype: str, doubles: np.ndarray) -> np.ndarray:
         at = int(other[0])
         raise TargetFailure(
             f"{name} returned {doubles[at].item()!r}, a double, at index {at} where {dtype} was expected "
-            "(--call \"rounded(f(x))\" rounds it once)",
+            '(--call "rounded(f(x))" rounds it once)',
             "dtype",
         )
     return bits
@@ -135,10 +135,16 @@ def rounded(name: str, dtype: str, result: Any) -> np.ndarray:
     else:
         wide, bits = kind.to_bits(kind.wait(result))
     if get_format(wide).precision < fmt.precision:
-        raise TargetFailure(f"{name} returned {wide}, which is narrower than {dtype}: rounded() cannot mend that", "dtype")
+        raise TargetFailure(
+            f"{name} returned {wide}, which is narrower than {dtype}: rounded() cannot mend that", "dtype"
+        )
     return KINDS["numpy"].from_bits(dtype, np.atleast_1d(converted(get_format(wide), bits, fmt))).reshape(bits.shape)
 
 
 def _widened(number: Any) -> Any:
     """A NumPy number as a double, which is exact for the dtypes that are judged."""
-    return float(number) if isinstance(number, np.generic) and number.dtype.kind == "f" and number.itemsize <= 8 else number
+    return (
+        float(number)
+        if isinstance(number, np.generic) and number.dtype.kind == "f" and number.itemsize <= 8
+        else number
+    )

@@ -57,7 +57,9 @@ def parsed_shape(text: str) -> Dimensions:
     parts = tree.elts if isinstance(tree, ast.Tuple) else [tree]
     dimensions = [_dimension(part) for part in parts]
     if 0 in dimensions or dimensions.count(None) > 1:
-        raise UsageError(f"--shape {text!r} cannot be used (accepted: '(n, 16)', '(1, n, 1, 3)', '(16,)', '()'; n once)")
+        raise UsageError(
+            f"--shape {text!r} cannot be used (accepted: '(n, 16)', '(1, n, 1, 3)', '(16,)', '()'; n once)"
+        )
     return tuple(dimensions)
 
 

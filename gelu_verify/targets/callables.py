@@ -53,13 +53,15 @@ def load_callable(
     if not source or not path:
         raise UsageError(f"{name!r} names no callable (accepted: module:function, path/file.py:function)")
     module = _load_file(Path(source)) if _is_path(source) else _import(source)
-    compute, kwargs = _attribute(name, module, path, kwargs or {})
+    compute, of_instance = _attribute(name, module, path, kwargs or {})
     if not (array or compile or _is_path(source) or own_kind(compute)):  # torch.special:ndtr says builtins
         array = kind.name if (kind := kind_of_module(source)) else None
-    options = {"kwargs": kwargs, "array": array, "compile": compile, "call": call, "shape": shape}
+    left = None if of_instance else kwargs
+    options = {"kwargs": left, "array": array, "compile": compile, "call": call, "shape": shape}
     target = callable_target(compute, function, dtype, name=name, **options)
     where = "" if _is_path(source) else _where(source, module)
-    return replace(target, version=_version(module), note=target.note + where)
+    made = f", a method of an instance made with {_text(kwargs)}" if of_instance and kwargs else ""
+    return replace(target, version=_version(module), note=target.note + made + where)
 
 
 def callable_target(
@@ -136,13 +138,18 @@ def _ready(
     name: str, compute: Callable[..., Any], kwargs: Mapping[str, Any], line: CallLine | None
 ) -> tuple[Callable[..., Any], str]:
     """What a call line's f is, and the keyword arguments as text; without a line, a class is made an instance of."""
-    text = ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
+    text = _text(kwargs)
     if line is None and inspect.isclass(compute) and any("__call__" in vars(each) for each in compute.__mro__):
-        return _instance(name, compute, kwargs), text
-    bound = functools.partial(compute, **kwargs) if kwargs else compute
+        bound = _instance(name, compute, kwargs)
+    else:
+        bound = functools.partial(compute, **kwargs) if kwargs else compute
     if line is None and (reason := needs_a_line(name, bound)):
         raise reason
     return bound, text
+
+
+def _text(kwargs: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
 
 
 def _instance(name: str, owner: type, kwargs: Mapping[str, Any]) -> Any:
@@ -151,7 +158,9 @@ def _instance(name: str, owner: type, kwargs: Mapping[str, Any]) -> Any:
             return owner(**kwargs)
     except (Exception, SystemExit) as error:  # the user's code: whatever it raises is named
         said = f"{type(error).__name__}: {first_line(error)}"
-        raise UsageError(f"{name}: no instance of {owner.__qualname__} can be made: {said} (--kwarg gives its arguments)") from error
+        raise UsageError(
+            f"{name}: no instance of {owner.__qualname__} can be made: {said} (--kwarg gives its arguments)"
+        ) from error
 
 
 def _compiled(target: CallableTarget, kind: ArrayKind) -> CallableTarget:
@@ -212,11 +221,10 @@ def _append_to_path(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _attribute(
-    name: str, module: ModuleType, path: str, kwargs: Mapping[str, Any]
-) -> tuple[Callable[..., Any], Mapping[str, Any]]:
-    """What the path names, and the keyword arguments that are left: a method is one of an instance made with them."""
+def _attribute(name: str, module: ModuleType, path: str, kwargs: Mapping[str, Any]) -> tuple[Callable[..., Any], bool]:
+    """What the path names; whether it is a method of an instance that was made with the keyword arguments."""
     found: Any = module
+    of_instance = False
     for part in path.split("."):
         owner = found
         try:
@@ -225,10 +233,10 @@ def _attribute(
             named = f"{name.rpartition(':')[0]!r}" if owner is module else f"{owner!r}"
             raise UsageError(f"{named} has no attribute {part!r} (in {name!r})") from None
         if inspect.isclass(owner) and _is_method(owner, part):
-            found, kwargs = getattr(_instance(name, owner, kwargs), part), {}
+            found, of_instance = getattr(_instance(name, owner, kwargs), part), True
     if not callable(found):
         raise UsageError(f"{name!r} is {type(found).__name__}, not callable")
-    return found, kwargs
+    return found, of_instance
 
 
 def _is_method(owner: type, name: str) -> bool:
