@@ -80,11 +80,9 @@ class Request:
 @click.option("--array", metavar="KIND", help="What a callable is given: numpy, torch, jax, tensorflow, "
               "MODULE, scalar (one float at a time), list, array, memoryview.")  # fmt: skip
 @click.option("--compile", metavar="KIND", help="Compile a callable by torch.compile, jax.jit, tensorflow.function.")
-@click.option("--call", metavar="LINE", help="How a callable is called, where that is not 'f(x)': 'f(x, out=y)', 'f(x); x', "
-              "'f(dy, x)', 'f(x)[0]', 'grad(f)(x)', 'rounded(f(x))'; docs/targets.md.")  # fmt: skip
-@click.option(
-    "--shape", metavar="S", help="Shape of the arrays that a callable is given: '(n, 16)', '(1, n, 1, 3)', '(16,)'."
-)
+@click.option("--call", metavar="LINE", help="How a callable is called, where that is not 'f(x)': 'f(x, out=y)', "
+              "'f(x); x', 'f(dy, x)', 'f(x)[0]', 'grad(f)(x)', 'rounded(f(x))'; docs/targets.md.")  # fmt: skip
+@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is given: '(n, 16)', '(16,)'.")
 @click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip

@@ -77,8 +77,8 @@ class CallLine:
         names = dict(given)
         if self.in_place:
             names["x"] = copy.deepcopy(names["x"])
-        exec(self.before, names)  # noqa: S102 - the user's own command line
-        value = eval(self.last, names)  # noqa: S307
+        exec(self.before, names)  # the user's own command line
+        value = eval(self.last, names)
         return names["y"] if "y" in self.names else value
 
     def note(self) -> str:
@@ -108,7 +108,7 @@ def needs_a_line(name: str, call: Callable[..., Any]) -> UsageError | None:
     inner = call
     while hasattr(inner, "func"):  # functools.partial
         inner = inner.func
-    function = inner if inspect.isroutine(inner) else getattr(type(inner), "__call__", inner)
+    function = inner if inspect.isroutine(inner) else type(inner).__call__
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         return UsageError(f"{name} is asynchronous (async def); accepted is a function that returns its result")
     if inspect.isgeneratorfunction(function):

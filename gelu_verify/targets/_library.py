@@ -26,7 +26,7 @@ AnyTarget = TypeVar("AnyTarget", bound=Target)
 
 @dataclass(frozen=True)
 class Loaded:
-    """Arguments of one call, and the dtype that they are in; `n` is how many values the caller has, where it is said."""
+    """Arguments of one call, and the dtype that they are in; `n` is how many values the caller has, where said."""
 
     dtype: str
     arguments: tuple

@@ -25,7 +25,7 @@ class NumbersKind(ArrayKind):
 
     name = "list"
     roots = ("builtins",)
-    classes = ("list",)
+    classes: tuple[str, ...] = ("list",)
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> list[float]:
         return to_float64(get_format(dtype), bits).tolist()

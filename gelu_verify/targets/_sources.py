@@ -68,7 +68,7 @@ def file_of(module: ModuleType) -> Path | None:
 
 
 def source_hash(module: ModuleType) -> str:
-    """`sha256:` and twelve digits: of the module's file, and of every local module that it imports, and these import."""
+    """`sha256:` and twelve digits: of the module's file and of every local module that it imports, and so on."""
     digest = hashlib.sha256()
     for path in sorted(_closure(module)):
         digest.update(_read.get(str(path)) or hashlib.sha256(path.read_bytes()).digest())

@@ -57,8 +57,9 @@ def load_callable(
     if not (array or compile or _is_path(source) or own_kind(compute)):  # torch.special:ndtr says builtins
         array = kind.name if (kind := kind_of_module(source)) else None
     left = None if of_instance else kwargs
-    options = {"kwargs": left, "array": array, "compile": compile, "call": call, "shape": shape}
-    target = callable_target(compute, function, dtype, name=name, **options)
+    target = callable_target(
+        compute, function, dtype, name=name, kwargs=left, array=array, compile=compile, call=call, shape=shape
+    )
     where = "" if _is_path(source) else _where(source, module)
     made = f", a method of an instance made with {_text(kwargs)}" if of_instance and kwargs else ""
     return replace(target, version=_version(module), note=target.note + made + where)

@@ -60,7 +60,8 @@ def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -
     for option in OPTIONS:
         if getattr(asked, option) and option not in taken:
             takers = " or ".join(kind.name for kind in every if option in kind.options)
-            return UsageError(f"{_TYPED[option]} is for a {takers}, and none was named")
+            article = "an" if takers[0] in "AEIOU" else "a"
+            return UsageError(f"{_TYPED[option]} is for {article} {takers}, and none was named")
     return None
 
 
@@ -113,5 +114,7 @@ def hash_of(*paths: Path) -> str:
     """`sha256:` and twelve digits of the files' contents."""
     digest = hashlib.sha256()
     for path in paths:
-        digest.update(path.read_bytes())
+        with path.open("rb") as file:
+            while part := file.read(1 << 24):
+                digest.update(part)
     return f"sha256:{digest.hexdigest()[:12]}"
