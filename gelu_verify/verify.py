@@ -67,7 +67,8 @@ def jobs(
     """What `names` (all that is found, when empty) compute of `functions` in `dtypes`; empty means all.
 
     `kwargs`, `array`, `compile`, `call`, `shape`, `cflags` and `device` as `targets.select` takes them;
-    with `everything`, all that is found has the families that are only found on request. `select` finds the targets: here (default), or, as
+    with `everything`, all that is found has the families that are only found on request. `select` finds the targets:
+    here (default), or, as
     `Hosts.select`, in processes of their own. Returns the jobs by target and dtype, and why families are absent.
     Raises UsageError for an unknown name and when nothing computes what was asked for.
     """
