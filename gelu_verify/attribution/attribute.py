@@ -32,7 +32,8 @@ Record = dict[str, Any]
 class Attribution:
     """The ladder of one target in one dtype; `record` is the JSON object of docs/json.md.
 
-    `asked` is what was given of form, working, stored and blocks; `choice` says how the form was chosen, and how well it explains.
+    `asked` is what was given of form, working, stored and blocks; `choice` says how the form was chosen, and how well
+    it explains the results.
     """
 
     target: Target

@@ -101,8 +101,9 @@ def with_constants(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, low
 def distance(dtype: str, ours: np.ndarray, theirs: np.ndarray) -> float:
     """How far apart two arrays of results are: the mean of log2(1 + floats between them)."""
     fmt = get_format(dtype)
-    apart = np.abs(ordinals(fmt, ours).astype(np.float64) - ordinals(fmt, theirs).astype(np.float64))
-    return float(np.mean(np.log2(1 + apart)))
+    a, b = ordinals(fmt, ours), ordinals(fmt, theirs)
+    apart = np.maximum(a, b).view(np.uint64) - np.minimum(a, b).view(np.uint64)  # float64 would lose the last bits
+    return float(np.mean(np.log2(1 + apart.astype(np.float64))))
 
 
 def form_named(function: str, name: str) -> Form:

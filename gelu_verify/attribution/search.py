@@ -1,9 +1,9 @@
 """Which formula explains the results of code that nobody has described: all of them compete.
 
 A candidate is a form (as it is written, with products from the left, with a*b + c fused), the dtype that it is computed
-in, and whose building blocks it calls; the constants of the best ones are then fitted. Forms of the function's siblings take part, because code
-may compute another variant than it says. They compete on the inputs that tell them apart: results that are x, a
-zero or a limit are the same in all of them.
+in, and whose building blocks it calls; the constants of the best ones are then fitted. Forms of the function's siblings
+take part, because code may compute another variant than it says. They compete on the inputs that tell them apart:
+results that are x, a zero or a limit are the same in all of them.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Choice:
     """The model that is compared with a target, and how sure that is.
 
     `how`: "described" (the target's own description says the form), "asked" (the user), "found" (it explains the
-    results best); `agreement`: share of the telling inputs at which it gives the measured bits; `rounded`: share of them
-    at which the correctly rounded results are the measured bits; `alike`: other forms that explain as much.
+    results best); `agreement`: share of the telling inputs at which it gives the measured bits; `rounded`: share at
+    which the correctly rounded results are the measured bits; `alike`: other forms that explain as much.
     """
 
     model: Model
@@ -104,9 +104,13 @@ def searched(
         row = Scored(models[at], then.distance(models[at]), at)
         rows.append(row if stored is not None else _with_fitted_constants(row, then))
     best = _best(rows, target.function)[0]
-    if best.model.stored and stored is None:  # with these constants, another dtype or library may explain more
-        rows += [Scored(again := replace(model, stored=best.model.stored), then.distance(again), at)
-                 for at, model in enumerate(models) if _plain(model.form) == _plain(best.model.form)]  # fmt: skip
+    if best.model.stored and stored is None:  # with these constants, another form, dtype or library may explain more
+        rows += [
+            Scored(again := replace(model, stored=best.model.stored), then.distance(again), at)
+            for at, model in enumerate(models)
+            if model.form.function == best.model.form.function
+            and best.model.stored.keys() <= {each.text for each in constants(model.form.root)}
+        ]
     best, *equal = _best(rows, target.function)
     names = dict.fromkeys(_plain(row.model.form) for row in equal if len(row.model.stored) <= len(best.model.stored))
     return best.model, tuple(name for name in names if name != _plain(best.model.form))
@@ -173,7 +177,7 @@ def _working(dtype: str) -> list[str]:
 
 
 def _libraries(target: Target) -> list[tuple[str, ...]]:
-    """Whose building blocks it may call, by what it is: correctly rounded ones, the C library's, its arrays' library's."""
+    """Whose building blocks it may call: correctly rounded ones, the C library's, those of its arrays' library."""
     found: list[tuple[str, ...]] = [("",), ("kernels",)]
     if target.name.endswith((":onnxruntime", ":openvino")):
         found.append((target.name.rpartition(":")[2],))

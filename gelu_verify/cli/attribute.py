@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> None:
     """Take the error of TARGET apart: constants, formula, building blocks, and the rest.
 
-    TARGET is named as in run. Of a library's path the formula is known; of your own code all known formulas, constants and
-    building blocks are compared with its results, and the report says which explains them, how well, or that none does.
+    TARGET is named as in run. Of a library's path the formula is known; of your own code all known formulas, constants
+    and building blocks are compared with its results, and the report says which explains them, how well, or that none
+    does.
     The formula is evaluated exactly, then with rounded constants, then with every operation and building block
     rounded correctly, then with TARGET's own building blocks; what is still missing is the rest.
     """

@@ -30,7 +30,7 @@ _SAID = {
 def attribution_lines(record: Row) -> Iterator[str]:
     """The lines, in 84 columns of plain ASCII."""
     yield " ".join(filter(None, (record["target"], record["function"], record["dtype"], record["version"])))
-    known = record["explained"] or record["chosen"] != "found"
+    known = is_known(record)
     yield from _head(record) if known else _unexplained(record)
     yield from _errors(record)
     yield ""
@@ -67,6 +67,11 @@ def _head(record: Row) -> Iterator[str]:
     yield f"  which gives the measured bits at {same} of {record['n']:,} inputs (plan {record['plan']})"
 
 
+def is_known(record: Row) -> bool:
+    """Whether the form is more than the nearest one: said by someone, or by the results."""
+    return record["explained"] or record["chosen"] != "found"
+
+
 def explained_text(record: Row) -> str:
     """How sure it is that the target computes this formula; empty where its own description says so."""
     if record["chosen"] == "described":
@@ -95,7 +100,8 @@ def _errors(record: Row) -> Iterator[str]:
         share = text.share_text(record["rounded"])
         yield f"  results   are the correctly rounded ones at {share} of those: they tell of no formula"
     if record["computes"] != record["function"]:
-        yield f"  computes  {record['computes']}, not {record['function']}: errors below are those of {record['computes']}"
+        other = record["computes"]
+        yield f"  computes  {other}, not {record['function']}: the table has the errors as {other}"
     for row in record["errors"]:
         if row["max_ulp"] is None:
             continue

@@ -26,7 +26,7 @@ class Form:
     targets: tuple[str, ...] = ()
 
     def variants(self) -> Iterator[Form]:
-        """The same with products from the left, with a*b + c rounded once, and with both, where that is another form."""
+        """The same with products from the left, with a*b + c rounded once, with both: where that is another form."""
         left = self._changed("left", leftward)
         for form in (self, left):
             yield from filter(None, (left if form is self else None, form and form._changed("fma", contracted)))
