@@ -24,6 +24,7 @@ HEAVY = {"torch"}  # not in the plain test environment
 SECTIONS = re.findall(r"^## (.+?)(?: \((.+)\))?\n\n((?: {4}.+\n)+)", README, re.MULTILINE)
 VERDICTS = {  # target: the function that it really computes, in every dtype that its block asks for
     "python/gelu_numpy.py:gelu_tanh": "gelu_tanh",
+    "python/gelu_calls.py:gelu_scalar": "gelu",
     "c/gelu.c:gelu_f32": "gelu",
     "./libgelu.so:gelu_sigmoid_bf16": "gelu_sigmoid",
     "./libgelu.so:gelu_tanh_f64:scalar": "gelu_tanh",

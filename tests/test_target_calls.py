@@ -406,6 +406,33 @@ def test_a_package_with_a_version_of_its_own_is_hashed_where_it_is_local(tmp_pat
     assert version(tmp_path, monkeypatch, "planted_versioned:gelu") != before
 
 
+def test_a_module_without_source_and_one_of_another_package_are_imported(tmp_path, monkeypatch):
+    import py_compile
+
+    (tmp_path / "planted_space").mkdir()  # a namespace package: no __init__
+    for path in ("planted_bare.py", "planted_space/inner.py"):
+        (tmp_path / path).write_text("def gelu(x): return x\n")
+    py_compile.compile(str(tmp_path / "planted_bare.py"), str(tmp_path / "planted_bare.pyc"))
+    (tmp_path / "planted_bare.py").unlink()
+    assert version(tmp_path, monkeypatch, "planted_bare:gelu").startswith("sha256:")
+    assert version(tmp_path, monkeypatch, "planted_space.inner:gelu").startswith("sha256:")
+
+
+def test_a_function_of_a_c_library_by_ctypes(tmp_path):
+    """What it returns for float is exactly a float32, though Python makes a double of it."""
+    (tmp_path / "loaded.py").write_text(
+        "import ctypes, ctypes.util\n"
+        "m = ctypes.CDLL(ctypes.util.find_library('m'))\n"
+        "erff, erf = m.erff, m.erf\n"
+        "erff.restype, erff.argtypes = ctypes.c_float, [ctypes.c_float]\n"
+        "erf.restype, erf.argtypes = ctypes.c_double, [ctypes.c_double]\n"
+    )
+    single = chosen(f"{tmp_path}/loaded.py:erff", function="erf", dtype="float32")
+    assert single.note == "called with one Python float at a time"
+    assert verify(single, "erf", "float32", "landmarks").failure is None
+    assert chosen(f"{tmp_path}/loaded.py:erf", function="erf").dtypes == ("float64",)
+
+
 def test_which_file_runs_is_said(tmp_path, monkeypatch):
     """A module that is installed goes before a file of that name in the working folder."""
     (tmp_path / "planted_here.py").write_text("def gelu(x): return x\n")

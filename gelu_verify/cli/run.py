@@ -99,7 +99,9 @@ def run(**typed: Any) -> None:
 
     TARGET is a family (torch), one of its paths (torch.gelu), or something of yours: module:function,
     path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag";
-    `gelu-verify list` shows what is here and all ways to name a target. What is yours is judged as what its name says
+    `gelu-verify list` shows what is here and all ways to name a target. Python code that is not called as f(x) needs
+    one line that says how: --call "f(x, out=y)", --call "f(x); x" where it changes x, --call "f(dy, x)" for a gradient;
+    docs/targets.md has them all. What is yours is judged as what its name says
     (gelu_tanh_f32: gelu_tanh in float32), else as --function in --dtype. Each family, and each target that was named,
     is called in a process of its own. Measuring ends with 1 when a target failed (raised, crashed, hung ...), else with
     0 whatever errors it finds, unless --strict is given.

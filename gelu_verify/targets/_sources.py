@@ -15,7 +15,14 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from functools import cache
-from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
+from importlib.machinery import (
+    BYTECODE_SUFFIXES,
+    EXTENSION_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    SourceFileLoader,
+    SourcelessFileLoader,
+)
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -43,7 +50,8 @@ def _hook(folder: str) -> FileFinder:
     path = Path(folder or ".")
     if not path.is_dir() or not is_local(path):
         raise ImportError(f"{folder} is not for this finder")
-    return FileFinder(folder, (ExtensionFileLoader, EXTENSION_SUFFIXES), (SourceLoader, [".py"]))
+    without_source = (SourcelessFileLoader, BYTECODE_SUFFIXES)  # a .pyc beside where its source would be
+    return FileFinder(folder, (ExtensionFileLoader, EXTENSION_SUFFIXES), (SourceLoader, [".py"]), without_source)
 
 
 def is_local(path: Path) -> bool:
