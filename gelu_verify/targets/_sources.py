@@ -42,8 +42,9 @@ def import_from_source() -> None:
     """From now on, modules of folders that hold no installed packages are compiled from their source."""
     if _hook not in sys.path_hooks:
         sys.path_hooks.insert(0, _hook)
-        for folder in [folder for folder in sys.path_importer_cache if is_local(Path(folder))]:
-            del sys.path_importer_cache[folder]
+        for folder in list(sys.path_importer_cache):  # other threads import meanwhile
+            if is_local(Path(folder)):
+                sys.path_importer_cache.pop(folder, None)
 
 
 def _hook(folder: str) -> FileFinder:
