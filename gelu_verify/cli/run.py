@@ -48,9 +48,9 @@ class Request:
     array: str | None
     throughput: str
     compile: str | None
+    cflags: str | None
     call: str | None
     shape: str | None
-    cflags: str | None
     no_throughput: bool
     workers: int | None
     time_limit: float | None
@@ -80,10 +80,11 @@ class Request:
 @click.option("--array", metavar="KIND", help="What a callable is given: numpy, torch, jax, tensorflow, "
               "MODULE, scalar (one float at a time), list, array, memoryview.")  # fmt: skip
 @click.option("--compile", metavar="KIND", help="Compile a callable by torch.compile, jax.jit, tensorflow.function.")
-@click.option("--call", metavar="LINE", help="How a callable is called, where that is not 'f(x)': 'f(x, out=y)', "
-              "'f(x); x', 'f(dy, x)', 'f(x)[0]', 'grad(f)(x)', 'rounded(f(x))'; docs/targets.md.")  # fmt: skip
 @click.option("--shape", metavar="S", help="Shape of the arrays that a callable is given: '(n, 16)', '(16,)'.")
 @click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
+@click.option("--call", metavar="LINE", help="How it is called. Python, where not f(x): 'f(x, out=y)', 'f(x); x', "
+              "'f(dy, x)', 'grad(f)(x)', 'rounded(f(x))'. C, where not (x, y, n): "
+              "'void f(size_t bytes, const float *x, float *y, const void *params=NULL)'.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
@@ -149,7 +150,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             ahead = Thread(target=_prepare_what_comes, args=(len(request.targets) == 1,), daemon=True)
             ahead.start()
             named = request.targets, request.functions, request.dtypes
-            given = ("everything", "device", "array", "compile", "call", "shape", "cflags")
+            given = ("everything", "device", "array", "compile", "cflags", "call", "shape")
             options = {name: getattr(request, name) for name in given}
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
@@ -224,9 +225,9 @@ def _also(request: Request) -> str:
     words = [word for text in request.kwargs for word in ("--kwarg", text)]
     words += ["--array", request.array] if request.array else []
     words += ["--compile", request.compile] if request.compile else []
-    words += [f"--call={request.call}"] if request.call else []
-    words += [f"--shape={request.shape}"] if request.shape else []
     words += [f"--cflags={request.cflags}"] if request.cflags is not None else []
+    words += ["--call", request.call] if request.call is not None else []
+    words += ["--shape", request.shape] if request.shape is not None else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
     words += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit else []
     words += ["--memory-limit", request.memory_limit] if request.memory_limit else []

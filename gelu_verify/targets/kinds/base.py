@@ -14,9 +14,8 @@ from ...formats import DTYPES
 from ...functions import FUNCTIONS
 from ..base import Target
 
-OPTIONS = ("kwargs", "array", "compile", "call", "shape", "cflags")
-_TYPED = {"kwargs": "--kwarg", "array": "--array", "compile": "--compile", "call": "--call", "shape": "--shape"}
-_TYPED["cflags"] = "--cflags"
+OPTIONS = ("kwargs", "array", "compile", "cflags", "call", "shape")
+_TYPED = {"kwargs": "--kwarg"} | {name: f"--{name}" for name in OPTIONS[1:]}
 
 
 @dataclass(frozen=True)
@@ -28,9 +27,9 @@ class Asked:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     array: str | None = None
     compile: str | None = None
+    cflags: str | None = None
     call: str | None = None
     shape: str | None = None
-    cflags: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,9 @@ class Kind:
 
 def of_a_file(suffixes: str, *parts: str) -> re.Pattern[str]:
     """Names of a file with one of `suffixes` (a regular expression), and what may follow it: "file.c:symbol:abi"."""
-    return re.compile(rf"(?P<file>[^:]+\.(?:{suffixes}))" + "".join(rf"(?::(?P<{part}>[^:]*))?" for part in parts))
+    return re.compile(
+        rf"(?P<file>[^:]+\.(?:{suffixes}))" + "".join(rf"(?::(?P<{part}>(?:[^:]|::)*))?" for part in parts)
+    )
 
 
 def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -> UsageError | None:

@@ -15,6 +15,7 @@ from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...kernels import nvcc
 from .._buffers import output_like
 from ..base import Target
+from ._c_abi import Library
 from ._compiler import Compiler
 from .base import Asked, Kind, dtype_of, existing, function_of, of_a_file
 
@@ -108,21 +109,23 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
     called = _CALLS[call].format(symbol=symbol)
     text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
+    flags = ["-shared", "-Xcompiler", "-fPIC"]
     try:
-        built = compiler.library_around(source, text, file, asked.cflags, ["-shared", "-Xcompiler", "-fPIC"])
+        built = compiler.library(f"around_{source.name}", text, file, asked.cflags, flags)
     except UsageError as error:
         if f'identifier "{symbol}" is undefined' in str(error):
             raise UsageError(f"no function {symbol!r} in {file}") from None
         raise
     if reason := _no_device():
         raise MissingMeasurement(f"{name} compiles, but {reason}")
+    library = Library.loaded(file, built.library, built)
     target = CudaFunction(
         name=name,
         function=function_of(symbol, asked),
         dtypes=(dtype,),
         note=f"{called}, {built.how}",
-        version=built.version,
-        library=ctypes.CDLL(str(built.library)),
+        version=built.version(library.content),
+        library=library.handle,
     )
     return [target]
 
