@@ -158,6 +158,17 @@ def test_every_convention_is_called(file, path, options, note):
     assert note is None or note in target.note
 
 
+def test_some_numbers_of_a_list_are_rounded_and_others_not():
+    """Only those that the line says."""
+    target = chosen(
+        "math:erf", function="erf", dtype="float32", array="scalar", call="rounded(f(x)) if x > 1 else f(x)"
+    )
+    want = get_format("float32").parse("0.99532226501895273416")  # erf(2)
+    assert target.evaluate("float32", bits("float32", "2", "0")).tolist() == [want, 0]
+    with pytest.raises(TargetFailure, match="a double, at index 1"):
+        target.evaluate("float32", bits("float32", "2", "0.5"))
+
+
 def test_no_rounding_hides_in_a_list(file):
     for path in ("third", "listed"):
         target = chosen(f"{file}:{path}", dtype="float32", array="list", call="[v / 3 for v in x] or f(x)")

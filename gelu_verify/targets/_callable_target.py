@@ -15,7 +15,7 @@ from ._arrays import bits_of
 from ._buffers import output_like
 from ._calls import CallLine
 from ._library import LibraryTarget, Loaded
-from ._numbers import NUMBERS, numbers_bits, rounded
+from ._numbers import NUMBERS, Rounded, numbers_bits, rounded
 from ._pieces import Dimensions, Pieces, pieces_of
 
 _HINTS = {
@@ -90,6 +90,8 @@ class CallableTarget(LibraryTarget):
 
     def _bits(self, dtype: str, result: Any) -> np.ndarray:
         of_numbers = self.line is not None or self.arrays.name in NUMBERS
+        if isinstance(result, Rounded):
+            return numbers_bits(self.name, dtype, [result]).reshape(())
         if of_numbers and isinstance(result, list | tuple):
             return numbers_bits(self.name, dtype, result)
         try:

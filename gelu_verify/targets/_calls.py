@@ -40,7 +40,7 @@ class CallLine:
 
     text: str
     names: frozenset[str]
-    before: CodeType
+    before: CodeType | None
     last: CodeType
     in_place: bool
 
@@ -63,7 +63,7 @@ class CallLine:
         return cls(
             text=text.strip(),
             names=frozenset(names),
-            before=compile(ast.Module(before, []), "--call", "exec"),
+            before=compile(ast.Module(before, []), "--call", "exec") if before else None,
             last=compile(ast.Expression(last.value), "--call", "eval"),
             in_place=isinstance(last.value, ast.Name) and last.value.id == "x",
         )
@@ -77,7 +77,8 @@ class CallLine:
         names = dict(given)
         if self.in_place:
             names["x"] = copy.deepcopy(names["x"])
-        exec(self.before, names)  # the user's own command line
+        if self.before is not None:
+            exec(self.before, names)  # the user's own command line
         value = eval(self.last, names)
         return names["y"] if "y" in self.names else value
 

@@ -61,6 +61,10 @@ class BufferKind(ArrayKind):
         return dtype, np.frombuffer(array, get_format(dtype).uint)
 
 
+class Rounded(float):
+    """A double that is to be rounded once: many of them are rounded together."""
+
+
 NUMBERS: dict[str, ArrayKind] = {
     kind.name: kind
     for kind in (NumbersKind(), ScalarKind(), BufferKind("array", "array"), BufferKind("builtins", "memoryview"))
@@ -83,9 +87,11 @@ def numbers_bits(name: str, dtype: str, numbers: Sequence[Any]) -> np.ndarray:
     fmt = get_format(dtype)
     found = np.empty(len(numbers), fmt.uint)
     doubles = np.zeros(len(numbers), np.float64)
-    plain = np.zeros(len(numbers), np.bool_)
+    plain, to_round = np.zeros((2, len(numbers)), np.bool_)
     for index, number in enumerate(numbers):
-        if type(number) in (float, int, np.float64):
+        if type(number) is Rounded:
+            doubles[index], to_round[index] = number, True
+        elif type(number) in (float, int, np.float64):
             doubles[index] = _as_float(name, number, index)
             plain[index] = True
         elif isinstance(number, np.generic) or not isinstance(number, (bool, complex, str, list, tuple, type(None))):
@@ -95,7 +101,11 @@ def numbers_bits(name: str, dtype: str, numbers: Sequence[Any]) -> np.ndarray:
             found[index] = bits.reshape(())
         else:
             raise TargetFailure(f"{name} returned {type(number).__name__} at index {index} of a list", "dtype")
-    return np.where(plain, _exact(name, dtype, doubles), found)
+    if to_round.all():
+        return converted(get_format("float64"), doubles.view(np.uint64), fmt)
+    once = converted(get_format("float64"), np.where(to_round, doubles, 0).view(np.uint64), fmt)
+    exact = _exact(name, dtype, np.where(plain, doubles, 0))
+    return np.where(to_round, once, np.where(plain, exact, found))
 
 
 def _as_float(name: str, number: float, index: int) -> float:
@@ -123,8 +133,13 @@ def _exact(name: str, dtype: str, doubles: np.ndarray) -> np.ndarray:
     return bits
 
 
-def rounded(name: str, dtype: str, result: Any) -> np.ndarray:
-    """A NumPy array of `dtype`: what was returned in that dtype or a wider one, rounded once to nearest even."""
+def rounded(name: str, dtype: str, result: Any) -> np.ndarray | Rounded:
+    """A NumPy array of `dtype`: what was returned in that dtype or a wider one, rounded once to nearest even.
+
+    A number is only marked: a million of them are rounded at once.
+    """
+    if type(result) in (float, int, np.float64):
+        return Rounded(_as_float(name, result, 0))
     kinds = (*KINDS.values(), *NUMBERS.values())
     kind = next((kind for kind in kinds if kind.owns(result) and kind.name != "list"), None)
     fmt = get_format(dtype)
