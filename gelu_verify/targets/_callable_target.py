@@ -89,7 +89,7 @@ class CallableTarget(LibraryTarget):
             if each.shape != shape:
                 raise TargetFailure(f"{self.name} returned shape {each.shape} for an input of shape {shape}", "shape")
         x_bits, got = (np.concatenate(list(map(np.ravel, all_of))) for all_of in (asked, found))
-        return unfilled(get_format(dtype), x_bits, got, loaded.n)
+        return unfilled(get_format(dtype), x_bits, got, loaded.n or 0)
 
     def _bits(self, dtype: str, result: Any) -> np.ndarray:
         of_numbers = self.line is not None or self.arrays.name in NUMBERS
