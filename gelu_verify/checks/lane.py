@@ -157,8 +157,10 @@ def _lent(evidence: Evidence, x: np.ndarray, usual: np.ndarray) -> list[Differen
 
 
 def _ordinary_first(evidence: Evidence) -> tuple[np.ndarray, int]:
-    """Indices of the inputs, and how many of the first of them have results that are not x, 0 or 1: the nearest to 1 and
-    -1 first, by ratio."""
+    """Indices of the inputs, and how many of the first of them have results that are not x, 0 or 1.
+
+    Those nearest to 1 and -1, by ratio, come first.
+    """
     fmt, x = evidence.fmt, evidence.positions.x
     want = reference_bits(evidence.function.name, fmt.name, x)
     magnitude = want & fmt.uint.type(fmt.sign_mask - 1)
