@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
@@ -242,7 +243,12 @@ MUTANTS = {
         (formula("gelu_tanh_grad", tanh_form_derivative(b="0.797885")), "float32"),
     ],
     "rounding": [
-        *((rounded(f, way), d) for f in ("gelu", "silu_grad") for way in ("zero", "away", "up", "down") for d in DTYPES),
+        *(
+            (rounded(f, way), d)
+            for f in ("gelu", "silu_grad")
+            for way in ("zero", "away", "up", "down")
+            for d in DTYPES
+        ),
         *((cut_off(function, float32), "bfloat16") for function, float32 in CUT_OFF),
     ],
     "outlier": [
@@ -337,7 +343,10 @@ def test_signs_and_payloads_of_nan_are_a_convention(dtype):
         assert failing(record) == set()
         return record["findings"]["nan"]["detail"]
 
-    assert said(lambda x: fmt.uint.type(fmt.nan)) == "sign always the same, payload always the same, signalling always the same"
+    assert (
+        said(lambda x: fmt.uint.type(fmt.nan))
+        == "sign always the same, payload always the same, signalling always the same"
+    )
     assert said(lambda x: x) == "sign kept, payload kept, signalling kept"
     assert said(lambda x: x | fmt.uint.type(fmt.nan)) == "sign kept, payload kept, signalling always the same"
 
@@ -559,6 +568,55 @@ def test_the_format_inside_is_named(mutant, dtype, said):
 )
 def test_the_number_inside_is_named(mutant, dtype, said):
     assert said in judged(mutant, dtype)["findings"]["constants"]["detail"]
+
+
+SQUARE_ROOT, CUBE = math.sqrt(2 / math.pi), 0.044715
+
+
+def scaled_formula(compute, factor):
+    return lambda x: compute(x) * x.dtype.type(factor)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("form", "function"), [(tanh_form, "gelu_tanh"), (tanh_form_derivative, "gelu_tanh_grad")], ids=["", "grad"]
+)
+@pytest.mark.parametrize(
+    "off",
+    [
+        (0, 1, 0),
+        (0, 0, 1),
+        (0, 1, 1),
+        (0, 1, -1),
+        (0, 0.3, 1),
+        (0, 1, 0.3),
+        (1, 0, 0),
+        (1, 1, 0),
+        (1, 0, -1),
+        (1, -1, 1),
+    ],
+)
+def test_constants_that_are_off_together_are_each_told(form, function, dtype, off):
+    """And no other: where one alone would explain most of it, with a value that it does not have."""
+    share = np.array(off) * {"float32": 3e-5, "float64": 3e-8}[dtype]
+    half, root, cube = (value * (1 + e) for value, e in zip((0.5, SQUARE_ROOT, CUBE), share, strict=True))
+    record = judged(formula(function, scaled_formula(form(b=root, a=cube), 2 * half)), dtype)
+    detail = record["findings"]["constants"]["detail"]
+    told = dict(re.findall(r"(sqrt\(2/pi\)|0\.044715|1/2) were ([0-9.]+[0-9])", detail))
+    assert set(told) == {name for name, e in zip(("1/2", "sqrt(2/pi)", "0.044715"), off, strict=True) if e}
+    for name, value, exact in zip(
+        ("1/2", "sqrt(2/pi)", "0.044715"), (half, root, cube), (0.5, SQUARE_ROOT, CUBE), strict=True
+    ):
+        if name in told:
+            assert abs(float(told[name]) - value) < 0.03 * abs(value - exact) + 1e-9 * value
+
+
+def test_numbers_rounded_together_are_told_together():
+    """ONNX's function body casts its float32 literals: sqrt of 0.63661977236, and 0.044715."""
+    root, cube = np.sqrt(np.longdouble(np.float32(0.63661977236))), np.longdouble(np.float32(0.044715))
+    detail = judged(formula("gelu_tanh", tanh_form(b=root, a=cube)), "float64")["findings"]["constants"]["detail"]
+    assert "sqrt(2/pi) were 0.7978845447" in detail
+    assert "0.044715 were 0.044714998453855515, which is its float32" in detail
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -101,6 +101,10 @@ def test_where_ties_go_is_told():
 def test_a_formula_that_is_a_little_off_is_rounded_to_nearest(dtype, share):
     """By a factor of some 2^-p: nearly all errors have one sign, as those of results that are cut off."""
     factor = 1 + share * np.longdouble(2) ** -get_format(dtype).precision
-    for wide in ("gelu_tanh", tanh_form()), ("gelu_sigmoid", sigmoid_form()), ("gelu_tanh_grad", tanh_form_derivative()):
+    for wide in (
+        ("gelu_tanh", tanh_form()),
+        ("gelu_sigmoid", sigmoid_form()),
+        ("gelu_tanh_grad", tanh_form_derivative()),
+    ):
         record = judged(formula(wide[0], lambda x, compute=wide[1]: compute(x) * factor), dtype)
         assert record["checks"]["rounding"] != "fail"
