@@ -107,13 +107,27 @@ def sweep(
     identity = _identity(target, plan)
     try:
         table, time = _Sweep(target, function, fmt, plan, progress).run(workers or available_cores())
-        evidence = Evidence(function, fmt, target, table, plan, policy)
-        findings = {name: check.asked(evidence) for name, check in CHECKS.items()}
     except TargetFailure as failure:
         return Result({**identity, **_NOTHING, **failed(fmt, narrowed(target, fmt, failure))}, None)
-    noted = target.noted(fmt.name)
+    evidence = Evidence(function, fmt, target, table, plan, policy)
+    findings, failure = _findings(evidence)
+    noted = failure or target.noted(fmt.name)
     fault = failed(fmt, narrowed(target, fmt, noted)) if noted else NO_FAILURE
     return Result({**identity, **_measures(evidence, findings), **fault}, table, time)
+
+
+def _findings(evidence: Evidence) -> tuple[dict[str, Finding], TargetFailure | None]:
+    """What the checks found, and the first failure in a call that one of them made: it is the target's, not of what
+    that check asks."""
+    findings: dict[str, Finding] = {}
+    first: TargetFailure | None = None
+    for name, check in CHECKS.items():
+        try:
+            findings[name] = check.asked(evidence)
+        except TargetFailure as failure:
+            findings[name] = Finding("not applicable", f"a call of this check failed: {failure}")
+            first = first or failure
+    return findings, first
 
 
 def is_judged_there(target: Target, plan: Plan) -> bool:
@@ -322,6 +336,7 @@ def _identity(target: Target, plan: Plan) -> Record:
     ranges = [":".join(fmt.bits_text(fmt.from_ordinal(end)) for end in span) for span in plan.spans or ()]
     command = ["gelu-verify", "run", target.name, "--function", plan.function, "--dtype", plan.dtype]
     command += ["--plan", plan.name, "--seed", str(plan.seed)]
+    command += ["--length", str(plan.length)] if plan.length else []
     return {
         "target": target.name,
         "family": target.family,

@@ -500,15 +500,20 @@ def test_lanes_that_are_all_faithful_are_told_and_not_accused():
     assert "both faithful" in record["findings"]["lane"]["detail"]
 
 
-def test_a_length_that_fails_is_a_fault_of_the_lanes():
+def test_a_length_that_fails_is_a_failure_and_no_fault_of_the_lanes():
     def whole_vectors_only(dtype, x):
         if len(x) < 8:
             raise TargetFailure("fewer than 8 elements")
         return reference_bits("gelu", dtype, x)
 
     record = judged(target("gelu", whole_vectors_only), "float32")
-    assert failing(record) == {"lane"}
-    assert "fewer than 8" in record["findings"]["lane"]["detail"]
+    assert failing(record) == set()
+    assert record["checks"]["lane"] == "not applicable"
+    assert record["max_ulp"] <= 0.5000001
+    assert record["failure"] == (
+        "fewer than 8 elements, when it is called with 1 or 2 elements, but not with 64, whatever they are"
+    )
+    assert (record["failure_kind"], record["failure_length"]) == ("exception", 1)
 
 
 def test_where_lengths_are_compiled_no_new_ones_are_tried():

@@ -1,4 +1,4 @@
-"""NaN in, NaN out, whatever its sign and payload, and a quiet NaN stays quiet: of all inputs of the sweep and of more."""
+"""NaN in, NaN out, whatever its sign and payload, and a quiet NaN stays quiet: all that the sweep meets, and more."""
 
 from __future__ import annotations
 

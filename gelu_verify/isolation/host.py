@@ -15,7 +15,7 @@ from ..errors import TargetFailure
 from ..formats import Format
 from .channel import Channel
 from .limits import LOADING, Limits, Patience
-from .memory import Place, SharedRoom
+from .memory import Layout, Place, SharedRoom
 from .process import POLL, Child, Died
 
 
@@ -64,6 +64,7 @@ class Lane:
     child: Child
     channel: Channel
     room: SharedRoom | None = None
+    layout: Layout | None = None
     places: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def __del__(self) -> None:
@@ -72,7 +73,7 @@ class Lane:
         self.channel.close()
 
     def placed(self, fmt: Format, n: int, at_start: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Memory of n inputs and of their outputs, bits; the room grows when they do not fit."""
+        """Memory of n inputs and of their outputs, bits, for the next call; the room grows when they do not fit."""
         found = self.places.get((fmt.name, n, at_start))
         if found is None:
             room, itemsize = self.room, fmt.width // 8
@@ -87,8 +88,11 @@ class Lane:
         self.room = SharedRoom(nbytes)
         self.places.clear()
         capacity = self.room.capacity
-        base = self.child.ask(self.channel, "room", LOADING, (self.room.file,), capacity=capacity)["answer"]
-        self.child.rooms.append((base, capacity))
+        base, guard = self.child.ask(self.channel, "room", LOADING, (self.room.file,), capacity=capacity)["answer"]
+        if self.layout is not None:
+            self.child.layouts.remove(self.layout)
+        self.layout = Layout(base, guard, capacity)
+        self.child.layouts.append(self.layout)
         self.room.close_file()
         return self.room
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from .channel import Channel, Closed, text_of
 from .limits import DATA_SLACK
-from .memory import PAGE
+from .memory import PAGE, Layout
 from .printed import SIZE
 
 _DRIVERS = ("libcuda.so", "libamdhip64.so")  # of devices, as /proc names what is mapped
@@ -99,7 +99,7 @@ class Child:
         self._death: Death | None = None
         self.channels: set[Channel] = {self.control}
         self.served: set[Any] = set()  # the targets that it called
-        self.rooms: list[tuple[int, int]] = []  # address there and capacity of what it shares
+        self.layouts: list[Layout] = []  # of what it shares
 
     @property
     def pid(self) -> int:
