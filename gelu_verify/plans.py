@@ -94,6 +94,11 @@ class Plan:
     dense: bool = False
     length: int | None = None  # of every call, where that is given
 
+    @property
+    def stress(self) -> bool:
+        """Whether the target is also called very often, at very many lengths and from many threads."""
+        return self.name == "stress"
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -267,6 +272,12 @@ def strata(function: Function, fmt: Format, seed: int) -> Inputs:
     ]
     explicit = _filled(rng, function, fmt, base, CHUNKS[fmt.width])
     return Inputs(explicit=explicit, chunk=CHUNKS[fmt.width], dense=True)
+
+
+@_plan
+def stress(function: Function, fmt: Format, seed: int) -> Inputs:
+    """Default, then half a million equal calls, a thousand lengths up to 2^24 and eight threads: two minutes each."""
+    return default(function, fmt, seed)
 
 
 @_plan

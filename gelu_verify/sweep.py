@@ -20,7 +20,8 @@ import numpy as np
 
 from .bucket_table import HIST_EDGES, NOISE, SUM_SCALE, Facts, Pieces, Table, finish, merge
 from .checks import CHECKS, Evidence, Finding, Policy
-from .errors import TargetFailure
+from .checks._unrepeated import without_unrepeated
+from .errors import TargetFailure, Unanswered
 from .formats import Format, get_format, is_finite, is_negative, ordinals
 from .functions import Function, get_function
 from .narrowing import NO_FAILURE, failed, narrowed
@@ -109,9 +110,9 @@ def sweep(
         table, time = _Sweep(target, function, fmt, plan, progress).run(workers or available_cores())
     except TargetFailure as failure:
         return Result({**identity, **_NOTHING, **failed(fmt, narrowed(target, fmt, failure))}, None)
-    evidence = Evidence(function, fmt, target, table, plan, policy)
-    findings, failure = _findings(evidence)
-    noted = failure or target.noted(fmt.name)
+    evidence = Evidence(function, fmt, target, table, plan, policy, progress or (lambda inputs: None))
+    findings, failed_later = _findings(evidence)
+    noted = failed_later or target.noted(fmt.name)
     fault = failed(fmt, narrowed(target, fmt, noted)) if noted else NO_FAILURE
     return Result({**identity, **_measures(evidence, findings), **fault}, table, time)
 
@@ -127,7 +128,10 @@ def _findings(evidence: Evidence) -> tuple[dict[str, Finding], TargetFailure | N
         except TargetFailure as failure:
             findings[name] = Finding("not applicable", f"a call of this check failed: {failure}")
             first = first or failure
-    return findings, first
+    try:
+        return without_unrepeated(evidence, findings), first
+    except TargetFailure as failed_again:
+        return findings, first or (None if isinstance(failed_again, Unanswered) else failed_again)
 
 
 def is_judged_there(target: Target, plan: Plan) -> bool:

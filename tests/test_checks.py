@@ -31,7 +31,7 @@ from mutants import (
     where,
 )
 
-from gelu_verify.checks import CHECKS
+from gelu_verify.checks import CHECKS, _endurance, lengths
 from gelu_verify.checks.nan import is_quiet
 from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_nan, is_negative, ordinals
@@ -49,6 +49,17 @@ def judged(mutant, dtype="float16", plan=None, policy="limit"):
 
 def _erf(x):
     return np.vectorize(math.erf, otypes=[np.float32])(x)
+
+
+def leaking(nbytes):
+    """Every call keeps so many bytes."""
+    kept = []
+    return lambda dtype, x, y: kept.append(np.ones(nbytes, np.uint8)) or y
+
+
+def at_length(length, floats):
+    """Calls of that length are off."""
+    return lambda dtype, x, y: np.where((len(x) == length) & (y > 9), y + y.dtype.type(floats), y)
 
 
 def positive_nan_lost(dtype, x, y):
@@ -251,6 +262,8 @@ MUTANTS = {
         ),
         *((cut_off(function, float32), "bfloat16") for function, float32 in CUT_OFF),
     ],
+    "growth": [(faulty("relu", leaking(1 << 20)), "float32")],
+    "lengths": [(faulty("relu", at_length(1000, 3)), "float16"), (faulty("relu", at_length(1100, 3)), "float64")],
     "outlier": [
         *((faulty("gelu", moved(value, by)), d) for value in (1.0, -4.0) for by in (2, -100) for d in DTYPES[:2]),
         (faulty("gelu", moved(-2.5, 300)), "float32"),
@@ -274,12 +287,16 @@ def test_every_check_has_a_mutant():
         for k, (mutant, dtype) in enumerate(cases)
     ],
 )
-def test_a_planted_fault_is_caught(check, mutant, dtype):
-    record = judged(mutant, dtype)
+def test_a_planted_fault_is_caught(check, mutant, dtype, monkeypatch):
+    monkeypatch.setattr(_endurance, "BATCHES", (5,) * 20)
+    monkeypatch.setattr(lengths, "LARGE", ())
+    record = judged(mutant, dtype, "stress" if check in ("growth", "lengths") else None)
     assert record["checks"][check] == "fail"
     finding, fmt = record["findings"][check], get_format(dtype)
     assert finding["detail"]
     assert "\n" not in finding["detail"]
+    if check == "growth":  # of calls, whatever the input
+        return
     assert {len(finding[key]) for key in ("x_bits", "got_bits", "want_bits")} == {2 + fmt.width // 4}
     if check != "monotone":  # of two neighbours the other one may be wrong
         assert finding["got_bits"] != finding["want_bits"]
@@ -370,6 +387,7 @@ def test_not_applicable_is_said():
     assert judged(correct("erf"))["checks"] | {"monotone": "pass"} == {
         **dict.fromkeys(CHECKS, "pass"),
         **dict.fromkeys(("half_slope", "tail_zero", "variant", "gradient_variant", "constants"), "not applicable"),
+        **dict.fromkeys(("growth", "lengths"), "not applicable"),
     }
     assert judged(correct("gelu_grad"))["checks"]["sign"] == "not applicable"
     assert judged(correct("exp"))["checks"]["range"] == "pass"  # never negative

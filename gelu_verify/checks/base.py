@@ -16,6 +16,7 @@ from ..functions import Function
 from ..plans import Plan
 from ..reference import judge
 from ._dense import Dense, dense_bits
+from ._endurance import Endurance
 from ._positions import Positions
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Evidence:
     table: Table
     plan: Plan
     policy: Policy = "limit"
+    progress: Callable[[int], object] = lambda calls: None
 
     def probe(self, x_bits: Sequence[int] | np.ndarray) -> np.ndarray:
         """Results at fixed inputs, bits in, bits out: what the sweep saw, or a call where the plan lacks one."""
@@ -84,6 +86,11 @@ class Evidence:
     def positions(self) -> Positions:
         """Answers to the same inputs at many places of one call."""
         return Positions.of(self)
+
+    @cached_property
+    def endurance(self) -> Endurance:
+        """What very many calls in a row showed; of plan stress."""
+        return Endurance.of(self)
 
     @cached_property
     def dense(self) -> Dense:

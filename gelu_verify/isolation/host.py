@@ -85,16 +85,19 @@ class Lane:
         return found
 
     def _grown(self, nbytes: int) -> SharedRoom:
-        self.room = SharedRoom(nbytes)
+        room = SharedRoom(nbytes)
+        reply = self.child.ask(self.channel, "room", LOADING, (room.file,), capacity=room.capacity)
+        room.close_file()
+        if "failure" in reply:
+            raise Died(self.child.exhausted(reply["failure"]), True)
+        self.room = room
         self.places.clear()
-        capacity = self.room.capacity
-        base, guard = self.child.ask(self.channel, "room", LOADING, (self.room.file,), capacity=capacity)["answer"]
         if self.layout is not None:
             self.child.layouts.remove(self.layout)
-        self.layout = Layout(base, guard, capacity)
+        base, guard = reply["answer"]
+        self.layout = Layout(base, guard, room.capacity)
         self.child.layouts.append(self.layout)
-        self.room.close_file()
-        return self.room
+        return room
 
     def ask(self, name: str, seconds: float, **arguments: Any) -> dict[str, Any]:
         """The reply to one question; raises Died."""
@@ -185,6 +188,11 @@ class Host:
             if self._child is child:
                 self._child = None
             child.close()
+
+    def restart(self) -> None:
+        """End the child while nobody has it called: the next question goes to a fresh one."""
+        if self._child is not None:
+            self.discard(self._child)
 
     def close(self) -> None:
         """End the child; who still waits for an answer is told so, and who waits for it to load too: no lock."""

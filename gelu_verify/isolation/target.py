@@ -66,6 +66,11 @@ class IsolatedTarget(Target):
         notes = self.host.case(self.key, self.index, dtype).notes
         return notes.pop(min(notes)) if notes else None
 
+    def fresh(self) -> bool:
+        with self.alone():
+            self.host.restart()
+        return True
+
     def alone(self) -> AbstractContextManager:
         return self.host.turns.alone()
 
