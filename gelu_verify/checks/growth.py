@@ -38,4 +38,4 @@ def _growth(calls: np.ndarray, held: np.ndarray, least: int) -> float | None:
     return total / span if (np.diff(ends) >= EVEN * total / PARTS).all() else None
 
 
-CHECK = Check("growth", "leaks: a context, a buffer or a file for every call (onnxruntime#2270, torch threads)", run)
+CHECK = Check("growth", "a buffer, a file or a thread is kept for every call", run)
