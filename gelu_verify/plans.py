@@ -14,11 +14,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from hashlib import sha256
 from zlib import crc32
 
 import numpy as np
 
+from .environment import in_default_environment
 from .errors import UsageError, one_of
 from .formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
 from .functions import Function, get_function
@@ -33,6 +35,7 @@ TEETH = 8  # inputs of a comb come from that many places in turn
 SIZES = {16: 1 << 16, 32: 1 << 18, 64: 1 << 16}  # inputs of a strata plan, by width
 CHUNKS = {8: 1 << 15, 16: 1 << 15, 32: 1 << 16, 64: 1 << 15}  # inputs of one of its chunks
 QUICK = 1 << 14
+EQUAL_CALLS = 500_000  # of plan stress
 LONGEST, MOST_CALLS = 1 << 26, 1 << 20  # inputs of a call, and calls, where users say how long these are
 WINDOWS = {16: 16, 32: 128, 64: 32}  # neighbours on each side of a landmark
 
@@ -99,6 +102,20 @@ class Plan:
         """Whether the target is also called very often, at very many lengths and from many threads."""
         return self.name == "stress"
 
+    @property
+    def work(self) -> int:
+        """Inputs, and equal calls, for who shows how far it is."""
+        return self.size + (EQUAL_CALLS if self.stress else 0)
+
+    @cached_property
+    def inputs_sha256(self) -> str:
+        """Digest of the inputs: a plan of the same name and seed may choose others in another version."""
+        told = sha256()
+        for chunk in self.chunks if self.spans is None and not self.exhaustive else ():
+            told.update(chunk.x_bits().astype(get_format(self.dtype).uint.newbyteorder("<")).tobytes())
+        told.update(repr((self.dtype, self.size, self.spans)).encode())
+        return told.hexdigest()
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -126,6 +143,7 @@ def get_plan(name: str) -> Chooser:
     return PLANS[name]
 
 
+@in_default_environment
 def make_plan(
     name: str,
     function: str,

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..environment import in_default_environment
 from ..errors import TargetFailure
 from ..formats import get_format, is_nan
+from ..plans import EQUAL_CALLS
 from ..points import position_bits
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from .base import Evidence
 
 BATCHES = (100,) * 10 + (1000,) * 9 + (10_000,) * 49  # calls: half a million
-CALLS = sum(BATCHES)
+assert sum(BATCHES) == EQUAL_CALLS
 SECONDS = 60.0  # after which no more calls in a row are made; what was reached is told
 TURNS = (257, 1, 16, 1000)  # inputs of the calls, in turn
 THREADS, EACH = 8, 2000  # threads at once, and calls of each
@@ -42,7 +44,7 @@ class Endurance:
     def of(cls, evidence: Evidence) -> Endurance:
         """Calls in a fresh process, where the target has one of its own."""
         seen, end, done = cls(), monotonic() + SECONDS, 0
-        asked = evidence.function.name, evidence.fmt.name, _lengths(evidence)
+        asked = evidence.fmt.name, evidence.function.name, _lengths(evidence)
         with evidence.target.alone():
             evidence.target.fresh()
             for count in BATCHES:
@@ -80,8 +82,9 @@ def _after(failure: TargetFailure, done: int, count: int) -> TargetFailure:
 _answers: dict[tuple[str, str, int], np.ndarray] = {}
 
 
+@in_default_environment
 def calls_in_a_row(
-    target: Target, function: str, dtype: str, lengths: list[int], first: int, count: int
+    target: Target, dtype: str, function: str, lengths: list[int], first: int, count: int
 ) -> dict[str, Any]:
     """Calls `first` and so on with the same inputs of each length in turn: how many did not answer as the first of
     that length did, the first of them, and what the process holds after."""
@@ -91,7 +94,7 @@ def calls_in_a_row(
         turn = call % len(x)
         key = target.name, dtype, lengths[turn]
         got, _ = target.timed(dtype, x[turn])
-        if call < len(x):
+        if call < len(x) or key not in _answers:  # the first of its length in this process
             _answers[key] = got.copy()
         elif not np.array_equal(got, _answers[key]):
             places = _differ(dtype, got, _answers[key])
@@ -102,7 +105,8 @@ def calls_in_a_row(
     return {"different": different, "first": shown, "held": held()}
 
 
-def calls_at_once(target: Target, function: str, dtype: str) -> dict[str, Any]:
+@in_default_environment
+def calls_at_once(target: Target, dtype: str, function: str) -> dict[str, Any]:
     """Equal calls on several threads, each with an order of its own, against one call alone."""
     cycle = position_bits(function, dtype)
     inputs = [np.roll(cycle, 31 * k) for k in range(THREADS)]

@@ -11,7 +11,16 @@ from ..formats import is_nan
 from .base import Evidence, Finding
 
 FACTS = ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_lost", "nan_signals")
-FOUND_BY = ("finite", "monotone", "nan", "outlier", "range", "sign", "tail_zero")  # checks that look at the sweep
+FOUND_BY = (
+    "finite",
+    "lane",
+    "monotone",
+    "nan",
+    "outlier",
+    "range",
+    "sign",
+    "tail_zero",
+)  # checks that look at the sweep
 
 
 def without_unrepeated(evidence: Evidence, findings: Mapping[str, Finding]) -> dict[str, Finding]:

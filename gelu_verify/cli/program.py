@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from ..environment import in_default_environment
 from ..errors import GeluVerifyError, MissingMeasurement, ResultsError, UsageError
 
 OVER_BUDGET = 1  # or, with --strict, a failed check; also an error of ours that is none of the below
@@ -81,6 +82,7 @@ class Program(click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         sys.exit(self._guarded(list(sys.argv[1:] if args is None else args)))
 
+    @in_default_environment
     def _guarded(self, args: list[str]) -> int:
         try:
             with _noting_interrupts(), self.make_context("gelu-verify", args) as context:

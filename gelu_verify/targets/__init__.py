@@ -19,6 +19,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from ..environment import in_default_environment
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..formats import DTYPES
 from ..functions import get_function
@@ -35,6 +36,7 @@ _NO_FAMILY = ("base", "callables", "kinds")
 ON_REQUEST = "only when it is named, or with --all"
 
 
+@in_default_environment
 def families() -> list[str]:
     """Names of the target families, present or absent, sorted."""
     return sorted(_modules())
@@ -51,6 +53,7 @@ def _modules() -> dict[str, str]:
     return {name.rstrip("_"): name for name in names if name not in _NO_FAMILY and not name.startswith("_")}
 
 
+@in_default_environment
 def find(
     families: Collection[str] | None = None,
     everything: bool = False,
@@ -135,6 +138,7 @@ def _discovered(module: str, function: str | None, dtype: str | None) -> tuple[t
     return found, "" if found or function or dtype else "it is there, but none of its paths gives an answer"
 
 
+@in_default_environment
 def select(
     names: Sequence[str],
     *,
@@ -144,6 +148,7 @@ def select(
     array: str | None = None,
     compile: str | None = None,
     cflags: str | None = None,
+    call: str | None = None,
     everything: bool = False,
     device: str | None = None,
     find: Finder = find,
@@ -160,6 +165,7 @@ def select(
     dtype : keep what computes in this dtype, and that dtype only
     kwargs, array, compile : keyword arguments, array kind and compiler for Python callables
     cflags : flags for the compiler of a source file
+    call : prototype by which a C function is called, see docs/targets.md
     everything : where `names` is empty, families on request too
     device : "cpu", "cuda": where `names` is empty, only families that run there; else, each name's family must
     find, load : what finds families and loads what a user named; here, or in processes of their own
@@ -177,7 +183,7 @@ def select(
         get_function(function)
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
-    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags)
+    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call)
     kind = {name: kind_of(name) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import re
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...kernels import nvcc
 from .._buffers import output_like
 from ..base import Target
+from ._c_abi import Library
 from ._compiler import Compiler
 from .base import Asked, Kind, dtype_of, existing, function_of, of_a_file
 
@@ -56,15 +58,20 @@ extern "C" const char *gelu_verify_call(void *memory, size_t n)
 
 extern "C" const char *gelu_verify_store(void *memory, void *to, size_t n)
 {{
-    cudaError_t error = cudaMemcpy(to, ({T} *)memory + n, n * sizeof({T}), cudaMemcpyDeviceToHost);
-    cudaError_t freed = cudaFree(memory);
-    return why(error == cudaSuccess ? freed : error);
+    return why(cudaMemcpy(to, ({T} *)memory + n, n * sizeof({T}), cudaMemcpyDeviceToHost));
+}}
+
+extern "C" const char *gelu_verify_free(void *memory, size_t n)
+{{
+    (void)n;
+    return why(cudaFree(memory));
 }}
 """
 
 
-class Loaded(NamedTuple):
-    """Device memory with the input and room for the output, and their number of values."""
+@dataclass(frozen=True)
+class Loaded:
+    """Device memory with the input and room for the output, and their number of values; freed with this."""
 
     memory: ctypes.c_void_p
     x_bits: np.ndarray
@@ -79,7 +86,9 @@ class CudaFunction(Target):
     def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
         memory = ctypes.c_void_p()
         self._ask("load", ctypes.c_void_p(x_bits.ctypes.data), ctypes.byref(memory), x_bits.size)
-        return Loaded(memory, x_bits)
+        loaded = Loaded(memory, x_bits)
+        weakref.finalize(loaded, self._ask, "free", memory, x_bits.size).atexit = False
+        return loaded
 
     def call(self, loaded: Loaded) -> None:
         self._ask("call", loaded.memory, loaded.x_bits.size)
@@ -108,21 +117,23 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
     called = _CALLS[call].format(symbol=symbol)
     text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
+    flags = ["-shared", "-Xcompiler", "-fPIC"]
     try:
-        built = compiler.library_around(source, text, file, asked.cflags, ["-shared", "-Xcompiler", "-fPIC"])
+        built = compiler.library(f"around_{source.name}", text, file, asked.cflags, flags)
     except UsageError as error:
         if f'identifier "{symbol}" is undefined' in str(error):
             raise UsageError(f"no function {symbol!r} in {file}") from None
         raise
     if reason := _no_device():
         raise MissingMeasurement(f"{name} compiles, but {reason}")
+    library = Library.loaded(file, built.library, built)
     target = CudaFunction(
         name=name,
         function=function_of(symbol, asked),
         dtypes=(dtype,),
         note=f"{called}, {built.how}",
-        version=built.version,
-        library=ctypes.CDLL(str(built.library)),
+        version=built.version(library.content),
+        library=library.handle,
     )
     return [target]
 
