@@ -33,12 +33,9 @@ def run(evidence: Evidence) -> Finding:
     seen = evidence.positions
     if seen.differ(seen.first, seen.again).any():
         return Finding("not applicable", "equal calls differ: see repeatable")
-    try:
-        for each in _calls(evidence):
-            evidence.others.differences.extend(each)
-        evidence.others.differences.extend(_asked_again(evidence))
-    except TargetFailure as failure:
-        return Finding("fail", f"it answers calls of one length, not of another: {failure}")
+    for each in _calls(evidence):
+        evidence.others.differences.extend(each)
+    evidence.others.differences.extend(_asked_again(evidence))
     found = TwoAnswers.judged(evidence)
     if found is None:
         return Finding("pass", _not_tried(evidence))
@@ -115,7 +112,11 @@ def _in_short_calls(evidence: Evidence) -> Iterator[list[Differences]]:
     order, ordinary = _ordinary_first(evidence)
     x, usual, most = seen.x[order], seen.usual[order], f"at most indices of a call of {len(seen.first)}"
     with evidence.listening():
-        text = evidence.target.apply(short_calls.answered, fmt.name, x.tolist(), ordinary)
+        try:
+            text = evidence.target.apply(short_calls.answered, fmt.name, x.tolist(), ordinary)
+        except TargetFailure:
+            _which_length(evidence, x)
+            raise
     got = short_calls.unpacked(fmt.name, text)
     calls, inputs, ends = short_calls.schedule(fmt.width // 8, len(x), ordinary)
     bad = np.flatnonzero(differ(fmt, usual[inputs], got))
@@ -127,6 +128,12 @@ def _in_short_calls(evidence: Evidence) -> Iterator[list[Differences]]:
         part = twice[start : start + n]
         yield _lent(evidence, x[part], usual[part])
         start = (start + n) % ordinary
+
+
+def _which_length(evidence: Evidence, x: np.ndarray) -> None:
+    """Raise the failure of one short call, which says with which inputs, where one fails by itself."""
+    for n in range(1, short_calls.LENGTHS + 1):
+        evidence.lent(x[:n].copy())
 
 
 def _of_few_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
@@ -152,7 +159,7 @@ def _of_other_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
 def _lent(evidence: Evidence, x: np.ndarray, usual: np.ndarray) -> list[Differences]:
     """One call with inputs where they lie."""
     with evidence.listening():
-        got, _ = evidence.target.timed(evidence.fmt.name, x)
+        got = evidence.lent(x)
     return differences(evidence.fmt, x, usual, got, ("at most indices", f"at index {{}} in a call of {len(x)}"))
 
 

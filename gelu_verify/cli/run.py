@@ -38,6 +38,7 @@ class Request:
     plan: str
     seed: int
     ranges: tuple[str, ...]
+    length: int | None
     device: str | None
     out: Path | None
     record: Path | None
@@ -69,6 +70,7 @@ class Request:
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or A alone; may repeat.")
+@click.option("--length", type=click.IntRange(1), metavar="N", help="Inputs of every call of the sweep.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder; default reports/TIME.")
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Also keep the run in DIR, small enough to be committed: data/runs.")  # fmt: skip
@@ -155,7 +157,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
         found = _affordable(found, request)
-        plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
+        plans = [job.plan(request.plan, request.seed, request.ranges, request.length) for job in found]
         timed = request.throughput != "none" and not request.no_throughput
         pairs = Comparisons()
         sizes = timed and request.throughput == "full"
