@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import MissingMeasurement, ResultsError, UsageError
+from .folders import replace_file
 from .resources import resource
 
 SCHEMA = 1
@@ -184,10 +185,8 @@ def budgets_text(budgets: Budgets, command: str) -> str:
 
 def write_budgets(path: Path, budgets: Budgets, command: str) -> None:
     """Replace the file at once, never half written; ResultsError when that is not possible."""
-    partial = path.with_name(path.name + ".partial")
     try:
-        partial.write_text(budgets_text(budgets, command), encoding="utf-8")
-        partial.replace(path)
+        replace_file(path, budgets_text(budgets, command).encode())
     except OSError as error:
         raise ResultsError(f"cannot write {path}: {error.strerror}") from error
 

@@ -9,6 +9,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from ..errors import ResultsError
+from ..folders import replace_file
 from . import text
 
 HERE = Path(__file__).parent
@@ -46,16 +47,8 @@ def replace_files(texts: dict[str, str], out: Path) -> list[Path]:
     """Write the texts into `out`; each file is replaced at once, never half written."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        return [_replace(out / name, content) for name, content in texts.items()]
+        for name, content in texts.items():
+            replace_file(out / name, content.encode())
+        return [out / name for name in texts]
     except OSError as error:
         raise ResultsError(f"cannot write the report to {out}: {error.strerror or error}") from error
-
-
-def _replace(path: Path, content: str) -> Path:
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(content, encoding="utf-8", newline="\n")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return path
