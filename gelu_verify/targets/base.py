@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -14,8 +14,10 @@ import numpy as np
 from .. import device_faults
 from ..errors import TargetFailure
 from ..formats import Format, get_format
+from ._buffers import kept
 
 Answer = TypeVar("Answer")
+SHORT = 1 << 13  # values of a result that is looked at twice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +40,7 @@ class Target(ABC):
     safe_in_threads: bool = False
     compiles_per_length: bool = False
     judged_there: bool = False
+    fresh_results: ClassVar[bool] = False  # `load` makes the memory of the result anew for each call
     seals_inputs: ClassVar[bool] = False  # what it is lent it cannot change: the memory is read-only for it
 
     @property
@@ -76,7 +79,8 @@ class Target(ABC):
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         """As `evaluate`, with the seconds that `call` took; the inputs are lent, and the lender looks at them after.
 
-        The answer may lie in memory that the next call, in the same thread, writes to.
+        The answer is a copy where the implementation may still write to what it returned. Of a target that is not in
+        this process, it lies in memory that the next call in the same thread writes to.
         """
         try:
             loaded = self.load(dtype, x_bits)
@@ -101,7 +105,11 @@ class Target(ABC):
             raise TargetFailure(message, "shape")
         if y_bits.dtype != get_format(dtype).uint:
             raise TargetFailure(f"{self.name} returned {y_bits.dtype} where {dtype} was expected", "dtype")
-        return y_bits, seconds
+        if self.fresh_results:
+            return y_bits, seconds
+        copied = kept(y_bits)
+        self.check_settled(y_bits, copied)
+        return copied, seconds
 
     def _raised(self, error: BaseException, kind: str) -> TargetFailure:
         return TargetFailure(f"{self.name} raised {type(error).__name__}: {first_line(error)}", kind)
@@ -128,6 +136,19 @@ class Target(ABC):
     def alone(self) -> AbstractContextManager:
         """While nobody else has it called where it lives."""
         return nullcontext()
+
+    def check_settled(self, returned: np.ndarray, copied: np.ndarray) -> None:
+        """TargetFailure where a result is no longer what it was when it was copied: a thread still writes to it.
+
+        Only short results are looked at, after another thread had the chance to run.
+        """
+        if copied is returned or len(copied) > SHORT:
+            return
+        sleep(0)
+        if not np.array_equal(returned, copied):
+            where = int(np.flatnonzero(returned != copied)[0])
+            message = f"{self.name} changed its result at index {where} after it had returned it"
+            raise TargetFailure(message, "nondeterministic")
 
     def check_unchanged(self, fmt: Format, asked: np.ndarray, lent: np.ndarray) -> None:
         """TargetFailure where inputs that were lent are no longer those that were asked for."""
