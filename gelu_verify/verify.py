@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import UsageError, one_of
 from .formats import DTYPES
 from .functions import get_function
+from .interrupts import noting_interrupts
 from .isolation import Hosts, supported
 from .plans import make_plan
 from .sweep import Result, sweep
@@ -124,11 +125,13 @@ def verify(
     0.0
     """
     chosen = make_plan(plan, function, dtype, seed)
-    if not (isinstance(target, str) and supported() if isolate is None else isolate):
-        return sweep(_one(target, function, dtype, select), chosen, workers=workers)
-    if not supported():
+    isolated = isinstance(target, str) and supported() if isolate is None else isolate
+    if isolated and not supported():
         raise UsageError("isolate: this system cannot isolate a target (Linux can); say isolate=False")
-    with Hosts() as hosts:
+    if not isolated:
+        with noting_interrupts():
+            return sweep(_one(target, function, dtype, select), chosen, workers=workers)
+    with noting_interrupts(), Hosts() as hosts:
         return sweep(_one(_name(target), function, dtype, hosts.select), chosen, workers=workers)
 
 

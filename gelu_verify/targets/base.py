@@ -12,8 +12,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from .. import device_faults
-from ..errors import TargetFailure
+from ..errors import TargetFailure, message_of
 from ..formats import Format, get_format
+from ..interrupts import is_from_user
 from ._buffers import kept
 
 Answer = TypeVar("Answer")
@@ -89,17 +90,15 @@ class Target(ABC):
             seconds = perf_counter() - start
         except TargetFailure:
             raise
-        except MemoryError as error:
-            raise self._raised(error, "memory") from error
-        except (Exception, SystemExit) as error:  # someone else's code: whatever it raises is a result
-            raise self._raised(error, device_faults.kind_of(str(error)) or "exception") from error
+        except BaseException as error:  # someone else's code: whatever it raises is a result
+            raise self._raised(error) from error
         try:
             y_bits = np.asarray(self.store(dtype, loaded, result))
         except TargetFailure as failure:
             failure.kind = failure.kind or "dtype"
             raise
-        except (Exception, SystemExit) as error:  # arrays are someone else's code as well
-            raise self._raised(error, device_faults.kind_of(str(error)) or "exception") from error
+        except BaseException as error:  # arrays are someone else's code as well
+            raise self._raised(error) from error
         if y_bits.shape != x_bits.shape:
             message = f"{self.name} returned shape {y_bits.shape} for an input of shape {x_bits.shape}"
             raise TargetFailure(message, "shape")
@@ -111,7 +110,11 @@ class Target(ABC):
         self.check_settled(y_bits, copied)
         return copied, seconds
 
-    def _raised(self, error: BaseException, kind: str) -> TargetFailure:
+    def _raised(self, error: BaseException) -> TargetFailure:
+        """What it raised as its failure; Ctrl-C by the user is none."""
+        if is_from_user(error):
+            raise error
+        kind = "memory" if isinstance(error, MemoryError) else device_faults.kind_of(message_of(error)) or "exception"
         return TargetFailure(f"{self.name} raised {type(error).__name__}: {first_line(error)}", kind)
 
     def room(self, dtype: str, n: int) -> np.ndarray:
@@ -162,7 +165,7 @@ class Target(ABC):
 
 def first_line(error: BaseException) -> str:
     """First line of an exception's message, of bounded length."""
-    return (str(error).strip().splitlines() or ["(no message)"])[0][:300]
+    return (message_of(error).strip().splitlines() or ["(no message)"])[0][:300]
 
 
 def described(target: Target) -> dict[str, Any]:

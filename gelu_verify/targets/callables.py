@@ -18,6 +18,7 @@ from typing import Any
 
 from ..errors import TargetUnavailable, UsageError
 from ..formats import DTYPES
+from ..interrupts import is_from_user
 from ._arrays import ArrayKind, compilers, get_kind, kind_of_module
 from ._library import LibraryTarget, framework, ordinary_numbers, quiet
 from .base import first_line
@@ -121,8 +122,10 @@ def _load_file(path: Path) -> ModuleType:
     try:
         with quiet():
             spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # the user's code: whatever it raises is named
+    except BaseException as error:  # the user's code: whatever it raises is named
         del sys.modules[name]
+        if is_from_user(error):
+            raise
         raise _not_imported(str(path), error) from error
     return module
 
@@ -136,7 +139,9 @@ def _import(source: str) -> ModuleType:
         if error.name and (source == error.name or source.startswith(f"{error.name}.")):
             raise UsageError(f"no module named {error.name!r} (a file is given as path/file.py:function)") from None
         raise _not_imported(f"module {source!r}", error) from error
-    except (Exception, SystemExit) as error:  # the user's code: whatever it raises is named
+    except BaseException as error:  # the user's code: whatever it raises is named
+        if is_from_user(error):
+            raise
         raise _not_imported(f"module {source!r}", error) from error
 
 
@@ -176,7 +181,9 @@ def _takes(target: LibraryTarget, dtype: str) -> bool:
     """Whether it returns at all; what it returns is judged by the sweep."""
     try:
         target.call(target.load(dtype, ordinary_numbers(dtype)))
-    except (Exception, SystemExit):  # noqa: BLE001 - someone else's code; the sweep shows what it raises
+    except BaseException as error:  # noqa: BLE001 - someone else's code; the sweep shows what it raises
+        if is_from_user(error):
+            raise
         return False
     return True
 
