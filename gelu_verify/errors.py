@@ -76,7 +76,8 @@ def printable(text: str) -> str:
         return text
     from unicodedata import category
 
-    return "".join(each if category(each)[0] != "C" and each not in "\u2028\u2029" else ascii(each)[1:-1] for each in text)
+    kept = (category(each)[0] != "C" and each not in "\u2028\u2029" for each in text)
+    return "".join(each if keep else ascii(each)[1:-1] for each, keep in zip(text, kept, strict=True))
 
 
 def one_of(kind: str, name: str, accepted: list[str]) -> UsageError:

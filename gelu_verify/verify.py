@@ -13,6 +13,7 @@ from .formats import DTYPES
 from .functions import get_function
 from .interrupts import noting_interrupts
 from .isolation import Hosts, supported
+from .numbers import MOST_WORKERS, whole
 from .plans import make_plan
 from .sweep import Result, sweep
 from .targets import Target, select
@@ -105,7 +106,7 @@ def verify(
     target : a callable on 1-D arrays, the name of one target ("torch.gelu", "module:function"), or a Target
     function, dtype, plan : names, see `gelu-verify list`
     seed : of the plan's inputs
-    workers : threads; default all cores
+    workers : threads, up to 1024; default all cores
     isolate : call it in a process of its own, so that a crash is a result. Default: where `target` is a name. A
         callable can be isolated when a fresh process can import it by its module and name
 
@@ -125,6 +126,7 @@ def verify(
     0.0
     """
     chosen = make_plan(plan, function, dtype, seed)
+    workers = None if workers is None else whole("workers", workers, 1, MOST_WORKERS)
     isolated = isinstance(target, str) and supported() if isolate is None else isolate
     if isolated and not supported():
         raise UsageError("isolate: this system cannot isolate a target (Linux can); say isolate=False")

@@ -92,14 +92,13 @@ def test_ctrl_c_is_none_and_interrupts(workers):
     before = signal.getsignal(signal.SIGINT)
 
     def slow(x):
-        time.sleep(0.05)
+        time.sleep(0.3)
         return np.maximum(x, 0)
 
     timer = threading.Timer(0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        for _ in range(1000):
-            verify(slow, "relu", "float32", "strata", workers=workers)
+        verify(slow, "relu", "float32", "strata", workers=workers)
     timer.join()
     assert not interrupted.is_set()
     assert signal.getsignal(signal.SIGINT) is before

@@ -1,4 +1,4 @@
-"""A function may answer in memory that it uses again: it is judged by what it answered, not by what lies there later."""
+"""A function may answer in memory that it uses again: judged is what it answered, not what lies there later."""
 
 import dataclasses
 import threading
@@ -120,7 +120,9 @@ def test_one_value_for_all():
     assert "lane" not in result.failed_checks
 
 
-def test_an_input_that_is_changed_at_the_next_call_is_found_or_harms_nobody(before=[]):  # noqa: B006
+def test_an_input_that_is_changed_at_the_next_call_is_found_or_harms_nobody():
+    before = []
+
     def changing(x):
         while before:
             before.pop()[:] = 1.0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
+from .options import SEED
 from .program import stdout_for_results
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--block", "blocks", multiple=True, metavar="NAME=BY",
               help="Whose erf, tanh, ... TARGET calls: libm, exact, or torch.erf, ...; may repeat.")  # fmt: skip
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs, up to a million.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of sampled inputs.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow.")
 @click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page with the plot, and CSV.")
@@ -100,5 +101,5 @@ def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
 def _literal(value: str) -> Any:
     try:
         return ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return value

@@ -36,8 +36,12 @@ def selector(
 
 def _nbytes(text: str) -> int:
     """512M, 8G, 1.5GiB: bytes."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    from ..isolation.limits import LEAST_MEMORY, memory_of_machine
+
+    match = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([KMGTkmgt]?)(?:[iI]?[bB])?", text)
     nbytes = int(float(match[1]) * _UNITS[match[2].upper()]) if match else 0
-    if nbytes < 1 << 20:
-        raise UsageError(f"--memory-limit {text!r} cannot be used (accepted: 512M, 8G, at least 1M)")
+    if not LEAST_MEMORY <= nbytes <= memory_of_machine():
+        wrong = "is not a size" if not match else "is too little" if nbytes < LEAST_MEMORY else "is more than there is"
+        accepted = f"512M, 8G; from 1M to the {memory_of_machine() >> 20}M of this machine"
+        raise UsageError(f"--memory-limit {text[:40]!r} {wrong} (accepted: {accepted})")
     return nbytes

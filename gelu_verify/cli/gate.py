@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .options import WORKERS
 from .program import MISSING, OVER_BUDGET, warn
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Measured:
               help="End with 3 unless FAMILY (cuda) is measured, or freshly recorded; may repeat.")  # fmt: skip
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Where runs are recorded; default data/runs.")  # fmt: skip
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
+@click.option("--workers", type=WORKERS, metavar="N", help="Threads; default all cores.")
 def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Path | None, workers: int | None) -> None:
     """Hold the stored RUN, or our kernels measured now, to the accuracy budgets.
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
+from .options import SECONDS, SEED, WORKERS, Real
 from .program import OVER_BUDGET, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -65,12 +66,12 @@ class Request:
 @click.option("--function", "functions", multiple=True, metavar="F", help="Judge only what computes F; may repeat.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Judge only in dtype D; may repeat.")
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of sampled inputs.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or A alone; may repeat.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder; default reports/TIME.")
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Also keep the run in DIR, small enough to be committed: data/runs.")  # fmt: skip
-@click.option("--max-ulp", type=click.FloatRange(0), metavar="N", help="Largest error that --strict accepts.")
+@click.option("--max-ulp", type=Real(), metavar="N", help="Largest error that --strict accepts.")
 @click.option("--strict", is_flag=True, help="End with 1 on a failed check or target, or an error above --max-ulp.")
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
@@ -81,8 +82,8 @@ class Request:
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
-@click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="S",
+@click.option("--workers", type=WORKERS, metavar="N", help="Threads; default all cores.")
+@click.option("--time-limit", type=SECONDS, metavar="S",
               help="Seconds that one call may take; default minutes, by how long the others took.")  # fmt: skip
 @click.option("--memory-limit", metavar="SIZE", help="Memory that an implementation may need: 512M, 8G; default 4G.")
 @click.option("--in-process", is_flag=True, help="Call everything in this process, as a debugger likes it: "
@@ -127,6 +128,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     one_thread_each()
     if request.ranges and len(request.dtypes) != 1:
         raise UsageError("--bits needs exactly one --dtype, which says what the bits mean")
+    _check_ranges(request)
     kwargs = dict(_keyword(text) for text in request.kwargs)
     click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
     limits = request.time_limit, request.memory_limit
@@ -161,6 +163,17 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             facts=provenance(job.target.family for job in found),
         )
     return _stored(place), absent, place
+
+
+def _check_ranges(request: Request) -> None:
+    """The error in --bits before anything is looked for or measured."""
+    from ..plans import make_plan
+
+    if request.ranges:
+        try:
+            make_plan(request.plan, "gelu", request.dtypes[0], request.seed, request.ranges)
+        except UsageError as error:
+            raise UsageError(f"--bits {' '.join(request.ranges)}: {error}") from None
 
 
 def _record(place: Path, root: Path) -> None:
@@ -217,7 +230,7 @@ def _also(request: Request) -> str:
     words += ["--compile", request.compile] if request.compile else []
     words += [f"--cflags={request.cflags}"] if request.cflags is not None else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
-    words += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit else []
+    words += ["--time-limit", repr(request.time_limit).removesuffix(".0")] if request.time_limit else []
     words += ["--memory-limit", request.memory_limit] if request.memory_limit else []
     words += ["--in-process"] if request.in_process else []
     return "".join(f" {shlex.quote(word)}" for word in words)
@@ -236,7 +249,7 @@ def _keyword(text: str) -> tuple[str, Any]:
         raise UsageError(f"--kwarg {text!r} cannot be used (accepted: name=value)")
     try:
         return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return name, value
 
 
@@ -289,5 +302,5 @@ def _fault(record: Record, max_ulp: float | None) -> str:
     if failed:
         return f"check {failed[0]}: {record['findings'][failed[0]]['detail']}"
     if max_ulp is not None and (record["max_ulp"] is None or record["max_ulp"] > max_ulp):
-        return f"{record['max_ulp']} ULP, --max-ulp {max_ulp:g}"
+        return f"{record['max_ulp']} ULP, more than --max-ulp {max_ulp!r}"
     return ""

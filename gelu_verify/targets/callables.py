@@ -181,7 +181,7 @@ def _takes(target: LibraryTarget, dtype: str) -> bool:
     """Whether it returns at all; what it returns is judged by the sweep."""
     try:
         target.call(target.load(dtype, ordinary_numbers(dtype)))
-    except BaseException as error:  # noqa: BLE001 - someone else's code; the sweep shows what it raises
+    except BaseException as error:  # someone else's code: the sweep shows what it raises
         if is_from_user(error):
             raise
         return False
