@@ -179,7 +179,7 @@ def sizes(text: str) -> Iterator[int]:
         first, dots, last = part.partition("..")
         low, high = _size(first), _size(last if dots else first)
         if low > high:
-            raise UsageError(f"--sizes {part!r}: {first} is more than {last}")
+            raise UsageError(f"--sizes {part!r}: {first} is more than {last} (accepted: the smaller one first)")
         while low < high:
             yield low
             low *= 4

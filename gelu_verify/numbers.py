@@ -13,9 +13,8 @@ MOST_WORKERS = 1024
 LARGEST_SEED = (1 << 63) - 1  # what a database and a Parquet file hold
 LONGEST_S = 1e6  # seconds of a time limit: eleven days
 _WHOLE = re.compile(r"[+-]?[0-9]+")
-_REAL = re.compile(
-    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?"
-)  # no exponent whose exact value would fill the memory
+# A longer exponent, as an exact number, would fill the memory.
+_REAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _SHOWN = 40  # characters of what was typed
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import click
 
+from ..errors import UsageError
 from ..numbers import LARGEST_SEED, LONGEST_S, MOST_WORKERS, parse_real, parse_whole
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Whole(click.ParamType):
@@ -34,6 +38,29 @@ class Real(click.ParamType):
         if not isinstance(value, str):
             return value
         return parse_real(_name(param), value, self._low, self._high, above=self._above)
+
+
+class Memory(click.ParamType):
+    """A size of memory, as `memory_bytes` reads it; its text is kept."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        memory_bytes(value)
+        return value
+
+
+def memory_bytes(text: str) -> int:
+    """512M, 8G, 1.5GiB: bytes, from 1 MiB to what this machine has."""
+    from ..isolation.limits import LEAST_MEMORY, memory_of_machine
+
+    match = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([KMGTkmgt]?)(?:[iI]?[bB])?", text)
+    nbytes = int(float(match[1]) * _UNITS[match[2].upper()]) if match else 0
+    if not LEAST_MEMORY <= nbytes <= memory_of_machine():
+        wrong = "is not a size" if not match else "is too little" if nbytes < LEAST_MEMORY else "is more than there is"
+        accepted = f"512M, 8G; from 1M to the {memory_of_machine() >> 20}M of this machine"
+        raise UsageError(f"--memory-limit {text[:40]!r} {wrong} (accepted: {accepted})")
+    return nbytes
 
 
 def _name(param: click.Parameter | None) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .options import SECONDS, SEED, WORKERS, Real
+from .options import SECONDS, SEED, WORKERS, Memory, Real
 from .program import OVER_BUDGET, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -85,7 +85,12 @@ class Request:
 @click.option("--workers", type=WORKERS, metavar="N", help="Threads; default all cores.")
 @click.option("--time-limit", type=SECONDS, metavar="S",
               help="Seconds that one call may take; default minutes, by how long the others took.")  # fmt: skip
-@click.option("--memory-limit", metavar="SIZE", help="Memory that an implementation may need: 512M, 8G; default 4G.")
+@click.option(
+    "--memory-limit",
+    type=Memory(),
+    metavar="SIZE",
+    help="Memory that an implementation may need: 512M, 8G; default 4G.",
+)
 @click.option("--in-process", is_flag=True, help="Call everything in this process, as a debugger likes it: "
               "a crash ends the run.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
@@ -173,7 +178,7 @@ def _check_ranges(request: Request) -> None:
         try:
             make_plan(request.plan, "gelu", request.dtypes[0], request.seed, request.ranges)
         except UsageError as error:
-            raise UsageError(f"--bits {' '.join(request.ranges)}: {error}") from None
+            raise UsageError(f"--bits: {error}") from None
 
 
 def _record(place: Path, root: Path) -> None:
