@@ -322,6 +322,23 @@ def to_float64(fmt: Format, bits: np.ndarray) -> np.ndarray:
         return values(fmt, bits).astype(np.float64)
 
 
+def value_text(fmt: Format, bits: int, digits: int = 6) -> str:
+    """A value for a reader, to so many significant digits."""
+    sign = "-" if fmt.is_negative(bits) else ""
+    if fmt.is_nan(bits):
+        return "NaN"
+    if not fmt.is_finite(bits):
+        return f"{sign}inf"
+    return f"{float(fmt.fraction(bits)):.{digits}g}" if fmt.magnitude(bits) else f"{sign}0"
+
+
+def texts_apart(fmt: Format, *bits: int, digits: int = 6) -> list[str]:
+    """Values that are told beside each other, to as many digits as it takes that different ones read differently."""
+    texts = [value_text(fmt, each, digits) for each in bits]
+    different = len({"NaN" if fmt.is_nan(each) else each for each in bits})
+    return texts if len(set(texts)) == different or digits >= 17 else texts_apart(fmt, *bits, digits=digits + 1)
+
+
 def values(fmt: Format, bits: np.ndarray) -> np.ndarray:
     """The same bytes seen as floats (NumPy or ml_dtypes dtype): for the edges only."""
     return bits.view(numpy_dtype(fmt.name))

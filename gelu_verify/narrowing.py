@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import TargetFailure
-from .formats import Format, from_ordinals, ordinals
+from .formats import Format, from_ordinals, ordinals, texts_apart
 
 if TYPE_CHECKING:
     from .targets.base import Target
@@ -93,15 +93,10 @@ class _Search:
     def _told(self, failure: TargetFailure, known: tuple[int, int], also: str = "") -> TargetFailure:
         first, last = known
         ends = [int(self._x[first]), int(self._x[last - 1])]
-        texts = [f"{self._fmt.bits_text(bits)} ({_value(self._fmt, bits)})" for bits in ends]
+        said = zip(ends, texts_apart(self._fmt, *ends), strict=True)
+        texts = [f"{self._fmt.bits_text(bits)} ({value})" for bits, value in said]
         where = f"at x = {texts[0]}" if last - first == 1 else f"for {last - first} inputs from {' to '.join(texts)}"
         told = copy.copy(self._failure)
         told.args = (f"{failure}, {where}{also}",)
         told.kind, (told.first_bits, told.last_bits) = failure.kind or "exception", ends
         return told
-
-
-def _value(fmt: Format, bits: int) -> str:
-    if fmt.is_nan(bits):
-        return "NaN"
-    return f"{float(fmt.fraction(bits)):.6g}" if fmt.is_finite(bits) else ("-inf" if fmt.is_negative(bits) else "inf")

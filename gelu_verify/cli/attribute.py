@@ -12,7 +12,7 @@ import click
 
 from ..errors import UsageError
 from .options import SEED
-from .program import stdout_for_results
+from .program import say, stdout_for_results
 
 if TYPE_CHECKING:
     from ..verify import Selector
@@ -64,12 +64,12 @@ def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> Non
         click.echo(json.dumps(found.record, indent=1, allow_nan=False))
     else:
         for line in attribution_lines(found.record):
-            click.echo(line)
+            say(line)
     if out is not None:
         from ..report.attribution_page import write_attribution
 
         for path in write_attribution(found, out):
-            click.echo(f"written: {path}", err=as_json)
+            say(f"written: {path}", err=as_json)
 
 
 def _one(name: str, typed: dict[str, Any], select: Selector) -> Any:

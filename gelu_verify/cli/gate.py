@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .options import WORKERS
-from .program import MISSING, OVER_BUDGET, warn
+from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
     from ..gate import Budgets, Verdict
@@ -55,12 +55,13 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
     verdicts += [each for each in demanded if each.key not in budgets.rows]
     for verdict in verdicts:
         if verdict.outcome != "ok" or verdict.notes:
-            click.echo("\n".join(_lines(verdict)))
+            for line in _lines(verdict):
+                say(line)
     counts = Counter(verdict.outcome for verdict in verdicts)
     same = conditions_of(measured.machine) == budgets.conditions
     where = "" if same else f" (budgets of {_conditions(budgets)}: headroom applies)"
     said = f"{counts['ok']} of {len(verdicts)} within budget, {counts['over']} over, {counts['missing']} not measured"
-    click.echo(said + where)
+    say(said + where)
     if counts["over"]:
         raise click.exceptions.Exit(OVER_BUDGET)
     if counts["missing"]:
@@ -86,7 +87,7 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
     fresh = make_budgets(results, first["machine"], str(first["created"])[:10])
     changes = compare(read_budgets(file), fresh) if file.exists() else []
     for change in changes:
-        click.echo(change.text)
+        say(change.text)
     looser = sum(change.looser for change in changes)
     if looser and not allow_looser:
         warn(f"error: {looser} rows get looser; nothing was written (--allow-looser accepts them)")
@@ -94,7 +95,7 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
     made = f"gelu-verify run kernels --plan {first['plan']} --seed {first['seed']}"
     further = "".join(f" {run}" for run in runs[1:])
     write_budgets(file, fresh, f"{made} && gelu-verify budget reports/latest{further}")
-    click.echo(f"written: {file} ({len(fresh.rows)} rows)")
+    say(f"written: {file} ({len(fresh.rows)} rows)")
 
 
 def _told(run: Run) -> list[Record]:

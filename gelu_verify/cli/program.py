@@ -28,6 +28,11 @@ def exit_code(error: GeluVerifyError) -> int:
     return MISSING if isinstance(error, MissingMeasurement) else 1
 
 
+def say(line: str, err: bool = False) -> None:
+    """One line on stdout, or stderr; what a terminal would obey in a name is escaped."""
+    click.echo(printable(line), err=err)
+
+
 def warn(message: str) -> None:
     """One line on stderr, whatever line breaks the message has."""
     click.echo(f"gelu-verify: {printable(' '.join(message.split()))}", err=True)

@@ -19,7 +19,7 @@ import click
 
 from ..errors import UsageError
 from .options import SECONDS, SEED, WORKERS, Memory, Real
-from .program import OVER_BUDGET, stdout_for_results, warn
+from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
     from ..checks import Policy
@@ -85,12 +85,8 @@ class Request:
 @click.option("--workers", type=WORKERS, metavar="N", help="Threads; default all cores.")
 @click.option("--time-limit", type=SECONDS, metavar="S",
               help="Seconds that one call may take; default minutes, by how long the others took.")  # fmt: skip
-@click.option(
-    "--memory-limit",
-    type=Memory(),
-    metavar="SIZE",
-    help="Memory that an implementation may need: 512M, 8G; default 4G.",
-)
+@click.option("--memory-limit", type=Memory(), metavar="SIZE",
+              help="Memory that an implementation may need: 512M, 8G; default 4G.")  # fmt: skip
 @click.option("--in-process", is_flag=True, help="Call everything in this process, as a debugger likes it: "
               "a crash ends the run.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
@@ -135,7 +131,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
         raise UsageError("--bits needs exactly one --dtype, which says what the bits mean")
     _check_ranges(request)
     kwargs = dict(_keyword(text) for text in request.kwargs)
-    click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
+    say(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
     limits = request.time_limit, request.memory_limit
     with (
         stdout_for_results(),
@@ -185,7 +181,7 @@ def _record(place: Path, root: Path) -> None:
     from ..recorded import record
     from ..results import read_run
 
-    click.echo(f"recorded: {record(read_run(place), root)}", err=True)
+    say(f"recorded: {record(read_run(place), root)}", err=True)
 
 
 def _prepare_what_comes(idle: bool) -> None:
@@ -269,14 +265,14 @@ def _print(request: Request, records: list[Record], absent: dict[str, str], plac
 
         print_matrix(records, absent=absent)
         for line in _really(records):
-            click.echo(line)
+            say(line)
     for record in records:
         if record.get("time"):
-            click.echo(_times(record), err=request.as_json)
+            say(_times(record), err=request.as_json)
     for path in write_report([read_run(place)], place):
         if path.suffix in (".html", ".md"):
-            click.echo(f"written: {path}", err=request.as_json)
-    click.echo(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
+            say(f"written: {path}", err=request.as_json)
+    say(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
 
 
 def _really(records: list[Record]) -> list[str]:

@@ -8,6 +8,7 @@ import hashlib
 import importlib.util
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -112,7 +113,8 @@ def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
     path = path.resolve()
-    name = f"{path.stem}_{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}"
+    plain = re.sub(r"\W", "_", path.stem)  # a dot would make it a module of a package
+    name = f"{plain}_{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is no Python file (accepted: path/file.py:function)")

@@ -14,6 +14,7 @@ from ...errors import UsageError
 from ..base import Target
 from ._c_abi import Library, abi_of, exported_by
 from ._compiler import Built, Compiler
+from ._usable import includable
 from .base import Asked, Kind, dtype_of, existing, of_a_file, said_by
 
 _SHARED, _LIBRARIES = ["-shared", "-fPIC"], ["-lm"]
@@ -67,7 +68,7 @@ def _built(source: Path, file: str, symbol: str, flags: str | None) -> Built:
     """The library of the source with what says of which type `symbol` is."""
     compiler = Compiler.found(*_COMPILERS[source.suffix])
     around, types = (_AROUND_CPP, _types_cpp()) if source.suffix in _CPP else (_AROUND_C, _types_c())
-    text = around.format(source=source, symbol=symbol, types="\n".join(types))
+    text = around.format(source=includable(source), symbol=symbol, types="\n".join(types))
     try:
         return compiler.library_around(source, text, file, flags, _SHARED, _LIBRARIES)
     except UsageError:

@@ -16,6 +16,7 @@ from ...kernels import nvcc
 from .._buffers import output_like
 from ..base import Target
 from ._compiler import Compiler
+from ._usable import includable
 from .base import Asked, Kind, dtype_of, existing, function_of, of_a_file
 
 CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
@@ -107,7 +108,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     dtype = dtype_of(name, symbol, asked)
     compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
     called = _CALLS[call].format(symbol=symbol)
-    text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
+    text = _AROUND.format(source=includable(source), T=CUDA_TYPES[dtype], call=called)
     try:
         built = compiler.library_around(source, text, file, asked.cflags, ["-shared", "-Xcompiler", "-fPIC"])
     except UsageError as error:
