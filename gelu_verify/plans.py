@@ -4,8 +4,8 @@ A plan holds each input once. Its chunks are contiguous in ordinal order, never 
 made of equal length where that can be (frameworks that compile per shape then compile once).
 `default` takes every bit pattern of the 16-bit dtypes; of the wider ones it takes strata: all
 binades and their edges, the neighbourhoods of landmarks and turning points and of where results
-turn to zero, runs of consecutive floats, the hard cases in data/, and the rest where the function
-is not trivial. NaN, infinities and zeros belong to every plan that is not given by ranges.
+turn to zero, numbers that people type, runs of consecutive floats, the hard cases in data/, and the rest
+where the function is not trivial. NaN, infinities and zeros belong to every plan that is not given by ranges.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .errors import UsageError, one_of
 from .formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
 from .functions import Function, get_function
 from .numbers import LARGEST_SEED, whole
-from .points import fixed_bits
+from .points import fixed_bits, short_bits
 from .reference import zero_threshold
 from .regions import region_edges
 from .resources import resource
@@ -258,7 +258,7 @@ def strata(function: Function, fmt: Format, seed: int) -> Inputs:
         *_points(function, fmt),
         _edges(fmt, binades),
         _within(rng, binades[:-1], binades[1:], max(2, size // (8 * len(binades)))),
-        *_where_it_matters(rng, function, fmt, size),
+        *_where_it_matters(rng, function, fmt, size * 15 // 16),
         _runs(rng, function, fmt, size),
     ]
     explicit = _filled(rng, function, fmt, base, CHUNKS[fmt.width])
@@ -267,7 +267,7 @@ def strata(function: Function, fmt: Format, seed: int) -> Inputs:
 
 @_plan
 def landmarks(function: Function, fmt: Format, seed: int) -> Inputs:
-    """Special values, neighbourhoods of landmarks and turning points, hard cases."""
+    """Special values, short numbers, neighbourhoods of landmarks and turning points, hard cases."""
     return Inputs(explicit=_unique(fmt, _points(function, fmt)))
 
 
@@ -292,8 +292,9 @@ def _generator(name: str, function: Function, fmt: Format, seed: int) -> np.rand
 
 
 def _points(function: Function, fmt: Format) -> Iterator[np.ndarray]:
-    """Special values and what checks look at, landmarks with their neighbours, hard cases."""
+    """Special values and what checks look at, numbers that people type, landmarks with their neighbours, hard cases."""
     yield ordinals(fmt, fixed_bits(function.name, fmt.name))
+    yield ordinals(fmt, np.array(short_bits(fmt), dtype=fmt.uint))
     decimals = {*function.landmarks.values(), *function.turning_points}
     centres = {fmt.ordinal(fmt.round(Fraction(text))) for text in decimals}
     centres |= {int(edge) for edge in region_edges(fmt.name)[1:-1]}

@@ -41,6 +41,13 @@ def tiny_bits(fmt: Format) -> list[int]:
     return both_signs(fmt, normal | {step // 2, 3, 2, 1})
 
 
+def short_bits(fmt: Format) -> list[int]:
+    """Numbers that people type, both signs: sixteenths up to 32, and two decimal digits from 1e-5 to 99."""
+    sixteenths = (Fraction(k, 16) for k in range(1, 513))
+    decimals = (Fraction(digits) * Fraction(10) ** exponent for exponent in range(-6, 1) for digits in range(10, 100))
+    return both_signs(fmt, {fmt.round(value) for value in (*sixteenths, *decimals)})
+
+
 def both_signs(fmt: Format, magnitudes: set[int]) -> list[int]:
     """Those magnitudes and their negatives, the larger magnitudes first."""
     return [m | sign for m in sorted(magnitudes, reverse=True) for sign in (0, fmt.sign_mask)]

@@ -60,14 +60,15 @@ def jobs(
     array: str | None = None,
     compile: str | None = None,
     cflags: str | None = None,
+    call: str | None = None,
     everything: bool = False,
     device: str | None = None,
     select: Selector = select,
 ) -> tuple[list[Job], dict[str, str]]:
     """What `names` (all that is found, when empty) compute of `functions` in `dtypes`; empty means all.
 
-    `kwargs`, `array`, `compile`, `cflags` and `device` as `targets.select` takes them; with `everything`, all that is
-    found has the families that are only found on request. `select` finds the targets: here (default), or, as
+    `kwargs`, `array`, `compile`, `cflags`, `call` and `device` as `targets.select` takes them; with `everything`, all
+    that is found has the families that are only found on request. `select` finds the targets: here (default), or, as
     `Hosts.select`, in processes of their own. Returns the jobs by target and dtype, and why families are absent.
     Raises UsageError for an unknown name and when nothing computes what was asked for.
     """
@@ -79,7 +80,7 @@ def jobs(
     found: dict[tuple[str, str, str], Job] = {}
     absent: dict[str, str] = {}
     options: dict[str, Any] = {"kwargs": kwargs, "array": array, "compile": compile, "cflags": cflags}
-    options |= {"everything": everything, "device": device}
+    options |= {"call": call, "everything": everything, "device": device}
     for pair in product(functions or (None,), dtypes or (None,)):
         targets, missing = select(names, function=pair[0], dtype=pair[1], **options)
         absent |= missing

@@ -25,6 +25,9 @@ SECTIONS = re.findall(r"^## (.+?)(?: \((.+)\))?\n\n((?: {4}.+\n)+)", README, re.
 VERDICTS = {  # target: the function that it really computes, in every dtype that its block asks for
     "python/gelu_numpy.py:gelu_tanh": "gelu_tanh",
     "c/gelu.c:gelu_f32": "gelu",
+    "c/gelu_forms.h:gelu_bytes": "gelu",
+    "c/gelu_forms.h:gelu_output_first": "gelu",
+    "c/gelu_forms.h:gelu_in_place": "gelu",
     "./libgelu.so:gelu_sigmoid_bf16": "gelu_sigmoid",
     "./libgelu.so:gelu_tanh_f64:scalar": "gelu_tanh",
     "pipe:./gelu": "gelu",

@@ -18,21 +18,7 @@ from gelu_verify.targets.kinds._usable import includable, usable
 PY = "import numpy as np\ndef relu(x):\n    return np.maximum(x, 0)\n"
 C = "float relu(float x) { return x < 0 ? 0.0f : x; }\n"
 BYTES = os.fsdecode(b"\xff\xfe")  # no text in UTF-8
-WORKING = [
-    "a b",
-    "$(touch pwned)",
-    "it's",
-    "%s{}",
-    "a;b&c|d",
-    "#h",
-    "..dots",
-    "a.b",
-    "a,b",
-    "*?",
-    "<b>&",
-    "é漢",
-    "a\\b",
-]
+WORKING = ["a b", "$(touch pwned)", "it's", "%s{}", "a;b&c|d", "#h", "..dots", "a.b", "a,b", "*?", "<b>&", "é漢"]
 
 
 def run(folder, *args):

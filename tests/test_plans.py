@@ -55,6 +55,15 @@ def test_sampling_plans_hold_what_everybody_asks_for(function, dtype):
             assert have >= {fmt.from_ordinal(fmt.ordinal(threshold) + off) for off in range(-8, 9)}
 
 
+@pytest.mark.parametrize("plan", ["default", "quick", "landmarks"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_that_people_type_are_in_every_sampling_plan(dtype, plan):
+    fmt = get_format(dtype)
+    held = {int(x) for chunk in make_plan(plan, "gelu", dtype).chunks for x in chunk.x_bits()}
+    for text in ("0.1", "0.2", "0.3", "1.5", "-1.5", "2", "-3", "3.3", "-4", "-6.5", "7", "0.01", "-0.001", "20"):
+        assert fmt.parse(text) in held, text
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_special_values_are_special(dtype):
     fmt = get_format(dtype)

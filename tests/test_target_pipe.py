@@ -3,11 +3,12 @@
 import gc
 import shlex
 import signal
+import subprocess
 import sys
 
 import numpy as np
 import pytest
-from foreign import chosen, some_bits
+from foreign import chosen, needs_cc, shared_library, some_bits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -114,6 +115,20 @@ def test_name_arguments_and_version(program, tmp_path):
     (tmp_path / "gelu_tanh.py").write_text(FRAME_LOOP + "#")
     assert chosen(target.name, dtype="float16").version != before
     assert chosen("pipe:cat", function="silu", dtype="float16").function == "silu"
+
+
+@needs_cc
+def test_a_version_is_of_the_program_and_its_libraries(tmp_path):
+    """Those that the loader finds for it."""
+    source = tmp_path / "main.c"
+    source.write_text("float part(float); int main(void) { return part(1); }")
+    seen = []
+    for n in (1, 2, 2):
+        library = shared_library(tmp_path, f"float part(float x) {{ return {n}; }}", "libpart.so")
+        made = [str(source), str(library), f"-Wl,-rpath,{tmp_path}", "-o", str(tmp_path / "main")]
+        subprocess.run(["cc", *made], check=True)
+        seen.append(chosen(f"pipe:{tmp_path}/main", dtype="float32").version)
+    assert seen[0] != seen[1] == seen[2]
 
 
 def test_it_ends_with_its_target(program):

@@ -50,6 +50,7 @@ class Request:
     throughput: str
     compile: str | None
     cflags: str | None
+    call: str | None
     no_throughput: bool
     workers: int | None
     time_limit: float | None
@@ -79,6 +80,8 @@ class Request:
 @click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow, MODULE.")
 @click.option("--compile", metavar="KIND", help="Compile a callable by torch.compile, jax.jit, tensorflow.function.")
 @click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
+@click.option("--call", metavar="PROTOTYPE", help="How a C function is called, other than (x, y, n): "
+              "'void f(size_t bytes, const float *x, float *y, const void *params=NULL)'.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
@@ -144,7 +147,8 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             ahead = Thread(target=_prepare_what_comes, args=(len(request.targets) == 1,), daemon=True)
             ahead.start()
             named = request.targets, request.functions, request.dtypes
-            options = {name: getattr(request, name) for name in ("everything", "device", "array", "compile", "cflags")}
+            taken = ("everything", "device", "array", "compile", "cflags", "call")
+            options = {name: getattr(request, name) for name in taken}
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
         found = _affordable(found, request)
@@ -230,6 +234,7 @@ def _also(request: Request) -> str:
     words += ["--array", request.array] if request.array else []
     words += ["--compile", request.compile] if request.compile else []
     words += [f"--cflags={request.cflags}"] if request.cflags is not None else []
+    words += ["--call", request.call] if request.call is not None else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
     words += ["--time-limit", repr(request.time_limit).removesuffix(".0")] if request.time_limit else []
     words += ["--memory-limit", request.memory_limit] if request.memory_limit else []

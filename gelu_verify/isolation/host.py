@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,6 +16,7 @@ import numpy as np
 from .. import errors
 from ..errors import TargetFailure
 from ..formats import Format
+from ..targets.kinds import BUILDS
 from .channel import Channel
 from .limits import LOADING, Limits, Patience
 from .memory import Place, SharedRoom
@@ -130,9 +134,12 @@ class Host:
         self._lock = threading.RLock()
         self._child: Child | None = None
         self._lanes = threading.local()
-        self._loaded: dict[str, Loading] = {}
+        self._loaded: dict[str, tuple[Loading, list[str]]] = {}
         self._cases: dict[tuple[str, int, str], Case] = {}
         self._closed = False
+        # What its children compile: one that replaces another runs the same code.
+        self._builds = tempfile.mkdtemp(prefix="gelu-verify-builds-")
+        self._remove_builds = weakref.finalize(self, shutil.rmtree, self._builds, ignore_errors=True)
 
     # ---- loading ----
 
@@ -141,7 +148,7 @@ class Host:
         with self._lock:
             child = self._living()
             reply = self._load(child, key, loading)
-            self._loaded[key] = loading
+            self._loaded[key] = loading, _versions(reply)
             return reply
 
     def _living(self) -> Child:
@@ -149,10 +156,12 @@ class Host:
         with self._lock:
             self._check_open()
             if self._child is None:
-                self._child = Child(self.label, self.limits.niceness)
+                self._child = Child(self.label, self.limits.niceness, {BUILDS: self._builds})
                 self._check_open()  # closed meanwhile, by who does not wait for our lock
-                for key, loading in self._loaded.items():
-                    self._load(self._child, key, loading)
+                for key, (loading, versions) in self._loaded.items():
+                    if _versions(self._load(self._child, key, loading)) != versions:
+                        self.discard(self._child)
+                        raise TargetFailure(f"{self.label}: its files changed while it was judged", "changed code")
             return self._child
 
     def _check_open(self) -> None:
@@ -188,6 +197,7 @@ class Host:
         child, self._child = self._child, None
         if child is not None:
             child.close()
+        self._remove_builds()
 
     # ---- asking ----
 
@@ -211,3 +221,8 @@ class Host:
         with self._lock, theirs:
             child.ask(child.control, "lane", LOADING, (theirs.fileno(),))
         return Lane(child, channel)
+
+
+def _versions(reply: dict[str, Any]) -> list[str]:
+    """Of what was loaded: hashes of the code, or releases of a framework."""
+    return [told["version"] for told in reply["targets"]]

@@ -10,6 +10,7 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,7 @@ class Died(Exception):
 class Child:
     """A fresh interpreter that runs `child.main`; its process group dies with us, however we end."""
 
-    def __init__(self, label: str, niceness: int = 0) -> None:
+    def __init__(self, label: str, niceness: int = 0, variables: Mapping[str, str] | None = None) -> None:
         self.control, theirs = Channel.pair(POLL)
         held, lifeline = os.pipe()
         fault = _memory("fault", PAGE)
@@ -85,6 +86,7 @@ class Child:
             stdout=printed,
             stderr=self._said,
             pass_fds=inherited,
+            env={**os.environ, **(variables or {})},
             start_new_session=True,  # a group of its own: it ends with all that it started
         )
         if niceness:

@@ -145,6 +145,7 @@ def select(
     array: str | None = None,
     compile: str | None = None,
     cflags: str | None = None,
+    call: str | None = None,
     everything: bool = False,
     device: str | None = None,
     find: Finder = find,
@@ -161,6 +162,7 @@ def select(
     dtype : keep what computes in this dtype, and that dtype only
     kwargs, array, compile : keyword arguments, array kind and compiler for Python callables
     cflags : flags for the compiler of a source file
+    call : prototype by which a C function is called, see docs/targets.md
     everything : where `names` is empty, families on request too
     device : "cpu", "cuda": where `names` is empty, only families that run there; else, each name's family must
     find, load : what finds families and loads what a user named; here, or in processes of their own
@@ -178,7 +180,7 @@ def select(
         get_function(function)
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
-    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags)
+    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call)
     kind = {name: kind_of(usable(name)) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason

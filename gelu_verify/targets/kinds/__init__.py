@@ -11,9 +11,10 @@ from functools import cache
 from importlib import import_module
 
 from ..base import Target
+from ._compiler import BUILDS
 from .base import OPTIONS, Asked, Kind, misfit
 
-__all__ = ["OPTIONS", "Asked", "Kind", "kind_of", "kinds", "load", "misfit"]
+__all__ = ["BUILDS", "OPTIONS", "Asked", "Kind", "kind_of", "kinds", "load", "misfit"]
 
 _NO_KIND = ("base",)
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import ctypes
 import difflib
-import shutil
-import subprocess
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import UsageError, one_of
+from ...errors import TargetFailure, UsageError, one_of
+from ...formats import get_format
 from .._buffers import output_like
 from ..base import Target
-from .base import Asked, function_of, hash_of
+from ._calling import CALL, compiled
+from ._compiler import Built
+from ._elf import FUNCTIONS, elf_or_none
+from ._loader import address_of, check_linked, check_loaded, content_of, file_of, files_of, opened
+from ._padded import padded
+from ._prototype import Prototype
+from .base import Asked, function_of
 
 C_TYPES = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double"}
 _LOOPS = {"uint16_t": "each_bits16", "float": "each_float", "double": "each_double"}
@@ -28,8 +34,9 @@ Compute = Callable[[int, int, int], Any]  # (address of x, address of y, number 
 
 
 class Loaded(NamedTuple):
-    """Input, output and what the call gets of them."""
+    """Input, where the function finds it, output, and what the call gets of them."""
 
+    asked: np.ndarray
     x_bits: np.ndarray
     y_bits: np.ndarray
     arguments: tuple[int, int, int]
@@ -41,25 +48,31 @@ class CFunction(Target):
 
     compute: Compute
     environment: bytes | None = None  # floating-point environment that its library sets, where that is not ours
+    oob_reads: int = 0  # bytes beyond its input that it may read
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
-        y_bits = output_like(x_bits)
-        return Loaded(x_bits, y_bits, (x_bits.ctypes.data, y_bits.ctypes.data, x_bits.size))
+        y_bits, given = output_like(x_bits), padded(x_bits, self.oob_reads) if self.oob_reads else x_bits
+        return Loaded(x_bits, given, y_bits, (given.ctypes.data, y_bits.ctypes.data, given.size))
 
     def call(self, loaded: Loaded) -> None:
+        if status := self._computed(loaded):
+            raise TargetFailure(f"{self.name} returned status {status}", "status")
+
+    def _computed(self, loaded: Loaded) -> int | None:
         if self.environment is None:
-            self.compute(*loaded.arguments)
-            return
+            return self.compute(*loaded.arguments)
         from .. import _trampoline
 
         ours = _trampoline.environment()
         _trampoline.set_environment(self.environment)
         try:
-            self.compute(*loaded.arguments)
+            return self.compute(*loaded.arguments)
         finally:
             _trampoline.set_environment(ours)
 
     def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
+        if loaded.x_bits is not loaded.asked:
+            self.check_unchanged(get_format(dtype), loaded.asked, loaded.x_bits)
         return loaded.y_bits
 
 
@@ -79,8 +92,10 @@ ABIS: dict[str, tuple[Callable[[int, str], Compute], str]] = {
 }
 
 
-def abi_of(name: str, typed: str | None) -> str | None:
+def abi_of(name: str, typed: str | None, asked: Asked) -> str | None:
     """The calling convention after the second colon, if there is one; UsageError names the accepted ones."""
+    if typed is not None and asked.call is not None:
+        raise UsageError(f"{name} says {typed} and --call says how it is called: give one of them")
     if typed is not None and typed not in ABIS:
         raise one_of(f"convention of {name.removesuffix(f':{typed}')}", typed, list(ABIS))
     return typed
@@ -88,54 +103,97 @@ def abi_of(name: str, typed: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class Library:
-    """A shared library in this process, and the environment that its calls want where that is not ours."""
+    """A shared library in this process, and the environment that its calls want where that is not ours.
+
+    `path` is the file that was loaded, `content` a hash of it and of all that was loaded because it needs it.
+    """
 
     shown: str
     handle: ctypes.CDLL
     environment: bytes | None
+    path: Path
+    content: str
 
     @classmethod
-    def loaded(cls, shown: str, library: Path | str) -> Library:
-        """`library`, which the user calls `shown`; UsageError with what dlopen says."""
+    def loaded(cls, shown: str, library: Path | str, built: Built | None = None) -> Library:
+        """`library`, which the user calls `shown`, or which was `built` of that.
+
+        UsageError with what dlopen says, and where what was loaded is not what is in the files now.
+        """
         try:
-            return cls(shown, *_opened(str(library)))
+            handle, environment = _opened(str(library))
         except OSError as error:
             raise UsageError(f"{shown} cannot be loaded: {error}") from None
+        files = files_of(handle)
+        check_linked(shown, files, [Path(path) for path in built.linked] if built else [])
+        check_loaded(shown, handle, files)
+        return cls(shown, handle, environment, files[0].elf.path, content_of(files, compiled=built is not None))
+
+    def has(self, address: int) -> bool:
+        """Whether it lies in this file, and not in one that this needs."""
+        where = file_of(address)
+        return where is not None and where.samefile(self.path)
 
     def address(self, symbol: str) -> int:
         """Of an exported function; UsageError names those that there are."""
-        try:
-            return ctypes.cast(self.handle[symbol], ctypes.c_void_p).value or 0
-        except AttributeError:
-            raise UsageError(_no_symbol(self.shown, self.handle._name, symbol)) from None
+        address = address_of(self.handle, symbol)
+        if address is None:
+            raise UsageError(_no_symbol(self.shown, self.path, symbol))
+        elf = elf_or_none(self.path)
+        told = elf.symbols.get(symbol) if elf else None
+        if told is not None and told.type not in (*FUNCTIONS, ""):
+            raise UsageError(f"{symbol!r} in {self.shown} is a {told.type}, not a function")
+        if not self.has(address):
+            raise UsageError(f"no symbol {symbol!r} in {self.shown}: it needs {file_of(address)}, which has one")
+        return address
 
-    def function(
-        self,
-        name: str,
-        symbol: str,
-        address: int,
-        abi: str,
-        dtype: str,
-        asked: Asked,
-        built: str = "",
-        version: str = "",
-    ) -> CFunction:
-        """The function at `address` as a target; `built` is added to its note, `version` stands for the file's hash."""
+
+@dataclass(frozen=True)
+class LibraryFunction:
+    """A function of a library, as it was named; `also` is added to its note."""
+
+    library: Library
+    name: str
+    symbol: str
+    address: int
+    asked: Asked
+    built: Built | None = None
+    also: str = ""
+
+    def by_convention(self, abi: str, dtype: str) -> CFunction:
+        """As a target that is called as one of `ABIS` says."""
         make, declaration = ABIS[abi]
-        called = declaration.format(T=C_TYPES[dtype], symbol=symbol)
-        as_bits, flushes = "values as bits" * ("uint16_t" in called), _FLUSHES * (self.environment is not None)
+        called = declaration.format(T=C_TYPES[dtype], symbol=self.symbol)
+        note = f"called as {called}" + ", values as bits" * ("uint16_t" in called)
+        return self._target(dtype, note, make(self.address, C_TYPES[dtype]))
+
+    def by_prototype(self, prototype: Prototype) -> CFunction:
+        """As a target that is called as a prototype says, by what was compiled with it, or else is now."""
+        dtype = prototype.dtype(self.name, plain(self.symbol), self.asked)
+        caller = (self.library.handle if self.built else compiled(prototype, dtype))[CALL]
+        caller.argtypes, caller.restype = (*(ctypes.c_void_p,) * 3, ctypes.c_size_t), ctypes.c_longlong
+        return self._target(dtype, prototype.note, partial(caller, self.address), prototype)
+
+    def _target(self, dtype: str, note: str, compute: Compute, prototype: Prototype | None = None) -> CFunction:
+        flushes = _FLUSHES * (self.library.environment is not None)
+        content = self.library.content
+        if prototype and not self.built:  # what is compiled with a source has it
+            content = f"sha256:{hashlib.sha256((content + prototype.text).encode()).hexdigest()[:12]}"
         return CFunction(
-            name=name,
-            function=function_of(symbol, asked),
+            name=self.name,
+            function=function_of(plain(self.symbol), self.asked),
             dtypes=(dtype,),
-            note=", ".join(filter(None, (f"called as {called}", as_bits, flushes, built))),
-            version=version or hash_of(_file_of(address)),
-            compute=make(address, C_TYPES[dtype]),
-            environment=self.environment,
+            note=", ".join(filter(None, (note, self.also, flushes, self.built.how if self.built else ""))),
+            version=self.built.version(content) if self.built else content,
+            compute=compute,
+            environment=self.library.environment,
+            oob_reads=prototype.oob_reads if prototype else 0,
         )
 
 
-@cache  # dlopen runs a library's constructors once
+_environments: dict[int, bytes | None] = {}  # by library: its constructors run once
+
+
 def _opened(library: str) -> tuple[ctypes.CDLL, bytes | None]:
     """The library, and the environment that it leaves its loader in where that flushes subnormals: gcc before 13
     links that into every library made with -ffast-math. Ours stays as it was; the library's own calls have its own."""
@@ -143,45 +201,30 @@ def _opened(library: str) -> tuple[ctypes.CDLL, bytes | None]:
 
     ours = _trampoline.environment()
     try:
-        loaded = ctypes.CDLL(library)
-        return loaded, _trampoline.environment() if _trampoline.flushes() else None
+        loaded = opened(library)
+        left = _trampoline.environment() if _trampoline.flushes() else None
+        return loaded, _environments.setdefault(loaded._handle, left)
     finally:
         _trampoline.set_environment(ours)
 
 
-def _no_symbol(shown: str, library: Path | str, symbol: str) -> str:
+def plain(symbol: str) -> str:
+    """`gelu_f32` of `ns::gelu_f32<int>`."""
+    return symbol.partition("<")[0].rpartition("::")[2]
+
+
+def _no_symbol(shown: str, library: Path, symbol: str) -> str:
     said = f"no symbol {symbol!r} in {shown}"
     exported = exported_by(library)
     if mangled := [name for name in exported if name.startswith("_Z") and symbol in name]:
         return f'{said}, but {mangled[0]}, which is a C++ name: declare it extern "C"'
+    exported = [name for name in exported if not name.startswith("_Z")]
     near = difflib.get_close_matches(symbol, exported, n=_NAMED, cutoff=0.3) or exported[:_NAMED]
     return f"{said} (it has {', '.join(near)})" if near else f"{said} (is it static, or hidden?)"
 
 
 def exported_by(library: Path | str) -> list[str]:
-    """Functions that a shared library exports; empty where it cannot be asked (no `nm`, no such file)."""
-    nm = shutil.which("nm")
-    if nm is None or not Path(library).is_file():
-        return []
-    listed = subprocess.run([nm, "-D", "--defined-only", str(library)], capture_output=True, text=True, check=False)
-    rows = [line.split() for line in listed.stdout.splitlines()]
-    names = [row[-1].partition("@")[0] for row in rows if len(row) >= 2 and row[-2] in "TWi"]
+    """Functions that a shared library exports; empty where there is no such file."""
+    elf = elf_or_none(Path(library)) if Path(library).is_file() else None
+    names = sorted(symbol.name for symbol in elf.symbols.values() if symbol.type in FUNCTIONS) if elf else []
     return [name for name in names if name not in ("_init", "_fini")]
-
-
-class _Found(ctypes.Structure):
-    """Dl_info of dlfcn.h."""
-
-    _fields_ = (
-        ("file", ctypes.c_char_p),
-        ("base", ctypes.c_void_p),
-        ("symbol", ctypes.c_char_p),
-        ("address", ctypes.c_void_p),
-    )
-
-
-def _file_of(address: int) -> Path:
-    """The file that a function was loaded from: a name without a folder is looked up by the loader."""
-    found = _Found()
-    ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(found))
-    return Path(found.file.decode())

@@ -1,8 +1,15 @@
-"""Compiling a user's source file into a shared library, once for each content, compiler and flags."""
+"""Compiling a user's source file into a shared library. What is compiled is never kept for a later run.
+
+What a compiler and a linker read cannot be listed in full: headers, archives, objects, linker scripts, files that the
+assembler includes, plugins, the processor that -march=native asks. So nothing is looked up by what went in: every run
+compiles, and what came out is the library's version. Only the processes of one target in one run share what was
+compiled, so that one that crashed is followed by one with the same code.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shlex
@@ -10,16 +17,39 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ...errors import MissingMeasurement, UsageError
 from ...resources import cache_folder
+from ._elf import RUNTIME, Elf, NotElf, elf_or_none
 
 DEFAULT_FLAGS = "-O2"
+BUILDS = "GELU_VERIFY_BUILDS"  # variable: the folder of what this run has compiled
+_of_this_run = os.environ.pop(BUILDS, "")  # for this process alone, not for those that it starts
+# What the linker reads is listed; the user's own symbols come first; no hash of debug information is written.
+_LISTED = [word for option in ("--trace", "-Bsymbolic", "--build-id=none") for word in ("-Xlinker", option)]
 _ERROR = re.compile(r"\berror\b", re.IGNORECASE)  # gcc, clang, nvcc; "undefined reference" has none, see below
-_LINE_MARKER = re.compile(r'^#(line)? ?\d+ ".*\n', re.MULTILINE)  # where a line is from says nothing of what it is
-_LINKER = re.compile(r"undefined reference|undefined symbol|cannot find -l")
+_LINKER_ERROR = re.compile(r"undefined reference|undefined symbol|cannot find -l")
+_SYSTEM = (Path("/lib"), Path("/usr/lib"), Path("/lib64"), Path("/usr/lib64"))
+
+
+@dataclass(frozen=True)
+class Built:
+    """A compiled library and what it was made with; `linked` are the shared libraries that the linker read."""
+
+    library: str
+    compiler: str
+    flags: str
+    linked: Sequence[str]
+
+    @property
+    def how(self) -> str:
+        return f"compiled by {self.compiler} with {self.flags or 'no flags'}"
+
+    def version(self, content: str) -> str:
+        """Compiler, flags, and the hash of what was loaded."""
+        return f"{self.compiler}, {self.flags or 'no flags'}, {content}"
 
 
 @dataclass(frozen=True)
@@ -44,16 +74,17 @@ class Compiler:
 
     def library(
         self,
-        source: Path,
+        file_name: str,
+        text: str,
         shown: str,
         flags: str | None,
         fixed: Sequence[str],
         libraries: Sequence[str] = (),
     ) -> Built:
-        """The shared library of `source`, from the cache or compiled now.
+        """The shared library of `text`, which includes the user's file, as one run compiles it once.
 
-        The source with all that it includes names it in the cache. `flags` are `DEFAULT_FLAGS` where they are None;
-        `fixed` are the options that make a shared library; `libraries` stand after all others.
+        `flags` are `DEFAULT_FLAGS` where they are None; `fixed` are the options that make a shared library; `libraries`
+        stand after all others.
 
         Raises
         ------
@@ -61,60 +92,78 @@ class Compiler:
             It does not compile: the compiler's first error, and the command that shows all of them.
         """
         flags = DEFAULT_FLAGS if flags is None else flags
-        try:
-            words = shlex.split(flags)
-        except ValueError as error:
-            raise UsageError(f"--cflags {flags!r} cannot be split into words: {error}") from None
-        preprocessed = _LINE_MARKER.sub("", self._run(shown, [*self.command, "-E", str(source), *words]))
-        digest = hashlib.sha256()
-        for part in (preprocessed, self.version, *self.command, *words, *fixed, *libraries):
-            digest.update(part.encode() + b"\0")
-        place = cache_folder() / f"{digest.hexdigest()[:32]}.so"
-        if not place.exists():
-            with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
-                made = Path(scratch) / place.name
-                self._run(shown, [*self.command, *fixed, str(source), "-o", str(made), *words, *libraries])
-                os.replace(made, place)  # whole or not at all, whoever else compiles the same
-        return Built(place, self.version, flags, hashlib.sha256(preprocessed.encode()).hexdigest()[:12])
+        folder = _builds()
+        asked = json.dumps([self.command, self.version, flags, fixed, libraries, file_name, text])
+        kept = folder / f"{_hash(asked)}.json"
+        if _of_this_run and kept.exists():
+            return Built(**json.loads(kept.read_text(encoding="utf-8")))
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            source, made = Path(scratch) / file_name, Path(scratch) / "made.so"
+            source.write_text(text, encoding="utf-8")
+            linked = self._compiled(source, made, shown, [*fixed, *_LISTED], [*words_of(flags), *libraries])
+            try:
+                place = folder / f"{_hash(' '.join([Elf(made).loaded_content, flags, *self.command]))}.so"
+            except (NotElf, FileNotFoundError):
+                raise UsageError(f"{shown}: the compiler makes no shared library with --cflags {flags!r}") from None
+            os.replace(made, place)
+            built = Built(str(place), self.version, flags, [str(path) for path in linked])
+            if _of_this_run:
+                source.write_text(json.dumps(asdict(built)), encoding="utf-8")
+                os.replace(source, kept)  # whole or not at all
+        return built
 
-    def library_around(
-        self,
-        source: Path,
-        text: str,
-        shown: str,
-        flags: str | None,
-        fixed: Sequence[str],
-        libraries: Sequence[str] = (),
-    ) -> Built:
-        """The shared library of `text`, which includes `source`; as `library`."""
-        with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
-            around = Path(scratch) / f"around_{source.name}"
-            around.write_text(text, encoding="utf-8")
-            return self.library(around, shown, flags, fixed, libraries)
+    def _compiled(self, source: Path, made: Path, shown: str, before: list[str], after: list[str]) -> list[Path]:
+        """Compile `source` to `made`; the shared libraries that the linker read, which the loader will find."""
+        command = [*self.command, *before, str(source), *after]
+        linked = self._linked(self._run(shown, [*command, "-o", str(made)]))
+        if folders := dict.fromkeys(str(path.parent) for path in linked if not self._finds(path)):
+            searched = ["--disable-new-dtags", *(word for folder in folders for word in ("-rpath", folder))]
+            command += [part for word in searched for part in ("-Xlinker", word)]  # before LD_LIBRARY_PATH
+            self._run(shown, [*command, "-o", str(made)])
+        return linked
+
+    def _linked(self, trace: str) -> list[Path]:
+        """The shared libraries among the files that the linker says that it read, but for a process's own."""
+        files = [Path(line) for line in dict.fromkeys(trace.splitlines())]
+        shared = [path.absolute() for path in files if path.is_file() and elf_or_none(path) is not None]
+        return [path for path in shared if not self._is_own(path)]
+
+    def _is_own(self, library: Path) -> bool:
+        """Whether every process has its own: the C library, the compiler's, a driver that is linked as a stub."""
+        return library.parent.name == "stubs" or (bool(RUNTIME.fullmatch(library.name)) and self._finds(library))
+
+    def _finds(self, library: Path) -> bool:
+        """Whether it lies where this compiler, or the loader, looks without being told."""
+        folder = library.resolve().parent
+        if folder in _SYSTEM or (folder.parent in _SYSTEM and "linux-gnu" in folder.name):
+            return True
+        asked = [*self.command, f"-print-file-name={library.name}"]
+        found = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+        return os.path.isabs(found) and library.samefile(found)  # else it is the name that was asked for
 
     def _run(self, shown: str, command: list[str]) -> str:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        plain = {**os.environ, "LC_ALL": "C"}  # errors are looked for by English words
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=plain)
         if done.returncode:
             raise UsageError(_why(shown, command, done.stderr or done.stdout))
         return done.stdout
 
 
-@dataclass(frozen=True)
-class Built:
-    """A compiled library and what it was made with."""
+def words_of(flags: str) -> list[str]:
+    """The flags as a shell would split them."""
+    try:
+        return shlex.split(flags)
+    except ValueError as error:
+        raise UsageError(f"--cflags {flags!r} cannot be split into words: {error}") from None
 
-    library: Path
-    compiler: str
-    flags: str
-    source_hash: str
 
-    @property
-    def version(self) -> str:
-        return f"{self.compiler}, {self.flags or 'no flags'}, sha256:{self.source_hash}"
+def _builds() -> Path:
+    """Where libraries are put: the run's own folder, or this user's."""
+    return Path(_of_this_run) if _of_this_run else cache_folder()
 
-    @property
-    def how(self) -> str:
-        return f"compiled by {self.compiler} with {self.flags or 'no flags'}"
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _version(command: Sequence[str]) -> str:
@@ -126,7 +175,7 @@ def _version(command: Sequence[str]) -> str:
 def _why(shown: str, command: list[str], said: str) -> str:
     """The first error, how many more there are, and how to see all."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    errors = [line for line in lines if _LINKER.search(line)] or [line for line in lines if _ERROR.search(line)]
+    errors = [line for line in lines if _LINKER_ERROR.search(line)] or [line for line in lines if _ERROR.search(line)]
     first = (errors or lines or ["the compiler says nothing"])[0]
     more = f" (and {len(errors) - 1} more lines)" if len(errors) > 1 else ""
     every = shlex.join([command[0], "-fsyntax-only" if "nvcc" not in command[0] else "-c", shown])

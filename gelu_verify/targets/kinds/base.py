@@ -14,8 +14,8 @@ from ...formats import DTYPES
 from ...functions import FUNCTIONS
 from ..base import Target
 
-OPTIONS = ("kwargs", "array", "compile", "cflags")
-_TYPED = {"kwargs": "--kwarg", "array": "--array", "compile": "--compile", "cflags": "--cflags"}
+OPTIONS = ("kwargs", "array", "compile", "cflags", "call")
+_TYPED = {"kwargs": "--kwarg", "array": "--array", "compile": "--compile", "cflags": "--cflags", "call": "--call"}
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Asked:
     array: str | None = None
     compile: str | None = None
     cflags: str | None = None
+    call: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,9 @@ class Kind:
 
 def of_a_file(suffixes: str, *parts: str) -> re.Pattern[str]:
     """Names of a file with one of `suffixes` (a regular expression), and what may follow it: "file.c:symbol:abi"."""
-    return re.compile(rf"(?P<file>[^:]+\.(?:{suffixes}))" + "".join(rf"(?::(?P<{part}>[^:]*))?" for part in parts))
+    return re.compile(
+        rf"(?P<file>[^:]+\.(?:{suffixes}))" + "".join(rf"(?::(?P<{part}>(?:[^:]|::)*))?" for part in parts)
+    )
 
 
 def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -> UsageError | None:

@@ -15,6 +15,7 @@ from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...kernels import nvcc
 from .._buffers import output_like
 from ..base import Target
+from ._c_abi import Library
 from ._compiler import Compiler
 from ._usable import includable
 from .base import Asked, Kind, dtype_of, existing, function_of, of_a_file
@@ -100,7 +101,7 @@ class CudaFunction(Target):
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     file, symbol, call = match["file"], match["symbol"], match["call"] or "kernel"
-    source = existing(file)
+    source = includable(existing(file))
     if call not in _CALLS:
         raise one_of(f"convention of {name.removesuffix(f':{call}')}", call, list(_CALLS))
     if not symbol:
@@ -108,22 +109,24 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     dtype = dtype_of(name, symbol, asked)
     compiler = Compiler.found("CUDA", "NVCC", *nvcc.places())
     called = _CALLS[call].format(symbol=symbol)
-    text = _AROUND.format(source=includable(source), T=CUDA_TYPES[dtype], call=called)
+    text = _AROUND.format(source=source, T=CUDA_TYPES[dtype], call=called)
+    flags = ["-shared", "-Xcompiler", "-fPIC"]
     try:
-        built = compiler.library_around(source, text, file, asked.cflags, ["-shared", "-Xcompiler", "-fPIC"])
+        built = compiler.library(f"around_{source.name}", text, file, asked.cflags, flags)
     except UsageError as error:
         if f'identifier "{symbol}" is undefined' in str(error):
             raise UsageError(f"no function {symbol!r} in {file}") from None
         raise
     if reason := _no_device():
         raise MissingMeasurement(f"{name} compiles, but {reason}")
+    library = Library.loaded(file, built.library, built)
     target = CudaFunction(
         name=name,
         function=function_of(symbol, asked),
         dtypes=(dtype,),
         note=f"{called}, {built.how}",
-        version=built.version,
-        library=ctypes.CDLL(str(built.library)),
+        version=built.version(library.content),
+        library=library.handle,
     )
     return [target]
 

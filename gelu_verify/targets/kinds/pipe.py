@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,10 +64,18 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         function=function_of(said, asked),
         dtypes=(dtype_of(name, said, asked),),
         note="a program, over a pipe",
-        version=hash_of(*(files or [program])),
+        version=hash_of(program, *files, *_libraries(program)),
         arguments=(str(program), *arguments[1:]),
     )
     return [target]
+
+
+def _libraries(program: Path) -> list[Path]:
+    """The shared libraries that a program is started with; none of a script, which names another program."""
+    if (ldd := shutil.which("ldd")) is None:
+        return []
+    listed = subprocess.run([ldd, str(program)], capture_output=True, text=True, check=False).stdout
+    return [Path(path) for path in re.findall(r"(/\S+) \(0x", listed)]
 
 
 def _program(typed: str) -> Path:

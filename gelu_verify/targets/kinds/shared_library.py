@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ..base import Target
-from ._c_abi import Library, abi_of, exported_by
+from ._c_abi import Library, LibraryFunction, abi_of, exported_by
+from ._prototype import Prototype
 from .base import Asked, Kind, dtype_of, existing, of_a_file
 
 
@@ -19,9 +20,13 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     if not symbol:
         exported = ", ".join(exported_by(library)[:8]) or "unknown here"
         raise UsageError(f"{name!r} names no symbol (accepted: {file}:symbol; exported: {exported})")
-    abi = abi_of(name, match["abi"]) or "vector"
+    abi = abi_of(name, match["abi"], asked)
+    prototype = Prototype.parsed(asked.call, symbol) if asked.call is not None else None
     loaded = Library.loaded(file, library)
-    return [loaded.function(name, symbol, loaded.address(symbol), abi, dtype_of(name, symbol, asked), asked)]
+    function = LibraryFunction(loaded, name, symbol, loaded.address(symbol), asked)
+    if prototype is not None:
+        return [function.by_prototype(prototype)]
+    return [function.by_convention(abi or "vector", dtype_of(name, symbol, asked))]
 
 
 KIND = Kind(
@@ -32,4 +37,5 @@ KIND = Kind(
     },
     pattern=of_a_file(r"so(?:\.\d+)*|dylib", "symbol", "abi"),
     load=load,
+    options=frozenset({"call"}),
 )

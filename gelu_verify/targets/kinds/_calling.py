@@ -1,0 +1,101 @@
+"""The C function that calls a user's function as its prototype says: compiled with a source, or alone for a library."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+
+from ...errors import UsageError
+from ...formats import get_format
+from ._compiler import Compiler
+from ._prototype import VECTORS, Prototype
+
+CALL = "gelu_verify_call"
+_ZEROS = re.compile(r"zeros\((\d+)\)")
+_HEADERS = {"__m": "immintrin.h", "float32x": "arm_neon.h", "float64x": "arm_neon.h"}
+# The function is given as an address, so that no compiler knows which it is, and changes it to suit its caller.
+_SOURCE = """
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+{headers}
+#ifdef __cplusplus
+extern "C"
+#endif
+__attribute__((visibility("default"){target})) long long
+{CALL}(void *gv_function, const void *gv_x, void *gv_y, __SIZE_TYPE__ gv_n)
+{{
+    typedef char gv_element[sizeof({T}) == {itemsize} ? 1 : -1];
+    {pointer} = ({cast})gv_function;
+{zeros}{body}
+}}
+"""
+_MEMORY = "    __attribute__((aligned(64))) unsigned char gv_zeros{i}[{size}] = {{0}};\n"
+_IN_PLACE = "    __builtin_memcpy(gv_y, gv_x, gv_n * {itemsize});\n"
+_OF_A_VALUE = """    for (__SIZE_TYPE__ gv_i = 0; gv_i < gv_n; gv_i++)
+        (({T} *)gv_y)[gv_i] = {call};
+    return 0;"""
+_OF_A_VECTOR = """    for (__SIZE_TYPE__ gv_i = 0; gv_i < gv_n; gv_i += {lanes}) {{
+        __SIZE_TYPE__ gv_size = (gv_n - gv_i < {lanes} ? gv_n - gv_i : {lanes}) * {itemsize};
+        {V} gv_v = {{0}};
+        __builtin_memcpy(&gv_v, (const {T} *)gv_x + gv_i, gv_size);
+        gv_v = {call};
+        __builtin_memcpy(({T} *)gv_y + gv_i, &gv_v, gv_size);
+    }}
+    return 0;"""
+
+
+def source_of(prototype: Prototype, dtype: str) -> str:
+    """C, and C++, of `long long CALL(function, x, y, n)`: what the function returns of its success, 0 for good."""
+    base, itemsize = prototype.data.base, get_format(dtype).width // 8
+    element, lanes, target = VECTORS.get(base, (base, 0, ""))
+    element = f"uint{8 * itemsize}_t" if element == "void" else element
+    zeros = [(i, found[1]) for i, each in enumerate(prototype.parameters) if (found := _ZEROS.fullmatch(each.value))]
+    call = _call(prototype, element, itemsize)
+    if prototype.is_array:
+        body = _IN_PLACE.format(itemsize=itemsize) * prototype.in_place + f"    return {call};"
+    else:
+        form = _OF_A_VECTOR if lanes else _OF_A_VALUE
+        body = form.format(T=element, V=base, lanes=lanes, itemsize=itemsize, call=call)
+    return _SOURCE.format(
+        CALL=CALL,
+        headers="\n".join(f"#include <{file}>" for prefix, file in _HEADERS.items() if base.startswith(prefix)),
+        target=f', target("{target}")' if target else "",
+        T=element,
+        itemsize=itemsize,
+        pointer=prototype.pointer("gv_f"),
+        cast=prototype.pointer(),
+        zeros="".join(_MEMORY.format(i=i, size=size) for i, size in zeros),
+        body=body,
+    )
+
+
+def _call(prototype: Prototype, element: str, itemsize: int) -> str:
+    """The call, as a number: 0 where the function returns nothing, or true."""
+    values = {
+        "x": f"({prototype.data.type}){'gv_y' if prototype.in_place else 'gv_x'}",
+        "y": f"({prototype.output.type})gv_y",
+        "n": "gv_n",
+        "bytes": f"gv_n * {itemsize}",
+    }
+    if not prototype.is_array:
+        values["x"] = "gv_v" if prototype.data.base in VECTORS else f"((const {element} *)gv_x)[gv_i]"
+    arguments = [
+        f"({each.type})gv_zeros{i}" if _ZEROS.fullmatch(each.value) else values.get(each.name, each.value)
+        for i, each in enumerate(prototype.parameters)
+    ]
+    call = f"gv_f({', '.join(arguments)})"
+    if not prototype.is_array:
+        return call
+    return {"void": f"({call}, 0)", "bool": f"!{call}", "_Bool": f"!{call}"}.get(prototype.result, call)
+
+
+def compiled(prototype: Prototype, dtype: str) -> ctypes.CDLL:
+    """A library with `CALL` alone, for a function of which only the address is known."""
+    said = f"--call {prototype.text!r}"
+    compiler = Compiler.found("C", "CC", "cc", "gcc", "clang")
+    try:
+        built = compiler.library("call.c", source_of(prototype, dtype), said, None, ["-shared", "-fPIC", "-w"])
+    except UsageError as error:
+        raise UsageError(re.sub(r"\S*/call\.c:\S* ", "", str(error).partition("; to see all")[0])) from None
+    return ctypes.CDLL(built.library)
