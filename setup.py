@@ -61,10 +61,12 @@ PUBLISHED = (
 )
 
 EXTENSIONS = [
-    extension("gelu_verify._core", "core.pyx", "core", headers=CORE),
+    extension("gelu_verify._environment", "door/environment.c", headers=("door",)),
+    extension("gelu_verify._core", "core.pyx", "core", headers=(*CORE, "door")),
     extension("gelu_verify._correctly_rounded", "correctly_rounded.pyx", "cr", headers=(*CORE, "door")),
-    extension("gelu_verify._reduction", "reduction.pyx", "reduce", "core", headers=CORE, flags=(VECTORS,)),
+    extension("gelu_verify._reduction", "reduction.pyx", "reduce", "core", headers=(*CORE, "door"), flags=(VECTORS,)),
     extension("gelu_verify.isolation._faults", "isolation/faults.c"),
+    extension("gelu_verify._confinement", "isolation/confinement.c"),
     extension(
         "gelu_verify.kernels._cpu",
         "cpu_kernels.pyx",

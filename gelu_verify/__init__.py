@@ -13,6 +13,8 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from .environment import LoadedInDefaultEnvironment, default_environment
+
 if TYPE_CHECKING:
     from .correctly_rounded import gelu as gelu
     from .correctly_rounded import gelu_grad as gelu_grad
@@ -51,7 +53,8 @@ __all__ = ["__version__", *_HOME]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    with default_environment():
+        value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 
@@ -69,3 +72,4 @@ class _Package(types.ModuleType):
 
 
 sys.modules[__name__].__class__ = _Package
+sys.meta_path.insert(0, LoadedInDefaultEnvironment)

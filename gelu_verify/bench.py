@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import correctly_rounded
+from .environment import in_default_environment
 from .errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from .formats import DTYPES, numpy_dtype
 from .interleaved import SAMPLE, Call, Side, interleaved, rate
@@ -80,6 +81,7 @@ def check_case(case: Case) -> None:
         raise UsageError(f"{case.n} elements cannot be shared by {case.threads} threads")
 
 
+@in_default_environment
 def compare(case: Case, rivals: Sequence[str], budget: float = BUDGET) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """One row for each rival (docs/json.md), and why a rival has none."""
     x = inputs(case.dtype, case.n, 0)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .environment import in_default_environment
 from .formats import Format, buckets, from_ordinals, ordinals
 from .functions import Function
 
@@ -28,7 +29,7 @@ HIST_EDGES = (
     np.inf,
 )  # hist_k counts HIST_EDGES[k-1] < |E| <= HIST_EDGES[k]
 
-SUMS = {"n": np.uint32, "error_sum": np.int64, "correct": np.uint32, "faithful": np.uint32}
+SUMS = {"n": np.uint32, "error_sum": np.int64, "correct": np.uint32, "faithful": np.uint32, "bits_hash": np.uint64}
 NEAREST = ("nonfinite", "wrong_sign", "zero_lost", "rises")  # count, and the input nearest to zero in <name>_x
 WITNESS = ("max_error_x", "max_error_got", "max_error_want")
 BITS = (*WITNESS, *(f"{name}_x" for name in NEAREST))
@@ -164,6 +165,7 @@ def nearest_of(
 # ---- many chunks ---------------------------------------------------------------------------------
 
 
+@in_default_environment
 def merge(tables: Sequence[Table]) -> Table:
     """The table of all inputs of `tables`, whose chunks do not overlap."""
     fmt = tables[0].fmt
@@ -238,6 +240,7 @@ def merged_regions(fmt: Format, columns: Columns) -> Columns:
     return counts | _merged_worst(columns, starts)
 
 
+@in_default_environment
 def finish(table: Table, pieces: Pieces) -> Table:
     """The table with the neighbours in different chunks compared as well; once, when all are in."""
     ends = table.segments

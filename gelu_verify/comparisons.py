@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .environment import in_default_environment
 from .formats import get_format, is_nan
 from .sweep import Record, Result
 
@@ -23,6 +24,7 @@ class Comparisons:
     def __init__(self) -> None:
         self._first: dict[tuple[str, ...], Result] = {}
 
+    @in_default_environment
     def add(self, result: Result) -> None:
         """Set `pair` of the record: what differs from the first path; None for a first one, or where one failed."""
         record = result.record
@@ -35,6 +37,7 @@ class Comparisons:
             record["pair"] = compared(first, result)
 
 
+@in_default_environment
 def compared(first: Result, other: Result) -> Record:
     """What `other` gives at the fixed inputs where `first` gives something else.
 

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from .bucket_table import Facts, Pieces, Table, merge, merged_regions, merged_rows
+from .environment import in_default_environment
 from .errors import OracleError
 from .formats import Format
 from .functions import Function, get_function
@@ -47,6 +48,7 @@ class Judge(Protocol):
         """Records of TALLY for the tiles, records of OPEN, and (fixed inputs met, 2) bits of them and their answers."""
 
 
+@in_default_environment
 def rules_record(fmt: Format, function: Function) -> np.ndarray:
     """The rules of a sweep as the record that C has of them; pointers are null."""
     rules, record = rules_of(fmt, function, Pieces.of(function, fmt)), np.zeros((), RULES)
@@ -119,6 +121,7 @@ def _regions(rules: np.ndarray, first: np.ndarray) -> np.ndarray:
 # ---- the table -----------------------------------------------------------------------------------
 
 
+@in_default_environment
 def counted(fmt: Format, function: Function, tiles: np.ndarray, judge: Judge, rules: np.ndarray) -> Table:
     """What the inputs and answers of the tiles come to, before `finish` compares neighbours in different tiles.
 

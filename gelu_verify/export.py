@@ -12,6 +12,7 @@ import numpy as np
 
 from . import __version__
 from .correctly_rounded import FUNCTIONS
+from .environment import in_default_environment
 from .errors import ResultsError, UsageError
 from .formats import DTYPES, FORMATS
 from .reference import reference_bits
@@ -22,6 +23,7 @@ STEP = 129  # of the 16-bit inputs in the test: all binades, all low bits
 SUFFIXES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 
 
+@in_default_environment
 def write_headers(folder: Path) -> list[Path]:
     """Write the headers, their kernels, README, Makefile, test program and its table; returns the files.
 

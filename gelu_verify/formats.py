@@ -20,6 +20,7 @@ from typing import Literal
 
 import numpy as np
 
+from .environment import in_default_environment
 from .errors import UsageError, one_of
 
 Mode = Literal["nearest", "down", "up"]
@@ -169,6 +170,7 @@ class Format:
         """Fixed-width hex: '0xc0d00000'."""
         return f"0x{bits:0{self.width // 4}x}"
 
+    @in_default_environment
     def hex_float(self, bits: int) -> str:
         """C99 hex float, exact: '-0x1.ap+2'; 'inf', '-inf', 'nan'."""
         sign = "-" if self.is_negative(bits) else ""
@@ -188,6 +190,7 @@ class Format:
         digits = digits.rstrip("0")
         return f"{sign}0x1{'.' + digits if digits else ''}p{e + shift:+d}"
 
+    @in_default_environment
     def parse(self, text: str) -> int:
         """Bits named by `text`: bits ('0xc0d00000'), hex float ('-0x1.ap+2'), decimal, inf or nan.
 
@@ -316,6 +319,7 @@ def _magnitudes(fmt: Format, bits: np.ndarray) -> np.ndarray:
     return bits & fmt.uint.type(fmt.sign_mask - 1)
 
 
+@in_default_environment
 def to_float64(fmt: Format, bits: np.ndarray) -> np.ndarray:
     """The values as float64: exact for every format here."""
     with np.errstate(invalid="ignore"):  # signaling NaNs of bfloat16

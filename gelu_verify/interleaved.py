@@ -8,6 +8,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 
 import numpy as np
 
+from .environment import in_default_environment, left
 from .formats import get_format
 
 REPEATS = 9
@@ -18,6 +19,7 @@ Call = Callable[[], object]
 Side = list[Call]  # what each Python thread calls
 
 
+@in_default_environment
 def interleaved(sides: dict[str, Side], sample: float, budget: float) -> dict[str, list[float]]:
     """Seconds a call of each side, in turns; every round begins with another one.
 
@@ -39,6 +41,7 @@ def interleaved(sides: dict[str, Side], sample: float, budget: float) -> dict[st
     return times
 
 
+@in_default_environment
 def rate(seconds: Sequence[float], n: int, dtype: str) -> dict[str, float]:
     """Median elements per second, bytes read and written per second, interquartile range over median of the times."""
     low, median, high = np.percentile(seconds, (25, 50, 75))
@@ -68,3 +71,4 @@ def _seconds(side: Side, loops: int, pool: Executor) -> float:
 def _repeat(call: Call, loops: int) -> None:
     for _ in range(loops):
         call()
+    left()  # what the calls did to the floating-point environment is not for the next side

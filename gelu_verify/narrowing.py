@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .environment import in_default_environment
 from .errors import TargetFailure
 from .formats import Format, from_ordinals, ordinals, texts_apart
 
@@ -30,6 +31,7 @@ def failed(fmt: Format, failure: TargetFailure) -> dict[str, Any]:
     }
 
 
+@in_default_environment
 def narrowed(target: Target, fmt: Format, failure: TargetFailure) -> TargetFailure:
     """The failure with the smallest range found that shows it, which its message names too.
 

@@ -18,6 +18,7 @@ import numpy as np
 from .bucket_table import NOISE, Facts, Pieces, Table, finish, merge
 from .device_faults import kind_of
 from .device_sweep import OPEN, ROOM, TALLY, TILE, consecutive, counted, drawn, rules_record
+from .environment import in_default_environment
 from .errors import OracleError, TargetFailure
 from .formats import Format, get_format, ordinals
 from .functions import Function, get_function
@@ -191,6 +192,7 @@ def _apart(spans: Sequence[tuple[int, int]], last: int) -> list[tuple[int, int]]
 # ---- across processes ----------------------------------------------------------------------------
 
 
+@in_default_environment
 def swept(target: Any, dtype: str, function: str) -> str:
     """The packed table of an exhaustive sweep; `target` lives here and has a `device` and a `launcher`."""
     with _failing(target):
@@ -200,6 +202,7 @@ def swept(target: Any, dtype: str, function: str) -> str:
     return packed(table)
 
 
+@in_default_environment
 def searched(target: Any, dtype: str, function: str, seed: int) -> str:
     """The packed table of what is drawn, and of the search from there for larger errors; it has no segments."""
     with _failing(target):
@@ -243,6 +246,7 @@ def confirm(judge: OnDevice, table: Table, name: str) -> None:
         raise OracleError(f"{name} at {fmt.bits_text(x)}: the device says {told}")
 
 
+@in_default_environment
 def packed(table: Table) -> str:
     """A table as text."""
     buffer = io.BytesIO()
@@ -253,6 +257,7 @@ def packed(table: Table) -> str:
     return json.dumps({"dtype": table.fmt.name, "facts": asdict(table.facts), "arrays": text})
 
 
+@in_default_environment
 def unpacked(text: str) -> Table:
     """The table that was packed."""
     told = json.loads(text)

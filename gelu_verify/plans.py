@@ -14,11 +14,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from hashlib import sha256
 from zlib import crc32
 
 import numpy as np
 
+from .environment import in_default_environment
 from .errors import UsageError, one_of
 from .formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
 from .functions import Function, get_function
@@ -92,6 +94,15 @@ class Plan:
     spans: Spans | None = None
     dense: bool = False
 
+    @cached_property
+    def inputs_sha256(self) -> str:
+        """Digest of the inputs: a plan of the same name and seed may choose others in another version."""
+        told = sha256()
+        for chunk in self.chunks if self.spans is None and not self.exhaustive else ():
+            told.update(chunk.x_bits().astype(get_format(self.dtype).uint.newbyteorder("<")).tobytes())
+        told.update(repr((self.dtype, self.size, self.spans)).encode())
+        return told.hexdigest()
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -119,6 +130,7 @@ def get_plan(name: str) -> Chooser:
     return PLANS[name]
 
 
+@in_default_environment
 def make_plan(
     name: str, function: str, dtype: str, seed: int = 0, ranges: Sequence[tuple[int, int] | str] | None = None
 ) -> Plan:

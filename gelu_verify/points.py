@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from .environment import in_default_environment
 from .formats import Format, get_format
 from .functions import FUNCTIONS, Function, get_function
 
@@ -69,20 +70,24 @@ def variant_bits(function: Function, fmt: Format) -> list[int]:
 
 
 @cache
+@in_default_environment
 def position_bits(function: str, dtype: str) -> np.ndarray:
     """Inputs of every kind, to be met at many places of one call: POSITIONS of them, all different."""
     fmt = get_format(dtype)
     fixed = fixed_bits(function, dtype)
+    ends = both_signs(fmt, {0, 1, fmt.max_finite, fmt.infinity, fmt.nan})
     spread = [fmt.round(Fraction(k, 16)) for k in range(-96, 97)]  # -6 to 6: where the function is not trivial
-    some = fixed[np.linspace(0, len(fixed) - 1, POSITIONS - len(spread)).round().astype(int)].tolist()
+    count = POSITIONS - len(spread) - len(ends)
+    some = fixed[np.linspace(0, len(fixed) - 1, count).round().astype(int)].tolist()
     filling = (fmt.round(Fraction(2 * k + 1, 32)) for k in range(-96, 96))
-    chosen = dict.fromkeys([*some, *spread])
+    chosen = dict.fromkeys([*ends, *some, *spread])
     while len(chosen) < POSITIONS:
         chosen.setdefault(next(filling))
     return np.array(list(chosen), dtype=fmt.uint)
 
 
 @cache
+@in_default_environment
 def fixed_bits(function: str, dtype: str) -> np.ndarray:
     """All of them, unsigned bits, by ordinal."""
     fmt = get_format(dtype)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .devices import label
+from .environment import in_default_environment
+from .integrity import rounded_up, verified
 from .report.envelope import layout
 from .resources import resource
-from .results import MANIFEST, Run, read_run, write_folder
+from .results import MANIFEST, Run, metadata_of, read_run, sealed, write_folder
 from .targets import families, module_of
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def default_root() -> Path:
 # ---- writing -------------------------------------------------------------------------------------
 
 
+@in_default_environment
 def record(run: Run, root: Path) -> Path:
     """Keep a stored run in a new folder of `root`, by its families and its day; that folder.
 
@@ -51,21 +53,25 @@ def record(run: Run, root: Path) -> Path:
     """
     day = run.manifest["created"][:10]
     names = sorted({result["family"] for result in run.results})
-    told = {"date": day, "device": label(run.manifest.get("device")) or run.manifest["machine"]["cpu"]}
+    told = {
+        "date": day,
+        "device": label(run.manifest.get("device")) or run.manifest["machine"].get("cpu", "an unknown machine"),
+    }
     contents: dict[str, bytes] = {}
     results = []
     for index, result in enumerate(run.results):
         kept = {key: value for key, value in result.items() if key not in ("recorded", "stale")}
         if result["buckets"] is not None:
             name = f"buckets/{index:03d}.parquet"
-            contents[name] = _parquet(folded(run.table(index), result["dtype"]))
+            contents[name] = _parquet(folded(run.table(index), result["dtype"]), result)
             kept |= {"buckets": name, "sha256": _hash(contents[name])}
         results.append(kept)
-    facts = {key: value for key, value in run.manifest.items() if key != "results"}
-    contents[MANIFEST] = _text({**facts, "recorded": told}, results).encode()
+    facts = {key: value for key, value in run.manifest.items() if key not in ("results", "content_sha256")}
+    contents[MANIFEST] = sealed({**facts, "recorded": told}, results)
     return write_folder(contents, root, f"{'-'.join(names)}-{day}")
 
 
+@in_default_environment
 def folded(table: pd.DataFrame, dtype: str) -> pd.DataFrame:
     """A bucket table in the finest bins of the report: `bucket` is a bin's first, errors are rounded up to float32."""
     edges = layout(dtype, PER_BINADE).edges
@@ -74,34 +80,19 @@ def folded(table: pd.DataFrame, dtype: str) -> pd.DataFrame:
     bins = table.loc[inside, list(COLUMNS)].groupby(place[inside])
     rows = bins.agg({"n": "sum", "nonfinite": "sum", "max_error": "max"})
     rows.insert(0, "bucket", edges[rows.index].astype(np.uint16))
-    return rows.assign(max_error=_rounded_up(rows["max_error"].to_numpy())).reset_index(drop=True)
+    return rows.assign(max_error=rounded_up(rows["max_error"].to_numpy())).reset_index(drop=True)
 
 
-def _rounded_up(error: np.ndarray) -> np.ndarray:
-    """As float32, never smaller; an error beyond float32 is infinite."""
-    with np.errstate(over="ignore"):
-        near = error.astype(np.float32)
-    return np.where(near < error, np.nextafter(near, np.float32(np.inf)), near)
-
-
-def _text(facts: Mapping[str, Any], results: Sequence[Record]) -> str:
-    """JSON with one line for each result, so that a difference shows what changed."""
-    head = json.dumps({**facts, "results": []}, indent=1, allow_nan=False).removesuffix("[]\n}")
-    lines = ",\n".join(json.dumps(result, separators=(",", ":"), allow_nan=False) for result in results)
-    return f"{head}[\n{lines}\n]\n}}\n"
-
-
-def _parquet(table: pd.DataFrame) -> bytes:
+def _parquet(table: pd.DataFrame, result: Record) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     buffer = io.BytesIO()
-    bare = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None)
+    bare = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(metadata_of(result))
     coded = {"bucket": "DELTA_BINARY_PACKED", "max_error": "BYTE_STREAM_SPLIT"}
     plain = [name for name in table if name not in coded]
     pq.write_table(
         bare, buffer, compression="zstd", write_statistics=False, use_dictionary=plain, column_encoding=coded,
-        store_schema=False,
     )  # fmt: skip
     return buffer.getvalue()
 
@@ -134,13 +125,14 @@ class RecordedRun:
         return self.run.table(self.kept[index], columns)
 
 
+@in_default_environment
 def recorded_runs(root: Path | None = None, without: Collection[str] = ()) -> list[RecordedRun]:
     """The recorded runs in `root` (default: data/runs), the newest first, each with what no newer one holds.
 
     Results of the families in `without` are left out: those were measured.
     """
     place = default_root() if root is None else root
-    runs = [read_run(manifest.parent) for manifest in sorted(place.glob(f"*/{MANIFEST}"))]
+    runs = [verified(read_run(manifest.parent)) for manifest in sorted(place.glob(f"*/{MANIFEST}"))]
     runs.sort(key=lambda run: run.manifest["created"], reverse=True)
     met: set[tuple[str, str, str]] = set()
     found = []
@@ -154,6 +146,7 @@ def recorded_runs(root: Path | None = None, without: Collection[str] = ()) -> li
     return found
 
 
+@in_default_environment
 def recorded_results(families: Iterable[str], root: Path | None = None) -> list[Record]:
     """What is recorded of those families."""
     asked = set(families)
@@ -181,7 +174,7 @@ def _said(run: Run, result: Record, versions: Mapping[str, Collection[str]]) -> 
     """What is added to a result: where it comes from, and whether that still counts."""
     told = run.manifest.get("recorded") or {
         "date": run.manifest["created"][:10],
-        "device": run.manifest["machine"]["cpu"],
+        "device": run.manifest["machine"].get("cpu", "an unknown machine"),
     }
     recorded = f"recorded {told['date']} on {told['device']}"
     return {"recorded": recorded, "stale": _stale(result, versions), "device": told["device"]}

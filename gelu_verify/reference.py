@@ -18,6 +18,7 @@ import numpy as np
 
 from . import _core, correctly_rounded
 from .arrays import float_array
+from .environment import in_default_environment
 from .errors import UsageError
 from .formats import FORMATS, Format, dtype_name, get_format, numpy_dtype
 from .functions import get_function
@@ -41,6 +42,7 @@ class Judgement(NamedTuple):
     """bool: no number of the format lies between the answer and the exact value."""
 
 
+@in_default_environment
 def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -> Judgement:
     """Judge answers against the exact values, for every input of every function and dtype.
 
@@ -75,6 +77,7 @@ def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -
 def reference_bits(function: str, dtype: str, bits: int) -> int: ...
 @overload
 def reference_bits(function: str, dtype: str, bits: np.ndarray) -> np.ndarray: ...
+@in_default_environment
 def reference_bits(function: str, dtype: str, bits: Any) -> Any:
     """Correctly rounded result bits for input bits: an int for an int, an array for an array.
 
@@ -98,6 +101,7 @@ def reference_bits(function: str, dtype: str, bits: Any) -> Any:
     return judge(function, dtype, x, x).want_bits
 
 
+@in_default_environment
 def reference(function: str, x: Any, dtype: str | None = None) -> Any:
     """Correctly rounded f(x), in the dtype of x (or in `dtype`, for Python numbers; default float64).
 
@@ -112,6 +116,7 @@ def reference(function: str, x: Any, dtype: str | None = None) -> Any:
     return y if np.ndim(x) or isinstance(x, np.ndarray) else y[()]
 
 
+@in_default_environment
 def ulp_error(function: str, x: Any, y: Any, dtype: str | None = None) -> Any:
     """(y - f(x))/u(f(x)): signed, fractional, against the unrounded truth; float64 of the common shape.
 
@@ -129,6 +134,7 @@ def ulp_error(function: str, x: Any, y: Any, dtype: str | None = None) -> Any:
     return error if error.ndim else float(error)
 
 
+@in_default_environment
 def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None) -> str:
     """f(x) as a decimal with `digits` significant digits, correctly rounded.
 
@@ -153,6 +159,7 @@ def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None) -> 
         bits *= 2
 
 
+@in_default_environment
 def decimal_text(value: Fraction, digits: int) -> str:
     """A Fraction as a decimal of `digits` significant digits, rounded to nearest even; '0' for zero."""
     if value == 0:
@@ -180,6 +187,7 @@ def rounded_text(value: decimal.Decimal, digits: int) -> str:
 
 
 @cache
+@in_default_environment
 def zero_threshold(function: str, dtype: str) -> int | None:
     """Bits of the negative x nearest to zero from which on, towards -inf, the rounded result is zero.
 

@@ -11,12 +11,14 @@ from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
 from . import __version__
+from .environment import in_default_environment
 from .errors import RemoteError, UsageError
 
 TIMEOUT_S = 20.0
 LARGEST = 1 << 24  # bytes of an answer that are read
 
 
+@in_default_environment
 def fetch_answer(server: str, function: str, dtype: str, x: str, digits: int = 40) -> dict[str, Any]:
     """The answer that `gelu_verify.lookup.answer` gives, from `server` ("http://127.0.0.1:8000").
 

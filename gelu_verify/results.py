@@ -1,8 +1,10 @@
 """The stored run: a directory of `manifest.json` and one Parquet file of buckets per result.
 
 A run is written beside its final place, flushed to disk, and renamed when it is whole: whatever
-goes wrong, no partial run stands under a final name and no earlier run is touched. Reading trusts
-nothing: schema number, keys, and the sha256 of every bucket file that is opened.
+goes wrong, no partial run stands under a final name and no earlier run is touched.
+
+A manifest ends with the sha256 of all that stands before it, and holds those of the bucket files: a run is whole, or it
+is not read. Reading also trusts no value (`run_schema.py`); `integrity.py` derives results from their buckets again.
 """
 
 from __future__ import annotations
@@ -20,27 +22,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .bucket_table import BITS, Table
+from .environment import in_default_environment
 from .errors import ResultsError
 from .folders import remove_abandoned, unfinished_folder
+from .run_schema import SCHEMA, check_manifest
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from .sweep import Record, Result
 
-SCHEMA = 1
 ROOT = Path("reports")
 LATEST = "latest"
 MANIFEST = "manifest.json"
-MANIFEST_KEYS = (
-    *("command", "created", "seed", "plan", "versions", "machine", "git", "copy_bytes_per_s", "absent", "results"),
-)
-RESULT_KEYS = (
-    *("target", "family", "function", "dtype", "form", "note", "version", "plan", "seed", "n", "bound", "max_ulp"),
-    *("witness", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "max_rank", "nonfinite"),
-    *("zero_from", "zero_threshold", "regions", "approximation", "variant", "checks", "findings", "throughput"),
-    *("failure", "repeat", "buckets", "sha256"),
-)
+IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # told in a Parquet file too
+_SEAL = ',\n "content_sha256": "{}"\n}}\n'  # how a manifest ends
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -79,6 +76,7 @@ class RunWriter:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
+    @in_default_environment
     def add(self, result: Result) -> None:
         """Store one result: its buckets now, its record with `finish`."""
         record = dict(result.record)
@@ -90,6 +88,7 @@ class RunWriter:
             record |= {"buckets": name, "sha256": hashlib.sha256(content).hexdigest()}
         self._records.append(record)
 
+    @in_default_environment
     def finish(
         self, *, command: str, seed: int, plan: str, absent: Mapping[str, str], facts: Mapping[str, Any]
     ) -> Path:
@@ -103,11 +102,9 @@ class RunWriter:
             "plan": plan,
             **facts,
             "absent": dict(absent),
-            "results": self._records,
         }
-        text = json.dumps(manifest, indent=1, allow_nan=False) + "\n"
         with _writing(self._out or self._root):
-            _write(self._work / MANIFEST, text.encode())
+            _write(self._work / MANIFEST, sealed(manifest, self._records))
             for folder in (self._work / "buckets", self._work):
                 _flush_folder(folder)
             place = _place(self._work, _names(self._out, self._root, now))
@@ -117,12 +114,22 @@ class RunWriter:
         return place
 
 
+@in_default_environment
 def write_run(results: Sequence[Result], out: Path | None = None, root: Path = ROOT, **manifest: Any) -> Path:
     """Store a whole run at once; arguments as of RunWriter and its `finish`."""
     with RunWriter(out, root) as writer:
         for result in results:
             writer.add(result)
         return writer.finish(**manifest)
+
+
+def sealed(facts: Mapping[str, Any], results: Sequence[Record]) -> bytes:
+    """A manifest: JSON with one line for each result, so that a difference shows what changed, and its content hash."""
+    head = json.dumps({**facts, "results": []}, indent=1, allow_nan=False, ensure_ascii=False).removesuffix("[]\n}")
+    told = [json.dumps(each, allow_nan=False, ensure_ascii=False) for each in results]
+    lines = ",\n".join(told)
+    body = f"{head}[\n{lines}\n]".encode("utf-8", "replace")  # a path may have bytes that are no text
+    return body + _SEAL.format(hashlib.sha256(body).hexdigest()).encode()
 
 
 def write_folder(contents: Mapping[str, bytes], root: Path, name: str) -> Path:
@@ -200,19 +207,18 @@ def _point_latest(root: Path, name: str) -> None:
         fresh.replace(root / LATEST)
 
 
+@in_default_environment
 def packed(table: Table, record: Record) -> bytes:
     """The bucket table as a Parquet file: bits in the dtype's own unsigned type."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     columns = {k: v.astype(table.fmt.uint) if k in BITS else v for k, v in table.flat.items()}
-    facts = {"schema": SCHEMA, **{k: record[k] for k in ("target", "function", "dtype", "plan", "seed", "n", "bound")}}
-    metadata = {"gelu_verify": json.dumps(facts)}
     packed = ("bucket", "error_sum", *BITS)
     encodings = {**dict.fromkeys(packed, "DELTA_BINARY_PACKED"), "max_error": "BYTE_STREAM_SPLIT"}
     buffer = io.BytesIO()
     pq.write_table(
-        pa.table(columns, metadata=metadata),
+        pa.table(columns, metadata=metadata_of(record)),
         buffer,
         compression="lz4",  # twice as fast as zstd here, and hardly larger
         write_statistics=False,
@@ -222,11 +228,27 @@ def packed(table: Table, record: Record) -> bytes:
     return buffer.getvalue()
 
 
+def metadata_of(record: Mapping[str, Any]) -> dict[str, str]:
+    """What a Parquet file says of the result that it belongs to."""
+    facts = {"schema": SCHEMA, **{key: record[key] for key in IDENTITY}}
+    return {"gelu_verify": json.dumps(facts)}
+
+
+@in_default_environment
 def unpacked(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """The rows of `packed`, all columns or those named."""
+    return arrow_table(content, columns).to_pandas()
+
+
+def arrow_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
+    """The same, as Arrow has it; ResultsError when it is no such Parquet file."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return pq.read_table(io.BytesIO(content), columns=None if columns is None else list(columns)).to_pandas()
+    try:
+        return pq.read_table(io.BytesIO(content), columns=None if columns is None else list(columns))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ResultsError(f"buckets are no Parquet file: {(str(error).splitlines() or [''])[0]}") from error
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -250,21 +272,29 @@ class Run:
         name = f"{record['target']}/{record['function']}/{record['dtype']}"
         if record["buckets"] is None:
             raise ResultsError(f"{self.path} holds no buckets of {name}: {record['failure']}")
+        return unpacked(self.buckets(index), columns)
+
+    def buckets(self, index: int) -> bytes:
+        """The Parquet file of one result; ResultsError when missing, or damaged."""
+        record = self.results[index]
         path = self.path / record["buckets"]
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise ResultsError(f"cannot read {path}: {error.strerror}") from error
+        content = _content(path)
         if hashlib.sha256(content).hexdigest() != record["sha256"]:
             raise ResultsError(f"{path} is damaged: its sha256 is not the one in {MANIFEST}")
-        import pyarrow as pa
-
-        try:
-            return unpacked(content, columns)
-        except (pa.ArrowException, OSError) as error:
-            raise ResultsError(f"{path} is no Parquet file: {str(error).splitlines()[0]}") from error
+        return content
 
 
+def _content(path: Path) -> bytes:
+    """A file of a run, which is no link to something elsewhere; ResultsError when it cannot be read."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            raise ResultsError(f"cannot read {path}: {'it is no file' if path.exists() else 'No such file'}")
+        return path.read_bytes()
+    except OSError as error:
+        raise ResultsError(f"cannot read {path}: {error.strerror}") from error
+
+
+@in_default_environment
 def read_run(path: Path | str) -> Run:
     """The run in a folder (or in the folder that a text file `latest` names).
 
@@ -280,29 +310,49 @@ def read_run(path: Path | str) -> Run:
     file = place / MANIFEST
     if not file.is_file():
         raise ResultsError(f"{place} is no stored run: it has no {MANIFEST}")
+    content = _content(file)
+    manifest = _parsed(file, content)
     try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ResultsError(f"cannot read {file}: {error.strerror}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ResultsError(f"{file} is truncated or no JSON: {error}") from error
-    _accept(file, manifest)
+        check_manifest(manifest)
+    except ResultsError as error:
+        raise ResultsError(f"{file} {error}") from error
+    _check_seal(file, manifest, content)
     return Run(place, manifest)
 
 
-def _accept(file: Path, manifest: Any) -> None:
-    if not isinstance(manifest, dict) or "schema" not in manifest:
-        raise ResultsError(f"{file} is no manifest of gelu-verify: it has no schema number")
-    if manifest["schema"] != SCHEMA:
-        raise ResultsError(f"{file} has schema {manifest['schema']!r} (this version reads {SCHEMA})")
-    _require(file, "the manifest", manifest, MANIFEST_KEYS)
-    if not isinstance(manifest["results"], list):
-        raise ResultsError(f"{file} is no manifest of gelu-verify: results is no list")
-    for index, record in enumerate(manifest["results"]):
-        _require(file, f"result {index}", record, RESULT_KEYS)
+def _parsed(file: Path, content: bytes) -> Any:
+    """Strict JSON: no NaN, no key twice, no half of a character."""
+    try:
+        manifest = json.loads(content.decode(), object_pairs_hook=_once, parse_constant=_refuse_constant)
+        json.dumps(manifest, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ResultsError(f"{file} is truncated or no JSON: it is nested too deeply") from error
+    except ValueError as error:  # of JSON, of UTF-8, of an integer with thousands of digits
+        raise ResultsError(f"{file} is truncated or no JSON: {str(error).splitlines()[0]:.200}") from error
+    return manifest
 
 
-def _require(file: Path, what: str, found: Any, keys: Sequence[str]) -> None:
-    missing = keys if not isinstance(found, dict) else [key for key in keys if key not in found]
-    if missing:
-        raise ResultsError(f"{file}: {what} lacks {', '.join(missing)}")
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"a key stands there twice: {next(n for n in names if names.count(n) > 1)!r:.60}")
+    return found
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+def _check_seal(file: Path, manifest: Mapping[str, Any], content: bytes) -> None:
+    """The manifest ends with the hash of its content; schema 1 had none."""
+    told = manifest.get("content_sha256")
+    if manifest["schema"] == 1:
+        if told is not None:
+            raise ResultsError(f"{file} cannot be believed: schema 1 has no content_sha256")
+        return
+    seal = _SEAL.format(told).encode()
+    if not content.endswith(seal):
+        raise ResultsError(f"{file} is not as it was written: it does not end with its content_sha256")
+    if hashlib.sha256(content.removesuffix(seal)).hexdigest() != told:
+        raise ResultsError(f"{file} is not as it was written: its content_sha256 is that of something else")

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from . import _reduction
 from .bucket_table import NOISE
+from .environment import in_default_environment
 from .formats import Dyadic, Format, get_format
 from .functions import Function, get_function
 from .oracle import enclose
@@ -43,6 +44,7 @@ BUCKET = 1 << 16  # inputs of a float32 bucket
 
 
 @cache
+@in_default_environment
 def settled_spans(function: str) -> tuple[Span, ...]:
     """The spans of `function` in float32; none where the argument above does not apply."""
     entry, fmt = get_function(function), get_format("float32")

@@ -7,6 +7,7 @@ elements is in it: for arrays that fit into the first cache it may be most of it
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from time import perf_counter
@@ -14,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from .environment import in_default_environment
 from .formats import get_format
 from .interleaved import SAMPLE, Side, interleaved, rate
 from .machine import caches, cores
 from .targets import Target
-from .throughput import failing, inputs
+from .throughput import Watched, failing, inputs
 
 MEMORY = "memory"
 PRIVATE = ("L1", "L2")  # of each core
@@ -30,6 +32,7 @@ CALLS = 13  # at least: four to warm up, nine that count
 BLOCK = 1 << 20  # inputs; longer arrays repeat them
 
 
+@in_default_environment
 def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[dict[str, Any]]:
     """One record for each level of the memory and number of threads (docs/json.md, `sizes`).
 
@@ -39,11 +42,19 @@ def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[di
     ------
     TargetFailure : the target raised
     """
+    return measure_and_watch(target, dtype, budget)["sizes"]
+
+
+@in_default_environment
+def measure_and_watch(target: Target, dtype: str, budget: float = BUDGET) -> dict[str, Any]:
+    """As `measure_sizes`: "sizes", and as "answers" those to the inputs that all calls repeat."""
+    watched = Watched(target, dtype, BLOCK)
     with failing(target):
-        return list(_measured(target, dtype, budget))
+        return {"sizes": list(_measured(watched, budget)), "answers": watched.packed()}
 
 
-def _measured(target: Target, dtype: str, budget: float) -> Iterator[dict[str, Any]]:
+def _measured(watched: Watched, budget: float) -> Iterator[dict[str, Any]]:
+    target, dtype = watched.target, watched.dtype
     for threads in (1, cores()) if target.safe_in_threads and cores() > 1 else (1,):
         for level, n in elements(dtype, threads).items():
             told = {"level": level, "n": n, "threads": threads}
@@ -51,7 +62,7 @@ def _measured(target: Target, dtype: str, budget: float) -> Iterator[dict[str, A
             if expected > TOO_LONG * threads:
                 yield {**told, "left_out": f"it would take about {expected / threads:.0f} s"}
             else:
-                yield {**told, **_timed(target, dtype, n, threads, budget)}
+                yield {**told, **_timed(watched, n, threads, budget)}
 
 
 def _expected(target: Target, dtype: str, n: int) -> float:
@@ -76,15 +87,31 @@ def elements(dtype: str, threads: int = 1) -> dict[str, int]:
     return {**fitting, MEMORY: beyond // (2 * item)}
 
 
-def _timed(target: Target, dtype: str, n: int, threads: int, budget: float) -> dict[str, Any]:
+@dataclass
+class _Call:
+    """One thread's call, and the answers that it gave last."""
+
+    target: Target
+    loaded: Any
+    result: Any = None
+
+    def __call__(self) -> None:
+        self.result = self.target.call(self.loaded)
+
+
+def _timed(watched: Watched, n: int, threads: int, budget: float) -> dict[str, Any]:
+    target, dtype = watched.target, watched.dtype
     x = np.resize(inputs(dtype, min(n, BLOCK), 0), n)
     parts = np.array_split(x, threads)
     copied = np.array_split(np.empty_like(x), threads)
+    calls = [_Call(target, target.load(dtype, part)) for part in parts]
     sides: dict[str, Side] = {
-        "target": [partial(target.call, target.load(dtype, part)) for part in parts],
+        "target": list(calls),
         "copy": [partial(np.copyto, b, a) for a, b in zip(parts, copied, strict=True)],
     }
     times = interleaved(sides, SAMPLE * threads**2, budget)
+    got = np.concatenate([target.store(dtype, call.loaded, call.result) for call in calls])
+    watched.look(x, got)
     return {
         **rate(times["target"], n, dtype),
         "copy_ratio": median(times["copy"]) / median(times["target"]),

@@ -18,16 +18,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .bucket_table import HIST_EDGES, NOISE, SUM_SCALE, Facts, Pieces, Table, finish, merge
-from .checks import CHECKS, Evidence, Finding, Policy
+from .bucket_table import NOISE, Facts, Pieces, Table, finish, merge
+from .checks import Evidence, Finding, Policy
+from .checks import findings as found_by_checks
+from .checks._two_answers import LARGEST, TwoAnswers
+from .environment import in_default_environment
 from .errors import TargetFailure
 from .formats import Format, get_format, is_finite, is_negative, ordinals
 from .functions import Function, get_function
 from .narrowing import NO_FAILURE, failed, narrowed
+from .other_answers import Differences, OtherAnswers, collecting, differences
 from .plans import Chunk, Plan
 from .reduction import Outcome, Reduction, comb
-from .reference import judge, zero_threshold
-from .regions import REGIONS
+from .reference import judge
+from .summary import SUMMARY_KEYS, summary, text_of
+from .targets._library import ordinary_numbers
 from .traits import KEYS, traits
 
 if TYPE_CHECKING:
@@ -36,7 +41,6 @@ if TYPE_CHECKING:
     from .targets.base import Target
 
 Record = dict[str, Any]
-LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class Time:
     threads: int
 
     @property
+    @in_default_environment
     def ratio(self) -> float:
         """What the sweep took over what the calls alone would, spread over the same threads."""
         return self.sweep_s * self.threads / self.target_s
@@ -76,6 +81,7 @@ class Result:
         """Names of the checks that failed."""
         return [name for name, verdict in self.record["checks"].items() if verdict == "fail"]
 
+    @in_default_environment
     def frame(self) -> pd.DataFrame:
         """The bucket table, one row per bucket that has inputs."""
         import pandas as pd
@@ -83,6 +89,7 @@ class Result:
         return pd.DataFrame({} if self.table is None else self.table.flat)
 
 
+@in_default_environment
 def sweep(
     target: Target,
     plan: Plan,
@@ -90,6 +97,7 @@ def sweep(
     workers: int | None = None,
     progress: Callable[[int], object] | None = None,
     policy: Policy = "limit",
+    others: OtherAnswers | None = None,
 ) -> Result:
     """Judge `target` on every input of `plan`.
 
@@ -98,6 +106,7 @@ def sweep(
     workers : threads; default the cores this process may use
     progress : called with the number of inputs of each chunk that is done
     policy : "formula" accepts NaN at -inf
+    others : what the target answered before, when it was timed: judged with the rest
 
     Returns
     -------
@@ -106,14 +115,24 @@ def sweep(
     function, fmt = get_function(plan.function), get_format(plan.dtype)
     identity = _identity(target, plan)
     try:
-        table, time = _Sweep(target, function, fmt, plan, progress).run(workers or available_cores())
-        evidence = Evidence(function, fmt, target, table, plan, policy)
-        findings = {name: check.asked(evidence) for name, check in CHECKS.items()}
+        swept = _Sweep(target, function, fmt, plan, progress)
+        table, time = swept.run(workers or available_cores())
+        evidence = Evidence(function, fmt, target, table, plan, policy, _with_answered(others, target, fmt, swept))
+        findings = found_by_checks(evidence)
     except TargetFailure as failure:
         return Result({**identity, **_NOTHING, **failed(fmt, narrowed(target, fmt, failure))}, None)
     noted = target.noted(fmt.name)
     fault = failed(fmt, narrowed(target, fmt, noted)) if noted else NO_FAILURE
     return Result({**identity, **_measures(evidence, findings), **fault}, table, time)
+
+
+def _with_answered(others: OtherAnswers | None, target: Target, fmt: Format, swept: _Sweep) -> OtherAnswers:
+    """All answers so far that are not in the table."""
+    found = OtherAnswers() if others is None else others
+    found.differences.extend(sorted(swept.differences, key=lambda each: each.x.tolist()))
+    if said := target.answered.get(fmt.name):
+        found.give(ordinary_numbers(fmt.name), np.array(said, fmt.uint), "at index {} of the first call, of 4")
+    return found
 
 
 def is_judged_there(target: Target, plan: Plan) -> bool:
@@ -145,6 +164,7 @@ class _Sweep:
         self._next = 0
         self._failures: dict[int, BaseException] = {}
         self._target_s = 0.0
+        self.differences: list[Differences] = []
 
     def run(self, workers: int) -> tuple[Table, Time]:
         """The merged table; the failure raised is that of the first chunk that fails."""
@@ -193,6 +213,7 @@ class _Sweep:
                 self._failures[index] = failure
         with self._lock:
             self._target_s += worker.target_s
+            self.differences.extend(worker.differences)
         return worker.table() if worker.measured and not self._failures else None
 
     def _taken(self) -> int | None:
@@ -214,6 +235,7 @@ class _Worker:
         self._facts = Facts()
         self._room: np.ndarray | None = None
         self.target_s = 0.0
+        self.differences: list[Differences] = []
         self.measured = False
 
     def measure(self, chunk: Chunk) -> None:
@@ -239,13 +261,17 @@ class _Worker:
             asked = np.empty_like(x)
             comb(chunk.first, asked)
             self._target.check_unchanged(self._fmt, asked, x)
+        self._compare(x[:1], got[:1], got[-1:], len(x))
 
     def _measure_permuted(self, chunk: Chunk) -> None:
         x, order = chunk.x_bits(), chunk.order()
         shuffled, got = x[order], np.empty_like(x)
         lent = shuffled.copy()
-        got[order] = self._answer(lent)
+        answers = self._answer(lent)
         self._target.check_unchanged(self._fmt, shuffled, lent)
+        got[order[: len(x)]] = answers[: len(x)]  # of an input that comes twice, the first answer
+        if len(order) > len(x):
+            self._compare(shuffled[:1], answers[:1], answers[-1:], len(order))
         if self._judged_here:
             self._reduction.add_answers(x, got)
             return
@@ -254,10 +280,16 @@ class _Worker:
         if self._function.approximates is not None:
             self._facts = self._facts.merged(_approximation(self._fmt, self._function.approximates, x, got))
 
+    def _compare(self, x: np.ndarray, first: np.ndarray, last: np.ndarray, n: int) -> None:
+        """The input that comes twice in a call of n: at its start, and at its end."""
+        where = f"at index 0 in a call of {n}", f"at its last index, {n - 1}"
+        self.differences += differences(self._fmt, x, first, last, where)
+
     def _answer(self, x: np.ndarray) -> np.ndarray:
         try:
-            with self._turn or nullcontext():
+            with self._turn or nullcontext(), collecting() as found:
                 got, seconds = self._target.timed(self._fmt.name, x)
+            self.differences += found
         except TargetFailure as failure:
             failure.inputs = x.copy() if failure.inputs is None else failure.inputs
             raise
@@ -280,6 +312,7 @@ def _approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> F
     return approximation_facts(fmt, exact, x[scored], want[scored], absolute[scored])
 
 
+@in_default_environment
 def approximation_facts(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray, absolute: np.ndarray) -> Facts:
     """The largest of some errors |E| against the function that is approximated, in ulp and absolute."""
     x_ord, absolute = ordinals(fmt, x), np.where(absolute < NOISE, 0.0, absolute)
@@ -307,8 +340,8 @@ def _ulp(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray) -> np.ndarray
 # ---- the record ----------------------------------------------------------------------------------
 
 _NOTHING: Record = {
-    **dict.fromkeys(("max_ulp", "witness", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful")),
-    **dict.fromkeys(("max_rank", "nonfinite", "zero_from", "zero_threshold", "regions", "approximation", "variant")),
+    **dict.fromkeys(SUMMARY_KEYS),
+    "variant": None,
     "checks": {},
     "findings": {},
     **dict.fromkeys((*KEYS, "pair", "throughput", "time")),
@@ -334,6 +367,7 @@ def _identity(target: Target, plan: Plan) -> Record:
         "seed": plan.seed,
         "ranges": ranges or None,
         "n": plan.size,
+        "inputs_sha256": plan.inputs_sha256,
         "bound": "=" if plan.exhaustive else ">=",
         "bound_kind": _bound_kind(target, plan),
         "repeat": shlex.join([*command, *(word for text in ranges for word in ("--bits", text))]),
@@ -348,36 +382,20 @@ def _bound_kind(target: Target, plan: Plan) -> str:
 
 
 def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
-    fmt, table, function = evidence.fmt, evidence.table, evidence.function
-    columns, n = table.columns, table.total("n")
-    scored = int(table.hist.sum(dtype=np.int64))
-    worst = table.worst()
-    max_ulp = None if worst is None else float(columns["max_error"][worst])
+    fmt = evidence.fmt
     return {
         **_NOTHING,
-        "n": n,
-        "max_ulp": max_ulp,
-        "witness": _witness(fmt, columns, worst),
-        "mean_ulp": table.total("error_sum") / SUM_SCALE / scored if scored else None,
-        "p50_ulp": _percentile(table, 0.50, max_ulp),
-        "p99_ulp": _percentile(table, 0.99, max_ulp),
-        "correctly_rounded": table.total("correct") / n,
-        "faithful": table.total("faithful") / n,
-        "max_rank": table.facts.max_rank if scored else None,
-        "nonfinite": {"count": table.total("nonfinite"), "x_bits": _text(fmt, _first(evidence, "nonfinite"))},
-        "zero_from": _point(fmt, _first(evidence, "zero_from")),
-        "zero_threshold": _point(fmt, zero_threshold(function.name, fmt.name)),
-        "regions": _region_records(fmt, table),
-        "approximation": _approximation_record(fmt, function, table.facts),
+        **summary(evidence.function, evidence.table),
+        **_larger_elsewhere(evidence),
         "variant": findings["variant"].value or findings["gradient_variant"].value,
         **traits(evidence, findings),
         "checks": {name: finding.verdict for name, finding in findings.items()},
         "findings": {
             name: {
                 "detail": finding.detail,
-                "x_bits": _text(fmt, finding.x_bits),
-                "got_bits": _text(fmt, finding.got_bits),
-                "want_bits": _text(fmt, finding.want_bits),
+                "x_bits": text_of(fmt, finding.x_bits),
+                "got_bits": text_of(fmt, finding.got_bits),
+                "want_bits": text_of(fmt, finding.want_bits),
             }
             for name, finding in findings.items()
             if finding.verdict != "not applicable"
@@ -385,58 +403,13 @@ def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
     }
 
 
-def _first(evidence: Evidence, name: str) -> int | None:
-    """x of a fact's witness."""
-    witness = evidence.witness(name)
-    return None if witness is None else witness[0]
-
-
-def _text(fmt: Format, bits: int | None) -> str | None:
-    return None if bits is None else fmt.bits_text(bits)
-
-
-def _point(fmt: Format, bits: int | None) -> Record | None:
-    return None if bits is None else {"x_bits": fmt.bits_text(bits), "x": float(fmt.fraction(bits))}
-
-
-def _witness(fmt: Format, columns: dict[str, np.ndarray], row: int | None) -> Record | None:
-    if row is None or np.isnan(columns["max_error"][row]):
-        return None
-    return {f"{name}_bits": fmt.bits_text(int(columns[f"max_error_{name}"][row])) for name in ("x", "got", "want")}
-
-
-def _percentile(table: Table, share: float, max_ulp: float | None) -> float | None:
-    """Upper edge of the histogram bin that holds that share of the scored inputs, not above the maximum."""
-    if max_ulp is None:
-        return None
-    counts = np.cumsum(table.hist.sum(axis=1, dtype=np.int64))
-    place = int(np.searchsorted(counts, share * counts[-1]))
-    return min(HIST_EDGES[place], max_ulp)
-
-
-def _region_records(fmt: Format, table: Table) -> list[Record]:
-    rows = {int(region): row for row, region in enumerate(table.regions["region"])}
-    records = []
-    for index, region in enumerate(REGIONS):
-        row = rows.get(index)
-        witness = None if row is None else _witness(fmt, table.regions, row)
-        records.append(
-            {
-                "region": region.name,
-                "n": 0 if row is None else int(table.regions["n"][row]),
-                "max_ulp": None if row is None or witness is None else float(table.regions["max_error"][row]),
-                "witness": witness,
-            }
-        )
-    return records
-
-
-def _approximation_record(fmt: Format, function: Function, facts: Facts) -> Record | None:
-    if function.approximates is None or facts.approximation_ulp is None or facts.approximation_abs is None:
-        return None
-    return {
-        "function": function.approximates,
-        "max_ulp": -facts.approximation_ulp[0],
-        "max_abs": -facts.approximation_abs[0],
-        "x_bits": fmt.bits_text(fmt.from_ordinal(facts.approximation_ulp[1])),
-    }
+def _larger_elsewhere(evidence: Evidence) -> Record:
+    """The largest error with its witness, where an input had two answers and one of them is worse than the table's."""
+    fmt, table, twice = evidence.fmt, evidence.table, TwoAnswers.judged(evidence)
+    row, largest = table.worst(), None if twice is None else twice.largest(evidence)
+    max_ulp = None if row is None else float(table.columns["max_error"][row])
+    if largest is None or (max_ulp is not None and largest[0] <= max_ulp + NOISE + 2.0**-40 * max_ulp):
+        return {}
+    ulp, *bits = largest
+    witness = {f"{name}_bits": fmt.bits_text(each) for name, each in zip(("x", "got", "want"), bits, strict=True)}
+    return {"max_ulp": ulp, "witness": witness}

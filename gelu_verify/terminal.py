@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TextIO
 
+from .environment import in_default_environment
 from .errors import printable
 from .report.text import LIMITS, ulp_text
 from .report.verdicts import Result, dtype_rank, failed_checks, function_rank, headline, target_order, verdict
@@ -49,6 +50,7 @@ def plain(lines: Sequence[Line]) -> str:
     return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
 
 
+@in_default_environment
 def matrix_lines(results: Sequence[Result], *, absent: Mapping[str, str] | None = None, width: int = 80) -> list[Line]:
     """The headline, one table per function (rows: targets by framework, columns: dtypes), failures, absences."""
     dtypes = sorted({r["dtype"] for r in results}, key=lambda name: (dtype_rank(name), name))

@@ -1,22 +1,26 @@
 """How fast a target is: elements per second, beside a memory copy timed in the same breath.
 
 Only `Target.call` is timed: its input is loaded and its output placed before. Numbers are reported
-with their spread and never decide a verdict.
+with their spread and never decide a verdict; the answers do. All calls begin with the same inputs: their answers are
+compared outside of the timed part, and given to who judges. Longer calls than those of a sweep repeat its number.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from base64 import b64decode, b64encode
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .environment import in_default_environment, left
 from .errors import TargetFailure
 from .formats import get_format, numpy_dtype
 from .interrupts import is_from_user
+from .other_answers import Differences, OtherAnswers, differences, packed, unpacked
 from .plans import CHUNKS
 
 if TYPE_CHECKING:
@@ -41,6 +45,7 @@ def one_thread_each() -> None:
         os.environ.setdefault(name, "1")
 
 
+@in_default_environment
 def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0) -> dict[str, Any]:
     """Throughput of `target` in `dtype` on normal(0, 2) inputs.
 
@@ -54,9 +59,64 @@ def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGE
     ------
     TargetFailure : the target raised
     """
+    return measure_and_watch(target, dtype, n, budget, seed)["throughput"]
+
+
+@in_default_environment
+def measure_and_watch(
+    target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0
+) -> dict[str, Any]:
+    """As `measure`: "throughput", and as "answers" what `Watched` saw; none where the target has a clock of its own."""
     with failing(target):
-        own = target.own_throughput(dtype, inputs(dtype, n, seed))
-        return own or _timed(target, dtype, inputs(dtype, n, seed).copy(), budget)
+        if own := target.own_throughput(dtype, inputs(dtype, n, seed)):
+            return {"throughput": own, "answers": None}
+        watched = Watched(target, dtype, CHUNKS[get_format(dtype).width] + 1)
+        x = np.resize(inputs(dtype, min(n, watched.period), seed), n)
+        return {"throughput": _timed(watched, x, budget), "answers": watched.packed()}
+
+
+class Watched:
+    """A target whose answers are compared, call by call: all inputs are the same ones, `period` of them in a cycle."""
+
+    def __init__(self, target: Target, dtype: str, period: int) -> None:
+        self.target, self.dtype, self.period = target, dtype, period
+        self._known = np.empty(0, get_format(dtype).uint)
+        self._differences: list[Differences] = []
+
+    def seconds(self, loaded: Any, x: np.ndarray) -> float:
+        """Of one call; what it answers is looked at after."""
+        start = time.perf_counter()
+        result = self.target.call(loaded)
+        seconds = time.perf_counter() - start
+        self.look(x, self.target.store(self.dtype, loaded, result))
+        return seconds
+
+    def look(self, x: np.ndarray, got: np.ndarray) -> None:
+        """Compare answers with those that are known, and know more where there are more."""
+        if got.shape != x.shape:
+            message = f"{self.target.name} returned shape {got.shape} for {x.shape} while it was timed"
+            raise TargetFailure(message, "shape")
+        if len(self._known) < min(self.period, len(x)):
+            self._known = np.concatenate([self._known, got[len(self._known) : self.period]])
+        where = f"at index {{}} of {self.period} in a first call", f"there in a call of {len(x)} that was timed"
+        for start in range(0, len(x), self.period):
+            part = slice(start, start + self.period)
+            both = self._known[: len(x) - start], got[part]
+            self._differences += differences(get_format(self.dtype), x[part], *both, where)
+
+    def packed(self) -> dict[str, Any]:
+        """The answers and the differences, as JSON has them."""
+        return {"got": b64encode(self._known.tobytes()).decode(), "differences": packed(self._differences)}
+
+
+def unpacked_answers(dtype: str, told: dict[str, Any] | None, into: OtherAnswers, seed: int = 0) -> None:
+    """Add what `Watched.packed` said."""
+    if told is None:
+        return
+    fmt = get_format(dtype)
+    got = np.frombuffer(b64decode(told["got"]), fmt.uint)
+    into.give(inputs(dtype, len(got), seed), got, "at index {} in a call that was timed")
+    into.differences.extend(unpacked(fmt, told["differences"]))
 
 
 @contextmanager
@@ -78,14 +138,14 @@ def inputs(dtype: str, n: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(0.0, 2.0, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)
 
 
-def _timed(target: Target, dtype: str, x: np.ndarray, budget: float) -> dict[str, Any]:
-    loaded, x = _affordable(target, dtype, x, budget)
+def _timed(watched: Watched, x: np.ndarray, budget: float) -> dict[str, Any]:
+    loaded, x = _affordable(watched, x, budget)
     copied = np.empty_like(x)
     calls: list[float] = []
     copies: list[float] = []
     end = time.perf_counter() + budget
     while len(calls) < REPEATS or (time.perf_counter() < end and len(calls) < MOST):
-        calls.append(_seconds(partial(target.call, loaded)))
+        calls.append(watched.seconds(loaded, x))
         copies.append(_seconds(partial(np.copyto, copied, x)))
     low, median, high = np.percentile(calls, (25, 50, 75))
     return {
@@ -96,29 +156,30 @@ def _timed(target: Target, dtype: str, x: np.ndarray, budget: float) -> dict[str
     }
 
 
-def _affordable(target: Target, dtype: str, x: np.ndarray, budget: float) -> tuple[Any, np.ndarray]:
+def _affordable(watched: Watched, x: np.ndarray, budget: float) -> tuple[Any, np.ndarray]:
     """The loaded input, warmed up, of as many elements as nine calls within the budget can do."""
-    part = x[: CHUNKS[get_format(dtype).width] + 1]  # as long as the calls of the sweep, which may be compiled
-    loaded, possible = _tried(target, dtype, part, budget)
+    part = x[: CHUNKS[get_format(watched.dtype).width] + 1]  # as long as the calls of the sweep, which may be compiled
+    loaded, possible = _tried(watched, part, budget)
     if len(part) < len(x) <= 8 * possible:  # most of a short call may be overhead: see what a long one takes
         part = x
-        loaded, possible = _tried(target, dtype, part, budget)
+        loaded, possible = _tried(watched, part, budget)
     if 2 * possible < len(part):
         part = x[: max(LEAST, possible)]
-        loaded, _ = _tried(target, dtype, part, budget)
+        loaded, _ = _tried(watched, part, budget)
     return loaded, part
 
 
-def _tried(target: Target, dtype: str, x: np.ndarray, budget: float) -> tuple[Any, int]:
+def _tried(watched: Watched, x: np.ndarray, budget: float) -> tuple[Any, int]:
     """The loaded input, and how many elements nine calls within the budget could do."""
-    loaded = target.load(dtype, x)
-    seconds = _seconds(partial(target.call, loaded))  # may compile
+    loaded = watched.target.load(watched.dtype, x)
+    seconds = watched.seconds(loaded, x)  # may compile
     if seconds < HOPELESS:
-        seconds = _seconds(partial(target.call, loaded))
+        seconds = watched.seconds(loaded, x)
     return loaded, int(budget / REPEATS / max(seconds, 1e-9) * len(x))
 
 
 def _seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
+    left()  # what it did to the floating-point environment is noted where it is judged
     return time.perf_counter() - start

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .bucket_table import Table
+from .environment import in_default_environment
 from .formats import Format, is_finite, ordinals, to_float64
 from .functions import Function
 
@@ -142,6 +143,7 @@ TOLERANCES = (
 )  # fmt: skip
 
 
+@in_default_environment
 def noticed(function: Function, table: Table) -> dict[str, bool]:
     """Name of each tolerance that is used for the dtype -> whether it would have noticed anything."""
     seen = Answers.of(function, table)

@@ -11,6 +11,7 @@ import numpy as np
 from .checks import Evidence, Finding
 from .checks._flush import flushed
 from .checks.outlier import ROOT_UNIT
+from .environment import in_default_environment
 from .formats import to_float64
 from .regions import REGIONS
 from .tolerances import noticed
@@ -20,6 +21,7 @@ ONCE = 0.75  # ulp: at most, where a float32 result is rounded once; each furthe
 CORE = tuple(region.name for region in REGIONS if region.lower is not None and region.lower >= -1)
 
 
+@in_default_environment
 def traits(evidence: Evidence, findings: Mapping[str, Finding]) -> dict[str, Any]:
     """The record's KEYS."""
     return {

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from .environment import in_default_environment
 from .errors import UsageError, one_of
 from .formats import DTYPES
 from .functions import get_function
@@ -51,6 +52,7 @@ class Job:
         return make_plan(name, self.function, self.dtype, seed, ranges)
 
 
+@in_default_environment
 def jobs(
     names: Sequence[str],
     functions: Sequence[str] = (),
@@ -90,6 +92,7 @@ def jobs(
     return list(found.values()), absent
 
 
+@in_default_environment
 def verify(
     target: Target | Callable[..., Any] | str,
     function: str = "gelu",

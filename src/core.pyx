@@ -20,6 +20,12 @@ cdef extern from "core/core.h":
                   const void *x_bits, const void *got_bits, void *want, double *error,
                   unsigned char *flags, size_t n) noexcept nogil
 
+cdef extern from "door/environment.h" nogil:
+    ctypedef struct gv_environment:
+        pass
+    void gv_enter_default(gv_environment *callers)
+    void gv_leave_default(const gv_environment *callers)
+
 VALUE_SIZE = sizeof(gv_value)
 DECIDED = 1
 FAITHFUL = 2
@@ -57,10 +63,13 @@ def evaluate(str function, tuple fmt, const unsigned char[::1] x_bits, unsigned 
     cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
     cdef Py_ssize_t n = x_bits.shape[0] // (f.width // 8)
     cdef gv_loop loop = _loop(function), quick = _loop(function, True)
+    cdef gv_environment callers
     _check(n, f, values.shape[0], x_bits)
     if n:
         with nogil:
+            gv_enter_default(&callers)
             gv_evaluate(loop, quick, &f, &x_bits[0], <gv_value *>&values[0], n)
+            gv_leave_default(&callers)
 
 
 def judge(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits, double at_zero,
@@ -69,6 +78,7 @@ def judge(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits
     """Fill want, error and flags of n answers, from what `evaluate` gave at their inputs."""
     cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
     cdef Py_ssize_t n = flags.shape[0]
+    cdef gv_environment callers
     _check(n, f, values.shape[0], x_bits)
     _check(n, f, values.shape[0], got_bits)
     _check(n, f, values.shape[0], want)
@@ -76,8 +86,10 @@ def judge(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits
         raise ValueError("arrays of different lengths")
     if n:
         with nogil:
+            gv_enter_default(&callers)
             gv_judge(<const gv_value *>&values[0], &f, &limits[0], at_zero, &x_bits[0], &got_bits[0], &want[0],
                      &error[0], &flags[0], n)
+            gv_leave_default(&callers)
 
 
 def value(str function, double x, bint quick=False):
@@ -86,9 +98,12 @@ def value(str function, double x, bint quick=False):
     `quick`: in double.
     """
     cdef gv_value y
+    cdef gv_environment callers
     cdef bytes name = function.encode()
     cdef gv_loop loop = gv_find_quick(name) if quick else gv_find_formula(name)
     if loop == NULL:
         raise LookupError(f"the native core has no {function}")
+    gv_enter_default(&callers)
     loop(&x, &y, 1)
+    gv_leave_default(&callers)
     return y.hi, y.lo, y.err, y.k

@@ -62,6 +62,12 @@ cdef extern from "reduce/create.h":
     gv_loop gv_find(const char *name) nogil
     const int GV_NO_MEMORY, GV_CHANGED
 
+cdef extern from "door/environment.h" nogil:
+    ctypedef struct gv_environment:
+        pass
+    void gv_enter_default(gv_environment *callers)
+    void gv_leave_default(const gv_environment *callers)
+
 BUCKETS = 65536
 TEETH = 8
 SAME, HALF, CONSTANT, NAN = range(4)
@@ -147,8 +153,11 @@ cdef class Reducer:
         if x.shape[0] != size or got.shape[0] != size or want.shape[0] != size or faithful.shape[0] != n or n == 0:
             raise ValueError("arrays of different lengths")
         cdef int added
+        cdef gv_environment callers
         with nogil:
+            gv_enter_default(&callers)
             added = gv_add_judged(self._reducer, &x[0], &got[0], &want[0], &error[0], &faithful[0], n)
+            gv_leave_default(&callers)
         self._done(added)
 
     def add_answers(self, const unsigned char[::1] x, const unsigned char[::1] got):
@@ -157,8 +166,11 @@ cdef class Reducer:
         if x.shape[0] != got.shape[0] or n == 0 or self._reducer.rules.truth.values == NULL:
             raise ValueError("arrays of different lengths, or a function that is not judged here")
         cdef int added
+        cdef gv_environment callers
         with nogil:
+            gv_enter_default(&callers)
             added = gv_add_answers(self._reducer, &x[0], &got[0], n)
+            gv_leave_default(&callers)
         self._done(added)
 
     def add_comb(self, int64_t first, const uint32_t[::1] x, const uint32_t[::1] got, bint sealed=False):
@@ -167,8 +179,11 @@ cdef class Reducer:
         if got.shape[0] != n + 1 or n < 1 or n % TEETH or self._reducer.rules.truth.values == NULL:
             raise ValueError("arrays of different lengths, or a function that is not judged here")
         cdef int added
+        cdef gv_environment callers
         with nogil:
+            gv_enter_default(&callers)
             added = gv_add_comb(self._reducer, first, &x[0], &got[0], sealed, n)
+            gv_leave_default(&callers)
         self._done(added != GV_NO_MEMORY)
         return added != GV_CHANGED
 

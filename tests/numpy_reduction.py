@@ -72,6 +72,7 @@ def reduce(fmt: Format, function: Function, pieces: Pieces, outcome: Outcome) ->
         "error_sum": np.rint(signed * SUM_SCALE).astype(np.int64),
         "correct": _correct(fmt, function, got, want),
         "faithful": seen.faithful,
+        "bits_hash": _hash(fmt, x, got, want),
     }
     columns: Columns = {"bucket": bucket[starts]}
     columns |= {name: over(np.add, sums[name], starts, kind) for name, kind in SUMS.items()}
@@ -93,6 +94,25 @@ def _correct(fmt: Format, function: Function, got: np.ndarray, want: np.ndarray)
     """The same bits; any NaN for NaN; either zero for zero where f has not the sign of x (gradients, max(-0, 0))."""
     same = (got == want) | (is_nan(fmt, got) & is_nan(fmt, want))
     return same | (is_zero(fmt, got) & is_zero(fmt, want)) if function.sign != "x" else same
+
+
+def _hash(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """What each result adds to the hash of its bucket (src/reduce/hash.h)."""
+    any_nan = fmt.uint.type(fmt.sign_mask - 1)
+    one, other = (np.where(is_nan(fmt, bits), any_nan, bits).astype(np.uint64) for bits in (got, want))
+    golden, place = np.uint64(0x9E3779B97F4A7C15), x.astype(np.uint64)
+    with np.errstate(over="ignore"):
+        within = _mixed((place % np.uint64(256) + np.uint64(1)) * golden) >> np.uint64(32) | np.uint64(1)
+        of_block = _mixed(~(place // np.uint64(256)) * golden) | np.uint64(1)
+        difference = _mixed(one ^ other) if fmt.width > 32 else one ^ other
+        return difference * within * of_block
+
+
+def _mixed(z: np.ndarray) -> np.ndarray:
+    """The finaliser of splitmix64."""
+    z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return z ^ z >> np.uint64(31)
 
 
 def _flags(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> dict[str, np.ndarray]:

@@ -1,14 +1,24 @@
 """The gate: budgets that allow what was measured, and nothing that got worse."""
 
+import dataclasses
+import math
 import tomllib
 from decimal import Decimal
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mutants import target
 
 from gelu_verify import gate
+from gelu_verify.budgets import key_of
 from gelu_verify.errors import MissingMeasurement, ResultsError, UsageError
+from gelu_verify.formats import get_format, to_float64
+from gelu_verify.plans import make_plan
+from gelu_verify.reference import reference_bits
+from gelu_verify.sweep import sweep
 from gelu_verify.verify import jobs
 
 MACHINE = {"libm": "glibc 2.36", "architecture": "x86_64", "isa": ["avx2", "fma"]}
@@ -191,3 +201,187 @@ def test_a_foreign_file_is_one_clear_error(tmp_path, text):
         gate.read_budgets(path)
     with pytest.raises(UsageError, match="cannot read"):
         gate.read_budgets(tmp_path / "absent.toml")
+
+
+# ---- parts of x, shares and bits: of kernels that were really measured ---------------------------
+
+
+KERNEL = "kernels.gelu_erf"
+MANIFESTED = {"libm": "glibc 2.36", "architecture": "x86_64", "isa": ["fma"]}
+
+
+def kernel(fault=lambda x, bits: bits, seed=0, name=KERNEL):
+    """What a sweep finds of our kernel, and of one with a fault: fault(x as float64, bits) -> bits."""
+    (job,) = jobs([name], dtypes=["float32"])[0]
+
+    def answer(dtype, x_bits):
+        bits = job.target.evaluate(dtype, x_bits)
+        return fault(to_float64(get_format(dtype), x_bits), bits).astype(np.uint32)
+
+    found = sweep(target("gelu", answer), make_plan("default", "gelu", "float32", seed))
+    return {**found.record, "target": name, "family": "kernels"}
+
+
+@pytest.fixture(scope="module")
+def honest():
+    return kernel()
+
+
+@pytest.fixture(scope="module")
+def measured_budgets(honest):
+    return gate.make_budgets([honest], MANIFESTED, "2026-11-22")
+
+
+def right(x, bits):
+    return reference_bits("gelu", "float32", x.astype(np.float32).view(np.uint32))
+
+
+def judged(budgets, result, machine=MANIFESTED):
+    (found,) = gate.check([result], machine, budgets)
+    return found
+
+
+def test_an_honest_kernel_is_within_its_budget_everywhere(measured_budgets, honest):
+    assert judged(measured_budgets, honest) == gate.Verdict(key_of(honest), "ok", result=honest)
+    assert judged(measured_budgets, honest, OTHER_MACHINE).outcome == "ok"
+    assert judged(measured_budgets, kernel(seed=5)).outcome == "ok"
+
+
+@pytest.mark.parametrize("machine", [MANIFESTED, OTHER_MACHINE])
+@pytest.mark.parametrize(
+    ("lower", "upper", "part"), [(0.5, 3, "[1,inf)"), (0.5, 0.51, "[0,1)"), (-0.3, -0.29, "[-1,0)")]
+)
+def test_an_error_below_the_largest_of_all_is_seen_where_it_is(measured_budgets, machine, lower, upper, part):
+    worse = kernel(lambda x, bits: np.where((x > lower) & (x < upper), bits + 1678, bits))
+    assert worse["max_ulp"] <= measured_budgets.rows[key_of(worse)].max_ulp
+    found = judged(measured_budgets, worse, machine)
+    assert found.outcome == "over"
+    assert any(f"ULP in {part}, budget" in reason for reason in found.reasons)
+    x = to_float64(get_format("float32"), np.array([int(found.witness["x_bits"], 16)], np.uint32))[0]
+    assert lower < x < upper
+
+
+@pytest.mark.parametrize("machine", [MANIFESTED, OTHER_MACHINE])
+def test_a_region_that_has_large_errors_hides_no_others_in_it(measured_budgets, machine):
+    found = judged(
+        measured_budgets, kernel(lambda x, bits: np.where((x > -40) & (x < -39), bits + 1000, bits)), machine
+    )
+    assert found.outcome == "over"
+    assert any("ULP in (-64,-32], budget" in reason for reason in found.reasons)
+
+
+def test_fewer_right_results_are_seen_below_every_largest_error(measured_budgets, honest):
+    one_float = kernel(lambda x, bits: np.where((x > -4.9) & (x < -3.1) & (bits == right(x, bits)), bits ^ 1, bits))
+    assert [part["max_ulp"] for part in one_float["regions"]] == [part["max_ulp"] for part in honest["regions"]]
+    found = judged(measured_budgets, one_float)
+    assert (found.outcome, "correctly rounded, budget" in " ".join(found.reasons)) == ("over", True)
+
+
+def test_other_results_that_are_no_worse_are_noted_where_they_can_be_compared(measured_budgets):
+    def nearer(x, bits):
+        off = bits.astype(np.int64) - right(x, bits)
+        return np.where((x > -4.9) & (x < -3.1) & (np.abs(off) > 3), bits - np.sign(off), bits)
+
+    changed = kernel(nearer)
+    found = judged(measured_budgets, changed)
+    assert (found.reasons, found.notes) == (
+        (),
+        ("other results than the budget's run, with the same libm and inputs",),
+    )
+    assert judged(measured_budgets, changed, OTHER_MACHINE).notes == ()
+
+
+@pytest.mark.parametrize("machine", [MANIFESTED, OTHER_MACHINE])
+def test_results_that_are_all_correctly_rounded_must_not_change(machine):
+    budgets = gate.make_budgets([kernel(right)], MANIFESTED, "2026-11-22")
+    assert judged(budgets, kernel(right), machine).outcome == "ok"
+    one = kernel(lambda x, bits: np.where(x == 1, right(x, bits) ^ 1, right(x, bits)))
+    found = judged(budgets, one, machine)
+    assert found.outcome == "over"
+    assert "1 results are not correctly rounded" in " ".join(found.reasons)
+
+
+@pytest.mark.parametrize("key", ["max_ulp", "mean_ulp", "p99_ulp"])
+def test_nan_is_over_every_limit(measured_budgets, honest, key):
+    assert judged(measured_budgets, {**honest, key: math.nan}).outcome == "over"
+
+
+def test_nan_in_a_part_is_over_every_limit(measured_budgets, honest):
+    for kind in ("regions", "intervals"):
+        parts = [{**part, "max_ulp": math.nan} for part in honest[kind]]
+        assert judged(measured_budgets, {**honest, kind: parts}).outcome == "over"
+
+
+def test_a_result_without_intervals_is_missing(measured_budgets, honest):
+    old = {key: value for key, value in honest.items() if key not in ("intervals", "bits_sha256")}
+    assert judged(measured_budgets, old).outcome == "missing"
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (lambda x, bits: np.where((x > 1) & (x < 2), bits + 40, bits), "more in [1,inf); more in [1,1.5), [1.5,2)"),
+        (lambda x, bits: np.where((x < -3.1) & (bits == right(x, bits)), bits ^ 1, bits), "fewer correctly rounded"),
+        (lambda x, bits: np.where(x == 1, np.uint32(0x7FC00000), bits), "more that are not finite"),
+        (lambda x, bits: np.where((x < -4) & (x > -10), np.uint32(0x80000000), bits), "zero from nearer to 0"),
+    ],
+)
+def test_a_budget_that_is_looser_in_one_respect_is_marked(measured_budgets, fault, said):
+    (change,) = gate.compare(measured_budgets, gate.make_budgets([kernel(fault)], MANIFESTED, "2026-11-22"))
+    assert (change.looser, said in change.text) == (True, True), change.text
+
+
+# ---- files that somebody else wrote --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({key: wrong} for key in ("max_ulp", "mean_ulp", "p99_ulp") for wrong in (math.nan, math.inf, -1.0, True)),
+        *({key: wrong} for key in ("n", "seed", "correct", "faithful", "nonfinite") for wrong in (-1, 0.5, True)),
+        *({"regions": {"[0,1)": wrong}} for wrong in (math.nan, math.inf, -1.0, True)),
+        *({"intervals": {"[1,1.5)": wrong}} for wrong in (math.nan, math.inf, -1.0, True)),
+        *({"correct": 1 << 40}, {"bound": "<"}, {"bits": "x"}, {"date": "now"}, {"zero_from": "0x1"}, {"bound": "="}),
+    ],
+)
+def test_a_budget_that_cannot_be_is_refused_though_its_hash_is_right(measured_budgets, tmp_path, changes):
+    rows = {key: dataclasses.replace(row, **changes) for key, row in measured_budgets.rows.items()}
+    gate.write_budgets(tmp_path / "b.toml", dataclasses.replace(measured_budgets, rows=rows), "x")
+    with pytest.raises(UsageError, match="is no budgets file") as error:
+        gate.read_budgets(tmp_path / "b.toml")
+    assert "\n" not in str(error.value)
+
+
+def test_every_flipped_bit_of_the_budgets_is_refused(measured_budgets, tmp_path):
+    path, rng = tmp_path / "b.toml", np.random.default_rng(1)
+    gate.write_budgets(path, measured_budgets, "x")
+    content = path.read_bytes()
+    start = content.index(b"\nschema")
+    for place in rng.integers(start, len(content), 300):
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(flipped)
+        try:
+            gate.read_budgets(path)
+        except UsageError:
+            continue
+        pytest.fail(f"bit of {content[place - 20 : place + 20]!r} flipped to {flipped[place - 20 : place + 20]!r}")
+
+
+def test_budgets_of_the_first_schema_are_read(tmp_path):
+    path = Path(__file__).parent / "runs" / "budgets-1.toml"
+    old = gate.read_budgets(path)
+    assert old.schema == 1
+    assert old.rows["kernels.silu_exp/silu/float16"].regions is None
+    path = tmp_path / "deep.toml"
+    path.write_text("x = " + "[" * 100_000)
+    with pytest.raises(UsageError, match="is no budgets file"):
+        gate.read_budgets(path)
+
+
+def test_another_choice_of_inputs_under_the_same_name_is_another_measurement(measured_budgets):
+    """A plan may change from version to version: that accuses no kernel."""
+    elsewhere = kernel(seed=3) | {"seed": 0}
+    assert elsewhere["n"] == measured_budgets.rows[key_of(elsewhere)].n
+    assert judged(measured_budgets, elsewhere).outcome == "ok"
+    assert judged(measured_budgets, elsewhere).notes == ()

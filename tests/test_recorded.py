@@ -1,6 +1,5 @@
 """Recorded runs: small, dated, beside live ones, and worth nothing once the code that they measured has changed."""
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -8,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from synthetic_runs import failed, manifest, result
+from forged import edited, relabelled
+from mutants import faulty, target, where
+from synthetic_runs import manifest
 
 from gelu_verify import devices, gate, recorded, targets
 from gelu_verify.cli import main
@@ -18,7 +19,7 @@ from gelu_verify.plans import make_plan
 from gelu_verify.report import write_report
 from gelu_verify.report.envelope import envelope
 from gelu_verify.results import read_run, write_run
-from gelu_verify.sweep import Result, sweep
+from gelu_verify.sweep import sweep
 from gelu_verify.verify import jobs
 
 H100 = {"name": "NVIDIA H100 80GB HBM3", "driver": "580.65", "cuda": "13.0", "nvcc": "13.0.48", "clock_sm_mhz": "1980"}
@@ -38,22 +39,18 @@ def stored(path, results, created="2026-11-21T10:00:00Z", **facts):
     told = {key: value for key, value in manifest(**facts).items() if key in ("versions", "machine", "git")}
     told |= {"copy_bytes_per_s": 3e12, "device": facts.get("device", H100)}
     where = write_run(results, out=path, command="gelu-verify run", seed=0, plan="default", absent={}, facts=told)
-    file = where / "manifest.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"created": created}))
-    return where
+    return edited(where, lambda manifest: manifest.update(created=created))
 
 
-def on_gpu(version="0123456789ab", table=None, **fields):
-    """A result of a CUDA kernel."""
-    record = result("cuda.gelu_erf", "gelu", "float32", version=version, **fields)
-    del record["_model"]
-    return Result(record | {"buckets": None, "sha256": None}, table)
+def on_gpu(measured, version="0123456789ab", **fields):
+    """A result of a CUDA kernel, which gives what was measured."""
+    return relabelled(measured, target="cuda.gelu_erf", family="cuda", version=version, **fields)
 
 
 @pytest.fixture
 def root(tmp_path, swept):
     """data/runs with a recorded run of a CUDA kernel, whose buckets are those of a real sweep."""
-    recorded.record(read_run(stored(tmp_path / "h100", [on_gpu(table=swept.table)])), tmp_path / "runs")
+    recorded.record(read_run(stored(tmp_path / "h100", [on_gpu(swept)])), tmp_path / "runs")
     return tmp_path / "runs"
 
 
@@ -80,8 +77,8 @@ def cuda_here(monkeypatch):
 
 
 @pytest.fixture
-def budgets(tmp_path):
-    record = on_gpu().record | {"device": devices.label(H100), "date": "2026-11-21"}
+def budgets(tmp_path, swept):
+    record = on_gpu(swept).record | {"device": devices.label(H100), "date": "2026-11-21"}
     made = gate.make_budgets([record], manifest()["machine"] | {"libm": "x", "architecture": "y"}, "2026-11-21")
     path = tmp_path / "budgets.toml"
     gate.write_budgets(path, made, "gelu-verify budget RUN")
@@ -102,7 +99,7 @@ def test_a_recorded_run_is_a_stored_run_that_says_when_and_on_what(root):
     run = read_run(folder)
     assert run.manifest["recorded"] == {"date": "2026-11-21", "device": "NVIDIA H100 80GB HBM3, CUDA 13.0.48"}
     assert run.manifest["device"] == H100
-    assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) < 16_000
+    assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) < 20_000
 
 
 @pytest.mark.parametrize("per_binade", [32, 16, 8])
@@ -116,14 +113,14 @@ def test_the_curves_of_a_report_lose_nothing(root, swept, per_binade):
     np.testing.assert_allclose(kept.max_error[met], whole.max_error[met], rtol=2.0**-23)
 
 
-def test_a_second_run_of_a_day_has_a_folder_of_its_own(root, tmp_path):
-    again = recorded.record(read_run(stored(tmp_path / "again", [on_gpu()])), root)
+def test_a_second_run_of_a_day_has_a_folder_of_its_own(root, tmp_path, swept):
+    again = recorded.record(read_run(stored(tmp_path / "again", [on_gpu(swept)])), root)
     assert again.name == "cuda-2026-11-21-2"
     assert [path.name for path in root.glob(".*")] == []
 
 
-def test_the_newest_record_of_a_target_counts(root, tmp_path):
-    newer = stored(tmp_path / "newer", [on_gpu("ba9876543210")], created="2026-12-01T00:00:00Z")
+def test_the_newest_record_of_a_target_counts(root, tmp_path, swept):
+    newer = stored(tmp_path / "newer", [on_gpu(swept, "ba9876543210")], created="2026-12-01T00:00:00Z")
     recorded.record(read_run(newer), root)
     (found,) = recorded.recorded_runs(root)
     assert found.results[0]["version"] == "ba9876543210"
@@ -217,26 +214,30 @@ def test_what_is_required_is_missing_even_without_a_budget(cuda_here, budgets, t
 
 def test_a_record_over_its_budget_is_over(root, cuda_here, budgets, tmp_path):
     cuda_here("0123456789ab")
-    worse = stored(tmp_path / "worse", [on_gpu(noise=9.0)], created="2026-12-01T00:00:00Z")
+    fault = faulty("gelu", where(lambda x: (x > 0.5) & (x < 3), "7"))
+    wrong = sweep(fault, make_plan("default", "gelu", "float32", 0))
+    worse = stored(tmp_path / "worse", [on_gpu(wrong)], created="2026-12-01T00:00:00Z")
     recorded.record(read_run(worse), root)
     code, said = invoke("gate", "--budgets", budgets, "--recorded", root)
     assert (code, f"OVER  {KEY}" in said) == (OVER_BUDGET, True)
 
 
-def test_a_gpu_row_is_exact_only_on_its_device(root, budgets):
+def test_a_gpu_row_is_exact_only_on_its_device(root, budgets, swept):
     allowed = gate.read_budgets(budgets)
     assert allowed.rows[KEY].device == devices.label(H100)
-    slightly_more = on_gpu(max_ulp=allowed.rows[KEY].max_ulp + 1).record
+    slightly_more = on_gpu(swept, max_ulp=allowed.rows[KEY].max_ulp + 1).record
     here, there = ({**slightly_more, "device": name} for name in (devices.label(H100), "another GPU"))
     machine = {"libm": "a", "architecture": "b", "isa": []}
     assert [gate.check([each], machine, allowed)[0].outcome for each in (here, there)] == ["over", "ok"]
 
 
 def test_a_failure_on_the_gpu_can_be_recorded(tmp_path):
-    record = failed("cuda.gelu_erf", "gelu", "float32", "cuda.gelu_erf: CUDA says 'an illegal memory access'")
-    del record["_model"]
-    place = recorded.record(read_run(stored(tmp_path / "h100", [Result(record, None)])), tmp_path / "runs")
-    assert read_run(place).results[0]["failure"] == record["failure"]
+    def crash(dtype, x):
+        raise RuntimeError("an illegal memory access")
+
+    broken = relabelled(sweep(target("gelu", crash), make_plan("quick", "gelu", "float32")), family="cuda")
+    place = recorded.record(read_run(stored(tmp_path / "h100", [broken])), tmp_path / "runs")
+    assert read_run(place).results[0]["failure"] == broken.failure
 
 
 # ---- the command line, and what the driver tells ----

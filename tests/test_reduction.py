@@ -14,7 +14,7 @@ from gelu_verify.errors import OracleError
 from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_finite, ordinals
 from gelu_verify.functions import get_function
 from gelu_verify.plans import TEETH, make_plan
-from gelu_verify.reduction import Reduction, comb, reduce
+from gelu_verify.reduction import Outcome, Reduction, comb, reduce
 from gelu_verify.reference import judge, reference_bits
 from gelu_verify.settled import settled_spans
 
@@ -233,3 +233,32 @@ def test_a_comb_plan_is_the_union_of_its_chunks():
         assert reduction.add_comb(chunk.first, x, reference_bits("gelu", "float32", x))
         tables.append(reduction.table())
     assert merge(tables).total("n") == plan.size == 1 << 18
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("function", ["gelu", "gelu_grad"])
+def test_the_hash_of_results_sees_what_changes_and_nothing_else(function, dtype):
+    """0 where all are correctly rounded, another for every change of a result, for exchanged ones, and for signs."""
+    fmt, entry = get_format(dtype), get_function(function)
+    start = fmt.ordinal(fmt.parse("-1.5"))
+    x = from_ordinals(fmt, np.arange(start, start + 128))
+    right = np.array(reference_bits(function, dtype, x))
+
+    def hashed(got):
+        want, error, faithful = judge(function, dtype, x, got)
+        table = reduce(fmt, entry, Pieces.of(entry, fmt), Outcome(x, got, want, error, faithful))
+        return tuple(table.columns["bits_hash"].tolist())
+
+    def changed(places, mask):
+        got = right.copy()
+        got[places] ^= fmt.uint.type(mask)
+        return hashed(got)
+
+    assert set(hashed(right)) == {0}
+    found = [changed(place, 1 << bit) for place in (0, 1, 77) for bit in range(fmt.width)]
+    found += [changed([place, place + 1], fmt.sign_mask) for place in range(0, 126, 2)]
+    found.append(changed(slice(None), fmt.sign_mask))
+    exchanged = right.copy()
+    exchanged[[3, 90]] = right[[90, 3]]
+    found.append(hashed(exchanged))
+    assert len({hashed(right), *found}) == len(found) + 1

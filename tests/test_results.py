@@ -12,6 +12,7 @@ import textwrap
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from forged import edited
 from mutants import at, correct, faulty, target
 
 from gelu_verify import results as results_module
@@ -56,7 +57,7 @@ def everything(folder):
 
 def test_what_is_written_is_read_back(some_results, stored):
     run = read_run(stored)
-    assert run.manifest["schema"] == 1
+    assert run.manifest["schema"] == 2
     assert run.manifest["absent"] == {"torch": "not here"}
     assert run.manifest["created"].endswith("Z")
     assert {key: run.manifest[key] for key in FACTS} == FACTS
@@ -88,7 +89,7 @@ def test_bits_are_stored_in_the_unsigned_type_of_the_dtype(stored):
             "double",
         )
         facts = json.loads(schema.metadata[b"gelu_verify"])
-        assert facts == {"schema": 1, **{key: record[key] for key in facts if key != "schema"}}
+        assert facts == {"schema": 2, **{key: record[key] for key in facts if key != "schema"}}
         assert {"target", "function", "dtype", "seed", "plan", "n", "bound"} < set(facts)
 
 
@@ -227,8 +228,12 @@ def test_a_limit_on_file_sizes_is_met_like_a_full_disk(tmp_path):
 
 
 def change(path, **changes):
-    manifest = json.loads(path.read_text())
-    path.write_text(json.dumps({key: value for key, value in (manifest | changes).items() if value is not ...}))
+    def put(manifest):
+        manifest |= changes
+        for key in [key for key, value in manifest.items() if value is ...]:
+            del manifest[key]
+
+    edited(path.parent, put)
 
 
 def refused(path):
@@ -267,21 +272,21 @@ def test_a_foreign_manifest(stored):
 def test_schema_and_keys(stored):
     path = stored / "manifest.json"
     whole = path.read_bytes()
-    for wrong in (2, 0, "1", None):
+    for wrong in (3, 0, "1", None, True, [], -1):
         change(path, schema=wrong)
-        assert "this version reads 1" in refused(stored)
+        assert "this version reads 1 and 2" in refused(stored)
         path.write_bytes(whole)
     change(path, machine=...)
-    assert "the manifest lacks machine" in refused(stored)
+    assert "lacks machine" in refused(stored)
     path.write_bytes(whole)
     change(path, results={})
-    assert "results is no list" in refused(stored)
+    assert "results is an object, not a list" in refused(stored)
     record = json.loads(whole)["results"][0]
     del record["max_ulp"], record["checks"]
     change(path, results=[record])
     assert "result 0 lacks max_ulp, checks" in refused(stored)
     change(path, results=[7])
-    assert "result 0 lacks" in refused(stored)
+    assert "result 0 is a number, not an object" in refused(stored)
 
 
 def test_damaged_buckets(stored):
@@ -294,7 +299,7 @@ def test_damaged_buckets(stored):
     path.write_bytes(b"nonsense")
     records = [{**run.results[0], "sha256": hashlib.sha256(b"nonsense").hexdigest()}]
     change(stored / "manifest.json", results=records)
-    with pytest.raises(ResultsError, match="is no Parquet file"):
+    with pytest.raises(ResultsError, match="are no Parquet file"):
         read_run(stored).table(0)
     path.unlink()
     with pytest.raises(ResultsError, match=r"cannot read .*No such file"):

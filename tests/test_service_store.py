@@ -16,6 +16,7 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 from gelu_verify.errors import ResultsError
 from gelu_verify.results import read_run
 from gelu_verify.service import store as module
+from gelu_verify.service.library import Library
 from gelu_verify.service.store import MIGRATIONS, Store
 from gelu_verify.verify import verify
 
@@ -231,3 +232,31 @@ def test_a_store_that_is_opened_while_another_process_adds_forgets_nothing(tmp_p
 
     Between(tmp_path)
     assert store.names() == added
+
+
+def test_a_damaged_run_is_named_and_takes_no_other_with_it(tmp_path, result):
+    store = Store(tmp_path)
+    good, bad = add(store, result), add(store, result)
+    manifest = store.path(bad) / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"max_ulp": 0.0', b'"max_ulp": 0.5'))
+    library = Library(store, None)
+    listed = {each["id"]: each for each in library.summaries()}
+    assert (listed[good]["damaged"], listed[good]["results"]) == (None, 1)
+    assert "not as it was written" in listed[bad]["damaged"]
+    assert str(tmp_path) not in listed[bad]["damaged"]
+    assert (library.run(bad), library.run(good).path.name) == (None, good)
+    assert [cell["run"] for cell in library.matrix()] == [good]
+    (tmp_path / "index.sqlite").unlink()
+    store.close()
+    assert Store(tmp_path).names() == [good], "a damaged run is left out of the index, and keeps no store from opening"
+
+
+def test_a_run_whose_buckets_were_edited_is_damaged(tmp_path, result):
+    store = Store(tmp_path)
+    name = add(store, result)
+    library = Library(store, None)
+    assert library.damage(name) == ""
+    path = store.path(name) / "buckets" / "000.parquet"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "is damaged" in library.damage(name)
+    assert library.damage("nobody") == ""

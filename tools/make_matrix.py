@@ -21,6 +21,7 @@ from typing import Any
 
 from gelu_verify.formats import DTYPES
 from gelu_verify.functions import get_function
+from gelu_verify.integrity import verified
 from gelu_verify.report.text import ulp_text
 from gelu_verify.results import read_run
 
@@ -77,7 +78,7 @@ def record_runs(paths: Sequence[Path], rows: Iterable[Row] = (), told: Iterable[
 
     `rows` and `told` are of a record that stays, but for the targets that those runs have measured.
     """
-    runs = [read_run(path) for path in paths]
+    runs = [verified(read_run(path)) for path in paths]
     measured = {r["target"] for run in runs for r in run.results}
     kept = {(r["target"], r["function"], r["dtype"]): r for r in rows if r["target"] not in measured}
     kept |= {(r["target"], r["function"], r["dtype"]): row(r) for run in runs for r in run.results}

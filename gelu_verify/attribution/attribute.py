@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..environment import in_default_environment
 from ..errors import UsageError
 from ..formats import get_format, is_zero, to_float64
 from ..plans import Plan, make_plan
@@ -47,17 +48,20 @@ class Attribution:
         return self.ladder.dtype
 
     @cached_property
+    @in_default_environment
     def worst(self) -> int | None:
         """Index of the input with the largest finite measured error."""
         return _worst(np.abs(self.ladder.rungs[-1].error))
 
     @cached_property
+    @in_default_environment
     def agreement(self) -> float:
         """Share of the inputs at which the model gives the very bits that were measured."""
         rungs = self.ladder.rungs
         return float(np.mean(_bits(rungs[-2]) == _bits(rungs[-1])))
 
     @cached_property
+    @in_default_environment
     def record(self) -> Record:
         ladder, model = self.ladder, self.ladder.model
         place = ladder.regions()
@@ -173,6 +177,7 @@ class Attribution:
         return sorted(records, key=lambda record: -record["max_ulp"])
 
 
+@in_default_environment
 def attribute(
     target: Target, dtype: str, plan: str = "default", seed: int = 0, *, form: str | None = None,
     working: str | None = None, constants: Mapping[str, str] | None = None, blocks: Mapping[str, str] | None = None,

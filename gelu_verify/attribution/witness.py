@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..environment import in_default_environment
 from ..formats import get_format, is_finite
 from ..functions import FUNCTIONS
 from .ladder import CONSTANTS, FORMULA, MEASURED, Model, climb
@@ -17,6 +18,7 @@ BLOCKS_AND_REST = "blocks and rest"
 Record = dict[str, Any]
 
 
+@in_default_environment
 def witness_parts(result: Mapping[str, Any]) -> Record | None:
     """{form, working, constants, formula, rest, main} of a RESULT's witness, in ULP; None where no form is known.
 

@@ -7,7 +7,7 @@ import pkgutil
 
 from .base import Check, Evidence, Finding, Policy
 
-__all__ = ["CHECKS", "Check", "Evidence", "Finding", "Policy"]
+__all__ = ["CHECKS", "Check", "Evidence", "Finding", "Policy", "findings"]
 
 
 def _discover() -> dict[str, Check]:
@@ -17,3 +17,9 @@ def _discover() -> dict[str, Check]:
 
 
 CHECKS: dict[str, Check] = _discover()
+
+
+def findings(evidence: Evidence) -> dict[str, Finding]:
+    """What each check found, in the order of `CHECKS`."""
+    found = {check.name: check.asked(evidence) for check in sorted(CHECKS.values(), key=lambda check: check.last)}
+    return {name: found[name] for name in CHECKS}

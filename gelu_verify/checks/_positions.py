@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..formats import Format, from_ordinals, is_nan, ordinals
+from ..formats import Format, from_ordinals, ordinals
+from ..other_answers import differ
 from ..points import POSITIONS, position_bits
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Positions:
         x, size = position_bits(evidence.function.name, evidence.fmt.name), CYCLES * POSITIONS + 1
         places = np.arange(evidence.length if evidence.target.compiles_per_length else size)
         calls = [x[places % POSITIONS], x[places % POSITIONS], x[places * STRIDE % POSITIONS]]
-        return cls(evidence.fmt, x, *(evidence.target.evaluate(evidence.fmt.name, call) for call in calls))
+        return cls(evidence.fmt, x, *map(evidence.evaluate, calls))
 
     @property
     def places(self) -> np.ndarray:
@@ -48,4 +49,4 @@ class Positions:
 
     def differ(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Where two answers are not the same bits; a NaN is a NaN."""
-        return (one != other) & ~(is_nan(self.fmt, one) & is_nan(self.fmt, other))
+        return differ(self.fmt, one, other)

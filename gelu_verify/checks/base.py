@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -13,8 +14,9 @@ from ..bucket_table import Table
 from ..errors import Unanswered
 from ..formats import Format, texts_apart, value_text
 from ..functions import Function
+from ..other_answers import OtherAnswers, collecting, differences
 from ..plans import Plan
-from ..reference import judge
+from ..reference import Judgement, judge
 from ._dense import Dense, dense_bits
 from ._positions import Positions
 
@@ -48,6 +50,7 @@ class Evidence:
     table: Table
     plan: Plan
     policy: Policy = "limit"
+    others: OtherAnswers = field(default_factory=OtherAnswers)
 
     def probe(self, x_bits: Sequence[int] | np.ndarray) -> np.ndarray:
         """Results at fixed inputs, bits in, bits out: what the sweep saw, or a call where the plan lacks one."""
@@ -59,13 +62,32 @@ class Evidence:
         return self.call(x)
 
     def call(self, x: np.ndarray) -> np.ndarray:
-        """A call of the target, at a length that it has met before where a new length would be slow."""
+        """A call of the target, at a length that it has met before where a new length would be slow.
+
+        Every answer is kept to be judged, also those to inputs that only fill the call up.
+        """
         step = self.length if self.target.compiles_per_length else PROBE
         cycled = np.resize(x, -(-len(x) // step) * step)
-        if not self.target.compiles_per_length:
-            return self.target.evaluate(self.fmt.name, cycled)[: len(x)]
-        parts = [self.target.evaluate(self.fmt.name, part) for part in np.split(cycled, len(cycled) // step)]
-        return np.concatenate(parts)[: len(x)]
+        parts = np.split(cycled, len(cycled) // step) if self.target.compiles_per_length else [cycled]
+        got = np.concatenate([self.evaluate(part) for part in parts])
+        whole = f"a call of {len(cycled)}" if len(parts) == 1 else f"calls of {step}"
+        self.others.give(x, got[: len(x)], f"at index {{}} in {whole}")
+        expected = np.resize(got[: len(x)], len(cycled))
+        where = f"in {whole}", "at index {} there, which had it again"
+        self.others.differences.extend(differences(self.fmt, cycled, expected, got, where))
+        return got[: len(x)]
+
+    def evaluate(self, x: np.ndarray) -> np.ndarray:
+        """The answers of one call, for who judges them or compares them with others."""
+        with self.listening():
+            return self.target.evaluate(self.fmt.name, x)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While the target is called: second answers that it notices are kept."""
+        with collecting() as found:
+            yield
+        self.others.differences.extend(found)
 
     @property
     def length(self) -> int:
@@ -93,8 +115,12 @@ class Evidence:
 
     def judge(self, x: np.ndarray, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(want, error) of answers."""
-        want, error, _ = judge(self.function.name, self.fmt.name, x, got)
+        want, error, _ = self.judgement(x, got)
         return want, error
+
+    def judgement(self, x: np.ndarray, got: np.ndarray) -> Judgement:
+        """Answers to any inputs, held against the truth."""
+        return judge(self.function.name, self.fmt.name, x, got)
 
     def shown(self, detail: str, x_bits: int, got_bits: int) -> Finding:
         """A failure, with the result that shows it beside the correctly rounded one."""
@@ -134,6 +160,7 @@ class Check:
     name: str
     reason: str
     run: Callable[[Evidence], Finding]
+    last: bool = False  # looks at what all other checks were answered
 
     def asked(self, evidence: Evidence) -> Finding:
         """`run`, where the target can be called with what the check needs."""

@@ -1,96 +1,171 @@
-"""The value of an input does not depend on where it stands: index, lane, neighbours, length and offset of the array."""
+"""The value of an input does not depend on where it stands: index, lane, neighbours, length, address, which call it is.
+
+Every answer that was asked for beside the plan is looked at here: those of this check, of the other checks, of the
+calls that were timed, and second answers that a call gave. Where an input has two answers, both are judged; where an
+answer is not faithful, its input is asked again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
+from .. import short_calls
 from ..errors import TargetFailure
+from ..formats import is_finite, is_zero
+from ..other_answers import Differences, Given, differ, differences
 from ..points import POSITIONS
+from ..reference import reference_bits
 from ._positions import STRIDE
+from ._two_answers import TwoAnswers
 from .base import Check, Evidence, Finding
 
-LENGTHS = (*range(1, 34), 65)
 LANES = (2, 4, 8, 16, 32, 64)
-OFFSETS = 8  # elements before the array in its memory, in turn
-
-
-class Differences(NamedTuple):
-    """Inputs (indices into the cycle) that had other answers than usual in one call, and where."""
-
-    inputs: np.ndarray
-    got: np.ndarray
-    places: np.ndarray
-    where: str  # with a gap for the place
+POWERS = range(7, 17)  # of two: calls of one less, as many, and one more
+LEAST = 1 << 12  # inputs: calls are up to so long, whatever the plan
+FEW_LENGTHS = ((1, 4), (17, 17))  # and how many inputs lie between the first ones of two calls
+THE_PLAN = "in the calls of the plan"
 
 
 def run(evidence: Evidence) -> Finding:
     seen = evidence.positions
     if seen.differ(seen.first, seen.again).any():
         return Finding("not applicable", "equal calls differ: see repeatable")
-    both_faithful = ""
     try:
-        for inputs, got, places, where in _calls(evidence):
-            usual = seen.usual[inputs]
-            off = np.maximum(*(np.abs(evidence.judge(seen.x[inputs], answer)[1]) for answer in (usual, got)))
-            worst = int(np.argmax(np.where(np.isnan(off), np.inf, off)))
-            x_bits, pair = int(seen.x[inputs[worst]]), (int(usual[worst]), int(got[worst]))
-            floats = abs(evidence.fmt.rank(pair[0]) - evidence.fmt.rank(pair[1]))
-            said = f"f({evidence.told(x_bits)}) = {evidence.told(pair[0])}, but {evidence.told(pair[1])} "
-            said += f"{where.format(places[worst])}: {floats} floats apart"
-            if not off[worst] <= 1:
-                return evidence.two_answers(said, x_bits, pair)
-            both_faithful = both_faithful or f"{said}, both faithful"
+        for each in _calls(evidence):
+            evidence.others.differences.extend(each)
+        evidence.others.differences.extend(_asked_again(evidence))
     except TargetFailure as failure:
         return Finding("fail", f"it answers calls of one length, not of another: {failure}")
-    return Finding("pass", both_faithful)
+    found = TwoAnswers.judged(evidence)
+    if found is None:
+        return Finding("pass", _not_tried(evidence))
+    worst = found.worst()
+    said = _said(evidence, found, worst)
+    if found.faithful[:, worst].all():
+        return Finding("pass", f"{said}; both are faithful")
+    said = f"the result depends on the position in the array, on the number of elements, or on the call: {said}"
+    return evidence.two_answers(said, int(found.x[worst]), (int(found.got[0, worst]), int(found.got[1, worst])))
 
 
-def _calls(evidence: Evidence) -> Iterator[Differences]:
-    """What differs in long calls, in the sweep, in short ones."""
+def _said(evidence: Evidence, found: TwoAnswers, worst: int) -> str:
+    answers = (
+        f"{evidence.told(int(got))} {where} ({_ulps(error)})"
+        for got, where, error in zip(found.got[:, worst], found.places(worst), found.error[:, worst], strict=True)
+    )
+    return f"{evidence.function.name}({evidence.told(int(found.x[worst]))}) = {', but '.join(answers)}"
+
+
+def _ulps(error: float) -> str:
+    return f"off by {error:.3g} ulp" if np.isfinite(error) else "wrong"
+
+
+def _not_tried(evidence: Evidence) -> str:
+    if not evidence.target.compiles_per_length:
+        return ""
+    lengths = ", ".join(str(n) for n, _ in FEW_LENGTHS)
+    return (
+        f"only calls of {lengths} and {evidence.length} elements were compared: this library compiles for each length"
+    )
+
+
+# ---- calls whose answers are compared ------------------------------------------------------------
+
+
+def _calls(evidence: Evidence) -> Iterator[list[Differences]]:
+    """What differs in long calls, in the sweep, in short ones, in those of other lengths."""
+    evidence.others.give(evidence.positions.x, evidence.positions.usual, "in most places of one call")
     yield from _in_long_calls(evidence)
     yield from _in_the_sweep(evidence)
-    if not evidence.target.compiles_per_length:
+    if evidence.target.compiles_per_length:
+        yield from _of_few_lengths(evidence)
+    else:
         yield from _in_short_calls(evidence)
+        yield from _of_other_lengths(evidence)
 
 
-def _in_long_calls(evidence: Evidence) -> Iterator[Differences]:
+def _in_long_calls(evidence: Evidence) -> Iterator[list[Differences]]:
     """Among answers of one call, and of one in another order."""
     seen, size = evidence.positions, len(evidence.positions.first)
     for got, stride, also in ((seen.first, 1, ""), (seen.other_order, STRIDE, ", beside other neighbours")):
         inputs = seen.places * stride % POSITIONS
-        places = np.flatnonzero(seen.differ(got, seen.usual[inputs]))
+        usual = seen.usual[inputs]
+        places = np.flatnonzero(differ(evidence.fmt, usual, got))
         if len(places):
-            said = f"at index {{}} of {size}{also} (so at {_pattern(places, size)})"
-            yield Differences(inputs[places], got[places], places, said)
+            where = f"at index {{}} in a call of {size}{also} (so at {_pattern(places, size)})"
+            yield differences(evidence.fmt, seen.x[inputs], usual, got, ("at most indices", where))
 
 
-def _in_the_sweep(evidence: Evidence) -> Iterator[Differences]:
+def _in_the_sweep(evidence: Evidence) -> Iterator[list[Differences]]:
     """Against what the sweep saw, where inputs of all kinds stood beside each other."""
     seen = evidence.positions
     known, got = evidence.table.samples.T.astype(evidence.fmt.uint)
     if len(known):
         place = np.minimum(np.searchsorted(known, seen.x), len(known) - 1)
-        bad = np.flatnonzero((known[place] == seen.x) & seen.differ(got[place], seen.usual))
-        if len(bad):
-            yield Differences(bad, got[place[bad]], bad, "in a call of the sweep")
+        both = known[place] == seen.x
+        where = (THE_PLAN, f"at most indices of a call of {len(seen.first)}")
+        yield differences(evidence.fmt, seen.x[both], got[place[both]], seen.usual[both], where)
 
 
-def _in_short_calls(evidence: Evidence) -> Iterator[Differences]:
-    """In calls of few inputs, each call at another place of memory."""
-    seen, start = evidence.positions, 0
-    for length in LENGTHS:
-        inputs, offset = np.arange(start, start + length) % POSITIONS, length % OFFSETS
-        memory = np.zeros(length + offset, evidence.fmt.uint)
-        memory[offset:] = seen.x[inputs]
-        got, _ = evidence.target.timed(evidence.fmt.name, memory[offset:])
-        bad = np.flatnonzero(seen.differ(got, seen.usual[inputs]))
-        if len(bad):
-            said = f"at index {{}} in a call of {length}, {offset} elements into its memory"
-            yield Differences(inputs[bad], got[bad], bad, said)
-        start += length
+def _in_short_calls(evidence: Evidence) -> Iterator[list[Differences]]:
+    """Each length from 1 to 64 at several addresses, and flush with the guards of an isolated target."""
+    fmt, seen = evidence.fmt, evidence.positions
+    order, ordinary = _ordinary_first(evidence)
+    x, usual, most = seen.x[order], seen.usual[order], f"at most indices of a call of {len(seen.first)}"
+    with evidence.listening():
+        text = evidence.target.apply(short_calls.answered, fmt.name, x.tolist(), ordinary)
+    got = short_calls.unpacked(fmt.name, text)
+    calls, inputs, ends = short_calls.schedule(fmt.width // 8, len(x), ordinary)
+    bad = np.flatnonzero(differ(fmt, usual[inputs], got))
+    for index in np.unique(np.searchsorted(ends, bad, side="right")):
+        call, whole = calls[index], slice(ends[index] - len(calls[index].inputs), ends[index])
+        yield differences(fmt, x[call.inputs], usual[call.inputs], got[whole], (most, call.told))
+    twice, start = np.resize(np.arange(ordinary), ordinary + short_calls.LENGTHS), 0
+    for n in range(1, short_calls.LENGTHS + 1):
+        part = twice[start : start + n]
+        yield _lent(evidence, x[part], usual[part])
+        start = (start + n) % ordinary
+
+
+def _of_few_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
+    """Where each length is compiled: one element, of every fourth input, and a vector with a remainder, of all."""
+    seen = evidence.positions
+    for n, step in FEW_LENGTHS:
+        for start in range(0, POSITIONS, step):
+            part = np.arange(start, start + n) % POSITIONS
+            yield _lent(evidence, seen.x[part], seen.usual[part])
+
+
+def _of_other_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
+    """Calls around powers of two, up to the size of the plan."""
+    seen, longest = evidence.positions, max(evidence.plan.size + 1, LEAST + 1)
+    lengths = [n for k in POWERS for n in ((1 << k) + 1, (1 << k) - 1, 1 << k) if n <= longest]
+    order, ordinary = _ordinary_first(evidence)
+    cycle = order[:ordinary]
+    inputs, expected = (np.resize(array[cycle], max(lengths) + len(lengths)) for array in (seen.x, seen.usual))
+    for offset, n in enumerate(lengths):
+        part = slice(offset, offset + n)
+        yield _lent(evidence, inputs[part], expected[part])
+
+
+def _lent(evidence: Evidence, x: np.ndarray, usual: np.ndarray) -> list[Differences]:
+    """One call with inputs where they lie."""
+    with evidence.listening():
+        got, _ = evidence.target.timed(evidence.fmt.name, x)
+    return differences(evidence.fmt, x, usual, got, ("at most indices", f"at index {{}} in a call of {len(x)}"))
+
+
+def _ordinary_first(evidence: Evidence) -> tuple[np.ndarray, int]:
+    """Indices of the inputs, and how many of the first of them have results that are not x, 0 or 1."""
+    fmt, x = evidence.fmt, evidence.positions.x
+    want = reference_bits(evidence.function.name, fmt.name, x)
+    magnitude = want & fmt.uint.type(fmt.sign_mask - 1)
+    plain = is_finite(fmt, want) & ~is_zero(fmt, want) & (want != x) & (magnitude != fmt.uint.type(fmt.one))
+    plain &= magnitude >= fmt.uint.type(1 << (fmt.precision - 1))
+    if plain.sum() < short_calls.LENGTHS:  # relu
+        plain = is_finite(fmt, x) & ~is_zero(fmt, x)
+    return np.argsort(~plain, kind="stable"), int(plain.sum())
 
 
 def _pattern(places: np.ndarray, size: int) -> str:
@@ -103,4 +178,44 @@ def _pattern(places: np.ndarray, size: int) -> str:
     return f"{len(places)} places, all in lane {places[0] % shared[-1]} of {shared[-1]}"
 
 
-CHECK = Check("lane", "bodies and tails of SIMD loops differ (RuVector#761, AiDotNet.Tensors#83, pytorch#98212)", run)
+# ---- answers that are not faithful ---------------------------------------------------------------
+
+
+def _asked_again(evidence: Evidence) -> list[Differences]:
+    """What differs when the inputs of all answers that are not faithful are asked once more, in one call."""
+    fmt = evidence.fmt
+    doubtful = [each for each in (*_unfaithful(evidence), *_of_the_plan(evidence)) if len(each.x)]
+    if not doubtful:
+        return []
+    x = np.unique(np.concatenate([each.x for each in doubtful]))
+    again = evidence.call(x)
+    found: list[Differences] = []
+    where = f"in a later call of {len(x)}"
+    for each in doubtful:
+        place = np.searchsorted(x, each.x)
+        for bad in differences(fmt, each.x, each.got, again[place], (each.where, where)):
+            found.append(bad._replace(at=each.at[bad.at]))
+    return found
+
+
+def _unfaithful(evidence: Evidence) -> Iterator[Given]:
+    """Of the answers to calls beside the plan."""
+    for x, got, at, where in evidence.others.given:
+        bad = ~evidence.judgement(x, got).faithful
+        yield Given(x[bad], got[bad], at[bad], where)
+
+
+def _of_the_plan(evidence: Evidence) -> Iterator[Given]:
+    """The worst answer of each bucket, where it is off by more than 1 ulp, and one that is not finite."""
+    fmt, columns = evidence.fmt, evidence.table.columns
+    bad = columns["max_error"] > 1
+    x, got = (columns[f"max_error_{name}"][bad].astype(fmt.uint) for name in ("x", "got"))
+    yield Given(x, got, np.zeros(len(x), np.int64), THE_PLAN)
+    if witness := evidence.witness("nonfinite"):
+        x, got = (np.array([bits], fmt.uint) for bits in witness)
+        yield Given(x, got, np.zeros(1, np.int64), THE_PLAN)
+
+
+CHECK = Check(
+    "lane", "bodies and tails of SIMD loops differ (RuVector#761, AiDotNet.Tensors#83, pytorch#98212)", run, last=True
+)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from ..other_answers import differences
 from ..points import POSITIONS
 from .base import Check, Evidence, Finding
 
@@ -18,7 +19,8 @@ def run(evidence: Evidence) -> Finding:
     cycle = seen.x[seen.places % POSITIONS]
     repeats = [(cycle, seen.first, seen.again)]
     if short:
-        answers = [evidence.target.evaluate(evidence.fmt.name, seen.x) for _ in range(TIMES)]
+        answers = [evidence.evaluate(seen.x) for _ in range(TIMES)]
+        evidence.others.give(seen.x, answers[0], f"at index {{}} in a call of {len(seen.x)}")
         repeats += [(seen.x, answers[0], answer) for answer in answers[1:]]
     for x, once, again in repeats:
         if (places := np.flatnonzero(seen.differ(once, again))).size:
@@ -30,11 +32,13 @@ def run(evidence: Evidence) -> Finding:
 
 def _threads(evidence: Evidence, cycle: np.ndarray) -> Finding:
     """Calls at the same time, each with inputs of its own order, against the same calls one after the other."""
-    seen, name = evidence.positions, evidence.fmt.name
+    seen = evidence.positions
     calls = [np.roll(cycle, 31 * k)[: len(cycle) // THREADS | 1] for k in range(THREADS)]
-    alone = [evidence.target.evaluate(name, x) for x in calls]
+    alone = [evidence.evaluate(x) for x in calls]
+    for x, got in zip(calls, alone, strict=True):
+        evidence.others.give(x, got, f"at index {{}} in a call of {len(x)}")
     with ThreadPoolExecutor(THREADS) as pool:
-        together = list(pool.map(lambda x: evidence.target.evaluate(name, x), calls))
+        together = list(pool.map(evidence.evaluate, calls))
     for x, once, again in zip(calls, alone, together, strict=True):
         if (places := np.flatnonzero(seen.differ(once, again))).size:
             return _differs(evidence, int(places[0]), len(places), x, once, again, f"{THREADS} threads at once")
@@ -46,6 +50,8 @@ def _differs(
 ) -> Finding:
     got, x_bits = (int(once[place]), int(again[place])), int(x[place])
     said = f"f({evidence.told(x_bits)}) = {evidence.told(got[0])}, then {evidence.told(got[1])} in {by}"
+    where = f"at index {{}} in a call of {len(x)}"
+    evidence.others.differences += differences(evidence.fmt, x, once, again, (where, f"{where}, {by}"))
     return evidence.two_answers(f"{said}; so at {count} of {len(x)} places", x_bits, got)
 
 

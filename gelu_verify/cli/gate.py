@@ -79,9 +79,8 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
     The first is that of the CPU kernels; further ones may be recorded runs, data/runs/cuda-DATE.
     """
     from ..gate import compare, make_budgets, read_budgets, write_budgets
-    from ..results import read_run
 
-    stored = [read_run(run) for run in runs]
+    stored = [_believed(run) for run in runs]
     first = stored[0].manifest
     results = [result for run in stored for result in _told(run)]
     fresh = make_budgets(results, first["machine"], str(first["created"])[:10])
@@ -106,19 +105,47 @@ def _told(run: Run) -> list[Record]:
     return [{**result, **told} for result in run.results]
 
 
-def _stored(run: str) -> Measured:
+def _believed(place: str) -> Run:
+    """A stored run that may decide: sealed, following from its buckets, each result once, and no check left out.
+
+    Raises
+    ------
+    ResultsError : why it may not, in one line
+    """
+    from ..checks import CHECKS
+    from ..errors import ResultsError
+    from ..integrity import verified
     from ..results import read_run
 
-    stored = read_run(run)
+    run = read_run(place)
+    if run.manifest["schema"] == 1:
+        raise ResultsError(f"{run.path} cannot decide: schema 1 has no content hash (measure again)")
+    met: set[str] = set()
+    for result in run.results:
+        key = f"{result['target']}/{result['function']}/{result['dtype']}"
+        missing = sorted(CHECKS.keys() - result["checks"].keys()) if result["failure"] is None else []
+        if missing:
+            raise ResultsError(
+                f"{run.path} cannot decide: {key} was not checked for {', '.join(missing)} (measure again)"
+            )
+        if key in met:
+            raise ResultsError(f"{run.path} cannot decide: {key} is there twice")
+        met.add(key)
+    return verified(run)
+
+
+def _stored(run: str) -> Measured:
+    stored = _believed(run)
     return Measured(_told(stored), stored.manifest["machine"])
 
 
 def _measured_now(budgets: Budgets, families: Collection[str], workers: int | None) -> Measured:
     """Everything that has a budget, or is required, and that is here: on the plan and seed of its budget, so that the
     limits are met by the same inputs."""
+    from ..budgets import FAMILIES
     from ..devices import device, label
-    from ..gate import FAMILIES
     from ..machine import machine
+    from ..run_schema import check_measured
     from ..verify import SEED
     from .children import selector
     from .measuring import measured
@@ -133,7 +160,10 @@ def _measured_now(budgets: Budgets, families: Collection[str], workers: int | No
         plans = [job.plan(*((rows[job.key].plan, rows[job.key].seed) if job.key in rows else ("default", SEED)))
                  for job in found]  # fmt: skip
         told = {"device": label(device())}
-        records = [{**result.record, **told} for result in measured(found, plans, workers=workers)]
+        results = list(measured(found, plans, workers=workers))
+    for result in results:
+        check_measured(result.record, result.table is not None)
+    records = [{**result.record, **told} for result in results]
     return Measured(records, machine(), absent)
 
 
@@ -158,7 +188,7 @@ def _here(asked: Collection[str], select: Selector) -> tuple[list[Job], dict[str
 
 def _add_recorded(measured: Measured, families: Collection[str], root: Path | None) -> None:
     """What is recorded of those families of which nothing was measured."""
-    from ..gate import FAMILY
+    from ..budgets import FAMILY
     from ..recorded import recorded_results
 
     met = {record["family"] for record in measured.records}

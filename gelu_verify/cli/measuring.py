@@ -19,12 +19,13 @@ from ..checks import Policy
 from ..errors import TargetFailure
 from ..interrupts import interrupted
 from ..isolation import IsolatedTarget
+from ..other_answers import OtherAnswers, collecting
 from ..plans import Plan
-from ..sizes import measure_sizes
+from ..sizes import measure_and_watch as measure_and_watch_sizes
 from ..sweep import Result, available_cores, sweep
 from ..targets import Target
 from ..targets._library import ordinary_numbers
-from ..throughput import BUDGET, measure
+from ..throughput import BUDGET, measure_and_watch, unpacked_answers
 from ..verify import Job
 from .program import warn
 from .progress import progress
@@ -61,6 +62,9 @@ class _OneAtATime(Target):
         with self.turn:
             return self.inner.apply(function, *arguments, **options)
 
+    def noted(self, dtype: str) -> TargetFailure | None:
+        return self.inner.noted(dtype)
+
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         if self.safe_in_threads:
             return self.inner.timed(dtype, x_bits)
@@ -83,11 +87,12 @@ def measured(
     """
     workers = workers or available_cores()
     times: list[dict[str, Any] | TargetFailure | None] = [None] * len(jobs)
+    others = [OtherAnswers() for _ in jobs]
     if timed:
         with progress(len(jobs)) as bar:
             for index, job in enumerate(jobs):
                 bar.start(f"timing {job.label}")
-                times[index] = _timing(job, min(BUDGET, TIMING / len(jobs)), sizes)
+                times[index] = _timing(job, min(BUDGET, TIMING / len(jobs)), sizes, others[index])
                 bar.advance(1)
     turn, stop = Lock(), Event()
     with progress(sum(plan.size for plan in plans)) as bar:
@@ -103,7 +108,7 @@ def measured(
             alone = workers if len(jobs) < workers else 1
             # a child has turns of its own: different ones may be called side by side
             target = job.target if isinstance(job.target, IsolatedTarget) else _OneAtATime.of(job.target, turn)
-            return sweep(target, plan, workers=alone, progress=advance, policy=policy)
+            return sweep(target, plan, workers=alone, progress=advance, policy=policy, others=others[index])
 
         for job, plan, timing, result in zip(
             jobs, plans, times, _in_order(len(jobs), workers, work, stop), strict=True
@@ -119,12 +124,24 @@ def measured(
             yield result
 
 
-def _timing(job: Job, budget: float, sizes: bool) -> dict[str, Any] | TargetFailure:
-    """Throughput of a job, or why there is none; what fails here most often fails in the sweep, which says so."""
+def _timing(job: Job, budget: float, sizes: bool, others: OtherAnswers) -> dict[str, Any] | TargetFailure:
+    """Throughput of a job, or why there is none; what fails here most often fails in the sweep, which says so.
+
+    The answers that were timed are added to `others`, to be judged.
+    """
     try:
-        job.target.evaluate(job.dtype, ordinary_numbers(job.dtype))  # what hangs shall hang within its limit
-        found = job.target.apply(measure, job.dtype, budget=budget)
-        return {**found, "sizes": job.target.apply(measure_sizes, job.dtype)} if sizes else found
+        x = ordinary_numbers(job.dtype)
+        with collecting() as found:
+            got = job.target.evaluate(job.dtype, x)  # what hangs shall hang within its limit
+        others.differences.extend(found)
+        others.give(x, got, f"at index {{}} in a call of {len(x)}")
+        told = job.target.apply(measure_and_watch, job.dtype, budget=budget)
+        unpacked_answers(job.dtype, told["answers"], others)
+        if not sizes:
+            return told["throughput"]
+        also = job.target.apply(measure_and_watch_sizes, job.dtype)
+        unpacked_answers(job.dtype, also["answers"], others)
+        return {**told["throughput"], "sizes": also["sizes"]}
     except TargetFailure as failure:
         return failure
 

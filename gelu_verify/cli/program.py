@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from ..environment import in_default_environment
 from ..errors import GeluVerifyError, MissingMeasurement, ResultsError, UsageError, printable
 from ..interrupts import noting_interrupts
 
@@ -59,6 +60,7 @@ class Program(click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         sys.exit(self._guarded(list(sys.argv[1:] if args is None else args)))
 
+    @in_default_environment
     def _guarded(self, args: list[str]) -> int:
         try:
             with noting_interrupts(also_ignored=True), self.make_context("gelu-verify", args) as context:

@@ -23,6 +23,7 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
     Families of which they hold nothing are taken from recorded runs, with the date and the device.
     """
     from ..errors import UsageError
+    from ..integrity import verified
     from ..recorded import recorded_runs
     from ..report import write_report
     from ..results import read_run
@@ -30,7 +31,7 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
     paths = [Path(run) for run in runs or (LATEST,)]
     if out is None and len(paths) > 1:
         raise UsageError("several runs need --out, the folder of the report")
-    live = [read_run(path) for path in paths]
+    live = [verified(read_run(path)) for path in paths]
     measured = {result["family"] for run in live for result in run.results}
     recorded = [] if live_only else recorded_runs(root, without=measured)
     for path in write_report([*live, *recorded], out or paths[0]):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import Format
+from ..other_answers import collecting, packed
 from ..targets._buffers import lending
 from ..targets.base import Target
 from .memory import GuardedRoom, Place
@@ -46,7 +47,13 @@ class Call:
         return fits
 
     def checked(self, twice: bool) -> dict[str, Any]:
-        """Seconds of the call, and which outputs (index of the first, how many) a second one did not repeat."""
+        """Seconds of the call, which outputs (index of the first, how many) a second one did not repeat, and what the
+        target itself noticed: second answers."""
+        with collecting() as others:
+            answer = self._checked(twice)
+        return {**answer, "others": packed(others)} if others else answer
+
+    def _checked(self, twice: bool) -> dict[str, Any]:
         first, second = self._poisons
         seconds = self._once(first)
         answer: dict[str, Any] = {"seconds": seconds}
@@ -59,6 +66,8 @@ class Call:
             if len(differ):
                 answer["differ"] = [int(differ[0]), len(differ)]
             self._y[:] = got
+        if (noted := self._target.noted(self._fmt.name)) is not None:
+            answer["noted"] = [str(noted), noted.kind]
         return answer
 
     def _once(self, poison: np.integer) -> float:

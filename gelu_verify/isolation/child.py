@@ -6,6 +6,7 @@ here, the parent learns from a message, or from how this process ended.
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import gc
 import json
@@ -17,12 +18,14 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import device_faults, targets
+from ..environment import in_default_environment
 from ..errors import GeluVerifyError, TargetFailure, message_of
 from ..formats import get_format
 from ..targets.base import Target, described, first_line
@@ -31,6 +34,8 @@ from .call import Call
 from .channel import Channel, Closed, text_of
 from .memory import GuardedRoom, Place, map_page
 from .printed import Printed
+from .process import LAST_WORDS
+from .state import Watch, identity
 
 _F_SETSIG = 10
 
@@ -42,7 +47,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()  # importing a framework makes a million objects that stay
-    hosted = Hosted(map_page(fault))
+    hosted = Hosted(map_page(fault), (control, lifeline))
     hosted.watch()
     Lane(Channel(socket.socket(fileno=control)), hosted).serve()
     os._exit(0)  # nobody waits for what frameworks do when they end
@@ -63,19 +68,27 @@ def _die_with(lifeline: int) -> None:
 class Hosted:
     """The targets that were loaded here, and what is said about each."""
 
-    def __init__(self, fault: int) -> None:
+    def __init__(self, fault: int, own: tuple[int, ...]) -> None:
         self._fault = fault
         self.printed = Printed()
+        self.state = Watch(own)
         self._loaded: dict[str, list[Target]] = {}
 
     def watch(self) -> None:
         """Describe fatal signals; again after every load, because frameworks install handlers of their own."""
         _faults.watch(self._fault)
 
+    def end(self, words: str) -> NoReturn:
+        """End this process, and have our parent read why."""
+        text = words.encode()[:200] + b"\0"
+        ctypes.memmove(self._fault + LAST_WORDS, text, len(text))
+        os._exit(1)
+
     def target(self, key: str, index: int) -> Target:
         return self._loaded[key][index]
 
     def find(self, key: str, family: str, **looked_for: Any) -> dict[str, Any]:
+        self.state.patient = True
         found, absent = targets.find([family], **looked_for)
         return self._told(key, found) | {"absent": absent}
 
@@ -96,8 +109,15 @@ class Lane:
 
     def __init__(self, channel: Channel, hosted: Hosted) -> None:
         self._channel, self._hosted = channel, hosted
+        self._own = identity(channel.socket.fileno())
         self._room: GuardedRoom | None = None
-        self._calls: dict[bytes, Callable[[], dict[str, Any]]] = {}  # by the question, which need not be read again
+        self._calls: dict[bytes, tuple[Hashable, Callable[[], dict[str, Any]]]] = {}  # by the question, not read again
+
+    def served(self) -> None:
+        """As `serve`, in a thread of its own."""
+        self._hosted.state.serve(1)
+        self.serve()
+        self._hosted.state.serve(-1)
 
     def serve(self) -> None:
         """Answer until the parent is gone."""
@@ -114,17 +134,24 @@ class Lane:
             if self._room is not None:
                 self._room.close()
 
+    @in_default_environment
     def _answer(self, question: bytes, files: list[int]) -> dict[str, Any] | float:
         found: Any = None
         answer: dict[str, Any]
+        who: Hashable = None
         try:
             if question in self._calls:
-                found = self._calls[question]()
+                who, call = self._calls[question]
+                self._hosted.state.enter()
+                found = call()
             else:
                 name, arguments = json.loads(question)
                 found = getattr(self, f"do_{name}")(files, **arguments)
                 if name == "call":
-                    self._calls[question], found = found, found()
+                    who = arguments["key"], arguments["index"], arguments["dtype"]
+                    self._calls[question] = who, found
+                    self._hosted.state.enter()
+                    found = found()
             answer = {"answer": found}
         except TargetFailure as failure:
             answer = {"failure": str(failure), "kind": failure.kind}
@@ -133,12 +160,26 @@ class Lane:
         except BaseException as error:  # noqa: BLE001 - a framework's: the parent says which target it was
             kind = device_faults.kind_of(message_of(error)) or "exception"
             answer = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": kind}
+        left = self._left(who)
         printed = self._hosted.printed.taken()
+        if left:
+            answer["left"] = left
         if printed:
             answer["printed"] = printed
-        elif isinstance(found, dict) and found.keys() == {"seconds"}:
+        elif left is None and isinstance(found, dict) and found.keys() == {"seconds"}:
             return found["seconds"]
         return answer
+
+    def _left(self, who: Hashable) -> tuple[str, bool] | None:
+        """What a call of `who` left behind; None too after any other question."""
+        state = self._hosted.state
+        with suppress(OSError):  # its own descriptors
+            if state.is_connected() and identity(self._channel.socket.fileno()) == self._own:
+                if who is not None:
+                    return state.look(who)
+                state.begin()
+                return None
+        self._hosted.end("closed a file descriptor that it did not open, through which it was called or watched")
 
     # ---- what a parent may ask ----
 
@@ -150,7 +191,7 @@ class Lane:
 
     def do_lane(self, files: list[int]) -> None:
         lane = Lane(Channel(socket.socket(fileno=files[0])), self._hosted)
-        threading.Thread(target=lane.serve, daemon=True).start()
+        threading.Thread(target=lane.served, daemon=True).start()
 
     def do_room(self, files: list[int], capacity: int) -> int:
         self._calls.clear()

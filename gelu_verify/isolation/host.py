@@ -118,10 +118,10 @@ class Case:
     pardoned: bool = False
     notes: dict[str, TargetFailure] = field(default_factory=dict)
 
-    def note(self, failure: TargetFailure, x_bits: np.ndarray) -> None:
-        """Keep the first of its kind, with the inputs of the call."""
+    def note(self, failure: TargetFailure, x_bits: np.ndarray | None) -> None:
+        """Keep the first of its kind, with the inputs of the call where it was that call."""
         if failure.kind not in self.notes:
-            failure.inputs = x_bits.copy()
+            failure.inputs = None if x_bits is None else x_bits.copy()
             self.notes[failure.kind] = failure
 
 

@@ -25,6 +25,7 @@ from .printed import SIZE
 
 _DRIVERS = ("libcuda.so", "libamdhip64.so")  # of devices, as /proc names what is mapped
 POLL = 0.02  # seconds between two looks at the memory of a child that is at work
+ENDING = 10  # seconds for a keeper to end what it keeps
 _F_ADD_SEALS, _F_SEAL_GROW = 1033, 4
 _KINDS = {
     signal.SIGSEGV: "segfault",
@@ -33,18 +34,24 @@ _KINDS = {
     signal.SIGFPE: "arithmetic",
     signal.SIGILL: "instruction",
     signal.SIGKILL: "killed",
+    signal.SIGSYS: "interference",
 }
-_RUN = "import sys; sys.path[:] = sys.argv.pop().split('\\n'); from gelu_verify.isolation.child import main; main()"
+LAST_WORDS = 2048  # place of the text in that page that says why the child ended itself
+_RUN = (
+    "import sys; sys.path[:] = sys.argv.pop().split('\\n'); from gelu_verify.confinement import begin;"
+    " begin(*map(int, sys.argv[2:4])); from gelu_verify.isolation.child import main; main()"
+)
 
 
 class _Fault(ctypes.Structure):
     """The record of src/isolation/faults.c."""
 
     _fields_ = (
+        ("worker", ctypes.c_int32),
         ("signal", ctypes.c_int32),
         ("code", ctypes.c_int32),
-        ("address", ctypes.c_uint64),
         ("access", ctypes.c_int32),
+        ("address", ctypes.c_uint64),
         ("statm_size", ctypes.c_int32),
         ("statm", ctypes.c_char * 240),
     )
@@ -69,7 +76,8 @@ class Died(Exception):
 
 
 class Child:
-    """A fresh interpreter that runs `child.main`; its process group dies with us, however we end."""
+    """A fresh interpreter that runs `child.main`, under a keeper: it dies with us, however we end, and all that it
+    started with it."""
 
     def __init__(self, label: str, niceness: int = 0, variables: Mapping[str, str] | None = None) -> None:
         self.control, theirs = Channel.pair(POLL)
@@ -87,7 +95,7 @@ class Child:
             stderr=self._said,
             pass_fds=inherited,
             env={**os.environ, **(variables or {})},
-            start_new_session=True,  # a group of its own: it ends with all that it started
+            start_new_session=True,
         )
         if niceness:
             os.setpriority(os.PRIO_PGRP, self.pid, niceness)
@@ -105,7 +113,8 @@ class Child:
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        """Of the process that calls; until that has begun, of its keeper."""
+        return self._fault.worker or self._process.pid
 
     def limit_memory(self, nbytes: int) -> None:
         """So many bytes more than it has now. Its resident size is looked at while it works; allocations that are
@@ -164,13 +173,16 @@ class Child:
 
     def _seen(self) -> Death:
         end = monotonic() + 5
-        while self._process.returncode is None and monotonic() < end and not _has_ended(self.pid):
+        while self._process.returncode is None and monotonic() < end and not _has_ended(self._process.pid):
             sleep(1e-3)
         self.kill()
         self._death = self._ended_for or self._found(self._process.returncode)
         return self._death
 
     def _found(self, code: int) -> Death:
+        words = self._fault_map[LAST_WORDS:].partition(b"\0")[0].decode(errors="replace")
+        if words:
+            return Death("left behind", words)
         if code >= 0:
             return Death("exit", f"ended its process with exit code {code}")
         fault, said = self._fault, self._last_words()
@@ -179,6 +191,8 @@ class Child:
         data = _sizes(fault.statm[: fault.statm_size].decode())[1] if fault.statm_size > 0 else 0
         if data > self._most_data or "bad_alloc" in said or "MemoryError" in said:
             return Death("memory", f"ran out of memory, then died of {number.name}{said}")
+        if number == signal.SIGSYS:
+            return Death(kind, f"tried to signal, trace or limit the process that verifies it, and was ended{said}")
         if number in (signal.SIGSEGV, signal.SIGBUS) and fault.signal == number and fault.code > 0:
             at = f" at address {fault.address:#x}" if fault.code != _UNKNOWN_ADDRESS else ""
             return Death(kind, f"died of {number.name}{at}{said}", fault.address, fault.access == 2)
@@ -195,9 +209,12 @@ class Child:
         """End it and everything that it started."""
         with self._ending:
             if self._process.returncode is None:  # not yet reaped: the number is still its own
-                with suppress(ProcessLookupError):
-                    os.killpg(self.pid, signal.SIGKILL)
-                self._process.wait()
+                self._process.terminate()  # which its keeper takes for: end everything
+                try:
+                    self._process.wait(ENDING)
+                except subprocess.TimeoutExpired:
+                    self._process.kill()
+                    self._process.wait()
 
     def close(self) -> None:
         """End it and give back what it held here, once: two threads may want to."""

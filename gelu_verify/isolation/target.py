@@ -14,6 +14,7 @@ import numpy as np
 from ..device_faults import is_broken
 from ..errors import TargetFailure
 from ..formats import Format, get_format
+from ..other_answers import differences, report, unpacked
 from ..targets.base import Answer, Target
 from .channel import text_of
 from .host import Case, Host
@@ -71,22 +72,14 @@ class IsolatedTarget(Target):
     def apply(self, function: Callable[..., Answer], *arguments: Any, **options: Any) -> Answer:
         """In the child; the arguments, and what it returns, cross as JSON."""
         name = f"{function.__module__}:{function.__qualname__}"
-        with self._turn():
-            lane = self.host.lane()
-            lane.child.served.add((self.key, self.index))
-            try:
-                reply = lane.ask(
-                    "apply",
-                    self.host.limits.timing,
-                    key=self.key,
-                    index=self.index,
-                    function=name,
-                    arguments=arguments,
-                    options=options,
-                )
-            except Died as died:
-                self.host.discard(lane.child)
-                raise self._accused(died.death, lane.child) from None
+        case = self.host.case(self.key, self.index, arguments[0])
+        return self._survived(case, lambda: self._applied(name, arguments, options), np.empty(0))
+
+    def _applied(self, name: str, arguments: tuple, options: dict[str, Any]) -> Any:
+        lane = self.host.lane()
+        lane.child.served.add((self.key, self.index))
+        told = {"function": name, "arguments": arguments, "options": options}
+        reply = lane.ask("apply", self.host.limits.timing, key=self.key, index=self.index, **told)
         return self._answer(reply, lane.child)
 
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
@@ -94,24 +87,27 @@ class IsolatedTarget(Target):
         fmt, case = get_format(dtype), self.host.case(self.key, self.index, dtype)
         if not case.calls and len(x_bits) > SMALL:
             asked = x_bits.copy()  # the probe may be placed over them
-            self._guarded(fmt, case, np.resize(asked, PROBE))
-            x_bits = asked
+            probe = self._guarded(fmt, case, asked[:PROBE])[0].copy()
+            got, seconds = self._guarded(fmt, case, asked)
+            where = f"at index {{}} in a call of {len(asked)}", f"in a first call, of {PROBE}"
+            report(differences(fmt, asked[:PROBE], got[:PROBE], probe, where))
+            return got, seconds
         return self._guarded(fmt, case, x_bits)
 
     def _guarded(self, fmt: Format, case: Case, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         """One call; every failure says with which inputs."""
         try:
-            return self._survived(fmt, case, x_bits)
+            return self._survived(case, lambda: self._called(fmt, case, x_bits), x_bits)
         except TargetFailure as failure:
             failure.inputs = x_bits.copy()
             raise
 
-    def _survived(self, fmt: Format, case: Case, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+    def _survived(self, case: Case, call: Callable[[], Answer], x_bits: np.ndarray) -> Answer:
         """One call, and once more in a fresh child, alone, where somebody else may have killed the first."""
         lane = self.host.lane()
         try:
             with self._turn():
-                return self._called(fmt, case, x_bits)
+                return call()
         except Died as died:
             self.host.discard(lane.child)
             served, death = lane.child.served, died.death
@@ -123,7 +119,7 @@ class IsolatedTarget(Target):
         with self.alone():
             lane = self.host.lane()
             try:
-                answer = self._called(fmt, case, x_bits)
+                answer = call()
             except Died as died:
                 self.host.discard(lane.child)
                 raise self._accused(died.death, lane.child) from None
@@ -135,11 +131,15 @@ class IsolatedTarget(Target):
         return self.host.turns.shared() if self.safe_in_threads else self.host.turns.alone()
 
     def _called(self, fmt: Format, case: Case, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
-        small = len(x_bits) <= SMALL
-        if small:
-            self._placed(fmt, case, x_bits, at_start=True, twice=False)
         case.calls += 1
-        return self._placed(fmt, case, x_bits, at_start=False, twice=small or case.calls % AGAIN == 2)
+        if len(x_bits) > SMALL:
+            return self._placed(fmt, case, x_bits, at_start=False, twice=case.calls % AGAIN == 2)
+        x_bits = x_bits.copy()  # the room's own inputs would be written over
+        before = self._placed(fmt, case, x_bits, at_start=True, twice=False)[0].copy()
+        got, seconds = self._placed(fmt, case, x_bits, at_start=False, twice=True)
+        where = f"at index {{}} in a call of {len(x_bits)}, arrays at the {{}} of a page"
+        report(differences(fmt, x_bits, got, before, (where.format("{}", "end"), where.format("{}", "start"))))
+        return got, seconds
 
     def _placed(
         self, fmt: Format, case: Case, x_bits: np.ndarray, at_start: bool, twice: bool
@@ -155,12 +155,18 @@ class IsolatedTarget(Target):
         case.patience.took(perf_counter() - start, n)
         if "printed" in reply:
             case.note(TargetFailure(f"{self.name} printed to stdout: {reply['printed'][:80]!r}", "stdout"), x_bits)
+        if "left" in reply:
+            text, by_this_call = reply["left"]
+            case.note(TargetFailure(f"{self.name} {text}", "left behind"), x_bits if by_this_call else None)
         answer = self._answer(reply, lane.child)
+        if "noted" in answer:
+            case.note(TargetFailure(*answer["noted"]), x_bits)
         if "differ" in answer:
             first, many = answer["differ"]
             x = fmt.bits_text(int(x_bits[first]))
             text = f"{self.name} gave other bits when it was called again: {many} of {n}, the first at {x}"
             case.note(TargetFailure(text, "nondeterministic"), x_bits)
+        report(unpacked(fmt, answer.get("others", [])))
         return outputs, answer["seconds"]
 
     def _answer(self, reply: dict[str, Any], child: Child) -> Any:

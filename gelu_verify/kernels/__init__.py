@@ -8,6 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
+from ..environment import in_default_environment
 from ..errors import one_of
 from ..formats import get_format
 from . import _cpu
@@ -58,6 +59,7 @@ _OURS = Door(_cpu)
 KERNELS = _OURS.kernels
 
 
+@in_default_environment
 def run(name: str, dtype: str, x_bits: np.ndarray, out_bits: np.ndarray) -> None:
     """Evaluate a kernel on bits, into preallocated bits; the GIL is released.
 

@@ -14,6 +14,7 @@ from .. import __version__
 from ..attribution import Attribution
 from ..attribution.conditioning import from_input, kappa
 from ..attribution.ladder import stored_text
+from ..environment import in_default_environment
 from ..formats import buckets, from_ordinals, get_format, to_float64
 from . import text
 from .curves import HEIGHT, area, line, octaves_of, x_ticks, y_ticks
@@ -33,6 +34,7 @@ SHORT = {"constants": "constants", "formula": "formula", "blocks": "blocks", "re
 Row = dict[str, Any]
 
 
+@in_default_environment
 def write_attribution(found: Attribution, out: Path) -> list[Path]:
     """Write index.html, attribution.json, rungs.csv, curve.csv and operations.csv into `out`; the files written."""
     curves = curve_frame(found)

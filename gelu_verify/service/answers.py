@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 
+from ..environment import in_default_environment
 from ..lookup import answer, elsewhere
 
 MEDIA_TYPE = "application/json"
 _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
+@in_default_environment
 def encoded(content: object) -> bytes:
     """Compact JSON, ASCII, without NaN or infinity."""
     return _COMPACT.encode(content).encode()
 
 
+@in_default_environment
 def look_up(function: str, dtype: str, x_bits: int, digits: int) -> bytes:
     """One answer (docs/http.md)."""
     return encoded(answer(function, dtype, x_bits, digits))

@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp
 
 from .. import __version__
+from ..environment import in_default_environment
 from . import problems, routes
 from .door import Door
 from .hall import Hall
@@ -24,6 +25,7 @@ Values travel as bits: hex text of the dtype's width in JSON, little-endian in b
 problem details. `docs/http.md` of the project explains every route."""
 
 
+@in_default_environment
 def create_app(settings: Settings | None = None) -> ASGIApp:
     """The whole service as one ASGI application.
 

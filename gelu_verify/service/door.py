@@ -12,6 +12,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..environment import awaited_in_default_environment
 from ..errors import UsageError
 from ..formats import FORMATS
 from ..functions import FUNCTIONS
@@ -50,6 +51,9 @@ class Door:
         self._values = hall.metrics.values.labels("url")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await awaited_in_default_environment(self._answered(scope, receive, send))
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import TargetFailure
 from ..formats import Format
 from ..lookup import written
+from ..other_answers import collecting
 from ..reference import judge
 from .observing import log
 from .settings import DIGITS, Limits
@@ -169,9 +170,12 @@ class Family:
     def _asked(self, target: Target, fmt: Format, bits: int) -> tuple[int | None, str | None]:
         """Bits of the answer, and what went wrong: either, or both where a sound answer came with something else."""
         try:
-            y = int(target.evaluate(fmt.name, np.array([bits], fmt.uint))[0])
+            with collecting() as found:
+                y = int(target.evaluate(fmt.name, np.array([bits], fmt.uint))[0])
         except TargetFailure as failure:
             return None, self._told(failure)
+        if found:
+            return y, f"{target.name} also gave {fmt.bits_text(int(found[0].second[0]))} in an equal call"
         noted = target.noted(fmt.name)
         return y, None if noted is None else str(noted)
 

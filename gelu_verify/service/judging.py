@@ -15,6 +15,7 @@ from ..formats import get_format, ordinals
 from ..plans import Plan, make_plan
 from ..report.verdicts import headline, verdict
 from ..results import packed
+from ..run_schema import SCHEMA
 from ..targets.base import Target
 from .jobs import Job, Jobs, UnstoredRun
 from .observing import log
@@ -86,7 +87,8 @@ def _judge(job: Job, plan: Plan, name: str, body: bytearray, store: Store | None
     where = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
     result.record["repeat"] = f"post the same bits to /v1/verify?{where}"
     manifest = {
-        "schema": 1, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {}, **facts,
+        "schema": SCHEMA, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {},
+        **facts,
     }  # fmt: skip
     buckets = None if result.table is None else packed(result.table, result.record)
     job.run = UnstoredRun(manifest, result.record, buckets)

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ResultsError
+from ..integrity import verified
 from ..report.verdicts import function_rank, headline, target_order, verdict
 from ..results import LATEST, MANIFEST, Run, read_run
 from .store import Store
@@ -33,12 +34,17 @@ class Library:
     def run(self, name: str) -> Run | None:
         """The run of that name; None where there is none, or it is damaged."""
         path = self._paths().get(name)
-        return None if path is None else _read(path)
+        return None if path is None or _damage(path) else _read(path)
+
+    def damage(self, name: str) -> str:
+        """What is wrong with the run of that name; empty where nothing is, or there is none."""
+        path = self._paths().get(name)
+        return "" if path is None else _damage(path)
 
     def summaries(self) -> list[Record]:
-        """One record per run."""
+        """One record per run; of a damaged one what is wrong with it."""
         found = ((name, self.run(name)) for name in self.names())
-        return [summary(name, run) for name, run in found if run is not None]
+        return [damaged(name, self.damage(name)) if run is None else summary(name, run) for name, run in found]
 
     def matrix(self) -> list[Record]:
         """The newest result of each target, function and dtype."""
@@ -82,7 +88,14 @@ def summary(name: str, run: Run) -> Record:
         "results": len(run.results),
         "headline": headline(run.results),
         "links": links(name),
+        "damaged": None,
     }
+
+
+def damaged(name: str, wrong: str) -> Record:
+    """What a list of runs says of one that cannot be believed."""
+    nothing = {"created": "", "plan": "", "seed": 0, "command": "", "results": 0}
+    return {"id": name, **nothing, "headline": "damaged", "links": {}, "damaged": wrong or "it cannot be read"}
 
 
 def links(name: str) -> dict[str, str]:
@@ -98,12 +111,35 @@ def _cell(name: str, result: Record) -> dict[str, Any]:
 
 def _read(path: Path) -> Run | None:
     try:
-        return _read_version(path, (path / MANIFEST).stat().st_mtime_ns)
+        return _read_version(path, _version(path))
     except (OSError, ResultsError):
         return None
 
 
+def _damage(path: Path) -> str:
+    try:
+        return _damage_of_version(path, _version(path))
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    """When its files were written."""
+    files = [path / MANIFEST, *sorted((path / "buckets").glob("*"))]
+    return tuple(file.stat().st_mtime_ns for file in files)
+
+
+@lru_cache(maxsize=1 << 12)
+def _damage_of_version(path: Path, version: tuple[int, ...]) -> str:
+    """What is wrong with a run as it was written at a time, without saying where it lies; empty for nothing."""
+    try:
+        verified(_read_version(path, version))
+    except ResultsError as error:
+        return str(error).replace(f"{path}/", "").replace(str(path), path.name)
+    return ""
+
+
 @lru_cache(maxsize=32)
-def _read_version(path: Path, version: int) -> Run:
+def _read_version(path: Path, version: tuple[int, ...]) -> Run:
     """A manifest as it was written at a time."""
     return read_run(path)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ResultsError
 from ..folders import remove_abandoned
 from ..results import MANIFEST, read_run, write_run
+from .observing import log
 
 if TYPE_CHECKING:
     from ..sweep import Record, Result
@@ -155,7 +156,7 @@ class Store:
             index.executemany("DELETE FROM runs WHERE id = ?", [(name,) for name in known - there])
 
     def _enter(self, paths: Sequence[Path]) -> None:
-        rows = [_row(path) for path in paths]
+        rows = [row for path in paths if (row := _row(path)) is not None]
         marks = ", ".join("?" * len(_COLUMNS))
         with self._index() as index:
             index.executemany(f"INSERT OR IGNORE INTO runs ({', '.join(_COLUMNS)}) VALUES ({marks})", rows)
@@ -178,8 +179,15 @@ class _Newer(ResultsError):
     """An index of a later version."""
 
 
-def _row(path: Path) -> tuple[Any, ...]:
-    run = read_run(path)
+def _row(path: Path) -> tuple[Any, ...] | None:
+    """What the index says of a run; None of one that is damaged, which is told and left where it is."""
+    try:
+        run = read_run(path)
+        if not run.results:
+            raise ResultsError(f"{path} holds no result")
+    except ResultsError as error:
+        log("damaged run", run=path.name, problem=str(error))
+        return None
     record: Record = run.results[0]
     facts = {"id": path.name, "created": run.manifest["created"], **record}
     return tuple(facts[name] for name in _COLUMNS)

@@ -19,6 +19,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from ..environment import in_default_environment
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..formats import DTYPES
 from ..functions import get_function
@@ -36,6 +37,7 @@ _NO_FAMILY = ("base", "callables", "kinds")
 ON_REQUEST = "only when it is named, or with --all"
 
 
+@in_default_environment
 def families() -> list[str]:
     """Names of the target families, present or absent, sorted."""
     return sorted(_modules())
@@ -52,6 +54,7 @@ def _modules() -> dict[str, str]:
     return {name.rstrip("_"): name for name in names if name not in _NO_FAMILY and not name.startswith("_")}
 
 
+@in_default_environment
 def find(
     families: Collection[str] | None = None,
     everything: bool = False,
@@ -136,6 +139,7 @@ def _discovered(module: str, function: str | None, dtype: str | None) -> tuple[t
     return found, "" if found or function or dtype else "it is there, but none of its paths gives an answer"
 
 
+@in_default_environment
 def select(
     names: Sequence[str],
     *,

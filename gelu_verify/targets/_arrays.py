@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import TargetFailure, one_of
 from ..formats import DTYPES, get_format, numpy_dtype
+from ._buffers import room_like
 from ._protocols import foreign_bits
 
 
@@ -73,6 +74,11 @@ class NumpyKind(ArrayKind):
 
     def session(self, dtype: str) -> AbstractContextManager:
         return np.errstate(all="ignore")  # overflow and invalid are what the sweep looks for
+
+
+def placed_like(x: np.ndarray) -> np.ndarray:
+    """An output like a NumPy array of floats, where the caller wants it."""
+    return room_like(x.view(f"u{x.itemsize}")).view(x.dtype)
 
 
 class TorchKind(ArrayKind):

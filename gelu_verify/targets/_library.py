@@ -16,12 +16,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..environment import go_to
 from ..errors import TargetFailure, TargetUnavailable
 from ..formats import DTYPES, get_format
 from ._arrays import ArrayKind, bits_of
 from .base import Target, first_line
 
 AnyTarget = TypeVar("AnyTarget", bound=Target)
+Taken = bool | tuple[int, ...]  # whether it takes a dtype, or what it answered
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class LibraryTarget(Target):
     arrays: ArrayKind
     compute: Callable[..., Any]
     prepare: Callable[[Any], tuple] = _alone
+    environment: tuple[bytes, list[str]] | None = None  # floating-point environment that its import leaves, in words
+
+    @property
+    def environment_words(self) -> list[str]:
+        return self.environment[1] if self.environment else []
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
         with self.arrays.session(dtype):
@@ -50,6 +57,8 @@ class LibraryTarget(Target):
 
     def call(self, loaded: Loaded) -> Any:
         with self.arrays.session(loaded.dtype):
+            if self.environment is not None:
+                go_to(self.environment[0])  # who calls us goes back
             return self.arrays.wait(self.compute(*loaded.arguments))
 
     def store(self, dtype: str, loaded: Loaded, result: Any) -> np.ndarray:
@@ -80,7 +89,7 @@ def library_targets(
     arrays: ArrayKind,
     prepare: Callable[[Any], tuple] = _alone,
     note: str = "",
-    takes: Callable[[LibraryTarget, str], bool] | None = None,
+    takes: Callable[[LibraryTarget, str], Taken] | None = None,
     safe_in_threads: bool = False,
 ) -> Iterator[Target]:
     """The paths of one library as targets, each in the dtypes that it `takes` (default: in which it answers)."""
@@ -150,24 +159,25 @@ def looking_for(function: str | None, dtype: str | None) -> Iterator[None]:
         _looked_for.reset(token)
 
 
-def probed(targets: Iterable[AnyTarget], takes: Callable[[AnyTarget, str], bool]) -> Iterator[AnyTarget]:
-    """Each target with those of its dtypes that it takes; those that take none are left out."""
+def probed(targets: Iterable[AnyTarget], takes: Callable[[AnyTarget, str], Taken]) -> Iterator[AnyTarget]:
+    """Each target with those of its dtypes that it takes, and what it answered; those that take none are left out."""
     function, only = _looked_for.get()
     for target in targets:
         if function not in (None, target.function):
             continue
-        dtypes = tuple(dtype for dtype in target.dtypes if only in (None, dtype) and takes(target, dtype))
-        if dtypes:
-            yield dataclasses.replace(target, dtypes=dtypes)
+        asked = [dtype for dtype in target.dtypes if only in (None, dtype)]
+        taken = {dtype: said for dtype in asked if (said := takes(target, dtype))}
+        if taken:
+            answered = {dtype: said for dtype, said in taken.items() if isinstance(said, tuple)}
+            yield dataclasses.replace(target, dtypes=tuple(taken), answered=answered)
 
 
-def answers(target: Target, dtype: str) -> bool:
-    """Whether it answers four ordinary numbers in that dtype."""
+def answers(target: Target, dtype: str) -> tuple[int, ...]:
+    """Its answers to `ordinary_numbers` in that dtype; none where it gives none."""
     try:
-        target.evaluate(dtype, ordinary_numbers(dtype))
+        return tuple(target.evaluate(dtype, ordinary_numbers(dtype)).tolist())
     except TargetFailure:
-        return False
-    return True
+        return ()
 
 
 def ordinary_numbers(dtype: str) -> np.ndarray:

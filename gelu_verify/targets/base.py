@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from time import perf_counter, sleep
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from .. import device_faults
+from ..environment import in_default_environment, left
 from ..errors import TargetFailure, message_of
 from ..formats import Format, get_format
 from ..interrupts import is_from_user
@@ -29,7 +31,8 @@ class Target(ABC):
     callable. `function` is what it says it computes; `form` how; `note` how it is called;
     `version` of the library or hash of the source; `safe_in_threads`: several threads may call it at once;
     `compiles_per_length`: the first call with a new number of inputs is slow; `judged_there`: it runs on a device that
-    judges all inputs of float32 itself (`on_device.swept`), and many of float64 (`on_device.searched`).
+    judges all inputs of float32 itself (`on_device.swept`), and many of float64 (`on_device.searched`); `answered`: by
+    dtype, its answers to `ordinary_numbers` where it was called with them to see what it takes.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Target(ABC):
     compiles_per_length: bool = False
     judged_there: bool = False
     fresh_results: ClassVar[bool] = False  # `load` makes the memory of the result anew for each call
+    answered: Mapping[str, Sequence[int]] = field(default_factory=dict, compare=False, repr=False)
     seals_inputs: ClassVar[bool] = False  # what it is lent it cannot change: the memory is read-only for it
 
     @property
@@ -77,16 +81,19 @@ class Target(ABC):
             raise
         return y_bits
 
+    @in_default_environment
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         """As `evaluate`, with the seconds that `call` took; the inputs are lent, and the lender looks at them after.
 
         The answer is a copy where the implementation may still write to what it returned. Of a target that is not in
         this process, it lies in memory that the next call in the same thread writes to.
+        The floating-point environment is the default one, and what a call leaves of it is noted.
         """
         try:
             loaded = self.load(dtype, x_bits)
             start = perf_counter()
             result = self.call(loaded)
+            self._note_environment(dtype)  # before our first operation, which an unmasked exception would end
             seconds = perf_counter() - start
         except TargetFailure:
             raise
@@ -112,6 +119,7 @@ class Target(ABC):
 
     def _raised(self, error: BaseException) -> TargetFailure:
         """What it raised as its failure; Ctrl-C by the user is none."""
+        left()  # it may have changed the floating-point environment before it raised
         if is_from_user(error):
             raise error
         kind = "memory" if isinstance(error, MemoryError) else device_faults.kind_of(message_of(error)) or "exception"
@@ -130,7 +138,25 @@ class Target(ABC):
 
     def noted(self, dtype: str) -> TargetFailure | None:
         """What was seen, since the last time, that breaks the contract and spoils no result: output to stdout."""
-        return None
+        return self._noted.pop(dtype, None)
+
+    @property
+    def environment_words(self) -> list[str]:
+        """What is different in the floating-point environment that its calls have because its import left it so."""
+        return []
+
+    @cached_property
+    def _noted(self) -> dict[str, TargetFailure]:
+        """By dtype; the first of each."""
+        return {}
+
+    def _note_environment(self, dtype: str) -> None:
+        """Go back to the default environment, and keep what a call did to it."""
+        found = left()
+        if found is not None and found[1] != self.environment_words:
+            what = " and ".join(found[1])
+            text = f"{self.name} left the floating-point environment changed: it {what} after the call"
+            self._noted.setdefault(dtype, TargetFailure(text, "environment"))
 
     def own_throughput(self, dtype: str, inputs: np.ndarray) -> dict[str, Any]:
         """What a target measures by a clock of its own, as `throughput.measure` has it; empty for most."""

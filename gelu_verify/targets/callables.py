@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..environment import in_default_environment, left
 from ..errors import TargetUnavailable, UsageError
 from ..formats import DTYPES
 from ..interrupts import is_from_user
@@ -25,6 +26,7 @@ from ._library import LibraryTarget, framework, ordinary_numbers, quiet
 from .base import first_line
 
 
+@in_default_environment
 def load_callable(
     name: str,
     function: str,
@@ -46,13 +48,31 @@ def load_callable(
     if not source or not path:
         raise UsageError(f"{name!r} names no callable (accepted: module:function, path/file.py:function)")
     module = _load_file(Path(source)) if _is_path(source) else _import(source)
+    environment = _left_by_import(module)
     compute = _attribute(name, module, path)
     if not (array or compile or _is_path(source) or _own_kind(compute)):  # torch.special:ndtr says builtins
         array = kind.name if (kind := kind_of_module(source)) else None
     target = callable_target(compute, function, dtype, name=name, kwargs=kwargs, array=array, compile=compile)
+    if environment is not None:
+        said = f"in the floating-point environment that its import leaves: {' and '.join(environment[1])}"
+        target = dataclasses.replace(target, environment=environment, note=f"{target.note}, {said}")
     return dataclasses.replace(target, version=_version(module))
 
 
+_environments: dict[str, tuple[bytes, list[str]]] = {}  # by module, because a second import leaves nothing
+
+
+def _left_by_import(module: ModuleType) -> tuple[bytes, list[str]] | None:
+    """The floating-point environment that importing it left, where that is not the default one; ours is that again.
+
+    Who uses the module computes in it too, as after `torch.set_flush_denormal(True)` in its first lines.
+    """
+    if (found := left()) is not None:
+        _environments[module.__name__] = found
+    return _environments.get(module.__name__)
+
+
+@in_default_environment
 def callable_target(
     compute: Callable[..., Any],
     function: str = "gelu",
@@ -87,7 +107,9 @@ def callable_target(
         compute=functools.partial(compute, **(kwargs or {})),
     )
     if not dtype:
-        target = dataclasses.replace(target, dtypes=tuple(filter(functools.partial(_takes, target), DTYPES)) or DTYPES)
+        taken = {name: said for name in DTYPES if (said := _taken(target, name)) is not None}
+        answered = {} if compile else {name: said for name, said in taken.items() if said}
+        target = dataclasses.replace(target, dtypes=tuple(taken) or DTYPES, answered=answered)
     return _compiled(target, kind) if compile else target
 
 
@@ -179,15 +201,26 @@ def _importable(kind: ArrayKind) -> ArrayKind:
     return kind
 
 
-def _takes(target: LibraryTarget, dtype: str) -> bool:
-    """Whether it returns at all; what it returns is judged by the sweep."""
+def _taken(target: LibraryTarget, dtype: str) -> tuple[int, ...] | None:
+    """Its answers to `ordinary_numbers`; none where they are not what they should be, which the sweep shows.
+
+    None where it does not return at all.
+    """
+    x = ordinary_numbers(dtype)
     try:
-        target.call(target.load(dtype, ordinary_numbers(dtype)))
+        loaded = target.load(dtype, x)
+        result = target.call(loaded)
     except BaseException as error:  # someone else's code: the sweep shows what it raises
         if is_from_user(error):
             raise
-        return False
-    return True
+        return None
+    try:
+        y = target.store(dtype, loaded, result)
+    except BaseException as error:  # as above
+        if is_from_user(error):
+            raise
+        return ()
+    return tuple(y.tolist()) if y.shape == x.shape else ()
 
 
 def _version(module: ModuleType) -> str:

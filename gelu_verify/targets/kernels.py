@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import TargetUnavailable
+from ._buffers import room_like
 from .base import Target
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class KernelTarget(Target):
     fresh_results = True
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
-        return Loaded(dtype, x_bits, np.empty_like(x_bits))
+        return Loaded(dtype, x_bits, room_like(x_bits))
 
     def call(self, loaded: Loaded) -> Any:
         from ..kernels import run

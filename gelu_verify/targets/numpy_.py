@@ -7,7 +7,7 @@ from math import pi, sqrt
 
 import numpy as np
 
-from ._arrays import get_kind
+from ._arrays import get_kind, placed_like
 from ._library import Path, library_targets
 from .base import Target
 
@@ -54,7 +54,7 @@ def discover() -> Iterator[Target]:
         np.__version__,
         PATHS,
         arrays=get_kind("numpy"),
-        prepare=lambda x: (x, np.empty_like(x), x.dtype.type),
+        prepare=lambda x: (x, placed_like(x), x.dtype.type),
         note="one array operation after the other; constants rounded to the dtype",
         safe_in_threads=True,
     )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..formats import DTYPES, get_format
+from ._buffers import room_like
 from ._library import answers, framework, probed
 from .base import Target
 
@@ -134,7 +135,7 @@ class OnnxTarget(Target):
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
         session, element = _session(self.graph, dtype), _element(dtype)
-        y_bits = np.empty_like(x_bits)
+        y_bits = room_like(x_bits)
         binding = session.io_binding()
         binding.bind_input("x", "cpu", 0, element, x_bits.shape, x_bits.ctypes.data)
         binding.bind_output("y", "cpu", 0, element, y_bits.shape, y_bits.ctypes.data)

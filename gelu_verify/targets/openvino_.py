@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import DTYPES
+from ._buffers import room_like
 from ._library import framework
 from .base import Target
 
@@ -94,7 +95,7 @@ class OpenvinoTarget(Target):
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
         openvino, compiled = _openvino(), _compiled(self.operation, dtype)
-        x_bits, y_bits = np.require(x_bits, requirements="W"), np.empty_like(x_bits)
+        x_bits, y_bits = np.require(x_bits, requirements="W"), room_like(x_bits)
         element, shape = _element(openvino, dtype), openvino.Shape(list(x_bits.shape))
         request = compiled.create_infer_request()
         request.set_input_tensor(0, openvino.Tensor(x_bits, shape, element))

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
-from ._arrays import get_kind
+from ._arrays import get_kind, placed_like
 from ._library import Path, answers, framework, library_targets
 from .base import Target
 
@@ -24,7 +24,7 @@ def discover() -> Iterator[Target]:
         version,
         (*_forms(special), *_blocks(special)),
         arrays=get_kind("numpy"),
-        prepare=lambda x: (x, np.empty_like(x)),
+        prepare=lambda x: (x, placed_like(x)),
         note="scipy.special on NumPy arrays",
         takes=lambda target, dtype: dtype in ("float32", "float64") and answers(target, dtype),
         safe_in_threads=True,

@@ -35,10 +35,7 @@ typedef struct { uint64_t x, got; int64_t approximated; } gv_open;
 
 /* splitmix64 of Steele, Lea and Flood: what is drawn hangs on seed and place alone */
 GV_INLINE uint64_t gv_drawn(uint64_t seed, uint64_t place) {
-    uint64_t z = seed + (place + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return gv_mix(seed + (place + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 GV_INLINE int64_t gv_input_of(const gv_tile *tile, int64_t j) {
@@ -74,6 +71,7 @@ GV_INLINE void gv_merge_row(gv_row *into, const gv_row *row) {
         into->count[k] += row->count[k];
     }
     into->error_sum += row->error_sum;
+    into->bits_hash += row->bits_hash;
     into->n += row->n;
     into->correct += row->correct;
     into->faithful += row->faithful;

@@ -1,12 +1,17 @@
 /* What a process that runs somebody else's code leaves behind when a signal ends it: which, where, and how large it
    was, in memory that its parent reads. A handler in Python would need the interpreter, which may be what is broken. */
 #define _GNU_SOURCE
+#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <ucontext.h>
@@ -14,9 +19,10 @@
 
 /* The record of isolation/process.py, field by field. */
 typedef struct {
+    int32_t worker; /* the process that runs somebody else's code; written by gelu_verify/confinement.py */
     int32_t signal, code;
+    int32_t access; /* 1 read, 2 write, 0 unknown; of a system call that was refused, the rule of confinement.c */
     uint64_t address;
-    int32_t access; /* 1 read, 2 write, 0 unknown */
     int32_t statm_size;
     char statm[240]; /* /proc/self/statm as it was */
 } Fault;
@@ -40,13 +46,13 @@ static void leave(int signum, siginfo_t *info, void *context)
     if (!__atomic_exchange_n(&fault->signal, signum, __ATOMIC_SEQ_CST)) { /* the first of several threads */
         fault->code = info->si_code;
         fault->address = (uint64_t)(uintptr_t)info->si_addr;
-        fault->access = access_of(signum, context);
+        fault->access = signum == SIGSYS ? info->si_errno : access_of(signum, context);
         int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
         if (file >= 0)
             fault->statm_size = (int32_t)read(file, fault->statm, sizeof fault->statm);
     }
     signal(signum, SIG_DFL);
-    if (info->si_code <= 0) /* sent by raise or kill: returning would not bring it back */
+    if (info->si_code <= 0 || signum == SIGSYS) /* returning would not bring it back */
         raise(signum);
 }
 
@@ -73,9 +79,39 @@ static PyObject *own_stack(PyObject *self, PyObject *nothing)
     Py_RETURN_NONE;
 }
 
+/* What a call may change for those that come after: each is compared with what it was before. */
+static PyObject *state(PyObject *self, PyObject *nothing)
+{
+    void *handlers[32] = {NULL};
+    struct itimerval timers[3];
+    static const int RESOURCES[] = {RLIMIT_NOFILE, RLIMIT_STACK, RLIMIT_AS, RLIMIT_CPU, RLIMIT_FSIZE};
+    struct rlimit limits[sizeof RESOURCES / sizeof *RESOURCES]; /* not RLIMIT_DATA, which our parent sets */
+    sigset_t blocked;
+    (void)self, (void)nothing;
+    for (int signum = 1; signum < 32; signum++) {
+        struct sigaction action;
+        if (!sigaction(signum, NULL, &action))
+            handlers[signum] = (void *)action.sa_handler;
+    }
+    memset(timers, 0, sizeof timers);
+    for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++) {
+        getitimer(which, &timers[which]);
+        timers[which].it_value = (struct timeval){timers[which].it_value.tv_sec || timers[which].it_value.tv_usec, 0};
+    }
+    memset(limits, 0, sizeof limits);
+    for (size_t k = 0; k < sizeof RESOURCES / sizeof *RESOURCES; k++)
+        getrlimit(RESOURCES[k], &limits[k]);
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    return Py_BuildValue("(y#y#y#y#si)", handlers, (Py_ssize_t)sizeof handlers, &blocked, (Py_ssize_t)8, timers,
+                         (Py_ssize_t)sizeof timers, limits, (Py_ssize_t)sizeof limits, setlocale(LC_ALL, NULL),
+                         getpriority(PRIO_PROCESS, 0));
+}
+
 static PyMethodDef METHODS[] = {
     {"watch", watch, METH_O, "watch(address): have fatal signals described at that address before they end us."},
     {"own_stack", own_stack, METH_NOARGS, "own_stack(): this thread can be described though its stack is full."},
+    {"state", state, METH_NOARGS,
+     "state(): signal handlers, blocked signals, timers, limits, locale, priority: to be compared."},
     {NULL, NULL, 0, NULL},
 };
 

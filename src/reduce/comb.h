@@ -109,6 +109,18 @@ typedef struct {
     double error_first, error_last;
 } gv_stretch;
 
+/* gv_hash_result of a stretch of one sign in which every result differs from the right one in the same bits */
+static uint64_t gv_hash_stretch(const gv_weights *weights, const gv_stretch *t, uint64_t difference) {
+    uint64_t sum = 0;
+    for (int64_t o = t->first, next; o <= t->last; o = next) {
+        uint64_t x = gv_bits_32((int32_t)o);
+        int whole = (o & (GV_HASH_BLOCK - 1)) == 0 && t->last - o >= GV_HASH_BLOCK - 1;
+        next = o + (whole ? GV_HASH_BLOCK : 1);
+        sum += (whole ? weights->sum : gv_weight_in_block(x)) * gv_weight_of_block(x);
+    }
+    return sum * difference;
+}
+
 static void gv_note_stretch(gv_reducer *r, const gv_stretch *t, const gv_span *span, int64_t region) {
     gv_row *row = &r->rows[gv_bucket(t->first, 32)];
     int scored = span->kind != GV_NAN, late = fabs(t->error_last) > fabs(t->error_first);
@@ -127,6 +139,7 @@ static void gv_note_stretch(gv_reducer *r, const gv_stretch *t, const gv_span *s
     row->correct += span->accepted ? m : 0;
     row->faithful += m;
     row->error_sum += t->error_sum;
+    if (scored && got != want) row->bits_hash += gv_hash_stretch(&r->weights, t, got ^ want);
     if (scored) row->hist[0] += m;
 }
 

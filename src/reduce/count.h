@@ -1,6 +1,7 @@
 /* What one judged answer adds to a row, a region and the facts. */
 #ifndef GV_REDUCE_COUNT_H
 #define GV_REDUCE_COUNT_H
+#include "hash.h"
 #include "records.h"
 
 GV_INLINE int gv_bin(const gv_rules *rules, double absolute) {
@@ -61,6 +62,7 @@ GV_INLINE void gv_count_answer(const gv_rules *rules, gv_row *row, gv_region *se
     row->n++;
     row->correct += a->got == a->want || (got > infinity && want > infinity) || (rules->either_zero && !got && !want);
     row->faithful += a->faithful != 0;
+    row->bits_hash += gv_hash_result(a->x, a->got, a->want, infinity, width);
     if (scored) {
         int64_t here = gv_rank(p.got), there = gv_rank(gv_ordinal(a->want, width));
         uint64_t distance = here > there ? (uint64_t)here - (uint64_t)there : (uint64_t)there - (uint64_t)here;

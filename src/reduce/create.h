@@ -18,6 +18,7 @@ static gv_reducer *gv_new_reducer(const gv_rules *rules, gv_oracle oracle, void 
     r->rules = *rules;
     r->oracle = oracle;
     r->owner = owner;
+    gv_fill_weights(&r->weights);
     r->rows = calloc(GV_BUCKETS, sizeof *r->rows);
     if (r->rows) return r;
     gv_free_reducer(r);

@@ -9,7 +9,7 @@ typedef struct {
 } gv_error_totals;
 
 typedef struct {
-    uint32_t correct, wrong_sign, zero_lost, rises, beyond, max_rank;
+    uint32_t correct, wrong_sign, zero_lost, rises, beyond, max_rank, differences; /* of all results, as one word */
     int32_t lowest, highest; /* ordinals of answers */
 } gv_bit_totals;
 
@@ -42,6 +42,7 @@ GV_CLONES static gv_bit_totals gv_total_bits(const gv_strip *s, const int32_t *r
         int32_t here = rank[i + 1], ordinal = here - (int32_t)(got >> (width - 1));
         uint32_t distance = here > there ? (uint32_t)here - (uint32_t)there : (uint32_t)there - (uint32_t)here;
         t.correct += (got == want) | (either_zero & got_zero & want_zero);
+        t.differences |= got ^ want;
         t.wrong_sign += ((got ^ want) >> (width - 1)) & (1 - got_zero);
         t.zero_lost += got_zero & (1 - want_zero);
         t.rises += ((here ^ down) - down) - 1 > (rank[i] ^ down) - down;
@@ -51,6 +52,24 @@ GV_CLONES static gv_bit_totals gv_total_bits(const gv_strip *s, const int32_t *r
         t.highest = ordinal > t.highest ? ordinal : t.highest;
     }
     return t;
+}
+
+GV_CLONES static uint64_t gv_hash_along(const uint32_t *got, const uint32_t *want, const uint32_t *weights, size_t n) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (uint64_t)(got[i] ^ want[i]) * weights[i];
+    return sum;
+}
+
+/* gv_hash_result of all results of a strip, none of them NaN */
+static uint64_t gv_hash_strip(const gv_weights *weights, const gv_strip *s, int64_t ordinal, size_t n) {
+    uint64_t sum = 0;
+    for (size_t i = 0, m; i < n; i += m) {
+        size_t place = (size_t)((ordinal + (int64_t)i) & (GV_HASH_BLOCK - 1));
+        m = GV_HASH_BLOCK - place < n - i ? GV_HASH_BLOCK - place : n - i;
+        sum += gv_hash_along(s->got_bits + i, s->want + i, weights->along[ordinal < 0] + place, m) *
+               gv_weight_of_block(s->x_bits[i]);
+    }
+    return sum;
 }
 
 static void gv_add_histogram(gv_row *row, const gv_rules *rules, const gv_strip *s, const gv_error_totals *t,
@@ -181,6 +200,7 @@ static void gv_add_dense(gv_reducer *r, const gv_strip *s, int64_t ordinal, size
     row->correct += t.correct;
     row->faithful += (uint32_t)errors.faithful;
     row->error_sum += errors.error_sum;
+    if (t.differences) row->bits_hash += gv_hash_strip(&r->weights, s, ordinal, n);
     gv_add_histogram(row, rules, s, &errors, n);
     if (t.max_rank > r->facts.max_rank) r->facts.max_rank = t.max_rank;
     int beyond = rules->stays_below_x && t.beyond;

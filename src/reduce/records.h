@@ -38,6 +38,7 @@ typedef struct { double error; int64_t ordinal; uint64_t x, got, want; } gv_wors
 typedef struct {
     gv_worst worst;
     int64_t error_sum; /* 2^-16 ulp */
+    uint64_t bits_hash; /* hash.h */
     uint64_t nearest[GV_NEAREST_FLAGS]; /* |x| bits */
     uint32_t n, correct, faithful, count[GV_NEAREST_FLAGS], hist[GV_BINS], unused;
 } gv_row;

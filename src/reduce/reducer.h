@@ -2,6 +2,7 @@
 #ifndef GV_REDUCE_REDUCER_H
 #define GV_REDUCE_REDUCER_H
 #include <stdlib.h>
+#include "hash.h"
 #include "judgement.h"
 #include "records.h"
 
@@ -19,6 +20,7 @@ typedef struct {
     gv_point previous; /* of the run of inputs being added */
     int64_t has_previous, region;
     gv_strip strip, second;
+    gv_weights weights;
 } gv_reducer;
 
 /* the region of an input, or -1; inputs ascend within a run */

@@ -57,9 +57,9 @@ function list(runs) {
     byId("run-list").replaceChildren(element("p", { class: "empty" }, "None."));
   } else {
     const rows = runs.map((run) => element("tr", {},
-      element("td", {}, element("input", { type: "checkbox", name: "run", value: run.id, "aria-label": `choose ${run.id}`, disabled: catalogue.static })),
-      element("th", { scope: "row", class: "mono" }, element("a", { href: run.links.report.slice(1) }, run.id)),
-      element("td", {}, run.headline), element("td", { class: "num" }, String(run.results)), element("td", { class: "mono" }, `${run.plan}, ${run.seed}`)));
+      element("td", {}, element("input", { type: "checkbox", name: "run", value: run.id, "aria-label": `choose ${run.id}`, disabled: catalogue.static || run.damaged !== null })),
+      element("th", { scope: "row", class: "mono" }, run.damaged === null ? element("a", { href: run.links.report.slice(1) }, run.id) : run.id),
+      element("td", {}, run.damaged === null ? run.headline : `damaged: ${run.damaged}`), element("td", { class: "num" }, String(run.results)), element("td", { class: "mono" }, `${run.plan}, ${run.seed}`)));
     byId("run-list").replaceChildren(table(["choose", "run", "in a sentence", "results", "plan, seed"], rows, "published runs"));
   }
   choose();

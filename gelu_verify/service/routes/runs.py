@@ -40,6 +40,7 @@ class RunSummary(BaseModel):
     results: int
     headline: str
     links: dict[str, str]
+    damaged: str | None
 
 
 class RunList(BaseModel):
@@ -154,7 +155,8 @@ def _known(table: str) -> str:
 def _found(hall: Hall, name: str) -> Run:
     run = hall.library.run(name)
     if run is None:
-        raise not_found(f"no run of the name {name[:100]!r}")
+        wrong = hall.library.damage(name)
+        raise not_found(f"the run {name} is damaged: {wrong}" if wrong else f"no run of the name {name[:100]!r}")
     return run
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import re
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -58,15 +59,20 @@ extern "C" const char *gelu_verify_call(void *memory, size_t n)
 
 extern "C" const char *gelu_verify_store(void *memory, void *to, size_t n)
 {{
-    cudaError_t error = cudaMemcpy(to, ({T} *)memory + n, n * sizeof({T}), cudaMemcpyDeviceToHost);
-    cudaError_t freed = cudaFree(memory);
-    return why(error == cudaSuccess ? freed : error);
+    return why(cudaMemcpy(to, ({T} *)memory + n, n * sizeof({T}), cudaMemcpyDeviceToHost));
+}}
+
+extern "C" const char *gelu_verify_free(void *memory, size_t n)
+{{
+    (void)n;
+    return why(cudaFree(memory));
 }}
 """
 
 
-class Loaded(NamedTuple):
-    """Device memory with the input and room for the output, and their number of values."""
+@dataclass(frozen=True)
+class Loaded:
+    """Device memory with the input and room for the output, and their number of values; freed with this."""
 
     memory: ctypes.c_void_p
     x_bits: np.ndarray
@@ -81,7 +87,9 @@ class CudaFunction(Target):
     def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
         memory = ctypes.c_void_p()
         self._ask("load", ctypes.c_void_p(x_bits.ctypes.data), ctypes.byref(memory), x_bits.size)
-        return Loaded(memory, x_bits)
+        loaded = Loaded(memory, x_bits)
+        weakref.finalize(loaded, self._ask, "free", memory, x_bits.size).atexit = False
+        return loaded
 
     def call(self, loaded: Loaded) -> None:
         self._ask("call", loaded.memory, loaded.x_bits.size)

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError, one_of
+from ...formats import get_format
+from ...other_answers import differences, report
 from .._buffers import output_like
 from .._library import framework
 from ..base import Target
@@ -46,7 +48,7 @@ class ModelTarget(Target):
         n = x_bits.size
         shape = _shape(self.x, n)
         if (padded := prod(shape)) != n:
-            x_bits = np.concatenate([x_bits, np.zeros(padded - n, x_bits.dtype)])
+            x_bits = np.resize(x_bits, padded)  # inputs that have an answer: those of the padding are compared with it
         x_bits = np.require(x_bits, requirements="W")  # OpenVINO takes no read-only memory
         y_bits = output_like(x_bits)
         return Loaded(self.bound(dtype, shape, x_bits, y_bits), x_bits, y_bits, n)
@@ -59,7 +61,12 @@ class ModelTarget(Target):
         loaded.run()
 
     def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
-        return loaded.y_bits[: loaded.n]
+        got, padding = loaded.y_bits[: loaded.n], loaded.y_bits[loaded.n :]
+        if len(padding) and loaded.n:
+            x, first = (np.resize(array, len(padding)) for array in (loaded.x_bits[: loaded.n], got))
+            where = "at index {}", "at index {} of what pads the input to its shape"
+            report(differences(get_format(dtype), x, first, padding, where))
+        return got
 
 
 def _shape(x: Value, n: int) -> tuple[int, ...]:
