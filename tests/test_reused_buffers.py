@@ -130,7 +130,8 @@ def test_an_input_that_is_changed_at_the_next_call_is_found_or_harms_nobody():
         return correct(x)
 
     result = verify(changing, "gelu", "float32", "strata")
-    assert sound(result) or "changed its input" in result.failure
+    named = "changed its input" in str(result.failure) or "lane" in result.failed_checks
+    assert named or sound(result)
 
 
 def test_a_result_that_a_thread_still_writes_to_is_named():
