@@ -348,6 +348,29 @@ def values(fmt: Format, bits: np.ndarray) -> np.ndarray:
     return bits.view(numpy_dtype(fmt.name))
 
 
+def converted(source: Format, bits: np.ndarray, to: Format) -> np.ndarray:
+    """Bits of `source` rounded once to the format `to`, to nearest even: integer arithmetic, whatever the environment.
+
+    NaN becomes the format's NaN with the same sign. Both formats have infinities.
+    """
+    magnitude = _magnitudes(source, bits).astype(np.int64)
+    field = magnitude >> (source.precision - 1)
+    hidden = np.where(field > 0, 1 << (source.precision - 1), 0)
+    m = magnitude - (field << (source.precision - 1)) + hidden  # the value is m * 2**e
+    e = np.maximum(field, 1) - 1 + source.min_exponent
+    length = np.frexp(m.astype(np.float64))[1].astype(np.int64)  # of m in bits: m < 2**53 is exact
+    unit = np.maximum(length + e - to.precision, to.min_exponent)
+    shift = np.minimum(unit - e, 62)
+    right, left = np.maximum(shift, 0), np.maximum(-shift, 0)
+    n = (m << left) >> right
+    rest, half = (m << left) - (n << right), (np.int64(1) << right) >> 1
+    n += (right > 0) & ((rest > half) | ((rest == half) & (n & 1 == 1)))
+    found = np.where(n < 1 << (to.precision - 1), n, ((unit - to.min_exponent) << (to.precision - 1)) + n)
+    found = np.where((found > to.max_finite) | ~is_finite(source, bits), to.infinity, found)
+    found = np.where(is_nan(source, bits), to.nan, found).astype(to.uint)
+    return np.where(is_negative(source, bits), found | to.uint.type(to.sign_mask), found)
+
+
 def numpy_dtype(dtype: str) -> np.dtype:
     """NumPy dtype of that name; bfloat16 and float8 come from ml_dtypes."""
     if dtype in ("float16", "float32", "float64"):

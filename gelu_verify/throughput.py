@@ -109,6 +109,7 @@ class Watched:
         return {"got": b64encode(self._known.tobytes()).decode(), "differences": packed(self._differences)}
 
 
+@in_default_environment
 def unpacked_answers(dtype: str, told: dict[str, Any] | None, into: OtherAnswers, seed: int = 0) -> None:
     """Add what `Watched.packed` said."""
     if told is None:

@@ -90,6 +90,12 @@ def test_it_passes_in_a_process_of_its_own(way):
     assert sound(verify(f"{__file__}:{way.__name__}", "gelu", "float32", "strata"))
 
 
+@pytest.mark.parametrize("way", [reused, spoiling], ids=lambda way: way.__name__)
+def test_it_passes_when_it_is_called_piece_by_piece(way):
+    """As `--shape '(256,)'`: the pieces of one call are held until the last is answered."""
+    assert sound(verify(way, "gelu", "float32", "quick", shape="(256,)"))
+
+
 def test_jobs_side_by_side_share_a_buffer():
     """As `run --in-process`: two dtypes of one function, in one memory."""
     jobs = [Job(callable_target(reused, "gelu", dtype), dtype) for dtype in ("float32", "float64", "float32")]

@@ -51,6 +51,7 @@ class Request:
     compile: str | None
     cflags: str | None
     call: str | None
+    shape: str | None
     no_throughput: bool
     workers: int | None
     time_limit: float | None
@@ -77,10 +78,13 @@ class Request:
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
 @click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
-@click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow, MODULE.")
+@click.option("--array", metavar="KIND", help="What a callable is given: numpy, torch, jax, tensorflow, "
+              "MODULE, scalar (one float at a time), list, array, memoryview.")  # fmt: skip
 @click.option("--compile", metavar="KIND", help="Compile a callable by torch.compile, jax.jit, tensorflow.function.")
+@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is given: '(n, 16)', '(16,)'.")
 @click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
-@click.option("--call", metavar="PROTOTYPE", help="How a C function is called, other than (x, y, n): "
+@click.option("--call", metavar="LINE", help="How it is called. Python, where not f(x): 'f(x, out=y)', 'f(x); x', "
+              "'f(dy, x)', 'grad(f)(x)', 'rounded(f(x))'. C, where not (x, y, n): "
               "'void f(size_t bytes, const float *x, float *y, const void *params=NULL)'.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
@@ -98,7 +102,9 @@ def run(**typed: Any) -> None:
 
     TARGET is a family (torch), one of its paths (torch.gelu), or something of yours: module:function,
     path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag";
-    `gelu-verify list` shows what is here and all ways to name a target. What is yours is judged as what its name says
+    `gelu-verify list` shows what is here and all ways to name a target. Python code that is not called as f(x) needs
+    one line that says how: --call "f(x, out=y)", --call "f(x); x" where it changes x, --call "f(dy, x)" for a gradient;
+    docs/targets.md has them all. What is yours is judged as what its name says
     (gelu_tanh_f32: gelu_tanh in float32), else as --function in --dtype. Each family, and each target that was named,
     is called in a process of its own. Measuring ends with 1 when a target failed (raised, crashed, hung ...), else with
     0 whatever errors it finds, unless --strict is given.
@@ -147,8 +153,8 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             ahead = Thread(target=_prepare_what_comes, args=(len(request.targets) == 1,), daemon=True)
             ahead.start()
             named = request.targets, request.functions, request.dtypes
-            taken = ("everything", "device", "array", "compile", "cflags", "call")
-            options = {name: getattr(request, name) for name in taken}
+            given = ("everything", "device", "array", "compile", "cflags", "call", "shape")
+            options = {name: getattr(request, name) for name in given}
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
         found = _affordable(found, request)
@@ -235,6 +241,7 @@ def _also(request: Request) -> str:
     words += ["--compile", request.compile] if request.compile else []
     words += [f"--cflags={request.cflags}"] if request.cflags is not None else []
     words += ["--call", request.call] if request.call is not None else []
+    words += ["--shape", request.shape] if request.shape is not None else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
     words += ["--time-limit", repr(request.time_limit).removesuffix(".0")] if request.time_limit else []
     words += ["--memory-limit", request.memory_limit] if request.memory_limit else []

@@ -150,6 +150,7 @@ def select(
     compile: str | None = None,
     cflags: str | None = None,
     call: str | None = None,
+    shape: str | None = None,
     everything: bool = False,
     device: str | None = None,
     find: Finder = find,
@@ -166,7 +167,9 @@ def select(
     dtype : keep what computes in this dtype, and that dtype only
     kwargs, array, compile : keyword arguments, array kind and compiler for Python callables
     cflags : flags for the compiler of a source file
-    call : prototype by which a C function is called, see docs/targets.md
+    call : how what is named is called, see docs/targets.md: a line of Python ("f(x, out=y)"), or the prototype of a C
+        function
+    shape : of the arrays that a Python callable is called with: "(n, 16)"
     everything : where `names` is empty, families on request too
     device : "cpu", "cuda": where `names` is empty, only families that run there; else, each name's family must
     find, load : what finds families and loads what a user named; here, or in processes of their own
@@ -184,7 +187,7 @@ def select(
         get_function(function)
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
-    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call)
+    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call, shape)
     kind = {name: kind_of(usable(name)) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason
