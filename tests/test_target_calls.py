@@ -8,8 +8,9 @@ from foreign import bits, chosen, some_bits
 
 from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
-from gelu_verify.formats import DTYPES, converted, get_format, numpy_dtype
-from gelu_verify.targets._pieces import parsed_shape, pieces_of
+from gelu_verify.formats import DTYPES, converted, get_format
+from gelu_verify.other_answers import collecting
+from gelu_verify.targets._pieces import parsed_shape, pieces_of, unfilled
 from gelu_verify.targets.callables import callable_target
 
 SOURCE = """
@@ -347,10 +348,18 @@ def test_shapes(text, n, shape, count):
     pieces = pieces_of(parsed_shape(text), n)
     assert (pieces.shape, pieces.count) == (shape, count)
     x = some_bits("float32", n)
-    filled = pieces.filled("float32", x)
+    filled = pieces.filled(x)
     assert filled.size == pieces.size * count
-    np.testing.assert_array_equal(filled[:n], x)
-    assert np.isfinite(filled[n:].view(numpy_dtype("float32"))).all()
+    np.testing.assert_array_equal(filled, np.resize(x, filled.size))
+
+
+def test_what_fills_a_shape_up_is_compared():
+    fmt, x = get_format("float32"), np.array([1, 2, 3, 1], np.uint32)
+    for last, differ in ((7, False), (8, True)):
+        with collecting() as found:
+            got = unfilled(fmt, x, np.array([7, 7, 7, last], np.uint32), 3)
+        assert got.tolist() == [7, 7, 7]
+        assert bool(found) == differ
 
 
 # ---- what was named is what runs -----------------------------------------------------------------

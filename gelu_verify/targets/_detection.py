@@ -10,11 +10,12 @@ import typing
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..formats import DTYPES
+from ..interrupts import is_from_user
 from ._arrays import KINDS, ArrayKind, kind_of_module
 from ._library import ordinary_numbers, quiet
 from ._numbers import NUMBERS
@@ -34,10 +35,77 @@ def own_kind(compute: Callable[..., Any]) -> ArrayKind | None:
     return next((kind for module in modules if (kind := kind_of_module(module))), None)
 
 
-def detected_kind(target: CallableTarget) -> ArrayKind:
-    """What the callable takes: see above; NumPy's arrays where nothing else is found."""
-    kind = own_kind(target.compute) or _annotated_kind(target.compute)
-    return kind or _array_kind(target) or _numbers_kind(target) or KINDS["numpy"]
+class Trial(NamedTuple):
+    """What a callable returned for `ordinary_numbers`, and its bits; none where they are not those of the dtype."""
+
+    result: list[Any]
+    bits: tuple[int, ...]
+
+
+class Detection:
+    """Finds what a callable takes: see above. `answered`, by kind and dtype, is what its trials returned."""
+
+    def __init__(self, target: CallableTarget) -> None:
+        self._target = target
+        self.answered: dict[tuple[str, str], tuple[int, ...]] = {}
+
+    def kind(self) -> ArrayKind:
+        """NumPy's arrays where nothing else is found."""
+        kind = own_kind(self._target.compute) or _annotated_kind(self._target.compute)
+        return kind or self._array_kind() or self._numbers_kind() or KINDS["numpy"]
+
+    def _array_kind(self) -> ArrayKind | None:
+        """The first kind, of libraries that are imported already, whose arrays it takes; NumPy's it may take for
+        another's: what returns jax arrays is called with those."""
+        for kind in KINDS.values():
+            if kind.roots[0] not in sys.modules:
+                continue
+            result = self._tried(kind)
+            if result is None:
+                continue
+            owner = next((each for each in KINDS.values() if each.owns(result[0])), kind)
+            return owner if owner is kind or self._tried(owner) else kind
+        return None
+
+    def _numbers_kind(self) -> ArrayKind | None:
+        """One number at a time, or lists, for what takes no array."""
+        if self._target.line is not None or self._target.dimensions != (None,):
+            return None
+        for name, is_result in (("scalar", _is_number), ("list", _are_numbers)):
+            result = self._tried(NUMBERS[name])
+            if result is not None and is_result(result[0][0] if name == "scalar" else result[0]):
+                return NUMBERS[name]
+        return None
+
+    def _tried(self, kind: ArrayKind) -> list[Any] | None:
+        """What it returns in the first of its dtypes that it takes; None where it takes none."""
+        target = replace(self._target, arrays=kind)
+        for dtype in _likeliest_first(target.dtypes):
+            if found := trial(target, dtype):
+                key = kind.name, dtype
+                self.answered[key] = self.answered.get(key, ()) + found.bits
+                return found.result
+        return None
+
+
+def trial(target: CallableTarget, dtype: str) -> Trial | None:
+    """One call with `ordinary_numbers`; None where it raises."""
+    x = ordinary_numbers(dtype)
+    with quiet():
+        try:
+            loaded = target.load(dtype, x)
+            result = target.call(loaded)
+        except BaseException as error:  # someone else's code: the sweep shows what it raises
+            if is_from_user(error):
+                raise
+            return None
+        try:
+            y = target.store(dtype, loaded, result)
+        except BaseException as error:  # as above
+            if is_from_user(error):
+                raise
+            return Trial(result, ())
+    return Trial(result, tuple(y.tolist()) if y.shape == x.shape else ())
 
 
 def _annotated_kind(compute: Callable[..., Any]) -> ArrayKind | None:
@@ -54,31 +122,6 @@ def _annotated_kind(compute: Callable[..., Any]) -> ArrayKind | None:
     return kind_of_module(getattr(origin, "__module__", None))
 
 
-def _array_kind(target: CallableTarget) -> ArrayKind | None:
-    """The first kind, of libraries that are imported already, whose arrays it takes; NumPy's it may take for another's:
-    what returns jax arrays is called with those."""
-    for kind in KINDS.values():
-        if kind.roots[0] not in sys.modules:
-            continue
-        result = _tried(target, kind)
-        if result is None:
-            continue
-        owner = next((each for each in KINDS.values() if each.owns(result[0])), kind)
-        return owner if owner is kind or _tried(target, owner) else kind
-    return None
-
-
-def _numbers_kind(target: CallableTarget) -> ArrayKind | None:
-    """One number at a time, or lists, for what takes no array."""
-    if target.line is not None or target.dimensions != (None,):
-        return None
-    for name, is_result in (("scalar", _is_number), ("list", _are_numbers)):
-        result = _tried(target, NUMBERS[name])
-        if result is not None and is_result(result[0][0] if name == "scalar" else result[0]):
-            return NUMBERS[name]
-    return None
-
-
 def _is_number(result: Any) -> bool:
     return isinstance(result, float | int | np.generic) and not isinstance(result, bool)
 
@@ -89,15 +132,6 @@ def _are_numbers(result: Any) -> bool:
         and len(result) == len(ordinary_numbers("float64"))
         and all(map(_is_number, result))
     )
-
-
-def _tried(target: CallableTarget, kind: ArrayKind) -> list[Any] | None:
-    """What it returns for ordinary numbers in the first of its dtypes that it takes; None where it takes none."""
-    trial = replace(target, arrays=kind)
-    for dtype in _likeliest_first(target.dtypes):
-        with suppress(Exception, SystemExit), quiet():
-            return trial.call(trial.load(dtype, ordinary_numbers(dtype)))
-    return None
 
 
 def _likeliest_first(dtypes: Iterable[str]) -> list[str]:

@@ -32,7 +32,7 @@ class Target(ABC):
     `version` of the library or hash of the source; `safe_in_threads`: several threads may call it at once;
     `compiles_per_length`: the first call with a new number of inputs is slow; `judged_there`: it runs on a device that
     judges all inputs of float32 itself (`on_device.swept`), and many of float64 (`on_device.searched`); `answered`: by
-    dtype, its answers to `ordinary_numbers` where it was called with them to see what it takes.
+    dtype, its answers to `ordinary_numbers`, call after call, where it was called with them to see what it takes.
     """
 
     name: str

@@ -24,8 +24,8 @@ from ..interrupts import is_from_user
 from ._arrays import ArrayKind, compilers, kind_of_module
 from ._callable_target import CallableTarget
 from ._calls import CallLine, needs_a_line
-from ._detection import detected_kind, own_kind
-from ._library import framework, ordinary_numbers, quiet
+from ._detection import Detection, own_kind, trial
+from ._library import framework, quiet
 from ._numbers import NUMBERS, any_kind
 from ._pieces import parsed_shape
 from ._sources import SourceLoader, file_of, import_from_source, is_local, source_hash
@@ -125,7 +125,8 @@ def callable_target(
         dimensions=parsed_shape(shape) if shape else (None,),
     )
     chosen = array or compile
-    kind = any_kind(chosen) if chosen else detected_kind(target)
+    detection = Detection(target)
+    kind = any_kind(chosen) if chosen else detection.kind()
     if compile and compile != kind.name:
         raise UsageError(f"--compile {compile} compiles for {compile} arrays, not for {kind.name} ones (--array)")
     if line and "grad" in line.names:
@@ -142,10 +143,12 @@ def callable_target(
         arrays=_importable(kind),
         compiles_per_length=kind.compiles_per_length,
     )
-    if not dtype:
-        taken = {name: said for name in DTYPES if (said := _taken(target, name)) is not None}
-        answered = {} if compile else {name: said for name, said in taken.items() if said}
-        target = replace(target, dtypes=tuple(taken) or DTYPES, answered=answered)
+    found = {name: said for name in DTYPES if (said := trial(target, name))} if not dtype else {}
+    if kind.name in NUMBERS:  # of which dtype they are only the results say
+        found = {name: said for name, said in found.items() if said.bits}
+    tried = {name: detection.answered.get((kind.name, name), ()) for name in DTYPES}
+    answered = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
+    target = replace(target, dtypes=tuple(found) or target.dtypes, answered={} if compile else answered)
     return _compiled(target, kind) if compile else target
 
 
@@ -297,28 +300,6 @@ def _importable(kind: ArrayKind) -> ArrayKind:
     except TargetUnavailable as reason:
         raise UsageError(f"array kind {kind.name!r} cannot be used: {reason}") from None
     return kind
-
-
-def _taken(target: CallableTarget, dtype: str) -> tuple[int, ...] | None:
-    """Its answers to `ordinary_numbers`; none where they are not what they should be, which the sweep shows.
-
-    None where it does not return at all, or no numbers of the dtype where it is called with Python's.
-    """
-    x = ordinary_numbers(dtype)
-    try:
-        loaded = target.load(dtype, x)
-        result = target.call(loaded)
-    except BaseException as error:  # someone else's code: the sweep shows what it raises
-        if is_from_user(error):
-            raise
-        return None
-    try:
-        y = target.store(dtype, loaded, result)
-    except BaseException as error:  # as above
-        if is_from_user(error):
-            raise
-        return None if target.arrays.name in NUMBERS else ()
-    return tuple(y.tolist()) if y.shape == x.shape else ()
 
 
 def _version(module: ModuleType) -> str:
