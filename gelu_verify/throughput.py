@@ -19,6 +19,7 @@ import numpy as np
 from .environment import in_default_environment, left
 from .errors import TargetFailure
 from .formats import get_format, numpy_dtype
+from .interrupts import is_from_user
 from .other_answers import Differences, OtherAnswers, differences, packed, unpacked
 from .plans import CHUNKS
 
@@ -126,7 +127,9 @@ def failing(target: Target) -> Iterator[None]:
         yield
     except TargetFailure:
         raise
-    except Exception as error:  # someone else's code: whatever it raises is a result
+    except BaseException as error:  # someone else's code: whatever it raises is a result
+        if is_from_user(error):
+            raise
         raise TargetFailure(f"{target.name} raised {type(error).__name__} while it was timed") from error
 
 

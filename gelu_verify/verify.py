@@ -12,7 +12,9 @@ from .environment import in_default_environment
 from .errors import UsageError, one_of
 from .formats import DTYPES
 from .functions import get_function
+from .interrupts import noting_interrupts
 from .isolation import Hosts, supported
+from .numbers import MOST_WORKERS, whole
 from .plans import make_plan
 from .sweep import Result, sweep
 from .targets import Target, select
@@ -120,7 +122,7 @@ def verify(
     target : a callable on 1-D arrays, the name of one target ("torch.gelu", "module:function"), or a Target
     function, dtype, plan : names, see `gelu-verify list`
     seed : of the plan's inputs
-    workers : threads; default all cores
+    workers : threads, up to 1024; default all cores
     isolate : call it in a process of its own, so that a crash is a result. Default: where `target` is a name. A
         callable can be isolated when a fresh process can import it by its module and name
     kwargs, array, call, shape : of a callable, as `gelu-verify run` has them: `call="f(x, out=y)"`
@@ -141,13 +143,16 @@ def verify(
     0.0
     """
     chosen = make_plan(plan, function, dtype, seed)
+    workers = None if workers is None else whole("workers", workers, 1, MOST_WORKERS)
     given = {"kwargs": kwargs, "array": array, "call": call, "shape": shape}
     options = {name: value for name, value in given.items() if value}
-    if not (isinstance(target, str) and supported() if isolate is None else isolate):
-        return sweep(_one(target, function, dtype, select, options), chosen, workers=workers)
-    if not supported():
+    isolated = isinstance(target, str) and supported() if isolate is None else isolate
+    if isolated and not supported():
         raise UsageError("isolate: this system cannot isolate a target (Linux can); say isolate=False")
-    with Hosts() as hosts:
+    if not isolated:
+        with noting_interrupts():
+            return sweep(_one(target, function, dtype, select, options), chosen, workers=workers)
+    with noting_interrupts(), Hosts() as hosts:
         return sweep(_one(_name(target), function, dtype, hosts.select, options), chosen, workers=workers)
 
 

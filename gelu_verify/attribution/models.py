@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import UsageError, one_of
 from ..formats import get_format, ordinals
+from ..numbers import parse_real
 from ..targets import Target
 from .blocks import blocks_of
 from .expression import constants
@@ -122,6 +123,8 @@ def form_named(function: str, name: str) -> Form:
 
 def check_constants(form: Form, stored: Mapping[str, str]) -> None:
     accepted = [each.text for each in constants(form.root)]
-    for name in stored:
+    for name, text in stored.items():
         if name not in accepted:
             raise one_of(f"constant of {form.name}", name, accepted)
+        if text != "float32":
+            parse_real(f"constant {name}", text, -1e300, 1e300)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .program import stdout_for_results
+from .options import SEED
+from .program import say, stdout_for_results
 
 if TYPE_CHECKING:
     from ..targets import Target
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--block", "blocks", multiple=True, metavar="NAME=BY",
               help="Whose erf, tanh, ... TARGET calls: libm, exact, or torch.erf, ...; may repeat.")  # fmt: skip
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs, up to a million.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of sampled inputs.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--array", metavar="KIND", help="What a callable is given, as in run.")
 @click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
 @click.option("--call", metavar="LINE", help="How it is called, as in run: 'f(x, out=y)'.")
@@ -72,12 +73,12 @@ def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> Non
         click.echo(json.dumps(found.record, indent=1, allow_nan=False))
     else:
         for line in attribution_lines(found.record):
-            click.echo(line)
+            say(line)
     if out is not None:
         from ..report.attribution_page import write_attribution
 
         for path in write_attribution(found, out):
-            click.echo(f"written: {path}", err=as_json)
+            say(f"written: {path}", err=as_json)
 
 
 _OPTIONS = ("array", "call", "shape", "compile", "cflags")
@@ -116,5 +117,5 @@ def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
 def _literal(value: str) -> Any:
     try:
         return ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return value

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .program import OVER_BUDGET, stdout_for_results, warn
+from .options import SECONDS, SEED, WORKERS, Memory, Real
+from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
     from ..checks import Policy
@@ -68,13 +69,13 @@ class Request:
 @click.option("--function", "functions", multiple=True, metavar="F", help="Judge only what computes F; may repeat.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Judge only in dtype D; may repeat.")
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of sampled inputs.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or A alone; may repeat.")
 @click.option("--length", type=click.IntRange(1), metavar="N", help="Inputs of every call of the sweep.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder; default reports/TIME.")
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Also keep the run in DIR, small enough to be committed: data/runs.")  # fmt: skip
-@click.option("--max-ulp", type=click.FloatRange(0), metavar="N", help="Largest error that --strict accepts.")
+@click.option("--max-ulp", type=Real(), metavar="N", help="Largest error that --strict accepts.")
 @click.option("--strict", is_flag=True, help="End with 1 on a failed check or target, or an error above --max-ulp.")
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
@@ -90,10 +91,11 @@ class Request:
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
-@click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="S",
+@click.option("--workers", type=WORKERS, metavar="N", help="Threads; default all cores.")
+@click.option("--time-limit", type=SECONDS, metavar="S",
               help="Seconds that one call may take; default minutes, by how long the others took.")  # fmt: skip
-@click.option("--memory-limit", metavar="SIZE", help="Memory that an implementation may need: 512M, 8G; default 4G.")
+@click.option("--memory-limit", type=Memory(), metavar="SIZE",
+              help="Memory that an implementation may need: 512M, 8G; default 4G.")  # fmt: skip
 @click.option("--in-process", is_flag=True, help="Call everything in this process, as a debugger likes it: "
               "a crash ends the run.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
@@ -138,8 +140,9 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     one_thread_each()
     if request.ranges and len(request.dtypes) != 1:
         raise UsageError("--bits needs exactly one --dtype, which says what the bits mean")
+    _check_ranges(request)
     kwargs = dict(_keyword(text) for text in request.kwargs)
-    click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
+    say(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
     limits = request.time_limit, request.memory_limit
     with (
         stdout_for_results(),
@@ -175,11 +178,22 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     return _stored(place), absent, place
 
 
+def _check_ranges(request: Request) -> None:
+    """The error in --bits before anything is looked for or measured."""
+    from ..plans import make_plan
+
+    if request.ranges:
+        try:
+            make_plan(request.plan, "gelu", request.dtypes[0], request.seed, request.ranges)
+        except UsageError as error:
+            raise UsageError(f"--bits: {error}") from None
+
+
 def _record(place: Path, root: Path) -> None:
     from ..recorded import record
     from ..results import read_run
 
-    click.echo(f"recorded: {record(read_run(place), root)}", err=True)
+    say(f"recorded: {record(read_run(place), root)}", err=True)
 
 
 def _prepare_what_comes(idle: bool) -> None:
@@ -231,7 +245,7 @@ def _also(request: Request) -> str:
     words += ["--call", request.call] if request.call is not None else []
     words += ["--shape", request.shape] if request.shape is not None else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
-    words += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit else []
+    words += ["--time-limit", repr(request.time_limit).removesuffix(".0")] if request.time_limit else []
     words += ["--memory-limit", request.memory_limit] if request.memory_limit else []
     words += ["--in-process"] if request.in_process else []
     return "".join(f" {shlex.quote(word)}" for word in words)
@@ -250,7 +264,7 @@ def _keyword(text: str) -> tuple[str, Any]:
         raise UsageError(f"--kwarg {text!r} cannot be used (accepted: name=value)")
     try:
         return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return name, value
 
 
@@ -265,14 +279,14 @@ def _print(request: Request, records: list[Record], absent: dict[str, str], plac
 
         print_matrix(records, absent=absent)
         for line in _really(records):
-            click.echo(line)
+            say(line)
     for record in records:
         if record.get("time"):
-            click.echo(_times(record), err=request.as_json)
+            say(_times(record), err=request.as_json)
     for path in write_report([read_run(place)], place):
         if path.suffix in (".html", ".md"):
-            click.echo(f"written: {path}", err=request.as_json)
-    click.echo(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
+            say(f"written: {path}", err=request.as_json)
+    say(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
 
 
 def _really(records: list[Record]) -> list[str]:
@@ -303,5 +317,5 @@ def _fault(record: Record, max_ulp: float | None) -> str:
     if failed:
         return f"check {failed[0]}: {record['findings'][failed[0]]['detail']}"
     if max_ulp is not None and (record["max_ulp"] is None or record["max_ulp"] > max_ulp):
-        return f"{record['max_ulp']} ULP, --max-ulp {max_ulp:g}"
+        return f"{record['max_ulp']} ULP, more than --max-ulp {max_ulp!r}"
     return ""

@@ -26,6 +26,7 @@ from ..functions import get_function
 from ._library import looking_for
 from .base import Target, first_line
 from .kinds import Asked, kind_of, kinds, load, misfit
+from .kinds._usable import usable
 
 __all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load", "module_of", "select"]
 
@@ -187,7 +188,7 @@ def select(
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
     asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call, shape)
-    kind = {name: kind_of(name) for name in names}
+    kind = {name: kind_of(usable(name)) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason
     on_it = None if device is None else _families_on(device, names, everything)

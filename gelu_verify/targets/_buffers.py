@@ -19,6 +19,9 @@ class Lender(Protocol):
     def plain(self, x_bits: np.ndarray) -> np.ndarray:
         """Memory that is only where it has to be."""
 
+    def kept(self, y_bits: np.ndarray) -> np.ndarray:
+        """`y_bits` where nobody else writes, or as they are where the lender copies them before the next call."""
+
 
 class _Allocator:
     def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
@@ -26,6 +29,9 @@ class _Allocator:
 
     def plain(self, x_bits: np.ndarray) -> np.ndarray:
         return np.empty_like(x_bits)
+
+    def kept(self, y_bits: np.ndarray) -> np.ndarray:
+        return y_bits.copy()
 
 
 _nobody = _Allocator()
@@ -42,6 +48,12 @@ def room_like(x_bits: np.ndarray) -> np.ndarray:
     """The same for a framework that checks its own bounds: nothing is looked for there."""
     lender: Lender = getattr(_this_thread, "lender", _nobody)
     return lender.plain(x_bits)
+
+
+def kept(y_bits: np.ndarray) -> np.ndarray:
+    """Outputs in memory that a library chose: it may write there again, in the next call of any thread."""
+    lender: Lender = getattr(_this_thread, "lender", _nobody)
+    return lender.kept(y_bits)
 
 
 @contextmanager

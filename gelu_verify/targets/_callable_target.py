@@ -66,7 +66,17 @@ class CallableTarget(LibraryTarget):
     def call(self, loaded: Loaded) -> list[Any]:
         with self.arrays.session(loaded.dtype):
             self.enter_environment()
-            return [self.arrays.wait(self._answer(given)) for given in loaded.arguments]
+            if len(loaded.arguments) == 1:
+                return [self.arrays.wait(self._answer(loaded.arguments[0]))]
+            return [self._kept(loaded.dtype, self.arrays.wait(self._answer(given))) for given in loaded.arguments]
+
+    def _kept(self, dtype: str, result: Any) -> np.ndarray:
+        """Its bits, before the next call may write to the same memory."""
+        try:
+            return self._bits(dtype, result).copy()
+        except TargetFailure as failure:
+            failure.kind = failure.kind or "dtype"
+            raise
 
     def _answer(self, given: dict[str, Any]) -> Any:
         x = given["x"]
@@ -78,7 +88,7 @@ class CallableTarget(LibraryTarget):
 
     def store(self, dtype: str, loaded: Loaded, result: Sequence[Any]) -> np.ndarray:
         with self.arrays.session(dtype):
-            found = [self._bits(dtype, each) for each in result]
+            found = list(result) if len(result) > 1 else [self._bits(dtype, result[0])]
             for given in loaded.arguments:
                 self._check_own_copy(dtype, given["x"], given["bits"])
         if self.dimensions == (None,):

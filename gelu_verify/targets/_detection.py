@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..formats import DTYPES
+from ..interrupts import is_from_user
 from ._arrays import KINDS, ArrayKind, kind_of_module
 from ._library import ordinary_numbers, quiet
 from ._numbers import NUMBERS
@@ -94,11 +95,15 @@ def trial(target: CallableTarget, dtype: str) -> Trial | None:
         try:
             loaded = target.load(dtype, x)
             result = target.call(loaded)
-        except (Exception, SystemExit):  # noqa: BLE001 - someone else's code; the sweep shows what it raises
+        except BaseException as error:  # someone else's code: the sweep shows what it raises
+            if is_from_user(error):
+                raise
             return None
         try:
             y = target.store(dtype, loaded, result)
-        except (Exception, SystemExit):  # noqa: BLE001 - as above
+        except BaseException as error:  # as above
+            if is_from_user(error):
+                raise
             return Trial(result, ())
     return Trial(result, tuple(y.tolist()) if y.shape == x.shape else ())
 

@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,6 +20,7 @@ from typing import Any
 from ..environment import in_default_environment, left
 from ..errors import TargetUnavailable, UsageError
 from ..formats import DTYPES
+from ..interrupts import is_from_user
 from ._arrays import ArrayKind, compilers, kind_of_module
 from ._callable_target import CallableTarget
 from ._calls import CallLine, needs_a_line
@@ -180,7 +182,9 @@ def _instance(name: str, owner: type, kwargs: Mapping[str, Any]) -> Any:
     try:
         with quiet():
             return owner(**kwargs)
-    except (Exception, SystemExit) as error:  # the user's code: whatever it raises is named
+    except BaseException as error:  # the user's code: whatever it raises is named
+        if is_from_user(error):
+            raise
         said = f"{type(error).__name__}: {first_line(error)}"
         raise UsageError(
             f"{name}: no instance of {owner.__qualname__} can be made: {said} (--kwarg gives its arguments)"
@@ -204,7 +208,8 @@ def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
     path = path.resolve()
-    name = f"{path.stem}_{sha256(os.fsencode(path)).hexdigest()[:8]}"
+    plain = re.sub(r"\W", "_", path.stem)  # a dot would make it a module of a package
+    name = f"{plain}_{sha256(os.fsencode(path)).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path, loader=SourceLoader(name, str(path)))
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is no Python file (accepted: path/file.py:function)")
@@ -215,8 +220,10 @@ def _load_file(path: Path) -> ModuleType:
     try:
         with quiet():
             spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # the user's code: whatever it raises is named
+    except BaseException as error:  # the user's code: whatever it raises is named
         del sys.modules[name]
+        if is_from_user(error):
+            raise
         raise _not_imported(str(path), error) from error
     return module
 
@@ -231,7 +238,9 @@ def _import(source: str) -> ModuleType:
         if error.name and (source == error.name or source.startswith(f"{error.name}.")):
             raise UsageError(f"no module named {error.name!r} (a file is given as path/file.py:function)") from None
         raise _not_imported(f"module {source!r}", error) from error
-    except (Exception, SystemExit) as error:  # the user's code: whatever it raises is named
+    except BaseException as error:  # the user's code: whatever it raises is named
+        if is_from_user(error):
+            raise
         raise _not_imported(f"module {source!r}", error) from error
 
 
