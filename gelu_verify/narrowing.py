@@ -174,7 +174,10 @@ class _Search:
 
     def _told(self, failure: TargetFailure, where: str, x: np.ndarray) -> TargetFailure:
         told = copy.copy(self._failure)
-        told.args = (f"{failure}, {where}",)
+        said = (
+            self._failure if failure.kind == "hang" else failure
+        )  # it was given more time than those that look for it
+        told.args = (f"{said}, {where}",)
         told.kind, told.first_bits, told.last_bits = failure.kind or "exception", int(x[0]), int(x[-1])
         return told
 

@@ -27,6 +27,7 @@ SEEN = 1.0  # ulp
 EVERY = 4  # of the dense points
 ROUNDS = 8  # of reweighting: 5 are enough for three digits
 WORSE = 1.25  # times the residual of all constants: fewer explain the errors as well
+FARTHEST = 1 / 8  # relative change of a constant beyond which its effect is far from linear: another function, not it
 LINEAR = 1e-5  # of the errors: effects are known to 9 digits, and to first order
 
 
@@ -105,7 +106,7 @@ def _explained(fmt: Format, effects: np.ndarray, error: np.ndarray, off: np.ndar
     """Where the changes are seen, if they are more than rounding and explain the errors there; else None."""
     predicted = off @ effects
     seen = np.abs(predicted) >= SEEN
-    if np.abs(off).max() <= _rounding(fmt) or seen.sum() < FEW:
+    if not _rounding(fmt) < np.abs(off).max() <= FARTHEST or seen.sum() < FEW:
         return None
     left = np.median(np.abs(error - predicted)[seen])
     return seen if left <= EXPLAINED * np.median(np.abs(error[seen])) else None

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import short_calls
-from ..errors import TargetFailure
 from ..formats import is_finite, is_zero, ordinals
 from ..other_answers import Differences, Given, differ, differences
 from ..points import POSITIONS
@@ -107,33 +106,23 @@ def _in_the_sweep(evidence: Evidence) -> Iterator[list[Differences]]:
 
 
 def _in_short_calls(evidence: Evidence) -> Iterator[list[Differences]]:
-    """Each length from 1 to 64 at several addresses, and flush with the guards of an isolated target."""
+    """Each length from 1 to 64, flush with the guards of an isolated target; then at several addresses."""
     fmt, seen = evidence.fmt, evidence.positions
     order, ordinary = _ordinary_first(evidence)
     x, usual, most = seen.x[order], seen.usual[order], f"at most indices of a call of {len(seen.first)}"
-    with evidence.listening():
-        try:
-            text = evidence.target.apply(short_calls.answered, fmt.name, x.tolist(), ordinary)
-        except TargetFailure:
-            _which_length(evidence, x)
-            raise
-    got = short_calls.unpacked(fmt.name, text)
+    twice, start = np.resize(np.arange(ordinary), ordinary + short_calls.LENGTHS), 0
+    for n in range(1, short_calls.LENGTHS + 1):  # first: a failure says with which inputs
+        part = twice[start : start + n]
+        yield _lent(evidence, x[part], usual[part])
+        start = (start + n) % ordinary
     calls, inputs, ends = short_calls.schedule(fmt.width // 8, len(x), ordinary)
+    with evidence.listening():
+        answered = evidence.target.applied(len(calls), short_calls.answered, fmt.name, x.tolist(), ordinary)
+    got = short_calls.unpacked(fmt.name, answered)
     bad = np.flatnonzero(differ(fmt, usual[inputs], got))
     for index in np.unique(np.searchsorted(ends, bad, side="right")):
         call, whole = calls[index], slice(ends[index] - len(calls[index].inputs), ends[index])
         yield differences(fmt, x[call.inputs], usual[call.inputs], got[whole], (most, call.told))
-    twice, start = np.resize(np.arange(ordinary), ordinary + short_calls.LENGTHS), 0
-    for n in range(1, short_calls.LENGTHS + 1):
-        part = twice[start : start + n]
-        yield _lent(evidence, x[part], usual[part])
-        start = (start + n) % ordinary
-
-
-def _which_length(evidence: Evidence, x: np.ndarray) -> None:
-    """Raise the failure of one short call, which says with which inputs, where one fails by itself."""
-    for n in range(1, short_calls.LENGTHS + 1):
-        evidence.lent(x[:n].copy())
 
 
 def _of_few_lengths(evidence: Evidence) -> Iterator[list[Differences]]:

@@ -58,9 +58,9 @@ class _OneAtATime(Target):
     def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
         return self.inner.store(dtype, loaded, result)
 
-    def apply(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    def applied(self, calls: int | None, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         with self.turn:
-            return self.inner.apply(function, *arguments, **options)
+            return self.inner.applied(calls, function, *arguments, **options)
 
     def noted(self, dtype: str) -> TargetFailure | None:
         return self.inner.noted(dtype)

@@ -61,6 +61,10 @@ class Patience:
             return self.limits.seconds
         return FIRST if self.longest is None else SLACK + likely
 
+    def of_calls(self, calls: int) -> float:
+        """Of so many calls, none of which is larger than the largest so far."""
+        return min(self.limits.timing, self.seconds(0) + calls * (self.longest or FIRST))
+
     def took(self, seconds: float, n: int) -> None:
         """A call did; the first with so many inputs may have compiled, and says nothing of the rate."""
         self.longest = max(seconds, self.longest or 0.0)

@@ -75,17 +75,18 @@ class IsolatedTarget(Target):
     def alone(self) -> AbstractContextManager:
         return self.host.turns.alone()
 
-    def apply(self, function: Callable[..., Answer], *arguments: Any, **options: Any) -> Answer:
+    def applied(self, calls: int | None, function: Callable[..., Answer], *arguments: Any, **options: Any) -> Answer:
         """In the child; the arguments, and what it returns, cross as JSON."""
         name = f"{function.__module__}:{function.__qualname__}"
         case = self.host.case(self.key, self.index, arguments[0])
-        return self._survived(case, lambda: self._applied(name, arguments, options), np.empty(0))
+        seconds = self.host.limits.timing if calls is None else case.patience.of_calls(calls)
+        return self._survived(case, lambda: self._asked(seconds, name, arguments, options), np.empty(0))
 
-    def _applied(self, name: str, arguments: tuple, options: dict[str, Any]) -> Any:
+    def _asked(self, seconds: float, name: str, arguments: tuple, options: dict[str, Any]) -> Any:
         lane = self.host.lane()
         lane.child.served.add((self.key, self.index))
         told = {"function": name, "arguments": arguments, "options": options}
-        reply = lane.ask("apply", self.host.limits.timing, key=self.key, index=self.index, **told)
+        reply = lane.ask("apply", seconds, key=self.key, index=self.index, **told)
         return self._answer(reply, lane.child)
 
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:

@@ -134,6 +134,10 @@ class Target(ABC):
 
         A function of a module; arguments and answer as JSON has them.
         """
+        return self.applied(None, function, *arguments, **options)
+
+    def applied(self, calls: int | None, function: Callable[..., Answer], *arguments: Any, **options: Any) -> Answer:
+        """As `apply`, of a function that calls the target so many times: time for more is a hang."""
         return function(self, *arguments, **options)
 
     def noted(self, dtype: str) -> TargetFailure | None:
