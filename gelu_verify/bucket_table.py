@@ -52,6 +52,8 @@ class Facts:
     zero_from: Key = None  # in the tail at -inf got is a zero and should not be
     rises: Key = None  # also ordinal of x and got bits of the neighbour below
     beyond_x: Key = None  # |got| > |x| where |f| <= |x|
+    nan_lost: Key = None  # x is NaN, got is a number or an infinity
+    nan_signals: Key = None  # x is a quiet NaN, got is a signalling one
     approximation_ulp: Key = None  # (-|E|, ordinal of x) against what the function approximates
     approximation_abs: Key = None  # (-|got - y|, ordinal of x)
 

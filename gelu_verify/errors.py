@@ -25,7 +25,7 @@ class TargetFailure(GeluVerifyError):
 
     `kind` is one word for it ("segfault", "hang", "exception", "shape", ...: docs/json.md lists them); `first_bits` and
     `last_bits` are the ends of the smallest range that shows it, where that is known; `inputs` (bits, an array)
-    those of the call that failed, from which the range is found.
+    those of the call that failed, from which the range is found; `length` the number of inputs that it depends on.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class TargetFailure(GeluVerifyError):
         super().__init__(message)
         self.kind, self.first_bits, self.last_bits = kind, first_bits, last_bits
         self.inputs: Any = None
+        self.length: int | None = None
 
 
 class Unanswered(TargetFailure):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -38,6 +38,8 @@ CHUNKS = {8: 1 << 15, 16: 1 << 15, 32: 1 << 16, 64: 1 << 15}  # inputs of one of
 QUICK = 1 << 14
 MOST = 1 << 33  # inputs of ranges: twice all of float32
 RATE = 20e6  # inputs that are judged in a second, about: to say how long too many would take
+EQUAL_CALLS = 500_000  # of plan stress
+LONGEST, MOST_CALLS = 1 << 26, 1 << 20  # inputs of a call, and calls, where users say how long these are
 WINDOWS = {16: 16, 32: 128, 64: 32}  # neighbours on each side of a landmark
 
 
@@ -51,6 +53,7 @@ class Chunk:
     first: int
     size: int
     explicit: np.ndarray | None = field(default=None, repr=False)
+    length: int | None = None  # of the call, where that is given
 
     def x_bits(self) -> np.ndarray:
         """The inputs: unsigned bits, each once, by ordinal."""
@@ -62,7 +65,7 @@ class Chunk:
     @property
     def is_comb(self) -> bool:
         """Whether the call meets the inputs in the order of a comb: a run of consecutive float32 numbers."""
-        return self.explicit is None and self.dtype == "float32" and self.size % TEETH == 0
+        return self.length is None and self.explicit is None and self.dtype == "float32" and self.size % TEETH == 0
 
     def order(self) -> np.ndarray:
         """Indices in the order of the call: a permutation, of odd length (one input comes twice if need be).
@@ -74,6 +77,8 @@ class Chunk:
             order = np.arange(self.size).reshape(TEETH, -1).T.ravel()
             return np.append(order, order[:1])
         order = np.random.default_rng([self.seed, self.index]).permutation(self.size)
+        if self.length is not None:
+            return np.resize(order, self.length)
         return order if self.size % 2 else np.append(order, order[:1])
 
 
@@ -93,6 +98,17 @@ class Plan:
     chunks: Sequence[Chunk]
     spans: Spans | None = None
     dense: bool = False
+    length: int | None = None  # of every call, where that is given
+
+    @property
+    def stress(self) -> bool:
+        """Whether the target is also called very often, at very many lengths and from many threads."""
+        return self.name == "stress"
+
+    @property
+    def work(self) -> int:
+        """Inputs, and equal calls, for who shows how far it is."""
+        return self.size + (EQUAL_CALLS if self.stress else 0)
 
     @cached_property
     def inputs_sha256(self) -> str:
@@ -132,7 +148,12 @@ def get_plan(name: str) -> Chooser:
 
 @in_default_environment
 def make_plan(
-    name: str, function: str, dtype: str, seed: int = 0, ranges: Sequence[tuple[int, int] | str] | None = None
+    name: str,
+    function: str,
+    dtype: str,
+    seed: int = 0,
+    ranges: Sequence[tuple[int, int] | str] | None = None,
+    length: int | None = None,
 ) -> Plan:
     """The plan `name` for a function and dtype.
 
@@ -141,6 +162,7 @@ def make_plan(
     seed : from 0 to 2^63 - 1; decides the sampled inputs and the order of calls
     ranges : exactly these inputs instead, both ends in: "a:b", "a" or (a_bits, b_bits); values ascend, or bits do
         (0x0:0xffffffff is every float32)
+    length : inputs of every call; the last of them repeat others. Default: as suits the dtype, and odd
 
     Raises
     ------
@@ -151,19 +173,26 @@ def make_plan(
     fmt = get_format(dtype)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     spans = _spans(fmt, ranges) if ranges else None
-    return _made(name, function, dtype, seed, spans)
+    length = None if length is None else whole("length", length, 1, LONGEST)
+    return _made(name, function, dtype, seed, spans, length)
 
 
 @lru_cache(maxsize=64)
-def _made(name: str, function: str, dtype: str, seed: int, spans: Spans | None) -> Plan:
+def _made(name: str, function: str, dtype: str, seed: int, spans: Spans | None, length: int | None) -> Plan:
     fmt = get_format(dtype)
     inputs = Inputs(spans) if spans else get_plan(name)(get_function(function), fmt, seed)
+    if length is not None:
+        inputs = replace(inputs, chunk=length)
     if inputs.explicit is None:
         size = sum(last - first + 1 for first, last in inputs.spans)
         chunks: Sequence[Chunk] = SpanChunks(dtype, seed, inputs.spans, inputs.chunk)
     else:
         size, chunks = len(inputs.explicit), _explicit_chunks(dtype, seed, inputs.explicit, inputs.chunk)
-    return Plan(name, function, dtype, seed, size == 1 << fmt.width, size, chunks, spans, inputs.dense)
+    if length is not None:
+        if len(chunks) > MOST_CALLS:
+            raise UsageError(f"length {length} makes {len(chunks)} calls (accepted: {MOST_CALLS}; say which inputs)")
+        chunks = [replace(chunk, length=length) for chunk in chunks]
+    return Plan(name, function, dtype, seed, size == 1 << fmt.width, size, chunks, spans, inputs.dense, length)
 
 
 # ---- chunks --------------------------------------------------------------------------------------
@@ -275,6 +304,12 @@ def strata(function: Function, fmt: Format, seed: int) -> Inputs:
     ]
     explicit = _filled(rng, function, fmt, base, CHUNKS[fmt.width])
     return Inputs(explicit=explicit, chunk=CHUNKS[fmt.width], dense=True)
+
+
+@_plan
+def stress(function: Function, fmt: Format, seed: int) -> Inputs:
+    """Default, then half a million equal calls, a thousand lengths up to 2^24 and eight threads: two minutes each."""
+    return default(function, fmt, seed)
 
 
 @_plan

@@ -35,7 +35,10 @@ _FAR = np.dtype([("met", "i8"), ("ordinal", "i8"), ("value", "f8")])
 FACTS = np.dtype(
     [
         *(("max_rank", "u8"), ("lowest_got", _EXTREME), ("highest_got", _EXTREME)),
-        *((name, _NEAR) for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x")),
+        *(
+            (name, _NEAR)
+            for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_lost", "nan_signals")
+        ),
         *(("approximation_ulp", _FAR), ("approximation_abs", _FAR)),
     ]
 )  # the records of src/reduce/reducer.h, field by field

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .targets.base import Target
 
 Record = dict[str, Any]
+EXHAUSTED = ("exception", "memory", "files")  # how a call may fail after others left too much behind
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,14 @@ def sweep(
     try:
         swept = _Sweep(target, function, fmt, plan, progress)
         table, time = swept.run(workers or available_cores())
-        evidence = Evidence(function, fmt, target, table, plan, policy, _with_answered(others, target, fmt, swept))
-        findings = found_by_checks(evidence)
     except TargetFailure as failure:
         return Result({**identity, **_NOTHING, **failed(fmt, narrowed(target, fmt, failure))}, None)
+    others = _with_answered(others, target, fmt, swept)
+    evidence = Evidence(function, fmt, target, table, plan, policy, others, progress or (lambda inputs: None))
+    findings, failed_later = found_by_checks(evidence)
     noted = target.noted(fmt.name)
+    if failed_later and not (noted and noted.kind == "left behind" and failed_later.kind in EXHAUSTED):
+        noted = failed_later
     fault = failed(fmt, narrowed(target, fmt, noted)) if noted else NO_FAILURE
     return Result({**identity, **_measures(evidence, findings), **fault}, table, time)
 
@@ -356,6 +360,7 @@ def _identity(target: Target, plan: Plan) -> Record:
     ranges = [":".join(fmt.bits_text(fmt.from_ordinal(end)) for end in span) for span in plan.spans or ()]
     command = ["gelu-verify", "run", target.name, "--function", plan.function, "--dtype", plan.dtype]
     command += ["--plan", plan.name, "--seed", str(plan.seed)]
+    command += ["--length", str(plan.length)] if plan.length else []
     return {
         "target": target.name,
         "family": target.family,

@@ -16,7 +16,7 @@ from .formats import to_float64
 from .regions import REGIONS
 from .tolerances import noticed
 
-KEYS = ("computes_in", "rounding", "flush", "root", "tolerances")
+KEYS = ("computes_in", "rounding", "rounding_mode", "flush", "root", "tolerances")
 ONCE = 0.75  # ulp: at most, where a float32 result is rounded once; each further rounding adds up to 0.5
 CORE = tuple(region.name for region in REGIONS if region.lower is not None and region.lower >= -1)
 
@@ -26,7 +26,8 @@ def traits(evidence: Evidence, findings: Mapping[str, Finding]) -> dict[str, Any
     """The record's KEYS."""
     return {
         "computes_in": findings["precision"].value,
-        "rounding": _rounding(evidence),
+        "rounding": _rounding(evidence, findings["rounding"].value),
+        "rounding_mode": findings["rounding"].value,
         "flush": _flush(evidence, findings["subnormals"]),
         "root": _root(evidence),
         "tolerances": noticed(evidence.function, evidence.table) if _is_off(evidence) else None,
@@ -40,7 +41,7 @@ def _is_off(evidence: Evidence) -> bool:
     return bool(unfaithful or evidence.table.total("nonfinite"))
 
 
-def _rounding(evidence: Evidence) -> str | None:
+def _rounding(evidence: Evidence, mode: str | None) -> str | None:
     """ "once" where a 16-bit result is that of wider arithmetic, rounded at the end; "composed" where each step is."""
     if evidence.fmt.width > 16:
         return None
@@ -48,7 +49,8 @@ def _rounding(evidence: Evidence) -> str | None:
     core = [regions["max_error"][row] for row, k in enumerate(regions["region"]) if REGIONS[k].name in CORE]
     if not len(core) or np.isnan(core).all():
         return None
-    return "once" if np.nanmax(core) <= ONCE else "composed"
+    most = ONCE if mode is None or mode.startswith("nearest") else ONCE + 0.5
+    return "once" if np.nanmax(core) <= most else "composed"
 
 
 def _flush(evidence: Evidence, finding: Finding) -> dict[str, Any] | None:

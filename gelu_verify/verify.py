@@ -48,8 +48,14 @@ class Job:
         """For people."""
         return f"{self.target.name} {self.function} {self.dtype}"
 
-    def plan(self, name: str, seed: int, ranges: Sequence[tuple[int, int] | str] | None = None) -> Plan:
-        return make_plan(name, self.function, self.dtype, seed, ranges)
+    def plan(
+        self,
+        name: str,
+        seed: int,
+        ranges: Sequence[tuple[int, int] | str] | None = None,
+        length: int | None = None,
+    ) -> Plan:
+        return make_plan(name, self.function, self.dtype, seed, ranges, length)
 
 
 @in_default_environment

@@ -17,6 +17,7 @@ from gelu_verify.formats import (
     get_format,
     is_finite,
     is_nan,
+    is_negative,
     is_zero,
     numpy_dtype,
     ordinals,
@@ -86,14 +87,26 @@ def moved(value: float, floats: int) -> Fault:
 
 
 def rounded(function: str, way: str) -> BitsTarget:
-    """Rounded "up", "down", or one way and the other in turn ("wiggling"): faithful, but not correctly rounded."""
+    """Rounded "up", "down", toward "zero", "away" from it, to "odd", by "chance", or one way and the other in turn
+    ("wiggling"): faithful, but not correctly rounded."""
 
     def answer(dtype: str, x: np.ndarray) -> np.ndarray:
         fmt = get_format(dtype)
         want = reference_bits(function, dtype, x)
         error = judge(function, dtype, x, want).error
         ordinal = ordinals(fmt, want)
-        up = {"up": True, "down": False, "wiggling": x % 2 == 0}[way]
+        negative = is_negative(fmt, want)
+        share = np.where(error > 0, 1 - error, -error)  # of the way from the number below y to the one above
+        above = want.astype(np.uint64) + ((error < 0) ^ negative)  # for its last bit: the end of larger magnitude
+        up = {
+            "up": True,
+            "down": False,
+            "wiggling": x % 2 == 0,
+            "zero": negative,
+            "away": ~negative,
+            "odd": (above % 2 == 1) ^ negative,
+            "chance": x * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40) < share * 2**24,
+        }[way]
         step = np.where(up, error < 0, 0) - np.where(up, 0, error > 0)
         beside = from_ordinals(fmt, ordinal + step)
         across = is_zero(fmt, want) & (step != 0) & (step == np.where(ordinal < 0, 1, -1))
@@ -221,6 +234,20 @@ def formula(function: str, compute: Formula, kind: type = np.longdouble) -> Bits
             computed = compute(value[inside].astype(kind)).astype(np.float64).astype(numpy_dtype(dtype))
         y[inside] = computed.view(fmt.uint)
         return y
+
+    return target(function, answer)
+
+
+def cut_off(function: str, compute: Formula) -> BitsTarget:
+    """bfloat16 computed in float32, of which the upper half is kept."""
+
+    def answer(dtype: str, x: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            y = compute((x.astype(np.uint32) << 16).view(np.float32))
+        fmt = get_format(dtype)
+        cut = (y.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        special = ~is_finite(fmt, x) | ~np.isfinite(y)
+        return np.where(special, reference_bits(function, dtype, x), cut)
 
     return target(function, answer)
 

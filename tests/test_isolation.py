@@ -18,7 +18,7 @@ from gelu_verify import verify
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import get_format
 from gelu_verify.isolation import Hosts, Limits, supported
-from gelu_verify.isolation.memory import GUARD, Place, region
+from gelu_verify.isolation.memory import GUARDS, PAGE, Layout, Place
 from gelu_verify.plans import make_plan
 from gelu_verify.sweep import sweep
 
@@ -244,18 +244,24 @@ def test_a_place_is_flush_with_its_guard():
         assert end.margin.stop == end.offset
 
 
-def test_an_address_is_named_by_what_lies_there():
-    base, capacity = 1 << 30, 1 << 12
-    first = base + GUARD
-    last = first + capacity - 1
-    assert [region(base, capacity, at) for at in (first - 1, first, last)] == ["before its input", "input", "input"]
-    assert region(base, capacity, last + 1) == "beyond the end of its input"
-    outputs = last + 1 + GUARD
-    assert region(base, capacity, outputs - 1) == "before its output"
-    assert region(base, capacity, outputs) == "output"
-    assert region(base, capacity, outputs + capacity) == "beyond the end of its output"
-    assert region(base, capacity, base - 1) is None
-    assert region(base, capacity, outputs + capacity + GUARD) is None
+@pytest.mark.parametrize("itemsize", [2, 4, 8])
+@pytest.mark.parametrize("at_start", [False, True])
+@pytest.mark.parametrize("guard", GUARDS)
+def test_an_address_is_named_by_the_array_that_it_is_near(guard, at_start, itemsize):
+    """Also where no guard covers it: what lies between an array and the end of its pages."""
+    base, capacity = 1 << 40, 1 << 12
+    place = Place(7, itemsize, capacity, at_start)
+    layout, size = Layout(base, guard, capacity, place), 7 * itemsize
+    x, y = (base + guard + place.offset, base + 2 * guard + capacity + place.offset)
+    assert [layout.region(x + k) for k in (0, size - 1)] == ["input"] * 2
+    assert [layout.region(y + k) for k in (0, size - 1)] == ["output"] * 2
+    for far in (1, itemsize, PAGE // 4, guard // 2 - PAGE):
+        assert layout.region(x - far) == "before its input"
+        assert layout.region(x + size - 1 + far) == "beyond the end of its input"
+        assert layout.region(y - far) == "before its output"
+        assert layout.region(y + size - 1 + far) == "beyond the end of its output"
+    assert layout.region(base - 1) is None
+    assert layout.region(y - place.offset + capacity + guard) is None
 
 
 def test_verify_takes_a_name_to_a_child_and_a_callable_where_it_can(zoo, monkeypatch):

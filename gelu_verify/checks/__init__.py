@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from ..errors import TargetFailure, Unanswered
+from ._unrepeated import without_unrepeated
 from .base import Check, Evidence, Finding, Policy
 
 __all__ = ["CHECKS", "Check", "Evidence", "Finding", "Policy", "findings"]
@@ -19,7 +21,21 @@ def _discover() -> dict[str, Check]:
 CHECKS: dict[str, Check] = _discover()
 
 
-def findings(evidence: Evidence) -> dict[str, Finding]:
-    """What each check found, in the order of `CHECKS`."""
-    found = {check.name: check.asked(evidence) for check in sorted(CHECKS.values(), key=lambda check: check.last)}
-    return {name: found[name] for name in CHECKS}
+def findings(evidence: Evidence) -> tuple[dict[str, Finding], TargetFailure | None]:
+    """What each check found, in the order of `CHECKS`, and the first failure in a call that one of them made: it is
+    the target's, and says nothing of what that check asks."""
+    found: dict[str, Finding] = {}
+    first: TargetFailure | None = None
+    for check in sorted(CHECKS.values(), key=lambda check: check.last):
+        try:
+            found[check.name] = check.asked(evidence)
+        except TargetFailure as failure:
+            found[check.name] = Finding("not applicable", f"a call of this check failed: {failure}")
+            first = first or failure
+    try:
+        found = without_unrepeated(evidence, found)
+    except Unanswered:
+        pass
+    except TargetFailure as failure:
+        first = first or failure
+    return {name: found[name] for name in CHECKS}, first

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..bucket_table import Table
-from ..errors import Unanswered
+from ..errors import TargetFailure, Unanswered
 from ..formats import Format, texts_apart, value_text
 from ..functions import Function
 from ..other_answers import OtherAnswers, collecting, differences
 from ..plans import Plan
 from ..reference import Judgement, judge
 from ._dense import Dense, dense_bits
+from ._endurance import Endurance
 from ._positions import Positions
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Evidence:
     plan: Plan
     policy: Policy = "limit"
     others: OtherAnswers = field(default_factory=OtherAnswers)
+    progress: Callable[[int], object] = lambda calls: None
 
     def probe(self, x_bits: Sequence[int] | np.ndarray) -> np.ndarray:
         """Results at fixed inputs, bits in, bits out: what the sweep saw, or a call where the plan lacks one."""
@@ -89,15 +91,28 @@ class Evidence:
             yield
         self.others.differences.extend(found)
 
+    def lent(self, x: np.ndarray) -> np.ndarray:
+        """A call with these inputs where they lie, not with a copy."""
+        try:
+            return self.target.timed(self.fmt.name, x)[0]
+        except TargetFailure as failure:
+            failure.inputs = x.copy() if failure.inputs is None else failure.inputs
+            raise
+
     @property
     def length(self) -> int:
         """Inputs of a call of the sweep: of the first chunk, made odd; PROBE where those are few."""
-        return max(self.plan.chunks[0].size | 1, PROBE)
+        return self.plan.length or max(self.plan.chunks[0].size | 1, PROBE)
 
     @cached_property
     def positions(self) -> Positions:
         """Answers to the same inputs at many places of one call."""
         return Positions.of(self)
+
+    @cached_property
+    def endurance(self) -> Endurance:
+        """What very many calls in a row showed; of plan stress."""
+        return Endurance.of(self)
 
     @cached_property
     def dense(self) -> Dense:

@@ -1,9 +1,14 @@
-"""The numbers in the formula have the precision of the dtype: fitted to the errors, and named if they explain them."""
+"""The numbers in the formula have the precision of the dtype: fitted to the errors, and named if they explain them.
+
+All of them are fitted together, and every smaller set of them; the smallest set is named that explains the errors as
+well as all do. One number alone may explain most of what two did, with a value that neither has.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 from math import ceil, log10
 
 import numpy as np
@@ -21,6 +26,8 @@ EXPLAINED = 1 / 3  # of the median error may be left where the fit says that it 
 SEEN = 1.0  # ulp
 EVERY = 4  # of the dense points
 ROUNDS = 8  # of reweighting: 5 are enough for three digits
+WORSE = 1.25  # times the residual of all constants: fewer explain the errors as well
+LINEAR = 1e-5  # of the errors: effects are known to 9 digits, and to first order
 
 
 def run(evidence: Evidence) -> Finding:
@@ -36,20 +43,27 @@ def run(evidence: Evidence) -> Finding:
         return Finding("pass")
     effects = _effects(function.name, fmt.name)[:, every // EVERY] / _ulp(fmt, seen.want[every])
     scale = _noise(seen.ordinal[every], error)
-    for chosen in _choices(len(effects)):
-        off = _fitted(effects[chosen] / scale, error / scale)
-        shown = _explained(fmt, effects[chosen], error, off)
-        if shown is not None:
-            pairs = [(k, float(e)) for k, e in zip(chosen, off, strict=True) if abs(e) > _rounding(fmt)]
-            said = " and ".join(_told(function.constants[k], e) for k, e in pairs)
-            worst = every[int(np.argmax(np.where(shown, np.abs(error), 0)))]
-            return Finding("fail", f"behaves as if {said}", *seen.bits(int(worst)))
-    return Finding("pass")
+    chosen, off = _smallest(effects / scale, error / scale)
+    shown = _explained(fmt, effects[chosen], error, off)
+    if shown is None:
+        return Finding("pass")
+    pairs = [(k, float(e)) for k, e in zip(chosen, off, strict=True) if abs(e) > _rounding(fmt)]
+    said = " and ".join(_told(function.constants[k], e) for k, e in pairs)
+    worst = every[int(np.argmax(np.where(shown, np.abs(error), 0)))]
+    return Finding("fail", f"behaves as if {said}", *seen.bits(int(worst)))
 
 
-def _choices(count: int) -> list[list[int]]:
-    """Each constant alone, then all together."""
-    return [[k] for k in range(count)] + ([list(range(count))] if count > 1 else [])
+def _smallest(effects: np.ndarray, error: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """The fewest constants that explain the errors about as well as all of them, and their relative changes."""
+    fits = []
+    for size in range(1, len(effects) + 1):
+        for chosen in combinations(range(len(effects)), size):
+            off = _fitted(effects[list(chosen)], error)
+            fits.append((list(chosen), off, np.abs(error - off @ effects[list(chosen)]).mean()))
+    enough = max(WORSE * min(residual for _, _, residual in fits), LINEAR * np.abs(error).mean())
+    size = next(len(chosen) for chosen, _, residual in fits if residual <= enough)
+    best = min((fit for fit in fits if len(fit[0]) == size), key=lambda fit: fit[2])
+    return best[0], best[1]
 
 
 @cache

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import short_calls
 from ..errors import TargetFailure
-from ..formats import is_finite, is_zero
+from ..formats import is_finite, is_zero, ordinals
 from ..other_answers import Differences, Given, differ, differences
 from ..points import POSITIONS
 from ..reference import reference_bits
@@ -23,6 +23,7 @@ from .base import Check, Evidence, Finding
 
 LANES = (2, 4, 8, 16, 32, 64)
 POWERS = range(7, 17)  # of two: calls of one less, as many, and one more
+ENDS = 64  # elements at the end of a long call, which a loop that is unrolled may treat by themselves
 LEAST = 1 << 12  # inputs: calls are up to so long, whatever the plan
 FEW_LENGTHS = ((1, 4), (17, 17))  # and how many inputs lie between the first ones of two calls
 THE_PLAN = "in the calls of the plan"
@@ -32,12 +33,9 @@ def run(evidence: Evidence) -> Finding:
     seen = evidence.positions
     if seen.differ(seen.first, seen.again).any():
         return Finding("not applicable", "equal calls differ: see repeatable")
-    try:
-        for each in _calls(evidence):
-            evidence.others.differences.extend(each)
-        evidence.others.differences.extend(_asked_again(evidence))
-    except TargetFailure as failure:
-        return Finding("fail", f"it answers calls of one length, not of another: {failure}")
+    for each in _calls(evidence):
+        evidence.others.differences.extend(each)
+    evidence.others.differences.extend(_asked_again(evidence))
     found = TwoAnswers.judged(evidence)
     if found is None:
         return Finding("pass", _not_tried(evidence))
@@ -114,7 +112,11 @@ def _in_short_calls(evidence: Evidence) -> Iterator[list[Differences]]:
     order, ordinary = _ordinary_first(evidence)
     x, usual, most = seen.x[order], seen.usual[order], f"at most indices of a call of {len(seen.first)}"
     with evidence.listening():
-        text = evidence.target.apply(short_calls.answered, fmt.name, x.tolist(), ordinary)
+        try:
+            text = evidence.target.apply(short_calls.answered, fmt.name, x.tolist(), ordinary)
+        except TargetFailure:
+            _which_length(evidence, x)
+            raise
     got = short_calls.unpacked(fmt.name, text)
     calls, inputs, ends = short_calls.schedule(fmt.width // 8, len(x), ordinary)
     bad = np.flatnonzero(differ(fmt, usual[inputs], got))
@@ -128,6 +130,12 @@ def _in_short_calls(evidence: Evidence) -> Iterator[list[Differences]]:
         start = (start + n) % ordinary
 
 
+def _which_length(evidence: Evidence, x: np.ndarray) -> None:
+    """Raise the failure of one short call, which says with which inputs, where one fails by itself."""
+    for n in range(1, short_calls.LENGTHS + 1):
+        evidence.lent(x[:n].copy())
+
+
 def _of_few_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
     """Where each length is compiled: one element, of every fourth input, and a vector with a remainder, of all."""
     seen = evidence.positions
@@ -138,26 +146,28 @@ def _of_few_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
 
 
 def _of_other_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
-    """Calls around powers of two, up to the size of the plan."""
+    """Calls around powers of two, up to the size of the plan; the inputs nearest to 1 and -1 are at their ends."""
     seen, longest = evidence.positions, max(evidence.plan.size + 1, LEAST + 1)
     lengths = [n for k in POWERS for n in ((1 << k) + 1, (1 << k) - 1, 1 << k) if n <= longest]
     order, ordinary = _ordinary_first(evidence)
-    cycle = order[:ordinary]
-    inputs, expected = (np.resize(array[cycle], max(lengths) + len(lengths)) for array in (seen.x, seen.usual))
     for offset, n in enumerate(lengths):
-        part = slice(offset, offset + n)
-        yield _lent(evidence, inputs[part], expected[part])
+        part = np.resize(np.roll(order[:ordinary], -offset), n)
+        part[-ENDS:] = np.roll(order[:ENDS], -offset)
+        yield _lent(evidence, seen.x[part], seen.usual[part])
 
 
 def _lent(evidence: Evidence, x: np.ndarray, usual: np.ndarray) -> list[Differences]:
     """One call with inputs where they lie."""
     with evidence.listening():
-        got, _ = evidence.target.timed(evidence.fmt.name, x)
+        got = evidence.lent(x)
     return differences(evidence.fmt, x, usual, got, ("at most indices", f"at index {{}} in a call of {len(x)}"))
 
 
 def _ordinary_first(evidence: Evidence) -> tuple[np.ndarray, int]:
-    """Indices of the inputs, and how many of the first of them have results that are not x, 0 or 1."""
+    """Indices of the inputs, and how many of the first of them have results that are not x, 0 or 1.
+
+    Those nearest to 1 and -1, by ratio, come first.
+    """
     fmt, x = evidence.fmt, evidence.positions.x
     want = reference_bits(evidence.function.name, fmt.name, x)
     magnitude = want & fmt.uint.type(fmt.sign_mask - 1)
@@ -165,7 +175,8 @@ def _ordinary_first(evidence: Evidence) -> tuple[np.ndarray, int]:
     plain &= magnitude >= fmt.uint.type(1 << (fmt.precision - 1))
     if plain.sum() < short_calls.LENGTHS:  # relu
         plain = is_finite(fmt, x) & ~is_zero(fmt, x)
-    return np.argsort(~plain, kind="stable"), int(plain.sum())
+    near = np.abs(ordinals(fmt, x & fmt.uint.type(fmt.sign_mask - 1)) - fmt.one)
+    return np.lexsort((near, ~plain)), int(plain.sum())
 
 
 def _pattern(places: np.ndarray, size: int) -> str:

@@ -1,27 +1,81 @@
-"""NaN in, NaN out, whatever its sign and payload: all of them in 16 bits."""
+"""NaN in, NaN out, whatever its sign and payload, and a quiet NaN stays quiet: all that the sweep meets, and more."""
+
+from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 
-from ..formats import is_nan
+from ..errors import Unanswered
+from ..formats import Format, get_format, is_nan, is_negative
 from ..points import both_signs, nan_magnitudes
 from .base import Check, Evidence, Finding
+
+RANDOM = 200  # payloads beside those of one bit, where not all are tried
 
 
 def run(evidence: Evidence) -> Finding:
     fmt = evidence.fmt
-    x = np.array(both_signs(fmt, set(nan_magnitudes(fmt))), dtype=fmt.uint)
-    got = evidence.probe(x)
+    for name in ("nan_lost", "nan_signals"):  # what the sweep saw: every NaN of an exhaustive plan
+        if (found := evidence.witness(name)) is not None:
+            return _failed(evidence, *found, "")
+    x, got = _answered(evidence)
+    bad = np.flatnonzero(~is_nan(fmt, got) | (is_quiet(fmt, x) & ~is_quiet(fmt, got)))
+    if len(bad):
+        return _failed(evidence, int(x[bad[0]]), int(got[bad[0]]), f"; so for {len(bad)} of {len(x)} NaNs")
+    return Finding("pass", _convention(fmt, x, got), fmt.nan, int(evidence.probe([fmt.nan])[0]), fmt.nan)
+
+
+def _answered(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
+    """Answers to many NaNs; to those of every plan where no others are there."""
+    try:
+        x = nan_bits(evidence.fmt.name)
+        return x, evidence.call(x)
+    except Unanswered:
+        x = np.array(both_signs(evidence.fmt, set(nan_magnitudes(evidence.fmt))), dtype=evidence.fmt.uint)
+        return x, evidence.probe(x)
+
+
+@cache
+def nan_bits(dtype: str) -> np.ndarray:
+    """NaNs of both signs, quiet and signalling: all of 16 bits; of more, each payload of one bit, and random ones."""
+    fmt = get_format(dtype)
     if fmt.width <= 16:
-        every = np.array(both_signs(fmt, set(range(fmt.infinity + 1, fmt.sign_mask))), dtype=fmt.uint)
-        x, got = np.append(x, every), np.append(got, evidence.call(every))
-    lost = np.flatnonzero(~is_nan(fmt, got))
-    if not len(lost):
-        return Finding("pass", "", int(x[0]), int(got[0]), fmt.nan)
-    x_bits, got_bits = int(x[lost[0]]), int(got[lost[0]])
-    detail = (
-        f"f(NaN with bits {fmt.bits_text(x_bits)}) = {evidence.text(got_bits)}; so for {len(lost)} of {len(x)} NaNs"
-    )
-    return Finding("fail", detail, x_bits, got_bits, fmt.nan)
+        magnitudes = set(range(fmt.infinity + 1, fmt.sign_mask))
+    else:
+        payload, quiet = fmt.precision - 1, 1 << (fmt.precision - 2)
+        random = np.random.default_rng(0).integers(1, 1 << payload, RANDOM).tolist()
+        payloads = {1 << k for k in range(payload)} | {quiet - 1, quiet + 1} | set(random)
+        magnitudes = {fmt.infinity | p | q for p in payloads for q in (0, quiet)} | set(nan_magnitudes(fmt))
+    return np.array(both_signs(fmt, magnitudes), dtype=fmt.uint)
+
+
+def is_quiet(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    """Whether a NaN is quiet: the first bit of its payload."""
+    return (bits & fmt.uint.type(1 << (fmt.precision - 2))) != 0
+
+
+def _failed(evidence: Evidence, x_bits: int, got_bits: int, also: str) -> Finding:
+    fmt = evidence.fmt
+    gave = f"the signalling NaN {fmt.bits_text(got_bits)}" if fmt.is_nan(got_bits) else evidence.text(got_bits)
+    return Finding("fail", f"f(NaN with bits {fmt.bits_text(x_bits)}) = {gave}{also}", x_bits, got_bits, fmt.nan)
+
+
+def _convention(fmt: Format, x: np.ndarray, got: np.ndarray) -> str:
+    """What became of sign, payload and the mark of a signalling NaN: IEEE 754 leaves the first two open."""
+    payload, negative = fmt.uint.type((1 << (fmt.precision - 2)) - 1), is_negative(fmt, got)
+    said = [
+        _kept("sign", negative, is_negative(fmt, x)),
+        _kept("payload", got & payload, x & payload),
+        _kept("signalling", ~is_quiet(fmt, got), ~is_quiet(fmt, x)),
+    ]
+    return ", ".join(said)
+
+
+def _kept(what: str, got: np.ndarray, x: np.ndarray) -> str:
+    if (got == x).all():
+        return f"{what} kept"
+    return f"{what} always the same" if (got == got[0]).all() else f"{what} kept in part"
 
 
 CHECK = Check("nan", "clamps by min and max swallow NaN (openvino#35649, openvino#35839, opencv#25147)", run)

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..other_answers import differences
 from ..points import POSITIONS
+from ._endurance import EACH, calls_at_once
+from ._endurance import THREADS as STRESSED
 from .base import Check, Evidence, Finding
 
 TIMES = 4  # equal calls, beside the long ones
@@ -25,9 +27,29 @@ def run(evidence: Evidence) -> Finding:
     for x, once, again in repeats:
         if (places := np.flatnonzero(seen.differ(once, again))).size:
             return _differs(evidence, int(places[0]), len(places), x, once, again, "an equal call")
-    if evidence.target.safe_in_threads:
-        return _threads(evidence, cycle)
-    return Finding("pass")
+    found = _threads(evidence, cycle) if evidence.target.safe_in_threads else Finding("pass")
+    return _endured(evidence) if evidence.plan.stress and found.verdict == "pass" else found
+
+
+def _endured(evidence: Evidence) -> Finding:
+    """Very many calls in a row, and from many threads."""
+    seen = evidence.endurance
+    if seen.failure is not None:
+        raise seen.failure
+    if seen.first is not None:
+        call, _, x, once, again, count = seen.first
+        said = f"f({evidence.told(x)}) = {evidence.told(once)}, but {evidence.told(again)} in call {call:,}"
+        said += f" of equal calls, at {count} places; so in {seen.different:,} of {seen.made[-1]:,} calls"
+        return evidence.two_answers(said, x, (once, again))
+    if not evidence.target.safe_in_threads:
+        return Finding("pass")
+    found = evidence.target.apply(calls_at_once, evidence.fmt.name, evidence.function.name)
+    if found["first"] is None:
+        return Finding("pass")
+    _, x, once, again, count = found["first"]
+    said = f"f({evidence.told(x)}) = {evidence.told(once)}, but {evidence.told(again)} in {STRESSED} threads at once"
+    said += f", at {count} places; so in {found['different']:,} of {STRESSED * EACH:,} calls"
+    return evidence.two_answers(said, x, (once, again))
 
 
 def _threads(evidence: Evidence, cycle: np.ndarray) -> Finding:

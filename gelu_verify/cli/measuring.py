@@ -95,7 +95,7 @@ def measured(
                 times[index] = _timing(job, min(BUDGET, TIMING / len(jobs)), sizes, others[index])
                 bar.advance(1)
     turn, stop = Lock(), Event()
-    with progress(sum(plan.size for plan in plans)) as bar:
+    with progress(sum(plan.work for plan in plans)) as bar:
 
         def advance(inputs: int) -> None:
             if stop.is_set() or interrupted.is_set():

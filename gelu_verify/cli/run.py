@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .options import SECONDS, SEED, WORKERS, Memory, Real
+from .options import LENGTH, SECONDS, SEED, WORKERS, Memory, Real
 from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Request:
     plan: str
     seed: int
     ranges: tuple[str, ...]
+    length: int | None
     device: str | None
     out: Path | None
     record: Path | None
@@ -70,6 +71,7 @@ class Request:
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or A alone; may repeat.")
+@click.option("--length", type=LENGTH, metavar="N", help="Inputs of every call of the sweep.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder; default reports/TIME.")
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Also keep the run in DIR, small enough to be committed: data/runs.")  # fmt: skip
@@ -158,7 +160,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
         found = _affordable(found, request)
-        plans = [job.plan(request.plan, request.seed, request.ranges) for job in found]
+        plans = [job.plan(request.plan, request.seed, request.ranges, request.length) for job in found]
         timed = request.throughput != "none" and not request.no_throughput
         pairs = Comparisons()
         sizes = timed and request.throughput == "full"

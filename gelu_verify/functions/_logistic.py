@@ -132,6 +132,11 @@ def through(s: Real, share: Real) -> Real:
     return effect
 
 
+def whole(s: Real) -> Real:
+    """Effect on x sigmoid(s) of a factor: all of it."""
+    return lambda x: x / (1 + np.exp(-s(x)))
+
+
 def _both_sides(label: str, negative: tuple[str, ...]) -> dict[str, str]:
     """Each x < 0 and its mirror image, which is as far off."""
     named = zip((label, f"second {label}"), negative, strict=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from . import _gauss
@@ -15,6 +17,13 @@ def density(x: np.ndarray) -> np.ndarray:
     return np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
 
 
+def normal(x: np.ndarray) -> np.ndarray:
+    """Phi(x)."""
+    return np.vectorize(math.erfc, otypes=[np.float64])(-x * math.sqrt(0.5)) / 2
+
+
+HALF = Constant("1/2", "0.5", lambda x: x * normal(x))
+HALF_OF_GRADIENT = Constant("1/2", "0.5", normal)
 SQRT_HALF = Constant("1/sqrt(2)", "0.707106781186547524400844362104849039", lambda x: x * x * density(x))
 DENSITY_AT_ZERO = Constant("1/sqrt(2 pi)", "0.398942280401432677939946059934381868", lambda x: x * density(x))
 
@@ -32,7 +41,7 @@ ENTRIES = (
             "inflection": "-1.41421356237309504880168872420969808",
             "inflection, positive": "1.41421356237309504880168872420969808",
         },
-        constants=(SQRT_HALF,),
+        constants=(HALF, SQRT_HALF),
         turning_points=(MINIMUM,),
         falls_first=True,
         lower="-0.169971207479903661693868470982433923",
@@ -53,7 +62,7 @@ ENTRIES = (
             "maximum": "1.41421356237309504880168872420969808",
             "crosses 1": "0.751791524693564457457904946779524040",
         },
-        constants=(SQRT_HALF.in_derivative(), DENSITY_AT_ZERO),
+        constants=(HALF_OF_GRADIENT, SQRT_HALF.in_derivative(), DENSITY_AT_ZERO),
         turning_points=("-1.41421356237309504880168872420969808", "1.41421356237309504880168872420969808"),
         falls_first=True,
         lower="-0.128904145185154786340744442261973312",

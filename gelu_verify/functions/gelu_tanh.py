@@ -38,6 +38,7 @@ ENTRIES = _logistic.variant(
     farthest=("-2.69894138637727030047803986577153095", "-1.36449771736416050432108732311249184"),
     gradient_farthest=("-2.01865575977183668322192133523830333", "-3.25987675768594631789129886330688263"),
     constants=(
+        Constant("1/2", "0.5", _logistic.whole(s)),
         Constant("sqrt(2/pi)", "0.797884560802865355879892119868763737", _logistic.through(s, s)),
         Constant("0.044715", "0.044715", _logistic.through(s, cubic)),
     ),

@@ -193,13 +193,13 @@ class Lane:
         lane = Lane(Channel(socket.socket(fileno=files[0])), self._hosted)
         threading.Thread(target=lane.served, daemon=True).start()
 
-    def do_room(self, files: list[int], capacity: int) -> int:
+    def do_room(self, files: list[int], capacity: int) -> tuple[int, int]:
         self._calls.clear()
         if self._room is not None:
             self._room.close()
         self._room = GuardedRoom(files[0], capacity)
         os.close(files[0])  # the mapping stays, and nothing else reaches the inputs
-        return self._room.base
+        return self._room.base, self._room.guard
 
     def do_apply(self, files: list[int], key: str, index: int, function: str, arguments: list, options: dict) -> Any:
         module, _, name = function.partition(":")

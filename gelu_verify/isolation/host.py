@@ -19,7 +19,7 @@ from ..formats import Format
 from ..targets.kinds import BUILDS
 from .channel import Channel
 from .limits import LOADING, Limits, Patience
-from .memory import Place, SharedRoom
+from .memory import Layout, Place, SharedRoom
 from .process import POLL, Child, Died
 
 
@@ -68,6 +68,7 @@ class Lane:
     child: Child
     channel: Channel
     room: SharedRoom | None = None
+    layout: Layout | None = None
     places: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def __del__(self) -> None:
@@ -76,7 +77,7 @@ class Lane:
         self.channel.close()
 
     def placed(self, fmt: Format, n: int, at_start: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Memory of n inputs and of their outputs, bits; the room grows when they do not fit."""
+        """Memory of n inputs and of their outputs, bits, for the next call; the room grows when they do not fit."""
         found = self.places.get((fmt.name, n, at_start))
         if found is None:
             room, itemsize = self.room, fmt.width // 8
@@ -88,13 +89,19 @@ class Lane:
         return found
 
     def _grown(self, nbytes: int) -> SharedRoom:
-        self.room = SharedRoom(nbytes)
+        room = SharedRoom(nbytes)
+        reply = self.child.ask(self.channel, "room", LOADING, (room.file,), capacity=room.capacity)
+        room.close_file()
+        if "failure" in reply:
+            raise Died(self.child.exhausted(reply["failure"]), True)
+        self.room = room
         self.places.clear()
-        capacity = self.room.capacity
-        base = self.child.ask(self.channel, "room", LOADING, (self.room.file,), capacity=capacity)["answer"]
-        self.child.rooms.append((base, capacity))
-        self.room.close_file()
-        return self.room
+        if self.layout is not None:
+            self.child.layouts.remove(self.layout)
+        base, guard = reply["answer"]
+        self.layout = Layout(base, guard, room.capacity)
+        self.child.layouts.append(self.layout)
+        return room
 
     def ask(self, name: str, seconds: float, **arguments: Any) -> dict[str, Any]:
         """The reply to one question; raises Died."""
@@ -190,6 +197,11 @@ class Host:
             if self._child is child:
                 self._child = None
             child.close()
+
+    def restart(self) -> None:
+        """End the child while nobody has it called: the next question goes to a fresh one."""
+        if self._child is not None:
+            self.discard(self._child)
 
     def close(self) -> None:
         """End the child; who still waits for an answer is told so, and who waits for it to load too: no lock."""

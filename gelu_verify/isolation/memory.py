@@ -9,13 +9,14 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 PAGE = mmap.PAGESIZE
-GUARD = 1 << 20  # wide, because a wrong stride jumps over one page; addresses cost nothing
+GUARDS = 1 << 36, 1 << 30, 1 << 20  # the widest for which there are addresses: x[(unsigned)-1] is 2^35 bytes away
 MARGIN = 64  # bytes of the slack beside an output that must stay as they are
 _NONE, _READ, _WRITE = 0, mmap.PROT_READ, mmap.PROT_WRITE
 _FIXED, _NORESERVE = 0x10, 0x4000
@@ -80,14 +81,14 @@ class GuardedRoom:
 
     def __init__(self, file: int, capacity: int) -> None:
         self.capacity = capacity
-        self.base = _map(None, 3 * GUARD + 2 * capacity, _NONE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE, -1)
-        self._x, self._y = self.base + GUARD, self.base + 2 * GUARD + capacity
+        self.base, self.guard = _reserved(capacity)
+        self._x, self._y = self.base + self.guard, self.base + 2 * self.guard + capacity
         _map(self._x, capacity, _READ, mmap.MAP_SHARED | _FIXED, file)
         _map(self._y, capacity, _READ | _WRITE, mmap.MAP_SHARED | _FIXED, file, capacity)
 
     def close(self) -> None:
         """Give the addresses back; nobody may hold an array of it any more."""
-        _libc.munmap(self.base, 3 * GUARD + 2 * self.capacity)
+        _libc.munmap(self.base, 3 * self.guard + 2 * self.capacity)
 
     def inputs(self, place: Place, uint: np.dtype) -> np.ndarray:
         """Flagged writable, because torch copies what is not: who writes meets the page."""
@@ -101,16 +102,43 @@ class GuardedRoom:
         return _array(self._y, self.capacity, np.dtype(np.uint8))
 
 
-def region(base: int, capacity: int, address: int) -> str | None:
-    """What of a GuardedRoom lies at an address: "input", "output", or which side of which; None when none of it."""
-    edges = np.cumsum([base, GUARD, capacity, GUARD, capacity, GUARD])
-    names = ("before its input", "input", None, "output", "beyond the end of its output")
-    index = int(np.searchsorted(edges, address, side="right")) - 1
-    if not 0 <= index < len(names):
-        return None
-    if index == 2:
-        return "beyond the end of its input" if address < edges[2] + GUARD // 2 else "before its output"
-    return names[index]
+@dataclass
+class Layout:
+    """Where a GuardedRoom lies, as the parent knows it, and what it was asked to call there last."""
+
+    base: int
+    guard: int
+    capacity: int
+    place: Place | None = None
+
+    def region(self, address: int) -> str | None:
+        """What lies at an address: "input", "output", or which side of which; None where it is elsewhere.
+
+        Between the two arrays it is the side of the nearer one: a call has one of them flush with its guard.
+        """
+        x, y = self.base + self.guard, self.base + 2 * self.guard + self.capacity
+        if self.place is None or not self.base <= address < y + self.capacity + self.guard:
+            return None
+        start, size = self.place.offset, self.place.n * self.place.itemsize
+        to_input, to_output = address - (x + start), address - (y + start)
+        if 0 <= to_input < size:
+            return "input"
+        if 0 <= to_output < size:
+            return "output"
+        if to_input < 0:
+            return "before its input"
+        if to_output >= size:
+            return "beyond the end of its output"
+        return "beyond the end of its input" if to_input - size <= -to_output else "before its output"
+
+
+def _reserved(capacity: int) -> tuple[int, int]:
+    """Address and guard of a stretch without access for three guards and twice the capacity."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE
+    for guard in GUARDS[:-1]:
+        with suppress(OSError):  # fewer bits of address, or a limit of address space (ulimit -v)
+            return _map(None, 3 * guard + 2 * capacity, _NONE, flags, -1), guard
+    return _map(None, 3 * GUARDS[-1] + 2 * capacity, _NONE, flags, -1), GUARDS[-1]
 
 
 def map_page(file: int) -> int:

@@ -20,11 +20,12 @@ from typing import Any
 
 from .channel import Channel, Closed, text_of
 from .limits import DATA_SLACK
-from .memory import PAGE
+from .memory import PAGE, Layout
 from .printed import SIZE
 
 _DRIVERS = ("libcuda.so", "libamdhip64.so")  # of devices, as /proc names what is mapped
 POLL = 0.02  # seconds between two looks at the memory of a child that is at work
+FILES = 512  # open at once: more than any family here has
 ENDING = 10  # seconds for a keeper to end what it keeps
 _F_ADD_SEALS, _F_SEAL_GROW = 1033, 4
 _KINDS = {
@@ -109,7 +110,7 @@ class Child:
         self._death: Death | None = None
         self.channels: set[Channel] = {self.control}
         self.served: set[Any] = set()  # the targets that it called
-        self.rooms: list[tuple[int, int]] = []  # address there and capacity of what it shares
+        self.layouts: list[Layout] = []  # of what it shares
 
     @property
     def pid(self) -> int:
@@ -204,6 +205,13 @@ class Child:
         text = os.pread(self._said, 4096, max(0, end - 4096)) if end else b""
         lines = text.decode(errors="replace").strip().splitlines()
         return f": {lines[-1][:200]}" if lines else ""
+
+    def exhausted(self, said: str) -> Death:
+        """Why it, still alive, can share no more memory with us."""
+        files = len(os.listdir(f"/proc/{self.pid}/fd"))
+        if files >= FILES:
+            return Death("files", f"left {files} files open, and no more can be opened")
+        return Death("memory", f"left no memory to share: {said}")
 
     def kill(self) -> None:
         """End it and everything that it started."""

@@ -18,12 +18,12 @@ from ..other_answers import differences, report, unpacked
 from ..targets.base import Answer, Target
 from .channel import text_of
 from .host import Case, Host
-from .memory import region
+from .memory import Place
 from .process import Child, Death, Died
 
-SMALL = 1024  # inputs: a call with fewer is made at both ends of the room, because that costs little
+SMALL = 1024  # inputs: a call with fewer is made at both ends of the memory and twice, because that costs little
 PROBE = 257  # inputs of the call before the first large one, as many as a check's: some frameworks compile per shape
-AGAIN = 64  # of so many calls, one is made twice
+AGAIN = 64  # of so many larger calls, one is
 
 
 @lru_cache(maxsize=1024)
@@ -56,8 +56,9 @@ class IsolatedTarget(Target):
         return result
 
     def evaluate(self, dtype: str, x_bits: np.ndarray) -> np.ndarray:
-        """As of every target; the inputs cannot be changed there."""
-        return self.timed(dtype, x_bits)[0].copy()
+        """As of every target; the inputs cannot be changed there. Looked at closely: at both ends of memory, twice."""
+        fmt, case = get_format(dtype), self.host.case(self.key, self.index, dtype)
+        return self._guarded(fmt, case, x_bits, closely=True)[0].copy()
 
     def room(self, dtype: str, n: int) -> np.ndarray:
         return self.host.lane().placed(get_format(dtype), n)[0]
@@ -65,6 +66,11 @@ class IsolatedTarget(Target):
     def noted(self, dtype: str) -> TargetFailure | None:
         notes = self.host.case(self.key, self.index, dtype).notes
         return notes.pop(min(notes)) if notes else None
+
+    def fresh(self) -> bool:
+        with self.alone():
+            self.host.restart()
+        return True
 
     def alone(self) -> AbstractContextManager:
         return self.host.turns.alone()
@@ -94,10 +100,13 @@ class IsolatedTarget(Target):
             return got, seconds
         return self._guarded(fmt, case, x_bits)
 
-    def _guarded(self, fmt: Format, case: Case, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
+    def _guarded(self, fmt: Format, case: Case, x_bits: np.ndarray, closely: bool = False) -> tuple[np.ndarray, float]:
         """One call; every failure says with which inputs."""
+        case.calls += 1
+        closely |= len(x_bits) <= SMALL or case.calls % AGAIN == 2
+        x_bits = x_bits.copy() if closely else x_bits  # those of a large call may lie where the next one is placed
         try:
-            return self._survived(case, lambda: self._called(fmt, case, x_bits), x_bits)
+            return self._survived(case, lambda: self._called(fmt, case, x_bits, closely), x_bits)
         except TargetFailure as failure:
             failure.inputs = x_bits.copy()
             raise
@@ -130,11 +139,9 @@ class IsolatedTarget(Target):
     def _turn(self) -> AbstractContextManager:
         return self.host.turns.shared() if self.safe_in_threads else self.host.turns.alone()
 
-    def _called(self, fmt: Format, case: Case, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
-        case.calls += 1
-        if len(x_bits) > SMALL:
-            return self._placed(fmt, case, x_bits, at_start=False, twice=case.calls % AGAIN == 2)
-        x_bits = x_bits.copy()  # the room's own inputs would be written over
+    def _called(self, fmt: Format, case: Case, x_bits: np.ndarray, closely: bool) -> tuple[np.ndarray, float]:
+        if not closely:
+            return self._placed(fmt, case, x_bits, at_start=False, twice=False)
         before = self._placed(fmt, case, x_bits, at_start=True, twice=False)[0].copy()
         got, seconds = self._placed(fmt, case, x_bits, at_start=False, twice=True)
         where = f"at index {{}} in a call of {len(x_bits)}, arrays at the {{}} of a page"
@@ -146,6 +153,9 @@ class IsolatedTarget(Target):
     ) -> tuple[np.ndarray, float]:
         lane, n = self.host.lane(), len(x_bits)
         inputs, outputs = lane.placed(fmt, n, at_start)
+        assert lane.room is not None
+        assert lane.layout is not None
+        lane.layout.place = Place(n, fmt.width // 8, lane.room.capacity, at_start)
         if inputs is not x_bits:
             inputs[:] = x_bits
         lane.child.served.add((self.key, self.index))
@@ -178,7 +188,8 @@ class IsolatedTarget(Target):
 
     def _accused(self, death: Death, child: Child, also: str = "") -> TargetFailure:
         """The death as a failure of this target: an address in what we share says more than the signal."""
-        places = () if death.address is None else (region(*room, death.address) for room in child.rooms)
+        address = death.address
+        places = () if address is None else (layout.region(address) for layout in child.layouts)
         where = next(filter(None, places), None)
         if where == "input":
             return TargetFailure(f"{self.name} wrote to its input{also}", "changed input")

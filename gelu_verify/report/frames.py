@@ -148,7 +148,7 @@ _SUMMARY = [
     "correctly_rounded", "faithful", "max_rank", "nonfinite", "nonfinite_x_bits", "nonfinite_x", "variant",
     "approximates", "approximation_max_ulp", "approximation_max_abs", "approximation_x_bits", "approximation_x",
     "form", "note", "version", "plan", "seed", "ranges", "failure", "failure_kind",
-    "failure_range", "recorded", "stale", "repeat",
+    "failure_range", "failure_length", "recorded", "stale", "repeat",
 ]  # fmt: skip
 
 
@@ -170,6 +170,7 @@ def _summary_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
         "ranges": " ".join(result.get("ranges") or ()),
         "failure_kind": result.get("failure_kind"),  # runs of before have none
         "failure_range": result.get("failure_range"),
+        "failure_length": as_int(result.get("failure_length")),
         "recorded": result.get("recorded", ""),
         "stale": result.get("stale", ""),
         "max_rank": as_int(result["max_rank"]),

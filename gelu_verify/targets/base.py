@@ -162,6 +162,10 @@ class Target(ABC):
         """What a target measures by a clock of its own, as `throughput.measure` has it; empty for most."""
         return {}
 
+    def fresh(self) -> bool:
+        """Whether the next call is the first in a process of its own: one is started, where the target has one."""
+        return False
+
     def alone(self) -> AbstractContextManager:
         """While nobody else has it called where it lives."""
         return nullcontext()

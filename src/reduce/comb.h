@@ -35,7 +35,7 @@ GV_CLONES static int gv_is_changed(int64_t first, const uint32_t *x, size_t n) {
     return changed != 0;
 }
 
-enum { GV_SAME, GV_HALF, GV_CONSTANT, GV_NAN }; /* x, x/2 (exact), the constant, any NaN */
+enum { GV_SAME, GV_HALF, GV_CONSTANT, GV_NAN }; /* x, x/2 (exact), the constant, any NaN that is quiet where x is */
 
 /* differences, as one word: of x from the inputs that were handed out, of got from what is settled beforehand */
 typedef struct { uint32_t x, got; } gv_difference;
@@ -54,7 +54,7 @@ GV_INLINE gv_difference gv_compare_kind(const gv_span *span, int64_t kind, int s
         for (size_t i = 0; i < size; i++) {
             uint32_t bits = pattern[i] + step, answer = answers[i];
             if (!sealed) changed |= bits ^ part[i];
-            if (kind == GV_NAN) other |= (answer & 0x7fffffffu) <= 0x7f800000u ? 1u : 0u;
+            if (kind == GV_NAN) other |= ((answer & 0x7fffffffu) <= 0x7f800000u ? 1u : 0u) | (bits & ~answer & 0x400000u);
             else other |= answer ^ (kind == GV_SAME ? bits : kind == GV_HALF ? bits - 0x800000u : constant);
         }
     }

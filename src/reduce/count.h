@@ -23,6 +23,12 @@ GV_INLINE void gv_count_rise(const gv_rules *rules, gv_row *row, gv_facts *facts
     gv_note_nearest(&facts->rises, p.x, gv_bits_at(p.got, width), previous.x, gv_bits_at(previous.got, width));
 }
 
+/* whether the bits of a magnitude are those of a NaN that does not signal */
+GV_INLINE int gv_is_quiet(const gv_rules *rules, uint64_t magnitude) {
+    uint64_t first_of_payload = UINT64_C(1) << (rules->fmt.precision - 2);
+    return magnitude > (uint64_t)rules->last && (magnitude & first_of_payload);
+}
+
 /* what the flags of buckets and the facts ask: signs, zeros, infinities, NaNs */
 GV_INLINE void gv_count_flags(const gv_rules *rules, gv_row *row, gv_facts *facts, const gv_answer *a, gv_point p,
                               int width) {
@@ -33,6 +39,9 @@ GV_INLINE void gv_count_flags(const gv_rules *rules, gv_row *row, gv_facts *fact
         gv_note_flag(row, GV_NONFINITE, x);
         gv_note_nearest(&facts->nonfinite, p.x, a->got, 0, 0);
     }
+    if (x > infinity && !got_nan) gv_note_nearest(&facts->nan_lost, p.x, a->got, 0, 0);
+    if (gv_is_quiet(rules, x) && got_nan && !gv_is_quiet(rules, got))
+        gv_note_nearest(&facts->nan_signals, p.x, a->got, 0, 0);
     if (opposite && got && !got_nan && !want_nan) {
         gv_note_flag(row, GV_WRONG_SIGN, x);
         gv_note_nearest(&facts->wrong_sign, p.x, a->got, 0, 0);

@@ -55,7 +55,7 @@ typedef struct { int64_t met, ordinal; double value; } gv_farthest;
 typedef struct {
     uint64_t max_rank;
     gv_extreme lowest, highest;
-    gv_nearest nonfinite, wrong_sign, zero_from, rises, beyond_x;
+    gv_nearest nonfinite, wrong_sign, zero_from, rises, beyond_x, nan_lost, nan_signals;
     gv_farthest approximation_ulp, approximation_abs;
 } gv_facts;
 

@@ -1,0 +1,84 @@
+"""Answers of the sweep that the same call does not give again: faults of a moment, and not of what a check asks."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..formats import is_nan
+from .base import Evidence, Finding
+
+FACTS = ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_lost", "nan_signals")
+FOUND_BY = (
+    "finite",
+    "lane",
+    "monotone",
+    "nan",
+    "outlier",
+    "range",
+    "sign",
+    "tail_zero",
+)  # checks that look at the sweep
+
+
+def without_unrepeated(evidence: Evidence, findings: Mapping[str, Finding]) -> dict[str, Finding]:
+    """The findings, where what was not repeated counts for `repeatable` alone."""
+    asked = {name: {(f.x_bits, f.got_bits)} for name in FOUND_BY if (f := findings[name]).verdict == "fail"}
+    if "monotone" in asked and (key := evidence.table.facts.rises) is not None:
+        asked["monotone"].add((evidence.fmt.from_ordinal(key[3]), key[4]))  # the neighbour below
+    worst = evidence.table.worst()
+    columns, sweep = evidence.table.columns, _seen(evidence)
+    pairs = {pair for pair in sweep if any(pair in some for some in asked.values())}
+    if worst is not None:
+        pairs.add((int(columns["max_error_x"][worst]), int(columns["max_error_got"][worst])))
+    again = {} if evidence.target.judged_there else _unrepeated(evidence, sorted(pairs))
+    if not again:
+        return dict(findings)
+    told = dict(findings)
+    for name, some in asked.items():
+        if not some.isdisjoint(again):
+            told[name] = Finding("not applicable", f"{findings[name].detail}; not when it was called again")
+    if told["repeatable"].verdict != "fail":
+        (x, once), now = next(iter(again.items()))
+        said = f"f({evidence.told(x)}) = {evidence.told(once)} in the sweep, "
+        said += f"but {evidence.told(now)} when the same call is made again"
+        told["repeatable"] = evidence.two_answers(said, x, (once, now))
+    return told
+
+
+def _seen(evidence: Evidence) -> set[tuple[int, int]]:
+    """(x, got) bits that the table of the sweep has."""
+    columns, rises = evidence.table.columns, evidence.table.facts.rises
+    seen = set(zip(columns["max_error_x"].tolist(), columns["max_error_got"].tolist(), strict=True))
+    seen |= {pair for name in FACTS if (pair := evidence.witness(name)) is not None}
+    return seen | ({(evidence.fmt.from_ordinal(rises[3]), rises[4])} if rises else set())
+
+
+def _unrepeated(evidence: Evidence, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Those pairs whose x has another answer now, in any call: with the answer that the same call gives now."""
+    if not pairs:
+        return {}
+    x, once = (np.array(side, dtype=evidence.fmt.uint) for side in zip(*pairs, strict=True))
+    found: dict[tuple[int, int], int] = {}
+    for at in np.flatnonzero(_differ(evidence, evidence.call(x), once)):
+        now = _same_call(evidence, int(x[at]))
+        if len(now) and _differ(evidence, now, np.full_like(now, once[at])).all():
+            found[int(x[at]), int(once[at])] = int(now[0])
+    return found
+
+
+def _same_call(evidence: Evidence, x_bits: int) -> np.ndarray:
+    """Answers to x in the call of the sweep that had it, made again."""
+    chunks, ordinal = evidence.plan.chunks, evidence.fmt.ordinal(x_bits)
+    place = bisect_right(range(len(chunks)), ordinal, key=lambda index: chunks[index].first) - 1
+    if place < 0:
+        return np.array([], evidence.fmt.uint)
+    chunk = chunks[place]
+    x = chunk.x_bits()[chunk.order()]
+    return evidence.target.evaluate(evidence.fmt.name, x)[x == x_bits]
+
+
+def _differ(evidence: Evidence, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return (one != other) & ~(is_nan(evidence.fmt, one) & is_nan(evidence.fmt, other))
