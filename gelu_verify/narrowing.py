@@ -182,7 +182,8 @@ class _Search:
 def _inputs(fmt: Format, x: np.ndarray) -> str:
     """How many, from which to which."""
     ends = [int(x[0]), int(x[-1])]
-    first, last = (f"{fmt.bits_text(b)} ({text})" for b, text in zip(ends, texts_apart(fmt, *ends), strict=True))
+    said = zip(ends, texts_apart(fmt, *ends), strict=True)
+    first, last = (f"{fmt.bits_text(bits)} ({value})" for bits, value in said)
     return f"{len(x):,} inputs from {first} to {last}" if len(x) > 1 else f"x = {first}"
 
 
@@ -192,8 +193,4 @@ def _list(lengths: list[int]) -> str:
 
 
 def _at(fmt: Format, bits: int) -> str:
-    return f"at x = {_text(fmt, bits)}"
-
-
-def _text(fmt: Format, bits: int) -> str:
-    return f"{fmt.bits_text(int(bits))} ({value_text(fmt, int(bits))})"
+    return f"at x = {fmt.bits_text(int(bits))} ({value_text(fmt, int(bits))})"

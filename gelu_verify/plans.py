@@ -36,10 +36,10 @@ TEETH = 8  # inputs of a comb come from that many places in turn
 SIZES = {16: 1 << 16, 32: 1 << 18, 64: 1 << 16}  # inputs of a strata plan, by width
 CHUNKS = {8: 1 << 15, 16: 1 << 15, 32: 1 << 16, 64: 1 << 15}  # inputs of one of its chunks
 QUICK = 1 << 14
-MOST = 1 << 33  # inputs of ranges: twice all of float32
-RATE = 20e6  # inputs that are judged in a second, about: to say how long too many would take
 EQUAL_CALLS = 500_000  # of plan stress
 LONGEST, MOST_CALLS = 1 << 26, 1 << 20  # inputs of a call, and calls, where users say how long these are
+MOST = 1 << 33  # inputs of ranges: twice all of float32
+RATE = 20e6  # inputs that are judged in a second, about: to say how long too many would take
 WINDOWS = {16: 16, 32: 128, 64: 32}  # neighbours on each side of a landmark
 
 
