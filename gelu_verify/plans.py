@@ -173,8 +173,7 @@ def make_plan(
     fmt = get_format(dtype)
     seed = whole("seed", seed, 0, LARGEST_SEED)
     spans = _spans(fmt, ranges) if ranges else None
-    if length is not None and not 1 <= length <= LONGEST:
-        raise UsageError(f"length {length!r} cannot be used (accepted: 1 to {LONGEST})")
+    length = None if length is None else whole("length", length, 1, LONGEST)
     return _made(name, function, dtype, seed, spans, length)
 
 

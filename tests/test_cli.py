@@ -63,6 +63,7 @@ def call(*args):
 
 def results(*args):
     done = call("run", *args, *QUICK, "--json")
+    assert done.stdout, done.stderr
     return json.loads(done.stdout), done
 
 

@@ -26,6 +26,7 @@ NOT_REAL = ["nan", "-nan", "inf", "-Infinity", "", " 1", "1\n", "1_0", "0x1p0", 
 RUN = ("run", "kernels.gelu_erf", "--dtype", "float16")
 OPTIONS = {
     (*RUN, "--workers"): [*NOT_WHOLE, "0", "-1", "1025"],
+    (*RUN, "--length"): ["0", "1.5", "nan", "1_0", str((1 << 26) + 1)],
     (*RUN, "--seed"): [*NOT_WHOLE, "-1", str(1 << 63)],
     (*RUN, "--max-ulp"): [*NOT_REAL, "-1", "-1e-300"],
     (*RUN, "--time-limit"): [*NOT_REAL, "0", "-1", "1e-400", "1e7"],
@@ -93,6 +94,7 @@ BAD_CALLS = {
     "digits of an answer": lambda value: answer("gelu", "float32", 0, value),
     "bits": lambda value: get_format("float16").check_bits(value),
     "bits of a range": lambda value: make_plan("quick", "gelu", "float16", 0, [(value, value)]),
+    "length": lambda value: make_plan("quick", "gelu", "float16", 0, None, value),
     "seconds": lambda value: Limits(value),
     "nbytes": lambda value: Limits(nbytes=value),
 }

@@ -69,4 +69,5 @@ def _name(param: click.Parameter | None) -> str:
 
 WORKERS = Whole(1, MOST_WORKERS)
 SEED = Whole(0, LARGEST_SEED)
+LENGTH = Whole(1, 1 << 26)  # `plans.LONGEST`
 SECONDS = Real(0.0, LONGEST_S, above=True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .options import SECONDS, SEED, WORKERS, Memory, Real
+from .options import LENGTH, SECONDS, SEED, WORKERS, Memory, Real
 from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Request:
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or A alone; may repeat.")
-@click.option("--length", type=click.IntRange(1), metavar="N", help="Inputs of every call of the sweep.")
+@click.option("--length", type=LENGTH, metavar="N", help="Inputs of every call of the sweep.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder; default reports/TIME.")
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Also keep the run in DIR, small enough to be committed: data/runs.")  # fmt: skip
