@@ -8,6 +8,7 @@ each of ours works through its own part of the array, call after call; torch sha
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -180,7 +181,7 @@ def sizes(text: str) -> Iterator[int]:
         first, dots, last = part.partition("..")
         low, high = _size(first), _size(last if dots else first)
         if low > high:
-            raise UsageError(f"--sizes {part!r}: {first} is more than {last}")
+            raise UsageError(f"--sizes {part!r}: {first} is more than {last} (accepted: the smaller one first)")
         while low < high:
             yield low
             low *= 4
@@ -188,11 +189,8 @@ def sizes(text: str) -> Iterator[int]:
 
 
 def _size(text: str) -> int:
-    base, _, exponent = text.strip().partition("^")
-    try:
-        found = int(base) ** min(int(exponent or 1), 64)
-    except ValueError:
-        found = 0
+    match = re.fullmatch(r"([0-9]{1,10})(?:\^([0-9]{1,2}))?", text.strip(" "))
+    found = int(match[1]) ** int(match[2] or 1) if match else 0
     if not 1 <= found <= 1 << 30:
         raise UsageError(f"--sizes {text!r} is no size (accepted: 1 to 2^30, such as 1000, 2^18, 2^14..2^24)")
     return found

@@ -15,6 +15,7 @@ from typing import Any
 
 from .environment import in_default_environment
 from .errors import MissingMeasurement, ResultsError, UsageError
+from .folders import replace_file
 from .formats import DTYPES, get_format
 from .functions import FUNCTIONS
 from .regions import INTERVALS, REGIONS
@@ -306,10 +307,8 @@ def budgets_text(budgets: Budgets, command: str) -> str:
 @in_default_environment
 def write_budgets(path: Path, budgets: Budgets, command: str) -> None:
     """Replace the file at once, never half written; ResultsError when that is not possible."""
-    partial = path.with_name(path.name + ".partial")
     try:
-        partial.write_text(budgets_text(budgets, command), encoding="utf-8")
-        partial.replace(path)
+        replace_file(path, budgets_text(budgets, command).encode())
     except OSError as error:
         raise ResultsError(f"cannot write {path}: {error.strerror}") from error
 

@@ -6,7 +6,10 @@ from typing import Any
 
 
 class GeluVerifyError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base of every error that this package raises on purpose; its message is one line that a terminal can show."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class UsageError(GeluVerifyError, ValueError):
@@ -52,6 +55,30 @@ class MissingMeasurement(GeluVerifyError):
 
 class RemoteError(GeluVerifyError):
     """A server that was asked cannot be reached, or fails."""
+
+
+LONGEST = 10_000  # characters of a message that are looked at
+
+
+def message_of(error: BaseException) -> str:
+    """The message of an exception that somebody else's code raised: asking for it may raise as well."""
+    try:
+        return str.__getitem__(str(error), slice(LONGEST))
+    except BaseException as second:  # noqa: BLE001 - whatever it raises, the first one is what matters
+        return f"(no message: its __str__ raises {type(second).__name__})"
+
+
+def printable(text: str) -> str:
+    """`text` with everything escaped that a terminal obeys or a file cannot hold.
+
+    That is control characters, line breaks, marks that turn the direction of writing, lone surrogates.
+    """
+    if text.isprintable():
+        return text
+    from unicodedata import category
+
+    kept = (category(each)[0] != "C" and each not in "\u2028\u2029" for each in text)
+    return "".join(each if keep else ascii(each)[1:-1] for each, keep in zip(text, kept, strict=True))
 
 
 def one_of(kind: str, name: str, accepted: list[str]) -> UsageError:

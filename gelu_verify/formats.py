@@ -11,6 +11,7 @@ both zeros have rank 0.
 from __future__ import annotations
 
 import math
+import operator
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -77,9 +78,13 @@ class Format:
 
     def check_bits(self, bits: int) -> int:
         """`bits` as an int, or UsageError when it is not a pattern of this format."""
+        try:
+            bits = operator.index(bits)
+        except TypeError:
+            raise UsageError(f"bits {bits!r} are not an integer") from None
         if not 0 <= bits < 1 << self.width:
-            raise UsageError(f"bits {bits:#x} are too wide for {self.name} ({self.width} bits)")
-        return int(bits)
+            raise UsageError(f"bits {_shortened(f'{bits:#x}')} are too wide for {self.name} ({self.width} bits)")
+        return bits
 
     def is_negative(self, bits: int) -> bool:
         return bool(bits & self.sign_mask)
@@ -191,7 +196,7 @@ class Format:
 
         Decimals and hex floats are rounded to the format, once. UsageError when it is no number.
         """
-        word = text.strip().lower().replace("_", "")
+        word = re.sub(r"(?<=[0-9a-fA-F])_(?=[0-9a-fA-F])", "", text.strip(" ")).lower() if text.isascii() else ""
         if re.fullmatch(r"0x[0-9a-f]+", word):
             return self.check_bits(int(word, 16))
         sign, body = ("-", word[1:]) if word.startswith("-") else ("", word.removeprefix("+"))
@@ -203,14 +208,22 @@ class Format:
         return self.round(_parse_magnitude(body, text)) | flip
 
 
+MOST_DIGITS = 4000  # of a decimal: the longest float64 has 767
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
 def _parse_magnitude(body: str, text: str) -> Dyadic | Fraction:
     match = re.fullmatch(r"0x([0-9a-f]*)\.?([0-9a-f]*)p([+-]?\d{1,9})", body)
     if match and (match[1] or match[2]):
         return int(match[1] + match[2], 16), int(match[3]) - 4 * len(match[2])
     match = re.fullmatch(r"(\d*)\.?(\d*)(?:e([+-]?\d{1,9}))?", body)
-    if not match or not (match[1] or match[2]):
+    if not match or not (match[1] or match[2]) or len(match[1] + match[2]) > MOST_DIGITS:
         raise UsageError(
-            f"{text!r} is no number (accepted: decimal, hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)"
+            f"{_shortened(repr(text))} is no number (accepted: decimal of up to {MOST_DIGITS} digits, "
+            "hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)"
         )
     digits, exponent = int(match[1] + match[2]), int(match[3] or 0) - len(match[2])
     if digits == 0:
@@ -313,9 +326,49 @@ def to_float64(fmt: Format, bits: np.ndarray) -> np.ndarray:
         return values(fmt, bits).astype(np.float64)
 
 
+def value_text(fmt: Format, bits: int, digits: int = 6) -> str:
+    """A value for a reader, to so many significant digits."""
+    sign = "-" if fmt.is_negative(bits) else ""
+    if fmt.is_nan(bits):
+        return "NaN"
+    if not fmt.is_finite(bits):
+        return f"{sign}inf"
+    return f"{float(fmt.fraction(bits)):.{digits}g}" if fmt.magnitude(bits) else f"{sign}0"
+
+
+def texts_apart(fmt: Format, *bits: int, digits: int = 6) -> list[str]:
+    """Values that are told beside each other, to as many digits as it takes that different ones read differently."""
+    texts = [value_text(fmt, each, digits) for each in bits]
+    different = len({"NaN" if fmt.is_nan(each) else each for each in bits})
+    return texts if len(set(texts)) == different or digits >= 17 else texts_apart(fmt, *bits, digits=digits + 1)
+
+
 def values(fmt: Format, bits: np.ndarray) -> np.ndarray:
     """The same bytes seen as floats (NumPy or ml_dtypes dtype): for the edges only."""
     return bits.view(numpy_dtype(fmt.name))
+
+
+def converted(source: Format, bits: np.ndarray, to: Format) -> np.ndarray:
+    """Bits of `source` rounded once to the format `to`, to nearest even: integer arithmetic, whatever the environment.
+
+    NaN becomes the format's NaN with the same sign. Both formats have infinities.
+    """
+    magnitude = _magnitudes(source, bits).astype(np.int64)
+    field = magnitude >> (source.precision - 1)
+    hidden = np.where(field > 0, 1 << (source.precision - 1), 0)
+    m = magnitude - (field << (source.precision - 1)) + hidden  # the value is m * 2**e
+    e = np.maximum(field, 1) - 1 + source.min_exponent
+    length = np.frexp(m.astype(np.float64))[1].astype(np.int64)  # of m in bits: m < 2**53 is exact
+    unit = np.maximum(length + e - to.precision, to.min_exponent)
+    shift = np.minimum(unit - e, 62)
+    right, left = np.maximum(shift, 0), np.maximum(-shift, 0)
+    n = (m << left) >> right
+    rest, half = (m << left) - (n << right), (np.int64(1) << right) >> 1
+    n += (right > 0) & ((rest > half) | ((rest == half) & (n & 1 == 1)))
+    found = np.where(n < 1 << (to.precision - 1), n, ((unit - to.min_exponent) << (to.precision - 1)) + n)
+    found = np.where((found > to.max_finite) | ~is_finite(source, bits), to.infinity, found)
+    found = np.where(is_nan(source, bits), to.nan, found).astype(to.uint)
+    return np.where(is_negative(source, bits), found | to.uint.type(to.sign_mask), found)
 
 
 def numpy_dtype(dtype: str) -> np.dtype:

@@ -256,6 +256,7 @@ def _spans(fmt: Format, bucket: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # ---- recorded runs -------------------------------------------------------------------------------
 
 
+@in_default_environment
 def rounded_up(error: np.ndarray) -> np.ndarray:
     """As float32, never smaller; an error beyond float32 is infinite."""
     with np.errstate(over="ignore"):

@@ -20,6 +20,7 @@ from .environment import in_default_environment
 from .errors import OracleError
 from .formats import FORMATS, Format, get_format, to_float64
 from .functions import FUNCTIONS, Function, get_function
+from .numbers import whole
 from .oracle import enclose, round_exactly
 from .reference import exact, judge, reference_bits, rounded_text
 from .regions import REGIONS, region_edges
@@ -48,7 +49,7 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
     ------
     UsageError : unknown names, bits too wide, digits out of range
     """
-    entry, fmt = get_function(function), get_format(dtype)
+    entry, fmt, digits = get_function(function), get_format(dtype), whole("digits", digits, 1, 5000)
     below, above = neighbours(fmt, fmt.check_bits(x_bits))
     asked = [x_bits if bits is None else bits for bits in (x_bits, below, above)]
     results = reference_bits(function, dtype, np.array(asked, fmt.uint)).tolist()

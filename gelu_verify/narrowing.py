@@ -10,7 +10,7 @@ import numpy as np
 
 from .environment import in_default_environment
 from .errors import TargetFailure
-from .formats import Format, from_ordinals, ordinals
+from .formats import Format, from_ordinals, ordinals, texts_apart, value_text
 
 if TYPE_CHECKING:
     from .targets.base import Target
@@ -181,9 +181,10 @@ class _Search:
 
 def _inputs(fmt: Format, x: np.ndarray) -> str:
     """How many, from which to which."""
-    return (
-        f"{len(x):,} inputs from {_text(fmt, x[0])} to {_text(fmt, x[-1])}" if len(x) > 1 else f"x = {_text(fmt, x[0])}"
-    )
+    ends = [int(x[0]), int(x[-1])]
+    said = zip(ends, texts_apart(fmt, *ends), strict=True)
+    first, last = (f"{fmt.bits_text(bits)} ({value})" for bits, value in said)
+    return f"{len(x):,} inputs from {first} to {last}" if len(x) > 1 else f"x = {first}"
 
 
 def _list(lengths: list[int]) -> str:
@@ -192,14 +193,4 @@ def _list(lengths: list[int]) -> str:
 
 
 def _at(fmt: Format, bits: int) -> str:
-    return f"at x = {_text(fmt, bits)}"
-
-
-def _text(fmt: Format, bits: int) -> str:
-    return f"{fmt.bits_text(int(bits))} ({_value(fmt, int(bits))})"
-
-
-def _value(fmt: Format, bits: int) -> str:
-    if fmt.is_nan(bits):
-        return "NaN"
-    return f"{float(fmt.fraction(bits)):.6g}" if fmt.is_finite(bits) else ("-inf" if fmt.is_negative(bits) else "inf")
+    return f"at x = {fmt.bits_text(int(bits))} ({value_text(fmt, int(bits))})"

@@ -24,6 +24,7 @@ from .environment import in_default_environment
 from .errors import UsageError, one_of
 from .formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
 from .functions import Function, get_function
+from .numbers import LARGEST_SEED, whole
 from .points import fixed_bits, short_bits
 from .reference import zero_threshold
 from .regions import region_edges
@@ -37,6 +38,8 @@ CHUNKS = {8: 1 << 15, 16: 1 << 15, 32: 1 << 16, 64: 1 << 15}  # inputs of one of
 QUICK = 1 << 14
 EQUAL_CALLS = 500_000  # of plan stress
 LONGEST, MOST_CALLS = 1 << 26, 1 << 20  # inputs of a call, and calls, where users say how long these are
+MOST = 1 << 33  # inputs of ranges: twice all of float32
+RATE = 20e6  # inputs that are judged in a second, about: to say how long too many would take
 WINDOWS = {16: 16, 32: 128, 64: 32}  # neighbours on each side of a landmark
 
 
@@ -156,20 +159,19 @@ def make_plan(
 
     Parameters
     ----------
-    seed : not negative; decides the sampled inputs and the order of calls
+    seed : from 0 to 2^63 - 1; decides the sampled inputs and the order of calls
     ranges : exactly these inputs instead, both ends in: "a:b", "a" or (a_bits, b_bits); values ascend, or bits do
         (0x0:0xffffffff is every float32)
     length : inputs of every call; the last of them repeat others. Default: as suits the dtype, and odd
 
     Raises
     ------
-    UsageError : unknown name, seed or range that cannot be used, float64 `exhaustive`
+    UsageError : unknown name, seed or range that cannot be used, ranges of more than 2^33 inputs, float64 `exhaustive`
     """
     get_plan(name)
     get_function(function)
     fmt = get_format(dtype)
-    if not isinstance(seed, int) or seed < 0:
-        raise UsageError(f"seed {seed!r} cannot be used (accepted: integers from 0)")
+    seed = whole("seed", seed, 0, LARGEST_SEED)
     spans = _spans(fmt, ranges) if ranges else None
     if length is not None and not 1 <= length <= LONGEST:
         raise UsageError(f"length {length!r} cannot be used (accepted: 1 to {LONGEST})")
@@ -233,7 +235,20 @@ def _spans(fmt: Format, ranges: Sequence[tuple[int, int] | str]) -> Spans:
             joined[-1] = joined[-1][0], max(last, joined[-1][1])
         else:
             joined.append((first, last))
+    size = sum(last - first + 1 for first, last in joined)
+    if size > MOST:
+        raise UsageError(
+            f"the ranges have {size:,} inputs, which take {_duration(size / RATE)} at {RATE / 1e6:g} million a second "
+            f"(accepted: up to {MOST:,}; without ranges, a plan samples the whole of a dtype)"
+        )
     return tuple(joined)
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("years", 365.25 * 86400), ("days", 86400.0), ("hours", 3600.0)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds / 60:,.0f} minutes"
 
 
 def _range(fmt: Format, item: tuple[int, int] | str) -> Iterator[tuple[int, int]]:
@@ -241,7 +256,7 @@ def _range(fmt: Format, item: tuple[int, int] | str) -> Iterator[tuple[int, int]
     if isinstance(item, str):
         low, colon, high = item.partition(":")
         texts = low, high if colon else low
-        by_pattern = all(re.fullmatch(r"0x[0-9a-f_]+", text.strip().lower()) for text in texts)
+        by_pattern = all(re.fullmatch(r"0[xX][0-9a-fA-F_]+", text.strip()) for text in texts)
         a, b = map(fmt.parse, texts)
     else:
         by_pattern = True

@@ -22,6 +22,7 @@ from .environment import in_default_environment
 from .errors import UsageError
 from .formats import FORMATS, Format, dtype_name, get_format, numpy_dtype
 from .functions import get_function
+from .numbers import whole
 from .oracle import enclose, judge_exactly, round_exactly
 from .resources import resource
 
@@ -144,8 +145,7 @@ def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None) -> 
     '-2.6104003795084265754e-10'
     """
     entry = get_function(function)
-    if not 1 <= digits <= 5000:
-        raise UsageError(f"digits must be between 1 and 5000, not {digits}")
+    digits = whole("digits", digits, 1, 5000)
     value = _exact_number(x, dtype)
     if isinstance(value, str) or value == 0:
         limit = {"inf": entry.at_plus_infinity, "-inf": entry.at_minus_infinity, "nan": "nan"}

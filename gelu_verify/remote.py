@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
@@ -25,8 +27,12 @@ def fetch_answer(server: str, function: str, dtype: str, x: str, digits: int = 4
     UsageError : the URL cannot be used, or the server finds a name or a number wrong
     RemoteError : the server cannot be reached, or fails
     """
-    if urlsplit(server).scheme not in ("http", "https"):
-        raise UsageError(f"{server!r} is no http or https URL")
+    try:
+        usable = re.fullmatch(r"https?://[!-~]+", server) is not None and bool(urlsplit(server).hostname)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise UsageError(f"{server!r} is not an http or https URL")
     path = "/".join(quote(part, safe="") for part in (function, dtype, x))
     url = f"{server.rstrip('/')}/v1/reference/{path}?digits={digits}"
     request = Request(url, headers={"Accept": "application/json", "User-Agent": f"gelu-verify/{__version__}"})
@@ -38,7 +44,7 @@ def fetch_answer(server: str, function: str, dtype: str, x: str, digits: int = 4
         if error.code in (404, 422) and detail:
             raise UsageError(detail) from None
         raise RemoteError(f"{server} answered {error.code}: {detail or error.reason}") from None
-    except (URLError, TimeoutError, OSError) as error:
+    except (URLError, HTTPException, TimeoutError, OSError) as error:
         raise RemoteError(f"cannot reach {server}: {getattr(error, 'reason', error)}") from None
     except ValueError as error:
         raise RemoteError(f"{server} did not answer with JSON: {error}") from None

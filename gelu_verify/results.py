@@ -16,8 +16,6 @@ import io
 import itertools
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from .bucket_table import BITS, Table
 from .environment import in_default_environment
 from .errors import ResultsError
+from .folders import remove_abandoned, unfinished_folder
 from .run_schema import SCHEMA, check_manifest
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 ROOT = Path("reports")
 LATEST = "latest"
 MANIFEST = "manifest.json"
-UNFINISHED = ".unfinished-"
 IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # told in a Parquet file too
 _SEAL = ',\n "content_sha256": "{}"\n}}\n'  # how a manifest ends
 
@@ -66,17 +64,17 @@ class RunWriter:
             raise ResultsError(f"{out} is already there: name a new folder")
         with _writing(parent):
             parent.mkdir(parents=True, exist_ok=True)
-            _remove_abandoned(parent)
-            self._work, self._lock = _own_folder(parent)
-            self._work.chmod(0o777 & ~_umask())
-            (self._work / "buckets").mkdir()
+            remove_abandoned(parent)
+            with contextlib.ExitStack() as opening:
+                self._work = opening.enter_context(unfinished_folder(parent))
+                (self._work / "buckets").mkdir()
+                self._open = opening.pop_all()
 
     def __enter__(self) -> RunWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._work, ignore_errors=True)  # gone already when the run was finished
-        os.close(self._lock)
+        self._open.close()
 
     @in_default_environment
     def add(self, result: Result) -> None:
@@ -138,53 +136,14 @@ def write_folder(contents: Mapping[str, bytes], root: Path, name: str) -> Path:
     """Write files into a new folder `name` (or `name-2`, -3, ...) of `root`, whole or not at all; the folder."""
     with _writing(root):
         root.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(root)
-        work, lock = _own_folder(root)
-        try:
-            work.chmod(0o777 & ~_umask())
+        remove_abandoned(root)
+        with unfinished_folder(root) as work:
             for file, content in contents.items():
                 (work / file).parent.mkdir(exist_ok=True)
                 _write(work / file, content)
             _flush_folder(work)
             more = (root / f"{name}-{count}" for count in itertools.count(2))
             return _place(work, itertools.chain([root / name], more))
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-            os.close(lock)
-
-
-def _own_folder(parent: Path) -> tuple[Path, int]:
-    """A new folder to write in, and the descriptor that holds it locked: whoever dies lets go of it."""
-    while True:
-        work = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=parent))
-        lock = os.open(work, os.O_RDONLY)
-        _lock(lock, wait=True)
-        if work.exists():  # else somebody took it for abandoned before it was locked
-            return work, lock
-        os.close(lock)
-
-
-def _remove_abandoned(parent: Path) -> None:
-    """Remove what runs left behind that were killed: nobody holds it any more."""
-    for folder in parent.glob(f"{UNFINISHED}*"):
-        with contextlib.suppress(OSError):
-            lock = os.open(folder, os.O_RDONLY)
-            try:
-                if _lock(lock):
-                    shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
-
-
-def _lock(descriptor: int, wait: bool = False) -> bool:
-    """Whether it is held from now on, until it is closed: not where somebody else has it, or there are no locks."""
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except (ImportError, OSError):
-        return False
-    return True
 
 
 @contextlib.contextmanager
@@ -194,12 +153,6 @@ def _writing(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ResultsError(f"cannot write the run in {place}: {error.strerror or error}") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -245,12 +198,13 @@ def _place(work: Path, names: Iterator[Path]) -> Path:
 
 def _point_latest(root: Path, name: str) -> None:
     """`latest` beside the runs: a link, or a text file with the name where links cannot be made."""
-    fresh = root / f".{LATEST}-{os.getpid()}"
-    try:
-        fresh.symlink_to(name)
-    except (OSError, NotImplementedError):
-        fresh.write_text(name + "\n", encoding="utf-8")
-    fresh.replace(root / LATEST)
+    with unfinished_folder(root) as work:  # where nobody else makes one of this name
+        fresh = work / LATEST
+        try:
+            fresh.symlink_to(name)
+        except (OSError, NotImplementedError):
+            fresh.write_text(name + "\n", encoding="utf-8")
+        fresh.replace(root / LATEST)
 
 
 @in_default_environment

@@ -113,6 +113,10 @@ class _Block:
 
     plain = poisoned
 
+    def kept(self, y_bits: np.ndarray) -> np.ndarray:
+        """Of `_buffers.Lender`; `answered` copies them."""
+        return y_bits
+
 
 @in_default_environment
 def answered(target: Target, dtype: str, x_bits: list[int], ordinary: int) -> str:

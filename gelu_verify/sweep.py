@@ -135,7 +135,8 @@ def _with_answered(others: OtherAnswers | None, target: Target, fmt: Format, swe
     found = OtherAnswers() if others is None else others
     found.differences.extend(sorted(swept.differences, key=lambda each: each.x.tolist()))
     if said := target.answered.get(fmt.name):
-        found.give(ordinary_numbers(fmt.name), np.array(said, fmt.uint), "at index {} of the first call, of 4")
+        x = np.resize(ordinary_numbers(fmt.name), len(said))
+        found.give(x, np.array(said, fmt.uint), "at place {} of the first calls, of 4 elements each")
     return found
 
 

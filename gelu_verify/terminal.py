@@ -10,7 +10,8 @@ from itertools import groupby
 from typing import TextIO
 
 from .environment import in_default_environment
-from .report.text import ulp_text
+from .errors import printable
+from .report.text import LIMITS, ulp_text
 from .report.verdicts import Result, dtype_rank, failed_checks, function_rank, headline, target_order, verdict
 
 Span = tuple[str, str]  # text, style: "" | "bold" | "dim" | "ok" | "bad"
@@ -62,7 +63,7 @@ def matrix_lines(results: Sequence[Result], *, absent: Mapping[str, str] | None 
         lines.append([])
     lines += _failure_lines(ranked, absent or {}, width)
     lines += [[(part, "bold")] for part in _wrapped(headline(results), width)]
-    return lines
+    return [[(printable(text), style) for text, style in line] for line in lines]
 
 
 def _function_lines(function: str, results: list[Result], dtypes: list[str], width: int) -> Iterator[Line]:
@@ -89,8 +90,16 @@ def _cell(result: Result | None) -> Line:
     if result["failure"] is not None:
         kind = result.get("failure_kind") or word
         return [(_column(kind if len(kind) < _CELL else "failed"), style)]
-    number = "n/a" if error is None else f"{bound}{ulp_text(error, bound, 2 if error >= 1e10 else 3)}"
-    return [(f" {number:>{_NUMBER}} ", ""), (word.ljust(len("FAIL")), style)]
+    return [(f" {_number(error, bound):>{_NUMBER}} ", ""), (word.ljust(len("FAIL")), style)]
+
+
+def _number(error: float | None, bound: str) -> str:
+    """An error in few columns: '>0.5' where it is so little above 0.5 that the digits do not fit."""
+    if error is None:
+        return "n/a"
+    number = f"{bound}{ulp_text(error, bound, 2 if error >= 1e10 else 3)}"
+    limit = max((limit for limit in LIMITS if limit < error), default=0)
+    return number if len(number) <= _NUMBER or error >= 10 else f">{limit}"
 
 
 def _column(text: str) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from .environment import in_default_environment, left
 from .errors import TargetFailure
 from .formats import get_format, numpy_dtype
+from .interrupts import is_from_user
 from .other_answers import Differences, OtherAnswers, differences, packed, unpacked
 from .plans import CHUNKS
 
@@ -108,6 +109,7 @@ class Watched:
         return {"got": b64encode(self._known.tobytes()).decode(), "differences": packed(self._differences)}
 
 
+@in_default_environment
 def unpacked_answers(dtype: str, told: dict[str, Any] | None, into: OtherAnswers, seed: int = 0) -> None:
     """Add what `Watched.packed` said."""
     if told is None:
@@ -125,7 +127,9 @@ def failing(target: Target) -> Iterator[None]:
         yield
     except TargetFailure:
         raise
-    except Exception as error:  # someone else's code: whatever it raises is a result
+    except BaseException as error:  # someone else's code: whatever it raises is a result
+        if is_from_user(error):
+            raise
         raise TargetFailure(f"{target.name} raised {type(error).__name__} while it was timed") from error
 
 

@@ -12,7 +12,9 @@ from .environment import in_default_environment
 from .errors import UsageError, one_of
 from .formats import DTYPES
 from .functions import get_function
+from .interrupts import noting_interrupts
 from .isolation import Hosts, supported
+from .numbers import MOST_WORKERS, whole
 from .plans import make_plan
 from .sweep import Result, sweep
 from .targets import Target, select
@@ -67,14 +69,16 @@ def jobs(
     compile: str | None = None,
     cflags: str | None = None,
     call: str | None = None,
+    shape: str | None = None,
     everything: bool = False,
     device: str | None = None,
     select: Selector = select,
 ) -> tuple[list[Job], dict[str, str]]:
     """What `names` (all that is found, when empty) compute of `functions` in `dtypes`; empty means all.
 
-    `kwargs`, `array`, `compile`, `cflags`, `call` and `device` as `targets.select` takes them; with `everything`, all
-    that is found has the families that are only found on request. `select` finds the targets: here (default), or, as
+    `kwargs`, `array`, `compile`, `cflags`, `call`, `shape` and `device` as `targets.select` takes them; with
+    `everything`, all that is found has the families that are only found on request. `select` finds the targets: here
+    (default), or, as
     `Hosts.select`, in processes of their own. Returns the jobs by target and dtype, and why families are absent.
     Raises UsageError for an unknown name and when nothing computes what was asked for.
     """
@@ -86,7 +90,7 @@ def jobs(
     found: dict[tuple[str, str, str], Job] = {}
     absent: dict[str, str] = {}
     options: dict[str, Any] = {"kwargs": kwargs, "array": array, "compile": compile, "cflags": cflags}
-    options |= {"call": call, "everything": everything, "device": device}
+    options |= {"call": call, "shape": shape, "everything": everything, "device": device}
     for pair in product(functions or (None,), dtypes or (None,)):
         targets, missing = select(names, function=pair[0], dtype=pair[1], **options)
         absent |= missing
@@ -106,6 +110,10 @@ def verify(
     seed: int = SEED,
     workers: int | None = None,
     isolate: bool | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    array: str | None = None,
+    call: str | None = None,
+    shape: str | None = None,
 ) -> Result:
     """How accurate `target` is as `function` in `dtype`.
 
@@ -114,9 +122,10 @@ def verify(
     target : a callable on 1-D arrays, the name of one target ("torch.gelu", "module:function"), or a Target
     function, dtype, plan : names, see `gelu-verify list`
     seed : of the plan's inputs
-    workers : threads; default all cores
+    workers : threads, up to 1024; default all cores
     isolate : call it in a process of its own, so that a crash is a result. Default: where `target` is a name. A
         callable can be isolated when a fresh process can import it by its module and name
+    kwargs, array, call, shape : of a callable, as `gelu-verify run` has them: `call="f(x, out=y)"`
 
     Returns
     -------
@@ -134,12 +143,17 @@ def verify(
     0.0
     """
     chosen = make_plan(plan, function, dtype, seed)
-    if not (isinstance(target, str) and supported() if isolate is None else isolate):
-        return sweep(_one(target, function, dtype, select), chosen, workers=workers)
-    if not supported():
+    workers = None if workers is None else whole("workers", workers, 1, MOST_WORKERS)
+    given = {"kwargs": kwargs, "array": array, "call": call, "shape": shape}
+    options = {name: value for name, value in given.items() if value}
+    isolated = isinstance(target, str) and supported() if isolate is None else isolate
+    if isolated and not supported():
         raise UsageError("isolate: this system cannot isolate a target (Linux can); say isolate=False")
-    with Hosts() as hosts:
-        return sweep(_one(_name(target), function, dtype, hosts.select), chosen, workers=workers)
+    if not isolated:
+        with noting_interrupts():
+            return sweep(_one(target, function, dtype, select, options), chosen, workers=workers)
+    with noting_interrupts(), Hosts() as hosts:
+        return sweep(_one(_name(target), function, dtype, hosts.select, options), chosen, workers=workers)
 
 
 def _name(target: Target | Callable[..., Any] | str) -> str:
@@ -157,17 +171,21 @@ def _name(target: Target | Callable[..., Any] | str) -> str:
     return f"{module}:{name}"
 
 
-def _one(target: Target | Callable[..., Any] | str, function: str, dtype: str, select: Selector) -> Target:
+def _one(
+    target: Target | Callable[..., Any] | str, function: str, dtype: str, select: Selector, options: dict[str, Any]
+) -> Target:
     if isinstance(target, Target):
+        if options:
+            raise UsageError(f"{next(iter(options))}: accepted for callables and for names, not for a Target")
         if dtype not in target.dtypes:
             raise one_of(f"dtype of {target.name}", dtype, list(target.dtypes))
         return target
     if dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
     if isinstance(target, str):
-        chosen, _ = select([target], function=function, dtype=dtype)
+        chosen, _ = select([target], function=function, dtype=dtype, **options)
         if len(chosen) != 1:
             found = ", ".join(each.name for each in chosen)
             raise UsageError(f"{target!r} stands for {len(chosen)} targets: {found}; name one")
         return chosen[0]
-    return callable_target(target, function, dtype)
+    return callable_target(target, function, dtype, **options)

@@ -139,10 +139,14 @@ def test_the_command_as_json_and_as_files(tmp_path):
     assert (tmp_path / "o" / "index.html").is_file()
 
 
-def test_what_it_repeats_is_what_it_did():
+@pytest.mark.parametrize(
+    "options", [[], ["--form", "tanh+fma", "--working", "float32", "--constant", "0.044715=0.0447"]]
+)
+def test_what_it_repeats_is_what_it_did(options):
     import shlex
 
-    first = json.loads(call("kernels.gelu_tanh_tanh", "--dtype", "float16", "--plan", "quick", "--json").stdout)
+    command = ["kernels.gelu_tanh_tanh", "--dtype", "float16", "--plan", "quick", "--json", *options]
+    first = json.loads(call(*command).stdout)
     again = json.loads(call(*shlex.split(first["repeat"])[2:], "--json").stdout)
     assert again == first
 
@@ -169,7 +173,7 @@ def test_a_callable_with_a_form_that_is_named(tmp_path, monkeypatch):
         (["kernels.gelu_erf", "--constant", "pi"], "--constant 'pi' cannot be used"),
         (["kernels.gelu_erf", "--block", "erf=nobody.erf"], "unknown target"),
         (["kernels.gelu_erf", "--block", "erf=numpy.tanh"], "computes erf"),
-        (["kernels.gelu_tanh_table"], "no form is known"),
+        (["numpy.relu"], "no form of relu is known"),
     ],
 )
 def test_what_the_command_does_not_accept(arguments, said):

@@ -131,7 +131,7 @@ def test_the_default_is_torch_where_it_is_installed(monkeypatch):
         (["--sizes", "0"], "--sizes '0' is no size"),
         (["--sizes", "2^99"], "--sizes '2^99' is no size"),
         (["--sizes", "2^9..2^8"], "2^9 is more than 2^8"),
-        (["--threads", "0"], "--threads '0' is no number of threads"),
+        (["--threads", "0"], "--threads '0' is below 1"),
         (["--sizes", "1", "--threads", "2"], "1 elements cannot be shared by 2 threads"),
     ],
 )

@@ -658,3 +658,14 @@ def test_a_root_is_no_outlier():
     record = judged(formula("gelu_tanh_grad", tanh_form_derivative(), np.float32), "float32")
     assert record["root"]["max_ulp"] > 50 * record["root"]["max_ulp_absolute"]
     assert record["checks"]["outlier"] == "pass"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_step_the_wrong_way_shows_two_different_numbers(dtype):
+    """Nine digits do not tell two neighbours of float64 apart."""
+    result = sweep(faulty("gelu", moved(2.0, -3)), make_plan("default", "gelu", dtype))
+    detail = result.record["findings"]["monotone"]["detail"]
+    assert result.record["checks"]["monotone"] == "fail"
+    (x_below, below), (x, got) = re.findall(r"f\((\S+)\) = ([^\s,]+)", detail)
+    assert x_below != x
+    assert below != got

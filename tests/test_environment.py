@@ -174,7 +174,20 @@ def test_what_is_computed_when_we_are_imported_is_the_same(answers, name, tmp_pa
 
 # Public functions of these modules compute with floats, or call what does.
 INTERFACES = [
-    *("reference", "oracle", "lookup", "verify", "sweep", "gate", "bench", "throughput", "sizes", "interleaved"),
+    *(
+        "reference",
+        "oracle",
+        "lookup",
+        "verify",
+        "sweep",
+        "gate",
+        "budgets",
+        "integrity",
+        "bench",
+        "throughput",
+        "sizes",
+        "interleaved",
+    ),
     *("results", "recorded", "comparisons", "tolerances", "traits", "narrowing", "export", "remote", "kernels"),
     *("report.write", "report.attribution_page", "attribution.attribute", "attribution.witness", "device_sweep"),
     *("on_device", "service.app"),
@@ -184,7 +197,7 @@ EXACT = {  # text, names and integers only, or part of what is decorated
     *("default_rivals", "check_rivals", "check_case", "one_thread_each", "failing", "elements", "write_folder"),
     *("default_root", "current_versions", "failed", "consecutive", "drawn", "flags", "confirm", "search", "strata"),
     *("exhaustive", "is_quick", "curve_frame", "rungs_frame", "operations_frame", "render", "headline", "inputs"),
-    "sizes",
+    *("sizes", "counts_of", "maxima", "sealed", "metadata_of", "arrow_table"),
 }
 
 

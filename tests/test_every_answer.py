@@ -5,7 +5,6 @@ import itertools
 import shutil
 import sys
 import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -299,15 +298,16 @@ def test_the_first_timed_calls_are_judged(number):
     assert_seen(result.record)
 
 
-def test_the_call_that_tells_which_dtypes_are_taken():
+@pytest.mark.parametrize("wrong", [0, 3])
+def test_the_calls_that_tell_which_arrays_and_dtypes_are_taken(wrong):
     calls = itertools.count()
 
     def first_is_wrong(x):
         y = reference_bits("gelu", "float32", x.view(np.uint32)).view(np.float32) if x.dtype == np.float32 else x
-        return np.where(np.arange(len(x)) == 1, np.float32(42), y) if next(calls) == 2 else y
+        return np.where(np.arange(len(x)) == 1, np.float32(42), y) if next(calls) == wrong else y
 
     found = callable_target(first_is_wrong, "gelu")
-    assert len(found.answered["float32"]) == 4
+    assert len(found.answered["float32"]) == 8
     assert_seen(judged(found, plan="quick"))
 
 
@@ -428,22 +428,23 @@ class Padded(ModelTarget):
 
     wrong: bool = True
 
-    def bound(self, dtype, shape, x_bits, y_bits):
+    def bound(self, dtype, pieces, x_parts, y_parts):
         def run():
-            y_bits[:] = reference_bits("gelu", dtype, x_bits)
-            if self.wrong and len(y_bits) == 8:
-                y_bits[7] = get_format(dtype).parse("42")
+            y_parts[...] = reference_bits("gelu", dtype, x_parts)
+            if self.wrong and y_parts.size == 8:
+                y_parts[-1, -1] = get_format(dtype).parse("42")
 
         return run
 
 
 @pytest.mark.parametrize("wrong", [False, True])
 def test_the_padding_of_a_model_is_judged(wrong):
-    from gelu_verify.targets.kinds._onnx_signature import Value
+    from gelu_verify.targets.kinds._onnx_border import Border, Tensor
 
-    value = Value("x", 1, (None, 4))
+    x = Tensor("x", 1, (None, 4))
+    border = Border(x, x)
     model = Padded(
-        name="test.padded", function="gelu", dtypes=("float32",), path=Path("m.onnx"), x=value, y=value, wrong=wrong
+        name="test.padded", function="gelu", dtypes=("float32",), files=(), content="", border=border, wrong=wrong
     )
     loaded = model.load("float32", np.zeros(7, np.uint32))
     assert isinstance(loaded, Loaded)

@@ -24,6 +24,7 @@ HEAVY = {"torch"}  # not in the plain test environment
 SECTIONS = re.findall(r"^## (.+?)(?: \((.+)\))?\n\n((?: {4}.+\n)+)", README, re.MULTILINE)
 VERDICTS = {  # target: the function that it really computes, in every dtype that its block asks for
     "python/gelu_numpy.py:gelu_tanh": "gelu_tanh",
+    "python/gelu_calls.py:gelu_scalar": "gelu",
     "c/gelu.c:gelu_f32": "gelu",
     "c/gelu_forms.h:gelu_bytes": "gelu",
     "c/gelu_forms.h:gelu_output_first": "gelu",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import (
+    DTYPES,
     FORMATS,
     buckets,
     dtype_name,
@@ -20,6 +21,7 @@ from gelu_verify.formats import (
     is_nan,
     numpy_dtype,
     ordinals,
+    texts_apart,
     to_float64,
 )
 
@@ -211,3 +213,14 @@ def test_ml_dtypes_still_rounds_float64_to_bfloat16_twice():
     value = 1 + 2**-8 + 2**-40
     assert np.array(value).astype(ml_dtypes.bfloat16).view(np.uint16) == 0x3F80
     assert get_format("bfloat16").round(Fraction(value)) == 0x3F81
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(data=st.data())
+def test_values_that_are_told_beside_each_other_read_differently(dtype, data):
+    fmt = get_format(dtype)
+    bits = data.draw(st.integers(0, (1 << fmt.width) - 2))
+    one, other = texts_apart(fmt, bits, bits + 1)
+    assert one != other or (fmt.is_nan(bits) and fmt.is_nan(bits + 1))
+    same = texts_apart(fmt, bits, bits)
+    assert same[0] == same[1]

@@ -11,7 +11,7 @@ PACKAGE = Path(gelu_verify.__file__).parent
 # One line per floor, the lowest first; modules on one floor may import each other.
 FLOORS = [
     ["errors", "environment", "confinement"],
-    ["device_faults", "formats", "resources"],
+    ["device_faults", "folders", "formats", "interrupts", "numbers", "resources"],
     ["arrays", "enclosures", "other_answers"],
     ["functions", "points", "regions"],
     ["oracle"],

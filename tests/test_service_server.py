@@ -108,7 +108,7 @@ def test_look_ups_from_afar_are_those_from_here(server):
     [
         (["gleu", "float32", "1", "--remote", "{url}"], 2, "did you mean"),
         (["gelu", "float32", "one", "--remote", "{url}"], 2, "no number"),
-        (["gelu", "float32", "1", "--remote", "file:///etc"], 2, "no http"),
+        (["gelu", "float32", "1", "--remote", "file:///etc"], 2, "not an http"),
         (["gelu", "float32", "1", "--remote", "http://127.0.0.1:9"], 1, "cannot reach"),
         (["gelu", "float32", "1", "--remote", "{url}/nowhere"], 2, "Not Found"),
     ],

@@ -178,6 +178,62 @@ def test_a_store_that_cannot_be_written_is_read(tmp_path, result, monkeypatch):
         add(store, result)
 
 
+CROWD = """
+import sys
+from pathlib import Path
+from threading import Thread
+import numpy as np
+from gelu_verify.service.store import Store
+from gelu_verify.verify import verify
+result = verify(lambda x: np.maximum(x, 0), "relu", "float16", "landmarks")
+print("ready", flush=True)
+sys.stdin.readline()
+store = Store(Path(sys.argv[1]))
+
+def add(count):
+    for _ in range(count):
+        print(store.add(result, command="test", facts=%r) + "\\n", end="")
+    assert Store(Path(sys.argv[1])).writable
+
+threads = [Thread(target=add, args=(int(sys.argv[2]),)) for _ in range(5)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+""" % (FACTS,)  # noqa: UP031 - braces
+
+
+def test_simultaneous_uploads_are_all_kept(tmp_path):
+    """500 by 20 threads of 4 processes that open a new store at the same time, and open it again beside the others."""
+    command = [sys.executable, "-P", "-c", CROWD, str(tmp_path), "25"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    crowd = [subprocess.Popen(command, **pipes) for _ in range(4)]
+    for each in crowd:
+        assert each.stdout.readline() == "ready\n"
+    for each in crowd:
+        each.stdin.write("\n")
+        each.stdin.flush()
+    outputs = [each.communicate(timeout=120) for each in crowd]
+    assert [errors for _, errors in outputs] == [""] * len(crowd)
+    told = [name for made, _ in outputs for name in made.split()]
+    assert len(told) == 500
+    assert sorted(check_whole(tmp_path)) == sorted(told)
+
+
+def test_a_store_that_is_opened_while_another_process_adds_forgets_nothing(tmp_path, result, monkeypatch):
+    """A run is added between the two looks of the start: at the folders, and at the index."""
+    store, added = Store(tmp_path), []
+
+    class Between(Store):
+        def names(self):
+            if not added:
+                added.append(add(store, result))
+            return super().names()
+
+    Between(tmp_path)
+    assert store.names() == added
+
+
 def test_a_damaged_run_is_named_and_takes_no_other_with_it(tmp_path, result):
     store = Store(tmp_path)
     good, bad = add(store, result), add(store, result)

@@ -80,7 +80,9 @@ def test_what_is_of_no_kind_is_told_what_is_accepted(name):
     [
         (["numpy"], {"array": "numpy"}, "--array is for a Python callable, and none was named"),
         ([], {"compile": "jax"}, "--compile is for a Python callable"),
-        (["kernel.c:gelu"], {"kwargs": {"a": 1}}, "--kwarg is for a Python callable"),
+        (["kernel.c:gelu"], {"kwargs": {"a": 1}}, "--kwarg is for an ONNX model or Python callable"),
+        (["numpy"], {"call": "f(x)"}, "--call is for an? .*Python callable, and none was named"),
+        (["model.onnx"], {"shape": "(n,)"}, "--shape is for a Python callable, and none was named"),
         (["numpy:tanh"], {"cflags": "-O3"}, r"--cflags is for a C or C\+\+ source or CUDA source"),
     ],
 )

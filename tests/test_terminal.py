@@ -7,7 +7,7 @@ import pytest
 from synthetic_runs import failed, large_run, result
 
 from gelu_verify.report.verdicts import headline, verdict
-from gelu_verify.terminal import matrix_lines, plain, print_matrix
+from gelu_verify.terminal import _number, matrix_lines, plain, print_matrix
 
 
 class Terminal(io.StringIO):
@@ -70,3 +70,22 @@ def test_colour_only_on_a_terminal_and_only_on_top(results, monkeypatch):
     assert "\x1b[" in terminal.getvalue()
     without = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
     assert [line.rstrip() for line in without.splitlines()] == pipe.getvalue().splitlines()
+
+
+def test_what_is_a_little_above_a_limit_does_not_read_as_if_it_met_it():
+    """0.500 is correctly rounded, 4 is what `far` begins beyond."""
+    texts = [_number(error, ">=") for error in (0.5, 0.5 + 2**-10, 4.0, 4 + 2**-12)]
+    assert texts == [">=0.500", ">=0.5009", ">=4.00", ">=4.0002"]
+    assert _number(0.5 + 2**-15, ">=") == ">0.5"
+    assert _number(0.5 + 2**-15, "=") == "=0.501"
+
+
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
+def test_what_a_terminal_would_obey_is_escaped(stream):
+    evil = "a\x1b[2Jb\x07.py:g\u202ef\udc80"
+    results = [result(evil, "gelu", "float32", cancels=True), failed(evil, "gelu", "float16", f"{evil} raised\x9b")]
+    out = stream()
+    print_matrix(results, absent={"fam": evil}, file=out)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())  # the colours are ours
+    assert text.replace("\n", "").isprintable()
+    assert "a\\x1b[2Jb\\x07.py:g\\u202ef\\udc80" in text

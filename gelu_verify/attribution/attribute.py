@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,12 +14,14 @@ from ..environment import in_default_environment
 from ..errors import UsageError
 from ..formats import get_format, is_zero, to_float64
 from ..plans import Plan, make_plan
-from ..reference import zero_threshold
+from ..reference import judge, zero_threshold
 from ..regions import REGIONS
 from ..targets import Target
+from .conditioning import from_input
 from .expression import text
 from .ladder import SOURCES, Ladder, Rung, climb, worst_by_region
-from .models import model_of
+from .models import forms_for, model_of
+from .search import SIBLINGS, Choice, rounded_correctly, searched, telling
 
 MOST = 1 << 20  # inputs: more would not fit into memory, node by node
 EXACT = 1000  # inputs at which exact arithmetic is done, beside the worst ones
@@ -31,17 +33,20 @@ Record = dict[str, Any]
 class Attribution:
     """The ladder of one target in one dtype; `record` is the JSON object of docs/json.md.
 
-    `asked` are the building blocks that were named.
+    `asked` is what was given of form, working, stored and blocks; `choice` says how the form was chosen, and how well
+    it explains the results.
     """
 
     target: Target
     plan: Plan
     ladder: Ladder
-    asked: Mapping[str, str]
+    asked: Mapping[str, Any]
+    choice: Choice
 
     @property
     def function(self) -> str:
-        return self.target.function
+        """What it is taken to compute, which errors are judged by; `target.function` is what it says."""
+        return self.ladder.model.form.function
 
     @property
     def dtype(self) -> str:
@@ -68,9 +73,15 @@ class Attribution:
         return {
             "target": self.target.name,
             "family": self.target.family,
-            "function": self.function,
+            "function": self.target.function,
+            "computes": self.function,
             "dtype": self.dtype,
             "version": self.target.version,
+            "chosen": self.choice.how,
+            "explained": self.choice.explains,
+            "explains": self.choice.agreement,
+            "rounded": self.choice.rounded,
+            "alike": list(self.choice.alike),
             "form": model.form.name,
             "formula": model.form.text,
             "working": model.working,
@@ -81,6 +92,7 @@ class Attribution:
             "n": len(ladder.x_bits),
             "bound": "=" if self.plan.exhaustive else ">=",
             "agreement": self.agreement,
+            "errors": list(self._errors()),
             "rungs": [self._rung(rung, place) for rung in ladder.rungs],
             "worst": self._parts(self.worst),
             "regions": self._regions(place),
@@ -90,13 +102,23 @@ class Attribution:
 
     @property
     def repeat(self) -> str:
-        model = self.ladder.model
-        command = ["gelu-verify", "attribute", self.target.name, "--function", self.function, "--dtype", self.dtype]
-        command += ["--form", model.form.name, "--working", model.working, "--plan", self.plan.name]
-        command += ["--seed", str(self.plan.seed)]
-        for option, pairs in (("--constant", model.stored), ("--block", self.asked)):
-            command += [word for name, value in pairs.items() for word in (option, f"{name}={value}")]
+        command = ["gelu-verify", "attribute", self.target.name]
+        command += ["--function", self.target.function, "--dtype", self.dtype]
+        for option in ("form", "working"):
+            command += [f"--{option}", self.asked[option]] if self.asked[option] else []
+        command += ["--plan", self.plan.name, "--seed", str(self.plan.seed)]
+        for option, name in (("--constant", "stored"), ("--block", "blocks")):
+            command += [word for pair in (self.asked[name] or {}).items() for word in (option, "=".join(pair))]
         return shlex.join(command)
+
+    def _errors(self) -> Iterator[Record]:
+        """The largest error as what it says, as what it computes, and as the function that both approximate."""
+        x, got = self.ladder.x_bits, _bits(self.ladder.rungs[-1])
+        said, base = self.target.function, "gelu_grad" if self.function.endswith("_grad") else "gelu"
+        approximated = [base] if said.removesuffix("_grad") in SIBLINGS else []
+        for function in dict.fromkeys([said, self.function, *approximated]):
+            size = np.abs(judge(function, self.dtype, x, got).error)
+            yield {"function": function, **self._point(_worst(size), size, self.ladder.rungs[-1])}
 
     def _rung(self, rung: Rung, place: np.ndarray) -> Record:
         size = np.abs(rung.error)
@@ -151,8 +173,14 @@ class Attribution:
         size = np.abs(self.ladder.rungs[-1].error)
         found = worst_by_region(np.where(np.isfinite(size), size, np.nan), place)
         counts = np.bincount(place, minlength=len(REGIONS))
+        cost = worst_by_region(conditions := from_input(self.function, self.dtype, self.ladder.x_bits), place)
         return [
-            {"region": region.name, "n": int(counts[index]), "worst": self._parts(at)}
+            {
+                "region": region.name,
+                "n": int(counts[index]),
+                "worst": self._parts(at),
+                "input_ulp": None if cost[index] is None else float(conditions[cost[index]]),
+            }
             for index, (region, at) in enumerate(zip(REGIONS, found, strict=True))
         ]
 
@@ -187,14 +215,14 @@ def attribute(
     Parameters
     ----------
     plan, seed : which inputs, see `gelu-verify list`
-    form : name of the formula; default: what the target's description says, or explains its results best
-    working : dtype that every operation is rounded to; default: `dtype` or float32, whichever explains them better
+    form : name of the formula; default: what a library's description says, else what explains the results best
+    working : dtype that every operation is rounded to; default: the one that explains them best
     constants : {text of a constant: the decimal that the target has instead}; default: as above, of those in use
     blocks : {building block: "libm", "exact" or a target's name}; default: what the target's own family has
 
     Raises
     ------
-    UsageError : an unknown name, no form for this target, too many inputs
+    UsageError : an unknown name, a function of which no form is known, too many inputs
     TargetFailure : the target, or a building block, failed
 
     Examples
@@ -210,8 +238,26 @@ def attribute(
     chunks = [chunk.x_bits() for chunk in chosen.chunks]
     measured = np.concatenate([target.evaluate(dtype, x) for x in chunks])
     x_bits = np.concatenate(chunks)
-    model = model_of(target, dtype, x_bits, measured, form=form, working=working, stored=constants, blocks=blocks)
-    return Attribution(target, chosen, climb(model, dtype, x_bits, measured, EXACT), dict(blocks or {}))
+    given: Record = {"form": form, "working": working, "stored": constants, "blocks": blocks}
+    choice = _choice(target, dtype, x_bits, measured, given)
+    ladder = climb(choice.model, dtype, x_bits, measured, EXACT)
+    return Attribution(target, chosen, ladder, given, choice)
+
+
+def _choice(target: Target, dtype: str, x_bits: np.ndarray, measured: np.ndarray, given: Record) -> Choice:
+    """By the target's own description, where it is a library's; else by what explains the results best."""
+    sample = telling(target.function, dtype, x_bits, measured)
+    description = f"{target.form}; {target.note}"
+    own = target.family == "callable" or not (
+        given["form"] or forms_for(target.name, target.function, description, target.form)
+    )
+    if own:
+        model, alike = searched(target, sample, **given)
+    else:
+        model, alike = model_of(target, dtype, x_bits, measured, **given), ()
+    how = "asked" if given["form"] else "found" if own else "described"
+    agreement = sample.agreement(model.bits(dtype, sample.x))
+    return Choice(model, how, agreement, rounded_correctly(target.function, sample), alike)
 
 
 def _worst(size: np.ndarray) -> int | None:

@@ -16,7 +16,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from ..formats import Format, get_format, numpy_dtype, values
+from ..formats import Format, converted, get_format, numpy_dtype, values
 from ..reference import reference_bits
 from .expression import Constant, Node, nodes
 from .fused import fused
@@ -72,6 +72,8 @@ def evaluate(root: Node, dtype: str, x_bits: Bits, arithmetic: Arithmetic) -> tu
 
 def to_bits(fmt: Format, carried: np.ndarray) -> Bits:
     """Rounded once to a format that is not wider than the carrier."""
+    if carried.dtype == np.float64 and fmt.name == "bfloat16":  # astype rounds twice, by way of float32
+        return converted(get_format("float64"), np.ascontiguousarray(carried).view(np.uint64), fmt)
     with np.errstate(all="ignore"):
         return carried.astype(numpy_dtype(fmt.name)).view(fmt.uint)
 

@@ -101,6 +101,55 @@ def copysign(v: Node, sign: Node) -> Node:
     return Node("copysign", (v, sign))
 
 
+def cube(v: Node) -> Node:
+    """v^3, rounded once, as pow(v, 3) gives it."""
+    return Node("cube", (v,))
+
+
+def contracted(root: Node) -> Node:
+    """The same formula where a*b + c is one fma, as compilers make it where the processor has one."""
+    done: dict[Node, Node] = {}
+    for node in nodes(root):
+        arguments = tuple(done[each] for each in node.arguments)
+        new = node if arguments == node.arguments else replace(node, arguments=arguments)
+        product = next((each for each in arguments if each.operation == "mul"), None)
+        if node.operation == "add" and product is not None:
+            other = arguments[1] if arguments[0] is product else arguments[0]
+            new = Node("fma", (*product.arguments, other), name=node.name)
+        if node.operation == "sub" and arguments[1].operation == "mul":  # c - a*b
+            a, b = arguments[1].arguments
+            new = Node("fma", (-a, b, arguments[0]), name=node.name)
+        done[node] = new
+    return done[root]
+
+
+def leftward(root: Node) -> Node:
+    """The same formula where every product is taken from the left, as C reads c*x*x*x."""
+    done: dict[Node, Node] = {}
+    for node in nodes(root):
+        arguments = tuple(done[each] for each in node.arguments)
+        done[node] = node if arguments == node.arguments else replace(node, arguments=arguments)
+        if node.operation == "mul":
+            first, *others = _factors(done[node])
+            product = first
+            for factor in others:
+                product = product * factor
+            done[node] = done[node] if _same(product, done[node]) else product.called(node.name)
+    return done[root]
+
+
+def _factors(node: Node) -> list[Node]:
+    """What a product is made of; a part with a name of its own is one factor."""
+    return [
+        f for each in node.arguments for f in (_factors(each) if each.operation == "mul" and not each.name else [each])
+    ]
+
+
+def _same(a: Node, b: Node) -> bool:
+    """Whether two trees do the same to the same nodes."""
+    return a is b or (a.operation == b.operation == "mul" and all(map(_same, a.arguments, b.arguments)))
+
+
 def block(function: str, v: Node) -> Node:
     """A building block: one of BLOCKS."""
     return Node(function, (v,))

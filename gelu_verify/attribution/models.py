@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import UsageError, one_of
 from ..formats import get_format, ordinals
+from ..numbers import parse_real
 from ..targets import Target
 from .blocks import blocks_of
 from .expression import constants
@@ -39,9 +40,14 @@ def _plain(description: str) -> str:
     return re.sub(r"[\s()*]|\b(?:nn|lax|special)\.(?!gelu|silu)", "", description.lower())
 
 
+def forms_of(function: str) -> list[Form]:
+    """The forms of a function."""
+    return [form for form in FORMS.values() if form.function == function]
+
+
 def known_forms(function: str) -> list[str]:
-    """Names of the forms of a function."""
-    return [form.name for form in FORMS.values() if form.function == function]
+    """Their names."""
+    return [form.name for form in forms_of(function)]
 
 
 def model_of(
@@ -49,7 +55,7 @@ def model_of(
     working: str | None = None, stored: Mapping[str, str] | None = None, blocks: Mapping[str, str] | None = None,
 ) -> Model:  # fmt: skip
     """The model that explains `measured` best, within what is given; UsageError where no form is known."""
-    candidates = [_form(target.function, form)] if form else forms_for(
+    candidates = [form_named(target.function, form)] if form else forms_for(
         target.name, target.function, f"{target.form}; {target.note}", target.form
     )  # fmt: skip
     if not candidates:
@@ -63,7 +69,7 @@ def model_of(
         if best is None or score < CLEARLY * lowest:
             best, lowest = model, score
     assert best is not None
-    return best if stored is not None else _with_constants(best, dtype, x, got, lowest)
+    return best if stored is not None else with_constants(best, dtype, x, got, lowest)
 
 
 def _models(
@@ -73,11 +79,11 @@ def _models(
     """Every candidate in every dtype that it may compute in."""
     wider = [dtype, "float32"] if get_format(dtype).width == 16 else [dtype]
     for form, inner in product(candidates, [working] if working else wider):
-        _check_constants(form, stored or {})
+        check_constants(form, stored or {})
         yield Model(form, inner, dict(stored or {}), blocks_of(form, inner, target.family, named))
 
 
-def _with_constants(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, lowest: float) -> Model:
+def with_constants(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, lowest: float) -> Model:
     """The same with constants as libraries also store them, one after the other, while that explains clearly more."""
     alternatives = [
         (each.text, held)
@@ -96,21 +102,29 @@ def _with_constants(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, lo
 def distance(dtype: str, ours: np.ndarray, theirs: np.ndarray) -> float:
     """How far apart two arrays of results are: the mean of log2(1 + floats between them)."""
     fmt = get_format(dtype)
-    apart = np.abs(ordinals(fmt, ours).astype(np.float64) - ordinals(fmt, theirs).astype(np.float64))
-    return float(np.mean(np.log2(1 + apart)))
+    a, b = ordinals(fmt, ours), ordinals(fmt, theirs)
+    apart = np.maximum(a, b).view(np.uint64) - np.minimum(a, b).view(np.uint64)  # float64 would lose the last bits
+    return float(np.mean(np.log2(1 + apart.astype(np.float64))))
 
 
-def _form(function: str, name: str) -> Form:
-    """A form by its name, with or without that of the function."""
+def form_named(function: str, name: str) -> Form:
+    """A form by its name, with or without that of the function; with "+fma" behind it, its fused variant."""
     accepted = known_forms(function)
-    for each in (name, f"{function}_{name}"):
+    plain = name.partition("+")[0]
+    for each in (plain, f"{function}_{plain}"):
         if each in accepted:
-            return FORMS[each]
+            variants = {form.name: form for form in (FORMS[each], *FORMS[each].variants())}
+            wanted = each + name[len(plain) :]
+            if wanted in variants:
+                return variants[wanted]
+            raise one_of("variant of a form", wanted, list(variants))
     raise one_of(f"form of {function}", name, accepted)
 
 
-def _check_constants(form: Form, stored: Mapping[str, str]) -> None:
+def check_constants(form: Form, stored: Mapping[str, str]) -> None:
     accepted = [each.text for each in constants(form.root)]
-    for name in stored:
+    for name, text in stored.items():
         if name not in accepted:
             raise one_of(f"constant of {form.name}", name, accepted)
+        if text != "float32":
+            parse_real(f"constant {name}", text, -1e300, 1e300)

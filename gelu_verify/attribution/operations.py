@@ -55,6 +55,18 @@ def _lost_quotient(a: Array, b: Array) -> tuple[Array, Array]:
     return q, ((a - p) - e) / b
 
 
+def _cube(a: Array) -> Array:
+    wide = a.astype(np.float64 if a.dtype == np.float32 else np.longdouble)
+    found: Array = (wide * wide * wide).astype(a.dtype)  # type: ignore[operator]
+    return found
+
+
+def _lost_cube(a: Array) -> tuple[Array, Array]:
+    square, below = two_product(a, a)
+    s, e = two_product(square, a)
+    return s, e + below * a
+
+
 def _ones(*arguments: Array) -> tuple[Array, ...]:
     return tuple(np.ones_like(a) for a in arguments)
 
@@ -69,6 +81,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "mul": Operation(np.multiply, lambda mp, a, b: a * b, lambda v, a, b: (b, a), two_product),
     "div": Operation(np.divide, lambda mp, a, b: a / b, lambda v, a, b: (1 / b, -v / b), _lost_quotient),
+    "cube": Operation(_cube, lambda mp, a: a**3, lambda v, a: (3 * a * a,), _lost_cube),
     "neg": Operation(np.negative, lambda mp, a: -a, lambda v, a: (-np.ones_like(a),)),
     "abs": Operation(np.abs, lambda mp, a: abs(a), lambda v, a: (np.copysign(1.0, a),)),
     "copysign": Operation(

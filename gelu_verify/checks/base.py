@@ -12,7 +12,7 @@ import numpy as np
 
 from ..bucket_table import Table
 from ..errors import TargetFailure, Unanswered
-from ..formats import Format
+from ..formats import Format, texts_apart, value_text
 from ..functions import Function
 from ..other_answers import OtherAnswers, collecting, differences
 from ..plans import Plan
@@ -161,12 +161,11 @@ class Evidence:
 
     def text(self, bits: int, digits: int = 6) -> str:
         """A value for a reader: a few digits, its bits stand beside it."""
-        sign = "-" if self.fmt.is_negative(bits) else ""
-        if self.fmt.is_nan(bits):
-            return "NaN"
-        if not self.fmt.is_finite(bits):
-            return f"{sign}inf"
-        return f"{float(self.fmt.fraction(bits)):.{digits}g}" if self.fmt.magnitude(bits) else f"{sign}0"
+        return value_text(self.fmt, bits, digits)
+
+    def texts(self, *bits: int, digits: int = 6) -> list[str]:
+        """Values beside each other, of which different ones read differently."""
+        return texts_apart(self.fmt, *bits, digits=digits)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ def run(evidence: Evidence) -> Finding:
     if not len(bad):
         return Finding("pass", "only subnormal numbers are lost (flush to zero)" if lost.any() else "")
     worst = int(bad[0])
-    said = f"f({evidence.text(int(x[worst]))}) = {evidence.text(int(got[worst]))} is off by {abs(error[worst]):.3g} ulp"
+    said = f"f({evidence.told(int(x[worst]))}) = {evidence.told(int(got[worst]))} is off by {abs(error[worst]):.9g} ulp"
     return Finding("fail", said, int(x[worst]), int(got[worst]), int(want[worst]))
 
 

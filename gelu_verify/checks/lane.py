@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import short_calls
 from ..errors import TargetFailure
-from ..formats import is_finite, is_zero
+from ..formats import is_finite, is_zero, ordinals
 from ..other_answers import Differences, Given, differ, differences
 from ..points import POSITIONS
 from ..reference import reference_bits
@@ -23,6 +23,7 @@ from .base import Check, Evidence, Finding
 
 LANES = (2, 4, 8, 16, 32, 64)
 POWERS = range(7, 17)  # of two: calls of one less, as many, and one more
+ENDS = 64  # elements at the end of a long call, which a loop that is unrolled may treat by themselves
 LEAST = 1 << 12  # inputs: calls are up to so long, whatever the plan
 FEW_LENGTHS = ((1, 4), (17, 17))  # and how many inputs lie between the first ones of two calls
 THE_PLAN = "in the calls of the plan"
@@ -145,15 +146,14 @@ def _of_few_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
 
 
 def _of_other_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
-    """Calls around powers of two, up to the size of the plan."""
+    """Calls around powers of two, up to the size of the plan; the inputs nearest to 1 and -1 are at their ends."""
     seen, longest = evidence.positions, max(evidence.plan.size + 1, LEAST + 1)
     lengths = [n for k in POWERS for n in ((1 << k) + 1, (1 << k) - 1, 1 << k) if n <= longest]
     order, ordinary = _ordinary_first(evidence)
-    cycle = order[:ordinary]
-    inputs, expected = (np.resize(array[cycle], max(lengths) + len(lengths)) for array in (seen.x, seen.usual))
     for offset, n in enumerate(lengths):
-        part = slice(offset, offset + n)
-        yield _lent(evidence, inputs[part], expected[part])
+        part = np.resize(np.roll(order[:ordinary], -offset), n)
+        part[-ENDS:] = np.roll(order[:ENDS], -offset)
+        yield _lent(evidence, seen.x[part], seen.usual[part])
 
 
 def _lent(evidence: Evidence, x: np.ndarray, usual: np.ndarray) -> list[Differences]:
@@ -164,7 +164,10 @@ def _lent(evidence: Evidence, x: np.ndarray, usual: np.ndarray) -> list[Differen
 
 
 def _ordinary_first(evidence: Evidence) -> tuple[np.ndarray, int]:
-    """Indices of the inputs, and how many of the first of them have results that are not x, 0 or 1."""
+    """Indices of the inputs, and how many of the first of them have results that are not x, 0 or 1.
+
+    Those nearest to 1 and -1, by ratio, come first.
+    """
     fmt, x = evidence.fmt, evidence.positions.x
     want = reference_bits(evidence.function.name, fmt.name, x)
     magnitude = want & fmt.uint.type(fmt.sign_mask - 1)
@@ -172,7 +175,8 @@ def _ordinary_first(evidence: Evidence) -> tuple[np.ndarray, int]:
     plain &= magnitude >= fmt.uint.type(1 << (fmt.precision - 1))
     if plain.sum() < short_calls.LENGTHS:  # relu
         plain = is_finite(fmt, x) & ~is_zero(fmt, x)
-    return np.argsort(~plain, kind="stable"), int(plain.sum())
+    near = np.abs(ordinals(fmt, x & fmt.uint.type(fmt.sign_mask - 1)) - fmt.one)
+    return np.lexsort((near, ~plain)), int(plain.sum())
 
 
 def _pattern(places: np.ndarray, size: int) -> str:

@@ -11,12 +11,14 @@ def run(evidence: Evidence) -> Finding:
     if key is None:
         return Finding("pass")
     _, x, got, x_below, got_below = key
-    two = [(fmt.from_ordinal(x_below), got_below), (fmt.from_ordinal(x), got)]
-    said = ", ".join(f"f({evidence.text(a, 9)}) = {evidence.text(b, 9)}" for a, b in two)
+    inputs, answers = (fmt.from_ordinal(x_below), fmt.from_ordinal(x)), (got_below, got)
+    texts = zip(evidence.texts(*inputs, digits=9), evidence.texts(*answers, digits=9), strict=True)
+    said = ", ".join(f"f({a}) = {b}" for a, b in texts)
     count = evidence.table.total("rises")
     return evidence.shown(
         f"{count} of {steps} steps between neighbours go the wrong way by more than one float, nearest to zero: {said}",
-        *two[1],
+        inputs[1],
+        answers[1],
     )
 
 

@@ -29,7 +29,7 @@ def run(evidence: Evidence) -> Finding:
 def _outside(evidence: Evidence, got: int, x: int, said: str) -> Finding:
     """The finding for ordinals `got` at `x`."""
     x_bits, got_bits = evidence.fmt.from_ordinal(x), evidence.fmt.from_ordinal(got)
-    said = f"f({evidence.text(x_bits)}) = {evidence.text(got_bits, 17)} {said}"
+    said = f"f({evidence.text(x_bits, 17)}) = {evidence.text(got_bits, 17)} {said}"
     return evidence.shown(said, x_bits, got_bits)
 
 

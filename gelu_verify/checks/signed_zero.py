@@ -11,7 +11,8 @@ def run(evidence: Evidence) -> Finding:
     for x_bits, got_bits, want_bits in zip(x, got, want, strict=True):
         either = evidence.function.sign != "x" and fmt.magnitude(got_bits) == fmt.magnitude(want_bits) == 0
         if got_bits != want_bits and not either:
-            said = f"f({evidence.text(x_bits)}) = {evidence.text(got_bits)}, must be {evidence.text(want_bits)}"
+            got_text, want_text = evidence.texts(got_bits, want_bits)
+            said = f"f({evidence.text(x_bits)}) = {got_text}, must be {want_text}"
             return Finding("fail", said, x_bits, got_bits, want_bits)
     return Finding("pass", "", x[0], got[0], want[0])
 

@@ -14,7 +14,8 @@ def run(evidence: Evidence) -> Finding:
         return Finding("pass")
     x, got, want = lost
     kind = INPUTS if is_subnormal(evidence.fmt, np.array([x], evidence.fmt.uint))[0] else RESULTS
-    said = f"f({evidence.text(x)}) = {evidence.text(got)}, must be {evidence.text(want)}"
+    got_text, want_text = evidence.texts(got, want)
+    said = f"f({evidence.text(x)}) = {got_text}, must be {want_text}"
     return Finding("fail", f"{said}: subnormal {kind} are flushed to zero", x, got, want, kind)
 
 

@@ -12,13 +12,13 @@ def run(evidence: Evidence) -> Finding:
     threshold = zero_threshold(name, fmt.name)
     if threshold is None:
         return Finding("not applicable", f"{name} does not fade out at -inf")
-    limit = evidence.text(threshold)
     lost = evidence.witness("zero_from")
     if lost is None:
-        return Finding("pass", f"zero from {limit}, as it must be")
+        return Finding("pass", f"zero from {evidence.text(threshold)}, as it must be")
     x, got = (np.array([bits], dtype=fmt.uint) for bits in lost)
     want, error, _ = judge(name, fmt.name, x, got)
-    said = f"zero from {evidence.text(lost[0])}, the true value rounds to zero from {limit}"
+    first, limit = evidence.texts(lost[0], threshold)
+    said = f"zero from {first}, the true value rounds to zero from {limit}"
     if abs(error[0]) < 1:  # the last subnormal: zero is the other neighbour of the true value
         return Finding("pass", f"{said}; faithful", *lost, int(want[0]))
     if fmt.magnitude(int(want[0])) < 1 << (fmt.precision - 1):

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from ..errors import UsageError
+from ..numbers import parse_whole
 from .program import stdout_for_results, warn
 
 
@@ -38,7 +40,10 @@ def bench(
         cases = [
             timing.Case(*case)
             for case in product(
-                functions or FUNCTIONS, _names(dtypes), timing.sizes(sizes), map(_threads, _names(threads))
+                functions or FUNCTIONS,
+                _some("--dtype", dtypes),
+                timing.sizes(sizes),
+                map(_threads, _some("--threads", threads)),
             )
         ]
         for case in cases:
@@ -95,9 +100,11 @@ def _names(text: str) -> list[str]:
     return list(dict.fromkeys(name for name in (part.strip() for part in text.split(",")) if name))
 
 
-def _threads(text: str) -> int:
-    from ..errors import UsageError
+def _some(option: str, text: str) -> list[str]:
+    if not (names := _names(text)):
+        raise UsageError(f"{option} {text!r} is empty (accepted: one or more, separated by commas)")
+    return names
 
-    if not text.isdecimal() or not 1 <= int(text) <= 64:
-        raise UsageError(f"--threads {text!r} is no number of threads (accepted: 1 to 64)")
-    return int(text)
+
+def _threads(text: str) -> int:
+    return parse_whole("--threads", text, 1, 64)

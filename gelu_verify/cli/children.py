@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
+from .options import memory_bytes
 from .program import warn
 
 if TYPE_CHECKING:
     from ..verify import Selector
-
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @contextmanager
@@ -24,7 +21,7 @@ def selector(
     from .. import targets
     from ..isolation import Hosts, Limits, supported
 
-    limits = Limits(time_limit) if memory_limit is None else Limits(time_limit, _nbytes(memory_limit))
+    limits = Limits(time_limit) if memory_limit is None else Limits(time_limit, memory_bytes(memory_limit))
     if in_process or not supported():
         if not in_process:
             warn("this system cannot isolate implementations: they are called in this process, and may end it")
@@ -32,12 +29,3 @@ def selector(
         return
     with Hosts(limits) as hosts:
         yield hosts.select
-
-
-def _nbytes(text: str) -> int:
-    """512M, 8G, 1.5GiB: bytes."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
-    nbytes = int(float(match[1]) * _UNITS[match[2].upper()]) if match else 0
-    if nbytes < 1 << 20:
-        raise UsageError(f"--memory-limit {text!r} cannot be used (accepted: 512M, 8G, at least 1M)")
-    return nbytes

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .program import say
+
 
 @click.group()
 def export() -> None:
@@ -22,7 +24,7 @@ def headers(folder: Path) -> None:
     from ..export import write_headers
 
     written = write_headers(folder)
-    click.echo(f"written: {folder} ({len(written)} files; begin with {folder / 'README.md'}, or make -C {folder} test)")
+    say(f"written: {folder} ({len(written)} files; begin with {folder / 'README.md'}, or make -C {folder} test)")
 
 
 @export.command()
@@ -41,4 +43,4 @@ def site(folder: Path, runs: Path | None, functions: tuple[str, ...]) -> None:
     except ModuleNotFoundError as error:
         raise MissingMeasurement(f"{error.name} is not installed: pip install 'gelu-verify[serve]'") from None
     written = write_site(folder, runs, functions)
-    click.echo(f"written: {folder} ({len(written)} files; try python -m http.server -d {folder})")
+    say(f"written: {folder} ({len(written)} files; try python -m http.server -d {folder})")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .program import MISSING, OVER_BUDGET, warn
+from .options import WORKERS
+from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
     from ..gate import Budgets, Verdict
@@ -35,7 +36,7 @@ class Measured:
               help="End with 3 unless FAMILY (cuda) is measured, or freshly recorded; may repeat.")  # fmt: skip
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Where runs are recorded; default data/runs.")  # fmt: skip
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
+@click.option("--workers", type=WORKERS, metavar="N", help="Threads; default all cores.")
 def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Path | None, workers: int | None) -> None:
     """Hold the stored RUN, or our kernels measured now, to the accuracy budgets.
 
@@ -54,12 +55,13 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
     verdicts += [each for each in demanded if each.key not in budgets.rows]
     for verdict in verdicts:
         if verdict.outcome != "ok" or verdict.notes:
-            click.echo("\n".join(_lines(verdict)))
+            for line in _lines(verdict):
+                say(line)
     counts = Counter(verdict.outcome for verdict in verdicts)
     same = conditions_of(measured.machine) == budgets.conditions
     where = "" if same else f" (budgets of {_conditions(budgets)}: headroom applies)"
     said = f"{counts['ok']} of {len(verdicts)} within budget, {counts['over']} over, {counts['missing']} not measured"
-    click.echo(said + where)
+    say(said + where)
     if counts["over"]:
         raise click.exceptions.Exit(OVER_BUDGET)
     if counts["missing"]:
@@ -84,7 +86,7 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
     fresh = make_budgets(results, first["machine"], str(first["created"])[:10])
     changes = compare(read_budgets(file), fresh) if file.exists() else []
     for change in changes:
-        click.echo(change.text)
+        say(change.text)
     looser = sum(change.looser for change in changes)
     if looser and not allow_looser:
         warn(f"error: {looser} rows get looser; nothing was written (--allow-looser accepts them)")
@@ -92,7 +94,7 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
     made = f"gelu-verify run kernels --plan {first['plan']} --seed {first['seed']}"
     further = "".join(f" {run}" for run in runs[1:])
     write_budgets(file, fresh, f"{made} && gelu-verify budget reports/latest{further}")
-    click.echo(f"written: {file} ({len(fresh.rows)} rows)")
+    say(f"written: {file} ({len(fresh.rows)} rows)")
 
 
 def _told(run: Run) -> list[Record]:

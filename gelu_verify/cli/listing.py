@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from .program import stdout_for_results
+from .program import say, stdout_for_results
 
 
 @click.command(name="list")
@@ -16,7 +16,11 @@ from .program import stdout_for_results
 def list_command(as_json: bool) -> None:
     """Targets found here with their versions, what is absent and why, functions, plans, checks."""
     found = _found()
-    click.echo(json.dumps(found, indent=2) if as_json else "\n".join(_lines(found)))
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        for line in _lines(found):
+            say(line)
 
 
 def _found() -> dict[str, Any]:

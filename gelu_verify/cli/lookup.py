@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ..errors import UsageError
+from .options import Whole
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
@@ -15,7 +16,7 @@ from ..errors import UsageError
 @click.argument("dtype")
 @click.argument("x", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for one X, a list for several.")
-@click.option("--digits", type=click.IntRange(1, 5000), default=40, show_default=True, help="Digits of decimal values.")
+@click.option("--digits", type=Whole(1, 5000), default=40, show_default=True, help="Digits of decimal values.")
 @click.option("--remote", metavar="URL", help="Ask a server of `gelu-verify serve` instead.")
 def lookup(function: str, dtype: str, x: tuple[str, ...], as_json: bool, digits: int, remote: str | None) -> None:
     """The correctly rounded FUNCTION(X) in DTYPE, with the true value behind it.

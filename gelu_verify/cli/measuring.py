@@ -17,6 +17,7 @@ import numpy as np
 
 from ..checks import Policy
 from ..errors import TargetFailure
+from ..interrupts import interrupted
 from ..isolation import IsolatedTarget
 from ..other_answers import OtherAnswers, collecting
 from ..plans import Plan
@@ -26,7 +27,7 @@ from ..targets import Target
 from ..targets._library import ordinary_numbers
 from ..throughput import BUDGET, measure_and_watch, unpacked_answers
 from ..verify import Job
-from .program import interrupted, warn
+from .program import warn
 from .progress import progress
 
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import ctypes
 import os
-import signal
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from types import FrameType
 from typing import Any
 
 import click
 
 from ..environment import in_default_environment
-from ..errors import GeluVerifyError, MissingMeasurement, ResultsError, UsageError
+from ..errors import GeluVerifyError, MissingMeasurement, ResultsError, UsageError, printable
+from ..interrupts import noting_interrupts
 
 OVER_BUDGET = 1  # or, with --strict, a failed check; also an error of ours that is none of the below
 USAGE = 2
 MISSING = 3
 INTERRUPTED = 130  # 128 + SIGINT
 BROKEN_PIPE = 141  # 128 + SIGPIPE
-
-interrupted = threading.Event()
-"""Set by Ctrl-C: KeyboardInterrupt alone is lost where it meets a destructor, and renamed where it meets an import."""
 
 
 def exit_code(error: GeluVerifyError) -> int:
@@ -34,9 +29,14 @@ def exit_code(error: GeluVerifyError) -> int:
     return MISSING if isinstance(error, MissingMeasurement) else 1
 
 
+def say(line: str, err: bool = False) -> None:
+    """One line on stdout, or stderr; what a terminal would obey in a name is escaped."""
+    click.echo(printable(line), err=err)
+
+
 def warn(message: str) -> None:
     """One line on stderr, whatever line breaks the message has."""
-    click.echo(f"gelu-verify: {' '.join(message.split())}", err=True)
+    click.echo(f"gelu-verify: {printable(' '.join(message.split()))}", err=True)
 
 
 @contextmanager
@@ -54,28 +54,6 @@ def stdout_for_results() -> Iterator[None]:
         os.close(ours)
 
 
-@contextmanager
-def _noting_interrupts() -> Iterator[None]:
-    """Whatever Ctrl-C became on its way up ends as KeyboardInterrupt."""
-
-    def note(signum: int, frame: FrameType | None) -> None:
-        interrupted.set()
-        raise KeyboardInterrupt
-
-    ours = threading.current_thread() is threading.main_thread()
-    previous = signal.signal(signal.SIGINT, note) if ours else None
-    try:
-        yield
-    except BaseException as error:
-        if interrupted.is_set():
-            raise KeyboardInterrupt from error
-        raise
-    finally:
-        if ours:
-            signal.signal(signal.SIGINT, previous)
-        interrupted.clear()
-
-
 class Program(click.Group):
     """A group of commands that never ends in a traceback for something the user can meet."""
 
@@ -85,7 +63,7 @@ class Program(click.Group):
     @in_default_environment
     def _guarded(self, args: list[str]) -> int:
         try:
-            with _noting_interrupts(), self.make_context("gelu-verify", args) as context:
+            with noting_interrupts(also_ignored=True), self.make_context("gelu-verify", args) as context:
                 self.invoke(context)
                 sys.stdout.flush()
         except click.exceptions.Exit as done:

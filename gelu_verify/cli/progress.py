@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..errors import printable
+
 
 class Progress:
     """Counts inputs; a subclass draws."""
@@ -30,7 +32,7 @@ def progress(total: int) -> Iterator[Progress]:
         rich.progress.BarColumn(),
         rich.progress.TaskProgressColumn(),
         rich.progress.TimeRemainingColumn(),
-        rich.progress.TextColumn("{task.description}"),
+        rich.progress.TextColumn("{task.description}", markup=False),
         console=rich.console.Console(stderr=True),
         transient=True,
     )
@@ -38,7 +40,7 @@ def progress(total: int) -> Iterator[Progress]:
 
     class Drawn(Progress):
         def start(self, label: str) -> None:
-            bar.update(task, description=label)
+            bar.update(task, description=printable(label))
 
         def advance(self, inputs: int) -> None:
             bar.advance(task, inputs)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .program import say
+
 LATEST = "reports/latest"
 
 
@@ -33,4 +35,4 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
     measured = {result["family"] for run in live for result in run.results}
     recorded = [] if live_only else recorded_runs(root, without=measured)
     for path in write_report([*live, *recorded], out or paths[0]):
-        click.echo(path)
+        say(str(path))

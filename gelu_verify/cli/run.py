@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .program import OVER_BUDGET, stdout_for_results, warn
+from .options import SECONDS, SEED, WORKERS, Memory, Real
+from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
     from ..checks import Policy
@@ -51,6 +52,7 @@ class Request:
     compile: str | None
     cflags: str | None
     call: str | None
+    shape: str | None
     no_throughput: bool
     workers: int | None
     time_limit: float | None
@@ -67,29 +69,33 @@ class Request:
 @click.option("--function", "functions", multiple=True, metavar="F", help="Judge only what computes F; may repeat.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Judge only in dtype D; may repeat.")
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of sampled inputs.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or A alone; may repeat.")
 @click.option("--length", type=click.IntRange(1), metavar="N", help="Inputs of every call of the sweep.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder; default reports/TIME.")
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Also keep the run in DIR, small enough to be committed: data/runs.")  # fmt: skip
-@click.option("--max-ulp", type=click.FloatRange(0), metavar="N", help="Largest error that --strict accepts.")
+@click.option("--max-ulp", type=Real(), metavar="N", help="Largest error that --strict accepts.")
 @click.option("--strict", is_flag=True, help="End with 1 on a failed check or target, or an error above --max-ulp.")
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
 @click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
-@click.option("--array", metavar="KIND", help="Arrays that a callable is given: numpy, torch, jax, tensorflow, MODULE.")
+@click.option("--array", metavar="KIND", help="What a callable is given: numpy, torch, jax, tensorflow, "
+              "MODULE, scalar (one float at a time), list, array, memoryview.")  # fmt: skip
 @click.option("--compile", metavar="KIND", help="Compile a callable by torch.compile, jax.jit, tensorflow.function.")
+@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is given: '(n, 16)', '(16,)'.")
 @click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
-@click.option("--call", metavar="PROTOTYPE", help="How a C function is called, other than (x, y, n): "
+@click.option("--call", metavar="LINE", help="How it is called. Python, where not f(x): 'f(x, out=y)', 'f(x); x', "
+              "'f(dy, x)', 'grad(f)(x)', 'rounded(f(x))'. C, where not (x, y, n): "
               "'void f(size_t bytes, const float *x, float *y, const void *params=NULL)'.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads; default all cores.")
-@click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="S",
+@click.option("--workers", type=WORKERS, metavar="N", help="Threads; default all cores.")
+@click.option("--time-limit", type=SECONDS, metavar="S",
               help="Seconds that one call may take; default minutes, by how long the others took.")  # fmt: skip
-@click.option("--memory-limit", metavar="SIZE", help="Memory that an implementation may need: 512M, 8G; default 4G.")
+@click.option("--memory-limit", type=Memory(), metavar="SIZE",
+              help="Memory that an implementation may need: 512M, 8G; default 4G.")  # fmt: skip
 @click.option("--in-process", is_flag=True, help="Call everything in this process, as a debugger likes it: "
               "a crash ends the run.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
@@ -98,7 +104,9 @@ def run(**typed: Any) -> None:
 
     TARGET is a family (torch), one of its paths (torch.gelu), or something of yours: module:function,
     path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag";
-    `gelu-verify list` shows what is here and all ways to name a target. What is yours is judged as what its name says
+    `gelu-verify list` shows what is here and all ways to name a target. Python code that is not called as f(x) needs
+    one line that says how: --call "f(x, out=y)", --call "f(x); x" where it changes x, --call "f(dy, x)" for a gradient;
+    docs/targets.md has them all. What is yours is judged as what its name says
     (gelu_tanh_f32: gelu_tanh in float32), else as --function in --dtype. Each family, and each target that was named,
     is called in a process of its own. Measuring ends with 1 when a target failed (raised, crashed, hung ...), else with
     0 whatever errors it finds, unless --strict is given.
@@ -132,8 +140,9 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     one_thread_each()
     if request.ranges and len(request.dtypes) != 1:
         raise UsageError("--bits needs exactly one --dtype, which says what the bits mean")
+    _check_ranges(request)
     kwargs = dict(_keyword(text) for text in request.kwargs)
-    click.echo(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
+    say(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
     limits = request.time_limit, request.memory_limit
     with (
         stdout_for_results(),
@@ -146,8 +155,8 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
             ahead = Thread(target=_prepare_what_comes, args=(len(request.targets) == 1,), daemon=True)
             ahead.start()
             named = request.targets, request.functions, request.dtypes
-            taken = ("everything", "device", "array", "compile", "cflags", "call")
-            options = {name: getattr(request, name) for name in taken}
+            given = ("everything", "device", "array", "compile", "cflags", "call", "shape")
+            options = {name: getattr(request, name) for name in given}
             found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
             ahead.join()
         found = _affordable(found, request)
@@ -169,11 +178,22 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     return _stored(place), absent, place
 
 
+def _check_ranges(request: Request) -> None:
+    """The error in --bits before anything is looked for or measured."""
+    from ..plans import make_plan
+
+    if request.ranges:
+        try:
+            make_plan(request.plan, "gelu", request.dtypes[0], request.seed, request.ranges)
+        except UsageError as error:
+            raise UsageError(f"--bits: {error}") from None
+
+
 def _record(place: Path, root: Path) -> None:
     from ..recorded import record
     from ..results import read_run
 
-    click.echo(f"recorded: {record(read_run(place), root)}", err=True)
+    say(f"recorded: {record(read_run(place), root)}", err=True)
 
 
 def _prepare_what_comes(idle: bool) -> None:
@@ -223,8 +243,9 @@ def _also(request: Request) -> str:
     words += ["--compile", request.compile] if request.compile else []
     words += [f"--cflags={request.cflags}"] if request.cflags is not None else []
     words += ["--call", request.call] if request.call is not None else []
+    words += ["--shape", request.shape] if request.shape is not None else []
     words += ["--policy", request.policy] if request.policy != "limit" else []
-    words += ["--time-limit", f"{request.time_limit:g}"] if request.time_limit else []
+    words += ["--time-limit", repr(request.time_limit).removesuffix(".0")] if request.time_limit else []
     words += ["--memory-limit", request.memory_limit] if request.memory_limit else []
     words += ["--in-process"] if request.in_process else []
     return "".join(f" {shlex.quote(word)}" for word in words)
@@ -243,7 +264,7 @@ def _keyword(text: str) -> tuple[str, Any]:
         raise UsageError(f"--kwarg {text!r} cannot be used (accepted: name=value)")
     try:
         return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return name, value
 
 
@@ -258,14 +279,14 @@ def _print(request: Request, records: list[Record], absent: dict[str, str], plac
 
         print_matrix(records, absent=absent)
         for line in _really(records):
-            click.echo(line)
+            say(line)
     for record in records:
         if record.get("time"):
-            click.echo(_times(record), err=request.as_json)
+            say(_times(record), err=request.as_json)
     for path in write_report([read_run(place)], place):
         if path.suffix in (".html", ".md"):
-            click.echo(f"written: {path}", err=request.as_json)
-    click.echo(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
+            say(f"written: {path}", err=request.as_json)
+    say(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
 
 
 def _really(records: list[Record]) -> list[str]:
@@ -296,5 +317,5 @@ def _fault(record: Record, max_ulp: float | None) -> str:
     if failed:
         return f"check {failed[0]}: {record['findings'][failed[0]]['detail']}"
     if max_ulp is not None and (record["max_ulp"] is None or record["max_ulp"] > max_ulp):
-        return f"{record['max_ulp']} ULP, --max-ulp {max_ulp:g}"
+        return f"{record['max_ulp']} ULP, more than --max-ulp {max_ulp!r}"
     return ""

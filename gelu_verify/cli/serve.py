@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import MissingMeasurement, UsageError
+from .options import Whole
 from .program import warn
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 is everywhere.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option("--port", type=Whole(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 @click.option("--store", type=click.Path(path_type=Path), metavar="DIR", help="Where uploads with the token are kept.")
 @click.option("--token-file", type=click.Path(path_type=Path), metavar="FILE", help=f"Token for writing; or ${TOKEN}.")
 @click.option("--runs", type=click.Path(path_type=Path), metavar="DIR", help="Folder of stored runs to publish.")

@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 from .. import device_faults, targets
 from ..environment import in_default_environment
-from ..errors import GeluVerifyError, TargetFailure
+from ..errors import GeluVerifyError, TargetFailure, message_of
 from ..formats import get_format
 from ..targets.base import Target, described, first_line
 from . import _faults
@@ -157,8 +157,8 @@ class Lane:
             answer = {"failure": str(failure), "kind": failure.kind}
         except GeluVerifyError as error:
             answer = {"error": type(error).__name__, "message": str(error)}
-        except (SystemExit, Exception) as error:  # noqa: BLE001 - a framework's: the parent says which target it was
-            kind = device_faults.kind_of(str(error)) or "exception"
+        except BaseException as error:  # noqa: BLE001 - a framework's: the parent says which target it was
+            kind = device_faults.kind_of(message_of(error)) or "exception"
             answer = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": kind}
         left = self._left(who)
         printed = self._hosted.printed.taken()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+
+from ..numbers import LONGEST_S, real, whole
 
 GiB = 1 << 30
 LOADING = 600.0  # seconds: importing a framework, compiling a source, timing a target
@@ -11,7 +14,13 @@ SHORT = 1.5  # seconds that a call may take of what hung before
 SLACK = 30.0  # seconds that any call may take
 TIMES = 30  # as often as slow as the slowest call so far
 MEMORY = 4 * GiB
+LEAST_MEMORY = 1 << 20
 DATA_SLACK = GiB  # what a child may map in private beyond its limit before its allocations fail; see `process`
+
+
+def memory_of_machine() -> int:
+    """Bytes of physical memory."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
@@ -21,6 +30,11 @@ class Limits:
     seconds: float | None = None
     nbytes: int = MEMORY
     niceness: int = 0
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None:
+            real("the time limit", self.seconds, 0.0, LONGEST_S, above=True)
+        whole("the memory limit", self.nbytes, LEAST_MEMORY, max(MEMORY, memory_of_machine()))
 
     @property
     def timing(self) -> float:

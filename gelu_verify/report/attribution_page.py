@@ -17,6 +17,7 @@ from ..attribution.ladder import stored_text
 from ..environment import in_default_environment
 from ..formats import buckets, from_ordinals, get_format, to_float64
 from . import text
+from .attribution_text import explained_text, is_known, unexplained_text
 from .curves import HEIGHT, area, line, octaves_of, x_ticks, y_ticks
 from .envelope import HIGHEST, Layout, envelope, layout
 from .files import environment, inline, replace_files
@@ -108,6 +109,7 @@ def render(found: Attribution, curves: pd.DataFrame) -> str:
         version=__version__,
         record=record,
         stored=stored_text,
+        surely=explained_text(record) if is_known(record) else unexplained_text(record),
         headline=headline(record),
         lines=[
             {**rung, "path": line(errors[rung["name"]], span), "colour": index}
@@ -134,6 +136,9 @@ def headline(record: Row) -> str:
     worst = record["worst"]
     if worst is None:
         return f"{name}: no finite error was measured."
+    if not is_known(record):
+        size = text.ulp_text(abs(worst["error"]), record["bound"])
+        return f"{name}: {size} ULP, and no known form explains it."
     sign = "" if record["bound"] == "=" else "at least "
     size = text.ulp_text(abs(worst["error"]), record["bound"])
     return f"{name}: {sign}{size} ULP, most of it from {SOURCES[worst['main']].partition(',')[0].partition(':')[0]}."

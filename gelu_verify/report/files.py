@@ -8,7 +8,8 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
-from ..errors import ResultsError
+from ..errors import ResultsError, printable
+from ..folders import replace_file
 from . import text
 
 HERE = Path(__file__).parent
@@ -23,6 +24,7 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
     )
     made.globals.update(
         ulp=text.ulp_text, share=text.share_text, number=text.number_text, count=text.count_text, rate=text.rate_text,
@@ -34,7 +36,7 @@ def environment() -> jinja2.Environment:
 
 def breakable(name: str) -> Markup:
     """A name that may be broken after its dots and underscores."""
-    return Markup(str(escape(name)).replace(".", ".<wbr>").replace("_", "_<wbr>"))
+    return Markup(str(escape(printable(name))).replace(".", ".<wbr>").replace("_", "_<wbr>"))
 
 
 def inline(name: str) -> Markup:
@@ -46,16 +48,8 @@ def replace_files(texts: dict[str, str], out: Path) -> list[Path]:
     """Write the texts into `out`; each file is replaced at once, never half written."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        return [_replace(out / name, content) for name, content in texts.items()]
+        for name, content in texts.items():
+            replace_file(out / name, content.encode(errors="backslashreplace"))  # file names may be no text
+        return [out / name for name in texts]
     except OSError as error:
         raise ResultsError(f"cannot write the report to {out}: {error.strerror or error}") from error
-
-
-def _replace(path: Path, content: str) -> Path:
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(content, encoding="utf-8", newline="\n")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return path

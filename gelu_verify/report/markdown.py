@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..errors import printable
 from . import text
 from .frames import SPECIALS, TAIL_CHECKS, RunLike, run_letter
 from .verdicts import absences, dtype_rank, headline, target_order
@@ -41,17 +42,21 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
         _folded("Throughput from cache to memory", _sizes(frames["sizes"])),
         _provenance(runs),
     ]
-    size, left_out = sum(len(part.encode()) for part in whole), 0
+    size, left_out = sum(_bytes(part) for part in whole), 0
     for section in sections:
-        size += len(section.encode())
+        size += _bytes(section)
         if size > LIMIT:
             left_out += 1
-            size -= len(section.encode())
+            size -= _bytes(section)
         elif section:
             whole.append(section)
     if left_out:
         whole.append(f"_{left_out} sections did not fit here: see the CSV files and index.html._\n")
     return "\n".join(whole)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode(errors="backslashreplace"))
 
 
 def _recorded(summary: pd.DataFrame) -> str:
@@ -64,7 +69,7 @@ def _recorded(summary: pd.DataFrame) -> str:
 
 def _escape(value: Any) -> str:
     """Text that stays text inside a Markdown table."""
-    line = " ".join(str(value).split()).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
+    line = printable(" ".join(str(value).split())).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
     for sign in "|*_`":
         line = line.replace(sign, "\\" + sign)
     return line

@@ -13,6 +13,8 @@ NONE = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 TIMES = "\N{MULTIPLICATION SIGN}"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+LIMITS = (Decimal("0.5"), Decimal(1), Decimal(4))  # what is above one of them does not read as if it were not
+UNKNOWN = Decimal(1) / (1 << 16)  # an error in ULP is known to within that
 _WHOLE_BELOW = 10_000  # errors are written out below it, as d.dde+n from it on
 
 
@@ -22,8 +24,14 @@ def ulp_text(value: float | None, bound: str = "=", digits: int = 3) -> str:
         return NONE
     if math.isinf(value):
         return "inf"
-    mode = ROUND_DOWN if bound == ">=" else ROUND_UP
-    exact = Decimal(value)
+    text = _ulp_text(Decimal(value), ROUND_DOWN if bound == ">=" else ROUND_UP, digits)
+    beyond = any(
+        Decimal(text) == limit < Decimal(value) - UNKNOWN for limit in LIMITS
+    )  # only where it was rounded down
+    return ulp_text(value, bound, digits + 1) if beyond else text
+
+
+def _ulp_text(exact: Decimal, mode: str, digits: int) -> str:
     if exact < _WHOLE_BELOW:
         places = max(digits - (max(exact.adjusted(), -1) if exact else -1) - 1, 0)
         return f"{exact.quantize(Decimal(1).scaleb(-places), rounding=mode):f}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path, Query
+from pydantic import BeforeValidator
 
 from ..errors import UsageError
 from ..formats import DTYPES, FORMATS, Format, get_format
@@ -31,7 +32,17 @@ PlanName = Annotated[str, Path(**_among(PLANS, "default", "Which inputs."))]
 FunctionQuery = Annotated[str, Query(**_among(FUNCTIONS, "gelu", "Name of a function."))]
 DtypeQuery = Annotated[str, Query(**_among(DTYPES, "float32", "A dtype in which implementations are judged."))]
 PlanQuery = Annotated[str, Query(**_among(PLANS, "default", "Which inputs."))]
-Seed = Annotated[int, Query(ge=0, le=2**31 - 1, description="Decides the sampled inputs.")]
+
+
+def _plain(text: Any) -> Any:
+    """Refuses what `int` would read beside decimal digits: 1_000, ' 5', 5.0."""
+    if isinstance(text, str) and not (text.isascii() and text.isdecimal()):
+        raise ValueError("accepted are whole numbers in decimal digits")
+    return text
+
+
+PLAIN = BeforeValidator(_plain)
+Seed = Annotated[int, PLAIN, Query(ge=0, le=2**31 - 1, description="Decides the sampled inputs.")]
 NumberText = Annotated[
     str,
     Path(

@@ -19,6 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ResultsError
+from ..folders import remove_abandoned
 from ..results import MANIFEST, read_run, write_run
 from .observing import log
 
@@ -127,7 +128,7 @@ class Store:
         try:
             index = sqlite3.connect(f"{path}?mode={mode}", uri=True, timeout=BUSY_S, check_same_thread=False)
             if self.writable:
-                index.execute("PRAGMA journal_mode = WAL")
+                _set_write_ahead(index)
                 index.execute("PRAGMA synchronous = FULL")
         except sqlite3.Error as error:
             raise ResultsError(f"the index of {self.place} cannot be opened: {error}") from error
@@ -146,12 +147,10 @@ class Store:
 
     def _reconcile(self) -> None:
         """Index and folders say the same: what a killed process left half done is finished, or taken away."""
+        remove_abandoned(self.place / RUNS, ABANDONED_S)
+        known = set(self.names())  # before the folders are listed: a run that is known by now has its folder
         folders = {path.name: path for path in (self.place / RUNS).iterdir()}
-        for name, path in folders.items():
-            if name.startswith(".unfinished-") and time.time() - path.stat().st_mtime > ABANDONED_S:
-                shutil.rmtree(path, ignore_errors=True)
         there = {name for name, path in folders.items() if (path / MANIFEST).is_file() and not name.startswith(".")}
-        known = set(self.names())
         self._enter([folders[name] for name in sorted(there - known)])
         with self._index() as index:
             index.executemany("DELETE FROM runs WHERE id = ?", [(name,) for name in known - there])
@@ -161,6 +160,19 @@ class Store:
         marks = ", ".join("?" * len(_COLUMNS))
         with self._index() as index:
             index.executemany(f"INSERT OR IGNORE INTO runs ({', '.join(_COLUMNS)}) VALUES ({marks})", rows)
+
+
+def _set_write_ahead(index: sqlite3.Connection) -> None:
+    """Switch to WAL: tried again while another process does the same, for which SQLite does not wait by itself."""
+    end = time.monotonic() + BUSY_S
+    while True:
+        try:
+            index.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
 
 
 class _Newer(ResultsError):

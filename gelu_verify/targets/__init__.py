@@ -26,6 +26,7 @@ from ..functions import get_function
 from ._library import looking_for
 from .base import Target, first_line
 from .kinds import Asked, kind_of, kinds, load, misfit
+from .kinds._usable import usable
 
 __all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load", "module_of", "select"]
 
@@ -149,6 +150,7 @@ def select(
     compile: str | None = None,
     cflags: str | None = None,
     call: str | None = None,
+    shape: str | None = None,
     everything: bool = False,
     device: str | None = None,
     find: Finder = find,
@@ -165,7 +167,9 @@ def select(
     dtype : keep what computes in this dtype, and that dtype only
     kwargs, array, compile : keyword arguments, array kind and compiler for Python callables
     cflags : flags for the compiler of a source file
-    call : prototype by which a C function is called, see docs/targets.md
+    call : how what is named is called, see docs/targets.md: a line of Python ("f(x, out=y)"), or the prototype of a C
+        function
+    shape : of the arrays that a Python callable is called with: "(n, 16)"
     everything : where `names` is empty, families on request too
     device : "cpu", "cuda": where `names` is empty, only families that run there; else, each name's family must
     find, load : what finds families and loads what a user named; here, or in processes of their own
@@ -183,8 +187,8 @@ def select(
         get_function(function)
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
-    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call)
-    kind = {name: kind_of(name) for name in names}
+    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call, shape)
+    kind = {name: kind_of(usable(name)) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason
     on_it = None if device is None else _families_on(device, names, everything)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TargetFailure, one_of
+from ..errors import TargetFailure, UsageError, one_of
 from ..formats import DTYPES, get_format, numpy_dtype
 from ._buffers import room_like
 from ._protocols import foreign_bits
@@ -50,6 +50,14 @@ class ArrayKind(ABC):
     def wait(self, array: Any) -> Any:
         """`array`, computed to the end."""
         return array
+
+    def shaped(self, array: Any, shape: tuple[int, ...]) -> Any:
+        """The values of `array` in another shape."""
+        return array.reshape(shape)
+
+    def gradient(self, f: Callable[..., Any]) -> Callable[[Any], Any]:
+        """The gradient of f(x), by x, for ones as the gradient of the result."""
+        raise UsageError(f"grad(f) needs --array torch, jax or tensorflow: {self.name} arrays have no gradients")
 
     def compiled(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """`compute` through `compiler`, "package.function"."""
@@ -101,6 +109,16 @@ class TorchKind(ArrayKind):
         signed = array.detach().cpu().contiguous().view(getattr(torch, f"int{fmt.width}"))
         return dtype, signed.numpy().view(fmt.uint)
 
+    def gradient(self, f: Callable[..., Any]) -> Callable[[Any], Any]:
+        torch = import_module("torch")
+
+        def backward(x: Any) -> Any:
+            leaf = x.detach().clone().requires_grad_()
+            y = f(leaf)
+            return torch.autograd.grad(y, leaf, torch.ones_like(y))[0]
+
+        return backward
+
 
 class JaxKind(ArrayKind):
     name = "jax"
@@ -122,6 +140,15 @@ class JaxKind(ArrayKind):
     def wait(self, array: Any) -> Any:
         return import_module("jax").block_until_ready(array)
 
+    def gradient(self, f: Callable[..., Any]) -> Callable[[Any], Any]:
+        jax = import_module("jax")
+
+        def backward(x: Any) -> Any:
+            y, pull_back = jax.vjp(f, x)
+            return pull_back(jax.numpy.ones_like(y))[0]
+
+        return backward
+
 
 class TensorflowKind(ArrayKind):
     name = "tensorflow"
@@ -135,6 +162,20 @@ class TensorflowKind(ArrayKind):
 
     def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
         return KINDS["numpy"].to_bits(array.numpy())
+
+    def shaped(self, array: Any, shape: tuple[int, ...]) -> Any:
+        return import_module("tensorflow").reshape(array, shape)
+
+    def gradient(self, f: Callable[..., Any]) -> Callable[[Any], Any]:
+        tensorflow = import_module("tensorflow")
+
+        def backward(x: Any) -> Any:
+            with tensorflow.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            return tape.gradient(y, x)
+
+        return backward
 
 
 class ModuleKind(ArrayKind):

@@ -19,12 +19,19 @@ class Lender(Protocol):
     def plain(self, x_bits: np.ndarray) -> np.ndarray:
         """Memory that is only where it has to be."""
 
+    def kept(self, y_bits: np.ndarray) -> np.ndarray:
+        """`y_bits` where nobody else writes, or as they are where the lender copies them before the next call."""
+
 
 class _Allocator:
     def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
+        return np.full_like(x_bits, np.iinfo(x_bits.dtype).max)  # NaN: freed memory may hold the right results
+
+    def plain(self, x_bits: np.ndarray) -> np.ndarray:
         return np.empty_like(x_bits)
 
-    plain = poisoned
+    def kept(self, y_bits: np.ndarray) -> np.ndarray:
+        return y_bits.copy()
 
 
 _nobody = _Allocator()
@@ -41,6 +48,12 @@ def room_like(x_bits: np.ndarray) -> np.ndarray:
     """The same for a framework that checks its own bounds: nothing is looked for there."""
     lender: Lender = getattr(_this_thread, "lender", _nobody)
     return lender.plain(x_bits)
+
+
+def kept(y_bits: np.ndarray) -> np.ndarray:
+    """Outputs in memory that a library chose: it may write there again, in the next call of any thread."""
+    lender: Lender = getattr(_this_thread, "lender", _nobody)
+    return lender.kept(y_bits)
 
 
 @contextmanager

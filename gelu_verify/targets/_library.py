@@ -28,10 +28,11 @@ Taken = bool | tuple[int, ...]  # whether it takes a dtype, or what it answered
 
 @dataclass(frozen=True)
 class Loaded:
-    """Arguments of one call, and the dtype that they are in."""
+    """Arguments of one call, and the dtype that they are in; `n` is how many values the caller has, where said."""
 
     dtype: str
     arguments: tuple
+    n: int | None = None
 
 
 def _alone(x: Any) -> tuple:
@@ -57,9 +58,13 @@ class LibraryTarget(Target):
 
     def call(self, loaded: Loaded) -> Any:
         with self.arrays.session(loaded.dtype):
-            if self.environment is not None:
-                go_to(self.environment[0])  # who calls us goes back
+            self.enter_environment()
             return self.arrays.wait(self.compute(*loaded.arguments))
+
+    def enter_environment(self) -> None:
+        """Go to the floating-point environment that calls have; who makes the call goes back."""
+        if self.environment is not None:
+            go_to(self.environment[0])
 
     def store(self, dtype: str, loaded: Loaded, result: Any) -> np.ndarray:
         with self.arrays.session(dtype):

@@ -7,17 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from .. import device_faults
 from ..environment import in_default_environment, left
-from ..errors import TargetFailure
+from ..errors import TargetFailure, message_of
 from ..formats import Format, get_format
+from ..interrupts import is_from_user
+from ._buffers import kept
 
 Answer = TypeVar("Answer")
+SHORT = 1 << 13  # values of a result that is looked at twice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +32,7 @@ class Target(ABC):
     `version` of the library or hash of the source; `safe_in_threads`: several threads may call it at once;
     `compiles_per_length`: the first call with a new number of inputs is slow; `judged_there`: it runs on a device that
     judges all inputs of float32 itself (`on_device.swept`), and many of float64 (`on_device.searched`); `answered`: by
-    dtype, its answers to `ordinary_numbers` where it was called with them to see what it takes.
+    dtype, its answers to `ordinary_numbers`, call after call, where it was called with them to see what it takes.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Target(ABC):
     safe_in_threads: bool = False
     compiles_per_length: bool = False
     judged_there: bool = False
+    fresh_results: ClassVar[bool] = False  # `load` makes the memory of the result anew for each call
     answered: Mapping[str, Sequence[int]] = field(default_factory=dict, compare=False, repr=False)
     seals_inputs: ClassVar[bool] = False  # what it is lent it cannot change: the memory is read-only for it
 
@@ -81,8 +85,9 @@ class Target(ABC):
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         """As `evaluate`, with the seconds that `call` took; the inputs are lent, and the lender looks at them after.
 
-        The answer may lie in memory that the next call, in the same thread, writes to. The floating-point environment
-        is the default one, and what a call leaves of it is noted.
+        The answer is a copy where the implementation may still write to what it returned. Of a target that is not in
+        this process, it lies in memory that the next call in the same thread writes to.
+        The floating-point environment is the default one, and what a call leaves of it is noted.
         """
         try:
             loaded = self.load(dtype, x_bits)
@@ -92,26 +97,32 @@ class Target(ABC):
             seconds = perf_counter() - start
         except TargetFailure:
             raise
-        except MemoryError as error:
-            raise self._raised(error, "memory") from error
-        except (Exception, SystemExit) as error:  # someone else's code: whatever it raises is a result
-            raise self._raised(error, device_faults.kind_of(str(error)) or "exception") from error
+        except BaseException as error:  # someone else's code: whatever it raises is a result
+            raise self._raised(error) from error
         try:
             y_bits = np.asarray(self.store(dtype, loaded, result))
         except TargetFailure as failure:
             failure.kind = failure.kind or "dtype"
             raise
-        except (Exception, SystemExit) as error:  # arrays are someone else's code as well
-            raise self._raised(error, device_faults.kind_of(str(error)) or "exception") from error
+        except BaseException as error:  # arrays are someone else's code as well
+            raise self._raised(error) from error
         if y_bits.shape != x_bits.shape:
             message = f"{self.name} returned shape {y_bits.shape} for an input of shape {x_bits.shape}"
             raise TargetFailure(message, "shape")
         if y_bits.dtype != get_format(dtype).uint:
             raise TargetFailure(f"{self.name} returned {y_bits.dtype} where {dtype} was expected", "dtype")
-        return y_bits, seconds
+        if self.fresh_results:
+            return y_bits, seconds
+        copied = kept(y_bits)
+        self.check_settled(y_bits, copied)
+        return copied, seconds
 
-    def _raised(self, error: BaseException, kind: str) -> TargetFailure:
+    def _raised(self, error: BaseException) -> TargetFailure:
+        """What it raised as its failure; Ctrl-C by the user is none."""
         left()  # it may have changed the floating-point environment before it raised
+        if is_from_user(error):
+            raise error
+        kind = "memory" if isinstance(error, MemoryError) else device_faults.kind_of(message_of(error)) or "exception"
         return TargetFailure(f"{self.name} raised {type(error).__name__}: {first_line(error)}", kind)
 
     def room(self, dtype: str, n: int) -> np.ndarray:
@@ -159,6 +170,19 @@ class Target(ABC):
         """While nobody else has it called where it lives."""
         return nullcontext()
 
+    def check_settled(self, returned: np.ndarray, copied: np.ndarray) -> None:
+        """TargetFailure where a result is no longer what it was when it was copied: a thread still writes to it.
+
+        Only short results are looked at, after another thread had the chance to run.
+        """
+        if copied is returned or len(copied) > SHORT:
+            return
+        sleep(0)
+        if not np.array_equal(returned, copied):
+            where = int(np.flatnonzero(returned != copied)[0])
+            message = f"{self.name} changed its result at index {where} after it had returned it"
+            raise TargetFailure(message, "nondeterministic")
+
     def check_unchanged(self, fmt: Format, asked: np.ndarray, lent: np.ndarray) -> None:
         """TargetFailure where inputs that were lent are no longer those that were asked for."""
         if not np.array_equal(lent, asked):
@@ -171,7 +195,7 @@ class Target(ABC):
 
 def first_line(error: BaseException) -> str:
     """First line of an exception's message, of bounded length."""
-    return (str(error).strip().splitlines() or ["(no message)"])[0][:300]
+    return (message_of(error).strip().splitlines() or ["(no message)"])[0][:300]
 
 
 def described(target: Target) -> dict[str, Any]:

@@ -1,16 +1,17 @@
-"""Any Python function as a target: "module:function" or "path/file.py:function"."""
+"""Any Python callable as a target: "module:function" or "path/file.py:function"."""
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import hashlib
 import importlib.util
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
 from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
@@ -19,8 +20,15 @@ from typing import Any
 from ..environment import in_default_environment, left
 from ..errors import TargetUnavailable, UsageError
 from ..formats import DTYPES
-from ._arrays import ArrayKind, compilers, get_kind, kind_of_module
-from ._library import LibraryTarget, framework, ordinary_numbers, quiet
+from ..interrupts import is_from_user
+from ._arrays import ArrayKind, compilers, kind_of_module
+from ._callable_target import CallableTarget
+from ._calls import CallLine, needs_a_line
+from ._detection import Detection, own_kind, trial
+from ._library import framework, quiet
+from ._numbers import NUMBERS, any_kind
+from ._pieces import parsed_shape
+from ._sources import SourceLoader, file_of, import_from_source, is_local, source_hash
 from .base import first_line
 
 
@@ -32,29 +40,36 @@ def load_callable(
     kwargs: Mapping[str, Any] | None = None,
     array: str | None = None,
     compile: str | None = None,
-) -> LibraryTarget:
+    call: str | None = None,
+    shape: str | None = None,
+) -> CallableTarget:
     """The callable `name`, imported, as a target; see `callable_target`.
 
     Raises
     ------
     UsageError
-        No such file, module or attribute; it cannot be imported; it is not callable.
+        No such file, module or attribute; it cannot be imported; it is not callable, or not by `f(x)` where `call`
+        says nothing else.
     """
     for kind_name in filter(None, (array, compile)):
-        get_kind(kind_name)
+        any_kind(kind_name)
     source, _, path = name.rpartition(":")
     if not source or not path:
         raise UsageError(f"{name!r} names no callable (accepted: module:function, path/file.py:function)")
     module = _load_file(Path(source)) if _is_path(source) else _import(source)
     environment = _left_by_import(module)
-    compute = _attribute(name, module, path)
-    if not (array or compile or _is_path(source) or _own_kind(compute)):  # torch.special:ndtr says builtins
+    compute, of_instance = _attribute(name, module, path, kwargs or {})
+    if not (array or compile or _is_path(source) or own_kind(compute)):  # torch.special:ndtr says builtins
         array = kind.name if (kind := kind_of_module(source)) else None
-    target = callable_target(compute, function, dtype, name=name, kwargs=kwargs, array=array, compile=compile)
+    rest = None if of_instance else kwargs
+    target = callable_target(
+        compute, function, dtype, name=name, kwargs=rest, array=array, compile=compile, call=call, shape=shape
+    )
+    note = target.note + (f", a method of an instance made with {_text(kwargs)}" if of_instance and kwargs else "")
     if environment is not None:
-        said = f"in the floating-point environment that its import leaves: {' and '.join(environment[1])}"
-        target = dataclasses.replace(target, environment=environment, note=f"{target.note}, {said}")
-    return dataclasses.replace(target, version=_version(module))
+        note += f", in the floating-point environment that its import leaves: {' and '.join(environment[1])}"
+    note += "" if _is_path(source) else _where(source, module)
+    return replace(target, version=_version(module), note=note, environment=environment)
 
 
 _environments: dict[str, tuple[bytes, list[str]]] = {}  # by module, because a second import leaves nothing
@@ -80,48 +95,108 @@ def callable_target(
     kwargs: Mapping[str, Any] | None = None,
     array: str | None = None,
     compile: str | None = None,
-) -> LibraryTarget:
-    """A function of one array as a target that claims to compute `function`.
+    call: str | None = None,
+    shape: str | None = None,
+) -> CallableTarget:
+    """A Python callable as a target that claims to compute `function`.
 
-    It is called with a 1-D array of the kind `array` ("numpy", "torch", "jax", "tensorflow", or a module
-    with `from_dlpack`; default: that of `compile`, of the package it comes from, else NumPy) and with `kwargs`,
-    as it is or through the compiler of the kind `compile` (`torch.compile`, `jax.jit`). Its dtypes are
-    `dtype`, or all in which it takes an array of ordinary numbers; all four when it takes none,
-    so that what it raises is seen.
+    Parameters
+    ----------
+    array : what it is called with: "numpy", "torch", "jax", "tensorflow", a module with `from_dlpack`; "scalar" (one
+        Python float at a time), "list", "array", "memoryview". Default: that of `compile`, of the package that it comes
+        from, of its annotation, else the first that it takes
+    kwargs : keyword arguments; of a class, those that its instance is made with
+    compile : it is called through the compiler of that kind (`torch.compile`, `jax.jit`)
+    call : how it is called, in Python (`_calls`); default f(x), or the instance of a class
+    shape : of the arrays, "(n, 16)" (`_pieces`); default one dimension
+    dtype : its only one; default: all in which it takes an array of ordinary numbers, or all four when it takes none,
+        so that what it raises is seen
     """
-    chosen = array or compile
-    kind = get_kind(chosen) if chosen else _own_kind(compute) or get_kind("numpy")
-    if compile and compile != kind.name:
-        raise UsageError(f"--compile {compile} compiles for {compile} arrays, not for {kind.name} ones (--array)")
-    text = ", ".join(f"{key}={value!r}" for key, value in (kwargs or {}).items())
-    target = LibraryTarget(
-        name=name
-        or f"{getattr(compute, '__module__', None)}:{getattr(compute, '__qualname__', type(compute).__name__)}",
+    title = name or f"{getattr(compute, '__module__', None)}:{getattr(compute, '__qualname__', type(compute).__name__)}"
+    line = CallLine.parsed(call) if call else None
+    compute, made_with = _ready(title, compute, kwargs or {}, line)
+    target = CallableTarget(
+        name=title,
         function=function,
         dtypes=(dtype,) if dtype else DTYPES,
-        note=f"called with {kind.name} arrays" + (f" and {text}" if text else ""),
-        compiles_per_length=kind.compiles_per_length,
-        arrays=_importable(kind),
-        compute=functools.partial(compute, **(kwargs or {})),
+        arrays=any_kind("numpy"),
+        compute=compute,
+        line=line,
+        dimensions=parsed_shape(shape) if shape else (None,),
     )
-    if not dtype:
-        taken = {name: said for name in DTYPES if (said := _taken(target, name)) is not None}
-        answered = {} if compile else {name: said for name, said in taken.items() if said}
-        target = dataclasses.replace(target, dtypes=tuple(taken) or DTYPES, answered=answered)
+    chosen = array or compile
+    detection = Detection(target)
+    kind = any_kind(chosen) if chosen else detection.kind()
+    if compile and compile != kind.name:
+        raise UsageError(f"--compile {compile} compiles for {compile} arrays, not for {kind.name} ones (--array)")
+    if line and "grad" in line.names:
+        kind.gradient(compute)
+    if shape and kind.name in NUMBERS:
+        raise UsageError(f"--shape {shape!r} is for arrays that have one, not for --array {kind.name}")
+    parts = [_TITLES.get(kind.name, f"called with {kind.name} arrays")]
+    parts[0] += f" of shape {shape}" if shape else ""
+    parts[0] += f" and {made_with}" if made_with else ""
+    parts += [line.note()] if line else []
+    target = replace(
+        target,
+        note=", ".join(parts),
+        arrays=_importable(kind),
+        compiles_per_length=kind.compiles_per_length,
+    )
+    found = {name: said for name in DTYPES if (said := trial(target, name))} if not dtype else {}
+    if kind.name in NUMBERS:  # of which dtype they are only the results say
+        found = {name: said for name, said in found.items() if said.bits}
+    tried = {name: detection.answered.get((kind.name, name), ()) for name in DTYPES}
+    answered = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
+    target = replace(target, dtypes=tuple(found) or target.dtypes, answered={} if compile else answered)
     return _compiled(target, kind) if compile else target
 
 
-def _compiled(target: LibraryTarget, kind: ArrayKind) -> LibraryTarget:
+_TITLES = {
+    "scalar": "called with one Python float at a time",
+    "list": "called with lists of Python floats",
+    "array": "called with array.array",
+    "memoryview": "called with memoryview",
+}
+
+
+def _ready(
+    name: str, compute: Callable[..., Any], kwargs: Mapping[str, Any], line: CallLine | None
+) -> tuple[Callable[..., Any], str]:
+    """What a call line's f is, and the keyword arguments as text; without a line, a class is made an instance of."""
+    text = _text(kwargs)
+    if line is None and inspect.isclass(compute) and any("__call__" in vars(each) for each in compute.__mro__):
+        bound = _instance(name, compute, kwargs)
+    else:
+        bound = functools.partial(compute, **kwargs) if kwargs else compute
+    if line is None and (reason := needs_a_line(name, bound)):
+        raise reason
+    return bound, text
+
+
+def _text(kwargs: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
+
+
+def _instance(name: str, owner: type, kwargs: Mapping[str, Any]) -> Any:
+    try:
+        with quiet():
+            return owner(**kwargs)
+    except BaseException as error:  # the user's code: whatever it raises is named
+        if is_from_user(error):
+            raise
+        said = f"{type(error).__name__}: {first_line(error)}"
+        raise UsageError(
+            f"{name}: no instance of {owner.__qualname__} can be made: {said} (--kwarg gives its arguments)"
+        ) from error
+
+
+def _compiled(target: CallableTarget, kind: ArrayKind) -> CallableTarget:
     if not kind.compiler:
         raise UsageError(f"{kind.name} compiles nothing (accepted by --compile: {', '.join(compilers())})")
     note = f"{target.note}, compiled by {kind.compiler}"
     with quiet():
-        return dataclasses.replace(target, compute=kind.compiled(target.compute), note=note)
-
-
-def _own_kind(compute: Callable[..., Any]) -> ArrayKind | None:
-    """Kind of the package that a callable says it is from; of its class, for an instance."""
-    return kind_of_module(getattr(compute, "__module__", None))
+        return replace(target, compute=kind.compiled(target.compute), note=note)
 
 
 def _is_path(source: str) -> bool:
@@ -133,23 +208,28 @@ def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
     path = path.resolve()
-    name = f"{path.stem}_{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    plain = re.sub(r"\W", "_", path.stem)  # a dot would make it a module of a package
+    name = f"{plain}_{sha256(os.fsencode(path)).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path, loader=SourceLoader(name, str(path)))
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is no Python file (accepted: path/file.py:function)")
+    import_from_source()
     _append_to_path(path.parent)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickle look a class up by its module
     try:
         with quiet():
             spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # the user's code: whatever it raises is named
+    except BaseException as error:  # the user's code: whatever it raises is named
         del sys.modules[name]
+        if is_from_user(error):
+            raise
         raise _not_imported(str(path), error) from error
     return module
 
 
 def _import(source: str) -> ModuleType:
+    import_from_source()
     _append_to_path(Path.cwd())
     try:
         with quiet():
@@ -158,7 +238,9 @@ def _import(source: str) -> ModuleType:
         if error.name and (source == error.name or source.startswith(f"{error.name}.")):
             raise UsageError(f"no module named {error.name!r} (a file is given as path/file.py:function)") from None
         raise _not_imported(f"module {source!r}", error) from error
-    except (Exception, SystemExit) as error:  # the user's code: whatever it raises is named
+    except BaseException as error:  # the user's code: whatever it raises is named
+        if is_from_user(error):
+            raise
         raise _not_imported(f"module {source!r}", error) from error
 
 
@@ -172,17 +254,43 @@ def _append_to_path(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _attribute(name: str, module: ModuleType, path: str) -> Callable[..., Any]:
+def _attribute(name: str, module: ModuleType, path: str, kwargs: Mapping[str, Any]) -> tuple[Callable[..., Any], bool]:
+    """What the path names; whether it is a method of an instance that was made with the keyword arguments."""
     found: Any = module
+    of_instance = False
     for part in path.split("."):
+        owner = found
         try:
-            found = getattr(found, part)
+            found = getattr(owner, part)
         except AttributeError:
-            owner = f"{name.rpartition(':')[0]!r}" if found is module else f"{found!r}"
-            raise UsageError(f"{owner} has no attribute {part!r} (in {name!r})") from None
+            named = f"{name.rpartition(':')[0]!r}" if owner is module else f"{owner!r}"
+            raise UsageError(f"{named} has no attribute {part!r} (in {name!r})") from None
+        if inspect.isclass(owner) and _is_method(owner, part):
+            found, of_instance = getattr(_instance(name, owner, kwargs), part), True
     if not callable(found):
         raise UsageError(f"{name!r} is {type(found).__name__}, not callable")
-    return found
+    return found, of_instance
+
+
+def _is_method(owner: type, name: str) -> bool:
+    """Whether it is a function of a class that takes an instance and an input."""
+    function = inspect.getattr_static(owner, name)
+    if not inspect.isfunction(function):
+        return False
+    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    return len([p for p in needed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]) >= 2
+
+
+def _where(source: str, module: ModuleType) -> str:
+    """The file that a module name stands for, where that is the user's, or not what lies in the working folder."""
+    file, here = file_of(module), Path.cwd()
+    if file is None:
+        return ""
+    if is_local(file):
+        return f", from {file.relative_to(here) if file.is_relative_to(here) else file}"
+    beside = here / source.partition(".")[0]
+    hidden = [path for path in (beside.with_suffix(".py"), beside / "__init__.py") if path.is_file()]
+    return f", from {file}, not from {hidden[0].relative_to(here)}" if hidden else ""
 
 
 def _importable(kind: ArrayKind) -> ArrayKind:
@@ -194,33 +302,18 @@ def _importable(kind: ArrayKind) -> ArrayKind:
     return kind
 
 
-def _taken(target: LibraryTarget, dtype: str) -> tuple[int, ...] | None:
-    """Its answers to `ordinary_numbers`; none where they are not what they should be, which the sweep shows.
-
-    None where it does not return at all.
-    """
-    x = ordinary_numbers(dtype)
-    try:
-        loaded = target.load(dtype, x)
-        result = target.call(loaded)
-    except (Exception, SystemExit):  # noqa: BLE001 - someone else's code; the sweep shows what it raises
-        return None
-    try:
-        y = target.store(dtype, loaded, result)
-    except (Exception, SystemExit):  # noqa: BLE001 - as above
-        return ()
-    return tuple(y.tolist()) if y.shape == x.shape else ()
-
-
 def _version(module: ModuleType) -> str:
-    """Version of the package that the module is from, or a hash of its source."""
+    """Version of the package that the module is from; of the user's own code, a hash of its source as well."""
     root = module.__name__.partition(".")[0]
     if root in sys.stdlib_module_names:
         return f"Python {sys.version.split()[0]}"
+    file = file_of(module)
+    own = source_hash(module) if file is not None and (is_local(file) or root == module.__name__) else ""
     version = getattr(sys.modules[root], "__version__", None)
-    if isinstance(version, str):
+    if not isinstance(version, str):
+        version = ""
+        with suppress(metadata.PackageNotFoundError):
+            version = metadata.version(root)
+    if version and file is not None and not is_local(file):
         return version
-    with suppress(metadata.PackageNotFoundError):
-        return metadata.version(root)
-    source = inspect.getsourcefile(module)
-    return f"sha256:{hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12]}" if source else ""
+    return ", ".join(filter(None, (version, own)))

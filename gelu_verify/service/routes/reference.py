@@ -13,7 +13,7 @@ from ...lookup import is_quick
 from ..answers import MEDIA_TYPE, look_up, look_up_with_others
 from ..caching import kept
 from ..hall import hall_of
-from ..naming import DtypeName, FunctionName, NumberText, checked, parsed
+from ..naming import PLAIN, DtypeName, FunctionName, NumberText, checked, parsed
 from ..problems import Problem
 from ..settings import DIGITS
 
@@ -61,7 +61,7 @@ class Answer(Pair):
     also: dict[str, Answer] | None = None
 
 
-Digits = Annotated[int, Query(ge=1, le=1000, description="Significant digits of decimals.")]
+Digits = Annotated[int, PLAIN, Query(ge=1, le=1000, description="Significant digits of decimals.")]
 Also = Annotated[
     str,
     Query(

@@ -180,7 +180,7 @@ def _patience(prefer: str | None, limits: Limits) -> float:
         return 0.0
     for wish in wishes:
         name, _, value = wish.partition("=")
-        if name == "wait" and value.isdigit():
+        if name == "wait" and value.isascii() and value.isdecimal():
             return min(float(value[:6]), limits.batch_s)
     return limits.wait_s
 

@@ -1,13 +1,15 @@
 """Inputs, outputs and operators of an ONNX model file, read from its protobuf: which runtime runs it is decided later.
 
-Fields of onnx.proto that are followed: ModelProto.graph 7; GraphProto.node 1, initializer 5, input 11, output 12;
-NodeProto.op_type 4; TensorProto.name 8; ValueInfoProto.name 1, type 2; TypeProto.tensor_type 1; Tensor.elem_type 1,
+Fields of onnx.proto that are followed: ModelProto.graph 7, functions 25; GraphProto.node 1, initializer 5, input 11,
+output 12, sparse_initializer 15; FunctionProto.node 7; NodeProto.op_type 4, attribute 5; AttributeProto.t 5, g 6,
+tensors 10, graphs 11, sparse_tensor 22, sparse_tensors 23; SparseTensorProto.values 1, indices 2; TensorProto.name 8,
+external_data 13 (key 1, value 2); ValueInfoProto.name 1, type 2; TypeProto.tensor_type 1; Tensor.elem_type 1,
 shape 2; TensorShapeProto.dim 1; Dimension.dim_value 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,24 +35,58 @@ class Value:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a model takes, less its initializers, what it gives, and the operators of its main graph in order."""
+    """What a model takes, less its initializers, what it gives, and the operators of its main graph in order.
+
+    `external` are the files beside it that hold tensors of it, as it writes them.
+    """
 
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
     operators: tuple[str, ...]
+    external: tuple[str, ...] = ()
 
 
 def signature(path: Path, shown: str) -> Signature:
     """The signature of a model file; UsageError when it holds none."""
     try:
-        graph = next(_parts(memoryview(path.read_bytes()), 7))
+        model = memoryview(path.read_bytes())
+        graph = next(_parts(model, 7))
         given = {_text(part, 8) for part in _parts(graph, 5)}
         inputs = tuple(value for part in _parts(graph, 11) if (value := _value(part)).name not in given)
         outputs = tuple(map(_value, _parts(graph, 12)))
         operators = tuple(_text(node, 4) for node in _parts(graph, 1))
+        external = sorted({location for tensor in _tensors(model) if (location := _location(tensor))})
     except (StopIteration, ValueError, IndexError, UnicodeDecodeError):
         raise UsageError(f"{shown} is no ONNX model") from None
-    return Signature(inputs, outputs, operators)
+    return Signature(inputs, outputs, operators, tuple(external))
+
+
+def _tensors(model: memoryview) -> Iterator[memoryview]:
+    """Every tensor of a model: of its graph, of graphs in attributes (branches, loops), and of its functions."""
+    graphs = list(_parts(model, 7))
+    nodes = [node for function in _parts(model, 25) for node in _parts(function, 7)]
+    while graphs or nodes:
+        if graphs:
+            graph = graphs.pop()
+            nodes += _parts(graph, 1)
+            yield from _parts(graph, 5)
+            yield from _of_sparse(_parts(graph, 15))
+            continue
+        for attribute in _parts(nodes.pop(), 5):
+            graphs += [*_parts(attribute, 6), *_parts(attribute, 11)]
+            yield from (*_parts(attribute, 5), *_parts(attribute, 10))
+            yield from _of_sparse([*_parts(attribute, 22), *_parts(attribute, 23)])
+
+
+def _of_sparse(sparse: Iterable[memoryview]) -> Iterator[memoryview]:
+    for tensor in sparse:
+        yield from (*_parts(tensor, 1), *_parts(tensor, 2))
+
+
+def _location(tensor: memoryview) -> str:
+    """The file that holds a tensor's data; empty where the model does."""
+    entries = {_text(entry, 1): _text(entry, 2) for entry in _parts(tensor, 13)}
+    return entries.get("location", "")
 
 
 def _value(part: memoryview) -> Value:

@@ -14,8 +14,8 @@ from ...formats import DTYPES
 from ...functions import FUNCTIONS
 from ..base import Target
 
-OPTIONS = ("kwargs", "array", "compile", "cflags", "call")
-_TYPED = {"kwargs": "--kwarg", "array": "--array", "compile": "--compile", "cflags": "--cflags", "call": "--call"}
+OPTIONS = ("kwargs", "array", "compile", "cflags", "call", "shape")
+_TYPED = {"kwargs": "--kwarg"} | {name: f"--{name}" for name in OPTIONS[1:]}
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Asked:
     compile: str | None = None
     cflags: str | None = None
     call: str | None = None
+    shape: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -
     for option in OPTIONS:
         if getattr(asked, option) and option not in taken:
             takers = " or ".join(kind.name for kind in every if option in kind.options)
-            return UsageError(f"{_TYPED[option]} is for a {takers}, and none was named")
+            article = "an" if takers[0] in "AEIOU" else "a"
+            return UsageError(f"{_TYPED[option]} is for {article} {takers}, and none was named")
     return None
 
 
@@ -113,5 +115,7 @@ def hash_of(*paths: Path) -> str:
     """`sha256:` and twelve digits of the files' contents."""
     digest = hashlib.sha256()
     for path in paths:
-        digest.update(path.read_bytes())
+        with path.open("rb") as file:
+            while part := file.read(1 << 24):
+                digest.update(part)
     return f"sha256:{digest.hexdigest()[:12]}"

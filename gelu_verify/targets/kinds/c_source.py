@@ -17,6 +17,7 @@ from ._calling import source_of
 from ._compiler import DEFAULT_FLAGS, Built, Compiler, words_of
 from ._loader import file_of
 from ._prototype import EXAMPLE, Prototype
+from ._usable import includable
 from .base import Asked, Kind, dtype_of, existing, of_a_file, said_by
 
 _SHARED, _LIBRARIES = ["-shared", "-fPIC"], ["-lm"]
@@ -69,7 +70,7 @@ _UNKNOWN_NAME = re.compile(
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     file, symbol, typed = match["file"], match["symbol"], abi_of(name, match["abi"], asked)
-    source = existing(file)
+    source = includable(existing(file))
     if not symbol:
         raise UsageError(f"{name!r} names no function (accepted: {file}:function)")
     if asked.call is not None:

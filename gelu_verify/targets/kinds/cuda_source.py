@@ -18,6 +18,7 @@ from .._buffers import output_like
 from ..base import Target
 from ._c_abi import Library
 from ._compiler import Compiler
+from ._usable import includable
 from .base import Asked, Kind, dtype_of, existing, function_of, of_a_file
 
 CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
@@ -108,7 +109,7 @@ class CudaFunction(Target):
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     file, symbol, call = match["file"], match["symbol"], match["call"] or "kernel"
-    source = existing(file)
+    source = includable(existing(file))
     if call not in _CALLS:
         raise one_of(f"convention of {name.removesuffix(f':{call}')}", call, list(_CALLS))
     if not symbol:

@@ -1,13 +1,15 @@
-"""An ONNX model of one input and one output: "model.onnx", "model.onnx:onnxruntime", "model.onnx:openvino"."""
+"""An ONNX model: "model.onnx", "model.onnx:onnxruntime", "model.onnx:openvino".
+
+A model of fixed shapes is run once for every piece of the inputs, one after the other.
+"""
 
 from __future__ import annotations
 
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,13 +17,14 @@ import numpy as np
 
 from ...errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError, one_of
 from ...formats import get_format
-from ...other_answers import differences, report
 from .._buffers import output_like
 from .._library import framework
+from .._pieces import Pieces, pieces_of, unfilled
 from ..base import Target
 from ..onnxruntime_ import session
 from ..openvino_ import OPENVINO_TYPES, _openvino
-from ._onnx_signature import ELEMENTS, Signature, Value, signature
+from ._onnx_border import Border, Constant, border_of
+from ._onnx_signature import signature
 from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
 _SHOWN = 8  # operators of a graph that `form` lists at most
@@ -38,45 +41,37 @@ class Loaded(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelTarget(Target):
-    """A model file in one runtime, which reads it when it is first called: what it cannot run is its failure."""
+    """A model file in one runtime, which reads it when it is first called: what it cannot run is its failure.
 
-    path: Path
-    x: Value
-    y: Value
+    `files`: the model, and the files that hold its weights; `content` their hash.
+    """
+
+    files: tuple[Path, ...]
+    content: str
+    border: Border
+    constants: tuple[Constant, ...] = field(default=())
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
         n = x_bits.size
-        shape = _shape(self.x, n)
-        if (padded := prod(shape)) != n:
-            x_bits = np.resize(x_bits, padded)  # inputs that have an answer: those of the padding are compared with it
-        x_bits = np.require(x_bits, requirements="W")  # OpenVINO takes no read-only memory
-        y_bits = output_like(x_bits)
-        return Loaded(self.bound(dtype, shape, x_bits, y_bits), x_bits, y_bits, n)
+        pieces = pieces_of(self.border.x.dimensions, n)
+        filled = np.require(pieces.filled(x_bits), requirements="W")  # OpenVINO takes no read-only memory
+        y_bits = output_like(filled)
+        parts = [_part(bits, pieces) for bits in (filled, y_bits)]
+        return Loaded(self.bound(dtype, pieces, *parts), filled, y_bits, n)
 
     @abstractmethod
-    def bound(self, dtype: str, shape: tuple[int, ...], x_bits: np.ndarray, y_bits: np.ndarray) -> Callable[[], Any]:
-        """What runs the model once, from `x_bits` to `y_bits`, both taken as arrays of `shape`."""
+    def bound(self, dtype: str, pieces: Pieces, x_parts: np.ndarray, y_parts: np.ndarray) -> Callable[[], Any]:
+        """What runs the model on every piece, from a row of `x_parts` to the same of `y_parts`."""
 
     def call(self, loaded: Loaded) -> None:
         loaded.run()
 
     def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
-        got, padding = loaded.y_bits[: loaded.n], loaded.y_bits[loaded.n :]
-        if len(padding) and loaded.n:
-            x, first = (np.resize(array, len(padding)) for array in (loaded.x_bits[: loaded.n], got))
-            where = "at index {}", "at index {} of what pads the input to its shape"
-            report(differences(get_format(dtype), x, first, padding, where))
-        return got
+        return unfilled(get_format(dtype), loaded.x_bits, loaded.y_bits, loaded.n)
 
 
-def _shape(x: Value, n: int) -> tuple[int, ...]:
-    """The input's shape with room for `n` values: its first free dimension takes what its fixed ones leave."""
-    dimensions = x.shape if x.shape is not None else (None,)
-    fixed = prod(size for size in dimensions if size is not None)
-    free = dimensions.index(None)
-    return tuple(
-        size if size is not None else -(-n // fixed) if axis == free else 1 for axis, size in enumerate(dimensions)
-    )
+def _part(bits: np.ndarray, pieces: Pieces) -> np.ndarray:
+    return bits.reshape(pieces.count, pieces.size)
 
 
 class OnnxruntimeModel(ModelTarget):
@@ -85,12 +80,21 @@ class OnnxruntimeModel(ModelTarget):
     package = "onnxruntime"
     how = "CPU provider, default optimizations, IO binding, preallocated output"
 
-    def bound(self, dtype: str, shape: tuple[int, ...], x_bits: np.ndarray, y_bits: np.ndarray) -> Callable[[], Any]:
-        session = _session(str(self.path), self.version)
+    def bound(self, dtype: str, pieces: Pieces, x_parts: np.ndarray, y_parts: np.ndarray) -> Callable[[], Any]:
+        session = _session(self.files, self.content)
         binding = session.io_binding()
-        binding.bind_input(self.x.name, "cpu", 0, self.x.element, shape, x_bits.ctypes.data)
-        binding.bind_output(self.y.name, "cpu", 0, self.y.element, shape, y_bits.ctypes.data)
-        return lambda: session.run_with_iobinding(binding)
+        x, y = self.border.x, self.border.y
+        y_shape = y.shape_of(pieces.shape)
+        for each in self.constants:
+            binding.bind_input(each.name, "cpu", 0, each.element, each.shape, each.data.ctypes.data)
+
+        def run() -> None:
+            for given, found in zip(x_parts, y_parts, strict=True):
+                binding.bind_input(x.name, "cpu", 0, x.element, pieces.shape, given.ctypes.data)
+                binding.bind_output(y.name, "cpu", 0, y.element, y_shape, found.ctypes.data)
+                session.run_with_iobinding(binding)
+
+        return run
 
 
 class OpenvinoModel(ModelTarget):
@@ -99,16 +103,27 @@ class OpenvinoModel(ModelTarget):
     package = "openvino"
     how = "CPU plugin, inference precision f32, preallocated output"
 
-    def bound(self, dtype: str, shape: tuple[int, ...], x_bits: np.ndarray, y_bits: np.ndarray) -> Callable[[], Any]:
-        openvino, compiled = _openvino(), _compiled(str(self.path), self.version)
-        given = compiled.output(0).get_element_type().get_type_name()
+    def bound(self, dtype: str, pieces: Pieces, x_parts: np.ndarray, y_parts: np.ndarray) -> Callable[[], Any]:
+        openvino, compiled = _openvino(), _compiled(self.files, self.content)
+        x, y = compiled.input(self.border.x.name), compiled.output(self.border.y.name)
+        given = y.get_element_type().get_type_name()
         if given != OPENVINO_TYPES[dtype]:
             raise TargetFailure(f"{self.name} returned {given} where {dtype} was expected")
-        element, size = getattr(openvino.Type, OPENVINO_TYPES[dtype]), openvino.Shape(list(shape))
-        request = compiled.create_infer_request()
-        request.set_input_tensor(0, openvino.Tensor(x_bits, size, element))
-        request.set_output_tensor(0, openvino.Tensor(y_bits, size, element))
-        return lambda: request.infer()
+        element, request = getattr(openvino.Type, OPENVINO_TYPES[dtype]), compiled.create_infer_request()
+        shapes = [openvino.Shape(list(shape)) for shape in (pieces.shape, self.border.y.shape_of(pieces.shape))]
+        for each in self.constants:
+            port = compiled.input(each.name)
+            request.set_tensor(
+                port, openvino.Tensor(each.data, openvino.Shape(list(each.shape)), port.get_element_type())
+            )
+
+        def run() -> None:
+            for row in zip(x_parts, y_parts, strict=True):
+                for port, shape, bits in zip((x, y), shapes, row, strict=True):
+                    request.set_tensor(port, openvino.Tensor(bits, shape, element))
+                request.infer()
+
+        return run
 
 
 RUNTIMES: dict[str, type[OnnxruntimeModel] | type[OpenvinoModel]] = {
@@ -117,16 +132,26 @@ RUNTIMES: dict[str, type[OnnxruntimeModel] | type[OpenvinoModel]] = {
 
 
 @lru_cache(maxsize=4)
-def _session(path: str, version: str) -> Any:
-    """The model in ONNX Runtime; `version`, of its content, is there for the cache."""
-    return session(path)
+def _session(files: tuple[Path, ...], content: str) -> Any:
+    """The model in ONNX Runtime; `content` is the hash of what is to be run."""
+    found = session(str(files[0]))
+    _check_content(files, content)
+    return found
 
 
 @lru_cache(maxsize=4)
-def _compiled(path: str, version: str) -> Any:
+def _compiled(files: tuple[Path, ...], content: str) -> Any:
     core = _openvino().Core()
     hints = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
-    return core.compile_model(core.read_model(path), "CPU", hints)
+    found = core.compile_model(core.read_model(str(files[0])), "CPU", hints)
+    _check_content(files, content)
+    return found
+
+
+def _check_content(files: tuple[Path, ...], content: str) -> None:
+    """TargetFailure where the files are no longer those that were named: the version would be another model's."""
+    if hash_of(*files) != content:
+        raise TargetFailure(f"{files[0].name} was changed while it was measured")
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -135,7 +160,9 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise one_of(f"runtime of {file}", runtime, list(RUNTIMES))
     path = existing(file)
     model = signature(path, file)
-    x, y = _border(file, model)
+    files = (path, *(_beside(path, location, file) for location in model.external))
+    content = hash_of(*files)
+    border, constants = border_of(file, model, asked.call, asked.kwargs)
     found, absent = [], []
     for each in [runtime] if runtime else RUNTIMES:
         try:
@@ -146,13 +173,14 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         target = RUNTIMES[each](
             name=f"{file}:{each}",
             function=function_of(path.stem, asked),
-            dtypes=(x.dtype,),
+            dtypes=(border.x.dtype,),
             form=" ".join(model.operators[:_SHOWN]) + " ..." * (len(model.operators) > _SHOWN),
-            note=RUNTIMES[each].how,
-            version=f"{each} {release}, {hash_of(path)}",
-            path=path,
-            x=x,
-            y=y,
+            note=RUNTIMES[each].how + border.note(model, constants),
+            version=f"{each} {release}, {content}",
+            files=files,
+            content=content,
+            border=border,
+            constants=constants,
         )
         found.append(target)
     if not found:
@@ -160,31 +188,21 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     return found
 
 
-def _border(file: str, model: Signature) -> tuple[Value, Value]:
-    """The one input and the one output, of one float dtype; UsageError where there are others."""
-    for what, values in (("inputs", model.inputs), ("outputs", model.outputs)):
-        if len(values) != 1:
-            names = f" ({', '.join(value.name for value in values)})" if values else ""
-            raise UsageError(f"{file} has {len(values)} {what}{names}; accepted is a model of one input and one output")
-    (x,), (y,) = model.inputs, model.outputs
-    if x.element not in ELEMENTS:
-        raise UsageError(f"{file} takes {x.dtype} (accepted: {', '.join(ELEMENTS.values())})")
-    if y.element != x.element:
-        raise UsageError(f"{file} takes {x.dtype} and gives {y.dtype}; accepted is one dtype for both")
-    if x.shape is not None and (None not in x.shape or 0 in x.shape):
-        raise UsageError(
-            f"the input {x.name} of {file} is of the fixed shape {list(x.shape)}; "
-            "accepted is one with a free dimension, which takes as many values as there are"
-        )
-    return x, y
+def _beside(path: Path, location: str, file: str) -> Path:
+    """A file that holds weights; the runtimes look for it where the model lies."""
+    found = path.parent / location
+    if not found.is_file():
+        raise UsageError(f"{file} keeps weights in {location}, and there is no such file beside it")
+    return found.resolve()
 
 
 KIND = Kind(
     name="ONNX model",
     syntax={
-        "model.onnx": "one input, one output, in each runtime that is installed",
+        "model.onnx": "in each runtime that is installed; --call and --kwarg for more inputs and outputs",
         "model.onnx:onnxruntime": "in this one; or openvino",
     },
     pattern=of_a_file("onnx", "runtime"),
     load=load,
+    options=frozenset({"call", "kwargs"}),
 )

@@ -5,25 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ...functions import FUNCTIONS
+from .._calls import CallLine
 from ..base import Target
 from ..callables import load_callable
 from .base import Asked, Kind, function_of
 
+OF_CALLABLES = ("kwargs", "array", "compile", "call", "shape")
+
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     function = function_of(re.split("[:.]", name)[-1], asked)
-    return [load_callable(name, function, asked.dtype, asked.kwargs, asked.array, asked.compile)]
+    if asked.function is None and asked.call and CallLine.parsed(asked.call).gives_gradient:
+        function = gradient if (gradient := f"{function}_grad") in FUNCTIONS else function
+    options = {name: getattr(asked, name) for name in OF_CALLABLES}
+    return [load_callable(name, function, asked.dtype, **options)]
 
 
 KIND = Kind(
     name="Python callable",
     syntax={
-        "module:function": "a function of one array (--array, --kwarg, --compile)",
+        "module:function": "a function of one array; --call, --array, --shape and --kwarg say what else it takes",
         "path/file.py:function": "the same, from a file",
     },
     # a dotted name; a .py file, also without its function, which load asks for; a folder, which load refuses
     pattern=re.compile(r"[\w.]*:.*|.*\.py(:[^:]*)?|.*/[^./:]*:[^:]*"),
     load=load,
-    options=frozenset({"kwargs", "array", "compile"}),
+    options=frozenset(OF_CALLABLES),
     general=True,
 )

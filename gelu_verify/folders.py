@@ -1,0 +1,89 @@
+"""Folders and files that appear whole or not at all, however many processes and threads write beside each other."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+UNFINISHED = ".unfinished-"
+
+
+@contextlib.contextmanager
+def unfinished_folder(parent: Path) -> Iterator[Path]:
+    """A new folder of `parent` to write in; at the end it is removed, unless it was renamed.
+
+    It is locked until then, and whoever dies lets go of the lock: `remove_abandoned` removes only what it can lock.
+    """
+    work, lock = _locked_folder(parent)
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        os.close(lock)
+
+
+def _locked_folder(parent: Path) -> tuple[Path, int]:
+    """A new folder, and the descriptor that holds it locked.
+
+    Between making and locking it, another process may take it for abandoned and remove it: then it is made again.
+    """
+    while True:
+        work = parent / f"{UNFINISHED}{secrets.token_hex(8)}"
+        work.mkdir()
+        try:
+            lock = os.open(work, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        _lock(lock, wait=True)
+        if _is_at(work, lock):
+            return work, lock
+        os.close(lock)
+
+
+def remove_abandoned(parent: Path, older_than: float = 0.0) -> None:
+    """Remove the unfinished folders of processes that were killed: nobody holds their locks any more.
+
+    Only those that nobody has changed for `older_than` seconds.
+    """
+    for folder in parent.glob(f"{UNFINISHED}*"):
+        with contextlib.suppress(OSError):  # somebody else was faster
+            lock = os.open(folder, os.O_RDONLY)
+            try:
+                if time.time() - os.fstat(lock).st_mtime >= older_than and _lock(lock):
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _lock(descriptor: int, wait: bool = False) -> bool:
+    """Whether it is held from now on, until it is closed: not where somebody else has it, or there are no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Whether the folder that is open still has this name."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except OSError:
+        return False
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file, or replace it at once: a reader sees the old one or the new one, never a part."""
+    partial = path.with_name(f".partial-{secrets.token_hex(8)}")  # not the process number: containers share folders
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

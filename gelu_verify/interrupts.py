@@ -1,0 +1,58 @@
+"""Ctrl-C, told apart from a KeyboardInterrupt that an implementation raises by itself."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+interrupted = threading.Event()
+"""Set by Ctrl-C: KeyboardInterrupt alone is lost where it meets a destructor, and renamed where it meets an import."""
+_noting = threading.Event()
+
+
+@contextmanager
+def noting_interrupts(*, also_ignored: bool = False) -> Iterator[None]:
+    """Note Ctrl-C as well as raise it: whatever it became on its way up ends as KeyboardInterrupt.
+
+    Where this process ignores it, it goes on doing so, unless `also_ignored`.
+    """
+    previous = signal.getsignal(signal.SIGINT)
+    possible = callable(previous) or (also_ignored and previous is not None)
+    if not possible or _noting.is_set() or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def note(signum: int, frame: FrameType | None) -> None:
+        try:
+            (previous if callable(previous) else signal.default_int_handler)(signum, frame)
+        except KeyboardInterrupt:
+            interrupted.set()
+            raise
+
+    signal.signal(signal.SIGINT, note)
+    _noting.set()
+    try:
+        yield
+    except BaseException as error:
+        if interrupted.is_set():
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        _noting.clear()
+        interrupted.clear()
+
+
+def is_from_user(error: BaseException) -> bool:
+    """Whether an exception comes from Ctrl-C, which Python raises in the main thread, and not from an implementation.
+
+    Where nobody notes it, every KeyboardInterrupt there may.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    if _noting.is_set():
+        return interrupted.is_set()
+    return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN

@@ -1,0 +1,138 @@
+"""Which arrays a callable takes, where nobody says: by where it comes from, by its annotation, by trying."""
+
+from __future__ import annotations
+
+import array
+import functools
+import inspect
+import sys
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..formats import DTYPES
+from ..interrupts import is_from_user
+from ._arrays import KINDS, ArrayKind, kind_of_module
+from ._library import ordinary_numbers, quiet
+from ._numbers import NUMBERS
+
+if TYPE_CHECKING:
+    from ._callable_target import CallableTarget
+
+_ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
+
+
+def own_kind(compute: Callable[..., Any]) -> ArrayKind | None:
+    """Kind of the package that a callable says it is from, or that its class or one of its bases is from."""
+    while isinstance(compute, functools.partial):
+        compute = compute.func
+    classes = compute.__mro__ if inspect.isclass(compute) else type(compute).__mro__
+    modules = [getattr(compute, "__module__", None), *(each.__module__ for each in classes)]
+    return next((kind for module in modules if (kind := kind_of_module(module))), None)
+
+
+class Trial(NamedTuple):
+    """What a callable returned for `ordinary_numbers`, and its bits; none where they are not those of the dtype."""
+
+    result: list[Any]
+    bits: tuple[int, ...]
+
+
+class Detection:
+    """Finds what a callable takes: see above. `answered`, by kind and dtype, is what its trials returned."""
+
+    def __init__(self, target: CallableTarget) -> None:
+        self._target = target
+        self.answered: dict[tuple[str, str], tuple[int, ...]] = {}
+
+    def kind(self) -> ArrayKind:
+        """NumPy's arrays where nothing else is found."""
+        kind = own_kind(self._target.compute) or _annotated_kind(self._target.compute)
+        return kind or self._array_kind() or self._numbers_kind() or KINDS["numpy"]
+
+    def _array_kind(self) -> ArrayKind | None:
+        """The first kind, of libraries that are imported already, whose arrays it takes; NumPy's it may take for
+        another's: what returns jax arrays is called with those."""
+        for kind in KINDS.values():
+            if kind.roots[0] not in sys.modules:
+                continue
+            result = self._tried(kind)
+            if result is None:
+                continue
+            owner = next((each for each in KINDS.values() if each.owns(result[0])), kind)
+            return owner if owner is kind or self._tried(owner) else kind
+        return None
+
+    def _numbers_kind(self) -> ArrayKind | None:
+        """One number at a time, or lists, for what takes no array."""
+        if self._target.line is not None or self._target.dimensions != (None,):
+            return None
+        for name, is_result in (("scalar", _is_number), ("list", _are_numbers)):
+            result = self._tried(NUMBERS[name])
+            if result is not None and is_result(result[0][0] if name == "scalar" else result[0]):
+                return NUMBERS[name]
+        return None
+
+    def _tried(self, kind: ArrayKind) -> list[Any] | None:
+        """What it returns in the first of its dtypes that it takes; None where it takes none."""
+        target = replace(self._target, arrays=kind)
+        for dtype in _likeliest_first(target.dtypes):
+            if found := trial(target, dtype):
+                key = kind.name, dtype
+                self.answered[key] = self.answered.get(key, ()) + found.bits
+                return found.result
+        return None
+
+
+def trial(target: CallableTarget, dtype: str) -> Trial | None:
+    """One call with `ordinary_numbers`; None where it raises."""
+    x = ordinary_numbers(dtype)
+    with quiet():
+        try:
+            loaded = target.load(dtype, x)
+            result = target.call(loaded)
+        except BaseException as error:  # someone else's code: the sweep shows what it raises
+            if is_from_user(error):
+                raise
+            return None
+        try:
+            y = target.store(dtype, loaded, result)
+        except BaseException as error:  # as above
+            if is_from_user(error):
+                raise
+            return Trial(result, ())
+    return Trial(result, tuple(y.tolist()) if y.shape == x.shape else ())
+
+
+def _annotated_kind(compute: Callable[..., Any]) -> ArrayKind | None:
+    """Of the first parameter's annotation: `list[float]`, `torch.Tensor`."""
+    try:
+        parameters = inspect.signature(compute, eval_str=True).parameters.values()
+    except Exception:  # noqa: BLE001 - the user's annotations: whatever they raise, they say nothing
+        return None
+    hint = next(iter(parameters)).annotation if parameters else None
+    origin = typing.get_origin(hint) or hint
+    with suppress(TypeError):  # not hashable
+        if origin in _ANNOTATIONS:
+            return NUMBERS[_ANNOTATIONS[origin]]
+    return kind_of_module(getattr(origin, "__module__", None))
+
+
+def _is_number(result: Any) -> bool:
+    return isinstance(result, float | int | np.generic) and not isinstance(result, bool)
+
+
+def _are_numbers(result: Any) -> bool:
+    return (
+        isinstance(result, list | tuple)
+        and len(result) == len(ordinary_numbers("float64"))
+        and all(map(_is_number, result))
+    )
+
+
+def _likeliest_first(dtypes: Iterable[str]) -> list[str]:
+    return sorted(dtypes, key=lambda dtype: ("float32", "float64", *DTYPES).index(dtype))
