@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..bucket_table import Columns
 from ..formats import is_nan
 from .base import Evidence, Finding
 
@@ -25,12 +26,12 @@ FOUND_BY = (
 
 def without_unrepeated(evidence: Evidence, findings: Mapping[str, Finding]) -> dict[str, Finding]:
     """The findings, where what was not repeated counts for `repeatable` alone."""
-    asked = {name: {(f.x_bits, f.got_bits)} for name in FOUND_BY if (f := findings[name]).verdict == "fail"}
+    asked = {name: shown for name in FOUND_BY if (shown := _shown(findings[name]))}
     if "monotone" in asked and (key := evidence.table.facts.rises) is not None:
         asked["monotone"].add((evidence.fmt.from_ordinal(key[3]), key[4]))  # the neighbour below
     worst = evidence.table.worst()
-    columns, sweep = evidence.table.columns, _seen(evidence)
-    pairs = {pair for pair in sweep if any(pair in some for some in asked.values())}
+    columns, of_facts = evidence.table.columns, _of_facts(evidence)
+    pairs = {pair for some in asked.values() for pair in some if pair in of_facts or _is_worst(columns, *pair)}
     if worst is not None:
         pairs.add((int(columns["max_error_x"][worst]), int(columns["max_error_got"][worst])))
     again = {} if evidence.target.judged_there else _unrepeated(evidence, sorted(pairs))
@@ -48,12 +49,23 @@ def without_unrepeated(evidence: Evidence, findings: Mapping[str, Finding]) -> d
     return told
 
 
-def _seen(evidence: Evidence) -> set[tuple[int, int]]:
-    """(x, got) bits that the table of the sweep has."""
-    columns, rises = evidence.table.columns, evidence.table.facts.rises
-    seen = set(zip(columns["max_error_x"].tolist(), columns["max_error_got"].tolist(), strict=True))
-    seen |= {pair for name in FACTS if (pair := evidence.witness(name)) is not None}
+def _shown(finding: Finding) -> set[tuple[int, int]]:
+    """(x, got) bits that show a failure."""
+    if finding.verdict != "fail" or finding.x_bits is None or finding.got_bits is None:
+        return set()
+    return {(finding.x_bits, finding.got_bits)}
+
+
+def _of_facts(evidence: Evidence) -> set[tuple[int, int]]:
+    """(x, got) bits that the facts of the sweep have."""
+    rises = evidence.table.facts.rises
+    seen = {pair for name in FACTS if (pair := evidence.witness(name)) is not None}
     return seen | ({(evidence.fmt.from_ordinal(rises[3]), rises[4])} if rises else set())
+
+
+def _is_worst(columns: Columns, x_bits: int, got_bits: int) -> bool:
+    """Whether that is the worst answer of a bucket."""
+    return bool(((columns["max_error_x"] == x_bits) & (columns["max_error_got"] == got_bits)).any())
 
 
 def _unrepeated(evidence: Evidence, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
