@@ -18,8 +18,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Hashable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
@@ -28,6 +28,7 @@ from .. import device_faults, targets
 from ..environment import in_default_environment
 from ..errors import GeluVerifyError, TargetFailure, message_of
 from ..formats import get_format
+from ..targets import _detection
 from ..targets.base import Target, described, first_line
 from . import _faults
 from .call import Call
@@ -73,6 +74,19 @@ class Hosted:
         self.printed = Printed()
         self.state = Watch(own)
         self._loaded: dict[str, list[Target]] = {}
+        self._left_by_first_calls: list[str] = []
+        self.left_early: dict[str, str] = {}  # by key: what the calls left that showed what a target takes
+        _detection.watched = self._watched
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        self.state.begin()
+        self.state.enter()
+        try:
+            yield
+        finally:
+            if found := self.state.look(None):
+                self._left_by_first_calls.append(found[0])
 
     def watch(self) -> None:
         """Describe fatal signals; again after every load, because frameworks install handlers of their own."""
@@ -99,6 +113,9 @@ class Hosted:
 
     def _told(self, key: str, found: list[Target]) -> dict[str, Any]:
         self._loaded[key] = found
+        if left := self._left_by_first_calls:
+            self.left_early[key] = " and ".join(dict.fromkeys(left))
+            left.clear()
         gc.freeze()
         self.watch()
         return {"targets": [described(target) for target in found]}
@@ -111,7 +128,7 @@ class Lane:
         self._channel, self._hosted = channel, hosted
         self._own = identity(channel.socket.fileno())
         self._room: GuardedRoom | None = None
-        self._calls: dict[bytes, tuple[Hashable, Callable[[], dict[str, Any]]]] = {}  # by the question, not read again
+        self._calls: dict[bytes, tuple[tuple[str, int, str], Callable[[], dict[str, Any]]]] = {}
 
     def served(self) -> None:
         """As `serve`, in a thread of its own."""
@@ -138,7 +155,7 @@ class Lane:
     def _answer(self, question: bytes, files: list[int]) -> dict[str, Any] | float:
         found: Any = None
         answer: dict[str, Any]
-        who: Hashable = None
+        who: tuple[str, int, str] | None = None
         try:
             if question in self._calls:
                 who, call = self._calls[question]
@@ -170,13 +187,14 @@ class Lane:
             return found["seconds"]
         return answer
 
-    def _left(self, who: Hashable) -> tuple[str, bool] | None:
+    def _left(self, who: tuple[str, int, str] | None) -> tuple[str, bool] | None:
         """What a call of `who` left behind; None too after any other question."""
         state = self._hosted.state
         with suppress(OSError):  # its own descriptors
             if state.is_connected() and identity(self._channel.socket.fileno()) == self._own:
                 if who is not None:
-                    return state.look(who)
+                    found, early = state.look(who), self._hosted.left_early.pop(who[0], None)
+                    return found if early is None else (early, False)
                 state.begin()
                 return None
         self._hosted.end("closed a file descriptor that it did not open, through which it was called or watched")

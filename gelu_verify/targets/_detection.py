@@ -8,12 +8,13 @@ import inspect
 import sys
 import typing
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..environment import default_environment
 from ..formats import DTYPES
 from ..interrupts import is_from_user
 from ._arrays import KINDS, ArrayKind, kind_of_module
@@ -22,6 +23,9 @@ from ._numbers import NUMBERS
 
 if TYPE_CHECKING:
     from ._callable_target import CallableTarget
+
+# What is around each of these first calls: the process that hosts a target looks at what it leaves behind.
+watched: Callable[[], AbstractContextManager[Any]] = nullcontext
 
 _ANNOTATIONS = {list: "list", Sequence: "list", array.array: "array", memoryview: "memoryview"}
 
@@ -91,7 +95,7 @@ class Detection:
 def trial(target: CallableTarget, dtype: str) -> Trial | None:
     """One call with `ordinary_numbers`; None where it raises."""
     x = ordinary_numbers(dtype)
-    with quiet():
+    with quiet(), watched(), default_environment():
         try:
             loaded = target.load(dtype, x)
             result = target.call(loaded)
