@@ -236,8 +236,13 @@ def upload(server, name="mine"):
     x, _ = inputs("default", "gelu", "float16", 0)
     headers = {"Content-Type": "application/octet-stream", "Authorization": f"Bearer {TOKEN}"}
     where = f"{server.url}/v1/verify?function=gelu&dtype=float16&name={name}"
-    with urlopen(Request(where, reference_bits("gelu", "float16", x).tobytes(), headers), timeout=60) as done:
-        return json.load(done)
+    with urlopen(Request(where, reference_bits("gelu", "float16", x).tobytes(), headers), timeout=60) as answer:
+        job = json.load(answer)
+    while job["state"] in ("queued", "running"):  # 202: the machine was slow
+        time.sleep(0.1)
+        with urlopen(server.url + job["links"]["self"], timeout=60) as answer:
+            job = json.load(answer)
+    return job
 
 
 def names(server):
