@@ -475,3 +475,12 @@ def test_verify_takes_what_the_command_takes(file):
     (target,), _ = targets.select(["numpy.tanh"])
     with pytest.raises(UsageError, match="call: accepted for callables and for names, not for a Target"):
         verify(target, "tanh", call="f(x)")
+
+
+def test_a_module_that_names_a_file_that_is_not_there(tmp_path, monkeypatch):
+    """As torch.ops does, whose __file__ is "_ops.py"."""
+    (tmp_path / "misnamed.py").write_text("__file__ = '_nowhere.py'\ndef f(x): return x * x.dtype.type(0.5)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    (target,), _ = targets.select(["misnamed:f"], function="relu", dtype="float32")
+    x = some_bits("float32", 5)
+    assert len(target.evaluate("float32", x)) == len(x)

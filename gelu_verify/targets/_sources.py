@@ -71,9 +71,9 @@ def _installed() -> tuple[Path, ...]:
 
 
 def file_of(module: ModuleType) -> Path | None:
-    """The file that a module was loaded from."""
+    """The file that a module was loaded from; None where it names none that exists (`torch.ops` says "_ops.py")."""
     file = getattr(module, "__file__", None)
-    return Path(file).resolve() if isinstance(file, str) else None
+    return Path(file).resolve() if isinstance(file, str) and Path(file).is_file() else None
 
 
 def source_hash(module: ModuleType) -> str:
