@@ -152,7 +152,7 @@ def test_nothing_reaches_the_terminal(family):
         f"for target in find([{family!r}])[0]:\n"
         "    for n in (5, 7): target.evaluate('float32', np.arange(n, dtype='u4'))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
 
 

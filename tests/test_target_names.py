@@ -142,7 +142,7 @@ def test_a_sanitizer_forbids_it_and_the_user_is_told(tmp_path):
     )
     runtime = str(Path(runtime.strip()).resolve())
     environment = {**os.environ, "LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0"}
-    command = [sys.executable, "-c", script, str(plain), str(symbolic), str(other)]
+    command = [sys.executable, "-P", "-c", script, str(plain), str(symbolic), str(other)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     refused, *rest = done.stdout.splitlines()
     assert "would use tanhf of" in refused
@@ -176,7 +176,7 @@ def test_a_replaced_malloc_is_not_mixed_with_the_c_librarys(tmp_path):
         "print(target.evaluate('float32', np.zeros(1, np.uint32)).view('f4')[0])"
     )
     environment = {**os.environ, "LD_PRELOAD": str(preloaded)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-P", "-c", script], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "42.0\n", done.stderr
 
 

@@ -50,7 +50,7 @@ def bits(dtype, *texts):
 )
 def test_only_what_is_asked_for_is_imported(code, allowed):
     check = f"import sys; {code}; print(*(set({FRAMEWORKS}) & set(sys.modules)))"
-    loaded = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    loaded = subprocess.run([sys.executable, "-P", "-c", check], capture_output=True, text=True, check=True)
     assert set(loaded.stdout.split()) <= set(allowed)
     assert loaded.stderr == ""
 
