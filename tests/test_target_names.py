@@ -176,7 +176,9 @@ def test_a_replaced_malloc_is_not_mixed_with_the_c_librarys(tmp_path):
         "print(target.evaluate('float32', np.zeros(1, np.uint32)).view('f4')[0])"
     )
     environment = {**os.environ, "LD_PRELOAD": str(preloaded)}
-    done = subprocess.run([sys.executable, "-P", "-c", script], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
     assert done.stdout == "42.0\n", done.stderr
 
 
