@@ -1,4 +1,4 @@
-"""What a call leaves behind in its process, looked at after every call: it would harm whoever calls it in theirs.
+"""What a call leaves behind in its process, looked at after calls: it would harm whoever calls it in theirs.
 
 Some of it no implementation needs, and the first time is told. Of threads, processes, descriptors and memory, many
 frameworks keep some from their first calls on: told is what grows with the calls.
@@ -17,6 +17,8 @@ from threading import Lock
 
 from . import _faults
 
+FIRST = 256  # calls after each of which all is looked at
+EVERY = 16  # of later ones, one in so many: a look costs 0.1 ms, as much as a short call
 OFTEN = 6  # calls that leave one more: fewer may be a framework that gets ready
 PART = 4  # calls between two looks at the memory
 PARTS = 3  # so many in a row that grew
@@ -60,7 +62,7 @@ class Watch:
         self.patient = patient
         self._changes = dict.fromkeys(_CHANGED, 0)
         self._growth: dict[Hashable, Growth] = {}
-        self._lanes, self._inside, self._alone = 0, 0, True
+        self._lanes, self._inside, self._alone, self._calls = 0, 0, True, 0
         self.begin()
 
     def begin(self) -> None:
@@ -91,6 +93,10 @@ class Watch:
         `who` was called: what grows is counted for each.
         """
         with self._lock:
+            self._calls += 1
+            if self._calls > FIRST and self._calls % EVERY:
+                self._inside -= 1
+                return None
             found = [*self._redirected(), *self._changed(), *self._forked()]
             before, self._counts = self._counts, self._counted()
             memory, self._memory = self._memory, self._private()
@@ -101,7 +107,8 @@ class Watch:
                 grown = []
             self._inside -= 1
             self._alone = not self._inside
-            return (" and ".join(found + grown), bool(found)) if found or grown else None
+            by_this_call = bool(found) and self._calls <= FIRST
+            return (" and ".join(found + grown), by_this_call) if found or grown else None
 
     # ---- told the first time ----
 
