@@ -52,8 +52,7 @@ class Facts:
     zero_from: Key = None  # in the tail at -inf got is a zero and should not be
     rises: Key = None  # also ordinal of x and got bits of the neighbour below
     beyond_x: Key = None  # |got| > |x| where |f| <= |x|
-    nan_lost: Key = None  # x is NaN, got is a number or an infinity
-    nan_signals: Key = None  # x is a quiet NaN, got is a signalling one
+    nan_wrong: Key = None  # x is NaN and got is not, or x is a quiet NaN and got signals
     approximation_ulp: Key = None  # (-|E|, ordinal of x) against what the function approximates
     approximation_abs: Key = None  # (-|got - y|, ordinal of x)
 

@@ -15,7 +15,7 @@ import numpy as np
 from .bucket_table import Facts, Pieces, Table, merge, merged_regions, merged_rows
 from .environment import in_default_environment
 from .errors import OracleError
-from .formats import Format
+from .formats import Format, magnitudes
 from .functions import Function, get_function
 from .oracle import judge_exactly
 from .reduction import FACTS, ROW, Outcome, Reduction, facts_of, region_columns, row_columns, rules_of, truth_of
@@ -158,7 +158,7 @@ def _least(facts: np.ndarray) -> np.ndarray:
     for name in (FACTS.names or ())[1:]:
         met = facts[name][facts[name]["met"] != 0]
         if len(met):
-            value = met["size"] if "size" in met.dtype.names else met["value"]
+            value = met["value"] if "value" in met.dtype.names else magnitudes(met["ordinal"])
             value = -value if name.startswith("approximation") else value
             least[name] = met[np.lexsort((met["ordinal"], value))[0]]
     return least

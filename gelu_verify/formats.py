@@ -277,6 +277,12 @@ def get_format(dtype: str) -> Format:
 # ---- arrays of bits ------------------------------------------------------------------------------
 
 
+def magnitudes(ordinal: np.ndarray | int) -> np.ndarray:
+    """The bits of |x| of ordinals."""
+    signed = np.asarray(ordinal)
+    return np.where(signed < 0, -1 - signed, signed)
+
+
 def ordinals(fmt: Format, bits: np.ndarray) -> np.ndarray:
     """Signed ordinals (int64) of an array of bits, any shape."""
     signed = bits.astype(np.int64) if fmt.width < 64 else bits.view(np.int64)

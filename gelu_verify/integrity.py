@@ -17,7 +17,7 @@ import numpy as np
 from .bucket_table import BITS, HIST_EDGES, NEAREST, SUM_CLIP, SUM_SCALE, SUMS, WITNESS, Columns, Facts, Table
 from .environment import in_default_environment
 from .errors import ResultsError
-from .formats import Format, buckets, get_format, ordinals
+from .formats import Format, buckets, get_format, magnitudes, ordinals
 from .functions import Function, get_function
 from .reduction import tail_end
 from .reference import judge
@@ -183,7 +183,7 @@ def _facts(function: Function, fmt: Format, columns: Columns) -> tuple[Facts, bo
     """Facts that buckets hold: the nearest to zero of those that they count; whether that of the tail is certain."""
     ordinal = {name: ordinals(fmt, columns[f"{name}_x"]) for name in ("nonfinite", "zero_lost")}
     found: dict[str, Any] = {}
-    size = {name: np.abs(each + (each < 0)) for name, each in ordinal.items()}
+    size = {name: magnitudes(each) for name, each in ordinal.items()}
     for name, fact, inside in (
         ("nonfinite", "nonfinite", columns["nonfinite"] > 0),
         ("zero_lost", "zero_from", (columns["zero_lost"] > 0) & (ordinal["zero_lost"] <= tail_end(function, fmt))),

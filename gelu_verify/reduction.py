@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _reduction
 from .bucket_table import HIST_EDGES, NEAREST, SUMS, WITNESS, Columns, Facts, Pieces, Table
-from .formats import Format, get_format, ordinals
+from .formats import Format, get_format, magnitudes, ordinals
 from .functions import Function, get_function
 from .oracle import judge_exactly
 from .plans import TEETH
@@ -30,15 +30,12 @@ ROW = np.dtype(
 )
 _REGION = np.dtype([("worst", _WORST), ("n", "i8")])
 _EXTREME = np.dtype([("met", "i8"), ("value", "i8"), ("ordinal", "i8")])
-_NEAR = np.dtype([*((name, "i8") for name in ("met", "size", "ordinal", "below")), ("got", "u8"), ("got_below", "u8")])
+_NEAR = np.dtype([*((name, "i8") for name in ("met", "ordinal", "below")), ("got", "u8"), ("got_below", "u8")])
 _FAR = np.dtype([("met", "i8"), ("ordinal", "i8"), ("value", "f8")])
 FACTS = np.dtype(
     [
         *(("max_rank", "u8"), ("lowest_got", _EXTREME), ("highest_got", _EXTREME)),
-        *(
-            (name, _NEAR)
-            for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_lost", "nan_signals")
-        ),
+        *((name, _NEAR) for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_wrong")),
         *(("approximation_ulp", _FAR), ("approximation_abs", _FAR)),
     ]
 )  # the records of src/reduce/reducer.h, field by field
@@ -157,7 +154,8 @@ def facts_of(raw: Any) -> Facts:
             found[name] = sign * fact["value"], fact["ordinal"]
         else:
             below = (fact["below"], fact["got_below"]) if name == "rises" else ()
-            found[name] = fact["size"], fact["ordinal"], fact["got"], *below
+            ordinal = fact["ordinal"]
+            found[name] = int(magnitudes(ordinal)), ordinal, fact["got"], *below
     return Facts(**found)
 
 

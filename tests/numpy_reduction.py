@@ -198,7 +198,7 @@ def _facts(
     magnitude, quiet = fmt.uint.type(fmt.sign_mask - 1), fmt.uint.type(1 << (fmt.precision - 2))
     x_quiet, got_quiet = ((bits & magnitude & quiet) > 0 for bits in (seen.x, seen.got))
     x_nan, got_nan = is_nan(fmt, seen.x), is_nan(fmt, seen.got)
-    marked["nan_lost"], marked["nan_signals"] = x_nan & ~got_nan, x_nan & got_nan & x_quiet & ~got_quiet
+    marked["nan_wrong"] = x_nan & (~got_nan | (x_quiet & ~got_quiet))
     if stays_below_x(function):
         marked["beyond_x"] = (np.abs(rank) > size) & seen.scored
     for name, flag in marked.items():

@@ -11,7 +11,7 @@ from ..bucket_table import Columns
 from ..formats import is_nan
 from .base import Evidence, Finding
 
-FACTS = ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_lost", "nan_signals")
+FACTS = ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_wrong")
 FOUND_BY = (
     "finite",
     "lane",

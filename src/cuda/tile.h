@@ -86,8 +86,7 @@ GV_INLINE void gv_merge_facts(gv_facts *into, const gv_facts *f) {
     gv_merge_nearest(&into->zero_from, &f->zero_from);
     gv_merge_nearest(&into->rises, &f->rises);
     gv_merge_nearest(&into->beyond_x, &f->beyond_x);
-    gv_merge_nearest(&into->nan_lost, &f->nan_lost);
-    gv_merge_nearest(&into->nan_signals, &f->nan_signals);
+    gv_merge_nearest(&into->nan_wrong, &f->nan_wrong);
     gv_merge_farthest(&into->approximation_ulp, &f->approximation_ulp);
     gv_merge_farthest(&into->approximation_abs, &f->approximation_abs);
 }

@@ -39,9 +39,8 @@ GV_INLINE void gv_count_flags(const gv_rules *rules, gv_row *row, gv_facts *fact
         gv_note_flag(row, GV_NONFINITE, x);
         gv_note_nearest(&facts->nonfinite, p.x, a->got, 0, 0);
     }
-    if (x > infinity && !got_nan) gv_note_nearest(&facts->nan_lost, p.x, a->got, 0, 0);
-    if (gv_is_quiet(rules, x) && got_nan && !gv_is_quiet(rules, got))
-        gv_note_nearest(&facts->nan_signals, p.x, a->got, 0, 0);
+    if (x > infinity && (!got_nan || (gv_is_quiet(rules, x) && !gv_is_quiet(rules, got))))
+        gv_note_nearest(&facts->nan_wrong, p.x, a->got, 0, 0);
     if (opposite && got && !got_nan && !want_nan) {
         gv_note_flag(row, GV_WRONG_SIGN, x);
         gv_note_nearest(&facts->wrong_sign, p.x, a->got, 0, 0);

@@ -46,7 +46,7 @@ typedef struct {
 typedef struct { gv_worst worst; int64_t n; } gv_region;
 
 /* The input nearest to zero that has a property; `below` is its left neighbour, where that matters. */
-typedef struct { int64_t met, size, ordinal, below; uint64_t got, got_below; } gv_nearest;
+typedef struct { int64_t met, ordinal, below; uint64_t got, got_below; } gv_nearest;
 
 /* An extreme with the first input that has it. */
 typedef struct { int64_t met, value, ordinal; } gv_extreme;
@@ -55,7 +55,7 @@ typedef struct { int64_t met, ordinal; double value; } gv_farthest;
 typedef struct {
     uint64_t max_rank;
     gv_extreme lowest, highest;
-    gv_nearest nonfinite, wrong_sign, zero_from, rises, beyond_x, nan_lost, nan_signals;
+    gv_nearest nonfinite, wrong_sign, zero_from, rises, beyond_x, nan_wrong;
     gv_farthest approximation_ulp, approximation_abs;
 } gv_facts;
 
@@ -102,9 +102,9 @@ GV_INLINE void gv_note_worst(gv_worst *worst, int fresh, double error, int64_t o
 }
 
 GV_INLINE void gv_note_nearest(gv_nearest *nearest, int64_t ordinal, uint64_t got, int64_t below, uint64_t got_below) {
-    int64_t size = gv_size(ordinal);
-    if (!nearest->met || size < nearest->size || (size == nearest->size && ordinal < nearest->ordinal))
-        nearest->met = 1, nearest->size = size, nearest->ordinal = ordinal, nearest->below = below, nearest->got = got,
+    int64_t size = gv_size(ordinal), least = gv_size(nearest->ordinal);
+    if (!nearest->met || size < least || (size == least && ordinal < nearest->ordinal))
+        nearest->met = 1, nearest->ordinal = ordinal, nearest->below = below, nearest->got = got,
         nearest->got_below = got_below;
 }
 
