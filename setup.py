@@ -12,7 +12,7 @@ SOURCE = Path("src")
 # no contraction, no fast-math: every operation rounds as written
 FLAGS = ["-std=c99", "-O3", "-ffp-contract=off", "-g0"]
 VECTORS = "-fno-trapping-math"  # no exception flags: selections become vectors, and every result stays as it is
-CORE = ("core", "math", "tables", "bracket", "cr")  # headers that more than one extension is made of
+CORE = ("truth", "math", "tables", "enclosure", "cr")  # headers that more than one extension is made of
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")  # one wheel for Python 3.11 and later, but free-threaded ones
 
 
@@ -61,26 +61,38 @@ PUBLISHED = (
 )
 
 EXTENSIONS = [
-    extension("gelu_verify._environment", "door/environment.c", headers=("door",)),
-    extension("gelu_verify._core", "core.pyx", "core", headers=(*CORE, "door")),
-    extension("gelu_verify._correctly_rounded", "correctly_rounded.pyx", "cr", headers=(*CORE, "door")),
-    extension("gelu_verify._reduction", "reduction.pyx", "reduce", "core", headers=(*CORE, "door"), flags=(VECTORS,)),
+    extension("gelu_verify._fenv", "fenv/environment.c", headers=("fenv",)),
+    extension("gelu_verify.truth._core", "cython/core.pyx", "truth", headers=(*CORE, "fenv")),
+    extension(
+        "gelu_verify.truth._correctly_rounded",
+        "cython/correctly_rounded.pyx",
+        "cr",
+        headers=(*CORE, "arrays", "fenv"),
+    ),
+    extension(
+        "gelu_verify.buckets._reducer",
+        "cython/reducer.pyx",
+        "buckets",
+        "truth",
+        headers=(*CORE, "fenv"),
+        flags=(VECTORS,),
+    ),
     extension("gelu_verify.isolation._faults", "isolation/faults.c"),
-    extension("gelu_verify._confinement", "isolation/confinement.c"),
+    extension("gelu_verify.isolation._confinement", "isolation/confinement.c"),
     extension(
         "gelu_verify.kernels._cpu",
-        "cpu_kernels.pyx",
+        "cython/cpu_kernels.pyx",
         "kernels",
         KERNEL_VERSIONS=f'"{header_versions("kernels", *KERNELS)}"',
     ),
     extension(
         "gelu_verify.kernels._published",
-        "published.pyx",
+        "cython/published.pyx",
         "published",
         headers=("kernels",),
         KERNEL_VERSIONS=f'"{header_versions("published", *PUBLISHED)}"',
     ),
-    extension("gelu_verify.targets._trampoline", "trampoline.pyx"),
+    extension("gelu_verify.targets._trampoline", "cython/trampoline.pyx"),
 ]
 
 setup(

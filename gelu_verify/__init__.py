@@ -10,42 +10,41 @@ from __future__ import annotations
 
 import importlib
 import sys
-import types
 from typing import TYPE_CHECKING, Any
 
-from .environment import LoadedInDefaultEnvironment, default_environment
+from .fenv import LoadedInDefaultEnvironment, default_environment
 
 if TYPE_CHECKING:
-    from .correctly_rounded import gelu as gelu
-    from .correctly_rounded import gelu_grad as gelu_grad
-    from .correctly_rounded import gelu_sigmoid as gelu_sigmoid
-    from .correctly_rounded import gelu_sigmoid_grad as gelu_sigmoid_grad
-    from .correctly_rounded import gelu_tanh as gelu_tanh
-    from .correctly_rounded import gelu_tanh_grad as gelu_tanh_grad
-    from .correctly_rounded import silu as silu
-    from .correctly_rounded import silu_grad as silu_grad
-    from .reference import exact as exact
-    from .reference import reference as reference
-    from .reference import reference_bits as reference_bits
-    from .reference import ulp_error as ulp_error
-    from .verify import verify as verify
+    from .measure.verification import verify as verify
+    from .truth.correctly_rounded import gelu as gelu
+    from .truth.correctly_rounded import gelu_grad as gelu_grad
+    from .truth.correctly_rounded import gelu_sigmoid as gelu_sigmoid
+    from .truth.correctly_rounded import gelu_sigmoid_grad as gelu_sigmoid_grad
+    from .truth.correctly_rounded import gelu_tanh as gelu_tanh
+    from .truth.correctly_rounded import gelu_tanh_grad as gelu_tanh_grad
+    from .truth.correctly_rounded import silu as silu
+    from .truth.correctly_rounded import silu_grad as silu_grad
+    from .truth.values import exact as exact
+    from .truth.values import reference as reference
+    from .truth.values import reference_bits as reference_bits
+    from .truth.values import ulp_error as ulp_error
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "reference": "reference",
-    "reference_bits": "reference",
-    "exact": "reference",
-    "ulp_error": "reference",
-    "verify": "verify",
-    "gelu": "correctly_rounded",
-    "gelu_grad": "correctly_rounded",
-    "gelu_sigmoid": "correctly_rounded",
-    "gelu_sigmoid_grad": "correctly_rounded",
-    "gelu_tanh": "correctly_rounded",
-    "gelu_tanh_grad": "correctly_rounded",
-    "silu": "correctly_rounded",
-    "silu_grad": "correctly_rounded",
+    "reference": "truth.values",
+    "reference_bits": "truth.values",
+    "exact": "truth.values",
+    "ulp_error": "truth.values",
+    "verify": "measure.verification",
+    "gelu": "truth.correctly_rounded",
+    "gelu_grad": "truth.correctly_rounded",
+    "gelu_sigmoid": "truth.correctly_rounded",
+    "gelu_sigmoid_grad": "truth.correctly_rounded",
+    "gelu_tanh": "truth.correctly_rounded",
+    "gelu_tanh_grad": "truth.correctly_rounded",
+    "silu": "truth.correctly_rounded",
+    "silu_grad": "truth.correctly_rounded",
 }
 __all__ = ["__version__", *_HOME]
 
@@ -63,13 +62,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-class _Package(types.ModuleType):
-    """A public name is the function, also after the module of that name was imported."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name not in _HOME or not isinstance(value, types.ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 sys.meta_path.insert(0, LoadedInDefaultEnvironment)

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from . import __version__
-from .correctly_rounded import FUNCTIONS
-from .environment import in_default_environment
 from .errors import ResultsError, UsageError
+from .fenv import in_default_environment
 from .formats import DTYPES, FORMATS
-from .reference import reference_bits
-from .resources import resource
+from .paths import resource
+from .truth.correctly_rounded import FUNCTIONS
+from .truth.values import reference_bits
 
-FOLDERS = ("bracket", "core", "cr", "math", "tables")  # of src/: what the correctly rounded kernels are made of
+FOLDERS = ("cr", "enclosure", "math", "tables", "truth")  # of src/: what the correctly rounded kernels are made of
 STEP = 129  # of the 16-bit inputs in the test: all binades, all low bits
 SUFFIXES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 

@@ -20,8 +20,8 @@ from typing import Literal
 
 import numpy as np
 
-from .environment import in_default_environment
 from .errors import UsageError, one_of
+from .fenv import in_default_environment
 
 Mode = Literal["nearest", "down", "up"]
 Dyadic = tuple[int, int]  # (m, e): the exact value m * 2^e, m signed

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .devices import device
+from .gpu.info import device
 
 # What decides results or speed, of the hundred names in /proc/cpuinfo.
 ISA = (

@@ -6,7 +6,7 @@ import hypothesis
 import pytest
 
 from gelu_verify.errors import TargetUnavailable
-from gelu_verify.kernels import cuda
+from gelu_verify.gpu import cuda
 
 MISSING = 3  # a required measurement is not there
 hypothesis.settings.register_profile("no clock", deadline=None)

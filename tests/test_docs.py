@@ -7,16 +7,15 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import click
 import pytest
+from repository import ROOT
 
 import gelu_verify
 from gelu_verify.cli import main
 from gelu_verify.cli.program import BROKEN_PIPE, INTERRUPTED, MISSING, OVER_BUDGET, USAGE
 
-ROOT = Path(__file__).parent.parent
 PAGES = [path for path in sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")) if path.is_file()]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -60,7 +59,7 @@ def test_every_option_says_what_it_does(name):
 
 def test_the_json_contract_names_every_key():
     text = (ROOT / "docs" / "json.md").read_text()
-    from gelu_verify.verify import verify
+    from gelu_verify.measure.verification import verify
 
     record = verify("kernels.silu_exp", "silu", "float16", "landmarks").record
     for key in record:

@@ -8,15 +8,14 @@ import shlex
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from repository import ROOT
 
 from gelu_verify.cli import main
 from gelu_verify.cli.program import MISSING
 from gelu_verify.targets.kinds import kind_of, kinds
 
-ROOT = Path(__file__).parent.parent
 README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
 HEAVY = {"torch"}  # not in the plain test environment
 

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from gelu_verify.cli import main
-from gelu_verify.correctly_rounded import FUNCTIONS
 from gelu_verify.export import FOLDERS, SUFFIXES
+from gelu_verify.truth.correctly_rounded import FUNCTIONS
 
 STRICT = ["-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 HEADER_COMPILERS = {
@@ -113,7 +113,7 @@ def test_headers_compile_as_cuda(exported, tmp_path):
 def test_the_test_program_finds_a_wrong_result(exported, tmp_path):
     needed("gcc")
     folder = shutil.copytree(exported, tmp_path / "copy")
-    tables = folder / "core" / "tables.h"
+    tables = folder / "truth" / "tables.h"
     text = tables.read_text()
     assert "0x1.9884533d43651p-2" in text  # 1/sqrt(2 pi): one bit of it
     tables.write_text(text.replace("0x1.9884533d43651p-2", "0x1.9884533d43653p-2"))

@@ -24,9 +24,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gelu_verify.functions import get_function
-from gelu_verify.kernels import nvcc
-from gelu_verify.on_device import flags
-from gelu_verify.resources import resource
+from gelu_verify.gpu import nvcc
+from gelu_verify.measure.gpu_judge import flags
+from gelu_verify.paths import resource
 
 SOURCES = ("float16_cr.cu", "bfloat16_cr.cu", "float32_cr.cu", "float64_cr.cu", "verify.cu")
 DOUBLE = frozenset({"DADD", "DMUL", "DFMA", "DSETP", "DMNMX"})

@@ -53,9 +53,9 @@ HOME=$OUT/pycuda-settings pip install $PIP_FROM --no-build-isolation 'pycuda>=20
 stage compile 300 "gelu-verify list"
 
 # ---- is it right? ----
-stage tests 300 "python -P -m pytest -p no:cacheprovider tests/test_cuda_device.py -m gpu -k 'not every_answer'"
-stage bits-16 120 "python -P -m pytest -p no:cacheprovider tests/test_cuda_device.py -m gpu -k 'every_answer and float16'"
-stage bits-32 240 "python -P -m pytest -p no:cacheprovider tests/test_cuda_device.py -m gpu -k 'every_answer and float32-gelu]'"
+stage tests 300 "python -P -m pytest -p no:cacheprovider tests/gpu/test_cuda_device.py -m gpu -k 'not every_answer'"
+stage bits-16 120 "python -P -m pytest -p no:cacheprovider tests/gpu/test_cuda_device.py -m gpu -k 'every_answer and float16'"
+stage bits-32 240 "python -P -m pytest -p no:cacheprovider tests/gpu/test_cuda_device.py -m gpu -k 'every_answer and float32-gelu]'"
 
 # ---- how fast is it? ----
 stage verify-time 240 "python tools/time_on_device.py gelu gelu_tanh silu"
@@ -69,7 +69,7 @@ stage gate 60 "gelu-verify gate --require cuda"
 # ---- what only a sanitizer sees: kernels, then the judge, on few inputs ----
 for tool in memcheck racecheck initcheck synccheck; do
     stage "$tool" 150 "compute-sanitizer --tool $tool --error-exitcode 9 python -P -m pytest -p no:cacheprovider \
-tests/test_cuda_device.py -m gpu -k 'length or ordinary'"
+tests/gpu/test_cuda_device.py -m gpu -k 'length or ordinary'"
     stage "$tool-judge" 150 "compute-sanitizer --tool $tool --error-exitcode 9 python tools/time_on_device.py \
 --buckets 16 --kernel cuda.gelu_cr gelu"
 done
@@ -85,6 +85,6 @@ for name in erf tanh exp; do
 done
 
 # ---- what takes longest: the bits of the other functions ----
-stage bits-all 900 "python -P -m pytest -p no:cacheprovider tests/test_cuda_device.py -m gpu -k 'every_answer and float32'"
+stage bits-all 900 "python -P -m pytest -p no:cacheprovider tests/gpu/test_cuda_device.py -m gpu -k 'every_answer and float32'"
 
 [ -n "$DRY_RUN" ] || echo "$FAILED stages failed; copy back: $OUT data/runs"

@@ -1,4 +1,4 @@
-"""Generate src/core/tables.h: constants of the double-double core, from mpmath at 400 digits.
+"""Generate src/truth/tables.h: constants of the double-double core, from mpmath at 400 digits.
 
 Run from the top of the checkout: python tools/make_core_tables.py [--check]
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mpmath import mp, mpf
 
-TARGET = Path(__file__).parents[1] / "src" / "core" / "tables.h"
+TARGET = Path(__file__).parents[1] / "src" / "truth" / "tables.h"
 EXP_STEPS = 64  # 2^(j/64)
 EXP_DEGREE = 10
 LN2_HEAD_BITS = 34  # of log(2)/64, so that n times it is exact for n < 2^18

@@ -21,9 +21,9 @@ from typing import Any
 
 from gelu_verify.formats import DTYPES
 from gelu_verify.functions import get_function
-from gelu_verify.integrity import verified
 from gelu_verify.report.text import ulp_text
-from gelu_verify.results import read_run
+from gelu_verify.runs.integrity import verified
+from gelu_verify.runs.store import read_run
 
 ROOT = Path(__file__).parents[1]
 RUNS, PAGE = ROOT / "data" / "runs", ROOT / "docs" / "matrix.md"

@@ -24,8 +24,8 @@ import numpy as np
 
 from gelu_verify.formats import FORMATS, Format, from_ordinals
 from gelu_verify.functions import FUNCTIONS, Function
-from gelu_verify.oracle import round_exactly
-from gelu_verify.reference import judge, zero_threshold
+from gelu_verify.truth.oracle import round_exactly
+from gelu_verify.truth.values import judge, zero_threshold
 
 DATA = Path(__file__).parents[1] / "data"
 COMMAND = "python tools/make_tables.py"

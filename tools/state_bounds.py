@@ -22,7 +22,7 @@ import numpy as np
 
 from gelu_verify.formats import Format, from_ordinals, get_format, numpy_dtype, values
 from gelu_verify.kernels import KERNELS, Kernel, run
-from gelu_verify.reference import judge, zero_threshold
+from gelu_verify.truth.values import judge, zero_threshold
 
 HEADERS = Path(__file__).parent.parent / "src" / "kernels"
 BLOCK = re.compile(r"/\* Maximum error of (\w+)\b.*?\*/", re.DOTALL)

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from arb import ARB  # noqa: E402 - the second witness of the tests
 
-from gelu_verify import _core  # noqa: E402
+from gelu_verify.truth import _core  # noqa: E402
 
 HEADERS = ROOT / "src" / "math"
 BLOCK = re.compile(r"/\* Error of (\w+)\b.*?\*/", re.DOTALL)

@@ -14,12 +14,12 @@ import argparse
 from collections.abc import Callable
 from time import perf_counter
 
-from gelu_verify import on_device
-from gelu_verify.bucket_table import Table
-from gelu_verify.device_sweep import consecutive, counted, rules_record
+from gelu_verify.buckets.table import Table
 from gelu_verify.formats import get_format
 from gelu_verify.functions import get_function
-from gelu_verify.kernels.cuda import device
+from gelu_verify.gpu.cuda import device
+from gelu_verify.measure import gpu_judge as on_device
+from gelu_verify.measure.gpu_tiles import consecutive, counted, rules_record
 from gelu_verify.targets import find
 from gelu_verify.targets.base import Target
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..environment import in_default_environment
 from ..errors import UsageError
+from ..fenv import in_default_environment
 from ..formats import get_format, is_zero, to_float64
-from ..plans import Plan, make_plan
-from ..reference import judge, zero_threshold
-from ..regions import REGIONS
+from ..functions.regions import REGIONS
+from ..inputs.plans import Plan, make_plan
 from ..targets import Target
+from ..truth.values import judge, zero_threshold
 from .conditioning import from_input
 from .expression import text
 from .ladder import SOURCES, Ladder, Rung, climb, worst_by_region

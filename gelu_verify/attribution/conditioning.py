@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..formats import get_format, to_float64
-from ..reference import judge, reference_bits
+from ..truth.values import judge, reference_bits
 from .sensitivity import unit_of
 
 STEP = 2.0**-17  # of a central difference, relative: off by 1e-4 of f' where it bends most (x = -38)

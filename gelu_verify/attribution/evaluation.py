@@ -17,7 +17,7 @@ import mpmath
 import numpy as np
 
 from ..formats import Format, converted, get_format, numpy_dtype, values
-from ..reference import reference_bits
+from ..truth.values import reference_bits
 from .expression import Constant, Node, nodes
 from .fused import fused
 from .operations import BLOCKS, OPERATIONS

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..formats import Format, get_format, is_finite, is_zero, ordinals, to_float64
-from ..reference import judge
-from ..regions import REGIONS, region_edges
+from ..functions.regions import REGIONS, region_edges
+from ..truth.values import judge
 from .blocks import Block
 from .evaluation import Arithmetic, constant_bits, evaluate, exactly, precise
 from .expression import constants

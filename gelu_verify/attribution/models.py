@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import UsageError, one_of
 from ..formats import get_format, ordinals
-from ..numbers import parse_real
+from ..parsing import parse_real
 from ..targets import Target
 from .blocks import blocks_of
 from .expression import constants

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..reference import reference_bits
+from ..truth.values import reference_bits
 
 Array = np.ndarray
 SQRT_PI = math.sqrt(math.pi)

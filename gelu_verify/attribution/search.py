@@ -15,8 +15,8 @@ import numpy as np
 
 from ..errors import UsageError
 from ..formats import get_format, is_finite, is_nan, is_zero, to_float64
-from ..reference import reference_bits
 from ..targets import Target
+from ..truth.values import reference_bits
 from .blocks import Block, blocks_of
 from .expression import constants
 from .fitting import fitted

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..formats import Format, get_format, is_finite, to_float64
-from ..reference import judge
+from ..truth.values import judge
 from .evaluation import Arithmetic, Values, constant_error, evaluate, to_bits
 from .expression import Node, nodes
 from .operations import BLOCKS, OPERATIONS, two_product, two_sum

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..environment import in_default_environment
+from ..fenv import in_default_environment
 from ..formats import get_format, is_finite
 from ..functions import FUNCTIONS
 from .ladder import CONSTANTS, FORMULA, MEASURED, Model, climb

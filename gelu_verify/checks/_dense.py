@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from ..formats import Format, from_ordinals, get_format, is_finite, numpy_dtype, ordinals, to_float64
-from ..reference import zero_threshold
+from ..truth.values import zero_threshold
 
 RUN = 32  # consecutive numbers
 RIGHT = 8.0  # beyond it every function here is x, 1 or overflow

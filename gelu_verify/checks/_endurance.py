@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..environment import in_default_environment
 from ..errors import TargetFailure
+from ..fenv import in_default_environment
 from ..formats import get_format, is_nan
-from ..plans import EQUAL_CALLS
-from ..points import position_bits
+from ..inputs.plans import EQUAL_CALLS
+from ..inputs.special import position_bits
 
 if TYPE_CHECKING:
     from ..targets.base import Target

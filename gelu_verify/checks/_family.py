@@ -6,8 +6,8 @@ import numpy as np
 
 from ..formats import is_negative, to_float64
 from ..functions import FUNCTIONS, get_function
-from ..points import relatives, variant_bits
-from ..reference import judge
+from ..inputs.special import relatives, variant_bits
+from ..truth.values import judge
 from .base import Evidence, Finding
 
 CLEAR = 8.0  # ulp: a target this near a function at every point computes it ...

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..formats import Format, is_zero
-from ..points import tiny_bits
+from ..inputs.special import tiny_bits
 
 if TYPE_CHECKING:
     from .base import Evidence

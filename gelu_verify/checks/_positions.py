@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..formats import Format, from_ordinals, ordinals
-from ..other_answers import differ
-from ..points import POSITIONS, position_bits
+from ..inputs.special import POSITIONS, position_bits
+from ..targets._extra_outputs import differ
 
 if TYPE_CHECKING:
     from .base import Evidence

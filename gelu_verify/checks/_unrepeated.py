@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..bucket_table import Columns
+from ..buckets.table import Columns
 from ..formats import is_nan
 from .base import Evidence, Finding
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..bucket_table import Table
+from ..buckets.table import Table
 from ..errors import TargetFailure, Unanswered
 from ..formats import Format, texts_apart, value_text
 from ..functions import Function
-from ..other_answers import OtherAnswers, collecting, differences
-from ..plans import Plan
-from ..reference import Judgement, judge
+from ..inputs.plans import Plan
+from ..targets._extra_outputs import OtherAnswers, collecting, differences
+from ..truth.values import Judgement, judge
 from ._dense import Dense, dense_bits
 from ._endurance import Endurance
 from ._positions import Positions

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..formats import is_finite, is_nan
-from ..points import large_bits
+from ..inputs.special import large_bits
 from .base import Check, Evidence, Finding
 
 

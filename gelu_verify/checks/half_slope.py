@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..points import tiny_bits
+from ..inputs.special import tiny_bits
 from ._flush import flushed, flushes
 from .base import Check, Evidence, Finding
 

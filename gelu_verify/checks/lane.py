@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import short_calls
 from ..formats import is_finite, is_zero, ordinals
-from ..other_answers import Differences, Given, differ, differences
-from ..points import POSITIONS
-from ..reference import reference_bits
+from ..inputs.special import POSITIONS
+from ..targets import _short_calls as short_calls
+from ..targets._extra_outputs import Differences, Given, differ, differences
+from ..truth.values import reference_bits
 from ._positions import STRIDE
 from ._two_answers import TwoAnswers
 from .base import Check, Evidence, Finding

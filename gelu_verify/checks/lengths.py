@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..points import POSITIONS
+from ..inputs.special import POSITIONS
 from .base import Check, Evidence, Finding
 
 SMALL = 1100

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import Unanswered
 from ..formats import Format, get_format, is_nan, is_negative
-from ..points import both_signs, nan_magnitudes
+from ..inputs.special import both_signs, nan_magnitudes
 from .base import Check, Evidence, Finding
 
 RANDOM = 200  # payloads beside those of one bit, where not all are tried

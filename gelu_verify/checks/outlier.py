@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bucket_table import HIST_EDGES
+from ..buckets.table import HIST_EDGES
 from ..formats import to_float64
 from ._flush import flushed
 from .base import Check, Evidence, Finding

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ..reduction import stays_below_x
+from ..buckets.reducer import stays_below_x
 from .base import Check, Evidence, Finding
 
 

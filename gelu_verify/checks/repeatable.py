@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..other_answers import differences
-from ..points import POSITIONS
+from ..inputs.special import POSITIONS
+from ..targets._extra_outputs import differences
 from ._endurance import EACH, calls_at_once
 from ._endurance import THREADS as STRESSED
 from .base import Check, Evidence, Finding

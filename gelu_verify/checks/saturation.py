@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..points import large_bits
+from ..inputs.special import large_bits
 from .base import Check, Evidence, Finding
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..reference import judge, zero_threshold
+from ..truth.values import judge, zero_threshold
 from ._flush import flushes
 from .base import Check, Evidence, Finding
 

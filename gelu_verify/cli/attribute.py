@@ -15,8 +15,8 @@ from .options import SEED
 from .program import say, stdout_for_results
 
 if TYPE_CHECKING:
+    from ..measure.verification import Selector
     from ..targets import Target
-    from ..verify import Selector
 
 
 @click.command()
@@ -52,7 +52,7 @@ def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> Non
     """
     from ..attribution import attribute as take_apart
     from ..report.attribution_text import attribution_lines
-    from ..throughput import one_thread_each
+    from ..speed.throughput import one_thread_each
     from .children import selector
 
     one_thread_each()

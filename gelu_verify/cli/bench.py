@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..errors import UsageError
-from ..numbers import parse_whole
+from ..parsing import parse_whole
 from .program import stdout_for_results, warn
 
 
@@ -31,9 +31,9 @@ def bench(
     Inputs are 2*randn; outputs are placed before, on both sides; calls take turns; medians of at least 9 rounds.
     Time decides nothing: the exit code is 0 whoever is faster, 3 when a rival that was named is not installed.
     """
-    from .. import bench as timing
-    from ..correctly_rounded import FUNCTIONS
     from ..machine import machine, versions
+    from ..speed import bench as timing
+    from ..truth.correctly_rounded import FUNCTIONS
 
     with stdout_for_results():
         rivals = _names(against) if against is not None else timing.default_rivals()

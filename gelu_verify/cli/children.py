@@ -10,7 +10,7 @@ from .options import memory_bytes
 from .program import warn
 
 if TYPE_CHECKING:
-    from ..verify import Selector
+    from ..measure.verification import Selector
 
 
 @contextmanager
@@ -19,7 +19,8 @@ def selector(
 ) -> Iterator[Selector]:
     """What finds targets for `verify.jobs`; their processes end with the block."""
     from .. import targets
-    from ..isolation import Hosts, Limits, supported
+    from ..isolation.hosts import Hosts, supported
+    from ..isolation.limits import Limits
 
     limits = Limits(time_limit) if memory_limit is None else Limits(time_limit, memory_bytes(memory_limit))
     if in_process or not supported():

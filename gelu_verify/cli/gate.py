@@ -14,10 +14,10 @@ from .options import WORKERS
 from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
-    from ..gate import Budgets, Verdict
-    from ..results import Run
-    from ..sweep import Record
-    from ..verify import Job, Selector
+    from ..gate.verdicts import Budgets, Verdict
+    from ..measure.sweep import Record
+    from ..measure.verification import Job, Selector
+    from ..runs.store import Run
 
 
 @dataclass
@@ -44,7 +44,7 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
     measured has changed. Ends with 1 when a row is over its budget, with 3 when a row was not measured; says which row,
     at which input, and how to repeat it.
     """
-    from ..gate import check, conditions_of, default_path, read_budgets, required
+    from ..gate.verdicts import check, conditions_of, default_path, read_budgets, required
 
     stored = _stored(run) if run else None
     budgets = read_budgets(path or default_path())
@@ -78,7 +78,7 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
 
     The first is that of the CPU kernels; further ones may be recorded runs, data/runs/cuda-DATE.
     """
-    from ..gate import compare, make_budgets, read_budgets, write_budgets
+    from ..gate.verdicts import compare, make_budgets, read_budgets, write_budgets
 
     stored = [_believed(run) for run in runs]
     first = stored[0].manifest
@@ -99,7 +99,7 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
 
 def _told(run: Run) -> list[Record]:
     """The results of a run with its day and its device."""
-    from ..devices import label
+    from ..gpu.info import label
 
     told = {"date": run.manifest["created"][:10], "device": label(run.manifest.get("device"))}
     return [{**result, **told} for result in run.results]
@@ -114,8 +114,8 @@ def _believed(place: str) -> Run:
     """
     from ..checks import CHECKS
     from ..errors import ResultsError
-    from ..integrity import verified
-    from ..results import read_run
+    from ..runs.integrity import verified
+    from ..runs.store import read_run
 
     run = read_run(place)
     if run.manifest["schema"] == 1:
@@ -142,11 +142,11 @@ def _stored(run: str) -> Measured:
 def _measured_now(budgets: Budgets, families: Collection[str], workers: int | None) -> Measured:
     """Everything that has a budget, or is required, and that is here: on the plan and seed of its budget, so that the
     limits are met by the same inputs."""
-    from ..budgets import FAMILIES
-    from ..devices import device, label
+    from ..gate.budgets import FAMILIES
+    from ..gpu.info import device, label
     from ..machine import machine
-    from ..run_schema import check_measured
-    from ..verify import SEED
+    from ..measure.verification import SEED
+    from ..records.schema import check_measured
     from .children import selector
     from .measuring import measured
 
@@ -170,8 +170,8 @@ def _measured_now(budgets: Budgets, families: Collection[str], workers: int | No
 def _here(asked: Collection[str], select: Selector) -> tuple[list[Job], dict[str, str]]:
     """The jobs of those families that can be measured, and why others cannot."""
     from ..errors import MissingMeasurement
+    from ..measure.verification import jobs
     from ..targets import families
-    from ..verify import jobs
 
     found: list[Job] = []
     absent: dict[str, str] = {}
@@ -188,8 +188,8 @@ def _here(asked: Collection[str], select: Selector) -> tuple[list[Job], dict[str
 
 def _add_recorded(measured: Measured, families: Collection[str], root: Path | None) -> None:
     """What is recorded of those families of which nothing was measured."""
-    from ..budgets import FAMILY
-    from ..recorded import recorded_results
+    from ..gate.budgets import FAMILY
+    from ..runs.committed import recorded_results
 
     met = {record["family"] for record in measured.records}
     measured.records += recorded_results(set(families) - met - {FAMILY}, root)

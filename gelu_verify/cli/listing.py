@@ -26,7 +26,7 @@ def list_command(as_json: bool) -> None:
 def _found() -> dict[str, Any]:
     from ..checks import CHECKS
     from ..functions import FUNCTIONS
-    from ..plans import PLANS
+    from ..inputs.plans import PLANS
     from ..targets.kinds import kinds
     from .children import selector
 

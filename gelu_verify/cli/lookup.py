@@ -37,7 +37,7 @@ def lookup(function: str, dtype: str, x: tuple[str, ...], as_json: bool, digits:
 def _found(function: str, dtype: str, x: tuple[str, ...], digits: int) -> list[dict[str, Any]]:
     from ..formats import get_format
     from ..functions import get_function
-    from ..lookup import answer
+    from ..truth.lookup import answer
 
     get_function(function)
     fmt = get_format(dtype)
@@ -45,7 +45,7 @@ def _found(function: str, dtype: str, x: tuple[str, ...], digits: int) -> list[d
 
 
 def _asked(remote: str, function: str, dtype: str, x: tuple[str, ...], digits: int) -> list[dict[str, Any]]:
-    from ..remote import fetch_answer
+    from .remote import fetch_answer
 
     return [fetch_answer(remote, function, dtype, text, digits) for text in x]
 

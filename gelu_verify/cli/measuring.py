@@ -17,16 +17,16 @@ import numpy as np
 
 from ..checks import Policy
 from ..errors import TargetFailure
+from ..inputs.plans import Plan
 from ..interrupts import interrupted
-from ..isolation import IsolatedTarget
-from ..other_answers import OtherAnswers, collecting
-from ..plans import Plan
-from ..sizes import measure_and_watch as measure_and_watch_sizes
-from ..sweep import Result, available_cores, sweep
+from ..isolation.target import IsolatedTarget
+from ..measure.sweep import Result, available_cores, sweep
+from ..measure.verification import Job
+from ..speed.cache_levels import measure_and_watch as measure_and_watch_sizes
+from ..speed.throughput import BUDGET, measure_and_watch, unpacked_answers
 from ..targets import Target
+from ..targets._extra_outputs import OtherAnswers, collecting
 from ..targets._library import ordinary_numbers
-from ..throughput import BUDGET, measure_and_watch, unpacked_answers
-from ..verify import Job
 from .program import warn
 from .progress import progress
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..errors import UsageError
-from ..numbers import LARGEST_SEED, LONGEST_S, MOST_WORKERS, parse_real, parse_whole
+from ..parsing import LARGEST_SEED, LONGEST_S, MOST_WORKERS, parse_real, parse_whole
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 

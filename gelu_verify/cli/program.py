@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from ..environment import in_default_environment
 from ..errors import GeluVerifyError, MissingMeasurement, ResultsError, UsageError, printable
+from ..fenv import in_default_environment
 from ..interrupts import noting_interrupts
 
 OVER_BUDGET = 1  # or, with --strict, a failed check; also an error of ours that is none of the below

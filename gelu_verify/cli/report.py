@@ -23,10 +23,10 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
     Families of which they hold nothing are taken from recorded runs, with the date and the device.
     """
     from ..errors import UsageError
-    from ..integrity import verified
-    from ..recorded import recorded_runs
     from ..report import write_report
-    from ..results import read_run
+    from ..runs.committed import recorded_runs
+    from ..runs.integrity import verified
+    from ..runs.store import read_run
 
     paths = [Path(run) for run in runs or (LATEST,)]
     if out is None and len(paths) > 1:

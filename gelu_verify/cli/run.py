@@ -23,9 +23,9 @@ from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
     from ..checks import Policy
-    from ..results import Record
+    from ..measure.verification import Job
+    from ..runs.store import Record
     from ..targets import Target
-    from ..verify import Job
 
 
 @dataclass(frozen=True)
@@ -126,12 +126,12 @@ def run(**typed: Any) -> None:
 
 def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
     """Measure and store: the results, what is absent and why, the folder of the run."""
-    from ..comparisons import Comparisons
+    from ..inputs.plans import get_plan
     from ..machine import provenance
-    from ..plans import get_plan
-    from ..results import RunWriter
-    from ..throughput import one_thread_each
-    from ..verify import jobs
+    from ..measure.same_formula import Comparisons
+    from ..measure.verification import jobs
+    from ..runs.store import RunWriter
+    from ..speed.throughput import one_thread_each
     from .children import selector
     from .measuring import measured
     from .progress import progress
@@ -180,7 +180,7 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
 
 def _check_ranges(request: Request) -> None:
     """The error in --bits before anything is looked for or measured."""
-    from ..plans import make_plan
+    from ..inputs.plans import make_plan
 
     if request.ranges:
         try:
@@ -190,8 +190,8 @@ def _check_ranges(request: Request) -> None:
 
 
 def _record(place: Path, root: Path) -> None:
-    from ..recorded import record
-    from ..results import read_run
+    from ..runs.committed import record
+    from ..runs.store import read_run
 
     say(f"recorded: {record(read_run(place), root)}", err=True)
 
@@ -199,7 +199,7 @@ def _record(place: Path, root: Path) -> None:
 def _prepare_what_comes(idle: bool) -> None:
     """What storing and reporting need, which takes a second: modules, the template, and, where other cores are idle
     and nothing disturbs it, the speed of a copy."""
-    for module in ("pandas", "pyarrow.parquet", "gelu_verify.report", "gelu_verify.terminal"):
+    for module in ("pandas", "pyarrow.parquet", "gelu_verify.report", "gelu_verify.cli.terminal"):
         import_module(module)
     from ..machine import copy_bytes_per_s
     from ..report.page import template
@@ -252,7 +252,7 @@ def _also(request: Request) -> str:
 
 
 def _stored(place: Path) -> list[Record]:
-    from ..results import read_run
+    from ..runs.store import read_run
 
     return read_run(place).results
 
@@ -270,12 +270,12 @@ def _keyword(text: str) -> tuple[str, Any]:
 
 def _print(request: Request, records: list[Record], absent: dict[str, str], place: Path) -> None:
     from ..report import write_report
-    from ..results import read_run
+    from ..runs.store import read_run
 
     if request.as_json:
         click.echo(json.dumps(records, indent=1, allow_nan=False))
     else:
-        from ..terminal import print_matrix
+        from .terminal import print_matrix
 
         print_matrix(records, absent=absent)
         for line in _really(records):

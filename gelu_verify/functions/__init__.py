@@ -12,8 +12,9 @@ __all__ = ["FUNCTIONS", "Function", "get_function"]
 
 
 def _discover() -> dict[str, Function]:
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != "base" and not m.name.startswith("_"))
-    found = [entry for name in names for entry in importlib.import_module(f"{__name__}.{name}").ENTRIES]
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    found = [entry for module in modules for entry in getattr(module, "ENTRIES", ())]
     rank = {"gelu": 0, "baseline": 1, "block": 2}
     found.sort(key=lambda f: (rank[f.family], f.gradient_of is not None, names.index(f.gradient_of or f.name)))
     return {f.name: f for f in found}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve
 from ..formats import Dyadic
+from .enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve
 
 
 def square(x: Dyadic, doublings: int = 0) -> Dyadic:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve, magnitude_exponent
 from ..formats import Dyadic
 from .base import Constant, Function
+from .enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve, magnitude_exponent
 
 Real = Callable[[np.ndarray], np.ndarray]
 Slope = Callable[[Enclosure, Interval], tuple[Interval, Interval]]

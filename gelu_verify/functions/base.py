@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..enclosures import Enclosure, Terms
 from ..formats import Dyadic, Format
+from .enclosures import Enclosure, Terms
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..enclosures import Enclosure, Interval
 from . import _logistic
 from .base import Constant
+from .enclosures import Enclosure, Interval
 
 
 def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..enclosures import ZERO, Enclosure, Terms
 from ..formats import Dyadic
 from .base import Function
+from .enclosures import ZERO, Enclosure, Terms
 
 
 def terms(_: Enclosure, x: Dyadic) -> Terms:

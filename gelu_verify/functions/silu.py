@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..enclosures import Enclosure, Interval
 from . import _logistic
+from .enclosures import Enclosure, Interval
 
 
 def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:

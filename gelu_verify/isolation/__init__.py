@@ -5,9 +5,3 @@ parent                                         child (a fresh interpreter, one p
 `target.IsolatedTarget` ── `channel` (JSON) ── `child.Lane`, one thread per lane
 `memory.SharedRoom` ═══ anonymous memory ═════ `memory.GuardedRoom`: guard, inputs (read-only), guard, outputs, guard
 """
-
-from .hosts import Hosts, supported
-from .limits import Limits
-from .target import IsolatedTarget
-
-__all__ = ["Hosts", "IsolatedTarget", "Limits", "supported"]

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import Format
-from ..other_answers import collecting, packed
 from ..targets._buffers import lending
+from ..targets._extra_outputs import collecting, packed
 from ..targets.base import Target
 from .memory import GuardedRoom, Place
 

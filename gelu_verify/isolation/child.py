@@ -24,10 +24,11 @@ from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
-from .. import device_faults, targets
-from ..environment import in_default_environment
+from .. import targets
 from ..errors import GeluVerifyError, TargetFailure, message_of
+from ..fenv import in_default_environment
 from ..formats import get_format
+from ..gpu import faults as device_faults
 from ..targets import _detection
 from ..targets.base import Target, described, first_line
 from . import _faults

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from ..numbers import LONGEST_S, real, whole
+from ..parsing import LONGEST_S, real, whole
 
 GiB = 1 << 30
 LOADING = 600.0  # seconds: importing a framework, compiling a source, timing a target

@@ -39,7 +39,7 @@ _KINDS = {
 }
 LAST_WORDS = 2048  # place of the text in that page that says why the child ended itself
 _RUN = (
-    "import sys; sys.path[:] = sys.argv.pop().split('\\n'); from gelu_verify.confinement import begin;"
+    "import sys; sys.path[:] = sys.argv.pop().split('\\n'); from gelu_verify.isolation.confinement import begin;"
     " begin(*map(int, sys.argv[2:4])); from gelu_verify.isolation.child import main; main()"
 )
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..device_faults import is_broken
 from ..errors import TargetFailure
 from ..formats import Format, get_format
-from ..other_answers import differences, report, unpacked
+from ..gpu.faults import is_broken
+from ..targets._extra_outputs import differences, report, unpacked
 from ..targets.base import Answer, Target
 from .channel import text_of
 from .host import Case, Host

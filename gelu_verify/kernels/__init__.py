@@ -8,8 +8,8 @@ from types import ModuleType
 
 import numpy as np
 
-from ..environment import in_default_environment
 from ..errors import one_of
+from ..fenv import in_default_environment
 from ..formats import get_format
 from . import _cpu
 

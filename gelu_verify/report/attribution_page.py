@@ -14,12 +14,12 @@ from .. import __version__
 from ..attribution import Attribution
 from ..attribution.conditioning import from_input, kappa
 from ..attribution.ladder import stored_text
-from ..environment import in_default_environment
+from ..buckets.bins import HIGHEST, Layout, envelope, layout
+from ..fenv import in_default_environment
 from ..formats import buckets, from_ordinals, get_format, to_float64
 from . import text
 from .attribution_text import explained_text, is_known, unexplained_text
 from .curves import HEIGHT, area, line, octaves_of, x_ticks, y_ticks
-from .envelope import HIGHEST, Layout, envelope, layout
 from .files import environment, inline, replace_files
 
 PER_BINADE = 16

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..attribution.ladder import stored_text
 from ..formats import get_format, to_float64
-from ..regions import REGIONS
+from ..functions.regions import REGIONS
 from . import text
 
 Row = Mapping[str, Any]

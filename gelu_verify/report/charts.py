@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .envelope import EMPTY, FLOOR, LEVELS_PER_OCTAVE, Envelope, octaves
+from ..buckets.bins import EMPTY, FLOOR, LEVELS_PER_OCTAVE, Envelope, octaves
 from .scales import rate_span, rate_ticks, scaled
 from .text import power_text
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .envelope import Layout
+from ..buckets.bins import Layout
 from .text import power_text
 
 HEIGHT = 200

@@ -8,8 +8,8 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
+from ..atomic_files import replace_file
 from ..errors import ResultsError, printable
-from ..folders import replace_file
 from . import text
 
 HERE = Path(__file__).parent

@@ -17,10 +17,10 @@ import pandas as pd
 from markupsafe import Markup
 
 from .. import __version__
+from ..buckets.bins import ENVELOPE_COLUMNS, FLOOR, HIGHEST, LEVELS_PER_OCTAVE, bins_per_binade, envelope, octaves
 from ..functions import FUNCTIONS
 from . import text
 from .charts import STRIP_HEIGHT, half_ulp_line, strip_path
-from .envelope import ENVELOPE_COLUMNS, FLOOR, HIGHEST, LEVELS_PER_OCTAVE, bins_per_binade, envelope, octaves
 from .evidence import evidence
 from .files import environment, inline
 from .frames import SPECIALS, TAIL_CHECKS, RunLike, ordered_results, run_letter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..environment import in_default_environment
+from ..fenv import in_default_environment
 from .files import replace_files
 from .frames import FRAMES, RunLike
 from .markdown import markdown

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from ..environment import in_default_environment
-from ..lookup import answer, elsewhere
+from ..fenv import in_default_environment
+from ..truth.lookup import answer, elsewhere
 
 MEDIA_TYPE = "application/json"
 _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

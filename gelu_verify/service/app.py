@@ -13,7 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp
 
 from .. import __version__
-from ..environment import in_default_environment
+from ..fenv import in_default_environment
 from . import problems, routes
 from .door import Door
 from .hall import Hall

@@ -1,7 +1,7 @@
 """The outermost room: what was just answered is answered again at once; everything is counted; headers are strict.
 
 A look-up that the native core answers does not pass through the framework: half of the time of a request would be
-spent there. The framework's route gives the same bytes (`tests/test_service_reference.py`) and documents it.
+spent there. The framework's route gives the same bytes (`tests/service/test_reference.py`) and documents it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..environment import awaited_in_default_environment
 from ..errors import UsageError
+from ..fenv import awaited_in_default_environment
 from ..formats import FORMATS
 from ..functions import FUNCTIONS
-from ..lookup import is_quick
+from ..truth.lookup import is_quick
 from .answers import look_up
 from .caching import FOR_EVER, etag, matches
 from .hall import Hall

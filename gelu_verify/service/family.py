@@ -14,14 +14,14 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import Format
-from ..lookup import written
-from ..other_answers import collecting
-from ..reference import judge
+from ..targets._extra_outputs import collecting
+from ..truth.lookup import written
+from ..truth.values import judge
 from .observing import log
 from .settings import DIGITS, Limits
 
 if TYPE_CHECKING:
-    from ..isolation import Hosts
+    from ..isolation.hosts import Hosts
     from ..targets import Target
 
 NICENESS = 10
@@ -95,7 +95,8 @@ class Family:
         return Findings(answers, reason, until) if found.failed else found
 
     def _started(self) -> Hosts:
-        from ..isolation import Hosts, Limits, supported
+        from ..isolation.hosts import Hosts, supported
+        from ..isolation.limits import Limits
 
         if not self.ours and not supported():
             raise TargetFailure("this system cannot run it in a process of its own")

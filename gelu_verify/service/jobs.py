@@ -10,13 +10,13 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ..results import unpacked
+from ..runs.store import unpacked
 from .settings import Limits
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..sweep import Record
+    from ..measure.sweep import Record
 
 
 @dataclass(frozen=True)

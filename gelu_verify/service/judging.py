@@ -12,17 +12,17 @@ import numpy as np
 
 from ..errors import Unanswered
 from ..formats import get_format, ordinals
-from ..plans import Plan, make_plan
+from ..inputs.plans import Plan, make_plan
+from ..records.schema import SCHEMA
 from ..report.verdicts import headline, verdict
-from ..results import packed
-from ..run_schema import SCHEMA
+from ..runs.store import packed
 from ..targets.base import Target
 from .jobs import Job, Jobs, UnstoredRun
 from .observing import log
 from .store import Store
 
 if TYPE_CHECKING:
-    from ..sweep import Record
+    from ..measure.sweep import Record
 
 
 @lru_cache(maxsize=8)
@@ -73,7 +73,7 @@ def judge_upload(
 
 
 def _judge(job: Job, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
-    from ..sweep import sweep  # with all checks: a tenth of the time of a start
+    from ..measure.sweep import sweep  # with all checks: a tenth of the time of a start
 
     fmt = get_format(plan.dtype)
     x, _ = inputs(plan.name, plan.function, plan.dtype, plan.seed)

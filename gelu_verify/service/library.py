@@ -9,13 +9,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ResultsError
-from ..integrity import verified
 from ..report.verdicts import function_rank, headline, target_order, verdict
-from ..results import LATEST, MANIFEST, Run, read_run
+from ..runs.integrity import verified
+from ..runs.store import LATEST, MANIFEST, Run, read_run
 from .store import Store
 
 if TYPE_CHECKING:
-    from ..sweep import Record
+    from ..measure.sweep import Record
 
 LOOK_AGAIN_S = 2.0
 

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 from ..errors import UsageError
 from ..formats import DTYPES, FORMATS, Format, get_format
 from ..functions import FUNCTIONS, get_function
-from ..plans import PLANS, get_plan
+from ..inputs.plans import PLANS, get_plan
 from .problems import not_found
 
 # Decimal, hex float, bits of up to 64, or a name; the text is checked against the dtype by Format.parse.

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import ResultsError, UsageError
 from ..formats import DTYPES, FORMATS
 from ..functions import FUNCTIONS, get_function
-from ..plans import PLANS, make_plan
+from ..inputs.plans import PLANS, make_plan
 from .answers import encoded
 from .library import Library, summary
 from .reports import render_runs

@@ -18,13 +18,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from ..atomic_files import remove_abandoned
 from ..errors import ResultsError
-from ..folders import remove_abandoned
-from ..results import MANIFEST, read_run, write_run
+from ..runs.store import MANIFEST, read_run, write_run
 from .observing import log
 
 if TYPE_CHECKING:
-    from ..sweep import Record, Result
+    from ..measure.sweep import Record, Result
 
 INDEX = "index.sqlite"
 RUNS = "runs"

@@ -14,8 +14,8 @@ import numpy as np
 from .. import __version__
 from ..formats import FORMATS, Format, get_format
 from ..functions import FUNCTIONS
-from ..plans import PLANS, make_plan
-from ..reference import reference_bits
+from ..inputs.plans import PLANS, make_plan
+from ..truth.values import reference_bits
 
 MEDIA_TYPES = {
     "npy": "application/octet-stream",

@@ -19,8 +19,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from ..environment import in_default_environment
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
+from ..fenv import in_default_environment
 from ..formats import DTYPES
 from ..functions import get_function
 from ._library import looking_for

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..environment import default_environment
+from ..fenv import default_environment
 from ..formats import DTYPES
 from ..interrupts import is_from_user
 from ._arrays import KINDS, ArrayKind, kind_of_module

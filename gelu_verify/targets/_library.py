@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..environment import go_to
 from ..errors import TargetFailure, TargetUnavailable
+from ..fenv import go_to
 from ..formats import DTYPES, get_format
 from ._arrays import ArrayKind, bits_of
 from .base import Target, first_line

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import TargetUnavailable
 from ..formats import get_format
-from ..kernels import cuda, cuda_timing
+from ..gpu import cuda
+from ..gpu import timing as cuda_timing
 from ._library import LibraryTarget
 
 TIMED_BYTES = 1 << 28  # of the input: beyond every cache

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from .. import device_faults
-from ..environment import in_default_environment, left
 from ..errors import TargetFailure, message_of
+from ..fenv import in_default_environment, left
 from ..formats import Format, get_format
+from ..gpu import faults as device_faults
 from ..interrupts import is_from_user
 from ._buffers import kept
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..environment import in_default_environment, left
 from ..errors import TargetUnavailable, UsageError
+from ..fenv import in_default_environment, left
 from ..formats import DTYPES
 from ..interrupts import is_from_user
 from ._arrays import ArrayKind, compilers, kind_of_module

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..correctly_rounded import exactly
-from ..device_faults import kind_of
 from ..errors import TargetFailure
 from ..formats import get_format
-from ..kernels import cuda, cuda_timing, nvcc
+from ..gpu import cuda, nvcc
+from ..gpu import timing as cuda_timing
+from ..gpu.faults import kind_of
+from ..truth.correctly_rounded import exactly
 from ._buffers import output_like
 from .base import Target
 

@@ -1,6 +1,6 @@
 #include "certain.h"
-#include "../core/judge.h"
-#include "../core/loops.h"
+#include "../truth/judge.h"
+#include "../truth/loops.h"
 
 static const gv_format gv_binary32 = {32, 24, -126, 127};
 

@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include "../core/dd.h"
+#include "../truth/dd.h"
 
 /* The eight functions that have kernels. */
 #define GV_CR_FUNCTIONS(F) \
     F(gelu) F(gelu_tanh) F(gelu_sigmoid) F(silu) F(gelu_grad) F(gelu_tanh_grad) F(gelu_sigmoid_grad) F(silu_grad)
 
 /* The correctly rounded result in double-double, for finite x other than 0, and the canonical NaN for NaN.
-   That the double-double bound decides all 2^32 inputs is shown by running them (tests/test_float32_kernels.py). */
+   That the double-double bound decides all 2^32 inputs is shown by running them (tests/truth/test_float32_kernels.py). */
 #define GV_DECLARE_CERTAIN(name) float gv_cr_##name##_certain(float x);
 GV_CR_FUNCTIONS(GV_DECLARE_CERTAIN)
 

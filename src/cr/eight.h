@@ -1,4 +1,4 @@
-/* Eight floats: in one register, or in an array. The includer has set up bracket/number.h. */
+/* Eight floats: in one register, or in an array. The includer has set up enclosure/number.h. */
 
 #define gv_eight GV_TYPED(gv_eight)
 #define gv_widen GV_TYPED(gv_widen)

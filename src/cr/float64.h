@@ -25,7 +25,7 @@
    piece has no finite bound and never decides: it stands for all beyond it, and NaN. */
 #ifndef GV_CR_FLOAT64_H
 #define GV_CR_FLOAT64_H
-#include "../core/judge.h"
+#include "../truth/judge.h"
 #include "../math/functions.h"
 #include "lanes.h"
 #include "wide.h"

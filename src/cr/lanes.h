@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#include "../core/dd.h"
+#include "../truth/dd.h"
 #include "pieces.h"
 
 /* i of 3/2 2^52 + i, 0 <= i < 2^32 */

@@ -6,7 +6,7 @@
 #define GV_CR_PIECES_H
 #include <stdint.h>
 #include <string.h>
-#include "../core/dd.h"
+#include "../truth/dd.h"
 
 #if defined(__GNUC__)
 #define GV_ROW_ALIGNED __attribute__((aligned(64)))

@@ -10,7 +10,7 @@
    Only IEEE operations and fma: the same bits on every instruction set. */
 #ifndef GV_CR_WIDE_H
 #define GV_CR_WIDE_H
-#include "../core/value.h"
+#include "../truth/value.h"
 #include "piecewise.h"
 
 #define GV_WIDE_KNOWN 0x1p-83 /* relative: 2^-30 ulp */

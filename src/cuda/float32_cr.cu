@@ -4,7 +4,7 @@
 #define GV_LANES 1
 #define GV_HAVE_FMA 1
 #define GV_TYPED(name) name##_cuda
-#include "bracket/brackets.h"
+#include "enclosure/brackets.h"
 #include "export/gelu_verify.h"
 #include "formats.h"
 #include "queue.h"

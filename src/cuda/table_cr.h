@@ -4,7 +4,7 @@
      |x| >= beyond         f = x, f' = 1; for x < 0 both are -0
    The includer defines DTYPE, NAME(f), FRACTION (bits of the significand's fraction), EMAX, ANSWER(function),
    TABLES(F): F(function, gradient, lowest, beyond for x > 0, beyond for x < 0), magnitudes as bits. The limits are
-   those of data/reference (tests/test_cuda_bits.py tries all inputs). */
+   those of data/reference (tests/gpu/test_cuda_bits.py tries all inputs). */
 #include "export/gelu_verify.h"
 #include "memory.h"
 

@@ -6,8 +6,8 @@
    what a lane keeps to itself lies in an array (GV_KEPT, GV_OWN). */
 #ifndef GELU_VERIFY_CUDA_TILE_H
 #define GELU_VERIFY_CUDA_TILE_H
-#include "../reduce/count.h"
-#include "../reduce/parabola.h"
+#include "../buckets/count.h"
+#include "../buckets/parabola.h"
 
 #ifdef __CUDA_ARCH__
 #define GV_EACH_LANE(lane) for (unsigned lane = threadIdx.x, gv_first = 1; gv_first; gv_first = 0, __syncthreads())

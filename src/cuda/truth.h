@@ -10,7 +10,7 @@
 
 typedef struct { double error, unit; uint64_t want; int faithful, decided; } gv_answered;
 
-/* in double-double, as the loops of core/loops.h: by pieces where that tells enough */
+/* in double-double, as the loops of truth/loops.h: by pieces where that tells enough */
 #define GV_DEFINE_EXACT(name, NAME, whole, derivative) \
     GV_INLINE gv_value gv_exact_##name(double x) { \
         if (x == 0.0 || !(fabs(x) <= DBL_MAX)) return gv_exact(0.0); \

@@ -67,9 +67,9 @@ GV_INLINE void gv_tally_approximation(const gv_answered *y, gv_tally *own, uint6
     }
 }
 
-/* ---- float32: strips of whole blocks, as src/reduce/answers.h has them ---- */
+/* ---- float32: strips of whole blocks, as src/buckets/answers.h has them ---- */
 
-/* whether the answer is the one that is settled beforehand (src/reduce/comb.h); y: what it is worth */
+/* whether the answer is the one that is settled beforehand (src/buckets/comb.h); y: what it is worth */
 GV_INLINE int gv_is_settled(const gv_rules *rules, const gv_tile *tile, uint32_t x, uint32_t got, gv_answered *y) {
     if (tile->span < 0) return 0;
     const gv_span *span = &rules->spans[tile->span];

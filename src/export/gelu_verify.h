@@ -7,7 +7,7 @@
 
    and so for gelu_tanh, gelu_sigmoid, silu, and gelu_grad, gelu_tanh_grad, gelu_sigmoid_grad, silu_grad.
    Round to nearest, ties to even, subnormals kept; NaN gives the canonical quiet NaN; limits at the infinities, -0 at
-   -inf. A value is computed in double-double with a bound (core/value.h), and rounded where the bound decides.
+   -inf. A value is computed in double-double with a bound (truth/value.h), and rounded where the bound decides.
 
    decided = 0 in double: the exact value lies within the bound, 2^-88 relative, of the middle between two doubles, and
    the result is one of these two. A random input meets that less than once in 2^34; only next to the zero of a gradient,
@@ -17,7 +17,7 @@
    subnormals on. Over arrays the kernels of cr/cr.h are a hundred times as fast. */
 #ifndef GELU_VERIFY_H
 #define GELU_VERIFY_H
-#include "core/judge.h"
+#include "truth/judge.h"
 #include "math/gelu.h"
 #include "math/gelu_sigmoid.h"
 #include "math/gelu_tanh.h"

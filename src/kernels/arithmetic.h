@@ -12,7 +12,7 @@
 
    float16 and bfloat16 are carried in a float. For + - * / that is the format's own arithmetic: float has
    24 >= 2p + 2 bits (p = 11 and 8), so rounding to float and then to the format equals rounding once (Figueroa 1995;
-   tests/test_kernels.py checks it against fractions.Fraction, subnormal results included). A transcendental is the
+   tests/kernels/test_kernels.py checks it against fractions.Fraction, subnormal results included). A transcendental is the
    float function, rounded. Compile with -ffp-contract=off (nvcc: -fmad=false): a*b + c must round twice. */
 #ifndef GELU_VERIFY_ARITHMETIC_H
 #define GELU_VERIFY_ARITHMETIC_H

@@ -1,6 +1,6 @@
 /* float16 and bfloat16 <-> float, in plain C: round to nearest even, subnormals kept, NaN stays a (quiet) NaN.
 
-   Bit for bit what F16C, AVX512-BF16 and CUDA's conversions give (tests/test_kernels.py: all 2^16 patterns one way;
+   Bit for bit what F16C, AVX512-BF16 and CUDA's conversions give (tests/kernels/test_kernels.py: all 2^16 patterns one way;
    every halfway point and its neighbours, and random floats, the other). */
 #ifndef GELU_VERIFY_HALF_H
 #define GELU_VERIFY_HALF_H

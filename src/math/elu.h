@@ -1,8 +1,8 @@
 /* elu(x) = x for x > 0, e^x - 1 below */
 #ifndef GV_MATH_ELU_H
 #define GV_MATH_ELU_H
-#include "../core/exp.h"
-#include "../core/value.h"
+#include "../truth/exp.h"
+#include "../truth/value.h"
 
 /* Error of elu: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.24 err at -0x1.39df9d9b4213cp+4,

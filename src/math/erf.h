@@ -1,8 +1,8 @@
 /* erf(x), for finite x != 0 */
 #ifndef GV_MATH_ERF_H
 #define GV_MATH_ERF_H
-#include "../core/gauss.h"
-#include "../core/value.h"
+#include "../truth/gauss.h"
+#include "../truth/value.h"
 
 /* Error of erf: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.24 err at -0x1.a85bfa55eab41p+2,

@@ -1,8 +1,8 @@
 /* erfc(x) = 1 - erf(x), for finite x != 0 */
 #ifndef GV_MATH_ERFC_H
 #define GV_MATH_ERFC_H
-#include "../core/gauss.h"
-#include "../core/value.h"
+#include "../truth/gauss.h"
+#include "../truth/value.h"
 
 /* Error of erfc: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.25 err at -0x1.6e5eb90da13bap-38,

@@ -1,8 +1,8 @@
 /* e^x, for finite x != 0 */
 #ifndef GV_MATH_EXP_H
 #define GV_MATH_EXP_H
-#include "../core/exp.h"
-#include "../core/value.h"
+#include "../truth/exp.h"
+#include "../truth/value.h"
 
 /* Error of exp: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.24 err at 0x1.3d6a049b0136ap-39,

@@ -4,8 +4,8 @@
    x <= -1   -a Q(a), a = -x; below 2^-1140 from a = 40 on */
 #ifndef GV_MATH_GELU_H
 #define GV_MATH_GELU_H
-#include "../core/gauss.h"
-#include "../core/value.h"
+#include "../truth/gauss.h"
+#include "../truth/value.h"
 
 /* Error of gelu: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.25 err at 0x1.053acf09ea808p+3,

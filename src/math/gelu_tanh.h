@@ -2,11 +2,11 @@
    double. t = s(|x|), q = e^-t/(1 + e^-t)
    |x| < 2^-40   x/2 + x^2/sqrt(2 pi), and what comes after it within err
    t < 1         x/2 + |x|/2 tanh(t/2)
-   t >= 1        x > 0: x - x q; x < 0: -|x| q; both and the derivative in core/logistic.h
+   t >= 1        x > 0: x - x q; x < 0: -|x| q; both and the derivative in truth/logistic.h
    |x| > 40      beside x; between -2^-1140 and 0 */
 #ifndef GV_MATH_GELU_TANH_H
 #define GV_MATH_GELU_TANH_H
-#include "../core/logistic.h"
+#include "../truth/logistic.h"
 
 /* Error of gelu_tanh: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.25 err at 0x1.0bc52cc3d04a4p-33,

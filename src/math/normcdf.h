@@ -1,8 +1,8 @@
 /* Phi(x) = erfc(-x/sqrt(2))/2, for finite x != 0 */
 #ifndef GV_MATH_NORMCDF_H
 #define GV_MATH_NORMCDF_H
-#include "../core/gauss.h"
-#include "../core/value.h"
+#include "../truth/gauss.h"
+#include "../truth/value.h"
 
 /* Error of normcdf: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.25 err at 0x1.4297b125c398ap-36,

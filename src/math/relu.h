@@ -1,7 +1,7 @@
 /* relu(x) = max(x, 0), exact */
 #ifndef GV_MATH_RELU_H
 #define GV_MATH_RELU_H
-#include "../core/value.h"
+#include "../truth/value.h"
 
 /* Error of relu: none, every value is exact */
 GV_INLINE gv_value gv_relu(double x) { return gv_exact(x > 0.0 ? x : 0.0); }

@@ -1,7 +1,7 @@
 /* sigmoid(x) = 1/(1 + e^-x), for finite x != 0 */
 #ifndef GV_MATH_SIGMOID_H
 #define GV_MATH_SIGMOID_H
-#include "../core/logistic.h"
+#include "../truth/logistic.h"
 
 /* Error of sigmoid: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.25 err at 0x1.c3a1021005560p-26,

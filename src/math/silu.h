@@ -1,11 +1,11 @@
 /* silu(x) = x sigmoid(x) and its derivative, for finite x != 0, any double. t = |x|, q = e^-t/(1 + e^-t)
    |x| < 2^-40   x/2 + x^2/4, and what comes after it within err
    t < 1         x/2 + |x|/2 tanh(t/2)
-   t >= 1        x > 0: x - x q; x < 0: -|x| q; both and the derivative in core/logistic.h
+   t >= 1        x > 0: x - x q; x < 0: -|x| q; both and the derivative in truth/logistic.h
    |x| > 800     beside x; between -2^-1140 and 0 */
 #ifndef GV_MATH_SILU_H
 #define GV_MATH_SILU_H
-#include "../core/logistic.h"
+#include "../truth/logistic.h"
 
 /* Error of silu: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.25 err at 0x1.f62cbea011b2ep+4,

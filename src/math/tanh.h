@@ -1,7 +1,7 @@
 /* tanh(x), for finite x != 0 */
 #ifndef GV_MATH_TANH_H
 #define GV_MATH_TANH_H
-#include "../core/logistic.h"
+#include "../truth/logistic.h"
 
 /* Error of tanh: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.24 err at -0x1.4c9841d408b18p+4,

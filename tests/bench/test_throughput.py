@@ -6,10 +6,10 @@
 import numpy as np
 import pytest
 
-from gelu_verify import correctly_rounded
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
-from gelu_verify.reference import judge, reference_bits
 from gelu_verify.targets import find
+from gelu_verify.truth import correctly_rounded
+from gelu_verify.truth.values import judge, reference_bits
 
 ELEMENTS = 1 << 18
 KERNELS = [(target, dtype) for target in find(["kernels"])[0] for dtype in target.dtypes]

@@ -47,7 +47,7 @@ MACROS = {
     "gelu_sigmoid_grad": "GV_NEAR_GELU_SIGMOID_GRAD",
     "gelu_tanh_grad": "GV_NEAR_GELU_TANH_GRAD",
 }
-INCLUDED = '#include "bracket/brackets.h"\n' + "".join(
+INCLUDED = '#include "enclosure/brackets.h"\n' + "".join(
     f"static double gv_macro_{name}(void) {{ return {text}; }}\n" for name, text in MACROS.items()
 )
 
@@ -142,7 +142,7 @@ class BracketTracking(DoubleTracking):
         self.x: Tracked | None = None
         self.literals = {
             value: exact
-            for path in sorted((root / "src" / "bracket").glob("*.h"))
+            for path in sorted((root / "src" / "enclosure").glob("*.h"))
             if path.name != "tables.h"
             for value, exact in named_literals(path).items()
         }

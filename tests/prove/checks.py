@@ -15,9 +15,9 @@ from prove.source import ROOT, Source
 from prove.stored import wrong_entries, wrong_literals
 from prove.symbols import BRACKET, PAIR, PIECE, QUICK, algorithm
 
-GENERATORS = ("make_core_tables.py", "make_bracket_tables.py", "make_float64_tables.py")
-GENERATED = {"core/tables.h", "bracket/tables.h"}
-FOLDERS = ("core", "math", "bracket")
+GENERATORS = ("make_core_tables.py", "make_enclosure_tables.py", "make_float64_tables.py")
+GENERATED = {"truth/tables.h", "enclosure/tables.h"}
+FOLDERS = ("truth", "math", "enclosure")
 
 
 def literals(root: Path = ROOT) -> list[str]:
@@ -28,8 +28,8 @@ def literals(root: Path = ROOT) -> list[str]:
 
 
 def tables(root: Path = ROOT) -> list[str]:
-    """Entries of src/core/tables.h that are not the nearest double or pair to their definition."""
-    tables_only = Interpreter(Source("core/tables.h", root=root), Exact())
+    """Entries of src/truth/tables.h that are not the nearest double or pair to their definition."""
+    tables_only = Interpreter(Source("truth/tables.h", root=root), Exact())
     return [wrong for name in tables_only.globals for wrong in wrong_entries(name, tables_only.plain(name))]
 
 
@@ -63,7 +63,9 @@ def piece_algorithms(root: Path = ROOT) -> list[str]:
 
 def claims(root: Path = ROOT) -> list[str]:
     """Errors that brackets.h claims are known by their value: it must stand nowhere else."""
-    texts = {path.name: path.read_text() for path in (root / "src" / "bracket").glob("*.h") if path.name != "tables.h"}
+    texts = {
+        path.name: path.read_text() for path in (root / "src" / "enclosure").glob("*.h") if path.name != "tables.h"
+    }
     found = [(name, line) for name, text in texts.items() for line in text.splitlines()
              if any(float.fromhex(n) in CLAIMS for n in re.findall(r"\b0x1[.0-9a-f]*p-\d+", line))]  # fmt: skip
     return [line for name, line in found if not (name == "brackets.h" and re.match(r"#define GV_\w+_ERROR 0x1", line))]

@@ -1,4 +1,4 @@
-"""What every entry of src/core/tables.h is, as Arb balls: the definitions that the proofs rest on."""
+"""What every entry of src/truth/tables.h is, as Arb balls: the definitions that the proofs rest on."""
 
 from __future__ import annotations
 

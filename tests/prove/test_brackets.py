@@ -46,7 +46,7 @@ def compiled(fma, folder):
     code = f"""#define GV_LANES 1
 #define GV_HAVE_FMA {int(fma)}
 #define GV_TYPED(name) name##_one
-#include "bracket/brackets.h"
+#include "enclosure/brackets.h"
 void run(int index, const double *x, double *a, double *b, int n);
 void run(int index, const double *x, double *a, double *b, int n) {{
     for (int k = 0; k < n; k++) {{

@@ -10,9 +10,9 @@ from prove.exact import Exact, from_bits, to_bits
 from prove.interpreter import Interpreter
 from prove.specifications import SPECIFICATIONS
 
-from gelu_verify import _core
 from gelu_verify.formats import FORMATS
 from gelu_verify.functions import FUNCTIONS
+from gelu_verify.truth import _core
 
 pytestmark = pytest.mark.prove
 both = pytest.mark.parametrize("quick", [False, True], ids=["pair", "quick"])

@@ -41,7 +41,7 @@ def flip_somewhere(path, rng):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_one_bit_of_a_table(copy, seed):
-    flipped = flip_somewhere(copy / "src" / "core" / "tables.h", random.Random(seed))
+    flipped = flip_somewhere(copy / "src" / "truth" / "tables.h", random.Random(seed))
     assert checks.tables(copy), flipped
 
 
@@ -49,7 +49,7 @@ def test_one_bit_of_a_table(copy, seed):
 @pytest.mark.parametrize(
     ("script", "headers"),
     [
-        ("make_bracket_tables.py", "bracket/tables.h"),
+        ("make_enclosure_tables.py", "enclosure/tables.h"),
         ("make_float64_tables.py", "tables/*_f64.h"),
     ],
 )
@@ -62,7 +62,7 @@ def test_one_bit_of_another_table(copy, script, headers, seed):
 
 
 @pytest.mark.parametrize(
-    "header", sorted(str(p.relative_to(ROOT)) for folder in ("core", "math", "bracket")
+    "header", sorted(str(p.relative_to(ROOT)) for folder in ("truth", "math", "enclosure")
                      for p in (ROOT / "src" / folder).glob("*.h")
                      if p.name != "tables.h" and LONG.search(without_measured(p.read_text())))
 )  # fmt: skip
@@ -76,14 +76,14 @@ def test_one_bit_of_a_literal(copy, header):
 
 
 FAULTS = [
-    ("core/exp.h", "gv_dd_add_d(e, 2.0)", "gv_dd_add_d(e, 2.0000000000000004)", "tanh"),
-    ("core/exp.h", "GV_EXP_DOUBLES 7", "GV_EXP_DOUBLES 2", "exp"),
-    ("core/gauss.h", "GV_HEAD_DOUBLES 14", "GV_HEAD_DOUBLES 2", "normcdf"),
-    ("core/gauss.h", "gv_two_prod(x, x), -0.5)", "gv_two_prod(x, x), -0.25)", "gelu"),
-    ("core/gauss.h", "- GV_MILLS_PIECES;", "- GV_MILLS_PIECES + 1;", "erfc"),
-    ("core/logistic.h", "t.hi > 200.0", "t.hi > 100.0", "silu"),
-    ("core/logistic.h", "gv_dd_mul(steep, s.rest), -1.0)", "gv_dd_mul(steep, s.rest), 1.0)", "silu_grad"),
-    ("core/logistic.h", "weight = 2.0 *", "weight = 0x1p-9 *", "gelu_sigmoid_grad"),
+    ("truth/exp.h", "gv_dd_add_d(e, 2.0)", "gv_dd_add_d(e, 2.0000000000000004)", "tanh"),
+    ("truth/exp.h", "GV_EXP_DOUBLES 7", "GV_EXP_DOUBLES 2", "exp"),
+    ("truth/gauss.h", "GV_HEAD_DOUBLES 14", "GV_HEAD_DOUBLES 2", "normcdf"),
+    ("truth/gauss.h", "gv_two_prod(x, x), -0.5)", "gv_two_prod(x, x), -0.25)", "gelu"),
+    ("truth/gauss.h", "- GV_MILLS_PIECES;", "- GV_MILLS_PIECES + 1;", "erfc"),
+    ("truth/logistic.h", "t.hi > 200.0", "t.hi > 100.0", "silu"),
+    ("truth/logistic.h", "gv_dd_mul(steep, s.rest), -1.0)", "gv_dd_mul(steep, s.rest), 1.0)", "silu_grad"),
+    ("truth/logistic.h", "weight = 2.0 *", "weight = 0x1p-9 *", "gelu_sigmoid_grad"),
     ("math/silu.h", "0.25 * x * x", "0.25000000000000006 * x * x", "silu"),
     ("math/gelu.h", "if (a < 0x1p-40) return gv_next_to(0.5 * x", "if (a < 0x1p-20) return gv_next_to(0.5 * x", "gelu"),
     ("math/gelu.h", "if (x > 20.0) return gv_beside(x, -1.0)", "if (x > 20.0) return gv_beside(x, 1.0)", "gelu"),
@@ -119,7 +119,7 @@ BRACKET_FAULTS = [
 
 @pytest.mark.parametrize(("header", "right", "wrong", "name", "end"), BRACKET_FAULTS)
 def test_a_fault_in_a_bracket(copy, header, right, wrong, name, end):
-    path = copy / "src" / "bracket" / header
+    path = copy / "src" / "enclosure" / header
     text = path.read_text()
     assert right in text
     path.write_text(text.replace(right, wrong, 1))
@@ -132,11 +132,11 @@ def test_a_fault_in_a_bracket(copy, header, right, wrong, name, end):
 @pytest.mark.parametrize(
     ("header", "right", "wrong", "function"),
     [
-        ("core/dd.h", "fma(a.lo, b.hi, a.lo * b.lo)", "a.lo * b.hi", "gv_dd_mul"),
-        ("core/dd.h", "(a.hi - r.hi) + (a.lo - r.lo)", "a.hi - r.hi", "gv_dd_div"),
-        ("core/exp.h", "0x1.71547652b82fep+6", "0x1.71547652b82ffp+6", "gv_exp_steps"),
-        ("core/value.h", "GV_REL 0x1p-88", "GV_REL 0x1p-89", "gv_times"),
-        ("core/value.h", "fabs(s.lo) * 0x1p-51", "fabs(s.lo) * 0x1p-52", "gv_sum_weighted"),
+        ("truth/dd.h", "fma(a.lo, b.hi, a.lo * b.lo)", "a.lo * b.hi", "gv_dd_mul"),
+        ("truth/dd.h", "(a.hi - r.hi) + (a.lo - r.lo)", "a.hi - r.hi", "gv_dd_div"),
+        ("truth/exp.h", "0x1.71547652b82fep+6", "0x1.71547652b82ffp+6", "gv_exp_steps"),
+        ("truth/value.h", "GV_REL 0x1p-88", "GV_REL 0x1p-89", "gv_times"),
+        ("truth/value.h", "fabs(s.lo) * 0x1p-51", "fabs(s.lo) * 0x1p-52", "gv_sum_weighted"),
     ],
 )
 def test_another_algorithm(copy, header, right, wrong, function):

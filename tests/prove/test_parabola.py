@@ -1,4 +1,4 @@
-"""The certificate of src/reduce/parabola.h: values of consecutive inputs by a parabola through three of them."""
+"""The certificate of src/buckets/parabola.h: values of consecutive inputs by a parabola through three of them."""
 
 import ctypes
 import itertools
@@ -17,11 +17,11 @@ from prove.brackets import NAMES
 from prove.source import ROOT
 from prove.specifications import SPECIFICATIONS
 
-from gelu_verify import _core
+from gelu_verify.truth import _core
 
 pytestmark = pytest.mark.prove
 BY_NAME = {s.name: s for s in SPECIFICATIONS}
-HEADER = (ROOT / "src" / "reduce" / "parabola.h").read_text()
+HEADER = (ROOT / "src" / "buckets" / "parabola.h").read_text()
 
 
 def stated(name):
@@ -62,7 +62,7 @@ def by_parabola(tmp_path_factory):
     """`run(name, x_bits, hi, lo, err, n)` as compiled."""
     folder = tmp_path_factory.mktemp("parabola")
     source, library = folder / "parabola.c", folder / "parabola.so"
-    source.write_text("""#include "reduce/create.h"
+    source.write_text("""#include "buckets/create.h"
 int run(const char *name, const uint32_t *x_bits, double *hi, double *lo, double *err, size_t n);
 int run(const char *name, const uint32_t *x_bits, double *hi, double *lo, double *err, size_t n) {
     return gv_by_parabola(gv_find_values(name)->values, x_bits, hi, lo, err, n);
@@ -70,7 +70,7 @@ int run(const char *name, const uint32_t *x_bits, double *hi, double *lo, double
 """)
     compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
     flags = ["-std=c99", "-O2", "-w", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'src'}"]
-    core = str(ROOT / "src" / "core" / "quick.c")
+    core = str(ROOT / "src" / "truth" / "quick.c")
     subprocess.run([*compiler, *flags, str(source), core, "-o", str(library), "-lm"], check=True)
     return ctypes.CDLL(str(library)).run
 

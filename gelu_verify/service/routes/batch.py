@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ...formats import Format
-from ...reference import reference_bits
+from ...truth.values import reference_bits
 from ..answers import MEDIA_TYPE, encoded
 from ..bodies import Pieces, json_of, read_body
 from ..caching import FOR_NOBODY

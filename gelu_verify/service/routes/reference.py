@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ...formats import FORMATS
-from ...lookup import is_quick
+from ...truth.lookup import is_quick
 from ..answers import MEDIA_TYPE, look_up, look_up_with_others
 from ..caching import kept
 from ..hall import hall_of

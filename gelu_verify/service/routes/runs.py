@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from ...results import Run
+from ...runs.store import Run
 from ..answers import MEDIA_TYPE, encoded
 from ..caching import REVALIDATED, kept
 from ..hall import Hall, hall_of

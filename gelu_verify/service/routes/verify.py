@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from ...errors import UsageError
-from ...plans import make_plan
+from ...inputs.plans import make_plan
 from ..answers import MEDIA_TYPE, encoded
 from ..bodies import Pieces, read_body
 from ..caching import FOR_NOBODY, REVALIDATED, matches

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ...errors import MissingMeasurement, UsageError
-from ...resources import cache_folder
+from ...paths import cache_folder
 from ._elf import RUNTIME, Elf, NotElf, elf_or_none
 
 DEFAULT_FLAGS = "-O2"

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...device_faults import kind_of
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
-from ...kernels import nvcc
+from ...gpu import nvcc
+from ...gpu.faults import kind_of
 from .._buffers import output_like
 from ..base import Target
 from ._c_abi import Library

@@ -1,0 +1,139 @@
+"""Spans of float32 inputs whose correctly rounded answers are known before anything is evaluated.
+
+Far right of zero an activation is x, far left -0; near zero it is x/2; a gradient is 1, -0 and 1/2. There the
+exact value lies so close to that number that an error is below NOISE (`bucket_table`), and so counts as 0.
+
+Each span reaches from a point towards a limit, and the distance to the limit shrinks on the way, relative where u(y)
+does: with g(x) = f(x)/x between 0 and 1, rising, and g(x) - 1/2 odd, these are 1 - g on the right, f itself left of its
+last turning point, and g - 1/2 towards zero; a gradient is monotone beyond its last turning point, and between those on
+both sides of zero. So the bound at the first input, which the oracle proves, holds for the span. The first
+input is found by bisection over buckets.
+
+Farther from zero, up to 2^-20, x/2 and 1/2 are answers whose error is that of the next term. Such a span `drifts`: the
+reducer judges the ends of each stretch, and adds up errors by formula where all answers are the leading term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
+
+from ..fenv import in_default_environment
+from ..formats import Dyadic, Format, get_format
+from ..functions import Function, get_function
+from ..truth.oracle import enclose
+from . import _reducer as _reduction
+from .table import NOISE
+
+
+class Span(NamedTuple):
+    """Inputs by ordinal, both ends in, and what is compared with their answers."""
+
+    first: int
+    last: int
+    kind: int  # SAME, HALF, CONSTANT, NAN
+    constant: int = 0  # bits of a constant answer, and those required
+    required: int = 0
+    accepted: bool = True  # whether the constant counts as correct
+    drifts: bool = False
+
+
+BUCKET = 1 << 16  # inputs of a float32 bucket
+
+
+@cache
+@in_default_environment
+def settled_spans(function: str) -> tuple[Span, ...]:
+    """The spans of `function` in float32; none where the argument above does not apply."""
+    entry, fmt = get_function(function), get_format("float32")
+    if not _reduction.judges(function):
+        return ()
+    spans = [*_nan_spans(fmt), *_number_spans(entry, fmt)]
+    if entry.approximates is not None:
+        spans = [both for a in spans for b in settled_spans(entry.approximates) if (both := _common(a, b))]
+    return tuple(spans)
+
+
+def _common(a: Span, b: Span) -> Span | None:
+    first, last = max(a.first, b.first), min(a.last, b.last)
+    return a._replace(first=first, last=last) if first <= last and a[2:] == b[2:] else None
+
+
+def _nan_spans(fmt: Format) -> list[Span]:
+    half = fmt.sign_mask
+    return [Span(-half, -2 - fmt.infinity, _reduction.NAN), Span(fmt.infinity + 1, half - 1, _reduction.NAN)]
+
+
+def _number_spans(entry: Function, fmt: Format) -> list[Span]:
+    gradient = entry.gradient_of is not None
+    unit, smallest = Fraction(2) ** -fmt.precision, Fraction(2) ** fmt.min_exponent
+
+    def right(y: Fraction, x: Fraction) -> Fraction:
+        return abs(y - 1) if gradient else 1 - y / x
+
+    def near(y: Fraction, x: Fraction) -> Fraction:
+        return abs(y - Fraction(1, 2)) if gradient else abs(y / x - Fraction(1, 2))
+
+    def left(y: Fraction, x: Fraction) -> Fraction:
+        return abs(y)
+
+    # what the distance must be below for the error to be: u(y) >= |y| 2^-p, g >= 1/2 on the right, > 1/4 near zero
+    noise = Fraction(NOISE)
+    beyond = _first(entry, fmt, right, noise * unit / 2, fmt.one, fmt.parse("256"))
+    before = _first(entry, fmt, left, noise * smallest, -1 - fmt.parse("8"), -1 - fmt.parse("256"))
+    # a subnormal x/2 may be a tie: from twice the smallest normal number on
+    least = 0 if gradient else 2 << (fmt.precision - 1)
+    up = _first(entry, fmt, near, noise * unit / 4, fmt.parse("0.125"), least)
+    down = _first(entry, fmt, near, noise * unit / 4, -1 - fmt.parse("0.125"), -1 - least)
+    same = _reduction.CONSTANT if gradient else _reduction.SAME
+    half = _reduction.CONSTANT if gradient else _reduction.HALF
+    one, point_five = (fmt.one, fmt.parse("0.5")) if gradient else (0, 0)
+    drifting, minus_zero = fmt.parse("0x1p-20") - 1, fmt.sign_mask
+    tail = Span(-1 - fmt.max_finite, before, _reduction.CONSTANT, minus_zero, minus_zero)
+    inner = (
+        Span(max(least, 1), up, half, point_five, point_five),
+        Span(down, min(-1 - least, -2), half, point_five, point_five),
+    )
+    return [
+        Span(beyond, fmt.max_finite, same, one, one),
+        tail,
+        tail._replace(constant=0, accepted=entry.sign != "x"),
+        *inner,
+        inner[0]._replace(last=drifting, drifts=True),
+        inner[1]._replace(first=-1 - drifting, drifts=True),
+    ]
+
+
+def _first(
+    entry: Function,
+    fmt: Format,
+    distance: Callable[[Fraction, Fraction], Fraction],
+    bound: Fraction,
+    start: int,
+    limit: int,
+) -> int:
+    """Ordinal nearest to `start`, by whole buckets, from which on to `limit` the distance is below the bound.
+
+    At the limit it is far below.
+    """
+    step = 1 if limit > start else -1
+    low, high = 0, abs(limit - start) // BUCKET  # not settled; settled
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _largest(entry, fmt, distance, start + step * middle * BUCKET) < bound:
+            high = middle
+        else:
+            low = middle
+    return start + step * high * BUCKET
+
+
+def _largest(
+    entry: Function, fmt: Format, distance: Callable[[Fraction, Fraction], Fraction], ordinal: int
+) -> Fraction:
+    """An upper bound of the distance at an input."""
+    bits = fmt.from_ordinal(ordinal)
+    x = fmt.fraction(bits)
+    point: Dyadic = fmt.dyadic(bits)
+    return max(distance(y, x) for y in enclose(entry, point, 64))

@@ -1,0 +1,143 @@
+"""Error envelopes: the 65,536 buckets of a result folded into a few hundred bins along x.
+
+The x axis is ordinal: it runs in the order of the floats, so that every binade has the same width.
+Around the interesting part, 1/16 <= |x| < 64, a binade has `per_binade` bins; the many binades
+nearer to zero and farther out, where every variant is x/2, x or 0, share a few bins.
+A bin keeps the maximum: a down-sampled curve never hides a peak.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+import pandas as pd
+
+from ..formats import get_format
+from ..report.text import MINUS, short_value
+
+FOCUS = (-4, 6)  # binades 2^-4 .. 2^6
+NEAR = (-12, 4)  # binades from 2^-12 up to the focus, where x^2 still counts, and their bins each
+SQUEEZED_BINS = (16, 16)  # per side: from zero to 2^-12, from the focus to infinity
+_TICKS = (-4, -2, 0, 1, 2, 3, 4, 6)
+
+# Levels are 1/LEVELS_PER_OCTAVE of log2 |E|: 0 no inputs, 1 the floor (and exact results).
+LEVELS_PER_OCTAVE = 512
+FLOOR = -40
+EMPTY = 0
+ENVELOPE_COLUMNS = ("bucket", "max_error", "nonfinite")
+HIGHEST = 64  # octaves of the tallest axis: a finite result can be 2^2000 ULP wrong
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The bins of one dtype: `edges` are bucket numbers, bin k holds buckets edges[k] <= b < edges[k+1]."""
+
+    dtype: str
+    per_binade: int
+    edges: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return len(self.edges) - 1
+
+    @cached_property
+    def edge_values(self) -> list[str]:
+        """x at every edge, to 6 digits."""
+        fmt = get_format(self.dtype)
+        shift = fmt.width - 16
+        offsets = [int(edge) - 0x8000 for edge in self.edges]
+        magnitudes = [abs(o) << shift if shift >= 0 else abs(o) >> -shift for o in offsets]
+        bits = [m | (fmt.sign_mask if o < 0 else 0) for m, o in zip(magnitudes, offsets, strict=True)]
+        return [short_value(self.dtype, fmt.bits_text(b)) for b in bits]
+
+    @cached_property
+    def ticks(self) -> list[tuple[int, str]]:
+        """(bin edge, label) at powers of two, and at zero."""
+        positive = [(self.position(e), f"{2.0**e:g}") for e in _TICKS]
+        zero = int(np.searchsorted(self.edges, 0x8000))
+        mirrored = [(2 * zero - at, MINUS + label) for at, label in positive]
+        return sorted([*mirrored, (zero, "0"), *positive])
+
+    def position(self, exponent: int) -> int:
+        """Bin edge of x = 2^exponent."""
+        return int(np.searchsorted(self.edges, 0x8000 + _offset(self.dtype, exponent)))
+
+
+def _offset(dtype: str, exponent: int) -> int:
+    """Buckets between zero and 2^exponent."""
+    fmt = get_format(dtype)
+    bits = exponent - fmt.emin + 1 << (fmt.precision - 1)
+    return bits >> (fmt.width - 16) if fmt.width >= 16 else bits << (16 - fmt.width)
+
+
+@lru_cache
+def layout(dtype: str, per_binade: int) -> Layout:
+    """Bins for `dtype`, symmetric about zero; infinities and NaN are outside."""
+    low, high = FOCUS
+    focus = np.linspace(_offset(dtype, low), _offset(dtype, high), (high - low) * per_binade + 1)
+    near = np.linspace(_offset(dtype, NEAR[0]), _offset(dtype, low), (low - NEAR[0]) * NEAR[1] + 1)
+    inner = np.linspace(0, _offset(dtype, NEAR[0]), SQUEEZED_BINS[0] + 1)
+    outer = np.linspace(_offset(dtype, high), _offset(dtype, get_format(dtype).emax + 1), SQUEEZED_BINS[1] + 1)
+    positive = np.unique(np.concatenate([inner, near, focus, outer]).astype(np.int64))
+    return Layout(dtype, per_binade, 0x8000 + np.concatenate([-positive[:0:-1], positive]))
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """max |E| per bin (NaN where the bin has no inputs) and the bins with a non-finite output."""
+
+    layout: Layout
+    max_error: np.ndarray
+    nonfinite: np.ndarray
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """log2 |E| as uint16 levels, see LEVELS_PER_OCTAVE."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            level = np.rint((np.log2(self.max_error) - FLOOR) * LEVELS_PER_OCTAVE)
+        level = np.clip(np.nan_to_num(level, nan=EMPTY, neginf=1, posinf=0xFFFF), 1, 0xFFFF)
+        return np.where(np.isnan(self.max_error), EMPTY, level).astype(np.uint16)
+
+    def encoded(self) -> str:
+        """The levels, little-endian, base64."""
+        return base64.b64encode(self.levels.astype("<u2").tobytes()).decode("ascii")
+
+    def nonfinite_ranges(self) -> list[tuple[int, int]]:
+        """[first, last] bins, in runs."""
+        where = np.flatnonzero(self.nonfinite)
+        runs = np.split(where, np.flatnonzero(np.diff(where) > 1) + 1)
+        return [(int(run[0]), int(run[-1])) for run in runs if run.size]
+
+    def coarser(self, factor: int) -> Envelope:
+        """Every `factor` bins folded into one, the maximum kept."""
+        starts = np.arange(0, self.layout.size, factor)
+        edges = np.append(self.layout.edges[starts], self.layout.edges[-1])
+        bins = Layout(self.layout.dtype, self.layout.per_binade // factor, edges)
+        return Envelope(bins, np.fmax.reduceat(self.max_error, starts), np.logical_or.reduceat(self.nonfinite, starts))
+
+
+def envelope(table: pd.DataFrame, dtype: str, per_binade: int) -> Envelope:
+    """Fold a bucket table (ENVELOPE_COLUMNS) into the bins of `dtype`."""
+    bins = layout(dtype, per_binade)
+    place = np.searchsorted(bins.edges, table["bucket"].to_numpy(np.int64), side="right") - 1
+    inside = (place >= 0) & (place < bins.size)
+    peak = np.full(bins.size, np.nan)
+    np.fmax.at(peak, place[inside], table["max_error"].to_numpy(np.float64)[inside])
+    nonfinite = np.zeros(bins.size, bool)
+    nonfinite[place[inside & (table["nonfinite"].to_numpy() > 0)]] = True
+    return Envelope(bins, peak, nonfinite)
+
+
+def bins_per_binade(results: int) -> int:
+    """As fine as a page of that many results can afford: 32, 16 or 8."""
+    return 32 if results <= 300 else 16 if results <= 480 else 8
+
+
+def octaves(*maxima: float) -> tuple[int, int]:
+    """(lowest, highest) power of two of a log2 axis that shows 0.5 ULP and `maxima`, up to 2^HIGHEST."""
+    top = max((math.ceil(math.log2(m)) for m in maxima if 0 < m < math.inf), default=0)
+    return -3, min(max(top, 2), HIGHEST)

@@ -1,0 +1,242 @@
+"""From what a target gave to a table: the rules of a sweep, and the C reducer that counts by them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..formats import Format, get_format, magnitudes, ordinals
+from ..functions import Function, get_function
+from ..functions.regions import region_edges
+from ..inputs.plans import TEETH
+from ..inputs.special import fixed_bits
+from ..truth.oracle import judge_exactly
+from . import _reducer as _reduction
+from .analytic_spans import settled_spans
+from .table import HIST_EDGES, NEAREST, SUMS, WITNESS, Columns, Facts, Pieces, Table
+
+_WORST = np.dtype([("error", "f8"), ("ordinal", "i8"), ("x", "u8"), ("got", "u8"), ("want", "u8")])
+ROW = np.dtype(
+    [
+        *(("worst", _WORST), ("error_sum", "i8"), ("bits_hash", "u8"), ("nearest", "u8", len(NEAREST))),
+        *(("n", "u4"), ("correct", "u4"), ("faithful", "u4"), ("count", "u4", len(NEAREST))),
+        *(("hist", "u4", len(HIST_EDGES)), ("unused", "u4")),
+    ]
+)
+_REGION = np.dtype([("worst", _WORST), ("n", "i8")])
+_EXTREME = np.dtype([("met", "i8"), ("value", "i8"), ("ordinal", "i8")])
+_NEAR = np.dtype([*((name, "i8") for name in ("met", "ordinal", "below")), ("got", "u8"), ("got_below", "u8")])
+_FAR = np.dtype([("met", "i8"), ("ordinal", "i8"), ("value", "f8")])
+FACTS = np.dtype(
+    [
+        *(("max_rank", "u8"), ("lowest_got", _EXTREME), ("highest_got", _EXTREME)),
+        *((name, _NEAR) for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_wrong")),
+        *(("approximation_ulp", _FAR), ("approximation_abs", _FAR)),
+    ]
+)  # the records of src/buckets/reducer.h, field by field
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one chunk gave: bits (`fmt.uint`) by ordinal of x, errors in ulp as `judge` gives them."""
+
+    x: np.ndarray
+    got: np.ndarray
+    want: np.ndarray
+    error: np.ndarray
+    faithful: np.ndarray
+
+
+class Reduction:
+    """The table of a sweep while it grows; for one thread. Runs of inputs are added, each ascending, none twice."""
+
+    def __init__(self, fmt: Format, function: Function, pieces: Pieces) -> None:
+        def ask(approximated: bool, x_bits: int, got_bits: int) -> tuple[int, float, bool]:
+            entry = get_function(function.approximates) if approximated and function.approximates else function
+            return judge_exactly(entry, fmt, x_bits, got_bits)
+
+        self._fmt = fmt
+        self._fixed_bits, self._fixed = _fixed(function.name, fmt.name)
+        self._met: dict[int, int] = {}
+        self._reducer = _reduction.Reducer(rules_of(fmt, function, pieces), ask)
+
+    @staticmethod
+    def judges(fmt: Format, function: Function) -> bool:
+        """Whether `add_answers` can judge: others are judged by `reference.judge` first."""
+        both = (function.name, function.approximates or function.name)
+        return fmt.width in (16, 32) and all(map(_reduction.judges, both))
+
+    def add_outcome(self, seen: Outcome) -> None:
+        """Answers that are judged already."""
+        x, got, want, faithful = (array.view(np.uint8) for array in (seen.x, seen.got, seen.want, seen.faithful))
+        self._reducer.add_judged(x, got, want, seen.error, faithful)
+        self._sample(seen.x, seen.got)
+
+    def add_answers(self, x: np.ndarray, got: np.ndarray) -> None:
+        """Answers `got` to inputs `x` (bits)."""
+        self._reducer.add_answers(x.view(np.uint8), got.view(np.uint8))
+        self._sample(x, got)
+
+    def add_comb(self, first: int, x: np.ndarray, got: np.ndarray, sealed: bool = False) -> bool:
+        """Answers to the inputs of `comb`; False when x, unless it is sealed, is no longer what it was."""
+        if not self._reducer.add_comb(first, x, got, sealed):
+            return False
+        size = len(x) - 1
+        for k in range(bisect_left(self._fixed, first), bisect_right(self._fixed, first + size - 1)):
+            tooth, place = divmod(self._fixed[k] - first, size // TEETH)
+            self._met[self._fixed_bits[k]] = int(got[TEETH * place + tooth])
+        return True
+
+    def _sample(self, x: np.ndarray, got: np.ndarray) -> None:
+        """Remember the answers at the fixed inputs."""
+        low, high = (self._fmt.ordinal(int(end)) for end in (x[0], x[-1]))
+        wanted = slice(bisect_left(self._fixed, low), bisect_right(self._fixed, high))
+        if wanted.start == wanted.stop:
+            return
+        x_ord = ordinals(self._fmt, x)
+        place = np.searchsorted(x_ord, self._fixed[wanted])
+        for bits, ordinal, at in zip(self._fixed_bits[wanted], self._fixed[wanted], place.tolist(), strict=True):
+            if x_ord[at] == ordinal:
+                self._met[bits] = int(got[at])
+
+    def table(self) -> Table:
+        """What was added so far; something must have been."""
+        words = np.frombuffer(self._reducer.rows(), np.uint64).reshape(-1, ROW.itemsize // 8)
+        bucket = np.flatnonzero(words.view(ROW)["n"])
+        rows = words[bucket].view(ROW)[:, 0]  # records themselves are copied field by field, four times as slowly
+        columns, hist = row_columns(self._fmt, bucket, rows)
+        segments = np.frombuffer(self._reducer.segments(), np.int64).reshape(-1, 4)
+        samples = np.array(sorted(self._met.items()), dtype=np.uint64).reshape(-1, 2)
+        by_x = np.argsort(segments[:, 0])
+        return Table(self._fmt, columns, hist, self._regions(), segments[by_x], samples, self._facts())
+
+    def _regions(self) -> Columns:
+        regions = np.frombuffer(self._reducer.regions(), _REGION)
+        met = np.flatnonzero(regions["n"])
+        return region_columns(met, regions["n"][met], regions["worst"][met])
+
+    def _facts(self) -> Facts:
+        return facts_of(np.frombuffer(self._reducer.facts(), FACTS)[0])
+
+
+def row_columns(fmt: Format, bucket: np.ndarray, rows: np.ndarray) -> tuple[Columns, np.ndarray]:
+    """Records of ROW as the columns of a table, and its histogram."""
+    columns: Columns = {"bucket": bucket.astype(np.uint16)}
+    columns |= {name: np.ascontiguousarray(rows[name], dtype=kind) for name, kind in SUMS.items()}
+    columns |= _worst_columns(rows["worst"])
+    sign = np.where(bucket < 0x8000, np.uint64(fmt.sign_mask), np.uint64(0))  # no bucket holds both signs
+    for k, name in enumerate(NEAREST):
+        count = np.ascontiguousarray(rows["count"][:, k])
+        columns[name] = count
+        columns[f"{name}_x"] = np.where(count > 0, rows["nearest"][:, k] | sign, np.uint64(0))
+    return columns, np.ascontiguousarray(rows["hist"].T)
+
+
+def region_columns(region: np.ndarray, n: np.ndarray, worst: np.ndarray) -> Columns:
+    """Records of regions as the columns of a table."""
+    return {"region": region.astype(np.uint8), "n": np.ascontiguousarray(n)} | _worst_columns(worst)
+
+
+def facts_of(raw: Any) -> Facts:
+    """A record of FACTS as Facts."""
+    found: dict[str, Any] = {"max_rank": int(raw["max_rank"])}
+    for name in (FACTS.names or ())[1:]:
+        fact = dict(zip(raw[name].dtype.names, raw[name].item(), strict=True))
+        if not fact["met"]:
+            continue
+        if "value" in fact:
+            sign = -1 if name.startswith("approximation") else 1
+            found[name] = sign * fact["value"], fact["ordinal"]
+        else:
+            below = (fact["below"], fact["got_below"]) if name == "rises" else ()
+            ordinal = fact["ordinal"]
+            found[name] = int(magnitudes(ordinal)), ordinal, fact["got"], *below
+    return Facts(**found)
+
+
+def comb(first: int, x: np.ndarray) -> None:
+    """Fill x with len(x) - 1 consecutive float32 inputs from the ordinal `first` on, in the order of a comb.
+
+    Input first + t * (size / TEETH) + j comes at TEETH * j + t; the last is the first again, as calls have an odd
+    length.
+    """
+    _reduction.comb(first, x)
+
+
+def reduce(fmt: Format, function: Function, pieces: Pieces, seen: Outcome) -> Table:
+    """The table of one chunk."""
+    reduction = Reduction(fmt, function, pieces)
+    reduction.add_outcome(seen)
+    return reduction.table()
+
+
+def _worst_columns(worst: np.ndarray) -> Columns:
+    error = np.where(worst["error"] < 0, np.nan, worst["error"])
+    return {"max_error": error} | {
+        name: np.ascontiguousarray(worst[field]) for name, field in zip(WITNESS, ("x", "got", "want"), strict=True)
+    }
+
+
+# ---- rules ---------------------------------------------------------------------------------------
+
+
+@cache
+def _fixed(function: str, dtype: str) -> tuple[list[int], list[int]]:
+    """The fixed inputs by ordinal: bits, ordinals."""
+    bits = fixed_bits(function, dtype)
+    return bits.tolist(), ordinals(get_format(dtype), bits).tolist()
+
+
+def rules_of(fmt: Format, function: Function, pieces: Pieces) -> dict[str, Any]:
+    """What the reducer must know of the function and the dtype."""
+    judged = Reduction.judges(fmt, function)
+    approximated = function.approximates
+    return {
+        "fmt": (fmt.width, fmt.precision, fmt.emin, fmt.emax),
+        "truth": truth_of(fmt, function) if judged else None,
+        "approximated": truth_of(fmt, get_function(approximated)) if judged and approximated else None,
+        "turns": pieces.turns.tolist(),
+        "falls_first": pieces.falls_first,
+        "last": pieces.last,
+        "edges": region_edges(fmt.name).tolist(),
+        "tail_end": tail_end(function, fmt),
+        "stays_below_x": stays_below_x(function),
+        "either_zero": function.sign != "x",
+        "spans": settled_spans(function.name) if judged and fmt.name == "float32" else (),
+        "bins": _BINS,
+    }
+
+
+def truth_of(fmt: Format, function: Function) -> tuple[str, list[int], float]:
+    """Name, bits required at NaN, -inf, inf, -0 and 0 with those of infinity, and the value at zero."""
+    minus = fmt.sign_mask
+    at = (fmt.nan, fmt.infinity | minus, fmt.infinity, minus, 0)
+    limits = [*(function.limit_bits(fmt, bits) for bits in at), fmt.infinity]
+    return function.name, limits, 0.0 if function.at_zero == "x" else float(function.at_zero)
+
+
+def _bins() -> bytes:
+    """Histogram bin of every (value of k << 51 as a double, of k+1 << 51]; the last entry is that of zero."""
+    with np.errstate(invalid="ignore"):
+        upper = (np.arange(1, 4097, dtype=np.int64) << 51).view(np.float64)
+    bins = np.searchsorted(np.array(HIST_EDGES), np.where(np.isnan(upper), np.inf, upper))
+    return np.append(np.minimum(bins, len(HIST_EDGES) - 1), 0).astype(np.uint8).tobytes()
+
+
+_BINS = _bins()
+
+
+def tail_end(function: Function, fmt: Format) -> int:
+    """Ordinal of -1, or of the first turning point where that is lower: a zero right of it is not the tail's."""
+    turns = [Fraction(text) for text in function.turning_points[:1]]
+    return fmt.ordinal(fmt.round(min([Fraction(-1), *turns]), "down"))
+
+
+def stays_below_x(function: Function) -> bool:
+    """Whether |f(x)| <= |x| everywhere: the activations, f(0) = 0 and f(inf) = inf."""
+    return function.at_zero == "x" and function.at_plus_infinity == "inf"

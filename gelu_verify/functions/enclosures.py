@@ -1,0 +1,175 @@
+"""Intervals that are proved to hold exp, expm1, tanh and the Gauss integral, at any precision.
+
+Arithmetic is mpmath's interval context (outward rounding of exact + - * / sqrt). Two things are
+added: `exp` is widened, because mpmath's directed rounding of a transcendental is not itself
+proved, and the Gauss integral comes from its own series with both rounding directions carried in
+integers, because mpmath has no interval erf.
+"""
+
+from __future__ import annotations
+
+import threading
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from mpmath.ctx_iv import MPIntervalContext
+from mpmath.libmp import from_man_exp
+
+from ..formats import Dyadic
+
+Interval = Any  # mpmath.iv.mpf: untyped upstream
+_local = threading.local()
+
+
+class Terms(NamedTuple):
+    """A value as `leading + correction`: an exact dyadic and an interval (None: exactly zero).
+
+    The split is what decides ties: gelu(x) = x/2 + c with c > 0 is on the upper side of x/2
+    however small c is, and no precision has to span the gap between the two.
+    """
+
+    leading: Dyadic
+    correction: Interval
+
+
+ZERO: Dyadic = (0, 0)
+HALF: Dyadic = (1, -1)
+ONE: Dyadic = (1, 0)
+
+
+def halve(x: Dyadic) -> Dyadic:
+    return x[0], x[1] - 1
+
+
+def fraction(x: Dyadic) -> Fraction:
+    return Fraction(x[0]) * Fraction(2) ** x[1]
+
+
+class Enclosure:
+    """Interval functions whose results have about `precision` correct bits, relative.
+
+    One context per thread is shared between instances, so an instance must be used up before the
+    next one is made in the same thread.
+    """
+
+    def __init__(self, precision: int) -> None:
+        if not hasattr(_local, "context"):
+            _local.context = MPIntervalContext()
+        self.iv: Any = _local.context
+        self.precision = precision
+        self.iv.prec = precision + 16
+
+    def exact(self, x: Dyadic) -> Interval:
+        """The point interval of an exact dyadic number."""
+        point = from_man_exp(x[0], x[1])
+        return self.iv.make_mpf((point, point))
+
+    def rational(self, numerator: int, denominator: int) -> Interval:
+        return self.iv.mpf(numerator) / denominator
+
+    def between(self, low: int, high: int, exponent: int) -> Interval:
+        """[low, high] * 2^exponent."""
+        return self.iv.make_mpf((from_man_exp(low, exponent), from_man_exp(high, exponent)))
+
+    def exp(self, s: Interval) -> Interval:
+        """e^s. mpmath's exp is good to one unit of its precision; sixteen are allowed for."""
+        one = 1 << (self.iv.prec - 4)
+        return self.iv.exp(s) * self.between(one - 1, one + 1, 4 - self.iv.prec)
+
+    def expm1(self, s: Interval) -> Interval:
+        """e^s - 1 with relative accuracy, for s of one sign.
+
+        For tiny s the series s (1 + s/2 + s^2 q) with q in [0, 1/4], which holds for |s| <= 1/2;
+        otherwise exp with as many more bits as the subtraction loses.
+        """
+        bits = -magnitude_exponent(s)
+        if 2 * bits > self.precision:
+            return s * (1 + s / 2 + s * s * self.between(0, 1, -2))
+        return self._with_extra(max(bits, 0) + 2, lambda: self.exp(s) - 1)
+
+    def tanh(self, t: Interval) -> Interval:
+        """tanh t with relative accuracy, for t of one sign."""
+        e = self.expm1(2 * t)
+        return e / (e + 2)
+
+    def gauss_head(self, z: Dyadic) -> Interval:
+        """G(z) = integral of exp(-z t^2 / 2) over t in [0, 1], for z >= 0.
+
+        G(z) = e^(-z/2) * sum of z^n / (2n+1)!!, so that Phi(a) - 1/2 = a G(a^2) / sqrt(2 pi) and
+        erf(x) = 2 x G(2 x^2) / sqrt(pi). Every term is positive: nothing cancels.
+        """
+        return self.exp(-self.exact(halve(z))) * self._odd_factorial_series(z)
+
+    def gauss_tail(self, z: Dyadic) -> Interval:
+        """H(z) = integral of exp(-z t^2 / 2) over t in [1, inf), for z > 0.
+
+        Upper tail of the normal law: Q(a) = a H(a^2) / sqrt(2 pi); erfc(x) = 2 x H(2 x^2) / sqrt(pi).
+        """
+        value = fraction(z)
+        if value > Fraction(7, 5) * self.precision + 32:
+            return self.exp(-self.exact(halve(z))) / self.exact(z) * self._mills_series(z)
+        # sqrt(pi / 2z) - G(z) loses about z log2(e) / 2 bits
+        return self._with_extra(
+            int(value * Fraction(3, 4)) + max(value.numerator.bit_length() - value.denominator.bit_length(), 0) + 4,
+            lambda: self.iv.sqrt(self.iv.pi / (2 * self.exact(z))) - self.gauss_head(z),
+        )
+
+    def _with_extra(self, bits: int, compute: Any) -> Interval:
+        before = self.iv.prec
+        self.iv.prec = before + bits
+        try:
+            return compute()
+        finally:
+            self.iv.prec = before
+
+    def _odd_factorial_series(self, z: Dyadic) -> Interval:
+        """sum of z^n / (2n+1)!! over n >= 0, rounded down and up in fixed point."""
+        m, e = z
+        scale = self.iv.prec + 8
+        low = high = low_sum = high_sum = 1 << scale
+        n, fraction_z = 3, fraction(z)
+        while low > 1 or 2 * fraction_z > n:
+            low = _scaled_floor(low * m, e) // n
+            high = -(-_scaled_ceil(high * m, e) // n)
+            low_sum += low
+            high_sum += high
+            n += 2
+        # ratios of what follows are below 1/2, so the rest is below the last term
+        return self.between(low_sum, high_sum + high, -scale)
+
+    def _mills_series(self, z: Dyadic) -> Interval:
+        """A(z) = 1 - 1/z + 3/z^2 - 15/z^3 ...: consecutive partial sums enclose it."""
+        point = self.exact(z)
+        term = total = self.iv.mpf(1)
+        for k in range(1, 64 + 2 * self.precision):
+            term = term * (2 * k - 1) / point
+            if magnitude_exponent(term) < -self.iv.prec:
+                break
+            total = total + term if k % 2 == 0 else total - term
+        else:
+            raise ArithmeticError("the asymptotic series was used where it does not converge far enough")
+        return total + term * self.between(-1, 1, 0)
+
+
+def endpoints(interval: Interval) -> tuple[Dyadic, Dyadic]:
+    """Exact lower and upper end."""
+    low, high = interval._mpi_
+    return _signed(low), _signed(high)
+
+
+def magnitude_exponent(interval: Interval) -> int:
+    """Exponent e with every |value| < 2^e, and the largest above 2^(e-2)."""
+    return max(m.bit_length() + e for m, e in endpoints(interval) if m)
+
+
+def _signed(raw: tuple[int, Any, int, int]) -> Dyadic:
+    sign, man, exp, _ = raw
+    return (-int(man) if sign else int(man)), int(exp)
+
+
+def _scaled_floor(value: int, exponent: int) -> int:
+    return value << exponent if exponent >= 0 else value >> -exponent
+
+
+def _scaled_ceil(value: int, exponent: int) -> int:
+    return value << exponent if exponent >= 0 else -(-value >> -exponent)

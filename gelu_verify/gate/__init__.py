@@ -1,0 +1,1 @@
+"""Budgets, and verdicts of a run against them."""

@@ -1,0 +1,129 @@
+"""NVIDIA's compiler: where it is, and what it made of a source, kept by content, flags and architecture."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..errors import TargetUnavailable, UsageError
+from ..paths import cache_folder, resource
+
+TOOLKIT = "/usr/local/cuda/bin/nvcc"  # where NVIDIA installs it, often outside PATH
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100")  # that every source must compile for
+STRICT = ("-Werror", "all-warnings")
+_BUILD = re.compile(r"^// build(?: (?P<suffix>\S+))?:(?P<flags>.*)$", re.MULTILINE)
+_INCLUDE = re.compile(r'^#\s*include "([^"]+)"', re.MULTILINE)
+_LINE_MARKER = re.compile(r'^#(line)? ?\d+ ".*\n', re.MULTILINE)  # where a line is from says nothing of what it is
+
+
+@dataclass(frozen=True)
+class Build:
+    """One way in which a source of src/cuda is compiled; its kernels' names end with `suffix`."""
+
+    source: Path
+    suffix: str
+    flags: tuple[str, ...]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """All flags, as nvcc takes them."""
+        return (*self.flags, f'-DGV_SUFFIX="{self.suffix}"', f"-I{resource('src')}")
+
+
+def builds() -> list[Build]:
+    """Every build of every source, as the sources themselves say."""
+    return [
+        Build(source, match["suffix"] or "", tuple(shlex.split(match["flags"])))
+        for source in sorted(resource("src/cuda").glob("*.cu"))
+        for match in _BUILD.finditer(source.read_text(encoding="utf-8"))
+    ]
+
+
+def places() -> Iterator[str]:
+    """Where nvcc may be: in PATH, in NVIDIA's folder, in the wheels that PyPI has (`nvidia-cuda-nvcc`)."""
+    yield from ("nvcc", TOOLKIT)
+    spec = find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        yield from map(str, sorted(Path(folder).glob("*/bin/nvcc")))
+
+
+def command() -> list[str]:
+    """How to call it: $NVCC, or the first that is there; TargetUnavailable where there is none."""
+    typed = shlex.split(os.environ.get("NVCC", ""))
+    for words in [typed] if typed else [[place] for place in places()]:
+        if path := shutil.which(words[0]):
+            return [path, *words[1:]]
+    raise TargetUnavailable("nvcc is not here (pip install 'gelu-verify[nvcc]', or $NVCC)")
+
+
+def compiled(source: Path, flags: Sequence[str], architectures: Sequence[str]) -> Path:
+    """A fatbin of `source` with code for these architectures, from the cache or compiled now.
+
+    The source with all that it includes names it there, with the flags, and the compiler's version.
+
+    Raises
+    ------
+    TargetUnavailable
+        There is no nvcc.
+    UsageError
+        It does not compile, or nvcc does not know an architecture: the first error.
+    """
+    nvcc = command()
+    version = _run(source, [*nvcc, "--version"])
+    preprocessed = _LINE_MARKER.sub("", _run(source, [*nvcc, "-E", str(source), *flags]))
+    digest = hashlib.sha256()
+    for part in (preprocessed, version, *flags, *architectures):
+        digest.update(part.encode() + b"\0")
+    place = cache_folder() / f"{digest.hexdigest()[:32]}.fatbin"
+    if not place.exists():
+        with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
+            made = Path(scratch) / place.name
+            _run(source, [*nvcc, "-fatbin", *code_for(architectures), "-O3", *flags, str(source), "-o", str(made)])
+            os.replace(made, place)  # whole or not at all, whoever else compiles the same
+    return place
+
+
+def code_for(architectures: Sequence[str]) -> list[str]:
+    """Options by which the output has code for each architecture."""
+    return [
+        f"-gencode=arch={architecture.replace('sm_', 'compute_')},code={architecture}" for architecture in architectures
+    ]
+
+
+def _run(source: Path, words: Sequence[str]) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        first = next((line for line in lines if "error" in line or "fatal" in line), (lines or ["it says nothing"])[0])
+        raise UsageError(f"nvcc does not compile {source.name}: {first}")
+    return done.stdout
+
+
+def source_hash(source: Path) -> str:
+    """Of a source of src/cuda and all of src/ that it includes."""
+    left, seen = [source], {source}
+    digest = hashlib.sha256()
+    while left:
+        text = (path := left.pop()).read_text(encoding="utf-8")
+        digest.update(text.encode())
+        for name in _INCLUDE.findall(text):
+            included = next(place for place in (path.parent / name, resource("src") / name) if place.exists())
+            if (found := included.resolve()) not in seen:
+                seen.add(found)
+                left.append(found)
+    return digest.hexdigest()[:12]
+
+
+def sources_hash() -> str:
+    """Of all sources that have builds: a target has one for each dtype, and its version is that of all."""
+    sources = sorted({build.source for build in builds()})
+    return hashlib.sha256("".join(map(source_hash, sources)).encode()).hexdigest()[:12]

@@ -1,0 +1,1 @@
+"""Which inputs: plans, and the special values that every plan contains."""

@@ -1,0 +1,86 @@
+"""What results tell that is no fault: how they were rounded, what flushing and a root do to the largest error,
+and which of the world's tolerances would have noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..checks import Evidence, Finding
+from ..checks._flush import flushed
+from ..checks.outlier import ROOT_UNIT
+from ..fenv import in_default_environment
+from ..formats import to_float64
+from ..functions.regions import REGIONS
+from .tolerances import noticed
+
+KEYS = ("computes_in", "rounding", "rounding_mode", "flush", "root", "tolerances")
+ONCE = 0.75  # ulp: at most, where a float32 result is rounded once; each further rounding adds up to 0.5
+CORE = tuple(region.name for region in REGIONS if region.lower is not None and region.lower >= -1)
+
+
+@in_default_environment
+def traits(evidence: Evidence, findings: Mapping[str, Finding]) -> dict[str, Any]:
+    """The record's KEYS."""
+    return {
+        "computes_in": findings["precision"].value,
+        "rounding": _rounding(evidence, findings["rounding"].value),
+        "rounding_mode": findings["rounding"].value,
+        "flush": _flush(evidence, findings["subnormals"]),
+        "root": _root(evidence),
+        "tolerances": noticed(evidence.function, evidence.table) if _is_off(evidence) else None,
+    }
+
+
+def _is_off(evidence: Evidence) -> bool:
+    """Whether there is something to notice."""
+    worst = evidence.table.worst()
+    unfaithful = worst is None or evidence.table.columns["max_error"][worst] > 1
+    return bool(unfaithful or evidence.table.total("nonfinite"))
+
+
+def _rounding(evidence: Evidence, mode: str | None) -> str | None:
+    """ "once" where a 16-bit result is that of wider arithmetic, rounded at the end; "composed" where each step is."""
+    if evidence.fmt.width > 16:
+        return None
+    regions = evidence.table.regions
+    core = [regions["max_error"][row] for row, k in enumerate(regions["region"]) if REGIONS[k].name in CORE]
+    if not len(core) or np.isnan(core).all():
+        return None
+    most = ONCE if mode is None or mode.startswith("nearest") else ONCE + 0.5
+    return "once" if np.nanmax(core) <= most else "composed"
+
+
+def _flush(evidence: Evidence, finding: Finding) -> dict[str, Any] | None:
+    """What is flushed, and the largest error of the buckets whose worst input is no flush."""
+    if finding.verdict != "fail":
+        return None
+    fmt, columns = evidence.fmt, evidence.table.columns
+    x, got, want = (columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want"))
+    kept = columns["max_error"][~flushed(fmt, x, got, want) & ~np.isnan(columns["max_error"])]
+    return {"flushed": finding.value, "max_ulp": float(kept.max()) if len(kept) else None}
+
+
+def _root(evidence: Evidence) -> dict[str, Any] | None:
+    """The largest error of the buckets about a root, in ulp, and in units of an ulp of ROOT_UNIT."""
+    fmt, root = evidence.fmt, evidence.function.landmarks.get("root")
+    if root is None:
+        return None
+    columns = evidence.table.columns
+    x, want = (to_float64(fmt, columns[f"max_error_{name}"].astype(fmt.uint)) for name in ("x", "want"))
+    with np.errstate(invalid="ignore"):
+        near = np.flatnonzero((np.abs(x - float(root)) <= abs(float(root)) / 8) & ~np.isnan(columns["max_error"]))
+    if not len(near):
+        return None
+    error = columns["max_error"][near]
+    _, exponent = np.frexp(want[near])
+    _, unit = np.frexp(ROOT_UNIT)
+    absolute = error * 2.0 ** np.minimum(exponent - float(unit), 0)
+    worst = int(near[np.argmax(error)])
+    return {
+        "x_bits": fmt.bits_text(int(columns["max_error_x"][worst])),
+        "max_ulp": float(error.max()),
+        "max_ulp_absolute": float(absolute.max()),
+    }

@@ -1,0 +1,199 @@
+"""What of a failing call matters: the number of inputs, or the smallest range of inputs that shows the failure."""
+
+from __future__ import annotations
+
+import copy
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import TargetFailure
+from ..fenv import in_default_environment
+from ..formats import Format, from_ordinals, ordinals, texts_apart, value_text
+
+if TYPE_CHECKING:
+    from ..targets.base import Target
+
+FAILING = 60  # most calls that may fail while we look: each may cost a process
+SECONDS = 60.0  # most time, after which what was reached is told
+CRASHES = ("segfault", "abort", "out of bounds", "changed input", "exit", "arithmetic")
+HARMLESS = ("1", "-1", "0")  # inputs of which a fault of the length is independent
+LENGTHS = (*range(1, 34), *(length for k in range(6, 25) for length in ((1 << k) - 1, 1 << k, (1 << k) + 1)))
+OTHER = 64  # a length that whole vectors fill
+NO_FAILURE: dict[str, Any] = {"failure": None, "failure_kind": None, "failure_range": None, "failure_length": None}
+
+
+def failed(fmt: Format, failure: TargetFailure) -> dict[str, Any]:
+    """The failure as a record tells it."""
+    ends = [fmt.bits_text(bits) for bits in (failure.first_bits, failure.last_bits) if bits is not None]
+    return {
+        "failure": str(failure),
+        "failure_kind": failure.kind or "exception",
+        "failure_range": ":".join(ends) or None,
+        "failure_length": failure.length,
+    }
+
+
+@in_default_environment
+def narrowed(target: Target, fmt: Format, failure: TargetFailure) -> TargetFailure:
+    """The failure with the smallest call found that shows it, which its message names too.
+
+    Where it does not depend on the inputs that is a number of them, else a range of the inputs of the failing call, by
+    ordinal: the range fails when it is called by itself, and halves of it do not, or one input is left, or time is up.
+    Where not even the failing call fails again, it is their range.
+    """
+    if failure.inputs is None or failure.first_bits is not None or not len(failure.inputs):
+        return failure
+    with target.alone():
+        return _Search(target, fmt, failure).run()
+
+
+class _Search:
+    def __init__(self, target: Target, fmt: Format, failure: TargetFailure) -> None:
+        self._target, self._fmt, self._failure = target, fmt, failure
+        self._x = from_ordinals(fmt, np.unique(ordinals(fmt, failure.inputs)))
+        self._failing, self._end = 0, monotonic() + SECONDS
+
+    def run(self) -> TargetFailure:
+        size, again = len(self._failure.inputs), self._shown(self._failure.inputs)
+        if again is None:
+            text = f"for {_inputs(self._fmt, self._x)}, but not when they were called again"
+            return self._told(self._failure, text, self._x)
+        harmless = self._harmless(size)
+        if harmless is None:
+            return self._by_length(again, size)
+        shown = self._shown(self._x) if len(self._x) < size else again
+        if shown is None:  # it takes these inputs in the order of the call, or twice
+            return self._told(again, f"for {_inputs(self._fmt, self._x)}", self._x)
+        return self._by_inputs(shown, harmless)
+
+    # ---- the number of inputs ----
+
+    def _harmless(self, length: int) -> int | None:
+        """Bits of an input with which a call of that length does not fail; None where all that are tried fail."""
+        for text in HARMLESS:
+            if self._shown(self._same(self._fmt.parse(text), length)) is None:
+                return self._fmt.parse(text)
+        return None
+
+    def _by_length(self, shown: TargetFailure, length: int) -> TargetFailure:
+        """The smallest number of inputs that fails, whatever they are, and whether more fail as well."""
+        bits = self._fmt.parse(HARMLESS[0])
+        least, known = self._least_length(bits, length)
+        others = sorted(n for n in {least + 1, 2 * least, OTHER, length} if n > least)
+        fails = {n: self._fails(bits, n) for n in others}
+        if all(fails.values()):
+            text = f"when it is called with {least:,} or more elements" if least > 1 else "whatever it is called with"
+        else:
+            bad, good = [least, *(n for n in others if fails[n])], [n for n in others if not fails[n]]
+            text = f"when it is called with {_list(bad)} elements, but not with {_list(good)}, whatever they are"
+        failure = self._told(known or shown, text, self._same(bits, 1))
+        failure.length = least
+        return failure
+
+    def _least_length(self, bits: int, length: int) -> tuple[int, TargetFailure | None]:
+        """The smallest length below `length` that fails with copies of that input, or `length` itself."""
+        last_good = 0
+        for n in (n for n in LENGTHS if n < length):
+            if self._spent():
+                break
+            if (found := self._shown(self._same(bits, n))) is not None:
+                return self._between(bits, last_good, n, found)
+            last_good = n
+        return self._between(bits, last_good, length, None)
+
+    def _between(self, bits: int, good: int, bad: int, found: TargetFailure | None) -> tuple[int, TargetFailure | None]:
+        """By halves, from a length that does not fail and one that does."""
+        while bad - good > 1 and not self._spent():
+            middle = (good + bad) // 2
+            shown = self._shown(self._same(bits, middle))
+            good, bad, found = (middle, bad, found) if shown is None else (good, middle, shown)
+        return bad, found
+
+    def _fails(self, bits: int, length: int) -> bool:
+        return not self._spent() and self._shown(self._same(bits, length)) is not None
+
+    def _same(self, bits: int, length: int) -> np.ndarray:
+        return np.full(length, bits, self._fmt.uint)
+
+    # ---- the inputs ----
+
+    def _by_inputs(self, shown: TargetFailure, harmless: int) -> TargetFailure:
+        """Halves of the inputs called by themselves, then halves among harmless inputs: it may need a length."""
+        x, alone = self._halved(shown, self._x, lambda part: part)
+        if len(x) > 1:
+            length = len(x)
+            x, among = self._halved(alone, x, lambda part: np.append(part, self._same(harmless, length - len(part))))
+            if len(x) == 1:
+                least, known = self._least_length(int(x[0]), length)
+                failure = self._told(known or among, f"{_at(self._fmt, x[0])} in a call of {least:,} elements", x)
+                failure.length = least
+                return failure
+            return self._told(among, f"for {_inputs(self._fmt, x)}", x)
+        return self._told(alone, _at(self._fmt, x[0]) + self._elsewhere(x), x)
+
+    def _halved(self, shown: TargetFailure, x: np.ndarray, call: Any) -> tuple[np.ndarray, TargetFailure]:
+        """The smallest part of `x` of which `call(part)` was seen to fail, and how."""
+        known = reached = x
+        while len(reached) > 1 and not self._spent():
+            first, second = reached[: len(reached) // 2], reached[len(reached) // 2 :]
+            found = self._shown(call(first))
+            if found is None:
+                reached = second  # likely: what one half does not show is in the other
+            else:
+                shown, known, reached = found, first, first
+        if len(reached) < len(known) and (found := self._shown(call(reached))) is not None:
+            shown, known = found, reached
+        return known, shown
+
+    def _elsewhere(self, x: np.ndarray) -> str:
+        """What is to be added where the last input fails like the first."""
+        if x[0] == self._x[0] and len(self._x) > 1 and self._shown(self._x[-1:]) is not None:
+            return "; others fail the same way"
+        return ""
+
+    # ---- calls ----
+
+    def _spent(self) -> bool:
+        return self._failing >= FAILING or monotonic() > self._end
+
+    def _shown(self, x: np.ndarray) -> TargetFailure | None:
+        """The failure that a call with these inputs shows, when it is of the kind that is looked for."""
+        self._target.noted(self._fmt.name)
+        try:
+            self._target.evaluate(self._fmt.name, x)
+            found = self._target.noted(self._fmt.name)
+        except TargetFailure as failure:
+            found = failure
+        self._failing += found is not None
+        return found if found is not None and self._alike(found) else None
+
+    def _alike(self, found: TargetFailure) -> bool:
+        return found.kind == self._failure.kind or (found.kind in CRASHES and self._failure.kind in CRASHES)
+
+    def _told(self, failure: TargetFailure, where: str, x: np.ndarray) -> TargetFailure:
+        told = copy.copy(self._failure)
+        said = (
+            self._failure if failure.kind == "hang" else failure
+        )  # it was given more time than those that look for it
+        told.args = (f"{said}, {where}",)
+        told.kind, told.first_bits, told.last_bits = failure.kind or "exception", int(x[0]), int(x[-1])
+        return told
+
+
+def _inputs(fmt: Format, x: np.ndarray) -> str:
+    """How many, from which to which."""
+    ends = [int(x[0]), int(x[-1])]
+    said = zip(ends, texts_apart(fmt, *ends), strict=True)
+    first, last = (f"{fmt.bits_text(bits)} ({value})" for bits, value in said)
+    return f"{len(x):,} inputs from {first} to {last}" if len(x) > 1 else f"x = {first}"
+
+
+def _list(lengths: list[int]) -> str:
+    *first, last = (f"{n:,}" for n in lengths)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _at(fmt: Format, bits: int) -> str:
+    return f"at x = {fmt.bits_text(int(bits))} ({value_text(fmt, int(bits))})"

@@ -1,0 +1,66 @@
+"""One formula on several paths through a library: eager and compiled, contiguous and strided, a dispatch on and off.
+
+A path is compared with the first of the same family, function, dtype and form, on the fixed inputs that every
+sweep meets. No path is right because another one agrees: this says where
+they part, the checks say what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..fenv import in_default_environment
+from ..formats import get_format, is_nan
+from .sweep import Record, Result
+
+_NONE = np.empty((0, 2), np.uint64)
+
+
+class Comparisons:
+    """The first path of each kind in a run; later ones are compared with it as they come."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, ...], Result] = {}
+
+    @in_default_environment
+    def add(self, result: Result) -> None:
+        """Set `pair` of the record: what differs from the first path; None for a first one, or where one failed."""
+        record = result.record
+        record["pair"] = None
+        if result.table is None or not record["form"]:
+            return
+        kind = tuple(record[key] for key in ("family", "function", "dtype", "form"))
+        first = self._first.setdefault(kind, result)
+        if first is not result:
+            record["pair"] = compared(first, result)
+
+
+@in_default_environment
+def compared(first: Result, other: Result) -> Record:
+    """What `other` gives at the fixed inputs where `first` gives something else.
+
+    `inputs` were met by both, `differ` of them differ (a NaN is a NaN), by up to `floats`; the input with that
+    difference is the witness.
+    """
+    fmt = get_format(other.record["dtype"])
+    samples = [(result.table.samples if result.table else _NONE).astype(fmt.uint) for result in (first, other)]
+    x, here, there = np.intersect1d(samples[0][:, 0], samples[1][:, 0], return_indices=True)
+    one, two = samples[0][here, 1], samples[1][there, 1]
+    differ = np.flatnonzero((one != two) & ~(is_nan(fmt, one) & is_nan(fmt, two)))
+    said: dict[str, Any] = {
+        "with": first.record["target"],
+        "inputs": len(x),
+        "differ": len(differ),
+        "floats": 0,
+        "witness": None,
+        "max_ulp": first.record["max_ulp"],
+    }
+    if len(differ):
+        away = [abs(fmt.rank(int(a)) - fmt.rank(int(b))) for a, b in zip(one[differ], two[differ], strict=True)]
+        worst = int(differ[int(np.argmax(away))])
+        said["floats"] = max(away)
+        texts = (fmt.bits_text(int(array[worst])) for array in (x, two, one))
+        said["witness"] = dict(zip(("x_bits", "got_bits", "other_bits"), texts, strict=True))
+    return said

@@ -1,0 +1,358 @@
+"""The stored run: a directory of `manifest.json` and one Parquet file of buckets per result.
+
+A run is written beside its final place, flushed to disk, and renamed when it is whole: whatever
+goes wrong, no partial run stands under a final name and no earlier run is touched.
+
+A manifest ends with the sha256 of all that stands before it, and holds those of the bucket files: a run is whole, or it
+is not read. Reading also trusts no value (`run_schema.py`); `integrity.py` derives results from their buckets again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import io
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..atomic_files import remove_abandoned, unfinished_folder
+from ..buckets.table import BITS, Table
+from ..errors import ResultsError
+from ..fenv import in_default_environment
+from ..records.schema import SCHEMA, check_manifest
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from ..measure.sweep import Record, Result
+
+ROOT = Path("reports")
+LATEST = "latest"
+MANIFEST = "manifest.json"
+IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # told in a Parquet file too
+_SEAL = ',\n "content_sha256": "{}"\n}}\n'  # how a manifest ends
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+class RunWriter:
+    """Writes one run; a context manager. Leaving it without `finish` leaves nothing behind.
+
+    Parameters
+    ----------
+    out : folder of the run, new or empty; default a new folder `<UTC time>-<n>` in `root`
+    root : folder of the runs, with a link `latest` to the last one
+
+    Raises
+    ------
+    ResultsError : when the place is taken, cannot be written, or is full
+    """
+
+    def __init__(self, out: Path | None = None, root: Path = ROOT) -> None:
+        self._out, self._root = out, root
+        self._records: list[Record] = []
+        parent = root if out is None else out.parent
+        if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise ResultsError(f"{out} is already there: name a new folder")
+        with _writing(parent):
+            parent.mkdir(parents=True, exist_ok=True)
+            remove_abandoned(parent)
+            with contextlib.ExitStack() as opening:
+                self._work = opening.enter_context(unfinished_folder(parent))
+                (self._work / "buckets").mkdir()
+                self._open = opening.pop_all()
+
+    def __enter__(self) -> RunWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    @in_default_environment
+    def add(self, result: Result) -> None:
+        """Store one result: its buckets now, its record with `finish`."""
+        record = dict(result.record)
+        if result.table is not None:
+            name = f"buckets/{len(self._records):03d}.parquet"
+            content = packed(result.table, record)
+            with _writing(self._out or self._root):
+                _write(self._work / name, content)
+            record |= {"buckets": name, "sha256": hashlib.sha256(content).hexdigest()}
+        self._records.append(record)
+
+    @in_default_environment
+    def finish(
+        self, *, command: str, seed: int, plan: str, absent: Mapping[str, str], facts: Mapping[str, Any]
+    ) -> Path:
+        """Put the run in its place and return it; `facts` are those of `machine.provenance`."""
+        now = datetime.datetime.now(datetime.UTC)
+        manifest = {
+            "schema": SCHEMA,
+            "command": command,
+            "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "seed": seed,
+            "plan": plan,
+            **facts,
+            "absent": dict(absent),
+        }
+        with _writing(self._out or self._root):
+            _write(self._work / MANIFEST, sealed(manifest, self._records))
+            for folder in (self._work / "buckets", self._work):
+                _flush_folder(folder)
+            place = _place(self._work, _names(self._out, self._root, now))
+            _flush_folder(place.parent)
+            if self._out is None:
+                _point_latest(self._root, place.name)
+        return place
+
+
+@in_default_environment
+def write_run(results: Sequence[Result], out: Path | None = None, root: Path = ROOT, **manifest: Any) -> Path:
+    """Store a whole run at once; arguments as of RunWriter and its `finish`."""
+    with RunWriter(out, root) as writer:
+        for result in results:
+            writer.add(result)
+        return writer.finish(**manifest)
+
+
+def sealed(facts: Mapping[str, Any], results: Sequence[Record]) -> bytes:
+    """A manifest: JSON with one line for each result, so that a difference shows what changed, and its content hash."""
+    head = json.dumps({**facts, "results": []}, indent=1, allow_nan=False, ensure_ascii=False).removesuffix("[]\n}")
+    told = [json.dumps(each, allow_nan=False, ensure_ascii=False) for each in results]
+    lines = ",\n".join(told)
+    body = f"{head}[\n{lines}\n]".encode("utf-8", "replace")  # a path may have bytes that are no text
+    return body + _SEAL.format(hashlib.sha256(body).hexdigest()).encode()
+
+
+def write_folder(contents: Mapping[str, bytes], root: Path, name: str) -> Path:
+    """Write files into a new folder `name` (or `name-2`, -3, ...) of `root`, whole or not at all; the folder."""
+    with _writing(root):
+        root.mkdir(parents=True, exist_ok=True)
+        remove_abandoned(root)
+        with unfinished_folder(root) as work:
+            for file, content in contents.items():
+                (work / file).parent.mkdir(exist_ok=True)
+                _write(work / file, content)
+            _flush_folder(work)
+            more = (root / f"{name}-{count}" for count in itertools.count(2))
+            return _place(work, itertools.chain([root / name], more))
+
+
+@contextlib.contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """An OSError as one line that names the place."""
+    try:
+        yield
+    except OSError as error:
+        raise ResultsError(f"cannot write the run in {place}: {error.strerror or error}") from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _names(out: Path | None, root: Path, now: datetime.datetime) -> Iterator[Path]:
+    """Where the run may go: the folder that was asked for, or <UTC time>-1, -2, ..."""
+    if out is not None:
+        yield out
+        return
+    count = 0
+    while True:
+        count += 1
+        yield root / f"{now:%Y%m%dT%H%M%SZ}-{count}"
+
+
+def _place(work: Path, names: Iterator[Path]) -> Path:
+    """Rename the finished run to the first name that is free (rename replaces no folder that holds something)."""
+    for name in names:
+        if name.is_dir() and any(name.iterdir()):
+            continue
+        try:
+            work.rename(name)
+        except OSError:
+            if not name.exists():
+                raise
+        else:
+            return name
+    raise ResultsError("the place of the run was taken while it was measured: name a new folder")
+
+
+def _point_latest(root: Path, name: str) -> None:
+    """`latest` beside the runs: a link, or a text file with the name where links cannot be made."""
+    with unfinished_folder(root) as work:  # where nobody else makes one of this name
+        fresh = work / LATEST
+        try:
+            fresh.symlink_to(name)
+        except (OSError, NotImplementedError):
+            fresh.write_text(name + "\n", encoding="utf-8")
+        fresh.replace(root / LATEST)
+
+
+@in_default_environment
+def packed(table: Table, record: Record) -> bytes:
+    """The bucket table as a Parquet file: bits in the dtype's own unsigned type."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {k: v.astype(table.fmt.uint) if k in BITS else v for k, v in table.flat.items()}
+    packed = ("bucket", "error_sum", *BITS)
+    encodings = {**dict.fromkeys(packed, "DELTA_BINARY_PACKED"), "max_error": "BYTE_STREAM_SPLIT"}
+    buffer = io.BytesIO()
+    pq.write_table(
+        pa.table(columns, metadata=metadata_of(record)),
+        buffer,
+        compression="lz4",  # twice as fast as zstd here, and hardly larger
+        write_statistics=False,
+        use_dictionary=[name for name in columns if name not in encodings],
+        column_encoding=encodings,
+    )
+    return buffer.getvalue()
+
+
+def metadata_of(record: Mapping[str, Any]) -> dict[str, str]:
+    """What a Parquet file says of the result that it belongs to."""
+    facts = {"schema": SCHEMA, **{key: record[key] for key in IDENTITY}}
+    return {"gelu_verify": json.dumps(facts)}
+
+
+@in_default_environment
+def unpacked(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """The rows of `packed`, all columns or those named."""
+    return arrow_table(content, columns).to_pandas()
+
+
+def arrow_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
+    """The same, as Arrow has it; ResultsError when it is no such Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(io.BytesIO(content), columns=None if columns is None else list(columns))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ResultsError(f"buckets are no Parquet file: {(str(error).splitlines() or [''])[0]}") from error
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """A stored run: `manifest` and `results` as in manifest.json, bucket tables when asked for."""
+
+    path: Path
+    manifest: dict[str, Any]
+
+    @property
+    def results(self) -> list[Record]:
+        """The RESULT objects, in the order of the run."""
+        return self.manifest["results"]
+
+    def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """Buckets of one result, all columns or those named; ResultsError when missing, damaged, or there are none."""
+        record = self.results[index]
+        name = f"{record['target']}/{record['function']}/{record['dtype']}"
+        if record["buckets"] is None:
+            raise ResultsError(f"{self.path} holds no buckets of {name}: {record['failure']}")
+        return unpacked(self.buckets(index), columns)
+
+    def buckets(self, index: int) -> bytes:
+        """The Parquet file of one result; ResultsError when missing, or damaged."""
+        record = self.results[index]
+        path = self.path / record["buckets"]
+        content = _content(path)
+        if hashlib.sha256(content).hexdigest() != record["sha256"]:
+            raise ResultsError(f"{path} is damaged: its sha256 is not the one in {MANIFEST}")
+        return content
+
+
+def _content(path: Path) -> bytes:
+    """A file of a run, which is no link to something elsewhere; ResultsError when it cannot be read."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            raise ResultsError(f"cannot read {path}: {'it is no file' if path.exists() else 'No such file'}")
+        return path.read_bytes()
+    except OSError as error:
+        raise ResultsError(f"cannot read {path}: {error.strerror}") from error
+
+
+@in_default_environment
+def read_run(path: Path | str) -> Run:
+    """The run in a folder (or in the folder that a text file `latest` names).
+
+    Raises
+    ------
+    ResultsError : nothing there, no run, truncated, or of a schema that this version does not know
+    """
+    place = Path(path)
+    if place.is_file() and place.name == LATEST:
+        place = place.parent / place.read_text(encoding="utf-8").strip()
+    if not place.exists():
+        raise ResultsError(f"no stored run at {place}")
+    file = place / MANIFEST
+    if not file.is_file():
+        raise ResultsError(f"{place} is no stored run: it has no {MANIFEST}")
+    content = _content(file)
+    manifest = _parsed(file, content)
+    try:
+        check_manifest(manifest)
+    except ResultsError as error:
+        raise ResultsError(f"{file} {error}") from error
+    _check_seal(file, manifest, content)
+    return Run(place, manifest)
+
+
+def _parsed(file: Path, content: bytes) -> Any:
+    """Strict JSON: no NaN, no key twice, no half of a character."""
+    try:
+        manifest = json.loads(content.decode(), object_pairs_hook=_once, parse_constant=_refuse_constant)
+        json.dumps(manifest, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ResultsError(f"{file} is truncated or no JSON: it is nested too deeply") from error
+    except ValueError as error:  # of JSON, of UTF-8, of an integer with thousands of digits
+        raise ResultsError(f"{file} is truncated or no JSON: {str(error).splitlines()[0]:.200}") from error
+    return manifest
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"a key stands there twice: {next(n for n in names if names.count(n) > 1)!r:.60}")
+    return found
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+def _check_seal(file: Path, manifest: Mapping[str, Any], content: bytes) -> None:
+    """The manifest ends with the hash of its content; schema 1 had none."""
+    told = manifest.get("content_sha256")
+    if manifest["schema"] == 1:
+        if told is not None:
+            raise ResultsError(f"{file} cannot be believed: schema 1 has no content_sha256")
+        return
+    seal = _SEAL.format(told).encode()
+    if not content.endswith(seal):
+        raise ResultsError(f"{file} is not as it was written: it does not end with its content_sha256")
+    if hashlib.sha256(content.removesuffix(seal)).hexdigest() != told:
+        raise ResultsError(f"{file} is not as it was written: its content_sha256 is that of something else")

@@ -1,0 +1,186 @@
+"""How fast a target is: elements per second, beside a memory copy timed in the same breath.
+
+Only `Target.call` is timed: its input is loaded and its output placed before. Numbers are reported
+with their spread and never decide a verdict; the answers do. All calls begin with the same inputs: their answers are
+compared outside of the timed part, and given to who judges. Longer calls than those of a sweep repeat its number.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from base64 import b64decode, b64encode
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import TargetFailure
+from ..fenv import in_default_environment, left
+from ..formats import get_format, numpy_dtype
+from ..inputs.plans import CHUNKS
+from ..interrupts import is_from_user
+from ..targets._extra_outputs import Differences, OtherAnswers, differences, packed, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ..targets.base import Target
+
+ELEMENTS = 1 << 18
+LEAST = 1 << 10  # elements, however slow the target is
+REPEATS = 9
+MOST = 31
+HOPELESS = 2.0  # seconds: a first call that takes longer is not repeated
+BUDGET = 0.03  # seconds of timed calls for one result
+
+
+def one_thread_each() -> None:
+    """Have frameworks run on one thread, unless the user's environment says otherwise: before the first import.
+
+    Throughput is per core then, and no thread barrier waits for a core that a sweep is using.
+    """
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
+@in_default_environment
+def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0) -> dict[str, Any]:
+    """Throughput of `target` in `dtype` on normal(0, 2) inputs.
+
+    Returns
+    -------
+    dict : elements_per_s (median), spread (interquartile range / median of the times),
+        copy_ratio (time of a copy of the same bytes / its own), n (fewer than asked for where nine
+        calls with all would not fit into the budget)
+
+    Raises
+    ------
+    TargetFailure : the target raised
+    """
+    return measure_and_watch(target, dtype, n, budget, seed)["throughput"]
+
+
+@in_default_environment
+def measure_and_watch(
+    target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0
+) -> dict[str, Any]:
+    """As `measure`: "throughput", and as "answers" what `Watched` saw; none where the target has a clock of its own."""
+    with failing(target):
+        if own := target.own_throughput(dtype, inputs(dtype, n, seed)):
+            return {"throughput": own, "answers": None}
+        watched = Watched(target, dtype, CHUNKS[get_format(dtype).width] + 1)
+        x = np.resize(inputs(dtype, min(n, watched.period), seed), n)
+        return {"throughput": _timed(watched, x, budget), "answers": watched.packed()}
+
+
+class Watched:
+    """A target whose answers are compared, call by call: all inputs are the same ones, `period` of them in a cycle."""
+
+    def __init__(self, target: Target, dtype: str, period: int) -> None:
+        self.target, self.dtype, self.period = target, dtype, period
+        self._known = np.empty(0, get_format(dtype).uint)
+        self._differences: list[Differences] = []
+
+    def seconds(self, loaded: Any, x: np.ndarray) -> float:
+        """Of one call; what it answers is looked at after."""
+        start = time.perf_counter()
+        result = self.target.call(loaded)
+        seconds = time.perf_counter() - start
+        self.look(x, self.target.store(self.dtype, loaded, result))
+        return seconds
+
+    def look(self, x: np.ndarray, got: np.ndarray) -> None:
+        """Compare answers with those that are known, and know more where there are more."""
+        if got.shape != x.shape:
+            message = f"{self.target.name} returned shape {got.shape} for {x.shape} while it was timed"
+            raise TargetFailure(message, "shape")
+        if len(self._known) < min(self.period, len(x)):
+            self._known = np.concatenate([self._known, got[len(self._known) : self.period]])
+        where = f"at index {{}} of {self.period} in a first call", f"there in a call of {len(x)} that was timed"
+        for start in range(0, len(x), self.period):
+            part = slice(start, start + self.period)
+            both = self._known[: len(x) - start], got[part]
+            self._differences += differences(get_format(self.dtype), x[part], *both, where)
+
+    def packed(self) -> dict[str, Any]:
+        """The answers and the differences, as JSON has them."""
+        return {"got": b64encode(self._known.tobytes()).decode(), "differences": packed(self._differences)}
+
+
+@in_default_environment
+def unpacked_answers(dtype: str, told: dict[str, Any] | None, into: OtherAnswers, seed: int = 0) -> None:
+    """Add what `Watched.packed` said."""
+    if told is None:
+        return
+    fmt = get_format(dtype)
+    got = np.frombuffer(b64decode(told["got"]), fmt.uint)
+    into.give(inputs(dtype, len(got), seed), got, "at index {} in a call that was timed")
+    into.differences.extend(unpacked(fmt, told["differences"]))
+
+
+@contextmanager
+def failing(target: Target) -> Iterator[None]:
+    """What a target raises while it is timed, as a TargetFailure."""
+    try:
+        yield
+    except TargetFailure:
+        raise
+    except BaseException as error:  # someone else's code: whatever it raises is a result
+        if is_from_user(error):
+            raise
+        raise TargetFailure(f"{target.name} raised {type(error).__name__} while it was timed") from error
+
+
+@lru_cache(maxsize=8)
+def inputs(dtype: str, n: int, seed: int) -> np.ndarray:
+    """Bits of normal(0, 2) numbers, which all callers share."""
+    return np.random.default_rng(seed).normal(0.0, 2.0, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)
+
+
+def _timed(watched: Watched, x: np.ndarray, budget: float) -> dict[str, Any]:
+    loaded, x = _affordable(watched, x, budget)
+    copied = np.empty_like(x)
+    calls: list[float] = []
+    copies: list[float] = []
+    end = time.perf_counter() + budget
+    while len(calls) < REPEATS or (time.perf_counter() < end and len(calls) < MOST):
+        calls.append(watched.seconds(loaded, x))
+        copies.append(_seconds(partial(np.copyto, copied, x)))
+    low, median, high = np.percentile(calls, (25, 50, 75))
+    return {
+        "elements_per_s": float(len(x) / median),
+        "spread": float((high - low) / median),
+        "copy_ratio": float(np.median(copies) / median),
+        "n": len(x),
+    }
+
+
+def _affordable(watched: Watched, x: np.ndarray, budget: float) -> tuple[Any, np.ndarray]:
+    """The loaded input, warmed up, of as many elements as nine calls within the budget can do."""
+    part = x[: CHUNKS[get_format(watched.dtype).width] + 1]  # as long as the calls of the sweep, which may be compiled
+    loaded, possible = _tried(watched, part, budget)
+    if len(part) < len(x) <= 8 * possible:  # most of a short call may be overhead: see what a long one takes
+        part = x
+        loaded, possible = _tried(watched, part, budget)
+    if 2 * possible < len(part):
+        part = x[: max(LEAST, possible)]
+        loaded, _ = _tried(watched, part, budget)
+    return loaded, part
+
+
+def _tried(watched: Watched, x: np.ndarray, budget: float) -> tuple[Any, int]:
+    """The loaded input, and how many elements nine calls within the budget could do."""
+    loaded = watched.target.load(watched.dtype, x)
+    seconds = watched.seconds(loaded, x)  # may compile
+    if seconds < HOPELESS:
+        seconds = watched.seconds(loaded, x)
+    return loaded, int(budget / REPEATS / max(seconds, 1e-9) * len(x))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    left()  # what it did to the floating-point environment is noted where it is judged
+    return time.perf_counter() - start

@@ -1,0 +1,280 @@
+"""Everything there is to say about one input: the correctly rounded result, its neighbours, the exact digits.
+
+What the native core decides is answered in about 0.1 ms; other digits come from the oracle.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from bisect import bisect_right
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..errors import OracleError
+from ..fenv import in_default_environment
+from ..formats import FORMATS, Format, get_format, to_float64
+from ..functions import FUNCTIONS, Function, get_function
+from ..functions.regions import REGIONS, region_edges
+from ..parsing import whole
+from . import _core
+from .oracle import enclose, round_exactly
+from .values import exact, judge, reference_bits, rounded_text
+
+Record = dict[str, Any]
+NATIVE_DIGITS = 20
+"""Digits that the core's values (2^-88 relative) settle for nearly every input."""
+_NATIVE = frozenset(_core.functions())
+_NORMAL = float(np.finfo(np.float64).tiny)
+Value = tuple[float, float, float, int]  # hi, lo, err, k of src/truth/value.h: |y 2^-k - (hi + lo)| < err
+_SCALED = 800  # powers of two up to which hi, lo and err are scaled without loss
+_UNKNOWN: Value = (0.0, 0.0, math.inf, 0)
+_EXACTLY = decimal.Context(prec=800, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)  # every float64 is exact in it
+_SCALES = decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+_STEP = 64  # log2 of 1/h in a difference quotient
+_ENOUGH = 200  # bits of the two values of that quotient
+# Where float64 gives zero or infinity, digits cost seconds farther out: exact() of gelu(-2000) takes 26 s.
+_REACH = {True: 64.0, False: 1024.0}  # by whether the result is zero
+
+
+@in_default_environment
+def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
+    """One answer, as `gelu-verify lookup --json` prints it (docs/json.md).
+
+    Raises
+    ------
+    UsageError : unknown names, bits too wide, digits out of range
+    """
+    entry, fmt, digits = get_function(function), get_format(dtype), whole("digits", digits, 1, 5000)
+    below, above = neighbours(fmt, fmt.check_bits(x_bits))
+    asked = [x_bits if bits is None else bits for bits in (x_bits, below, above)]
+    results = reference_bits(function, dtype, np.array(asked, fmt.uint)).tolist()
+    y_bits = results[0]
+    down, up = neighbours(fmt, y_bits)
+    if up == 0 and fmt.is_negative(y_bits):  # a negative value that is rounded up to zero keeps its sign
+        up = fmt.sign_mask
+    beside = (y_bits if down is None else down, y_bits if up is None else up)
+    write = _Writer(fmt, digits, [*asked, *results, *beside, fmt.max_finite])
+    x, y = write.values[x_bits], write.values[y_bits]
+    known = _core.value(function, x) if function in _NATIVE and x and math.isfinite(x) else _UNKNOWN
+    down, up, error = _around(entry, fmt, x_bits, y_bits, y, beside, known)
+    pair = write.pair(x_bits, y_bits)
+    return {
+        "function": function,
+        "dtype": dtype,
+        **pair,
+        "exact": _exact(entry, fmt, x_bits, digits, known) if fmt.is_finite(x_bits) else pair["y"],
+        "rounding_error_ulp": error,
+        "round_down": write.number(down),
+        "round_up": write.number(up),
+        "kappa": _kappa(entry, fmt, x_bits, x, known),
+        "region": _region(fmt, x_bits),
+        "neighbours": {
+            "below": None if below is None else write.pair(below, results[1]),
+            "above": None if above is None else write.pair(above, results[2]),
+        },
+    }
+
+
+@in_default_environment
+def elsewhere(function: str, dtypes: Iterable[str], text: str, dtype: str, digits: int = 40) -> Record:
+    """{dtype: answer} for the number that `text` names in `dtype`: bits stand for their value there."""
+    fmt = get_format(dtype)
+    bits = fmt.parse(text)
+    return {other: answer(function, other, converted(get_format(other), fmt, bits, text), digits) for other in dtypes}
+
+
+@in_default_environment
+def converted(other: Format, fmt: Format, bits: int, text: str) -> int:
+    """The bits in `other` of what `text` names: a number anew, rounded once; bits by the value they have in `fmt`."""
+    named_by_bits = text.strip().lower().startswith("0x") and "p" not in text.lower()
+    if other == fmt or not named_by_bits:
+        return other.parse(text)
+    if not fmt.is_finite(bits):
+        return other.parse(fmt.hex_float(bits))
+    return other.round(fmt.fraction(bits), negative_zero=fmt.is_negative(bits))
+
+
+@in_default_environment
+def is_quick(function: str, dtype: str, x_bits: int, digits: int) -> bool:
+    """Whether the core answers, but for one input in millions; else the oracle may be asked, for milliseconds."""
+    fmt = FORMATS[dtype]
+    if digits > NATIVE_DIGITS or function not in _NATIVE or fmt.width < 16 or not _has_gradient(function):
+        return False
+    if not fmt.is_finite(x_bits) or fmt.magnitude(x_bits) == 0:
+        return True
+    x = math.ldexp(*fmt.dyadic(x_bits))
+    return x >= -8 and abs(x) > _NORMAL
+
+
+@in_default_environment
+def neighbours(fmt: Format, x_bits: int) -> tuple[int | None, int | None]:
+    """The numbers next to x; both zeros count as one; none beyond an infinity or beside a NaN."""
+    if fmt.is_nan(x_bits):
+        return None, None
+    ranks = (fmt.rank(x_bits) - 1, fmt.rank(x_bits) + 1)
+    below, above = (abs(rank) | (fmt.sign_mask if rank < 0 else 0) for rank in ranks)
+    return (None if fmt.is_nan(below) else below), (None if fmt.is_nan(above) else above)
+
+
+class _Writer:
+    """Numbers of a format as bits, hex floats and decimals, each written once."""
+
+    def __init__(self, fmt: Format, digits: int, bits: list[int]) -> None:
+        self.values = dict(zip(bits, to_float64(fmt, np.array(bits, fmt.uint)).tolist(), strict=True))
+        self._fmt, self._digits = fmt, digits
+        self._texts: dict[int, tuple[str, str, str]] = {}
+
+    def pair(self, x_bits: int, y_bits: int) -> dict[str, str]:
+        """An input and its correctly rounded result."""
+        x, y = self._text(x_bits), self._text(y_bits)
+        return {"x_bits": x[0], "x_hex": x[1], "x": x[2], "y_bits": y[0], "y_hex": y[1], "y": y[2]}
+
+    def number(self, bits: int) -> dict[str, str]:
+        text = self._text(bits)
+        return {"bits": text[0], "hex": text[1], "decimal": text[2]}
+
+    def _text(self, bits: int) -> tuple[str, str, str]:
+        text = self._texts.get(bits)
+        if text is None:
+            text = self._fmt.bits_text(bits), *_texts(self._fmt, bits, self.values[bits], self._digits)
+            self._texts[bits] = text
+        return text
+
+
+@in_default_environment
+def written(fmt: Format, bits: int, digits: int) -> dict[str, str]:
+    """A number of the format as bits, hex float and decimal."""
+    return _Writer(fmt, digits, [bits]).number(bits)
+
+
+def _texts(fmt: Format, bits: int, value: float, digits: int) -> tuple[str, str]:
+    """Hex float and decimal of `value`, exact in float64 as every number of our formats is."""
+    if not math.isfinite(value):
+        return (text := fmt.hex_float(bits)), text
+    if value == 0:
+        return ("-0x0p+0", "-0") if fmt.is_negative(bits) else ("0x0p+0", "0")
+    if abs(value) < _NORMAL:
+        return fmt.hex_float(bits), rounded_text(decimal.Decimal(value), digits)
+    significand, _, exponent = value.hex().partition("p")
+    return f"{significand.rstrip('0').rstrip('.')}p{exponent}", rounded_text(decimal.Decimal(value), digits)
+
+
+def _around(
+    entry: Function, fmt: Format, x_bits: int, y_bits: int, y: float, beside: tuple[int, int], known: Value
+) -> tuple[int, int, float | None]:
+    """f(x) rounded down and up, and the error of y in ulp; y alone where x is not finite."""
+    if not fmt.is_finite(x_bits):
+        return y_bits, y_bits, None
+    if fmt.is_nan(y_bits):  # overflow in a format without infinities
+        return round_exactly(entry, fmt, x_bits, "down"), round_exactly(entry, fmt, x_bits, "up"), None
+    below, above = beside
+    hi, lo, err = (math.ldexp(part, known[3]) for part in known[:3]) if abs(known[3]) < _SCALED else _UNKNOWN[:3]
+    excess = (y - hi) - lo  # y - hi is exact where it decides: the two are close
+    if y and abs(excess) > 4 * err and abs(hi) > 2.0**-_SCALED and math.isfinite(y):
+        significand, exponent = math.frexp(hi)
+        if abs(significand) != 0.5:  # else the exact value may lie in the binade below
+            error = math.ldexp(excess, fmt.precision - 1 - max(exponent - 1, fmt.emin))
+            return (below, y_bits, error) if excess > 0 else (y_bits, above, error)
+    got = np.array([y_bits, below, above], fmt.uint)
+    _, errors, faithful = judge(entry.name, fmt.name, np.full(3, x_bits, fmt.uint), got)
+    down = below if faithful[1] and fmt.is_finite(below) else y_bits
+    up = above if faithful[2] else y_bits
+    return down, up, float(errors[0]) if math.isfinite(errors[0]) else None
+
+
+def _region(fmt: Format, x_bits: int) -> str | None:
+    """Name of the interval of x that results are split by; None where x is not finite."""
+    if not fmt.is_finite(x_bits):
+        return None
+    return REGIONS[bisect_right(_edges(fmt.name), fmt.ordinal(x_bits)) - 1].name
+
+
+@cache
+def _edges(dtype: str) -> list[int]:
+    """As `region_edges`, for one input at a time."""
+    return region_edges(dtype).tolist()
+
+
+# ---- exact digits and conditioning ---------------------------------------------------------------
+
+
+def _exact(entry: Function, fmt: Format, x_bits: int, digits: int, known: Value) -> str | None:
+    """Digits of f(x); None where they would say nothing (beyond float64) and cost seconds."""
+    if digits <= NATIVE_DIGITS and (text := _native_digits(known, digits)) is not None:
+        return text
+    return exact(entry.name, fmt.bits_text(x_bits), digits, fmt.name) if _within_reach(entry, fmt, x_bits) else None
+
+
+def _native_digits(known: Value, digits: int) -> str | None:
+    """The digits, where the core's value and its bound decide them."""
+    hi, lo, err, k = known
+    if err == 0 or err > abs(hi) * 2.0**-70:
+        return None
+    centre = _EXACTLY.add(decimal.Decimal(hi), decimal.Decimal(lo))
+    margin = decimal.Decimal(max(2 * err, abs(hi) * 1e-50))
+    ends = _EXACTLY.subtract(centre, margin), _EXACTLY.add(centre, margin)
+    if k:
+        scale = _SCALES.power(decimal.Decimal(2), k)
+        ends = _SCALES.multiply(ends[0], scale), _SCALES.multiply(ends[1], scale)
+    low, high = rounded_text(ends[0], digits), rounded_text(ends[1], digits)
+    return low if low == high else None
+
+
+def _within_reach(entry: Function, fmt: Format, x_bits: int) -> bool:
+    """Whether digits of f(x) are had in milliseconds."""
+    x = abs(math.ldexp(*fmt.dyadic(x_bits)))
+    if x <= min(_REACH.values()):
+        return True
+    wide = _wide(entry.name, fmt, x_bits)
+    return 0 < abs(wide) < math.inf or (math.isinf(wide) and x <= _REACH[False])
+
+
+def _wide(function: str, fmt: Format, x_bits: int) -> float:
+    """f(x) in float64."""
+    bits = np.array(math.ldexp(*fmt.dyadic(x_bits))).view(np.uint64)
+    return float(reference_bits(function, "float64", bits).view(np.float64))
+
+
+def _has_gradient(function: str) -> bool:
+    return f"{function}_grad" in FUNCTIONS
+
+
+def _kappa(entry: Function, fmt: Format, x_bits: int, x: float, known: Value) -> float | None:
+    """|x f'(x) / f(x)|: relative change of the result per relative change of x. None where it has no meaning."""
+    if not fmt.is_finite(x_bits) or fmt.magnitude(x_bits) == 0:
+        return None
+    if _has_gradient(entry.name) and entry.name in _NATIVE:
+        ratio, k = _quotient_of(_core.value(f"{entry.name}_grad", x), known)
+        if ratio is not None and abs(k) < _SCALED:
+            return _short(abs(math.ldexp(x * ratio, k)))
+    return _quotient(entry, fmt, x_bits) if _within_reach(entry, fmt, x_bits) else None
+
+
+def _quotient_of(slope: Value, value: Value) -> tuple[float | None, int]:
+    """slope / value as a float and a power of two; None where one is known by its sign alone."""
+    (a, _, a_err, j), (b, _, b_err, k) = slope, value
+    if a_err > abs(a) * 2.0**-50 or b_err > abs(b) * 2.0**-50 or b == 0:
+        return None, 0
+    return a / b, j - k
+
+
+def _quotient(entry: Function, fmt: Format, x_bits: int) -> float | None:
+    """The same as a difference quotient of exact values: good to 15 digits for every function."""
+    m, e = fmt.dyadic(x_bits)
+    try:
+        ends = [enclose(entry, ((m << _STEP) + side * m, e - _STEP), _ENOUGH) for side in (-1, 1)]
+    except OracleError:
+        return None
+    below, above = (Fraction(low + high, 2) for low, high in ends)
+    if below + above == 0:
+        return None
+    return _short(float(abs((above - below) * 2**_STEP / (above + below))))
+
+
+def _short(kappa: float) -> float | None:
+    return float(f"{kappa:.12g}") if math.isfinite(kappa) else None

@@ -1,0 +1,304 @@
+"""One door to the truth: table, kernel, native core or oracle, whichever is fastest; the same bits whichever.
+
+The native core answers with a value and an error bound; what the bound cannot decide goes to the
+oracle, so that every answer here is the correctly rounded one, or an error.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from fractions import Fraction
+from functools import cache
+from hashlib import blake2b
+from threading import local
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from ..arrays import float_array
+from ..errors import UsageError
+from ..fenv import in_default_environment
+from ..formats import FORMATS, Format, dtype_name, get_format, numpy_dtype
+from ..functions import get_function
+from ..parsing import whole
+from ..paths import resource
+from . import _core, correctly_rounded
+from .oracle import enclose, judge_exactly, round_exactly
+
+_NATIVE = frozenset(_core.functions())  # the oracle answers for every other function, and for 8-bit formats
+_WITH_KERNELS = frozenset(correctly_rounded.FUNCTIONS)  # ten and more times as fast where only the bits are asked
+
+
+class Judgement(NamedTuple):
+    """What the truth says of an array of answers; all arrays have the answers' shape."""
+
+    want_bits: np.ndarray
+    """Correctly rounded results (the format's unsigned dtype)."""
+    error: np.ndarray
+    """float64: (got - y)/u(y), signed, fractional, itself within 2^(p - 40) for the precision p <= 24 and 2^-30 for
+    float64; inf: not finite without cause; NaN: x is not finite."""
+    faithful: np.ndarray
+    """bool: no number of the format lies between the answer and the exact value."""
+
+
+@in_default_environment
+def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -> Judgement:
+    """Judge answers against the exact values, for every input of every function and dtype.
+
+    Parameters
+    ----------
+    function, dtype : str
+    x_bits, got_bits : unsigned arrays of one shape, of the format's width
+
+    Raises
+    ------
+    UsageError
+        Unknown names; arrays of the wrong dtype or of different shapes.
+    """
+    entry, fmt = get_function(function), get_format(dtype)
+    x, got = _checked_bits(fmt, x_bits, "x_bits"), _checked_bits(fmt, got_bits, "got_bits")
+    if x.shape != got.shape:
+        raise UsageError(f"x_bits has shape {x.shape}, got_bits {got.shape}")
+    shape, x, got = x.shape, x.reshape(-1), got.reshape(-1)
+    want, error, flags = np.empty_like(x), np.empty(x.size), np.zeros(x.size, np.uint8)
+    if fmt.width >= 16 and function in _NATIVE:
+        limits, at_zero = _limits(entry.name, fmt.name)
+        x_bytes, got_bytes, want_bytes = (a.view(np.uint8) for a in (x, got, want))
+        values = _values(function, fmt, x)
+        _core.judge(values, _layout(fmt), limits, at_zero, x_bytes, got_bytes, want_bytes, error, flags)
+    faithful = flags & _core.FAITHFUL != 0
+    for i in np.flatnonzero(flags & _core.DECIDED == 0):
+        want[i], error[i], faithful[i] = judge_exactly(entry, fmt, int(x[i]), int(got[i]))
+    return Judgement(want.reshape(shape), error.reshape(shape), faithful.reshape(shape))
+
+
+@overload
+def reference_bits(function: str, dtype: str, bits: int) -> int: ...
+@overload
+def reference_bits(function: str, dtype: str, bits: np.ndarray) -> np.ndarray: ...
+@in_default_environment
+def reference_bits(function: str, dtype: str, bits: Any) -> Any:
+    """Correctly rounded result bits for input bits: an int for an int, an array for an array.
+
+    Round to nearest, ties to even, subnormals kept; NaN gives the canonical quiet NaN; zeros and
+    infinities give the limits.
+
+    >>> hex(reference_bits("gelu", "float32", 0xC0D00000))
+    '0xaf8f821f'
+    """
+    fmt = get_format(dtype)
+    if isinstance(bits, (int, np.integer)):
+        one = np.array([fmt.check_bits(int(bits))], fmt.uint)
+        return int(reference_bits(function, dtype, one)[0])
+    x = _checked_bits(fmt, bits, "bits")
+    table = _table(get_function(function).name, fmt.name)
+    if table is not None:
+        return table[x]
+    if function in _WITH_KERNELS and fmt.width >= 32:
+        kernel = getattr(correctly_rounded, function)
+        return kernel(x.view(numpy_dtype(fmt.name))).view(fmt.uint)
+    return judge(function, dtype, x, x).want_bits
+
+
+@in_default_environment
+def reference(function: str, x: Any, dtype: str | None = None) -> Any:
+    """Correctly rounded f(x), in the dtype of x (or in `dtype`, for Python numbers; default float64).
+
+    `x` is a NumPy or ml_dtypes array or scalar, anything with `__array__`, or a number. Returns an
+    array of x's shape, or a scalar for a scalar. UsageError where the dtype is not certain.
+
+    >>> reference("gelu", 1.0)
+    np.float64(0.8413447460685429)
+    """
+    array, fmt = float_array(x, dtype)
+    y = reference_bits(function, fmt.name, array.view(fmt.uint)).view(array.dtype)
+    return y if np.ndim(x) or isinstance(x, np.ndarray) else y[()]
+
+
+@in_default_environment
+def ulp_error(function: str, x: Any, y: Any, dtype: str | None = None) -> Any:
+    """(y - f(x))/u(f(x)): signed, fractional, against the unrounded truth; float64 of the common shape.
+
+    inf where x is finite and y is inf or NaN without cause; NaN where x is not finite.
+
+    >>> round(float(ulp_error("gelu", np.float32(-6.5), np.float32(-0.0))))
+    9404959
+    """
+    xs, fmt = float_array(x, dtype)
+    ys, other = float_array(y, dtype)
+    if fmt != other:
+        raise UsageError(f"x is {fmt.name}, y is {other.name}: they must have one dtype")
+    xs, ys = np.broadcast_arrays(xs, ys)
+    error = judge(function, fmt.name, xs.copy().view(fmt.uint), ys.copy().view(fmt.uint)).error
+    return error if error.ndim else float(error)
+
+
+@in_default_environment
+def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None) -> str:
+    """f(x) as a decimal with `digits` significant digits, correctly rounded.
+
+    `x` is a float, int, Fraction, NumPy scalar or text (decimal, hex float; with `dtype` also bits,
+    and then rounded to it). Without `dtype`, x must be a binary fraction. 'inf' and 'nan' for those.
+
+    >>> exact("gelu", -6.5, 20)
+    '-2.6104003795084265754e-10'
+    """
+    entry = get_function(function)
+    digits = whole("digits", digits, 1, 5000)
+    value = _exact_number(x, dtype)
+    if isinstance(value, str) or value == 0:
+        limit = {"inf": entry.at_plus_infinity, "-inf": entry.at_minus_infinity, "nan": "nan"}
+        return limit[value] if isinstance(value, str) else "0" if entry.at_zero == "x" else entry.at_zero
+    point = (value.numerator, 1 - value.denominator.bit_length())
+    bits = math.ceil(digits * 3.33) + 8
+    while True:
+        low, high = (decimal_text(end, digits) for end in enclose(entry, point, bits))
+        if low == high:
+            return low
+        bits *= 2
+
+
+@in_default_environment
+def decimal_text(value: Fraction, digits: int) -> str:
+    """A Fraction as a decimal of `digits` significant digits, rounded to nearest even; '0' for zero."""
+    if value == 0:
+        return "0"
+    quotient = _context(digits).divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator))
+    return rounded_text(quotient, digits)
+
+
+@cache
+def _context(digits: int) -> decimal.Context:
+    return decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+
+
+def rounded_text(value: decimal.Decimal, digits: int) -> str:
+    """As `decimal_text`, of a non-zero Decimal."""
+    if -5 <= value.adjusted() < digits:
+        text = f"{value:.{digits - 1 - value.adjusted()}f}"
+        if text[-1] != "0":  # else it may have been rounded up to a power of ten, with a digit too many
+            return text
+    text = f"{value:.{digits - 1}e}"
+    exponent = int(text[text.index("e") + 1 :])
+    if -5 <= exponent < digits:
+        return f"{value:.{digits - 1 - exponent}f}"
+    return f"{text[: text.index('e')]}e{exponent:+03d}"
+
+
+@cache
+@in_default_environment
+def zero_threshold(function: str, dtype: str) -> int | None:
+    """Bits of the negative x nearest to zero from which on, towards -inf, the rounded result is zero.
+
+    None where the function does not vanish at -inf, or (relu) vanishes on the whole half line.
+    """
+    entry, fmt = get_function(function), get_format(dtype)
+    start = fmt.ordinal(fmt.parse("-2"))
+    if entry.at_minus_infinity not in ("0", "-0") or fmt.magnitude(round_exactly(entry, fmt, fmt.parse("-2"))) == 0:
+        return None
+    zero, non_zero = fmt.ordinal(fmt.max_finite | fmt.sign_mask), start
+    if fmt.magnitude(round_exactly(entry, fmt, fmt.from_ordinal(zero))):
+        return None
+    while non_zero - zero > 1:
+        middle = (zero + non_zero) // 2
+        if fmt.magnitude(round_exactly(entry, fmt, fmt.from_ordinal(middle))):
+            non_zero = middle
+        else:
+            zero = middle
+    return fmt.from_ordinal(zero)
+
+
+MEMORY = 1 << 28
+"""Bytes of values kept: a run judges many targets on the same inputs, and judging known values is 2.5 (16 and 32
+bits) to 13 times (float64) as fast: `tox -e bench`."""
+WORTH_KEEPING = 1 << 12
+"""Inputs: fewer are evaluated anew each time, so that memory holds few entries."""
+_memory: dict[tuple[str, str, bytes], np.ndarray] = {}
+
+
+class _Scratch(local):
+    """Room for values that are not kept, one for each thread."""
+
+    def __init__(self) -> None:
+        self.values = np.empty(0, np.uint8)
+
+
+_scratch = _Scratch()
+
+
+def _values(function: str, fmt: Format, x: np.ndarray) -> np.ndarray:
+    """What the core knows at each input (bytes): from memory where these very inputs were met before.
+
+    What is not kept is good until this thread asks for the next values.
+    """
+    size = x.size * _core.VALUE_SIZE
+    keep = x.size >= WORTH_KEEPING
+    if keep:
+        key = function, fmt.name, blake2b(x.data, digest_size=16).digest()
+        known = _memory.get(key)
+        if known is not None:
+            return known
+        keep = sum(values.nbytes for values in list(_memory.values())) + size <= MEMORY
+    if not keep and _scratch.values.size < size:
+        _scratch.values = np.empty(size, np.uint8)
+    values = np.empty(size, np.uint8) if keep else _scratch.values[:size]
+    _core.evaluate(function, _layout(fmt), x.view(np.uint8), values)
+    if keep:
+        _memory[key] = values
+    return values
+
+
+def _layout(fmt: Format) -> tuple[int, int, int, int]:
+    return fmt.width, fmt.precision, fmt.emin, fmt.emax
+
+
+@cache
+def _table(function: str, dtype: str) -> np.ndarray | None:
+    """All answers, indexed by input bits: stored for 16-bit formats, computed for 8-bit ones."""
+    fmt = FORMATS[dtype]
+    if fmt.width == 8:
+        entry = get_function(function)
+        return np.array([round_exactly(entry, fmt, bits) for bits in range(256)], fmt.uint)
+    path = resource(f"data/reference/{function}/{dtype}.npy")
+    return np.load(path, mmap_mode="r") if fmt.width == 16 and path.exists() else None
+
+
+@cache
+def _limits(function: str, dtype: str) -> tuple[np.ndarray, float]:
+    entry, fmt = get_function(function), FORMATS[dtype]
+    minus = fmt.sign_mask
+    limits = [entry.limit_bits(fmt, b) for b in (fmt.nan, fmt.infinity | minus, fmt.infinity, minus, 0)]
+    return np.array([*limits, fmt.infinity], np.uint64), 0.0 if entry.at_zero == "x" else float(entry.at_zero)
+
+
+def _checked_bits(fmt: Format, bits: Any, name: str) -> np.ndarray:
+    array = np.asarray(bits)
+    if array.dtype != fmt.uint:
+        raise UsageError(f"{name} must be {fmt.uint} for {fmt.name}, not {array.dtype}")
+    return np.ascontiguousarray(array).reshape(array.shape)
+
+
+def _exact_number(x: Any, dtype: str | None) -> Fraction | str:
+    """The exact value of x, or 'inf', '-inf', 'nan'."""
+    if isinstance(x, np.generic):
+        fmt = get_format(dtype_name(np.asarray(x)))
+        return _bits_number(fmt, int(np.asarray(x).view(fmt.uint)))
+    if isinstance(x, float) and not math.isfinite(x):
+        return str(x)
+    if dtype is not None:
+        fmt = get_format(dtype)
+        return _bits_number(fmt, fmt.parse(x) if isinstance(x, str) else fmt.round(Fraction(x)))
+    try:
+        value = Fraction.from_float(float.fromhex(x)) if isinstance(x, str) and "x" in x.lower() else Fraction(x)
+    except (ValueError, TypeError, OverflowError):
+        raise UsageError(
+            f"{x!r} is no finite number (accepted: float, int, Fraction, decimal or hex-float text)"
+        ) from None
+    if value.denominator & (value.denominator - 1):
+        raise UsageError(f"{x!r} is no binary fraction: name the dtype that it is to be rounded to")
+    return value
+
+
+def _bits_number(fmt: Format, bits: int) -> Fraction | str:
+    return fmt.fraction(bits) if fmt.is_finite(bits) else fmt.hex_float(bits)

@@ -1,0 +1,109 @@
+"""The native core behind `gelu_verify.reference`: moves arrays of bits, computes nothing itself."""
+
+from libc.stdint cimport uint64_t
+
+
+cdef extern from "truth/core.h":
+    ctypedef struct gv_format:
+        int width, precision, emin, emax
+    ctypedef struct gv_value:
+        double hi, lo, err
+        int k
+    ctypedef void (*gv_loop)(const double *x, gv_value *y, size_t n) noexcept nogil
+    gv_loop gv_find(const char *name) nogil
+    gv_loop gv_find_formula(const char *name) nogil
+    gv_loop gv_find_quick(const char *name) nogil
+    const char *gv_name(int index) nogil
+    void gv_evaluate(gv_loop loop, gv_loop quick, const gv_format *fmt, const void *x_bits, gv_value *y,
+                     size_t n) noexcept nogil
+    void gv_judge(const gv_value *y, const gv_format *fmt, const uint64_t *limits, double at_zero,
+                  const void *x_bits, const void *got_bits, void *want, double *error,
+                  unsigned char *flags, size_t n) noexcept nogil
+
+cdef extern from "fenv/environment.h" nogil:
+    ctypedef struct gv_environment:
+        pass
+    void gv_enter_default(gv_environment *callers)
+    void gv_leave_default(const gv_environment *callers)
+
+VALUE_SIZE = sizeof(gv_value)
+DECIDED = 1
+FAITHFUL = 2
+
+
+cdef gv_loop _loop(str function, bint quick=False) except NULL:
+    cdef bytes name = function.encode()
+    cdef gv_loop loop = gv_find_quick(name) if quick else gv_find(name)
+    if loop == NULL:
+        raise LookupError(f"the native core has no {function}")
+    return loop
+
+
+cdef int _check(Py_ssize_t n, gv_format f, Py_ssize_t values, const unsigned char[::1] bits) except -1:
+    if bits.shape[0] != n * (f.width // 8) or values != n * <Py_ssize_t>sizeof(gv_value):
+        raise ValueError("arrays of different lengths")
+    return 0
+
+
+def functions():
+    """Names of the functions that the core computes."""
+    cdef int index = 0
+    names = []
+    while gv_name(index) != NULL:
+        names.append((<bytes>gv_name(index)).decode())
+        index += 1
+    return tuple(names)
+
+
+def evaluate(str function, tuple fmt, const unsigned char[::1] x_bits, unsigned char[::1] values):
+    """Fill `values` (VALUE_SIZE bytes an input) at inputs given as the bytes of their bits.
+
+    `fmt` is (width, precision, emin, emax).
+    """
+    cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
+    cdef Py_ssize_t n = x_bits.shape[0] // (f.width // 8)
+    cdef gv_loop loop = _loop(function), quick = _loop(function, True)
+    cdef gv_environment callers
+    _check(n, f, values.shape[0], x_bits)
+    if n:
+        with nogil:
+            gv_enter_default(&callers)
+            gv_evaluate(loop, quick, &f, &x_bits[0], <gv_value *>&values[0], n)
+            gv_leave_default(&callers)
+
+
+def judge(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits, double at_zero,
+          const unsigned char[::1] x_bits, const unsigned char[::1] got_bits, unsigned char[::1] want,
+          double[::1] error, unsigned char[::1] flags):
+    """Fill want, error and flags of n answers, from what `evaluate` gave at their inputs."""
+    cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
+    cdef Py_ssize_t n = flags.shape[0]
+    cdef gv_environment callers
+    _check(n, f, values.shape[0], x_bits)
+    _check(n, f, values.shape[0], got_bits)
+    _check(n, f, values.shape[0], want)
+    if error.shape[0] != n:
+        raise ValueError("arrays of different lengths")
+    if n:
+        with nogil:
+            gv_enter_default(&callers)
+            gv_judge(<const gv_value *>&values[0], &f, &limits[0], at_zero, &x_bits[0], &got_bits[0], &want[0],
+                     &error[0], &flags[0], n)
+            gv_leave_default(&callers)
+
+
+def value(str function, double x, bint quick=False):
+    """(hi, lo, err, k): f(x) 2^-k within err of hi + lo, for a finite non-zero x, by the formulas of src/math.
+
+    `quick`: in double.
+    """
+    cdef gv_value y
+    cdef gv_environment callers
+    cdef bytes name = function.encode()
+    cdef gv_loop loop = gv_find_quick(name) if quick else gv_find_formula(name)
+    if loop == NULL:
+        raise LookupError(f"the native core has no {function}")
+    gv_enter_default(&callers)
+    loop(&x, &y, 1)
+    gv_leave_default(&callers)
+    return y.hi, y.lo, y.err, y.k

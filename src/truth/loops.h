@@ -1,0 +1,68 @@
+/* One loop a function, one clone an instruction set, in the arithmetic of dd.h. */
+#ifndef GV_CORE_LOOPS_H
+#define GV_CORE_LOOPS_H
+#include <float.h>
+#include <stddef.h>
+#include <string.h>
+#include "../math/functions.h"
+#ifndef GV_QUICK
+#include "../cr/wide.h"
+#endif
+
+#ifdef GV_CLONES
+/* told what to do by whoever compiles: tests/support/clones.c */
+#elif defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#if __GNUC__ >= 12 /* arch=haswell would be for Intel's Haswell alone */
+#define GV_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
+#else
+#define GV_CLONES __attribute__((target_clones("default", "fma")))
+#endif
+#else
+#define GV_CLONES
+#endif
+
+#define GV_DEFINE_LOOP(name, evaluate) \
+    GV_CLONES static void gv_loop_##name(const double *x, gv_value *y, size_t n) { \
+        for (size_t i = 0; i < n; i++) \
+            y[i] = (x[i] == 0.0 || !(fabs(x[i]) <= DBL_MAX)) ? gv_exact(0.0) : evaluate(x[i]); \
+    }
+GV_FUNCTIONS(GV_DEFINE_LOOP)
+
+#define GV_TABLE_ROW(name, evaluate) {#name, gv_loop_##name},
+static const struct { const char *name; gv_loop loop; } gv_functions[] = {GV_FUNCTIONS(GV_TABLE_ROW){0, 0}};
+
+#ifndef GV_QUICK
+
+/* By pieces where that tells enough, else as above: ten times as fast */
+#define GV_DEFINE_LOOP_BY_PIECES(name, NAME, whole, derivative) \
+    GV_CLONES static void gv_loop_##name##_by_pieces(const double *x, gv_value *y, size_t n) { \
+        for (size_t i = 0; i < n; i++) { \
+            int inside = gv_wide_has(&gv_##name##_piecewise, x[i]); \
+            if (inside) y[i] = gv_wide(&gv_##name##_piecewise, x[i]); \
+            if (!inside || !gv_wide_decides(y[i])) gv_loop_##name(x + i, y + i, 1); \
+        } \
+    }
+GV_PIECEWISE_FUNCTIONS(GV_DEFINE_LOOP_BY_PIECES)
+
+#define GV_TABLE_ROW_BY_PIECES(name, NAME, whole, derivative) {#name, gv_loop_##name##_by_pieces},
+static const struct { const char *name; gv_loop loop; } gv_by_pieces[] = {
+    GV_PIECEWISE_FUNCTIONS(GV_TABLE_ROW_BY_PIECES){0, 0}};
+
+#endif
+
+/* The formulas of src/math alone */
+GV_INLINE gv_loop gv_find_formula(const char *name) {
+    for (int i = 0; gv_functions[i].name; i++)
+        if (strcmp(gv_functions[i].name, name) == 0) return gv_functions[i].loop;
+    return 0;
+}
+
+GV_INLINE gv_loop gv_find(const char *name) {
+#ifndef GV_QUICK
+    for (int i = 0; gv_by_pieces[i].name; i++)
+        if (strcmp(gv_by_pieces[i].name, name) == 0) return gv_by_pieces[i].loop;
+#endif
+    return gv_find_formula(name);
+}
+
+#endif

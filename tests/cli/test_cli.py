@@ -1,0 +1,519 @@
+"""The command line, as a user meets it: what is printed where, exit codes, one clear line for every error."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from decimal import Decimal
+
+import pytest
+from click.testing import CliRunner
+
+from gelu_verify import targets
+from gelu_verify.cli import main
+from gelu_verify.errors import MissingMeasurement, OracleError, ResultsError, UsageError
+from gelu_verify.gate import verdicts as gate
+
+QUICK = ["--plan", "landmarks", "--no-throughput"]
+PYTHON = [sys.executable, "-P"]  # -P: the package under test, not the folder that the tests happen to run in
+USER_CODE = """
+import ctypes
+import numpy as np
+
+def good(x):
+    return np.maximum(x, 0)
+
+def scaled(x, by=1, name=""):
+    assert name in ("", "plain text")
+    return np.maximum(x, 0) * x.dtype.type(by)
+
+def raises(x):
+    raise ValueError("no such kernel\\nsecond line")
+
+def short(x):
+    return np.maximum(x, 0)[:-1]
+
+def wide(x):
+    return np.maximum(x, 0).astype(np.float64)
+
+def writes(x):
+    x[:] = 0
+    return x
+
+def chats(x):
+    print("from Python")
+    ctypes.CDLL(None).puts(b"from C")
+    return np.maximum(x, 0)
+"""
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """An empty working directory with a file of implementations of relu."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(USER_CODE)
+    return tmp_path
+
+
+def call(*args):
+    return CliRunner().invoke(main, list(args))
+
+
+def results(*args):
+    done = call("run", *args, *QUICK, "--json")
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout), done
+
+
+def visible(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name != "__pycache__")
+
+
+def assert_one_line_error(done, code, *words):
+    assert done.exit_code == code, done.output
+    lines = [line for line in done.stderr.splitlines() if "error:" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("gelu-verify: error: ")
+    assert "Traceback" not in done.output
+    for word in words:
+        assert word in lines[0]
+
+
+# ---- lookup --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x", ["-6.5", "0xc0d00000", "-0x1.ap+2"])
+def test_lookup_gives_bits_hex_and_forty_digits(x):
+    done = call("lookup", "gelu", "float32", x, "--json")
+    found = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert (found["function"], found["dtype"]) == ("gelu", "float32")
+    assert (found["x_bits"], found["x_hex"]) == ("0xc0d00000", "-0x1.ap+2")
+    assert (found["y_bits"], found["y_hex"]) == ("0xaf8f821f", "-0x1.1f043ep-32")
+    assert Decimal(found["x"]) == Decimal("-6.5")
+    assert found["y"] == "-2.610400506863896907816524617373943328857e-10"
+    assert found["exact"] == "-2.610400379508426575424994524560446867653e-10"
+    assert all(len(Decimal(found[key]).as_tuple().digits) == 40 for key in ("x", "y", "exact"))
+    assert -0.5 <= found["rounding_error_ulp"] <= 0.5
+    assert found["neighbours"]["below"]["x_bits"] == "0xc0d00001"
+    assert found["neighbours"]["above"]["y_bits"] == "0xaf8f823c"
+
+
+def test_lookup_of_several_is_a_list_and_digits_are_free():
+    found = json.loads(call("lookup", "silu", "float64", "1", "-inf", "nan", "-0", "--json", "--digits", "12").stdout)
+    assert [entry["y_hex"] for entry in found[1:]] == ["-0x0p+0", "nan", "-0x0p+0"]
+    assert found[0]["exact"] == "0.731058578630"
+    assert found[1]["neighbours"]["below"] is None
+    assert found[2]["rounding_error_ulp"] is None
+
+
+def test_lookup_for_people():
+    lines = call("lookup", "gelu", "bfloat16", "1").stdout.splitlines()
+    assert lines[0].startswith("gelu in bfloat16: y is ")
+    assert [line.split()[0] for line in lines[1:4]] == ["x", "y", "exact"]
+    assert "0x3f80" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["gleu", "float32", "1"], ["'gleu'", "did you mean 'gelu'"]),
+        (["gelu", "float31", "1"], ["'float31'", "float32"]),
+        (["gelu", "float32", "six"], ["'six' is no number", "accepted"]),
+        (["gelu", "float16", "0xc0d00000"], ["too wide", "float16"]),
+        (["gelu", "float32", "--jsno", "1"], ["--jsno"]),
+        (["gelu", "float32"], ["X"]),
+        (["gelu", "float32", "1", "--digits", "0"], ["--digits"]),
+    ],
+)
+def test_lookup_refuses_what_it_cannot_use(args, words):
+    done = call("lookup", *args)
+    assert_one_line_error(done, 2, *words)
+    assert done.stdout == ""
+
+
+# ---- run -----------------------------------------------------------------------------------------
+
+
+def test_run_stores_reports_and_prints(home):
+    done = call("run", "kernels.gelu_erfc", "--dtype", "float32", "--plan", "quick", "--seed", "7", "--out", "kept")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0] == "plan quick, seed 7"
+    assert "gelu_erfc" in done.stdout
+    tables = ("summary.csv", "tail.csv", "special.csv", "throughput.csv")
+    for name in ("index.html", "report.md", "manifest.json", *tables):
+        assert (home / "kept" / name).stat().st_size > 0
+    assert "kept/index.html" in done.stdout
+    manifest = json.loads((home / "kept" / "manifest.json").read_text())
+    assert (manifest["seed"], manifest["plan"]) == (7, "quick")
+    assert manifest["results"][0]["throughput"]["elements_per_s"] > 0
+    assert visible(home) == ["kept", "mine.py"]
+
+
+def test_what_an_implementation_prints_does_not_reach_stdout(home):
+    command = [*PYTHON, "-m", "gelu_verify", "run", "mine.py:chats", "--function", "relu", *QUICK, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)
+    assert [(result["max_ulp"], result["failure_kind"]) for result in found] == [(0, "stdout")] * 4
+    assert "from Python" in found[0]["failure"]
+    assert "from C" in found[0]["failure"]
+    done = subprocess.run([*command, "--in-process"], capture_output=True, text=True, check=True)
+    assert [result["max_ulp"] for result in json.loads(done.stdout)] == [0, 0, 0, 0]
+    assert "from Python" in done.stderr
+    assert "from C" in done.stderr
+
+
+def test_run_json_is_the_documented_list_and_nothing_else(home):
+    found, done = results("kernels.gelu_erf", "--dtype", "float32", "--dtype", "float64")
+    assert [(r["target"], r["function"], r["dtype"]) for r in found] == [
+        ("kernels.gelu_erf", "gelu", "float32"),
+        ("kernels.gelu_erf", "gelu", "float64"),
+    ]
+    assert found[0]["bound"] == ">="
+    assert found[0]["max_ulp"] > 1e6  # 1 + erf(x/sqrt 2) loses everything in the tail
+    assert set(found[0]["witness"]) == {"x_bits", "got_bits", "want_bits"}
+    assert found[0]["zero_from"]["x"] is not None
+    assert set(found[0]["checks"].values()) <= {"pass", "fail", "not applicable"}
+    assert found[0]["throughput"] is None
+    assert "plan landmarks, seed 0" in done.stderr
+    assert "reports/" in done.stderr
+
+
+def test_the_same_command_gives_the_same_results(home):
+    first, second = (results("kernels.silu_exp", "--dtype", "float32")[0] for _ in range(2))
+    assert first == second
+
+
+def test_a_callable_with_keyword_arguments(home):
+    args = ["--kwarg", "by=2", "--kwarg", "name=plain text", "--array", "numpy"]
+    (found,), _ = results("mine.py:scaled", "--function", "relu", "--dtype", "float32", *args)
+    assert found["failure"] is None
+    assert found["max_ulp"] > 1e6  # twice what it should be
+    assert found["repeat"].endswith("--kwarg by=2 --kwarg 'name=plain text' --array numpy")
+    (found,), _ = results("mine:good", "--function", "relu", "--dtype", "float16")
+    assert (found["target"], found["max_ulp"], found["correctly_rounded"]) == ("mine:good", 0, 1)
+
+
+def test_bits_choose_the_inputs(home):
+    (found,), _ = results("kernels.gelu_erf", "--dtype", "float32", "--bits", "0xc0d00000")
+    assert (found["n"], found["witness"]["x_bits"]) == (1, "0xc0d00000")
+    (found,), _ = results("kernels.gelu_erf", "--dtype", "float32", "--bits", "-6.5:0xc0cffff8", "--bits", "1:1.0625")
+    assert found["n"] == 9 + (1 << 19) + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("raises", "exception"), ("short", "shape"), ("wide", "dtype"), ("writes", "changed input")]
+)
+def test_a_target_that_fails_is_a_result_and_the_run_goes_on(home, name, kind):
+    found, done = results(f"mine.py:{name}", "mine.py:good", "--function", "relu", "--dtype", "float16")
+    assert done.exit_code == 1
+    assert [r["failure"] is None for r in found] == [False, True]
+    assert found[0]["failure_kind"] == kind
+    assert found[0]["max_ulp"] is None
+    assert done.stderr.count(f"gelu-verify: failed: mine.py:{name} relu float16: ") == 1
+    strict = call("run", f"mine.py:{name}", "--function", "relu", "--dtype", "float16", *QUICK, "--strict")
+    assert strict.exit_code == 1
+    assert "Traceback" not in strict.output
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["mine.py:good"], 0),
+        (["mine.py:good", "--strict"], 0),
+        (["mine.py:good", "--strict", "--max-ulp", "0"], 0),
+        (["mine.py:scaled", "--kwarg", "by=2", "--max-ulp", "4"], 0),
+        (["mine.py:scaled", "--kwarg", "by=2", "--max-ulp", "4", "--strict"], 1),
+    ],
+)
+def test_only_strict_turns_a_measurement_into_an_exit_code(home, args, code):
+    done = call("run", *args, "--function", "relu", "--dtype", "float32", *QUICK)
+    assert done.exit_code == code, done.output
+    assert done.stderr.count("strict:") == code
+
+
+def test_a_failed_check_is_strict_too(home):
+    args = ["run", "kernels.gelu_erf", "--dtype", "float32", *QUICK]
+    assert call(*args).exit_code == 0
+    assert call(*args, "--strict").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["torhc"], ["'torhc'", "torch"]),
+        (["kernels.gelu_erv"], ["'kernels.gelu_erv'", "kernels.gelu_erf"]),
+        (["kernels", "--function", "gleu"], ["'gleu'", "gelu"]),
+        (["kernels", "--dtype", "float33"], ["'float33'", "float32"]),
+        (["kernels", "--plan", "defualt"], ["'defualt'", "default"]),
+        (["kernels", "--plan", "exhaustive", "--dtype", "float64"], ["exhaustive", "float64"]),
+        (["kernels", "--seed", "-1"], ["--seed"]),
+        (["kernels", "--seed", "x"], ["--seed"]),
+        (["kernels", "--bits", "0x1"], ["--bits", "--dtype"]),
+        (["kernels", "--dtype", "float16", "--bits", "0x10000"], ["too wide", "float16"]),
+        (["kernels", "--dtype", "float16", "--bits", "2:1"], ["empty"]),
+        (["kernels", "--policy", "none"], ["--policy"]),
+        (["kernels", "--max-ulp", "-1"], ["--max-ulp"]),
+        (["kernels", "--workers", "0"], ["--workers"]),
+        (["mine.py:good", "--kwarg", "by"], ["'by'", "name=value"]),
+        (["mine.py:good", "--array", "nump"], ["'nump'", "numpy"]),
+        (["mine.py:absent"], ["absent"]),
+        (["nowhere.py:f"], ["nowhere.py"]),
+        (["kernels", "--strcit"], ["--strcit"]),
+    ],
+)
+def test_run_refuses_what_it_cannot_use(home, args, words):
+    done = call("run", *args)
+    assert_one_line_error(done, 2, *words)
+    assert not (home / "reports").exists() or not any((home / "reports").iterdir())
+
+
+def test_a_folder_that_holds_something_is_left_alone(home):
+    (home / "taken").mkdir()
+    (home / "taken" / "precious").write_text("x")
+    assert_one_line_error(call("run", "mine.py:good", "--function", "relu", *QUICK, "--out", "taken"), 2, "taken")
+    assert [path.name for path in (home / "taken").iterdir()] == ["precious"]
+    assert_one_line_error(call("run", "mine.py:good", *QUICK, "--out", "mine.py"), 2, "mine.py")
+    assert_one_line_error(call("run", "mine.py:good", *QUICK, "--out", "mine.py/below"), 2, "mine.py")
+
+
+def test_a_full_disk_is_one_clear_line(home, monkeypatch):
+    from gelu_verify.runs import store as room
+
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(room, "_write", full)
+    done = call("run", "mine.py:good", "--function", "relu", "--dtype", "float16", *QUICK, "--out", "new")
+    assert_one_line_error(done, 2, "No space left", "new")
+    assert visible(home) == ["mine.py"]
+
+
+def test_an_absent_framework_is_missing_only_when_it_was_asked_for(home, monkeypatch):
+    monkeypatch.setattr(targets, "_discovered", targets._discovered.__wrapped__)  # nothing of this is remembered
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    monkeypatch.delitem(sys.modules, "gelu_verify.targets.scipy_", raising=False)
+    assert_one_line_error(call("run", "scipy", *QUICK, "--in-process"), 3, "scipy")
+
+
+def test_interrupting_leaves_nothing(home):
+    slow = "import time\nimport numpy as np\ndef slow(x):\n    time.sleep(0.2)\n    return np.maximum(x, 0)\n"
+    (home / "slow.py").write_text(slow)
+    command = [*PYTHON, "-m", "gelu_verify", "run", "slow.py:slow", "--function", "relu"]
+    running = subprocess.Popen(
+        [*command, "--no-throughput", "--bits", "0x0:0x7fffffff", "--dtype", "float32"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert running.stdout.readline().startswith("plan ")
+    end = time.monotonic() + 60
+    while not list(home.glob("reports/.unfinished-*")) and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert errors.strip().splitlines() == ["gelu-verify: interrupted; nothing is half written"]
+    assert list(home.glob("reports/*")) == []
+    assert list(home.glob("reports/.*")) == []
+
+
+def test_an_interrupt_that_somebody_swallowed_still_stops_the_run(home):
+    (home / "deaf.py").write_text(
+        "import signal\nimport numpy as np\n"
+        "try:\n    signal.raise_signal(signal.SIGINT)\nexcept KeyboardInterrupt:\n    pass\n"
+        "def deaf(x):\n    return np.maximum(x, 0)\n"
+    )
+    done = call("run", "deaf.py:deaf", "--function", "relu", "--dtype", "float16", *QUICK, "--in-process")
+    assert done.exit_code == 130
+    assert "interrupted; nothing is half written" in done.stderr
+    assert not list(home.glob("reports/*")) + list(home.glob("reports/.*"))
+
+
+# ---- report, list, gate --------------------------------------------------------------------------
+
+
+def test_report_rebuilds_from_stored_runs(home):
+    for out in ("a", "b"):
+        results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", out)
+    page = (home / "a" / "index.html").read_text()
+    (home / "a" / "index.html").unlink()
+    done = call("report", "a")
+    assert done.exit_code == 0
+    assert "a/index.html" in done.stdout.split()
+    assert (home / "a" / "index.html").read_text() == page
+    assert call("report", "a", "b", "--out", "both").exit_code == 0
+    assert len((home / "both" / "summary.csv").read_text().splitlines()) == 1 + 2
+    assert_one_line_error(call("report", "a", "b"), 2, "--out")
+
+
+def test_report_without_a_run_takes_the_latest(home):
+    results("mine.py:good", "--function", "relu", "--dtype", "float16")
+    assert call("report").exit_code == 0
+    assert (home / "reports" / "latest" / "index.html").exists()
+
+
+@pytest.mark.parametrize("damage", ["missing", "foreign", "truncated", "bucket", "no manifest"])
+def test_a_damaged_run_is_one_clear_line(home, damage):
+    results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", "kept")
+    manifest = home / "kept" / "manifest.json"
+    if damage == "foreign":
+        manifest.write_text('{"some": "json"}')
+    elif damage == "truncated":
+        manifest.write_text(manifest.read_text()[:200])
+    elif damage == "no manifest":
+        manifest.unlink()
+    elif damage == "bucket":
+        (bucket,) = (home / "kept" / "buckets").iterdir()
+        bucket.write_bytes(bucket.read_bytes()[:100])
+    target = "nowhere" if damage == "missing" else "kept"
+    assert_one_line_error(call("report", target), 2, target)
+    if damage != "bucket":
+        assert_one_line_error(call("gate", target), 2, target)
+        assert_one_line_error(call("budget", target, "--budgets", "new.toml"), 2, target)
+        assert not (home / "new.toml").exists()
+
+
+def test_list_shows_everything_that_can_be_named():
+    found = json.loads(call("list", "--json").stdout)
+    assert {"targets", "absent", "kinds", "functions", "plans", "checks"} == set(found)
+    assert found["kinds"]["model.onnx"].startswith("ONNX model: ")
+    assert {"kernels.gelu_erf", "numpy.silu"} <= {target["target"] for target in found["targets"]}
+    assert set(found["targets"][0]) == {"target", "family", "function", "dtypes", "form", "note", "version"}
+    assert {"gelu", "gelu_tanh_grad", "erf"} <= set(found["functions"])
+    text = call("list").stdout
+    assert all(name in text for kind in ("functions", "plans", "checks", "absent") for name in found[kind])
+
+
+@pytest.fixture
+def gated(home):
+    """A stored run of one kernel and the budgets made from it."""
+    results("kernels.silu_exp", "--dtype", "float16", "--out", "kept")
+    made = call("budget", "kept", "--budgets", "budgets.toml")
+    assert made.exit_code == 0, made.output
+    assert "written: budgets.toml (1 rows)" in made.stdout
+    return home
+
+
+def rewritten(path, key=None, **changes):
+    """Put another row in the place of the only one."""
+    budgets = gate.read_budgets(path)
+    ((name, row),) = budgets.rows.items()
+    rows = {key or name: dataclasses.replace(row, **changes)}
+    gate.write_budgets(path, dataclasses.replace(budgets, rows=rows), "a test")
+
+
+def test_a_run_is_within_the_budgets_it_made(gated):
+    for args in (["kept"], []):
+        done = call("gate", *args, "--budgets", "budgets.toml")
+        assert done.exit_code == 0, done.output
+        assert "1 of 1 within budget, 0 over, 0 not measured" in done.stdout
+
+
+def test_over_budget_says_row_input_and_how_to_repeat(gated):
+    rewritten(gated / "budgets.toml", max_ulp=0.25)
+    for args in (["kept"], []):
+        done = call("gate", *args, "--budgets", "budgets.toml")
+        assert done.exit_code == 1
+        assert "OVER  kernels.silu_exp/silu/float16: " in done.stdout
+        assert "budget 0.25" in done.stdout
+        for word in ("x ", "got ", "want "):
+            assert f"\n  {word}" in done.stdout
+        assert "repeat gelu-verify run kernels.silu_exp --function silu --dtype float16" in done.stdout
+
+
+def test_a_row_that_was_not_measured_ends_with_3(gated):
+    rewritten(gated / "budgets.toml", key="kernels.silu_gone/silu/float16")
+    for args in (["kept"], []):
+        done = call("gate", *args, "--budgets", "budgets.toml")
+        assert done.exit_code == 3
+        assert "MISSING  kernels.silu_gone/silu/float16" in done.stdout
+
+
+def test_budgets_get_looser_only_when_told(gated):
+    before = gate.read_budgets(gated / "budgets.toml")
+    rewritten(gated / "budgets.toml", max_ulp=0.25)
+    tight = (gated / "budgets.toml").read_text()
+    done = call("budget", "kept", "--budgets", "budgets.toml")
+    assert done.exit_code == 1
+    assert "larger limit" in done.stdout
+    assert "--allow-looser" in done.stderr
+    assert (gated / "budgets.toml").read_text() == tight
+    assert call("budget", "kept", "--budgets", "budgets.toml", "--allow-looser").exit_code == 0
+    assert gate.read_budgets(gated / "budgets.toml") == before
+
+
+def test_gate_needs_budgets(home):
+    (home / "no.toml").write_text("x = 1")
+    assert_one_line_error(call("gate", "--budgets", "no.toml"), 2, "no.toml")
+    assert_one_line_error(call("gate", "--budgets", "absent.toml"), 2, "absent.toml")
+
+
+# ---- the door ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(UsageError("a"), 2), (ResultsError("a"), 2), (MissingMeasurement("a"), 3), (OracleError("a"), 1)],
+)
+def test_every_error_has_its_exit_code(monkeypatch, error, code):
+    from gelu_verify import functions
+
+    def refuse(name):
+        raise error
+
+    monkeypatch.setattr(functions, "get_function", refuse)
+    assert_one_line_error(call("lookup", "gelu", "float32", "1"), code, "a")
+
+
+def test_without_a_command_it_helps():
+    done = call()
+    assert done.exit_code == 0
+    assert all(name in done.stdout for name in ("run", "list", "lookup", "report", "gate", "budget"))
+    assert call("--version").stdout.startswith("gelu-verify, version ")
+    assert_one_line_error(call("rnu"), 2, "rnu")
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    command = f"{' '.join(PYTHON)} -m gelu_verify lookup gelu float64 {'1 ' * 500} | head -1"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.returncode in (0, 141)
+    assert len(done.stdout.splitlines()) == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_full_stdout_is_one_clear_line():
+    command = f"{' '.join(PYTHON)} -m gelu_verify lookup gelu float64 1 --json > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "gelu-verify: error: cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "forbidden"),
+    [
+        ("import gelu_verify", ["numpy", "mpmath", "pandas", "click"]),
+        ("from gelu_verify.cli import main\ntry: main(['lookup', 'gelu', 'float32', '1'])\nexcept SystemExit: pass",
+         ["pandas", "pyarrow", "rich", "jinja2", "scipy"]),
+    ],
+)  # fmt: skip
+def test_the_light_doors_import_nothing_heavy(code, forbidden):
+    check = f"{code}\nimport sys\nprint('LOADED', *sorted(set(sys.modules) & set({forbidden!r})))"
+    done = subprocess.run([*PYTHON, "-c", check], capture_output=True, text=True, check=True, env=os.environ)
+    assert done.stdout.splitlines()[-1] == "LOADED"
+
+
+def test_public_names_are_functions_whoever_imported_first():
+    code = (
+        "import gelu_verify.reference, gelu_verify.verify, gelu_verify as g\n"
+        "assert callable(g.reference) and callable(g.verify), (g.reference, g.verify)\n"
+        "from gelu_verify.reference import judge\n"
+        "from gelu_verify import reference, reference_bits, exact, ulp_error, verify\n"
+        "assert reference is g.reference and callable(judge)\n"
+        "assert set(g.__all__) <= set(dir(g))\n"
+    )
+    assert subprocess.run([*PYTHON, "-c", code]).returncode == 0

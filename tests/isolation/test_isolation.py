@@ -1,0 +1,433 @@
+"""Implementations that break down, in a process of their own: each is named by what it did and where, none harms us."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from repository import SUPPORT
+
+from gelu_verify import verify
+from gelu_verify.errors import UsageError
+from gelu_verify.formats import get_format
+from gelu_verify.inputs.plans import make_plan
+from gelu_verify.isolation.hosts import Hosts, supported
+from gelu_verify.isolation.limits import Limits
+from gelu_verify.isolation.memory import GUARDS, PAGE, Layout, Place
+from gelu_verify.measure.sweep import sweep
+
+pytestmark = [
+    pytest.mark.skipif(not supported(), reason="isolation needs Linux"),
+    pytest.mark.skipif(shutil.which("cc") is None, reason="the faulty zoo needs a C compiler"),
+]
+FMT = get_format("float32")
+PYTHON = """
+import ctypes, signal, sys
+import numpy as np
+from gelu_verify.targets._buffers import output_like
+
+zoo = ctypes.CDLL({library!r})
+
+def through(name):
+    def call(x):
+        y = output_like(x.view(np.uint32))
+        getattr(zoo, name)(*(ctypes.c_void_p(a.ctypes.data) for a in (x, y)), ctypes.c_size_t(len(x)))
+        return y.view(x.dtype)
+    return call
+
+for name in {names!r}:
+    globals()["c_" + name] = through(name)
+
+def good(x):
+    return np.maximum(x, 0)
+
+def raises(x):
+    if (x == 3).any():
+        raise ValueError("three")
+    return np.maximum(x, 0)
+
+def leaves(x):
+    if (x == 3).any():
+        sys.exit(0)
+    return np.maximum(x, 0)
+
+def hoards(x):
+    kept = []
+    while (x == 3).any():
+        kept.append(np.ones(1 << 22))
+    return np.maximum(x, 0)
+
+def waits(x):
+    while (x == 3).any():
+        pass
+    return np.maximum(x, 0)
+
+def in_place(x):
+    return np.maximum(x, 0, out=x)
+
+def short(x):
+    return np.maximum(x, 0)[1:]
+
+def wide(x):
+    return np.maximum(x, 0).astype(np.float64)
+
+def listed(x):
+    return [0.0] * len(x)
+
+def prints(x):
+    if (x == 3).any():
+        print("three")
+    return np.maximum(x, 0)
+
+def faults(x):
+    if (x == 3).any():
+        signal.raise_signal(11)
+    return np.maximum(x, 0)
+
+def breeds(x):
+    import subprocess
+    breeds.child = subprocess.Popen(["sleep", "1000"])
+    while True:
+        pass
+"""
+NAMES = [
+    *("good", "segfault", "aborts", "divides", "loops", "exits", "bomb", "reserves", "overflows", "underflows"),
+    *("overreads", "underreads", "changes", "skips", "prints", "random_bits", "kills"),
+]
+THREE = FMT.bits_text(FMT.parse("3"))
+AT_THREE = f"{THREE}:{THREE}"
+
+
+@pytest.fixture(scope="module")
+def zoo(tmp_path_factory):
+    """A Python file with the zoo of faulty.c and one of its own."""
+    folder = tmp_path_factory.mktemp("zoo")
+    library = folder / "libfaulty.so"
+    source = SUPPORT / "faulty.c"
+    subprocess.run(["cc", "-O1", "-w", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    (folder / "zoo.py").write_text(PYTHON.format(library=str(library), names=NAMES))
+    return folder / "zoo.py"
+
+
+@pytest.fixture
+def hosts():
+    with Hosts(Limits(seconds=3, nbytes=1 << 28)) as all_of_them:
+        yield all_of_them
+        pids = [host._child.pid for host in all_of_them._hosts.values() if host._child is not None]
+    for pid in pids:
+        assert not alive(pid)
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def one(hosts, zoo, name):
+    (found,), _ = hosts.select([f"{zoo}:{name}"], function="relu", dtype="float32")
+    return found
+
+
+def judged(hosts, zoo, name, ranges=("2.9999:3.0001", "-1:-0.99999")):
+    return sweep(one(hosts, zoo, name), make_plan("default", "relu", "float32", 0, list(ranges)))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "where", "words"),
+    [
+        ("c_segfault", "segfault", AT_THREE, "SIGSEGV at address 0x10"),
+        ("faults", "segfault", AT_THREE, "SIGSEGV"),
+        ("c_aborts", "abort", AT_THREE, "SIGABRT"),
+        ("c_divides", "arithmetic", AT_THREE, "SIGFPE"),
+        ("c_loops", "hang", AT_THREE, "did not return within"),
+        ("waits", "hang", AT_THREE, "did not return within"),
+        ("c_exits", "exit", AT_THREE, "exit code 3"),
+        ("leaves", "exception", AT_THREE, "SystemExit"),
+        ("raises", "exception", AT_THREE, "ValueError: three"),
+        ("c_bomb", "memory", AT_THREE, "memory"),
+        ("c_reserves", "memory", AT_THREE, "memory"),
+        ("hoards", "memory", AT_THREE, "memory"),
+        ("c_overflows", "out of bounds", None, "wrote beyond the end of its output"),
+        ("c_underflows", "out of bounds", None, "wrote before its output"),
+        ("c_overreads", "out of bounds", None, "read beyond the end of its input"),
+        ("c_underreads", "out of bounds", None, "read before its input"),
+        ("c_changes", "changed input", AT_THREE, "wrote to its input"),
+        ("in_place", "changed input", None, "wrote to its input"),
+        ("c_skips", "partial write", AT_THREE, "left 1 output unwritten"),
+        ("short", "shape", None, "shape"),
+        ("wide", "dtype", None, "float64 where float32"),
+        ("listed", "dtype", None, "list"),
+        ("c_kills", "killed", AT_THREE, "SIGKILL"),
+    ],
+)
+def test_what_breaks_down_is_named_with_the_smallest_range(hosts, zoo, name, kind, where, words):
+    result = judged(hosts, zoo, name)
+    record = result.record
+    assert record["failure_kind"] == kind, record["failure"]
+    assert words in record["failure"]
+    first, last = record["failure_range"].split(":")
+    assert first == last
+    assert where in (None, record["failure_range"])
+    assert result.max_ulp is None
+    assert result.table is None
+
+
+@pytest.mark.parametrize(("name", "where"), [("c_prints", AT_THREE), ("prints", AT_THREE)])
+def test_what_prints_is_measured_and_named(hosts, zoo, name, where, capfd):
+    record = judged(hosts, zoo, name).record
+    assert (record["failure_kind"], record["failure_range"], record["max_ulp"]) == ("stdout", where, 0)
+    assert "three" in record["failure"]
+    assert capfd.readouterr().out == ""
+
+
+def test_what_is_not_deterministic_is_measured_and_named(hosts, zoo):
+    record = judged(hosts, zoo, "c_random_bits").record
+    assert record["failure_kind"] == "nondeterministic"
+    assert record["max_ulp"] > 0
+
+
+@pytest.mark.parametrize("name", ["good", "c_good"])
+@pytest.mark.parametrize("plan", ["default", "landmarks"])
+def test_what_is_right_is_never_accused(hosts, zoo, name, plan):
+    chosen = make_plan(plan, "relu", "float32")
+    isolated = sweep(one(hosts, zoo, name), chosen)
+    assert isolated.failure is None
+    assert isolated.record["failure_kind"] is None
+    assert isolated.max_ulp == 0
+    assert isolated.failed_checks == []
+    if name == "good":
+        here = sweep(local(zoo), chosen)
+        assert here.record == isolated.record
+        assert here.frame().equals(isolated.frame())
+
+
+def local(zoo):
+    from gelu_verify.targets import select
+
+    (found,), _ = select([f"{zoo}:good"], function="relu", dtype="float32")
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_every_dtype_crosses_as_its_bits(hosts, zoo, dtype):
+    (found,), _ = hosts.select([f"{zoo}:good"], function="relu", dtype=dtype)
+    result = sweep(found, make_plan("landmarks", "relu", dtype))
+    assert (result.failure, result.max_ulp) == (None, 0)
+
+
+def test_a_host_goes_on_after_its_child_was_killed(hosts, zoo):
+    """From outside, between two calls and while one is waited for: nobody is accused, and the answers are the same."""
+    target = one(hosts, zoo, "good")
+    x = np.arange(2000, dtype=np.uint32)
+    before = target.evaluate("float32", x)
+    for _ in range(3):
+        pid = target.host._child.pid
+        os.kill(pid, signal.SIGKILL)
+        target.host.case("relu float32", 0, "float32").pardoned = False
+        assert (target.evaluate("float32", x) == before).all()
+        assert target.host._child.pid != pid
+
+
+def test_a_place_is_flush_with_its_guard():
+    for n, itemsize in ((1, 2), (257, 4), (1000, 8)):
+        end = Place(n, itemsize, 1 << 16)
+        assert end.offset + n * itemsize == 1 << 16
+        assert Place(n, itemsize, 1 << 16, at_start=True).offset == 0
+        assert end.margin.stop == end.offset
+
+
+@pytest.mark.parametrize("itemsize", [2, 4, 8])
+@pytest.mark.parametrize("at_start", [False, True])
+@pytest.mark.parametrize("guard", GUARDS)
+def test_an_address_is_named_by_the_array_that_it_is_near(guard, at_start, itemsize):
+    """Also where no guard covers it: what lies between an array and the end of its pages."""
+    base, capacity = 1 << 40, 1 << 12
+    place = Place(7, itemsize, capacity, at_start)
+    layout, size = Layout(base, guard, capacity, place), 7 * itemsize
+    x, y = (base + guard + place.offset, base + 2 * guard + capacity + place.offset)
+    assert [layout.region(x + k) for k in (0, size - 1)] == ["input"] * 2
+    assert [layout.region(y + k) for k in (0, size - 1)] == ["output"] * 2
+    for far in (1, itemsize, PAGE // 4, guard // 2 - PAGE):
+        assert layout.region(x - far) == "before its input"
+        assert layout.region(x + size - 1 + far) == "beyond the end of its input"
+        assert layout.region(y - far) == "before its output"
+        assert layout.region(y + size - 1 + far) == "beyond the end of its output"
+    assert layout.region(base - 1) is None
+    assert layout.region(y - place.offset + capacity + guard) is None
+
+
+def test_verify_takes_a_name_to_a_child_and_a_callable_where_it_can(zoo, monkeypatch):
+    plan = {"function": "relu", "dtype": "float32", "plan": "landmarks"}
+    assert verify(f"{zoo}:c_segfault", **plan).record["failure_kind"] == "segfault"
+    with pytest.raises(UsageError, match="lives in this process only"):
+        verify(lambda x: np.maximum(x, 0), isolate=True, **plan)
+    monkeypatch.syspath_prepend(zoo.parent)
+    import zoo as module
+
+    assert verify(module.good, isolate=True, **plan).max_ulp == 0
+    assert verify(module.prints, isolate=True, **plan).record["failure_kind"] == "stdout"
+
+
+def test_what_cannot_be_loaded_is_a_result(hosts, tmp_path):
+    (tmp_path / "dies.py").write_text("import os\nos.kill(os.getpid(), 11)\ndef f(x):\n    return x\n")
+    record = judged(hosts, tmp_path / "dies.py", "f").record
+    assert record["failure_kind"] == "segfault"
+    assert "while it was loaded" in record["failure"]
+
+
+def test_a_family_that_does_not_survive_its_import_is_absent(tmp_path, monkeypatch):
+    (tmp_path / "scipy").mkdir()
+    (tmp_path / "scipy" / "__init__.py").write_text("import os\nos.abort()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with Hosts() as hosts:
+        found, absent = hosts.find(["scipy", "kernels"])
+    assert {target.family for target in found} == {"kernels"}
+    assert "SIGABRT" in absent["scipy"]
+
+
+# ---- the command line -----------------------------------------------------------------------------
+
+
+def command(zoo, *names):
+    targets = [f"{zoo}:{name}" for name in names]
+    options = ["--function", "relu", "--dtype", "float32", "--no-throughput"]
+    return [sys.executable, "-P", "-m", "gelu_verify", "run", *targets, *options]
+
+
+def test_the_run_goes_on_and_ends_with_1(zoo, tmp_path):
+    words = ["--plan", "landmarks", "--json", "--time-limit", "5", "--memory-limit", "256M"]
+    done = subprocess.run(
+        [*command(zoo, "c_segfault", "c_prints", "good"), *words], capture_output=True, text=True, cwd=tmp_path
+    )
+    found = json.loads(done.stdout)
+    assert [record["failure_kind"] for record in found] == ["segfault", "stdout", None]
+    assert found[2]["max_ulp"] == 0
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert found[0]["repeat"].endswith("--time-limit 5 --memory-limit 256M")
+
+
+def group_of(pid):
+    """Live processes that descend from `pid`, or are in the session of one that does."""
+    found, sessions = {pid}, {pid}
+    for _ in range(4):
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            number = int(stat.parent.name)
+            if fields[0] != "Z" and (int(fields[1]) in found or int(fields[3]) in sessions):
+                found.add(number)
+                sessions.add(number)
+    return found - {pid}
+
+
+RESERVING = """
+    import ctypes, mmap
+
+    DRIVER = {driver!r}
+    loaded = DRIVER and ctypes.CDLL(DRIVER)
+
+    def relu(x):
+        mmap.mmap(-1, 8 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)  # reserved, never touched
+        return x * (x > 0)
+"""
+
+
+@pytest.mark.parametrize("has_driver", [False, True])
+def test_a_devices_driver_may_map_what_it_needs(tmp_path, has_driver):
+    driver = tmp_path / "libcuda.so.1"
+    (tmp_path / "empty.c").write_text("int unused;")
+    subprocess.run(["gcc", "-shared", tmp_path / "empty.c", "-o", driver], check=True)
+    module = tmp_path / "reserving.py"
+    module.write_text(textwrap.dedent(RESERVING).format(driver=str(driver) if has_driver else None))
+    with Hosts() as hosts:
+        (found,), _ = hosts.select([f"{module}:relu"], function="relu", dtype="float32")
+        failure = sweep(found, make_plan("default", "relu", "float32", 0, ["1:1.00001"])).failure
+    assert (failure is None) == has_driver
+
+
+def shared_memory():
+    return sorted(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else []
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.3, 1.0])
+def test_kill_9_of_the_parent_leaves_no_process_no_memory_and_no_half_result(zoo, tmp_path, moment):
+    killed_run(zoo, tmp_path, moment)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(30))
+def test_kill_9_of_the_parent_at_random(zoo, tmp_path, seed):
+    killed_run(zoo, tmp_path, random.Random(seed).uniform(0, 4))
+
+
+def killed_run(zoo, folder, moment):
+    """`breeds` never returns, and has a child of its own."""
+    before = shared_memory()
+    words = [*command(zoo, "good", "breeds"), "--out", str(folder / "run"), "--time-limit", "100"]
+    running = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert wait_for(lambda: group_of(running.pid))
+    time.sleep(moment)
+    children = group_of(running.pid)
+    assert children
+    running.kill()
+    running.wait()
+    assert wait_for(lambda: not any(map(alive, children))), [p for p in children if alive(p)]
+    assert shared_memory() == before
+    assert not (folder / "run").exists()
+    done = subprocess.run(
+        [*command(zoo, "good"), "--plan", "landmarks", "--out", str(folder / "run")], cwd=folder, capture_output=True
+    )
+    assert done.returncode == 0
+    assert (folder / "run" / "manifest.json").exists()
+    assert list(folder.glob(".unfinished-*")) == []
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_kill_9_of_the_child_is_survived(zoo, tmp_path, seed):
+    shot_child(zoo, tmp_path, seed, shots=2)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(20))
+def test_kill_9_of_the_child_at_random(zoo, tmp_path, seed):
+    shot_child(zoo, tmp_path, seed, shots=5)
+
+
+def shot_child(zoo, folder, seed, shots):
+    """The run ends, with every result there: measured, or "killed"."""
+    chance = random.Random(seed)
+    words = [*command(zoo, "good", "c_good"), "--out", str(folder / "run"), "--bits", "0x30000000:0x4fffffff", "--json"]
+    running = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    shot = 0
+    while shot < shots and running.poll() is None:
+        for pid in group_of(running.pid):
+            os.kill(pid, signal.SIGKILL)
+            shot += 1
+        time.sleep(chance.uniform(0.05, 0.5))
+    found = json.loads(running.communicate(timeout=300)[0])
+    assert len(found) == 2
+    for record in found:
+        assert record["failure_kind"] in (None, "killed")
+        assert record["max_ulp"] in (None, 0)
+    assert running.returncode == int(any(record["failure"] for record in found))
+    assert not group_of(running.pid)

@@ -1,0 +1,172 @@
+"""What a target leaves behind is a finding that names it, and harms neither the truth nor the next target."""
+
+import floating_environments as floating
+import numpy as np
+import pytest
+from repository import SUPPORT
+
+from gelu_verify import _fenv as _environment
+from gelu_verify import verify
+from gelu_verify.inputs.plans import make_plan
+from gelu_verify.isolation.hosts import Hosts, supported
+from gelu_verify.isolation.limits import Limits
+from gelu_verify.measure.sweep import sweep
+from gelu_verify.targets import select
+
+ZOO = SUPPORT / "leaving.py"
+WORDS = {
+    "rounds_up": "rounds up",
+    "rounds_down": "rounds down",
+    "flushes": "flushes subnormal results to zero",
+    "denormals": "takes subnormal inputs as zero",
+    "unmasks": "ends the process at an exception",
+}
+
+
+@pytest.fixture(params=["here", "isolated"])
+def chosen(request):
+    """How a target of the zoo is had, in this process and in one of its own."""
+    options = {"function": "relu", "dtype": "float32"}
+    if request.param == "here":
+        yield lambda name: select([f"{ZOO}:{name}"], **options)[0][0]
+        return
+    if not supported():
+        pytest.skip("isolation needs Linux")
+    with Hosts(Limits(seconds=20)) as hosts:
+        yield lambda name: hosts.select([f"{ZOO}:{name}"], **options)[0][0]
+
+
+RANGES = ["2.9999:3.0001", "-1:-0.99999", "0x1:0x40"]
+
+
+def judged(target):
+    return sweep(target, make_plan("default", "relu", "float32", 0, RANGES))
+
+
+@pytest.mark.skipif(not floating.X86, reason="sets the bits of x86")
+@pytest.mark.parametrize("name", WORDS)
+def test_a_changed_floating_point_environment_is_named_and_spoils_nothing(chosen, name):
+    result = judged(chosen(name))
+    assert result.record["failure_kind"] == "environment"
+    assert f"left the floating-point environment changed: it {WORDS[name]}" in result.failure
+    assert result.max_ulp == 0
+    assert result.failed_checks == []
+    assert _environment.left() is None
+    after = judged(chosen("good"))
+    assert (after.failure, after.max_ulp) == (None, 0)
+
+
+@pytest.mark.skipif(not floating.X86, reason="sets the bits of x86")
+def test_what_raises_after_it_changed_the_environment_harms_nobody(chosen):
+    assert "after it changed the rounding" in judged(chosen("raises")).failure
+    assert _environment.left() is None
+
+
+def test_the_callers_environment_does_not_reach_the_target():
+    def relu(x):
+        with np.errstate(all="ignore"):
+            return np.where(x > 0, x, x * np.float32(0))
+
+    found = verify(relu, "relu", "float32", "landmarks").record
+    for name, go in floating.environments().items():
+        go()
+        try:
+            again = verify(relu, "relu", "float32", "landmarks").record
+        finally:
+            floating.default()
+        assert again == found, name
+    assert found["failure"] is None
+
+
+@pytest.mark.skipif(not supported(), reason="isolation needs Linux")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("handles", "changed a signal handler"),
+        ("ignores", "changed a signal handler"),
+        ("blocks", "changed which signals are blocked"),
+        ("times", "left a timer running"),
+        ("alarms", "left a timer running"),
+        ("limits", "changed a resource limit"),
+        ("localizes", "changed the locale"),
+        ("moves", "changed the working directory"),
+        ("nice", "changed the priority of its process"),
+        ("forked", "left a process that it forked running"),
+        ("daemons", "left a process that it forked running"),
+        ("redirected", "closed or redirected stdout"),
+        ("threaded", "left a thread running after each of several calls"),
+        ("opens", "left a file descriptor open after each of several calls"),
+        ("spawns", "left a process after each of several calls"),
+        ("leaks", "held on to memory"),
+    ],
+)
+def test_what_is_left_behind_is_named_and_measured_all_the_same(name, words):
+    with Hosts(Limits(seconds=20)) as hosts:
+        (target,), _ = hosts.select([f"{ZOO}:{name}"], function="relu", dtype="float32")
+        result = judged(target)
+    assert result.record["failure_kind"] == "left behind", result.failure
+    assert words in result.failure
+    assert result.max_ulp == 0
+
+
+@pytest.mark.skipif(not supported(), reason="isolation needs Linux")
+def test_who_closes_the_connection_is_named():
+    with Hosts(Limits(seconds=20)) as hosts:
+        (target,), _ = hosts.select([f"{ZOO}:closed"], function="relu", dtype="float32")
+        result = judged(target)
+    assert result.record["failure_kind"] == "left behind"
+    assert "closed a file descriptor that it did not open" in result.failure
+
+
+@pytest.mark.skipif(not supported(), reason="isolation needs Linux")
+@pytest.mark.parametrize("name", ["good", "pools", "cycles"])
+def test_what_frameworks_keep_is_not_a_finding(name):
+    with Hosts(Limits(seconds=20)) as hosts:
+        (target,), _ = hosts.select([f"{ZOO}:{name}"], function="relu", dtype="float32")
+        result = judged(target)
+    assert (result.failure, result.max_ulp) == (None, 0)
+
+
+IMPORTING = """
+import sys
+sys.path.append({folder!r})
+import floating_environments as floating
+floating.environments()["rounds to nearest, FTZ, DAZ"]()
+
+def scaled(x):
+    return x * x.dtype.type(1) * (x > 0)
+"""
+
+
+@pytest.mark.skipif(not floating.X86, reason="sets the bits of x86")
+def test_a_target_is_called_in_the_environment_that_its_import_leaves_and_says_so(tmp_path):
+    """As its users compute; the environment of everybody else stays as it is, and nobody is accused of it."""
+    path = tmp_path / "importing.py"
+    path.write_text(IMPORTING.format(folder=str(SUPPORT)))
+    for _ in range(2):
+        (target,), _ = select([f"{path}:scaled"], function="relu", dtype="float32")
+        assert _environment.left() is None
+        assert "import leaves: flushes subnormal results to zero and takes subnormal inputs as zero" in target.note
+        result = judged(target)
+        assert result.failure is None
+        assert result.record["checks"]["subnormals"] == "fail"
+
+
+@pytest.mark.frameworks
+def test_torch_set_flush_denormal_of_the_caller_changes_nothing():
+    torch = pytest.importorskip("torch")
+    from gelu_verify import reference_bits
+    from gelu_verify.truth.values import judge
+
+    want = reference_bits("erf", "float64", 8)
+    x = np.array([0x3A5, 0x8000000000000011, 0x3FF0000000000000], np.uint64)
+    fine = [np.asarray(part).tobytes() for part in judge("gelu", "float64", x, x)]
+    kernel = verify("kernels.gelu_erfc", "gelu", "float64", "landmarks", isolate=False).record
+    assert torch.set_flush_denormal(True)
+    try:
+        assert reference_bits("erf", "float64", 8) == want == 9
+        assert [np.asarray(part).tobytes() for part in judge("gelu", "float64", x, x)] == fine
+        assert verify("kernels.gelu_erfc", "gelu", "float64", "landmarks", isolate=False).record == kernel
+        assert torch.tensor(1e-310, dtype=torch.float64) / 2 == 0  # it is still the caller's
+    finally:
+        torch.set_flush_denormal(False)

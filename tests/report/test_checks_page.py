@@ -1,0 +1,57 @@
+"""docs/checks.md against the code: every row names a check, a field or tests that exist, and its planted fault."""
+
+import re
+
+import pytest
+from repository import ROOT
+
+from gelu_verify.checks import CHECKS
+from gelu_verify.measure.tolerances import TOLERANCES
+from gelu_verify.measure.verification import verify
+
+PAGE = (ROOT / "docs" / "checks.md").read_text(encoding="utf-8")
+ROWS = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if re.match(r"\| \d+ \|", line)]
+NAME = re.compile(r"`(\w+)`")
+
+
+@pytest.fixture(scope="module")
+def record():
+    return verify("kernels.silu_exp", "silu", "float16", "landmarks").record
+
+
+def names_of_tests():
+    return {
+        name for path in (ROOT / "tests").rglob("test_*.py") for name in re.findall(r"def (test_\w+)", path.read_text())
+    }
+
+
+def test_there_are_twenty_five_rows():
+    assert [int(row[0]) for row in ROWS] == list(range(1, 26))
+    assert {len(row) for row in ROWS} == {6}
+    assert all(re.search(r"\w+#\d+|eltwise\.cpp", row[4]) for row in ROWS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_what_a_row_names_exists(row, record):
+    for part in re.split(r", (?=checks? |fields? )", row[2]):
+        kind, names = part.partition(" ")[0].rstrip("s"), set(NAME.findall(part))
+        if kind == "check":
+            assert names
+            assert names <= set(CHECKS)
+        elif kind == "field":
+            assert names
+            assert names <= {*record, "machine"}
+        else:
+            assert part == "tests"
+    assert set(NAME.findall(row[5])) <= names_of_tests()
+    assert NAME.findall(row[5])
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_every_check_is_on_the_page(name):
+    assert f"`{name}`" in PAGE
+
+
+def test_the_tolerances_are_those_of_the_code():
+    table = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE))
+    assert table == {rule.name: rule.source for rule in TOLERANCES}

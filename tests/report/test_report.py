@@ -1,0 +1,425 @@
+"""The report: numbers that never flatter, envelopes that never hide a peak, files that stand alone."""
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from repository import ROOT
+from synthetic_runs import ALL, SyntheticRun, bucket_table, failed, large_run, manifest, result
+
+import gelu_verify.report
+from gelu_verify.buckets.bins import EMPTY, FLOOR, LEVELS_PER_OCTAVE, bins_per_binade, envelope, layout
+from gelu_verify.errors import ResultsError
+from gelu_verify.formats import buckets, get_format
+from gelu_verify.report import write_report
+from gelu_verify.report.charts import STRIP_HEIGHT, scatter, strip_path
+from gelu_verify.report.frames import FRAMES, run_letter
+from gelu_verify.report.markdown import markdown
+from gelu_verify.report.text import rate_text, share_text, short_value, ulp_text, value_text
+from gelu_verify.report.verdicts import headline, verdict
+
+HOME = Path(gelu_verify.report.__file__).parent
+VENDORED = {
+    "uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
+    "uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+}
+VOID = {"meta", "br", "hr", "input", "link", "img", "wbr", "path", "rect", "circle", "line", "use"}
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+@given(st.floats(0, 1e16), st.sampled_from([2, 3]))
+def test_errors_are_rounded_to_the_side_that_stays_true(error, digits):
+    assert float(ulp_text(error, "=", digits)) >= error
+    assert float(ulp_text(error, ">=", digits)) <= error
+
+
+@pytest.mark.parametrize(
+    ("error", "bound", "text"),
+    [
+        (0.5, "=", "0.500"),
+        (0.5 + 2**-30, "=", "0.501"),
+        (0.5 + 2**-30, ">=", "0.500"),
+        (0.5 + 2**-10, ">=", "0.5009"),
+        (1 + 2**-10, ">=", "1.0009"),
+        (4 + 2**-12, ">=", "4.0002"),
+        (4 - 2**-12, ">=", "3.99"),
+        (0.0, "=", "0.000"),
+        (999.96, "=", "1000"),
+        (16777215.0, ">=", "1.67e7"),
+        (9999.5, "=", "10000"),
+        (99999999.0, "=", "1.00e8"),
+        (math.inf, "=", "inf"),
+        (None, None, "\N{EN DASH}"),
+    ],
+)
+def test_ulp_text(error, bound, text):
+    assert ulp_text(error, bound) == text
+
+
+@given(st.floats(0, 1))
+def test_only_a_full_share_reads_100_per_cent(share):
+    shown = float(share_text(share).removesuffix(" %"))
+    assert (shown == 100) == (share == 1)
+    assert shown / 100 <= share + 1e-12
+
+
+def test_rates():
+    assert [rate_text(v) for v in (1.1e9, 6.3e8, 2.345e7, 512.0)] == ["1.10 G/s", "630 M/s", "23.4 M/s", "512 /s"]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_values_read_back_to_their_bits(dtype):
+    fmt = get_format(dtype)
+    for bits in range(0, 1 << 16, 37):
+        again = fmt.parse(value_text(dtype, fmt.bits_text(bits)))
+        assert fmt.is_nan(again) if fmt.is_nan(bits) else again == bits
+
+
+def test_special_and_short_values():
+    texts = {"0x80000000": "-0", "0x00000000": "0", "0xff800000": "-inf", "0x7fc00000": "nan"}
+    assert {bits: value_text("float32", bits) for bits in texts} == texts
+    assert value_text("float32", "0xc0b147ae") == "-5.54"
+    assert short_value("float64", "0xc0434a42c8f45c50") == "-38.5802"
+    assert value_text("float32", None) is None
+
+
+# ---- verdicts ----------------------------------------------------------------------------------
+
+
+def test_headlines():
+    sound = result("scipy.gelu", "gelu", "float32")
+    wrong = result("torch.gelu", "gelu", "float32", cancels=True)
+    broken = failed("torch.gelu", "gelu", "float32", "torch.gelu raised")
+    assert headline([]) == "Nothing was measured."
+    assert headline([broken]) == "Nothing could be measured: 1 target failed."
+    assert headline([sound]).startswith("The one measurement passes every check; the largest error is at least 1.19")
+    text = headline([sound, wrong, broken])
+    assert text.startswith("1 of 2 measurements fails at least one check; the largest error is at least 1.67e7 ULP")
+    assert text.endswith("(torch.gelu, gelu, float32); 1 target failed.")
+    assert [verdict(r) for r in (sound, wrong, broken)] == ["pass", "fail", "raised"]
+
+
+def test_among_equal_errors_the_headline_names_the_plain_path_of_a_framework():
+    names = ["kernels.gelu_erf", "scipy.gelu-erf", "torch.gelu", "torch.gelu-strided"]
+    assert "(torch.gelu, gelu, float32)" in headline([result(n, "gelu", "float32", cancels=True) for n in names])
+
+
+def test_run_letters():
+    assert [run_letter(i) for i in (0, 1, 25, 26, 701, 702)] == ["A", "B", "Z", "AA", "ZZ", "AAA"]
+
+
+# ---- envelopes and charts ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("per_binade", [8, 16, 32])
+def test_bins_are_symmetric_and_cover_every_finite_bucket(dtype, per_binade):
+    bins = layout(dtype, per_binade)
+    fmt = get_format(dtype)
+    assert np.all(np.diff(bins.edges) > 0)
+    assert np.array_equal(bins.edges, 0x10000 - bins.edges[::-1])
+    ends = np.array([fmt.max_finite, fmt.max_finite | fmt.sign_mask], fmt.uint)
+    assert np.all((buckets(fmt, ends) >= bins.edges[0]) & (buckets(fmt, ends) < bins.edges[-1]))
+    for at, label in bins.ticks:
+        assert float(bins.edge_values[at]) == float(label.replace("\N{MINUS SIGN}", "-"))
+
+
+@pytest.mark.parametrize("dtype", ALL)
+@given(data=st.data())
+def test_an_envelope_keeps_every_peak(dtype, data):
+    table = bucket_table(dtype, 1.2, True, -math.inf).copy()
+    place = data.draw(st.integers(0, len(table) - 1))
+    table.loc[place, "max_error"] = 2.0**60
+    table.loc[place, "nonfinite"] = 1
+    whole = envelope(table, dtype, 16)
+    for shape in (whole, whole.coarser(2)):
+        here = np.searchsorted(shape.layout.edges, table["bucket"][place], side="right") - 1
+        assert shape.max_error[here] == np.nanmax(shape.max_error) == 2.0**60
+        assert shape.nonfinite_ranges() == [(here, here)]
+
+
+def test_buckets_without_inputs_are_gaps_and_exact_results_are_not():
+    table = pd.DataFrame({"bucket": np.array([0x8000], np.uint16), "max_error": [0.0], "nonfinite": [0]})
+    shape = envelope(table, "float32", 16)
+    assert np.count_nonzero(shape.levels != EMPTY) == 1
+    assert shape.levels.max() == 1
+    assert strip_path(shape, (-3, 4)).count("M") == 1
+
+
+def test_levels_survive_their_encoding():
+    shape = envelope(bucket_table("float32", 8.7, True, -math.inf), "float32", 32)
+    levels = np.frombuffer(base64.b64decode(shape.encoded()), "<u2").astype(float)
+    error = 2.0 ** (levels / LEVELS_PER_OCTAVE + FLOOR)
+    assert np.allclose(error, shape.max_error, rtol=2 ** (0.51 / LEVELS_PER_OCTAVE) - 1)
+
+
+def test_a_strip_stays_inside_its_box():
+    shape = envelope(bucket_table("float16", 8.7, True, -math.inf), "float16", 16)
+    y = x = 0
+    for command, number in re.findall(r"([Mvhz])(-?\d+ ?\d*)?", strip_path(shape, (-3, 11))):
+        if command == "M":
+            x, y = map(int, number.split())
+        y += int(number) if command == "v" else 0
+        x += int(number) if command == "h" else 0
+        assert 0 <= y <= STRIP_HEIGHT
+        assert 0 <= x <= shape.layout.size
+
+
+def test_scatter_numbers_every_point_once():
+    errors = [0.5, 0.5, None, math.inf, 1.7e7]
+    timed = [
+        {"number": k, "own": False, "title": "t", "elements_per_s": 3e8 + k * 1e7, "max_ulp": error}
+        for k, error in enumerate(errors)
+    ]
+    chart = scatter(timed, 5e9)
+    assert chart["points"][0].x < chart["copy_at"] <= chart["box"]["width"] - chart["box"]["right"]
+    assert len(chart["points"]) == len(errors)
+    numbers = ", ".join(label.numbers for label in chart["labels"])
+    assert sorted(map(int, numbers.split(", "))) == list(range(len(errors)))
+    assert all(0 <= p.x <= chart["box"]["width"] and 0 <= p.y <= chart["box"]["height"] for p in chart["points"])
+    assert bins_per_binade(250) > bins_per_binade(400) > bins_per_binade(550)
+
+
+# ---- files -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def run():
+    return large_run()
+
+
+@pytest.fixture(scope="module")
+def report(run, tmp_path_factory):
+    out = tmp_path_factory.mktemp("report") / "new"
+    return {path.name: path for path in write_report([run], out)}
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return report["index.html"].read_text(encoding="utf-8")
+
+
+class Page(HTMLParser):
+    """Ids, links and visible text of a page; asserts that elements nest, a cell ended by the next or by its row."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.links, self.attributes, self.words = [], [], [], set(), []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("td", "th") and self.open[-1] == "td":
+            self.open.pop()
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            self.attributes.add(name)
+            if name == "id":
+                self.ids.append(value)
+            if name == "href":
+                self.links.append(value)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag == "tr" and self.open[-1] == "td":
+            self.open.pop()
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.open):
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+
+def test_every_file_is_there(report):
+    assert set(report) == {"index.html", "report.md", *(f"{name}.csv" for name in FRAMES)}
+    assert all(path.is_file() for path in report.values())
+
+
+def test_the_page_of_a_large_run_stays_under_3_mb(run, report):
+    assert len(run.results) >= 240
+    assert report["index.html"].stat().st_size < 3_000_000
+
+
+def test_so_does_the_page_of_everything_that_can_be_installed(run, tmp_path):
+    write_report([SyntheticRun(run.manifest, (run.results * 3)[:560])], tmp_path)
+    assert (tmp_path / "index.html").stat().st_size < 3_000_000
+
+
+def test_the_page_stands_alone(page):
+    parsed = Page(page)
+    assert not {"src", "srcset", "action", "onclick", "onload"} & parsed.attributes
+    assert all(link.startswith("#") for link in parsed.links)
+    assert "default-src 'none'" in page
+    for pattern in (r"url\(", r"@import", r"\bfetch\(", r"XMLHttpRequest", r"\bimport\("):
+        assert not re.search(pattern, page), pattern
+
+
+def test_every_link_leads_somewhere(page):
+    parsed = Page(page)
+    assert len(parsed.ids) == len(set(parsed.ids))
+    assert {link[1:] for link in parsed.links} <= set(parsed.ids)
+
+
+def test_without_javascript_everything_can_be_read(run, page):
+    text = Page(page).text
+    assert headline(run.results) in text
+    for r in run.results:
+        assert r["target"] in text
+        assert r["repeat"] in text
+        if r["witness"]:
+            assert r["witness"]["x_bits"] in text
+    for line in ("No module named 'tensorflow'", "Could not find an implementation for QuickGelu(1) <node> & co"):
+        assert line in text
+    charts = {(r["function"], r["dtype"]) for r in run.results if r["buckets"]}
+    assert page.count('<figure id="p-') == len(charts)
+    assert page.count('class="env"') == sum(r["buckets"] is not None for r in run.results)
+
+
+def test_plot_data_is_json_with_an_envelope_per_result(run, page):
+    data = json.loads(re.search(r'id="plot-data">(.*?)</script>', page, re.DOTALL)[1])
+    assert sum(len(figure["series"]) for figure in data["figures"].values()) == len(run.results) - 2
+    for figure in data["figures"].values():
+        bins = len(data["layouts"][figure["dtype"]]["edges"]) - 1
+        assert all(len(base64.b64decode(series["levels"])) == 2 * bins for series in figure["series"])
+
+
+def test_nothing_can_break_out_of_its_place(tmp_path):
+    nasty = "evil.py:</script><xx-target>&|`*_"
+    results = [
+        result(nasty, "gelu", "float32", form="<xx-form>", note="<xx-note>", repeat="run '<xx-repeat>'"),
+        failed(nasty, "gelu", "float16", "raised </td><xx-failure> | & `a`\nsecond line"),
+    ]
+    write_report([SyntheticRun(manifest(command="<xx-command>", absent={"<xx-family>": "</xx>"}), results)], tmp_path)
+    page = (tmp_path / "index.html").read_text()
+    assert "<xx" not in page
+    assert "</xx" not in page
+    assert page.count("</script>") == 2
+    assert nasty in Page(page).text
+    table = [line for line in (tmp_path / "report.md").read_text().splitlines() if line.startswith("| evil")]
+    assert table
+    assert not any("<" in line for line in table)
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        [],
+        [SyntheticRun(manifest(git=None, absent={}, copy_bytes_per_s=None))],
+        [SyntheticRun(manifest(), [failed("torch.gelu", "gelu", "float32", "torch.gelu raised ValueError: no")])],
+        [
+            SyntheticRun(manifest(), [result("a.b", "gelu", "float32", max_ulp=m, throughput=None)])
+            for m in (None, math.inf)
+        ],
+        [
+            SyntheticRun(
+                manifest(), [result("a.b" + 40 * "_long_name", "from_another_version", "float64", zero_from=None)]
+            )
+        ],
+    ],
+    ids=["no run", "empty", "only failures", "no finite error", "long name, unknown function"],
+)
+def test_sparse_runs_make_whole_reports(runs, tmp_path):
+    files = write_report(runs, tmp_path)
+    parsed = Page((tmp_path / "index.html").read_text())
+    assert headline([r for run in runs for r in run.results]) in parsed.text
+    assert {link[1:] for link in parsed.links} <= set(parsed.ids)
+    assert all(path.stat().st_size > 0 for path in files)
+
+
+def test_runs_side_by_side_carry_letters(tmp_path):
+    live = SyntheticRun(manifest(), [result("torch.gelu", "gelu", "float32", cancels=True)])
+    recorded = SyntheticRun(manifest(created="2026-01-01T00:00:00Z"), [result("torch.gelu", "gelu", "float32")])
+    write_report([live, recorded], tmp_path)
+    summary = pd.read_csv(tmp_path / "summary.csv")
+    assert list(summary["run"]) == ["A", "B"]
+    page = (tmp_path / "index.html").read_text()
+    assert 'id="m-A-0"' in page
+    assert 'id="m-B-0"' in page
+    assert "torch.gelu [B]" in page
+
+
+def test_markdown_fits_a_step_summary(run, report, monkeypatch):
+    assert report["report.md"].stat().st_size < 1_000_000
+    monkeypatch.setattr("gelu_verify.report.markdown.LIMIT", 60_000)
+    text = markdown([run], {name: build([run]) for name, build in FRAMES.items()})
+    assert 50_000 < len(text.encode()) < 61_000
+    assert re.search(r"\d+ sections did not fit here", text)
+    assert "## Provenance" in text
+
+
+def test_csv_columns_are_those_of_the_documentation(report):
+    readme = (ROOT / "reports" / "README.md").read_text(encoding="utf-8")
+    common = {"run", "family", "target", "function", "dtype", "result"}
+    for name in FRAMES:
+        start = readme.index(f"`{name}.csv`, one row")
+        end = readme.find(".csv`, one row", start + 20)
+        documented = set(re.findall(r"`([a-z0-9_]+)`", readme[start : end if end > 0 else None]))
+        with report[f"{name}.csv"].open(newline="") as file:
+            header = set(next(csv.reader(file)))
+        assert header - common <= documented, f"{name}.csv: {header - common - documented} not in reports/README.md"
+
+
+def test_csv_keeps_bits_and_integers_exact(run, report):
+    summary = pd.read_csv(report["summary.csv"], dtype=str, keep_default_na=False)
+    for row in summary.to_dict("records"):
+        stored = run.results[int(row["result"])]
+        assert row["target"] == stored["target"]
+        assert row["max_rank"] == ("" if stored["max_rank"] is None else str(stored["max_rank"]))
+        assert row["n"] == ("" if stored["n"] is None else str(stored["n"]))
+        if stored["witness"]:
+            assert row["x_bits"] == stored["witness"]["x_bits"]
+            fmt = get_format(row["dtype"])
+            assert fmt.parse(row["x"]) == int(row["x_bits"], 16)
+            assert float(row["max_ulp"]) == stored["max_ulp"]
+
+
+def test_an_unwritable_folder_is_one_clear_error_and_loses_nothing(tmp_path):
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(ResultsError, match="cannot write the report to"):
+        write_report([SyntheticRun(manifest())], tmp_path / "file" / "report")
+    assert (tmp_path / "file").read_text() == "kept"
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_a_report_can_be_made_again_in_its_place(tmp_path):
+    first = write_report([SyntheticRun(manifest())], tmp_path)
+    assert write_report([SyntheticRun(manifest())], tmp_path) == first
+    assert sorted(tmp_path.iterdir()) == sorted(first)
+
+
+@pytest.mark.parametrize("name", VENDORED)
+def test_vendored_files_are_what_was_published(name):
+    comment, _, body = (HOME / "vendor" / name).read_bytes().partition(b"*/\n")
+    assert comment.startswith(b"/* uPlot 1.6.32, dist/" + name.encode() + b" of https://registry.npmjs.org/")
+    assert b"MIT License" in comment
+    assert hashlib.sha256(body).hexdigest() == VENDORED[name]
+
+
+def test_frames_of_nothing_have_their_columns():
+    for build in FRAMES.values():
+        frame = build([])
+        assert len(frame) == 0
+        assert list(frame.columns[:5]) == ["run", "family", "target", "function", "dtype"]
+        assert pd.read_csv(io.StringIO(frame.to_csv(index=False))).columns.equals(frame.columns)

@@ -1,0 +1,412 @@
+"""Evidence that was edited: a run follows from its buckets, or it is refused by name, with 2, in one line."""
+
+import copy
+import json
+import math
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from forged import edited, relabelled, seal
+from mutants import faulty, target, where
+from repository import TESTS
+from synthetic_runs import manifest
+
+from gelu_verify.checks import CHECKS
+from gelu_verify.cli import main
+from gelu_verify.cli.program import USAGE
+from gelu_verify.errors import ResultsError
+from gelu_verify.gate import verdicts as gate
+from gelu_verify.inputs.plans import make_plan
+from gelu_verify.machine import machine
+from gelu_verify.measure.sweep import sweep
+from gelu_verify.measure.verification import jobs
+from gelu_verify.records.schema import CHECKS_OF_1, FIRST_CHECKS
+from gelu_verify.runs import committed as recorded
+from gelu_verify.runs.integrity import verified
+from gelu_verify.runs.store import IDENTITY, read_run, sealed, write_run
+
+RUNS = TESTS / "data"
+OLD = [RUNS / "one_size", *(RUNS / "stores" / "version-1" / "runs").iterdir()]
+TIMES = {"elements_per_s": 1e8, "spread": 0.1, "copy_ratio": 0.2, "n": 100}
+
+
+def crash(dtype, x):
+    raise RuntimeError("no")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run of our kernels in three dtypes, and of one that failed."""
+    results = []
+    for name, dtype in (
+        ("kernels.gelu_erf", "float32"),
+        ("kernels.silu_exp", "float16"),
+        ("kernels.gelu_grad_erf", "float64"),
+    ):
+        (job,) = jobs([name], dtypes=[dtype])[0]
+        results.append(sweep(job.target, make_plan("quick" if dtype != "float16" else "default", job.function, dtype)))
+        results[-1].record["throughput"] = TIMES
+    results.append(relabelled(sweep(target("gelu", crash), make_plan("quick", "gelu", "float32")), family="torch"))
+    facts = {key: manifest()[key] for key in ("versions", "git", "copy_bytes_per_s")} | {"machine": machine()}
+    place = tmp_path_factory.mktemp("whole") / "run"
+    return write_run(results, place, command="run", seed=0, plan="quick", absent={"jax": "not here"}, facts=facts)
+
+
+@pytest.fixture
+def run(whole, tmp_path):
+    return Path(shutil.copytree(whole, tmp_path / "run"))
+
+
+@pytest.fixture(scope="module")
+def budgets(whole, tmp_path_factory):
+    path = tmp_path_factory.mktemp("budgets") / "budgets.toml"
+    made = gate.make_budgets(read_run(whole).results, machine(), "2026-11-22")
+    gate.write_budgets(path, made, "gelu-verify budget RUN")
+    return path
+
+
+def invoke(*words):
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+def commands(run, budgets):
+    fresh = run.parent / "fresh.toml"
+    return (
+        ("gate", run, "--budgets", budgets),
+        ("budget", run, "--budgets", fresh),
+        ("report", run, "--live-only", "--out", run.parent / "report"),
+    )
+
+
+def refused(run, budgets):
+    """What all who read a run say of it; each in one line, with 2."""
+    said = [invoke(*words) for words in commands(run, budgets)]
+    for code, line in said:
+        assert (code, line.count("\n"), line.startswith("gelu-verify: error: ")) == (USAGE, 1, True), line
+    return said[0][1]
+
+
+def test_a_run_that_nobody_touched_is_believed(run, budgets):
+    assert [invoke(*words)[0] for words in commands(run, budgets)] == [0, 0, 0]
+    assert verified(read_run(run)).results[0]["max_ulp"] > 1
+
+
+# ---- one bit -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "buckets/000.parquet", "buckets/001.parquet"])
+def test_every_flipped_bit_is_refused(run, budgets, name):
+    path, rng = run / name, np.random.default_rng(7)
+    content = path.read_bytes()
+    for k, place in enumerate(rng.integers(len(content), size=600 if name == "manifest.json" else 100)):
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(flipped)
+        with pytest.raises(ResultsError) as error:
+            verified(read_run(run))
+        assert "\n" not in str(error.value)
+        if k < 10:
+            refused(run, budgets)
+
+
+@pytest.mark.parametrize("old", OLD, ids=lambda path: path.name)
+def test_runs_of_the_first_schema_are_read_and_derived_again(old, tmp_path):
+    assert verified(read_run(old)).manifest["schema"] == 1
+    place = Path(shutil.copytree(old, tmp_path / "run"))
+    assert invoke("report", place, "--live-only")[0] == 0
+    path, rng = place / "manifest.json", np.random.default_rng(7)
+    content = path.read_bytes()
+    for place_of_bit in rng.integers(len(content), size=200):
+        flipped = bytearray(content)
+        flipped[place_of_bit] ^= 1 << int(rng.integers(8))
+        path.write_bytes(flipped)
+        code, said = invoke("report", place, "--live-only")
+        assert code in (0, USAGE), said  # it has no hash: texts may change, nothing that follows from the buckets
+
+
+@pytest.mark.parametrize("old", OLD, ids=lambda path: path.name)
+def test_runs_of_the_first_schema_do_not_decide(old, budgets):
+    for words in (("gate", old, "--budgets", budgets), ("budget", old, "--budgets", budgets)):
+        code, said = invoke(*words)
+        assert (code, "schema 1 has no content hash" in said) == (USAGE, True)
+
+
+# ---- sealed again --------------------------------------------------------------------------------
+
+
+def put(*path, value):
+    def change(manifest):
+        holder = manifest
+        for key in path[:-1]:
+            holder = holder[key]
+        holder[path[-1]] = value
+
+    return change
+
+
+def swap(*keys):
+    def change(manifest):
+        first, second, *_ = manifest["results"]
+        for key in keys:
+            first[key], second[key] = second[key], first[key]
+
+    return change
+
+
+def drop(*path):
+    def change(manifest):
+        holder = manifest
+        for key in path[:-1]:
+            holder = holder[key]
+        del holder[path[-1]]
+
+    return change
+
+
+WRONG = [math.nan, math.inf, -1, -0.25, 0.0, 0.125, 10**400, 1e300, "x", "\udc80", "", [], {}, True]
+DERIVED = [
+    *("n", "max_ulp", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "bits_sha256", "witness"),
+    *("nonfinite", "regions", "intervals", "checks", "bound", "buckets", "sha256", "findings", "max_rank", "dtype"),
+]
+
+
+@pytest.mark.parametrize("key", DERIVED)
+def test_a_measure_that_does_not_follow_is_refused_though_the_hash_is_right(whole, run, budgets, key):
+    for value in [*WRONG, None]:
+        edited(run, put("results", 0, key, value=value))
+        with pytest.raises(ResultsError) as error:
+            verified(read_run(run))
+        assert "\n" not in str(error.value)
+        shutil.copy(whole / "manifest.json", run / "manifest.json")
+    edited(run, put("results", 0, key, value={}))
+    refused(run, budgets)
+
+
+CHANGES = {
+    "witness": put("results", 0, "witness", "got_bits", value="0x00000000"),
+    "region": put("results", 0, "regions", 3, "max_ulp", value=0.5),
+    "region witness": put("results", 0, "regions", 3, "witness", "x_bits", value="0xbf900000"),
+    "no regions": put("results", 0, "regions", value=[]),
+    "interval": put("results", 0, "intervals", 9, "max_ulp", value=0.25),
+    "counts": put("results", 0, "intervals", 9, "correct", value=1),
+    "no checks": put("results", 0, "checks", value={}),
+    "a check less": drop("results", 0, "checks", "repeatable"),
+    "a first check less": drop("results", 0, "checks", "nan"),
+    "a check that passes": put("results", 0, "checks", "monotone", value="pass"),
+    "an unknown verdict": put("results", 0, "checks", "nan", value="passed"),
+    "swapped tables": swap("buckets", "sha256"),
+    "swapped names": swap("target"),
+    "a result twice": lambda manifest: manifest["results"].append(copy.deepcopy(manifest["results"][0])),
+    "a table elsewhere": put("results", 0, "buckets", value="../run/buckets/000.parquet"),
+    "an absolute table": put("results", 0, "buckets", value="/dev/zero"),
+    "no table": put("results", 0, "buckets", value=None),
+    "exhaustive": put("results", 0, "bound", value="="),
+    "another plan": put("results", 0, "plan", value="default"),
+    "another schema": put("schema", value=3),
+    "the first schema": put("schema", value=1),
+    "no machine": put("machine", value={}),
+    "a machine of numbers": put("machine", "isa", value=[1, 2]),
+    "another width": put("results", 0, "witness", "x_bits", value="0x1234"),
+    "a failure that measured": put("results", 3, "max_ulp", value=0.5),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_edited_run_is_refused_though_the_hash_is_right(run, budgets, name):
+    edited(run, CHANGES[name])
+    if name in ("a result twice", "no machine", "a check less"):  # only who decides by it must have it
+        code, said = invoke("gate", run, "--budgets", budgets)
+        assert (code, said.count("\n")) == (USAGE, 1), said
+    else:
+        refused(run, budgets)
+
+
+def test_the_line_says_which_result_and_what_the_buckets_say(run, budgets):
+    edited(run, put("results", 0, "max_ulp", value=0.5))
+    said = refused(run, budgets)
+    assert "kernels.gelu_erf/gelu/float32: max_ulp is 0.5, and the buckets say " in said
+
+
+TEXTS = {
+    "nested": '{"schema": 2, "results": ' + "[" * 200_000,
+    "a key twice": '{"schema": 2, "schema": 2',
+    "a long number": '{"schema": ' + "9" * 5000,
+    "half a character": '{"schema": 2, "command": "\\udc80"',
+    "NaN": '{"schema": NaN',
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_no_strict_json_is_refused(run, budgets, name):
+    seal(run, TEXTS[name])
+    assert "is truncated or no JSON" in refused(run, budgets)
+
+
+def test_random_edits_end_in_an_answer_or_in_one_line(whole, run, budgets):
+    """Any value of the manifest replaced by any other: nobody ends in a traceback, or with 1 for a file."""
+    rng = np.random.default_rng(11)
+    told = json.loads((whole / "manifest.json").read_text())
+    places = [path for path in paths(told) if path and path != ("content_sha256",)]
+    for _ in range(60):
+        path = places[rng.integers(len(places))]
+        edited(run, put(*path, value=[*WRONG, None][rng.integers(len(WRONG) + 1)]))
+        for words in commands(run, budgets):
+            code, said = invoke(*words)
+            assert code in (0, USAGE), said
+            assert code == 0 or said.count("\n") == 1, said
+        (run.parent / "fresh.toml").unlink(missing_ok=True)
+        shutil.copy(whole / "manifest.json", run / "manifest.json")
+
+
+def paths(value, path=()):
+    yield path
+    if isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from paths(each, (*path, key))
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def retold(run, index, change):
+    """The run with another bucket table, and hashes that belong to it."""
+    import hashlib
+
+    path = run / f"buckets/{index:03d}.parquet"
+    table = change(pq.read_table(path))
+    pq.write_table(table, path)
+    edited(run, put("results", index, "sha256", value=hashlib.sha256(path.read_bytes()).hexdigest()))
+
+
+def column(name, of):
+    def change(table):
+        values = of(table.column(name).to_numpy().copy())
+        return table.set_column(table.schema.get_field_index(name), name, pa.array(values))
+
+    return change
+
+
+TABLES = {
+    "rows gone": lambda table: table.slice(0, table.num_rows - 3),
+    "no rows": lambda table: table.slice(0, 0),
+    "rows twice": lambda table: pa.concat_tables([table, table]),
+    "a column less": lambda table: table.drop_columns(["n"]),
+    "a column more": lambda table: table.append_column("more", table.column("n")),
+    "no metadata": lambda table: table.replace_schema_metadata(None),
+    "another target": lambda table: table.replace_schema_metadata(
+        {"gelu_verify": json.dumps(dict.fromkeys(IDENTITY, 1))}
+    ),
+    "smaller errors": column("max_error", lambda error: np.minimum(error, 0.4)),
+    "no errors": column("max_error", lambda error: np.full_like(error, np.nan)),
+    "negative errors": column("max_error", lambda error: -error),
+    "more inputs": column("n", lambda n: n + np.uint32(1)),
+    "all right": column("correct", lambda correct: correct + np.uint32(1)),
+    "another sum": column("error_sum", lambda total: np.zeros_like(total)),
+    "another hash": column("bits_hash", lambda bits: np.zeros_like(bits)),
+    "another histogram": column("hist_00", lambda hist: hist + np.uint32(1)),
+    "another witness": column("max_error_got", lambda got: got ^ got.dtype.type(1)),
+    "another bucket": column("max_error_x", lambda x: x[::-1].copy()),
+    "other types": column("n", lambda n: n.astype(np.int64)),
+    "nothing rises": column("rises", lambda count: np.zeros_like(count)),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_an_edited_table_is_refused_though_the_hashes_are_right(run, budgets, name):
+    index = 1 if name == "nothing rises" else 0
+    if name == "nothing rises":  # the check still fails: nothing contradicts that, and it excuses nothing
+        retold(run, index, TABLES[name])
+        verified(read_run(run))
+        return
+    retold(run, index, TABLES[name])
+    refused(run, budgets)
+
+
+def test_links_and_folders_are_no_files_of_a_run(run, budgets):
+    path = run / "buckets" / "000.parquet"
+    path.rename(run.parent / "elsewhere")
+    path.symlink_to(run.parent / "elsewhere")
+    assert "it is no file" in refused(run, budgets)
+    path.unlink()
+    path.mkdir()
+    assert "it is no file" in refused(run, budgets)
+    path.rmdir()
+    os.mkfifo(path)
+    assert "it is no file" in refused(run, budgets)
+
+
+# ---- recorded runs -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(run, tmp_path):
+    recorded.record(read_run(run), tmp_path / "runs")
+    return tmp_path / "runs"
+
+
+def test_a_recorded_run_follows_from_its_folded_buckets(kept):
+    (folder,) = kept.iterdir()
+    assert len(verified(read_run(folder)).results) == 4
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        put("results", 0, "max_ulp", value=0.5),
+        put("results", 0, "intervals", 9, "max_ulp", value=0.25),
+        put("results", 0, "nonfinite", "count", value=7),
+        swap("buckets", "sha256"),
+        drop("results", 0, "checks", "nan"),
+    ],
+)
+def test_an_edited_record_is_refused(kept, run, budgets, change):
+    (folder,) = kept.iterdir()
+    edited(folder, change)
+    for words in (
+        ("gate", run, "--budgets", budgets, "--recorded", kept, "--require", "cuda"),
+        ("report", run, "--recorded", kept),
+    ):
+        code, said = invoke(*words)
+        assert (code, said.count("\n"), folder.name in said) == (USAGE, 1, True), said
+
+
+# ---- what is measured ----------------------------------------------------------------------------
+
+
+def test_old_check_names_are_frozen():
+    """Schema 1 is read for ever: a check that is renamed must not change what its runs may say."""
+    assert set(FIRST_CHECKS) < set(CHECKS_OF_1)
+    assert len(CHECKS_OF_1) == 20
+    assert set(FIRST_CHECKS) <= set(CHECKS), "read_run asks every run for these"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_runs_of_faulty_implementations_follow_from_their_buckets(dtype, tmp_path):
+    faults = [
+        where(lambda x: x == 1, "nan"), where(lambda x: x < -3, "0"), where(lambda x: x > 2, "inf"),
+        where(lambda x: abs(x) < 1e30, "nan"), where(lambda x: x < 0, "1"),
+    ]  # fmt: skip
+    plan = "quick" if dtype in ("float32", "float64") else "default"
+    results = [
+        sweep(faulty(name, fault), make_plan(plan, name, dtype)) for name in ("gelu", "gelu_grad") for fault in faults
+    ]
+    facts = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}
+    place = write_run(results, tmp_path / "run", command="", seed=0, plan=plan, absent={}, facts=facts)
+    assert len(verified(read_run(place)).results) == len(results)
+    folder = recorded.record(read_run(place), tmp_path / "runs")
+    assert len(verified(read_run(folder)).results) == len(results)
+
+
+def test_a_command_that_is_no_text_can_be_stored(tmp_path):
+    body = sealed({**manifest(), "schema": 2, "command": "run \udcff"}, [])
+    (tmp_path / "manifest.json").write_bytes(body)
+    assert read_run(tmp_path).manifest["command"] == "run ?"

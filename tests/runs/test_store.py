@@ -1,0 +1,328 @@
+"""Stored runs: what is written is read back; whatever goes wrong costs one line and nothing that was there."""
+
+import errno
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from forged import edited
+from mutants import at, correct, faulty, target
+from repository import SUPPORT
+
+from gelu_verify.buckets.table import BITS
+from gelu_verify.errors import ResultsError
+from gelu_verify.formats import DTYPES, get_format
+from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure.sweep import sweep
+from gelu_verify.runs import store as results_module
+from gelu_verify.runs.store import RunWriter, read_run, write_run
+
+FACTS = {"versions": {"numpy": "2"}, "machine": {"cpu": "x"}, "git": None, "copy_bytes_per_s": 1e9}
+MANIFEST = {"command": "gelu-verify run", "seed": 0, "plan": "quick", "absent": {"torch": "not here"}, "facts": FACTS}
+
+
+def broken(dtype, x):
+    raise ValueError("no")
+
+
+@pytest.fixture(scope="module")
+def some_results():
+    found = [sweep(faulty("gelu", at(-3.0, "nan")), make_plan("quick", "gelu", dtype)) for dtype in DTYPES]
+    return [*found, sweep(target("gelu", broken), make_plan("quick", "gelu", "float32"))]
+
+
+@pytest.fixture
+def stored(some_results, tmp_path):
+    return write_run(some_results, root=tmp_path / "reports", **MANIFEST)
+
+
+def everything(folder):
+    """Every file below, with its content; links as where they point."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            found[str(path.relative_to(folder))] = os.readlink(path)
+        elif path.is_file():
+            found[str(path.relative_to(folder))] = path.read_bytes()
+        else:
+            found[str(path.relative_to(folder))] = None
+    return found
+
+
+def test_what_is_written_is_read_back(some_results, stored):
+    run = read_run(stored)
+    assert run.manifest["schema"] == 2
+    assert run.manifest["absent"] == {"torch": "not here"}
+    assert run.manifest["created"].endswith("Z")
+    assert {key: run.manifest[key] for key in FACTS} == FACTS
+    for index, (result, record) in enumerate(zip(some_results, run.results, strict=True)):
+        same = {key: value for key, value in record.items() if key not in ("buckets", "sha256")}
+        assert same == {key: result.record[key] for key in same}
+        if result.table is None:
+            assert record["buckets"] is record["sha256"] is None
+            continue
+        assert record["buckets"] == f"buckets/{index:03d}.parquet"
+        assert hashlib.sha256((stored / record["buckets"]).read_bytes()).hexdigest() == record["sha256"]
+        frame, flat = run.table(index), result.table.flat
+        assert list(frame.columns) == list(flat)
+        for name, column in flat.items():
+            np.testing.assert_array_equal(frame[name].to_numpy(), column)
+
+
+def test_bits_are_stored_in_the_unsigned_type_of_the_dtype(stored):
+    run = read_run(stored)
+    for record in run.results[: len(DTYPES)]:
+        schema = pq.read_schema(stored / record["buckets"])
+        kinds = {name: str(schema.field(name).type) for name in schema.names}
+        uint = str(get_format(record["dtype"]).uint)
+        assert {kinds[name] for name in BITS} == {uint}
+        assert (kinds["bucket"], kinds["n"], kinds["error_sum"], kinds["max_error"]) == (
+            "uint16",
+            "uint32",
+            "int64",
+            "double",
+        )
+        facts = json.loads(schema.metadata[b"gelu_verify"])
+        assert facts == {"schema": 2, **{key: record[key] for key in facts if key != "schema"}}
+        assert {"target", "function", "dtype", "seed", "plan", "n", "bound"} < set(facts)
+
+
+def test_the_same_results_give_the_same_bytes(some_results, stored, tmp_path):
+    again = write_run(some_results, root=tmp_path / "others", **MANIFEST)
+    first, second = everything(stored), everything(again)
+    assert {k: v for k, v in first.items() if k != "manifest.json"} == {
+        k: v for k, v in second.items() if k != "manifest.json"
+    }
+
+
+def test_runs_never_replace_each_other(some_results, tmp_path, monkeypatch):
+    class Clock(results_module.datetime.datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls(2026, 9, 21, 10, 11, 12, tzinfo=tz)
+
+    monkeypatch.setattr(results_module.datetime, "datetime", Clock)
+    root = tmp_path / "reports"
+    places = [write_run(some_results[:1], root=root, **MANIFEST) for _ in range(3)]
+    assert [place.name for place in places] == [f"20260921T101112Z-{k}" for k in (1, 2, 3)]
+    assert read_run(root / "latest").manifest == read_run(places[2]).manifest
+    assert os.readlink(root / "latest") == places[2].name
+    assert sorted(path.name for path in root.iterdir()) == sorted([*(place.name for place in places), "latest"])
+
+
+def test_latest_is_a_text_file_where_links_cannot_be_made(some_results, tmp_path, monkeypatch):
+    def refuse(self, target):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(results_module.Path, "symlink_to", refuse)
+    place = write_run(some_results[:1], root=tmp_path, **MANIFEST)
+    assert (tmp_path / "latest").read_text() == place.name + "\n"
+    assert read_run(tmp_path / "latest").path == place
+
+
+def test_a_folder_of_ones_own(some_results, tmp_path):
+    out = tmp_path / "deep" / "mine"
+    assert write_run(some_results[:1], out, **MANIFEST) == out
+    assert not (tmp_path / "deep" / "latest").exists()
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["mine"]
+    before = everything(out)
+    with pytest.raises(ResultsError, match="is already there"):
+        RunWriter(out)
+    assert everything(tmp_path / "deep") == {"mine": None, **{f"mine/{k}": v for k, v in before.items()}}
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert write_run(some_results[:1], empty, **MANIFEST) == empty
+
+
+def test_a_folder_that_is_taken_while_measuring_is_not_overwritten(some_results, tmp_path):
+    out = tmp_path / "mine"
+    with pytest.raises(ResultsError, match="was taken"), RunWriter(out) as writer:  # noqa: PT012
+        writer.add(some_results[0])
+        out.mkdir()
+        (out / "precious").write_text("x")
+        writer.finish(**MANIFEST)
+    assert everything(tmp_path) == {"mine": None, "mine/precious": b"x"}
+
+
+def test_leaving_without_finishing_leaves_nothing(some_results, tmp_path):
+    with pytest.raises(KeyboardInterrupt), RunWriter(root=tmp_path) as writer:  # noqa: PT012
+        writer.add(some_results[0])
+        raise KeyboardInterrupt
+    assert everything(tmp_path) == {}
+
+
+# ---- places that cannot be written ---------------------------------------------------------------
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ResultsError, match=r"cannot write the run in .*file"):
+        RunWriter(tmp_path / "file" / "run")
+    with pytest.raises(ResultsError, match="already there"):
+        RunWriter(tmp_path / "file")
+    with pytest.raises(ResultsError, match="cannot write the run in"):
+        RunWriter(root=tmp_path / "file")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission(tmp_path):
+    tmp_path.chmod(0o555)
+    with pytest.raises(ResultsError, match="Permission denied"):
+        RunWriter(root=tmp_path)
+
+
+@pytest.mark.parametrize("successes", range(4))
+def test_a_full_disk_costs_one_line_and_nothing_else(some_results, stored, monkeypatch, successes):
+    root = stored.parent
+    before, left = everything(root), [successes]
+
+    def fsync(descriptor):
+        if left[0] == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        left[0] -= 1
+
+    monkeypatch.setattr(results_module.os, "fsync", fsync)
+    with pytest.raises(ResultsError, match="No space left on device") as error:
+        write_run(some_results[:1], root=root, **MANIFEST)
+    assert "\n" not in str(error.value)
+    assert everything(root) == before
+
+
+def test_a_limit_on_file_sizes_is_met_like_a_full_disk(tmp_path):
+    """The same with a real failure of write(2), in a process of its own."""
+    program = textwrap.dedent(
+        """
+        import resource, signal, sys
+        from pathlib import Path
+        from mutants import correct
+        from gelu_verify.errors import ResultsError
+        from gelu_verify.inputs.plans import make_plan
+        from gelu_verify.runs.store import write_run
+        from gelu_verify.measure.sweep import sweep
+        result = sweep(correct("gelu"), make_plan("quick", "gelu", "float32"))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+        try:
+            write_run([result], root=Path(sys.argv[1]), command="", seed=0, plan="quick", absent={}, facts={})
+        except ResultsError as error:
+            sys.exit(str(error))
+        """
+    )
+    assert resource.RLIMIT_FSIZE is not None
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(SUPPORT)])}
+    command = [sys.executable, "-P", "-c", program, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 1
+    assert "cannot write the run in" in done.stderr
+    assert "File too large" in done.stderr
+    assert everything(tmp_path) == {}
+
+
+# ---- runs that cannot be read --------------------------------------------------------------------
+
+
+def change(path, **changes):
+    def put(manifest):
+        manifest |= changes
+        for key in [key for key, value in manifest.items() if value is ...]:
+            del manifest[key]
+
+    edited(path.parent, put)
+
+
+def refused(path):
+    with pytest.raises(ResultsError) as error:
+        read_run(path)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_nothing_there(tmp_path):
+    assert "no stored run at" in refused(tmp_path / "nowhere")
+    assert "has no manifest.json" in refused(tmp_path)
+    (tmp_path / "latest").write_text("gone\n")
+    assert "no stored run at" in refused(tmp_path / "latest")
+    (tmp_path / "file").write_text("x")
+    assert "is no stored run" in refused(tmp_path / "file")
+
+
+def test_a_truncated_manifest(stored):
+    path = stored / "manifest.json"
+    whole = path.read_bytes()
+    for length in (0, 1, len(whole) // 2, len(whole) - 3):
+        path.write_bytes(whole[:length])
+        assert "truncated or no JSON" in refused(stored)
+    path.write_bytes(b"\xff\xfe\x00")
+    assert "truncated or no JSON" in refused(stored)
+
+
+def test_a_foreign_manifest(stored):
+    path = stored / "manifest.json"
+    for text in ("[]", "3", '"run"', '{"name": "web-app", "icons": []}'):
+        path.write_text(text)
+        assert "no manifest of gelu-verify" in refused(stored)
+
+
+def test_schema_and_keys(stored):
+    path = stored / "manifest.json"
+    whole = path.read_bytes()
+    for wrong in (3, 0, "1", None, True, [], -1):
+        change(path, schema=wrong)
+        assert "this version reads 1 and 2" in refused(stored)
+        path.write_bytes(whole)
+    change(path, machine=...)
+    assert "lacks machine" in refused(stored)
+    path.write_bytes(whole)
+    change(path, results={})
+    assert "results is an object, not a list" in refused(stored)
+    record = json.loads(whole)["results"][0]
+    del record["max_ulp"], record["checks"]
+    change(path, results=[record])
+    assert "result 0 lacks max_ulp, checks" in refused(stored)
+    change(path, results=[7])
+    assert "result 0 is a number, not an object" in refused(stored)
+
+
+def test_damaged_buckets(stored):
+    run = read_run(stored)
+    path = stored / run.results[0]["buckets"]
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-100])
+    with pytest.raises(ResultsError, match="is damaged: its sha256"):
+        run.table(0)
+    path.write_bytes(b"nonsense")
+    records = [{**run.results[0], "sha256": hashlib.sha256(b"nonsense").hexdigest()}]
+    change(stored / "manifest.json", results=records)
+    with pytest.raises(ResultsError, match="are no Parquet file"):
+        read_run(stored).table(0)
+    path.unlink()
+    with pytest.raises(ResultsError, match=r"cannot read .*No such file"):
+        run.table(0)
+    assert len(run.table(1))
+    with pytest.raises(ResultsError, match=r"holds no buckets of test\.mutant/gelu/float32: .*raised ValueError"):
+        run.table(len(DTYPES))
+
+
+def test_manifest_is_strict_json(stored):
+    def refuse(text):
+        raise AssertionError(text)
+
+    assert json.loads((stored / "manifest.json").read_text(), parse_constant=refuse)["results"]
+
+
+def test_a_run_is_readable_by_others_as_the_umask_says(some_results, tmp_path):
+    before = os.umask(0o027)
+    try:
+        place = write_run(
+            [sweep(correct("gelu"), make_plan("landmarks", "gelu", "float16"))], root=tmp_path, **MANIFEST
+        )
+    finally:
+        os.umask(before)
+    assert place.stat().st_mode & 0o777 == 0o750

@@ -1,0 +1,263 @@
+"""The page in Chromium: look up, share, step, upload, browse; on a desk and on a phone; with a keyboard; no server.
+
+Needs playwright, a Chromium (of the system, or `playwright install chromium`) and the axe-core that
+axe-playwright-python brings: `tox -e service` has them.
+"""
+
+import functools
+import http.server
+import shutil
+import threading
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import requiring
+
+pytest.importorskip("uvicorn", reason="needs the extra serve")
+from click.testing import CliRunner
+from serving import TOKEN, serving
+
+from gelu_verify.cli import main
+from gelu_verify.formats import get_format
+from gelu_verify.service.judging import inputs
+from gelu_verify.truth.values import reference_bits
+
+playwright = requiring.module("playwright.sync_api")
+requiring.module("axe_playwright_python")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+pytestmark = pytest.mark.service
+SIZES = {"desk": (1400, 900), "phone": (390, 844)}
+NARROW = [
+    ("float16", "-6.5"), ("bfloat16", "0.1"), ("float8_e4m3fn", "-3"), ("float16", "0x1.004p0"), ("float16", "65520"),
+    ("bfloat16", "1e-40"), ("float16", "2.9802322387695312e-8"),
+]  # fmt: skip
+KNOWN = [("float32", "1"), ("float32", "0x1p-149"), ("float64", "-0"), ("float64", "0x1p+0"), ("float64", "inf")]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as runner:
+        try:
+            found = runner.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        except playwright.Error as error:
+            requiring.missing(f"Chromium ({str(error).splitlines()[0]})")
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    store = tmp_path_factory.mktemp("page") / "store"
+    with serving("--store", store, "--answers", "kernels,published,scipy") as found:
+        yield found
+
+
+@pytest.fixture(params=SIZES)
+def page(browser, server, request):
+    yield from opened(browser, server.url, SIZES[request.param])
+
+
+@pytest.fixture
+def desk(browser, server):
+    yield from opened(browser, server.url, SIZES["desk"])
+
+
+def opened(browser, url, size):
+    """A page on which any complaint of the browser, and any request to elsewhere, is a failure."""
+    context = browser.new_context(viewport=dict(zip(("width", "height"), size, strict=True)), accept_downloads=True)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page, complaints = context.new_page(), []
+    page.set_default_timeout(9000)
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda made: urlsplit(made.url).netloc != urlsplit(url).netloc and complaints.append(made.url))
+    page.goto(url)
+    page.wait_for_selector("#answers > *", timeout=20_000)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def accessible(page):
+    """No finding of axe-core, nothing wider than the window."""
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.evaluate(AXE)  # not a script element: the policy of the page forbids those
+    found = page.evaluate("axe.run()")["violations"]
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+
+
+def look_up(page, x, function="gelu", dtype="float32"):
+    page.fill("#x", x)
+    page.select_option("#function", function)
+    page.select_option("#dtype", dtype)
+    page.press("#x", "Enter")
+    page.wait_for_selector(f"#exact-title:has-text('{function}(')", state="attached")
+    page.wait_for_timeout(150)
+
+
+def test_a_look_up_shows_every_dtype(page):
+    cards = page.locator(".card").all_inner_texts()
+    assert len(cards) == 6
+    assert any("float32" in card and "0xaf8f821f" in card for card in cards)
+    assert page.locator("#exact").inner_text() == "-2.610400379508426575424994524560446867653e-10"
+    assert page.locator(".card .bits").first.inner_text().replace(" ", "") == f"{0xC680:016b}"
+    assert page.locator("#line svg").count() == page.locator("#plot svg").count() == 1
+    page.wait_for_selector("#answers [role=status]:has-text('right to the last bit')")
+    for name in ("kernels", "published", "scipy"):
+        group = page.locator(f"#answers tbody:has(th:text-matches('^{name}'))")
+        assert group.locator("tr[data-answer]").count() > 1
+    assert page.locator("#answers tr:has-text('0xaf8f821f')").first.inner_text().count("right") == 1
+    more = page.locator("#answers button")
+    hidden = page.locator("#answers tr[hidden]").count()
+    more.focus()
+    page.keyboard.press("Enter")
+    assert hidden > page.locator("#answers tr[hidden]").count() == 0
+    accessible(page)
+
+
+@pytest.mark.parametrize(
+    ("x", "function", "dtype"),
+    [("0x3f80", "gelu", "bfloat16"), ("-0x1.8p1", "silu", "float64"), ("1e-45", "gelu_tanh", "float32"),
+     ("nan", "gelu", "float16"), ("\N{MINUS SIGN}inf", "gelu", "float16"), ("0x7b", "exp", "float8_e4m3fn")],
+)  # fmt: skip
+def test_any_way_to_write_a_number(desk, x, function, dtype):
+    fmt = get_format(dtype)
+    look_up(desk, x, function, dtype)
+    y = fmt.bits_text(reference_bits(function, dtype, fmt.parse(x.replace("\N{MINUS SIGN}", "-"))))
+    desk.wait_for_selector(f".card.chosen:has-text('{y}')")
+
+
+def test_a_wrong_number_is_told_and_mended(page):
+    page.fill("#x", "six")
+    page.press("#x", "Enter")
+    page.wait_for_selector("#lookup-problem:not([hidden])")
+    assert "accepted: decimal" in page.locator("#lookup-problem").inner_text()
+    accessible(page)
+    look_up(page, "6")
+    page.wait_for_selector("#lookup-problem[hidden]", state="attached")
+
+
+def test_a_link_shows_the_same_to_others(page, browser, server):
+    look_up(page, "0.1", "gelu_grad", "bfloat16")
+    page.wait_for_selector(".card.chosen:has-text('0x3dcd')")
+    page.click("#share")
+    page.wait_for_selector("#shared:has-text('Copied')")
+    link = page.evaluate("navigator.clipboard.readText()")
+    other = browser.new_context().new_page()
+    other.goto(link)
+    other.wait_for_selector(".card.chosen:has-text('0x3dcd')")
+    assert other.locator("#function").input_value() == "gelu_grad"
+    other.context.close()
+    page.go_back()
+    page.wait_for_selector(".card.chosen:has-text('0x3dcccccd')")  # one step back: the dtype before
+
+
+def test_steps_to_the_next_float(desk):
+    desk.click("#next")
+    desk.wait_for_selector(".card.chosen:has-text('0xc0cfffff')")
+    desk.click("#previous")
+    desk.wait_for_selector(".card.chosen:has-text('0xc0d00000')")
+
+
+def test_an_upload_gets_its_verdict(page, tmp_path):
+    page.click("nav a[data-view=verify]")
+    page.select_option("#verify-dtype", "float16")
+    page.wait_for_selector("#inputs-facts:has-text('65,536')")
+    with page.expect_download() as download:
+        page.click("#inputs-link")
+    x, _ = inputs("default", "gelu", "float16", 0)
+    assert Path(download.value.path()).read_bytes() == x.tobytes()
+    y = reference_bits("gelu", "float16", x)
+    y[40_000] ^= 1
+    (tmp_path / "y.bin").write_bytes(y.tobytes())
+    page.set_input_files("#file", tmp_path / "y.bin")
+    page.wait_for_selector(".verdict")
+    assert "65,536" in page.locator(".verdict").inner_text()
+    accessible(page)
+    page.click("text=Look the worst input up")
+    page.wait_for_selector(f".card.chosen:has-text('0x{int(x[40_000]):04x}')")
+
+
+def test_a_dropped_file_is_kept_with_the_token_and_browsed(page):
+    page.goto(page.url.split("#")[0] + "#/verify?dtype=bfloat16")
+    page.wait_for_selector("#inputs-facts:has-text('65,536')")
+    page.click("summary")
+    page.fill("#token", TOKEN)
+    page.evaluate("""() => {
+        const data = new DataTransfer();
+        data.items.add(new File([new Uint8Array(131072)], "zeros.bin"));
+        const drop = new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true});
+        document.querySelector("#drop").dispatchEvent(drop);
+    }""")
+    page.wait_for_selector(".verdict.fail")
+    assert "Stored." in page.locator("#verdict").inner_text()
+    page.click("nav a[data-view=runs]")
+    page.wait_for_selector("#matrix table:has-text('upload.mine')")
+    accessible(page)
+    page.fill("#matrix-target", "nobody")
+    page.wait_for_selector("#matrix .empty")
+    page.locator("#run-list input").first.check()
+    page.click("#compare")
+    page.wait_for_selector("h2:has-text('Verdicts')")
+
+
+def test_a_file_of_the_wrong_length_is_told(desk, tmp_path):
+    desk.click("nav a[data-view=verify]")
+    desk.wait_for_selector("#inputs-facts:has-text('bytes')")
+    (tmp_path / "y.bin").write_bytes(bytes(10))
+    desk.set_input_files("#file", tmp_path / "y.bin")
+    desk.wait_for_selector("#verify-problem:has-text('10 bytes')")
+
+
+def test_every_view_has_a_name_and_is_clean(page):
+    for view in ("lookup", "verify", "runs", "api"):
+        page.click(f"nav a[data-view={view}]")
+        page.wait_for_selector(f"nav a[data-view={view}][aria-current=page]")
+        page.wait_for_timeout(300)
+        assert page.locator("h1:visible").inner_text() in page.title()
+        accessible(page)
+
+
+def test_a_keyboard_is_enough(desk):
+    desk.keyboard.press("Tab")
+    assert desk.evaluate("document.activeElement.className") == "skip"
+    for _ in range(12):
+        desk.keyboard.press("Tab")
+        if desk.evaluate("document.activeElement.id") == "x":
+            break
+    assert desk.evaluate("document.activeElement.id") == "x"
+    desk.keyboard.press("Control+a")
+    desk.keyboard.type("2")
+    desk.keyboard.press("Enter")
+    desk.wait_for_selector(".card.chosen:has-text('0x40000000')")
+
+
+def test_static_files_answer_for_narrow_dtypes_and_hard_cases(browser, tmp_path):
+    site = tmp_path / "site"
+    assert CliRunner().invoke(main, ["export", "site", str(site), "--function", "gelu"]).exit_code == 0
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site)) as files:
+        threading.Thread(target=files.serve_forever, daemon=True).start()
+        for page in opened(browser, f"http://127.0.0.1:{files.server_port}", SIZES["desk"]):
+            for dtype, x in (*NARROW, *KNOWN):
+                look_up(page, x, "gelu", dtype)
+                y = reference_bits("gelu", dtype, get_format(dtype).parse(x))
+                page.wait_for_selector(f".card.chosen:has-text('{get_format(dtype).bits_text(y)}')")
+            for dtype in ("float32", "float64"):
+                page.fill("#x", "-6.53")
+                page.select_option("#dtype", dtype)
+                page.wait_for_selector(f"#lookup-problem:has-text('Of {dtype} they know')")
+                accessible(page)
+                page.locator("#lookup-problem a").first.click()
+                page.wait_for_selector(f".card.chosen h3:has-text('{dtype}')")
+                x = get_format(dtype).parse(page.locator("#x").input_value())
+                y = reference_bits("gelu", dtype, x)
+                page.wait_for_selector(f".card.chosen:has-text('{get_format(dtype).bits_text(y)}')")
+        files.shutdown()

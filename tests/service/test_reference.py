@@ -1,0 +1,243 @@
+"""Values over HTTP: bit for bit through every door, in the one error shape where there is none."""
+
+import asyncio
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra serve")
+from starlette.testclient import TestClient
+
+from gelu_verify.formats import FORMATS, get_format
+from gelu_verify.functions import FUNCTIONS
+from gelu_verify.service import door
+from gelu_verify.service.app import create_app
+from gelu_verify.service.settings import Limits, Settings
+from gelu_verify.truth.lookup import answer
+from gelu_verify.truth.values import reference_bits
+
+RAW = {"Content-Type": "application/octet-stream"}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with TestClient(create_app(), raise_server_exceptions=False) as found:
+        yield found
+
+
+def problem(response, status):
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    found = response.json()
+    assert set(found) == {"type", "title", "status", "detail"}
+    assert found["status"] == status
+    assert response.headers["cache-control"] == "no-store"
+    return found["detail"]
+
+
+def sample(fmt, count=40):
+    rng = np.random.default_rng(11)
+    any_bits = rng.integers(0, 2**fmt.width, count, dtype=fmt.uint, endpoint=False)
+    near = [fmt.parse(repr(x)) for x in rng.normal(0, 3, count).tolist()]
+    return np.array([*any_bits.tolist(), *near, fmt.nan, fmt.infinity, 0, fmt.sign_mask, fmt.max_finite], fmt.uint)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("function", ["gelu", "gelu_tanh_grad", "erf"])
+def test_every_door_gives_the_same_bits(client, function, dtype):
+    fmt = get_format(dtype)
+    x = sample(fmt)
+    want = reference_bits(function, dtype, x)
+    base = f"/v1/reference/{function}/{dtype}"
+    texts = [fmt.bits_text(bits) for bits in x.tolist()]
+    by_json = client.post(base, json={"x_bits": texts}).json()["y_bits"]
+    assert [int(text, 16) for text in by_json] == want.tolist()
+    little = fmt.uint.newbyteorder("<")
+    by_bits = client.post(base, content=x.astype(little).tobytes(), headers=RAW)
+    assert np.array_equal(np.frombuffer(by_bits.content, little), want)
+    for text, y in list(zip(texts, want.tolist(), strict=True))[::9]:
+        assert int(client.get(f"{base}/{text}").json()["y_bits"], 16) == y
+
+
+def test_an_answer_has_all_that_the_command_line_prints_and_more(client):
+    found = client.get("/v1/reference/gelu/float32/-6.5?digits=40").json()
+    assert {**found, "also": None} == {**answer("gelu", "float32", 0xC0D00000, 40), "also": None}
+    assert found["exact"] == "-2.610400379508426575424994524560446867653e-10"
+
+
+@pytest.mark.parametrize("x", ["-6.5", "-0x1.ap%2B2", "-0x1.ap+2", "0xc0d00000", "-65e-1"])
+def test_a_number_may_be_written_as_one_likes(client, x):
+    assert client.get(f"/v1/reference/gelu/float32/{x}").json()["y_bits"] == "0xaf8f821f"
+
+
+def test_the_quick_door_says_what_the_route_says(monkeypatch):
+    """Byte for byte, headers too: the framework's route is asked where the door lets through."""
+    paths = [f"/v1/reference/{f}/{d}/{x}" for f in ("gelu", "silu_grad") for d in ("float16", "float64")
+             for x in ("-6.5", "nan", "-inf", "0x1", "1e-30", "-0")]  # fmt: skip
+    with TestClient(create_app()) as client:
+        quick = [client.get(path) for path in paths]
+        again = [client.get(path) for path in paths]
+    monkeypatch.setattr(door, "_quick", lambda path: None)
+    with TestClient(create_app()) as client:
+        routed = [client.get(path) for path in paths]
+    for one, two, three in zip(quick, again, routed, strict=True):
+        assert one.content == two.content == three.content
+        assert dict(one.headers) == dict(two.headers) == dict(three.headers)
+
+
+def test_what_is_remembered_is_bounded(monkeypatch):
+    monkeypatch.setattr(door, "REMEMBERED", 10)
+    app = create_app()
+    with TestClient(app) as client:
+        for i in range(30):
+            client.get(f"/v1/reference/gelu/float32/{i}")
+    assert len(app._remembered) == 10
+
+
+def test_other_dtypes_on_request(client):
+    found = client.get("/v1/reference/gelu/float32/0.1?also=all").json()["also"]
+    assert set(found) == set(FORMATS) - {"float32"}
+    assert found["float64"]["x_bits"] == "0x3fb999999999999a"
+    assert found["bfloat16"] == answer("gelu", "bfloat16", 0x3DCD, 20)
+
+
+def test_references_are_kept_for_ever_and_not_sent_twice(client):
+    first = client.get("/v1/reference/gelu/float32/1")
+    assert "immutable" in first.headers["cache-control"]
+    for path in ("/v1/reference/gelu/float32/1", "/v1/reference/gelu/float32/1?digits=20"):
+        again = client.get(path, headers={"If-None-Match": f'"x", {first.headers["etag"]}'})
+        assert (again.status_code, again.content) == (304, b"")
+    head = client.head("/v1/reference/gelu/float32/1")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str(len(first.content))
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/v1/reference/gleu/float32/1", "did you mean 'gelu'"),
+        ("/v1/reference/gelu/float31/1", "float32"),
+        ("/v1/reference/gelu/float32/one", "accepted: decimal"),
+        ("/v1/reference/gelu/float16/0x12345", "too wide"),
+        ("/v1/reference/gelu/float32/" + "1" * 2000, "2000 characters"),
+        ("/v1/reference/gelu/float32/%00", "no number"),
+        ("/v1/reference/gelu/float32/..%2f..%2fetc%2fpasswd", "ot"),
+        ("/v1/nothing", "Not Found"),
+    ],
+)
+def test_what_is_not_there_is_404(client, path, words):
+    assert words in problem(client.get(path), 404)
+
+
+@pytest.mark.parametrize("query", ["digits=0", "digits=1001", "digits=x", "also=float31"])
+def test_wrong_wishes_are_422(client, query):
+    problem(client.get(f"/v1/reference/gelu/float32/1?{query}"), 422)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400), (b"{", 400), (b"\xff\xfe", 400), (b"[" * 100_000, 400), (b"[]", 422), (b"{}", 422), (b"null", 422),
+        (b'{"x_bits": "0x0"}', 422), (b'{"x_bits": [1]}', 422), (b'{"x_bits": ["1.5"]}', 422),
+        (b'{"x_bits": ["0x"]}', 422), (b'{"x_bits": ["0x100000000"]}', 409), (b'{"x_bits": ["-0x1"]}', 422),
+        (b'{"x_bits": [null]}', 422), (b'{"x_bits": ["0x00000000000000000"]}', 422), (b'{"x_bits": []}', 200),
+    ],
+)  # fmt: skip
+def test_json_that_cannot_be_answered(client, body, status):
+    done = client.post("/v1/reference/gelu/float32", content=body, headers={"Content-Type": "application/json"})
+    assert done.json() if status == 200 else problem(done, status)
+
+
+def test_bodies_of_a_wrong_kind_or_length(client):
+    path = "/v1/reference/gelu/float32"
+    problem(client.post(path, content=b"x", headers={"Content-Type": "text/plain"}), 415)
+    problem(client.post(path, content=b"x"), 415)
+    problem(client.post(path, content=b"12345", headers=RAW), 409)
+    assert client.post(path, content=b"", headers=RAW).content == b""
+
+
+def small(**limits):
+    return TestClient(create_app(Settings(limits=Limits(**limits))), raise_server_exceptions=False)
+
+
+def test_limits_of_a_batch():
+    with small(body_bytes=64, json_bytes=64, json_values=2) as client:
+        path = "/v1/reference/gelu/float32"
+        assert "up to 64" in problem(client.post(path, content=bytes(68), headers=RAW), 413)
+        assert "more than 64" in problem(client.post(path, content=iter([bytes(40)] * 3), headers=RAW), 413)
+        problem(client.post(path, json={"x_bits": ["0x0"] * 20}), 413)
+        problem(client.post(path, json={"x_bits": ["0x0"] * 3}), 413)
+        assert client.post(path, content=bytes(64), headers=RAW).content == bytes(64)
+
+
+def test_a_batch_that_takes_too_long_is_told_so():
+    with small(batch_s=-1.0) as client:
+        detail = problem(client.post("/v1/reference/gelu/float32", content=bytes(64), headers=RAW), 413)
+    assert "send fewer" in detail
+
+
+def test_a_full_room_answers_429_and_empties():
+    with small(oracle_slots=1, oracle_waiting=0) as client:
+        room = client.app.hall.oracle
+        room.inside = 1
+        busy = client.get("/v1/reference/gelu/float32/1?digits=100")
+        assert "try again" in problem(busy, 429)
+        assert busy.headers["retry-after"]
+        room.inside = 0
+        assert client.get("/v1/reference/gelu/float32/1?digits=100").status_code == 200
+        assert room.inside == 0
+
+
+def test_an_error_that_nobody_expected_is_a_problem_without_its_secrets(client, monkeypatch):
+    monkeypatch.setattr("gelu_verify.service.routes.reference.look_up", lambda *_: 1 / 0)
+    detail = problem(client.get("/v1/reference/erf/float32/1"), 500)
+    assert "division" not in detail
+
+
+def test_headers_are_strict_everywhere(client):
+    for path in ("/v1/reference/gelu/float32/1", "/v1/functions", "/nope", "/", "/healthz"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+
+
+def test_methods_that_write_are_not_there_for_reads(client):
+    for method in ("PUT", "DELETE", "PATCH"):
+        problem(client.request(method, "/v1/functions"), 405)
+
+
+def test_health_and_metrics(client):
+    assert client.get("/healthz").json()["status"] == client.get("/readyz").json()["status"] == "ok"
+    client.get("/v1/reference/gelu/float32/7")
+    text = client.get("/metrics").text
+    assert 'gelu_verify_requests_total{method="GET",route="/v1/reference/{function}/{dtype}/{x}",status="200"}' in text
+    assert 'gelu_verify_room_inside{room="oracle"} 0.0' in text
+
+
+def test_not_ready_before_the_start():
+    async def ask():
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": "/readyz", "raw_path": b"/readyz", "query_string": b"",
+                 "headers": [], "http_version": "1.1", "scheme": "http", "root_path": ""}  # fmt: skip
+        await create_app()(scope, lambda: asyncio.sleep(0, {"type": "http.request", "body": b""}), send)
+        return sent
+
+    start, body = asyncio.run(ask())[:2]
+    assert start["status"] == json.loads(body["body"])["status"] == 503
+
+
+def test_the_schema_names_every_route_and_the_error_shape(client):
+    schema = client.get("/v1/openapi.json").json()
+    assert schema["openapi"].startswith("3.1")
+    for path, operations in schema["paths"].items():
+        for operation in operations.values():
+            assert "application/problem+json" in operation["responses"]["default"]["content"], path
+    enum = schema["paths"]["/v1/reference/{function}/{dtype}/{x}"]["get"]["parameters"][0]["schema"]["enum"]
+    assert enum == list(FUNCTIONS)

@@ -1,0 +1,28 @@
+"""Inputs for CUDA kernels, and the correctly rounded results."""
+
+import csv
+
+import numpy as np
+
+import gelu_verify
+from gelu_verify.formats import FORMATS, numpy_dtype
+from gelu_verify.paths import resource
+
+SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
+
+
+def some_bits(dtype, n, seed=0):
+    """Half of them random patterns, half normal(0, 2)."""
+    fmt, rng = FORMATS[dtype], np.random.default_rng(seed)
+    normal = rng.normal(0, 2, n // 2).astype(numpy_dtype(dtype)).view(fmt.uint)
+    return np.concatenate([rng.integers(0, 1 << fmt.width, n - n // 2, dtype=fmt.uint), normal])
+
+
+def hard_bits(function, dtype):
+    with resource(f"data/hard_cases/{function}-{dtype}.csv").open(newline="", encoding="utf-8") as file:
+        return np.array([int(row["x_bits"], 16) for row in csv.DictReader(file)], FORMATS[dtype].uint)
+
+
+def want(function, dtype, x_bits):
+    y = getattr(gelu_verify, function)(x_bits.view(numpy_dtype(dtype)))
+    return y.view(FORMATS[dtype].uint)

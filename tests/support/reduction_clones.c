@@ -1,0 +1,39 @@
+/* What a comb of float32 inputs and wrong answers leaves in a reducer, written to stdout as bytes, for every function.
+   Compiled once for each instruction set by test_clones.py; the bytes must be the same. */
+#include <stdio.h>
+#include "buckets/create.h"
+
+#define COUNT 65536
+
+static void no_oracle(void *owner, int approximated, uint64_t x, uint64_t got, uint64_t *want, double *error,
+                      int *faithful) {
+    (void)owner, (void)approximated, (void)x, (void)got, (void)want, (void)error, (void)faithful;
+}
+
+int main(void) {
+    static const float places[] = {-14.0f, -3.0f, -0.5f, -0x1p-21f, 1e-40f, 1e-6f, 0.7f, 3.0f};
+    static uint32_t x[COUNT + 1], got[COUNT + 1];
+    for (int k = 0; gv_valued[k].name; k++) {
+        gv_rules rules = {.fmt = {32, 24, -126, 127}, .last = 0x7f800000, .region_count = 1};
+        rules.edges[0] = -0x7f800000;
+        rules.edges[1] = 0x7f800000;
+        rules.truth.values = gv_valued[k].values;
+        rules.truth.exact = gv_find(gv_valued[k].name);
+        rules.truth.limits[0] = 0x7fc00000;
+        rules.truth.limits[5] = 0x7f800000;
+        gv_reducer *r = gv_new_reducer(&rules, no_oracle, NULL);
+        for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+            uint32_t bits;
+            memcpy(&bits, &places[p], sizeof bits);
+            int64_t first = gv_ordinal(bits, 32);
+            gv_comb(first, x, COUNT);
+            for (size_t i = 0; i <= COUNT; i++) got[i] = x[i] - 0x800000u + (uint32_t)(i % 7);
+            if (gv_add_comb(r, first, x, got, 0, COUNT) != GV_ADDED) return 1;
+        }
+        fwrite(r->rows, sizeof *r->rows, GV_BUCKETS, stdout);
+        fwrite(&r->facts, sizeof r->facts, 1, stdout);
+        fwrite(&r->strip, sizeof r->strip, 1, stdout);
+        gv_free_reducer(r);
+    }
+    return 0;
+}

@@ -1,0 +1,486 @@
+"""How Python callables are called: the line that says it, numbers, lists, shapes, classes, gradients, refusals."""
+
+import sys
+
+import numpy as np
+import pytest
+from foreign import bits, chosen, some_bits
+
+from gelu_verify import targets, verify
+from gelu_verify.errors import TargetFailure, UsageError
+from gelu_verify.formats import DTYPES, converted, get_format
+from gelu_verify.targets._extra_outputs import collecting
+from gelu_verify.targets._pieces import parsed_shape, pieces_of, unfilled
+from gelu_verify.targets.callables import callable_target
+
+SOURCE = """
+import array, functools, math
+import numpy as np
+
+def halved(x): return x * x.dtype.type(0.5)
+def one(x): return 0.5 * x if isinstance(x, float) else list(x)[10**6]
+def listed(xs: list[float]) -> list[float]: return [0.5 * x for x in xs]
+def unannotated(xs): return [0.5 * x for x in xs] if isinstance(xs, list) else xs.no_such_attribute
+def buffered(xs: array.array): return array.array(xs.typecode, [0.5 * x for x in xs])
+def views(xs, ys):
+    for i, x in enumerate(xs): ys[i] = 0.5 * x
+def third(x): return x / 3
+def integers(x): return 0 if x < 0 else 2**53 + 1
+def narrow_or_float(x): return 0.0 if x < 0 else np.float32(0.5) * x
+def out(x, out): out[...] = halved(x)
+def nyx(n, y, x): assert n == x.size; y[:n] = halved(x)
+def ignores_out(x, out): return halved(x)
+def writes_half(x, y): y[::2] = halved(x[::2])
+def in_place(x): x *= x.dtype.type(0.5)
+def empties(xs: list[float]): out = [0.5 * x for x in xs]; xs.clear(); return out
+def rows(x):
+    assert x.ndim == 2 and x.shape[1] == 16
+    return halved(x)
+def fixed(x):
+    assert x.shape == (2, 3)
+    return halved(x)
+def turned(x): return halved(x).T
+def pair(x): return x, halved(x)
+def wide(x): return x.astype(np.float64) / 3
+def backward(dy, x): assert (dy == 1).all(); return halved(x)
+async def later(x): return x
+def yields(x): yield from x
+class Waits:
+    async def __call__(self, x): return x
+class Layer:
+    def __init__(self, factor=1.0): self.factor = factor
+    def __call__(self, x): return x * x.dtype.type(self.factor)
+    def method(self, x): return self(x)
+    @classmethod
+    def of_class(cls, x): return halved(x)
+part = functools.partial(Layer.method, Layer(0.5))
+lambda_ = lambda x: halved(x)
+"""
+HALF = {"1": "0.5", "-3": "-1.5", "-0": "-0", "inf": "inf", "nan": "nan"}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("calls") / "calls.py"
+    path.write_text(SOURCE, encoding="utf-8")
+    return path
+
+
+def halves(target, dtype="float32"):
+    """Whether it halves these numbers, to the bit, however many there are."""
+    x, want = bits(dtype, *HALF), bits(dtype, *HALF.values())
+    for n in (1, 3, 37):
+        np.testing.assert_array_equal(target.evaluate(dtype, np.resize(x, n)), np.resize(want, n))
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def test_a_function_of_one_number_is_called_with_one_number():
+    """Without a word it is of float64, because a Python float is one."""
+    target = chosen("math:erf", function="erf")
+    assert target.dtypes == ("float64",)
+    assert target.note == "called with one Python float at a time"
+    result = verify("math:erf", "erf", "float64", "landmarks", isolate=False)
+    assert result.failure is None
+    assert result.max_ulp < 1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_a_double_is_no_result_of_a_narrower_dtype(dtype):
+    target = chosen("math:erf", function="erf", dtype=dtype)
+    with pytest.raises(TargetFailure, match=rf"math:erf returned 0\.8427\d+, a double, at index 1 where {dtype} was"):
+        target.evaluate(dtype, bits(dtype, "0", "1"))
+    assert target.evaluate(dtype, bits(dtype, "0", "-inf", "nan")).tolist() == bits(dtype, "0", "-1", "nan").tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_a_declared_rounding_is_done_once_and_said(dtype):
+    target = chosen("math:erf", function="erf", dtype=dtype, array="scalar", call="rounded(f(x))")
+    assert "rounded once by gelu-verify" in target.note
+    result = verify(target, "erf", dtype, "quick")
+    assert result.failure is None
+    assert result.max_ulp < 0.5001  # twice would pass half a ULP
+
+
+@pytest.mark.parametrize("source", DTYPES)
+@pytest.mark.parametrize("to", DTYPES)
+def test_a_rounding_is_that_of_exact_numbers(source, to):
+    wide, fmt = get_format(source), get_format(to)
+    x = some_bits(source, 2000)
+    near = converted(fmt, some_bits(to, 500), wide)  # and what lies half-way, and beside it
+    middle = near + wide.uint.type(1 << max(wide.precision - fmt.precision - 1, 0))
+    x = np.concatenate([x, near, middle, middle - wide.uint.type(1), middle + wide.uint.type(1)])
+    for bits_in, got in zip(x.tolist(), converted(wide, x, fmt).tolist(), strict=True):
+        if wide.is_nan(bits_in):
+            assert fmt.is_nan(got)
+        elif not wide.is_finite(bits_in):
+            assert fmt.magnitude(got) == fmt.infinity
+        else:
+            assert got == fmt.round(wide.dyadic(bits_in), negative_zero=wide.is_negative(bits_in))
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "note"),
+    [
+        ("one", {}, "called with one Python float at a time"),
+        ("listed", {}, "called with lists of Python floats"),
+        ("unannotated", {}, "called with lists of Python floats"),
+        ("buffered", {}, "called with array.array"),
+        ("views", {"array": "memoryview", "call": "f(x, y)"}, "called with memoryview, as f(x, y)"),
+        ("views", {"array": "list", "call": "f(x, y)"}, "called with lists of Python floats, as f(x, y)"),
+        ("narrow_or_float", {"call": "[f(v) for v in x]"}, "called with numpy arrays, as [f(v) for v in x]"),
+        ("out", {"call": "f(x, out=y)"}, "called with numpy arrays, as f(x, out=y)"),
+        ("nyx", {"call": "f(n, y, x)"}, "called with numpy arrays, as f(n, y, x)"),
+        ("in_place", {"call": "f(x); x"}, "called with numpy arrays, as f(x); x, on a copy of x"),
+        ("pair", {"call": "f(x)[1]"}, "called with numpy arrays, as f(x)[1]"),
+        ("rows", {"shape": "(n, 16)"}, "called with numpy arrays of shape (n, 16)"),
+        ("rows", {"call": "f(x.repeat(16).reshape(-1, 16))[:, 0]"}, None),
+        ("fixed", {"shape": "(2, 3)"}, "called with numpy arrays of shape (2, 3)"),
+        ("halved", {"shape": "()"}, "called with numpy arrays of shape ()"),
+        ("halved", {"shape": "(1, n, 1, 3)"}, "called with numpy arrays of shape (1, n, 1, 3)"),
+        ("backward", {"call": "f(dy, x)"}, "called with numpy arrays, as f(dy, x)"),
+        ("Layer", {"kwargs": {"factor": 0.5}}, "called with numpy arrays and factor=0.5"),
+        ("Layer", {"call": "f(0.5)(x)"}, "called with numpy arrays, as f(0.5)(x)"),
+        ("Layer.method", {"kwargs": {"factor": 0.5}}, "of an instance made with factor=0.5"),
+        ("Layer.of_class", {}, "called with numpy arrays"),
+        ("part", {}, "called with numpy arrays"),
+        ("lambda_", {}, "called with numpy arrays"),
+        ("yields", {"call": "[v / 2 for v in f(x)]"}, None),
+    ],
+)
+def test_every_convention_is_called(file, path, options, note):
+    if path == "narrow_or_float":
+        target = chosen(f"{file}:{path}", dtype="float32", **options)
+        assert target.evaluate("float32", bits("float32", "-1", "3")).tolist() == bits("float32", "0", "1.5").tolist()
+    else:
+        target = chosen(f"{file}:{path}", dtype="float32", **options)
+        halves(target)
+    assert note is None or note in target.note
+
+
+def test_some_numbers_of_a_list_are_rounded_and_others_not():
+    """Only those that the line says."""
+    target = chosen(
+        "math:erf", function="erf", dtype="float32", array="scalar", call="rounded(f(x)) if x > 1 else f(x)"
+    )
+    want = get_format("float32").parse("0.99532226501895273416")  # erf(2)
+    assert target.evaluate("float32", bits("float32", "2", "0")).tolist() == [want, 0]
+    with pytest.raises(TargetFailure, match="a double, at index 1"):
+        target.evaluate("float32", bits("float32", "2", "0.5"))
+
+
+def test_no_rounding_hides_in_a_list(file):
+    for path in ("third", "listed"):
+        target = chosen(f"{file}:{path}", dtype="float32", array="list", call="[v / 3 for v in x] or f(x)")
+        with pytest.raises(TargetFailure, match="a double, at index 0 where float32 was expected"):
+            target.evaluate("float32", bits("float32", "1"))
+    exact = chosen(f"{file}:integers", dtype="float64", array="scalar")
+    with pytest.raises(TargetFailure, match="returned the integer 9007199254740993 at index 1, which no double is"):
+        exact.evaluate("float64", bits("float64", "-1", "1"))
+
+
+# ---- contracts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "message"),
+    [
+        (
+            "out",
+            {},
+            r"out\(x, out\) cannot be called with one argument .*--call says how, such as --call 'f\(x, out=y\)'",
+        ),
+        ("later", {}, r"later is asynchronous"),
+        ("Waits", {}, r"asynchronous"),
+        ("yields", {}, r"is a generator function .yield.: --call 'list\(f\(x\)\)'"),
+        ("Layer", {"kwargs": {"scale": 1}}, "no instance of Layer can be made: TypeError.*--kwarg gives its arguments"),
+        ("Layer.method", {"kwargs": {"scale": 1}}, "no instance of Layer can be made"),
+        ("halved", {"call": "f(z)"}, "nothing is called 'z' .accepted: a Python expression of f, x, y, dy, n"),
+        ("halved", {"call": "f("}, "SyntaxError"),
+        ("halved", {"call": "import os"}, "not made of expressions"),
+        ("halved", {"call": ""}, None),
+        ("halved", {"call": "x + 1"}, "does not call f with x"),
+        ("halved", {"array": "numpy", "call": "grad(f)(x)"}, "grad.f. needs --array torch, jax or tensorflow"),
+        ("halved", {"shape": "(n, n)"}, "--shape .* cannot be used"),
+        ("halved", {"shape": "(n, 0)"}, "--shape .* cannot be used"),
+        ("halved", {"shape": "rows"}, "--shape .* cannot be used"),
+        ("listed", {"shape": "(n, 4)"}, "is for arrays that have one, not for --array list"),
+        ("halved", {"array": "nunpy"}, "unknown array kind 'nunpy'.*jax, tensorflow, list, scalar, array, memoryview"),
+    ],
+)
+def test_what_cannot_be_called_is_refused(file, path, options, message):
+    if message is None:
+        halves(chosen(f"{file}:{path}", dtype="float32", **options))
+        return
+    with pytest.raises(UsageError, match=message):
+        chosen(f"{file}:{path}", dtype="float32", **options)
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "message"),
+    [
+        ("in_place", {}, r"returned NoneType.*--call 'f\(x\); x'"),
+        ("pair", {}, r"returned tuple.*--call 'f\(x\)\[0\]' takes one"),
+        ("wide", {}, "returned float64 where float32 was expected"),
+        ("turned", {"shape": "(n, 16)"}, r"returned shape \(16, 1\) for an input of shape \(1, 16\)"),
+        ("rows", {}, "raised AssertionError"),
+        ("empties", {}, "changed its input"),
+        ("buffered", {"array": "array", "dtype": "float16"}, "array has no float16"),
+    ],
+)
+def test_a_broken_contract_is_named(file, path, options, message):
+    options = {"dtype": "float32", **options}
+    target = chosen(f"{file}:{path}", **options)
+    with pytest.raises(TargetFailure, match=message):
+        target.evaluate(options["dtype"], bits(options["dtype"], "1", "-2", "0.5"))
+
+
+@pytest.mark.parametrize("path", ["ignores_out", "writes_half"])
+def test_an_output_that_is_not_written_is_no_result(file, path):
+    """Not even when the memory held the right results before."""
+    x = bits("float32", *["1"] * 64)
+    right = chosen(f"{file}:out", dtype="float32", call="f(x, out=y)")
+    lazy = chosen(f"{file}:{path}", dtype="float32", call="f(x, y)")
+    for _ in range(5):
+        right.evaluate("float32", x)
+        assert np.isnan(lazy.evaluate("float32", x).view("f4")[1::2]).all()
+    result = verify(f"{file}:{path}", "gelu", "float32", "landmarks", call="f(x, y)", isolate=True)
+    assert result.record["failure_kind"] == "partial write"
+
+
+def test_a_copy_is_not_one_to_change(file):
+    """What torch is given is a copy where the inputs are read-only."""
+    pytest.importorskip("torch")
+    target = chosen("torch.nn.functional:silu", dtype="float32", function="silu", kwargs={"inplace": True})
+    x = bits("float32", "1", "2")
+    x.setflags(write=False)
+    with pytest.raises(TargetFailure, match="changed its input at index 0"):
+        target.timed("float32", x)
+    declared = chosen("torch.nn.functional:silu", dtype="float32", function="silu", call="f(x, inplace=True); x")
+    assert declared.evaluate("float32", x).tolist() == declared.evaluate("float32", x).tolist()
+
+
+# ---- libraries -----------------------------------------------------------------------------------
+
+USERS = """
+import functools
+import {library}
+def gelu(x): return {gelu}(x)
+part = functools.partial({gelu}, {kwargs})
+lam = lambda x: {gelu}(x)
+def annotated(x: "{array}") -> "{array}": return {gelu}(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "gelu", "kwargs", "array"),
+    [
+        ("torch", "torch.nn.functional.gelu", "approximate='tanh'", "torch.Tensor"),
+        ("jax", "jax.nn.gelu", "approximate=True", "jax.Array"),
+    ],
+)
+def test_what_a_user_function_takes_is_found(tmp_path, library, gelu, kwargs, array):
+    """Nothing says that these take arrays of another library."""
+    pytest.importorskip(library)
+    (tmp_path / "users.py").write_text(USERS.format(library=library, gelu=gelu, kwargs=kwargs, array=array))
+    for path in ("gelu", "part", "lam", "annotated"):
+        target = chosen(f"{tmp_path}/users.py:{path}")
+        assert target.note == f"called with {library} arrays"
+        assert "float64" in target.dtypes
+        assert target.evaluate("float64", bits("float64", "0")).tolist() == [0]
+
+
+def test_a_module_class_is_made_an_instance():
+    torch = pytest.importorskip("torch")
+    x = bits("float32", "-1", "0.5", "2")
+    want = torch.nn.functional.gelu(torch.tensor([-1, 0.5, 2]), approximate="tanh").numpy().view("u4")
+    target = chosen("torch.nn:GELU", dtype="float32", function="gelu_tanh", kwargs={"approximate": "tanh"})
+    np.testing.assert_array_equal(target.evaluate("float32", x), want)
+    assert "approximate='tanh'" in target.note
+    for thing, options in ((torch.nn.GELU, {"kwargs": {"approximate": "tanh"}}), (torch.nn.GELU("tanh"), {})):
+        np.testing.assert_array_equal(callable_target(thing, dtype="float32", **options).evaluate("float32", x), want)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_gradients_of_torch(dtype):
+    pytest.importorskip("torch")
+    x = bits(dtype, "-3", "-0.75", "0", "1", "6")
+    two = chosen("torch:ops.aten.gelu_backward", dtype=dtype, call="f(dy, x)")
+    assert two.function == "gelu_grad"
+    auto = chosen("torch.nn.functional:gelu", dtype=dtype, call="grad(f)(x)")
+    assert auto.function == "gelu_grad"
+    np.testing.assert_array_equal(two.evaluate(dtype, x), auto.evaluate(dtype, x))
+    assert verify(auto, "gelu_grad", dtype, "landmarks").record["checks"]["gradient_variant"] == "pass"
+
+
+def test_gradients_of_jax():
+    pytest.importorskip("jax")
+    result = verify("jax.nn:gelu", "gelu_tanh_grad", "float64", "landmarks", call="grad(f)(x)", isolate=False)
+    assert result.failure is None
+    assert result.record["checks"]["gradient_variant"] == "pass"
+    forward = verify("jax.nn:gelu", "gelu_tanh_grad", "float64", "landmarks", isolate=False)
+    assert forward.record["checks"]["gradient_variant"] == "fail"
+
+
+def test_the_name_says_the_gradient_only_when_the_call_does(file):
+    assert chosen(f"{file}:halved", dtype="float32").function == "gelu"
+    assert chosen(f"{file}:backward", dtype="float32", call="f(dy, x)").function == "gelu_grad"
+    assert chosen(f"{file}:backward", dtype="float32", call="f(dy, x)", function="silu").function == "silu"
+
+
+# ---- pieces --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "shape", "count"),
+    [
+        ("(n,)", 7, (7,), 1),
+        ("n", 7, (7,), 1),
+        ("(n, 16)", 17, (2, 16), 1),
+        ("(1, n, 1, 3)", 7, (1, 3, 1, 3), 1),
+        ("(16,)", 33, (16,), 3),
+        ("16", 33, (16,), 3),
+        ("()", 5, (), 5),
+    ],
+)
+def test_shapes(text, n, shape, count):
+    pieces = pieces_of(parsed_shape(text), n)
+    assert (pieces.shape, pieces.count) == (shape, count)
+    x = some_bits("float32", n)
+    filled = pieces.filled(x)
+    assert filled.size == pieces.size * count
+    np.testing.assert_array_equal(filled, np.resize(x, filled.size))
+
+
+def test_what_fills_a_shape_up_is_compared():
+    fmt, x = get_format("float32"), np.array([1, 2, 3, 1], np.uint32)
+    for last, differ in ((7, False), (8, True)):
+        with collecting() as found:
+            got = unfilled(fmt, x, np.array([7, 7, 7, last], np.uint32), 3)
+        assert got.tolist() == [7, 7, 7]
+        assert bool(found) == differ
+
+
+# ---- what was named is what runs -----------------------------------------------------------------
+
+
+def test_a_stale_pyc_is_not_run(tmp_path, monkeypatch):
+    """An edit that keeps size and time of the file: what __pycache__ holds looks current."""
+    import os
+    import py_compile
+
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("stale_file", "stale_module"):
+        path = tmp_path / f"{name}.py"
+        path.write_text("def gelu(x): return x * 2\n")
+        os.utime(path, (10**9, 10**9))
+        py_compile.compile(str(path))
+        path.write_text("def gelu(x): return x * 4\n")
+        os.utime(path, (10**9, 10**9))
+    monkeypatch.chdir(tmp_path)
+    x, want = bits("float32", "1"), bits("float32", "4")
+    assert chosen(f"{tmp_path}/stale_file.py:gelu", dtype="float32").evaluate("float32", x) == want
+    assert chosen("stale_module:gelu", dtype="float32").evaluate("float32", x) == want
+
+
+def version(folder, monkeypatch, name):
+    """As a fresh process sees it."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for module in [m for m in sys.modules if m.startswith(("planted_", "main_"))]:
+        monkeypatch.delitem(sys.modules, module)
+    sys.path_importer_cache.clear()
+    return chosen(name, dtype="float32").version
+
+
+@pytest.mark.parametrize("name", ["main.py:gelu", "planted_package.main:gelu"])
+@pytest.mark.parametrize("part", ["main.py", "planted_package/__init__.py", "planted_package/deep.py",
+                                  "planted_package/later.py", "planted_package/main.py"])  # fmt: skip
+def test_a_version_is_of_all_that_is_imported(tmp_path, monkeypatch, name, part):
+    (tmp_path / "planted_package").mkdir()
+    texts = {
+        "main.py": "import planted_package.main\nfrom planted_package.main import gelu\n",
+        "planted_package/__init__.py": "",
+        "planted_package/main.py": "from . import deep\ndef gelu(x):\n from .later import j\n return x\n",
+        "planted_package/deep.py": "import numpy\nk = 1\n",
+        "planted_package/later.py": "j = 1\n",
+        "planted_package/other.py": "unused = 1\n",
+    }
+    for path, text in texts.items():
+        (tmp_path / path).write_text(text)
+    before = version(tmp_path, monkeypatch, name)
+    assert before == version(tmp_path, monkeypatch, name)
+    (tmp_path / "planted_package" / "other.py").write_text("unused = 2\n")
+    assert before == version(tmp_path, monkeypatch, name)
+    (tmp_path / part).write_text(texts[part] + "new = 1\n")
+    changed = version(tmp_path, monkeypatch, name)
+    assert (changed != before) is (part != "main.py" or name.startswith("main"))
+
+
+def test_a_package_with_a_version_of_its_own_is_hashed_where_it_is_local(tmp_path, monkeypatch):
+    (tmp_path / "planted_versioned.py").write_text("__version__ = '1.0'\ndef gelu(x): return x\n")
+    before = version(tmp_path, monkeypatch, "planted_versioned:gelu")
+    assert before.startswith("1.0, sha256:")
+    (tmp_path / "planted_versioned.py").write_text("__version__ = '1.0'\ndef gelu(x): return -x\n")
+    assert version(tmp_path, monkeypatch, "planted_versioned:gelu") != before
+
+
+def test_a_module_without_source_and_one_of_another_package_are_imported(tmp_path, monkeypatch):
+    import py_compile
+
+    (tmp_path / "planted_space").mkdir()  # a namespace package: no __init__
+    for path in ("planted_bare.py", "planted_space/inner.py"):
+        (tmp_path / path).write_text("def gelu(x): return x\n")
+    py_compile.compile(str(tmp_path / "planted_bare.py"), str(tmp_path / "planted_bare.pyc"))
+    (tmp_path / "planted_bare.py").unlink()
+    assert version(tmp_path, monkeypatch, "planted_bare:gelu").startswith("sha256:")
+    assert version(tmp_path, monkeypatch, "planted_space.inner:gelu").startswith("sha256:")
+
+
+def test_a_function_of_a_c_library_by_ctypes(tmp_path):
+    """What it returns for float is exactly a float32, though Python makes a double of it."""
+    (tmp_path / "loaded.py").write_text(
+        "import ctypes, ctypes.util\n"
+        "m = ctypes.CDLL(ctypes.util.find_library('m'))\n"
+        "erff, erf = m.erff, m.erf\n"
+        "erff.restype, erff.argtypes = ctypes.c_float, [ctypes.c_float]\n"
+        "erf.restype, erf.argtypes = ctypes.c_double, [ctypes.c_double]\n"
+    )
+    single = chosen(f"{tmp_path}/loaded.py:erff", function="erf", dtype="float32")
+    assert single.note == "called with one Python float at a time"
+    assert verify(single, "erf", "float32", "landmarks").failure is None
+    assert chosen(f"{tmp_path}/loaded.py:erf", function="erf").dtypes == ("float64",)
+
+
+def test_which_file_runs_is_said(tmp_path, monkeypatch):
+    """A module that is installed goes before a file of that name in the working folder."""
+    (tmp_path / "planted_here.py").write_text("def gelu(x): return x\n")
+    (tmp_path / "numpy.py").write_text("def tanh(x): return x\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert chosen("planted_here:gelu", dtype="float32").note.endswith(", from planted_here.py")
+    assert "numpy/__init__.py, not from numpy.py" in chosen("numpy:tanh", dtype="float32").note
+
+
+# ---- doors ---------------------------------------------------------------------------------------
+
+
+def test_verify_takes_what_the_command_takes(file):
+    named = verify(f"{file}:out", "gelu", "float32", "landmarks", call="f(x, out=y)", isolate=True)
+    assert named.failure is None
+    thing = verify(lambda x, out: np.multiply(x, x.dtype.type(0.5), out=out), "gelu", "float32", "landmarks",
+                   call="f(x, out=y)")  # fmt: skip
+    assert thing.record["witness"] == named.record["witness"]
+    (target,), _ = targets.select(["numpy.tanh"])
+    with pytest.raises(UsageError, match="call: accepted for callables and for names, not for a Target"):
+        verify(target, "tanh", call="f(x)")
+
+
+def test_a_module_that_names_a_file_that_is_not_there(tmp_path, monkeypatch):
+    """As torch.ops does, whose __file__ is "_ops.py"."""
+    (tmp_path / "misnamed.py").write_text("__file__ = '_nowhere.py'\ndef f(x): return x * x.dtype.type(0.5)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    (target,), _ = targets.select(["misnamed:f"], function="relu", dtype="float32")
+    x = some_bits("float32", 5)
+    assert len(target.evaluate("float32", x)) == len(x)

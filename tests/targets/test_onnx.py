@@ -1,0 +1,359 @@
+"""ONNX model files: the models of examples/onnx in each runtime, and every misuse named."""
+
+import runpy
+from contextlib import suppress
+
+import numpy as np
+import onnx
+import pytest
+from foreign import bits, some_bits
+from hypothesis import given
+from hypothesis import strategies as st
+from onnx import TensorProto, helper
+from repository import ROOT
+
+from gelu_verify import targets, verify
+from gelu_verify.errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError
+from gelu_verify.targets.kinds import onnx_model
+from gelu_verify.targets.kinds._onnx_signature import signature
+from gelu_verify.truth.values import judge
+
+MAKE = runpy.run_path(str(ROOT / "examples" / "onnx" / "make.py"))
+CLAIMS = {  # model: what it computes
+    "gelu": "gelu",
+    "gelu_body": "gelu",
+    "gelu_by_erf": "gelu",
+    "gelu_tanh": "gelu_tanh",
+    "gelu_tanh_body": "gelu_tanh",
+    "gelu_tanh_by_tanh": "gelu_tanh",
+    "gelu_sigmoid_by_sigmoid": "gelu_sigmoid",
+}
+RUNTIMES = [
+    "onnxruntime",
+    pytest.param("openvino", marks=pytest.mark.frameworks),
+]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folders = {}
+    for dtype in ("float16", "float32", "float64"):
+        folders[dtype] = tmp_path_factory.mktemp(dtype)
+        MAKE["write"](folders[dtype], dtype)
+    return folders
+
+
+def chosen(path, runtime="onnxruntime", **options):
+    (target,), _ = targets.select([f"{path}:{runtime}"], **options)
+    return target
+
+
+def model(path, *, inputs=("x",), outputs=("y",), shape=("n",), element=TensorProto.FLOAT, given=None, nodes=None):
+    """A model with that border; its body is one Relu of the first input."""
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        nodes or [helper.make_node("Relu", [inputs[0]], [name]) for name in outputs],
+        "border",
+        [info(name, element, shape) for name in inputs],
+        [info(name, given or element, shape) for name in outputs],
+    )
+    onnx.save(helper.make_model(body, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), path)
+    return path
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_examples_compute_what_they_say(models, name, runtime):
+    target = chosen(models["float32"] / f"{name}.onnx", runtime, function=CLAIMS[name])
+    result = verify(target, CLAIMS[name], "float32", "landmarks")
+    assert result.record["variant"] == CLAIMS[name]
+    x = np.linspace(0.25, 4, 997, dtype=np.float32).view(np.uint32)
+    assert np.abs(judge(CLAIMS[name], "float32", x, target.evaluate("float32", x)).error).max() < 16
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_another_variant_is_seen(models, runtime):
+    target = chosen(models["float32"] / "gelu_tanh.onnx", runtime, function="gelu")
+    result = verify(target, "gelu", "float32", "landmarks")
+    assert result.record["variant"] == "gelu_tanh"
+    assert "variant" in result.failed_checks
+
+
+def test_what_is_told_of_it(models):
+    path = models["float16"] / "gelu_by_erf.onnx"
+    target = chosen(path)
+    assert (target.function, target.dtypes, target.family) == ("gelu", ("float16",), "callable")
+    assert target.form == "Div Erf Add Mul Mul"
+    assert target.version.startswith("onnxruntime 1.")
+    assert "sha256:" in target.version
+    assert chosen(models["float64"] / "gelu_tanh.onnx").function == "gelu_tanh"  # as the file is called
+    assert chosen(models["float64"] / "gelu_tanh_body.onnx").form.endswith(" ...")
+
+
+def test_the_function_body_is_what_the_operator_stands_for(models):
+    """In float64, where the runtime has no kernel of its own for the tanh mode, they are the same to the bit."""
+    x = some_bits("float64", 4096)
+    x = x[np.isfinite(x.view("f8"))]
+    node, body = (chosen(models["float64"] / f"gelu_tanh{tail}.onnx") for tail in ("", "_body"))
+    np.testing.assert_array_equal(node.evaluate("float64", x), body.evaluate("float64", x))
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(
+    "shape", [("n",), (1, "n"), ("batch", 8), ("a", "b", 3), None, (2, -1), (), (8,), (1, 16), (2, 3, 1, 4)]
+)
+@pytest.mark.parametrize("n", [1, 8, 13, 1000])
+def test_any_number_of_values_fits_every_shape(tmp_path, runtime, shape, n):
+    """Fixed dimensions are filled up, and what fills them is not given back; a fixed shape is run in pieces."""
+    path = model(tmp_path / "shaped.onnx", shape=shape)
+    if runtime == "openvino" and shape in (None, (2, -1)):
+        pytest.skip("OpenVINO takes such a shape as it stands")
+    x = np.random.default_rng(n).normal(size=n).astype(np.float32).view(np.uint32)
+    got = chosen(path, runtime, function="relu").evaluate("float32", x)
+    np.testing.assert_array_equal(got.view("f4"), np.maximum(x.view("f4"), 0))
+
+
+def test_every_runtime_that_is_there_runs_it(models, monkeypatch):
+    path = models["float32"] / "gelu.onnx"
+
+    def absent(*_):
+        raise TargetUnavailable("openvino is not installed")
+
+    monkeypatch.setattr(onnx_model, "_openvino", absent)
+    found, _ = targets.select([str(path)])
+    assert [target.name for target in found] == [f"{path}:onnxruntime"]
+    with pytest.raises(MissingMeasurement, match=r"gelu.onnx:openvino was asked for, but openvino is not installed"):
+        targets.select([f"{path}:openvino"])
+
+
+@pytest.mark.frameworks
+def test_both_runtimes_run_it(models):
+    path = models["float32"] / "gelu.onnx"
+    found, _ = targets.select([str(path)])
+    assert [target.name for target in found] == [f"{path}:onnxruntime", f"{path}:openvino"]
+
+
+def test_what_a_runtime_cannot_run_is_its_failure(tmp_path):
+    path = tmp_path / "bfloat16.onnx"
+    onnx.save(MAKE["model"](MAKE["GRAPHS"]["gelu"], "bfloat16"), path)
+    with pytest.raises(TargetFailure, match=r"raised NotImplemented: .*Could not find an implementation"):
+        chosen(path).evaluate("bfloat16", bits("bfloat16", "1"))
+
+
+@pytest.mark.parametrize(
+    ("border", "message"),
+    [
+        ({"inputs": ("x", "bias")}, r"has 2 inputs \(x, bias\); accepted is a model of one input .*--kwarg NAME=V"),
+        ({"outputs": ("y", "z")}, r"has 2 outputs \(y, z\); accepted is one: --call 'f\(x\)\[.NAME.\]' says which"),
+        ({"element": TensorProto.INT64}, "takes int64 .accepted: float32, float16, float64, bfloat16"),
+        ({"given": TensorProto.DOUBLE}, "takes float32 and gives float64; accepted is one dtype for both"),
+        ({"shape": ("n", 0)}, r"the input x of .* is of the shape \[None, 0\], which holds no values"),
+    ],
+)
+def test_another_border_is_refused(tmp_path, border, message):
+    path = model(tmp_path / "border.onnx", **border)
+    with pytest.raises(UsageError, match=message):
+        targets.select([str(path)])
+
+
+def test_a_border_without_inputs_is_refused(tmp_path):
+    body = helper.make_graph([], "empty", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n"])])
+    onnx.save(helper.make_model(body), tmp_path / "empty.onnx")
+    with pytest.raises(UsageError, match=r"has 0 inputs \(\); accepted"):
+        targets.select([str(tmp_path / "empty.onnx")])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("{folder}/absent.onnx", {}, "^no such file: .*absent.onnx"),
+        ("{folder}/gelu.onnx:ort", {}, "unknown runtime of .*gelu.onnx 'ort' .accepted: onnxruntime, openvino"),
+        ("{folder}/text.onnx", {}, "text.onnx is no ONNX model"),
+        ("{folder}/none.onnx", {}, "none.onnx is no ONNX model"),
+        ("{folder}/half.onnx", {}, "half.onnx is no ONNX model"),
+        ("{folder}/gelu.onnx", {"dtype": "float64"}, "computes float64"),
+    ],
+)
+def test_misuse_is_named(models, name, options, message):
+    folder = models["float32"]
+    (folder / "text.onnx").write_text("<html>")
+    (folder / "none.onnx").write_bytes(b"")
+    (folder / "half.onnx").write_bytes((folder / "gelu.onnx").read_bytes()[:-40])
+    with pytest.raises(UsageError, match=message):
+        targets.select([name.format(folder=folder)], **options)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_break_the_reader(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "random.onnx"
+    path.write_bytes(content)
+    with suppress(UsageError):  # nothing else is raised
+        assert signature(path, "random.onnx").inputs is not None
+
+
+def test_the_signature_is_what_onnx_says(models):
+    for path in models["float16"].glob("*.onnx"):
+        graph, found = onnx.load(path).graph, signature(path, path.name)
+        for values, infos in ((found.inputs, graph.input), (found.outputs, graph.output)):
+            assert [value.name for value in values] == [info.name for info in infos]
+            assert [value.element for value in values] == [info.type.tensor_type.elem_type for info in infos]
+            assert [value.shape for value in values] == [(None,)]
+        assert list(found.operators) == [node.op_type for node in graph.node]
+
+
+def test_initializers_are_no_inputs(tmp_path):
+    """As files before IR version 4 list them."""
+    info = helper.make_tensor_value_info
+    scale = helper.make_tensor("scale", TensorProto.FLOAT, [], [0.5])
+    body = helper.make_graph(
+        [helper.make_node("Mul", ["x", "scale"], ["y"])],
+        "old",
+        [info("x", TensorProto.FLOAT, ["n"]), info("scale", TensorProto.FLOAT, [])],
+        [info("y", TensorProto.FLOAT, ["n"])],
+        [scale],
+    )
+    onnx.save(helper.make_model(body, opset_imports=[helper.make_opsetid("", 13)], ir_version=3), tmp_path / "old.onnx")
+    assert chosen(tmp_path / "old.onnx").evaluate("float32", bits("float32", "3")) == bits("float32", "1.5")
+
+
+# ---- fixed shapes, more inputs and outputs, weights beside the model --------------------------------
+
+
+def saved(path, inputs, outputs, nodes, initializers=(), opsets=(("", 20),)):
+    """A model file of these (name, element, shape) and nodes."""
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "more", [info(*i) for i in inputs], [info(*o) for o in outputs], initializers)
+    opset_imports = [helper.make_opsetid(*pair) for pair in opsets]
+    onnx.save(helper.make_model(graph, opset_imports=opset_imports, ir_version=10), path)
+    return path
+
+
+def scaled(path):
+    """y = alpha x and z = |x|, of x and a required input alpha."""
+    nodes = [helper.make_node("Mul", ["x", "alpha"], ["y"]), helper.make_node("Abs", ["x"], ["z"])]
+    f = TensorProto.FLOAT
+    return saved(path, [("x", f, ("n",)), ("alpha", f, (1,))], [("y", f, ("n",)), ("z", f, ("n",))], nodes)
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_every_answer_of_a_fixed_shape_is_judged(tmp_path, runtime):
+    """A model that errs in its last element only, which a run of ordinary numbers there would hide."""
+    mask = helper.make_tensor("mask", TensorProto.FLOAT, [4], [1, 1, 1, 1.5])
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Mul", ["r", "mask"], ["y"])]
+    border = [("x", TensorProto.FLOAT, (4,))], [("y", TensorProto.FLOAT, (4,))]
+    result = verify(chosen(saved(tmp_path / "relu.onnx", *border, nodes, [mask]), runtime), "relu", "float32", "quick")
+    assert result.max_ulp > 1e6
+    assert result.failure is None
+    assert "in pieces of shape [4]" in result.record["note"]
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_reshaped_result_is_the_same_values(tmp_path, runtime):
+    shape = helper.make_tensor("s", TensorProto.INT64, [1], [-1])
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Reshape", ["r", "s"], ["y"])]
+    x = np.arange(-5, 6, dtype=np.float32)
+    for takes, gives in (((2, 3), (6,)), ((1, "n"), ("n",))):
+        border = [("x", TensorProto.FLOAT, takes)], [("y", TensorProto.FLOAT, gives)]
+        target = chosen(saved(tmp_path / "flat.onnx", *border, nodes, [shape]), runtime)
+        np.testing.assert_array_equal(target.evaluate("float32", x.view("u4")).view("f4"), np.maximum(x, 0))
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(
+    ("options", "want"),
+    [
+        ({"kwargs": {"alpha": 0.5}, "call": "f(x)['y']"}, [-1.0, 1.5]),
+        ({"call": "f(x, alpha=2)[0]"}, [-4.0, 6.0]),
+        ({"call": "f(x=x, alpha=[2])['z']"}, [2.0, 3.0]),
+        ({"call": "f(**{'x': x, 'alpha': -1})['y']"}, [2.0, -3.0]),
+        ({"call": "f(alpha=x, x=[3])['y']"}, [-6.0]),
+    ],
+)
+def test_inputs_and_outputs_are_declared(tmp_path, runtime, options, want):
+    target = chosen(scaled(tmp_path / "scaled.onnx"), runtime, **options)
+    x = np.array([-2, 3], np.float32)[: len(want)]
+    assert target.evaluate("float32", x.view("u4")).view("f4").tolist() == want
+    assert "alpha" in target.note
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, r"has 2 inputs \(x, alpha\)"),
+        ({"kwargs": {"alpha": 1}}, r"has 2 outputs \(y, z\)"),
+        ({"kwargs": {"beta": 1}}, r"unknown input of .* 'beta' .accepted: x, alpha"),
+        ({"call": "f(x, alpha=1)['w']"}, r"unknown output of .* 'w' .accepted: y, z"),
+        ({"call": "f(x, alpha=1)[2]"}, r"has no output 2 .accepted: 0 to 1"),
+        ({"call": "f(x, alpha=[1, 2])['y']"}, r"alpha of .* is float32 of shape \[1\]; \[1, 2\] is not"),
+        ({"call": "f(x, alpha='a')['y']"}, r"alpha of .* is float32 of shape \[1\]; 'a' is not"),
+        ({"call": "f(x, x)"}, r"cannot be used for a model .accepted: f.x, alpha"),
+        ({"call": "g(x)"}, "cannot be used for a model"),
+        ({"call": "f(x"}, "cannot be used for a model"),
+        ({"call": "f(x, alpha=y)"}, "cannot be used for a model"),
+    ],
+)
+def test_what_a_model_has_not_is_refused(tmp_path, options, message):
+    with pytest.raises(UsageError, match=message):
+        chosen(scaled(tmp_path / "scaled.onnx"), **options)
+
+
+def test_constants_keep_their_dtype(tmp_path):
+    """An integer input takes integers only; 0.1 is rounded once to float16."""
+    nodes = [helper.make_node("Cast", ["k"], ["c"], to=10), helper.make_node("Mul", ["x", "c"], ["m"]),
+             helper.make_node("Mul", ["m", "h"], ["y"])]  # fmt: skip
+    half = TensorProto.FLOAT16
+    border = [("x", half, ("n",)), ("k", TensorProto.INT64, ()), ("h", half, ())], [("y", half, ("n",))]
+    path = saved(tmp_path / "typed.onnx", *border, nodes)
+    got = chosen(path, kwargs={"k": 2, "h": 0.1}).evaluate("float16", bits("float16", "1")).view("f2")
+    assert got == np.float16(2) * np.float16(0.1)
+    with pytest.raises(UsageError, match=r"k of .* is int64 of shape \[\]; 0.5 is not"):
+        chosen(path, kwargs={"k": 0.5, "h": 0.1})
+
+
+@pytest.mark.parametrize("where", ["initializer", "branch"])
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_version_is_of_the_weights_too(tmp_path, runtime, where):
+    """Weights lie in a file of their own where a model is large, and that file can change alone."""
+    weight = helper.make_tensor("w", TensorProto.FLOAT, [4], [2] * 4)
+    weight.ClearField("float_data")
+    weight.raw_data = np.full(4, 2, np.float32).tobytes()
+    onnx.external_data_helper.set_external_data(weight, "weights.bin")
+    weight.ClearField("raw_data")
+    (tmp_path / "weights.bin").write_bytes(np.full(4, 2, np.float32).tobytes())
+    path, border = tmp_path / "weighed.onnx", ([("x", 1, (4,))], [("y", 1, (4,))])
+    if where == "initializer":
+        saved(path, *border, [helper.make_node("Mul", ["x", "w"], ["y"])], [weight])
+    else:
+        info = helper.make_tensor_value_info
+        body = helper.make_graph(
+            [helper.make_node("Mul", ["x", "w"], ["z"])], "then", [], [info("z", 1, (4,))], [weight]
+        )
+        other = helper.make_graph([helper.make_node("Neg", ["x"], ["z"])], "else", [], [info("z", 1, (4,))])
+        yes = helper.make_tensor("yes", TensorProto.BOOL, [], [True])
+        node = helper.make_node("If", ["yes"], ["y"], then_branch=body, else_branch=other)
+        saved(path, *border, [node], [yes])
+    before = chosen(path, runtime)
+    assert before.evaluate("float32", bits("float32", "3")) == bits("float32", "6")
+    (tmp_path / "weights.bin").write_bytes(np.full(4, 5, np.float32).tobytes())
+    after = chosen(path, runtime)
+    assert after.version != before.version
+    assert after.evaluate("float32", bits("float32", "3")) == bits("float32", "15")
+    (tmp_path / "weights.bin").unlink()
+    with pytest.raises(UsageError, match=r"keeps weights in weights\.bin, and there is no such file beside it"):
+        chosen(path, runtime)
+
+
+def test_a_model_that_changes_after_it_was_named_is_not_run(tmp_path):
+    path = model(tmp_path / "relu.onnx")
+    target = chosen(path, function="relu")
+    model(path, nodes=[helper.make_node("Neg", ["x"], ["y"])])
+    with pytest.raises(TargetFailure, match=r"relu\.onnx was changed while it was measured"):
+        target.evaluate("float32", bits("float32", "3"))
+
+
+def test_operators_of_another_domain_are_its_failure(tmp_path):
+    border = [("x", 1, ("n",))], [("y", 1, ("n",))]
+    node = helper.make_node("FancyGelu", ["x"], ["y"], domain="my.company")
+    path = saved(tmp_path / "custom.onnx", *border, [node], opsets=(("", 20), ("my.company", 1)))
+    with pytest.raises(TargetFailure, match=r"raised Fail: .*FancyGelu"):
+        chosen(path).evaluate("float32", bits("float32", "1"))

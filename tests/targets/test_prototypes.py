@@ -1,0 +1,288 @@
+"""C functions of other forms, called as a prototype says: `--call`."""
+
+import platform
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from foreign import bits, chosen, needs_cc, shared_library, some_bits
+
+from gelu_verify import targets, verify
+from gelu_verify.errors import TargetFailure, UsageError
+from gelu_verify.formats import get_format
+from gelu_verify.isolation.hosts import Hosts
+from gelu_verify.targets.kinds import _compiler
+from gelu_verify.targets.kinds._prototype import Prototype
+
+pytestmark = needs_cc
+x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-64")
+
+# Every function negates; n is the number of values.
+SOURCE = """
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+typedef uint16_t ggml_fp16_t;
+struct params { float alpha, beta; };
+#define EACH for (size_t i = 0; i < n; i++)
+void bytes_first(size_t size, const float *x, float *y, const void *p)
+{
+    size_t n = p ? 0 : size / sizeof(float);
+    EACH y[i] = -x[i];
+}
+void reversed(const int n, double *y, const double *x) { EACH y[i] = -x[i]; }
+void halves(float *unused, int n, ggml_fp16_t *y, const ggml_fp16_t *x) { EACH y[i] = x[i] ^ 0x8000; }
+void in_place(float *x, int n) { EACH x[i] = -x[i]; }
+int status(const float *x, float *y, size_t n) { EACH y[i] = -x[i]; return n == 3 ? -7 : 0; }
+bool well(const float *x, float *y, size_t n) { EACH y[i] = -x[i]; return n != 3; }
+void constants(const float *x, float *y, size_t n, float alpha, int k) { EACH y[i] = k == 3 ? x[i] * alpha : 0; }
+void zeroed(const float *x, float *y, size_t n, const struct params *p)
+{
+    EACH y[i] = p->alpha == 0 && p->beta == 0 ? -x[i] : 0;
+}
+float scalar(float x, int k) { return k * x; }
+void writes(float *x, float *y, size_t n) { EACH y[i] = -x[i]; x[0] = 3; }
+static float first_of(const float *x) { return x[0]; }
+void reads(const float *x, float *y, size_t n) { EACH y[i] = -x[i]; volatile float v = first_of(x + n + 3); (void)v; }
+void uses(const float *x, float *y, size_t n) { EACH y[i] = -x[i]; memcpy(y, x + n, 4); }
+#ifdef __FLT16_MAX__
+_Float16 half(_Float16 x) { return -x; }
+#endif
+"""
+VECTORS = """
+#include <immintrin.h>
+__attribute__((target("avx"))) __m256 eight(__m256 x) { return _mm256_sub_ps(_mm256_set1_ps(-0.0f), x); }
+__m128d two(__m128d x) { return _mm_sub_pd(_mm_set1_pd(-0.0), x); }
+"""
+FORMS = {
+    "bytes_first": ("void f(size_t bytes, const float *x, float *y, const void *params=NULL)", "float32"),
+    "reversed": ("void reversed(const int n, double *restrict y, const double *restrict x);", "float64"),
+    "halves": ("void f(float *out=NULL, int n, uint16_t *y, const uint16_t *x)", "bfloat16"),
+    "in_place": ("void f(float x[], int n)", "float32"),
+    "status": ("int f(const float *x, float *y, size_t n)", "float32"),
+    "well": ("bool f(const float *x, float *y, size_t n)", "float32"),
+    "constants": ("void f(const float *x, float *y, size_t n, float alpha=-1.0f, int k=(1, 3))", "float32"),
+    "scalar": ("float f(float x, int k=-1)", "float32"),
+}
+
+
+@pytest.fixture(autouse=True)
+def private(tmp_path, monkeypatch):
+    (tmp_path / "cache").mkdir()
+    monkeypatch.setattr(_compiler.tempfile, "tempdir", str(tmp_path / "cache"))
+    for variable in ("CC", "CXX"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture(params=["source", "library"])
+def file(request, tmp_path):
+    if request.param == "library":
+        return shared_library(tmp_path, SOURCE, "libshapes.so", "-w")
+    (tmp_path / "shapes.c").write_text(SOURCE)
+    return tmp_path / "shapes.c"
+
+
+def negates(target, n=19):
+    """Whether it does, for n values that are not NaN."""
+    (dtype,) = target.dtypes
+    fmt = get_format(dtype)
+    x = some_bits(dtype, n) & fmt.uint.type(fmt.sign_mask - 1) % fmt.uint.type(fmt.infinity)
+    return np.array_equal(target.evaluate(dtype, x), x ^ fmt.uint.type(fmt.sign_mask))
+
+
+@pytest.mark.parametrize("symbol", FORMS)
+def test_a_function_is_called_as_its_prototype_says(file, symbol):
+    call, dtype = FORMS[symbol]
+    target = chosen(f"{file}:{symbol}", call=call, dtype=dtype if symbol == "halves" else None)
+    assert target.dtypes == (dtype,)
+    assert f"called as {call.partition(';')[0]}" in target.note
+    assert negates(target)
+    assert negates(target, 1)
+
+
+def test_memory_of_zeros_stands_for_parameters(file):
+    kind = "const struct params *" if file.suffix == ".c" else "const void *"
+    call = f"void f(const float *x, float *y, size_t n, {kind}p=zeros(8))"
+    assert negates(chosen(f"{file}:zeroed", call=call))
+
+
+def test_a_source_may_be_given_any_value(tmp_path):
+    (tmp_path / "shapes.c").write_text(SOURCE)
+    value = "&(struct params){.alpha = 0, .beta = 0}"
+    call = f"void f(const float *x, float *y, size_t n, const struct params *p={value})"
+    assert negates(chosen(f"{tmp_path}/shapes.c:zeroed", call=call))
+
+
+@pytest.mark.parametrize(("symbol", "status"), [("status", "-7"), ("well", "1")])
+def test_a_status_that_says_failure_is_a_failure(file, symbol, status):
+    target = chosen(f"{file}:{symbol}", call=FORMS[symbol][0])
+    with pytest.raises(TargetFailure, match=rf"{symbol} returned status {status}$") as raised:
+        target.evaluate("float32", bits("float32", "1", "2", "3"))
+    assert raised.value.kind == "status"
+
+
+def test_a_scalar_half_needs_no_prototype_in_a_source(tmp_path):
+    (tmp_path / "shapes.c").write_text(SOURCE)
+    if (
+        "__FLT16_MAX__"
+        not in subprocess.run(
+            ["cc", "-dM", "-E", "-xc", "/dev/null"], capture_output=True, text=True, check=True
+        ).stdout
+    ):
+        pytest.skip("needs _Float16")
+    target = chosen(f"{tmp_path}/shapes.c:half")
+    assert target.dtypes == ("float16",)
+    assert negates(target)
+    library = shared_library(tmp_path, SOURCE, "libhalf.so", "-w")
+    assert negates(chosen(f"{library}:half", call="_Float16 f(_Float16 x)"))
+
+
+@x86
+@pytest.mark.parametrize("symbol", ["eight", "two"])
+def test_vectors(tmp_path, symbol):
+    (tmp_path / "vectors.c").write_text(VECTORS)
+    library = shared_library(tmp_path, VECTORS, "libvectors.so")
+    call, dtype = {"eight": ("__m256 f(__m256 x)", "float32"), "two": ("__m128d f(__m128d x)", "float64")}[symbol]
+    for file in (library, tmp_path / "vectors.c"):
+        target = chosen(f"{file}:{symbol}", call=call)
+        assert target.dtypes == (dtype,)
+        for n in (1, 7, 8, 19):
+            assert negates(target, n)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc" or platform.machine() != "x86_64", reason="libmvec")
+def test_the_vectors_of_the_c_library():
+    target = chosen("libmvec.so.1:_ZGVbN4v_erff", call="__m128 f(__m128 x)", function="erf")
+    assert verify(target, "erf", "float32", "landmarks").max_ulp < 4
+
+
+def outcome(name, call):
+    """What a call in a process of its own, between guard pages, ends with."""
+    with Hosts() as hosts:
+        (target,), _ = targets.select([name], call=call, find=hosts.find, load=hosts._load)
+        try:
+            return negates(target), target.note, target.noted("float32")
+        except TargetFailure as failure:
+            return failure.kind, target.note, None
+
+
+READS = "void f(const float *x, float *y, size_t n)"
+
+
+def test_reading_beyond_the_input_is_allowed_by_contract_only(file):
+    assert outcome(f"{file}:reads", READS)[0] == "out of bounds"
+    ok, note, noted = outcome(f"{file}:reads", f"{READS}; oob_reads=16")
+    assert ok is True
+    assert noted is None
+    assert "may read 16 bytes beyond its input" in note
+    assert outcome(f"{file}:reads", f"{READS}; oob_reads=8")[0] == "segfault"
+
+
+def test_what_lies_beyond_the_input_must_not_matter(file):
+    *_, noted = outcome(f"{file}:uses", f"{READS}; oob_reads=16")
+    assert noted is not None
+    assert noted.kind == "nondeterministic"
+
+
+def test_an_input_that_is_written_to_is_a_failure_there_too(file):
+    target = chosen(f"{file}:writes", call="void f(float *x, float *y, size_t n); oob_reads=16")
+    with pytest.raises(TargetFailure, match="changed its input at index 0"):
+        target.evaluate("float32", bits("float32", "1", "2"))
+
+
+@pytest.mark.parametrize(
+    ("symbol", "call", "message"),
+    [
+        (
+            "reversed",
+            "void f(size_t n, double *y, const double *x)",
+            r"is declared .*\(const int, +double .*--call says",
+        ),
+        ("reversed", "void f(const int n, float *y, const float *x)", r"is declared .*double.*--call says .*float"),
+        ("in_place", "int f(float *x, int n)", r"is declared void.*--call says int"),
+        ("absent", "void f(float *x, int n)", r"no function 'absent' in .*shapes.c"),
+        ("in_place", "void f(float *x, int n, int k=absent)", "declared"),
+        ("in_place:vector", "void f(float *x, int n)", "says vector and --call says how it is called"),
+    ],
+)
+def test_the_compiler_compares_a_prototype_with_the_source(tmp_path, symbol, call, message):
+    (tmp_path / "shapes.c").write_text(SOURCE)
+    with pytest.raises(UsageError, match=message) as raised:
+        chosen(f"{tmp_path}/shapes.c:{symbol}", call=call)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("f", "is not a C prototype .accepted: 'void f.size_t bytes"),
+        ("void f(float *x, int n) reads", "is not a C prototype"),
+        ("void f(float *x, int n); oob_reads=x", "is not a C prototype"),
+        ("void g(float *x, int n)", "declares 'g', but 'gelu' is judged"),
+        ("void f(float *x)", "says nowhere how many values"),
+        ("void f(const float *x, int n)", "has no output, because x is const"),
+        ("void f(const float *x, const float *y, int n)", "has no output, because y is const"),
+        ("void f(const float *x, double *y, int n)", "needs x and y as pointers to the same type"),
+        ("void f(float **x, int n)", "needs x and y as pointers"),
+        ("void f(float *x, int n, int n)", "two parameters of one name"),
+        ("void f(float *x, int n, int k)", "parameter 'int k' cannot be used .*any other needs a value"),
+        ("void f(float *x, int n=3)", "parameter 'int n=3' cannot be used"),
+        ("void f(float *x, int)", "parameter 'int' cannot be used"),
+        ("void f(int n)", "has no input"),
+        ("float f(double x)", "takes a value: it must return the same type"),
+        ("float f(float x, int n)", "takes a value: .*no y, n or bytes"),
+        ("void f(float *x, int n); oob_reads=16", "reads beyond no input"),
+        ("float f(float x); oob_reads=16", "reads beyond no input"),
+        ("long double f(long double x)", "long double, which is none of the formats"),
+    ],
+)
+def test_a_prototype_that_cannot_be_called_is_named(call, message):
+    with pytest.raises(UsageError, match=message) as raised:
+        Prototype.parsed(call, "gelu")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_type_that_c_does_not_know_is_named(tmp_path):
+    library = shared_library(tmp_path, SOURCE, "libshapes.so", "-w")
+    with pytest.raises(UsageError, match=r"--call .* does not compile: error: .*'ggml_fp16_t'"):
+        chosen(
+            f"{library}:halves",
+            call="void f(float *o=NULL, int n, ggml_fp16_t *y, const ggml_fp16_t *x)",
+            dtype="float16",
+        )
+    with pytest.raises(UsageError, match="nothing says which dtype"):
+        chosen(f"{library}:halves", call="void f(float *o=NULL, int n, ggml_fp16_t *y, const ggml_fp16_t *x)")
+    with pytest.raises(UsageError, match=r"--call .* does not compile"):
+        chosen(
+            f"{library}:halves", call="void f(float *o=NULL, int n, uint16_t *y, const uint16_t *x)", dtype="float32"
+        )
+
+
+def test_two_libraries_with_one_prototype_keep_to_themselves(tmp_path):
+    call, source = "void f(float *x, int n)", "void gelu_f32(float *x, int n) {{ while (n--) x[n] = {n}; }}"
+    made = [shared_library(tmp_path, source.format(n=n), f"lib{n}.so") for n in (1, 2)]
+    one, two = (chosen(f"{path}:gelu_f32", call=call) for path in made)
+    x = bits("float32", "7")
+    assert [target.evaluate("float32", x).view("f4")[0] for target in (one, two)] == [1, 2]
+
+
+def test_another_value_is_another_version(tmp_path):
+    library = shared_library(tmp_path, SOURCE, "libshapes.so", "-w")
+    (tmp_path / "shapes.c").write_text(SOURCE)
+    for file in (library, tmp_path / "shapes.c"):
+        call = "float f(float x, int k={})"
+        assert len({chosen(f"{file}:scalar", call=call.format(k)).version for k in (-1, 2, -1)}) == 2
+
+
+def test_the_command_that_repeats_it_has_the_prototype(tmp_path):
+    (tmp_path / "shapes.c").write_text(SOURCE)
+    command = [sys.executable, "-P", "-m", "gelu_verify", "run", "shapes.c:status", "--plan", "landmarks"]
+    command += ["--call", FORMS["status"][0], "--no-throughput", "--json", "--out", "run"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "--call 'int f(const float *x, float *y, size_t n)'" in done.stdout, done.stderr
+    done = subprocess.run(
+        [*command[:5], "numpy.tanh", *command[6:-1], "other"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert "--call is for a C or C++ source or ONNX model or shared library or Python callable, and none" in done.stderr

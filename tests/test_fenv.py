@@ -1,0 +1,251 @@
+"""The caller's floating-point environment changes nothing, whichever it is, and is as it was when we return."""
+
+import ast
+import asyncio
+import importlib
+import inspect
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import floating_environments as floating
+import numpy as np
+import pytest
+from repository import SUPPORT
+
+import gelu_verify
+from gelu_verify import _fenv as _environment
+from gelu_verify.fenv import awaited_in_default_environment, default_environment, in_default_environment
+
+ENVIRONMENTS = floating.environments()
+ANSWERS = SUPPORT / "environment_answers.py"
+names = pytest.mark.parametrize("name", ENVIRONMENTS)
+
+
+@pytest.fixture(autouse=True)
+def back():
+    yield
+    floating.default()
+
+
+def here():
+    """The environment of this thread, its raised exceptions too."""
+    state = _environment.enter()
+    _environment.leave(state)
+    return state
+
+
+def at(name, function, *arguments):
+    """What a function answers in that environment, and the environment before and after."""
+    ENVIRONMENTS[name]()
+    before = here()
+    try:
+        found = function(*arguments)
+    finally:
+        after = here()
+        floating.default()
+    return found, before, after
+
+
+# ---- the mechanism -------------------------------------------------------------------------------
+
+
+@names
+def test_what_is_called_runs_in_the_default_environment_and_the_callers_is_put_back(name):
+    inexact = np.float64(1.0)
+    found, before, after = at(name, in_default_environment(lambda: (_environment.left(), float(inexact / 3))))
+    assert found == (None, 1 / 3)
+    assert before == after
+
+
+def test_exceptions_that_the_caller_has_seen_are_kept_and_ours_are_not_added():
+    floating.LIBM.feclearexcept(61)
+    with default_environment():
+        assert floating.LIBM.feraiseexcept(4) == 0
+    assert not floating.LIBM.fetestexcept(61)
+    floating.LIBM.feraiseexcept(4)
+    with default_environment():
+        assert not floating.X86 or not floating.LIBM.fetestexcept(61)
+    assert floating.LIBM.fetestexcept(61) & 4
+
+
+@names
+def test_an_error_goes_through_and_the_callers_environment_is_put_back(name):
+    def fails():
+        raise KeyError
+
+    def caught():
+        try:
+            in_default_environment(fails)()
+        except KeyError:
+            return True
+
+    found, before, after = at(name, caught)
+    assert found
+    assert before == after
+
+
+@names
+def test_threads_begin_in_the_default_environment(name):
+    found = []
+
+    @in_default_environment
+    def start():
+        thread = threading.Thread(target=lambda: found.append(_environment.left()))
+        thread.start()
+        thread.join()
+
+    at(name, start)
+    assert found == [None]
+
+
+@pytest.mark.parametrize("name", [name for name in ENVIRONMENTS if "unmasked" not in name])  # asyncio would die of it
+def test_every_step_of_a_coroutine_runs_in_the_default_environment(name):
+    seen = []
+
+    async def inner():
+        for _ in range(3):
+            seen.append(_environment.left())
+            await asyncio.sleep(0)
+        return "done"
+
+    async def outer():
+        ENVIRONMENTS[name]()
+        other = asyncio.ensure_future(asyncio.sleep(0))
+        result = await awaited_in_default_environment(inner())
+        await other
+        return result, _environment.left()[1]
+
+    result, after = asyncio.run(outer())
+    ENVIRONMENTS[name]()
+    assert (result, after) == ("done", _environment.left()[1])
+    assert seen == [None] * 3
+
+
+@pytest.mark.skipif(not floating.X86, reason="names the bits of x86")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("rounds up", ["rounds up"]),
+        ("rounds down, FTZ", ["rounds down", "flushes subnormal results to zero"]),
+        ("rounds to nearest, DAZ", ["takes subnormal inputs as zero"]),
+        ("unmasked", ["ends the process at an exception (unmasked)"]),
+        ("24 bits", ["computes long double with fewer bits"]),
+    ],
+)
+def test_what_was_left_is_said_in_words(name, words):
+    ENVIRONMENTS[name]()
+    assert _environment.left()[1] == words
+    assert _environment.left() is None
+
+
+# ---- every public function -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """{environment: {case: hash of the answer}}, each in a process of its own; None is the default environment."""
+    done = subprocess.run([sys.executable, "-P", str(ANSWERS)], capture_output=True, text=True, check=True)
+    return {found["environment"]: found["answers"] for found in map(json.loads, done.stdout.splitlines())}
+
+
+@names
+def test_every_answer_is_that_of_the_default_environment(answers, name):
+    different = [case for case, told in answers[name].items() if told != answers[None][case]]
+    assert not different
+    assert answers[name].keys() == answers[None].keys()
+
+
+def test_every_public_name_has_a_case(answers):
+    asked = {case.partition(" ")[0] for case in answers[None]}
+    assert asked >= set(gelu_verify.__all__) - {"__version__"}
+
+
+@pytest.mark.parametrize("name", ["rounds up", "rounds to zero, FTZ, DAZ", "unmasked"])
+def test_what_is_computed_when_we_are_imported_is_the_same(answers, name, tmp_path):
+    """Constants and tables, and the files in which Python keeps compiled modules."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-X", f"pycache_prefix={tmp_path}", str(ANSWERS), name],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["answers"] == answers[None]
+
+
+# Public functions of these modules compute with floats, or call what does.
+INTERFACES = [
+    *(
+        "truth.values",
+        "truth.oracle",
+        "truth.lookup",
+        "measure.verification",
+        "measure.sweep",
+        "gate.verdicts",
+        "gate.budgets",
+        "runs.integrity",
+        "speed.bench",
+        "speed.throughput",
+        "speed.cache_levels",
+        "speed.timer",
+    ),
+    *(
+        "runs.store",
+        "runs.committed",
+        "measure.same_formula",
+        "measure.tolerances",
+        "measure.diagnosis",
+        "measure.minimize",
+        "export",
+        "cli.remote",
+        "kernels",
+    ),
+    *("report.write", "report.attribution_page", "attribution.attribute", "attribution.witness", "measure.gpu_tiles"),
+    *("measure.gpu_judge", "service.app"),
+]
+EXACT = {  # text, names and integers only, or part of what is decorated
+    *("rounded_text", "is_judged_there", "available_cores", "key_of", "conditions_of", "default_path", "required"),
+    *("default_rivals", "check_rivals", "check_case", "one_thread_each", "failing", "elements", "write_folder"),
+    *("default_root", "current_versions", "failed", "consecutive", "drawn", "flags", "confirm", "search", "strata"),
+    *("exhaustive", "is_quick", "curve_frame", "rungs_frame", "operations_frame", "render", "headline", "inputs"),
+    *("sizes", "counts_of", "maxima", "sealed", "metadata_of", "arrow_table"),
+}
+
+
+@pytest.mark.parametrize("module", INTERFACES)
+def test_no_public_function_is_forgotten(module):
+    found = vars(importlib.import_module(f"gelu_verify.{module}"))
+    wrapper = in_default_environment(lambda: None).__code__
+    forgotten = []
+    for name, function in found.items():
+        if name.startswith("_") or name in EXACT or getattr(function, "__module__", "") != f"gelu_verify.{module}":
+            continue
+        chain = []
+        while function is not None and not isinstance(function, type):
+            chain.append(getattr(function, "__code__", None))
+            function = getattr(function, "__wrapped__", None)
+        if any(chain) and wrapper not in chain:
+            forgotten.append(name)
+    assert not forgotten
+
+
+def test_no_generator_is_decorated():
+    """Its body would run when the decorator has gone back to the caller's environment."""
+    for path in Path(gelu_verify.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                decorated = any(getattr(d, "id", "") == "in_default_environment" for d in node.decorator_list)
+                lazy = isinstance(node, ast.AsyncFunctionDef) or any(yields(inner) for inner in node.body)
+                assert not (decorated and lazy), f"{path.name}: {node.name}"
+
+
+def yields(node):
+    """Whether it does by itself, not only in a function that is defined in it."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return False
+    return isinstance(node, ast.Yield | ast.YieldFrom) or any(map(yields, ast.iter_child_nodes(node)))
+
+
+def test_a_decorated_function_is_still_documented():
+    assert list(inspect.signature(gelu_verify.reference_bits).parameters) == ["function", "dtype", "bits"]
+    assert "Correctly rounded" in gelu_verify.reference_bits.__doc__

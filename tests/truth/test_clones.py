@@ -1,0 +1,57 @@
+"""The same bits with and without hardware fma and vectors: the core's sources compiled for each instruction set."""
+
+import hashlib
+import platform
+import shutil
+import subprocess
+
+import pytest
+from repository import ROOT, SUPPORT
+
+from gelu_verify.machine import machine
+
+TARGETS = {"x86-64": (), "x86-64-v3": ("avx2", "fma"), "x86-64-v4": ("avx512f", "avx512bw", "avx512vl")}
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="these instruction sets are those of x86-64")
+
+
+def compiled(compiler, target, folder, program="clones"):
+    sources = [str(SUPPORT / f"{program}.c"), str(ROOT / "src" / "truth" / "quick.c")]
+    program = folder / f"{program}-{compiler}-{target}"
+    flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror"]
+    command = [
+        compiler,
+        f"-march={target}",
+        *flags,
+        "-DGV_CLONES=",
+        f"-I{ROOT / 'src'}",
+        *sources,
+        "-o",
+        str(program),
+        "-lm",
+    ]
+    subprocess.run(command, check=True)
+    return program
+
+
+def outputs_of(compiler, folder, *program):
+    """What the program of every instruction set that runs here writes."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    here = set(machine()["isa"])
+    runnable = [target for target, needs in TARGETS.items() if here >= set(needs)]
+    programs = {target: compiled(compiler, target, folder, *program) for target in runnable}
+    return {target: subprocess.check_output([program]) for target, program in programs.items()}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_every_instruction_set_reduces_to_the_same_bytes(compiler, tmp_path):
+    outputs = outputs_of(compiler, tmp_path, "reduction_clones")
+    assert len(outputs["x86-64"]) > 8 * 65536 * 200
+    assert len({hashlib.sha256(output).hexdigest() for output in outputs.values()}) == 1
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_every_instruction_set_gives_the_same_bits(compiler, tmp_path):
+    outputs = outputs_of(compiler, tmp_path)
+    assert len(outputs["x86-64"]) == 16 * 2 * 20_000 * 32
+    assert len({hashlib.sha256(output).hexdigest() for output in outputs.values()}) == 1

@@ -1,0 +1,66 @@
+"""The shipped tables have tests of their own: checksums, provenance, and answers computed anew."""
+
+import hashlib
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from arb import arb_round
+from committed_data import DATA, hard_cases
+from repository import ROOT
+
+from gelu_verify.formats import FORMATS
+from gelu_verify.functions import FUNCTIONS
+from gelu_verify.truth.oracle import judge_exactly, round_exactly
+from gelu_verify.truth.values import judge, reference_bits
+
+TABLES = [(name, dtype) for name in FUNCTIONS for dtype in ("float16", "bfloat16")]
+CASES = [(name, dtype) for name in FUNCTIONS for dtype in ("float32", "float64")]
+
+
+def test_every_file_is_the_one_that_was_generated():
+    manifest = json.loads((DATA / "manifest.json").read_text(encoding="utf-8"))
+    assert (ROOT / manifest["generated_by"].split()[1]).exists()
+    assert set(manifest["versions"]) == {"python", "mpmath", "numpy"}
+    found = [p for folder in ("reference", "hard_cases") for p in (DATA / folder).rglob("*") if p.is_file()]
+    sums = {str(p.relative_to(DATA)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
+    assert sums == manifest["sha256"]
+    assert len(sums) == len(TABLES) + len(CASES)
+
+
+@pytest.mark.parametrize(("name", "dtype"), TABLES)
+def test_tables_are_whole_and_arb_agrees_with_every_answer(name, dtype):
+    fmt, function = FORMATS[dtype], FUNCTIONS[name]
+    table = np.load(DATA / "reference" / name / f"{dtype}.npy")
+    assert (table.dtype, table.shape) == (np.uint16, (1 << 16,))
+    inputs = [x for x in range(1 << 16) if fmt.is_finite(x) and fmt.magnitude(x)]
+    assert [fmt.bits_text(x) for x in inputs if table[x] != arb_round(function, fmt, x)] == []
+    for x in (0, fmt.sign_mask, fmt.infinity, fmt.infinity | fmt.sign_mask, fmt.nan):
+        assert table[x] == function.limit_bits(fmt, x)
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_hard_cases_are_answered_right_by_every_door(name, dtype):
+    fmt, function = FORMATS[dtype], FUNCTIONS[name]
+    cases = hard_cases(name, dtype)
+    x = np.array([case[0] for case in cases], fmt.uint)
+    assert reference_bits(name, dtype, x).tolist() == [case[1] for case in cases]
+    for bits, y, kind in cases:
+        assert round_exactly(function, fmt, bits) == y
+        if fmt.is_finite(bits) and fmt.magnitude(bits):
+            assert arb_round(function, fmt, bits) == y
+        for got in {y, fmt.from_ordinal(fmt.ordinal(y) + 1)} if kind == "close to a number" else ():
+            judged = judge(name, dtype, np.array([bits], fmt.uint), np.array([got], fmt.uint))
+            _, error, faithful = judge_exactly(function, fmt, bits, got)
+            assert judged.faithful[0] == faithful
+            assert judged.error[0] == pytest.approx(error, rel=1e-9, abs=2.0**-16, nan_ok=True)
+    if name != "relu":
+        assert len({kind for *_, kind in cases} & {"close to a midpoint", "close to a number", "power of two"}) == 3
+
+
+@pytest.mark.parametrize("script", ["make_core_tables.py", "make_enclosure_tables.py"])
+def test_generated_sources_are_what_their_script_generates(script):
+    done = subprocess.run([sys.executable, str(ROOT / "tools" / script), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

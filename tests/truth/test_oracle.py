@@ -1,0 +1,75 @@
+"""The oracle against Arb, an independent library of balls, where references are most easily wrong."""
+
+import pytest
+from arb import arb_round
+from points import delicate_inputs
+
+from gelu_verify.errors import OracleError
+from gelu_verify.formats import DTYPES, FORMATS
+from gelu_verify.functions import FUNCTIONS
+from gelu_verify.truth import oracle
+from gelu_verify.truth.oracle import enclose, judge_exactly, round_exactly
+
+POINTS = 20_000
+every_pair = pytest.mark.parametrize("dtype", DTYPES)
+every_function = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda f: f.name)
+
+
+@every_pair
+@every_function
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.prove) for seed in (11, 12, 13, 14))])
+def test_arb_agrees(function, dtype, seed):
+    fmt = FORMATS[dtype]
+    inputs = delicate_inputs(function, fmt, POINTS, seed)
+    different = [fmt.bits_text(x) for x in inputs if round_exactly(function, fmt, x) != arb_round(function, fmt, x)]
+    assert different == []
+
+
+@every_pair
+@pytest.mark.parametrize("name", ["gelu", "gelu_tanh", "gelu_sigmoid", "silu"])
+def test_ties_near_zero_go_up(name, dtype):
+    """x/2 is a midpoint for odd x below 2^(emin+1), and every variant lies just above it."""
+    fmt = FORMATS[dtype]
+    for odd in (1, 3, 5, (1 << fmt.precision) - 1, (1 << fmt.precision - 1) + 1):
+        assert round_exactly(FUNCTIONS[name], fmt, odd) == (odd + 1) // 2
+        assert round_exactly(FUNCTIONS[name], fmt, odd | fmt.sign_mask) == odd // 2 | fmt.sign_mask
+
+
+@every_pair
+@every_function
+def test_directed_roundings_bracket_the_nearest(function, dtype):
+    fmt = FORMATS[dtype]
+    for x in delicate_inputs(function, fmt, 300, seed=2):
+        down, nearest, up = (round_exactly(function, fmt, x, mode) for mode in ("down", "nearest", "up"))
+        assert nearest in (down, up)
+        assert fmt.rank(up) - fmt.rank(down) in (0, 1)
+
+
+def test_no_precision_left_is_an_error_not_a_guess(monkeypatch):
+    monkeypatch.setattr(oracle, "PRECISIONS", (2,))
+    with pytest.raises(OracleError, match=r"gelu at -0x1\.ap\+2 \(float32\): rounding undecided at 2 bits"):
+        round_exactly(FUNCTIONS["gelu"], FORMATS["float32"], 0xC0D00000)
+    monkeypatch.setattr(oracle, "round_exactly", lambda *_: 0)
+    with pytest.raises(OracleError, match="error undecided"):
+        judge_exactly(FUNCTIONS["gelu"], FORMATS["float32"], 0xC0D00000, 0)
+
+
+def test_a_result_too_small_to_write_out_says_so():
+    with pytest.raises(OracleError, match="lies beyond"):
+        enclose(FUNCTIONS["gelu"], (-1, 40), 64)
+
+
+@pytest.mark.parametrize(
+    ("x", "got", "error"),
+    [
+        (0xC0D00000, 0x80000000, 9404958.541153561),  # got -0 for -2.61e-10
+        (0xC0D00000, 0xAF8F821F, -0.4588464389860422),  # the correctly rounded one
+        (0x3F800000, 0x7F800000, float("inf")),
+        (0x3F800000, 0x7FC00000, float("inf")),
+        (0x00000001, 0x00000001, 0.5),
+        (0xC1700000, 0x80000001, -0.9999607046647152),  # -15: the truth rounds to -0
+    ],
+)
+def test_error_rules(x, got, error):
+    fmt = FORMATS["float32"]
+    assert judge_exactly(FUNCTIONS["gelu"], fmt, x, got)[1] == pytest.approx(error, rel=1e-12)
