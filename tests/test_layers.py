@@ -1,87 +1,69 @@
-"""The house stands on its floors: a lower layer never imports a higher one."""
-
-import ast
-from pathlib import Path
+"""A layer imports only from layers below it, and no two modules import each other."""
 
 import pytest
+from layers import INTERFACES, LAYERS, PAGE, cycle, imports, page, sources
 
-import gelu_verify
-
-PACKAGE = Path(gelu_verify.__file__).parent
-# One line per floor, the lowest first; modules on one floor may import each other.
-FLOORS = [
-    ["errors", "environment", "confinement"],
-    ["device_faults", "folders", "formats", "interrupts", "numbers", "resources"],
-    ["arrays", "enclosures", "other_answers"],
-    ["functions", "points", "regions"],
-    ["oracle"],
-    ["reference", "correctly_rounded"],
-    ["lookup"],
-    ["kernels"],
-    ["targets"],
-    ["plans", "short_calls"],
-    ["bucket_table", "reduction", "settled"],
-    ["summary", "tolerances"],
-    ["checks"],
-    ["traits"],
-    ["interleaved", "narrowing"],
-    ["attribution", "sweep", "device_sweep", "on_device", "devices", "machine", "throughput", "sizes"],
-    ["isolation"],
-    ["run_schema"],
-    ["results", "comparisons"],
-    ["integrity"],
-    ["report", "terminal"],
-    ["recorded"],
-    ["budgets", "gate"],
-    ["verify", "bench", "export", "remote"],
-    ["service"],
-    ["cli"],
-]
-FACES = {"__init__", "__main__"}  # doors into every floor
-LEVEL = {module: level for level, floor in enumerate(FLOORS) for module in floor}
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+IMPORTS = imports()
 
 
-def modules():
-    """(path, name of the top-level module it belongs to) of every Python file of the package."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        top = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        if top not in FACES:
-            yield path, top
+def top(module):
+    return module.partition(".")[0]
 
 
-def imported(path):
-    """Top-level modules of this package that a file imports, anywhere in it."""
-    package = ("gelu_verify", *path.relative_to(PACKAGE).parent.parts)
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = []
-        if isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else ()
-            home = (*base, *(node.module or "").split("."))
-            names = [".".join(part for part in (*home, alias.name) if part) for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        for name in names:
-            parts = name.split(".")
-            if parts[0] == "gelu_verify" and len(parts) > 1 and parts[1] in LEVEL:
-                yield parts[1]
+def upward(edges, level):
+    """Imports that do not go to a lower layer, but within a folder."""
+    return [
+        f"{module} (layer {level[top(module)]}) imports {other} (layer {level[top(other)]})"
+        for module, others in edges.items()
+        for other in sorted(others)
+        if other and top(module) in level and top(other) != top(module) and level[top(other)] >= level[top(module)]
+    ]
 
 
-@pytest.mark.parametrize(("path", "module"), [pytest.param(*m, id=str(m[0].relative_to(PACKAGE))) for m in modules()])
-def test_imports_go_downward(path, module):
-    assert module in LEVEL, f"{module} has no floor: add it to FLOORS"
-    upward = {other for other in imported(path) if LEVEL[other] > LEVEL[module]}
-    assert not upward, f"{module} imports {', '.join(sorted(upward))}, which is above it"
+def test_every_module_has_a_layer():
+    names = {top(module) or "__init__" for module in IMPORTS} - set(INTERFACES)
+    assert names == set(LEVEL)
+    assert len(LEVEL) == sum(map(len, LAYERS))
+
+
+def test_imports_go_downward():
+    assert not upward(IMPORTS, LEVEL)
+
+
+def test_no_modules_import_each_other():
+    assert not cycle({module: others - {""} for module, others in IMPORTS.items() if module})
 
 
 def test_errors_imports_nothing_of_the_package():
-    assert set(imported(PACKAGE / "errors.py")) == set()
+    assert not IMPORTS["errors"]
 
 
-def test_an_upward_import_is_seen(tmp_path, monkeypatch):
-    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
-    (tmp_path / "checks").mkdir()
-    for source in ("from ..report import page", "from gelu_verify.report import x", "import gelu_verify.report"):
-        (tmp_path / "checks" / "bad.py").write_text(source)
-        assert list(imported(tmp_path / "checks" / "bad.py")) == ["report"]
-    (tmp_path / "plans.py").write_text("def f():\n    from . import sweep\n")
-    assert list(imported(tmp_path / "plans.py")) == ["sweep"]
+def test_the_page_has_the_table_of_the_layers():
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python tests/support/layers.py"
+
+
+@pytest.mark.parametrize(
+    ("place", "source", "expected"),
+    [
+        ("checks/bad.py", "from ..report import page", "report.page"),
+        ("checks/bad.py", "from gelu_verify.report import page", "report.page"),
+        ("checks/bad.py", "import gelu_verify.report.page", "report.page"),
+        ("checks/bad.py", "def f():\n    from .. import formats\n", "formats"),
+        ("checks/__init__.py", "from .bad import x", "checks.bad"),
+    ],
+)
+def test_an_import_is_seen_wherever_it_stands(tmp_path, place, source, expected):
+    for path in ("formats.py", "report/page.py", "checks/bad.py", "checks/__init__.py"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text("")
+    (tmp_path / place).write_text(source)
+    module = next(name for name, path in sources(tmp_path).items() if path == tmp_path / place)
+    assert imports(tmp_path)[module] == {expected}
+    if expected == "report.page":
+        assert upward(imports(tmp_path), {"formats": 0, "checks": 1, "report": 2, "": 3})
+
+
+def test_cycles_are_found():
+    assert cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a", "b", "c"]
+    assert cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []

@@ -17,12 +17,10 @@ import numpy as np
 import pandas as pd
 
 from ..formats import get_format
-from ..report.text import MINUS, short_value
 
 FOCUS = (-4, 6)  # binades 2^-4 .. 2^6
 NEAR = (-12, 4)  # binades from 2^-12 up to the focus, where x^2 still counts, and their bins each
 SQUEEZED_BINS = (16, 16)  # per side: from zero to 2^-12, from the focus to infinity
-_TICKS = (-4, -2, 0, 1, 2, 3, 4, 6)
 
 # Levels are 1/LEVELS_PER_OCTAVE of log2 |E|: 0 no inputs, 1 the floor (and exact results).
 LEVELS_PER_OCTAVE = 512
@@ -43,24 +41,6 @@ class Layout:
     @property
     def size(self) -> int:
         return len(self.edges) - 1
-
-    @cached_property
-    def edge_values(self) -> list[str]:
-        """x at every edge, to 6 digits."""
-        fmt = get_format(self.dtype)
-        shift = fmt.width - 16
-        offsets = [int(edge) - 0x8000 for edge in self.edges]
-        magnitudes = [abs(o) << shift if shift >= 0 else abs(o) >> -shift for o in offsets]
-        bits = [m | (fmt.sign_mask if o < 0 else 0) for m, o in zip(magnitudes, offsets, strict=True)]
-        return [short_value(self.dtype, fmt.bits_text(b)) for b in bits]
-
-    @cached_property
-    def ticks(self) -> list[tuple[int, str]]:
-        """(bin edge, label) at powers of two, and at zero."""
-        positive = [(self.position(e), f"{2.0**e:g}") for e in _TICKS]
-        zero = int(np.searchsorted(self.edges, 0x8000))
-        mirrored = [(2 * zero - at, MINUS + label) for at, label in positive]
-        return sorted([*mirrored, (zero, "0"), *positive])
 
     def position(self, exponent: int) -> int:
         """Bin edge of x = 2^exponent."""

@@ -21,6 +21,7 @@ from ..formats import Format, buckets, from_ordinals, ordinals
 from ..functions import Function
 
 SUM_SCALE = 1 << 16  # error_sum counts 2^-16 ulp
+LARGEST = float(np.finfo(np.float64).max)  # the error of a finite result, where a double cannot hold it
 NOISE = 2.0**-17  # ulp: smaller errors count as 0; half a unit of error_sum, and no more is known of an error anyway
 SUM_CLIP = float(1 << 24)  # one lost result must not drown the bias of all others
 HIST_EDGES = (

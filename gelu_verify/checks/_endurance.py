@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +15,13 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
-from ..formats import get_format, is_nan
+from ..formats import Format, get_format, is_nan
+from ..functions import Function
 from ..inputs.plans import EQUAL_CALLS
 from ..inputs.special import position_bits
 
 if TYPE_CHECKING:
     from ..targets.base import Target
-    from .base import Evidence
 
 BATCHES = (100,) * 10 + (1000,) * 9 + (10_000,) * 49  # calls: half a million
 assert sum(BATCHES) == EQUAL_CALLS
@@ -41,23 +42,25 @@ class Endurance:
     failure: TargetFailure | None = None  # that ended it
 
     @classmethod
-    def of(cls, evidence: Evidence) -> Endurance:
-        """Calls in a fresh process, where the target has one of its own."""
+    def of(
+        cls, target: Target, fmt: Format, function: Function, length: int | None, progress: Callable[[int], object]
+    ) -> Endurance:
+        """Calls of `length` inputs (None: of several lengths) in a fresh process, where the target has its own."""
         seen, end, done = cls(), monotonic() + SECONDS, 0
-        asked = evidence.fmt.name, evidence.function.name, _lengths(evidence)
-        with evidence.target.alone():
-            evidence.target.fresh()
+        asked = fmt.name, function.name, TURNS if length is None else (length,)
+        with target.alone():
+            target.fresh()
             for count in BATCHES:
                 if monotonic() > end:
                     break
                 try:
-                    found = evidence.target.apply(calls_in_a_row, *asked, done, count)
+                    found = target.apply(calls_in_a_row, *asked, done, count)
                 except TargetFailure as failure:
                     seen.failure = _after(failure, done, count)
                     break
                 done += count
                 seen.add(done, found)
-                evidence.progress(count)
+                progress(count)
         return seen
 
     def add(self, done: int, found: dict[str, Any]) -> None:
@@ -66,10 +69,6 @@ class Endurance:
             self.held.setdefault(name, []).append(value)
         self.different += found["different"]
         self.first = self.first or found["first"]
-
-
-def _lengths(evidence: Evidence) -> tuple[int, ...]:
-    return (evidence.length,) if evidence.target.compiles_per_length else TURNS
 
 
 def _after(failure: TargetFailure, done: int, count: int) -> TargetFailure:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..formats import Format, from_ordinals, ordinals
+from ..functions import Function
 from ..inputs.special import POSITIONS, position_bits
-from ..targets._extra_outputs import differ
-
-if TYPE_CHECKING:
-    from .base import Evidence
+from ..targets.extra_outputs import differ
 
 CYCLES = 17  # every input meets 16 lanes, and of wider loops some inputs meet each
 STRIDE = 100  # of the second order, in which every input has other neighbours
@@ -30,11 +28,13 @@ class Positions:
     other_order: np.ndarray
 
     @classmethod
-    def of(cls, evidence: Evidence) -> Positions:
-        x, size = position_bits(evidence.function.name, evidence.fmt.name), CYCLES * POSITIONS + 1
-        places = np.arange(evidence.length if evidence.target.compiles_per_length else size)
+    def of(
+        cls, function: Function, fmt: Format, evaluate: Callable[[np.ndarray], np.ndarray], length: int | None
+    ) -> Positions:
+        """By calls of `length` inputs; None where any length will do."""
+        x, places = position_bits(function.name, fmt.name), np.arange(length or CYCLES * POSITIONS + 1)
         calls = [x[places % POSITIONS], x[places % POSITIONS], x[places * STRIDE % POSITIONS]]
-        return cls(evidence.fmt, x, *map(evidence.evaluate, calls))
+        return cls(fmt, x, *map(evaluate, calls))
 
     @property
     def places(self) -> np.ndarray:

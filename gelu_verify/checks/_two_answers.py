@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..buckets.table import LARGEST
 from ..formats import is_finite, ordinals
 
 if TYPE_CHECKING:
     from .base import Evidence
-
-LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)

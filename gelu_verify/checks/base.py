@@ -15,7 +15,7 @@ from ..errors import TargetFailure, Unanswered
 from ..formats import Format, texts_apart, value_text
 from ..functions import Function
 from ..inputs.plans import Plan
-from ..targets._extra_outputs import OtherAnswers, collecting, differences
+from ..targets.extra_outputs import OtherAnswers, collecting, differences
 from ..truth.values import Judgement, judge
 from ._dense import Dense, dense_bits
 from ._endurance import Endurance
@@ -104,15 +104,20 @@ class Evidence:
         """Inputs of a call of the sweep: of the first chunk, made odd; PROBE where those are few."""
         return self.plan.length or max(self.plan.chunks[0].size | 1, PROBE)
 
+    @property
+    def _only_length(self) -> int | None:
+        """Where every new length is compiled anew, the one that is used."""
+        return self.length if self.target.compiles_per_length else None
+
     @cached_property
     def positions(self) -> Positions:
         """Answers to the same inputs at many places of one call."""
-        return Positions.of(self)
+        return Positions.of(self.function, self.fmt, self.evaluate, self._only_length)
 
     @cached_property
     def endurance(self) -> Endurance:
         """What very many calls in a row showed; of plan stress."""
-        return Endurance.of(self)
+        return Endurance.of(self.target, self.fmt, self.function, self._only_length, self.progress)
 
     @cached_property
     def dense(self) -> Dense:

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..formats import is_finite, is_zero, ordinals
 from ..inputs.special import POSITIONS
-from ..targets import _short_calls as short_calls
-from ..targets._extra_outputs import Differences, Given, differ, differences
+from ..targets import short_calls
+from ..targets.extra_outputs import Differences, Given, differ, differences
 from ..truth.values import reference_bits
 from ._positions import STRIDE
 from ._two_answers import TwoAnswers

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..inputs.special import POSITIONS
-from ..targets._extra_outputs import differences
+from ..targets.extra_outputs import differences
 from ._endurance import EACH, calls_at_once
 from ._endurance import THREADS as STRESSED
 from .base import Check, Evidence, Finding

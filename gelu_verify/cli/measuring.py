@@ -25,8 +25,8 @@ from ..measure.verification import Job
 from ..speed.cache_levels import measure_and_watch as measure_and_watch_sizes
 from ..speed.throughput import BUDGET, measure_and_watch, unpacked_answers
 from ..targets import Target
-from ..targets._extra_outputs import OtherAnswers, collecting
-from ..targets._library import ordinary_numbers
+from ..targets.extra_outputs import OtherAnswers, collecting
+from ..targets.library import ordinary_numbers
 from .program import warn
 from .progress import progress
 

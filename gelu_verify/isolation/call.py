@@ -8,9 +8,9 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import Format
-from ..targets._buffers import lending
-from ..targets._extra_outputs import collecting, packed
 from ..targets.base import Target
+from ..targets.buffers import lending
+from ..targets.extra_outputs import collecting, packed
 from .memory import GuardedRoom, Place
 
 

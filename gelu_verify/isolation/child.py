@@ -29,7 +29,7 @@ from ..errors import GeluVerifyError, TargetFailure, message_of
 from ..fenv import in_default_environment
 from ..formats import get_format
 from ..gpu import faults as device_faults
-from ..targets import _detection
+from ..targets import detection as _detection
 from ..targets.base import Target, described, first_line
 from . import _faults
 from .call import Call

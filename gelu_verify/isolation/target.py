@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import TargetFailure
 from ..formats import Format, get_format
 from ..gpu.faults import is_broken
-from ..targets._extra_outputs import differences, report, unpacked
 from ..targets.base import Answer, Target
+from ..targets.extra_outputs import differences, report, unpacked
 from .channel import text_of
 from .host import Case, Host
 from .memory import Place

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..buckets.table import NOISE, Facts, Pieces, Table, finish, merge
+from ..buckets.table import LARGEST, NOISE, Facts, Pieces, Table, finish, merge
 from ..errors import OracleError, TargetFailure
 from ..fenv import in_default_environment
 from ..formats import Format, get_format, ordinals
@@ -25,7 +25,6 @@ from ..inputs.special import fixed_bits
 from ..paths import resource
 from ..truth.oracle import judge_exactly
 from .gpu_tiles import OPEN, ROOM, TALLY, TILE, consecutive, counted, drawn, rules_record
-from .sweep import LARGEST
 
 if TYPE_CHECKING:
     from ..gpu.cuda import Device

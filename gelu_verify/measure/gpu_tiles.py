@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..buckets.approximation import approximation_facts
 from ..buckets.reducer import (
     FACTS,
     ROW,
@@ -29,7 +30,6 @@ from ..fenv import in_default_environment
 from ..formats import Format, magnitudes
 from ..functions import Function, get_function
 from ..truth.oracle import judge_exactly
-from .sweep import approximation_facts
 
 _TRUTH = np.dtype(
     [("values", "u8"), ("slope", "f8"), ("bend", "f8"), ("activation", "i8"), ("exact", "u8"), ("limits", "u8", 6),

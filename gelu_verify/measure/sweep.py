@@ -18,19 +18,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..buckets.approximation import approximation, without_overflow
 from ..buckets.reducer import Outcome, Reduction, comb
 from ..buckets.summary import SUMMARY_KEYS, summary, text_of
 from ..buckets.table import NOISE, Facts, Pieces, Table, finish, merge
 from ..checks import Evidence, Finding, Policy
 from ..checks import findings as found_by_checks
-from ..checks._two_answers import LARGEST, TwoAnswers
+from ..checks._two_answers import TwoAnswers
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
-from ..formats import Format, get_format, is_finite, is_negative, ordinals
+from ..formats import Format, get_format
 from ..functions import Function, get_function
 from ..inputs.plans import Chunk, Plan
-from ..targets._extra_outputs import Differences, OtherAnswers, collecting, differences
-from ..targets._library import ordinary_numbers
+from ..targets.extra_outputs import Differences, OtherAnswers, collecting, differences
+from ..targets.library import ordinary_numbers
 from ..truth.values import judge
 from .diagnosis import KEYS, traits
 from .minimize import NO_FAILURE, failed, narrowed
@@ -281,9 +282,9 @@ class _Worker:
             self._reduction.add_answers(x, got)
             return
         want, error, faithful = judge(self._function.name, self._fmt.name, x, got)
-        self._reduction.add_outcome(Outcome(x, got, want, _no_overflow(self._fmt, got, error), faithful))
+        self._reduction.add_outcome(Outcome(x, got, want, without_overflow(self._fmt, got, error), faithful))
         if self._function.approximates is not None:
-            self._facts = self._facts.merged(_approximation(self._fmt, self._function.approximates, x, got))
+            self._facts = self._facts.merged(approximation(self._fmt, self._function.approximates, x, got))
 
     def _compare(self, x: np.ndarray, first: np.ndarray, last: np.ndarray, n: int) -> None:
         """The input that comes twice in a call of n: at its start, and at its end."""
@@ -300,46 +301,6 @@ class _Worker:
             raise
         self.target_s += seconds
         return got
-
-
-def _no_overflow(fmt: Format, got: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Errors of finite results that are too large for a double, as the largest double."""
-    return np.where(np.isinf(error) & is_finite(fmt, got), np.copysign(LARGEST, error), error)
-
-
-def _approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> Facts:
-    """Largest error against the function that is approximated, in ulp and absolute."""
-    want, error, _ = judge(exact, fmt.name, x, got)
-    absolute = np.abs(_no_overflow(fmt, got, error))
-    scored = np.flatnonzero(np.isfinite(absolute))
-    if not len(scored):
-        return Facts()
-    return approximation_facts(fmt, exact, x[scored], want[scored], absolute[scored])
-
-
-@in_default_environment
-def approximation_facts(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray, absolute: np.ndarray) -> Facts:
-    """The largest of some errors |E| against the function that is approximated, in ulp and absolute."""
-    x_ord, absolute = ordinals(fmt, x), np.where(absolute < NOISE, 0.0, absolute)
-    with np.errstate(over="ignore"):
-        distance = absolute * _ulp(fmt, exact, x, want)
-    worst, farthest = int(np.argmax(absolute)), int(np.argmax(distance))
-    return Facts(
-        approximation_ulp=(-float(absolute[worst]), int(x_ord[worst])),
-        approximation_abs=(-min(float(distance[farthest]), LARGEST), int(x_ord[farthest])),
-    )
-
-
-def _ulp(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """u(y), float64: that of the rounded y, or half of it where y was rounded up to a power of two."""
-    magnitude = want & fmt.uint.type(fmt.sign_mask - 1)
-    field = (magnitude >> fmt.uint.type(fmt.precision - 1)).astype(np.int64)
-    unit = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)
-    power = np.flatnonzero((magnitude & fmt.uint.type((1 << (fmt.precision - 1)) - 1) == 0) & (field > 1))
-    error = judge(exact, fmt.name, x[power], want[power]).error
-    grown = np.where(is_negative(fmt, want[power]), error < 0, error > 0)
-    unit[power[grown]] /= 2
-    return unit
 
 
 # ---- the record ----------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from ..fenv import in_default_environment
 from ..formats import buckets, from_ordinals, get_format, to_float64
 from . import text
 from .attribution_text import explained_text, is_known, unexplained_text
+from .axis import edge_values
 from .curves import HEIGHT, area, line, octaves_of, x_ticks, y_ticks
 from .files import environment, inline, replace_files
 
@@ -54,8 +55,8 @@ def curve_frame(found: Attribution) -> pd.DataFrame:
     bins = layout(found.dtype, PER_BINADE)
     middles = _middles(found.dtype, bins)
     columns: dict[str, Any] = {
-        "x_from": bins.edge_values[:-1],
-        "x_to": bins.edge_values[1:],
+        "x_from": edge_values(bins)[:-1],
+        "x_to": edge_values(bins)[1:],
         "kappa": kappa(found.function, to_float64(get_format(found.dtype), middles)),
         "input_ulp": from_input(found.function, found.dtype, middles),
     }

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..buckets.bins import Layout
+from .axis import ticks
 from .text import power_text
 
 HEIGHT = 200
@@ -53,7 +54,7 @@ def x_ticks(layout: Layout) -> list[tuple[float, str, bool]]:
     """(per cent from the left, label, whether it is one of the few for narrow windows)."""
     few = ("64", "8", "1", "0")
     return [
-        (round(100 * at / layout.size, 2), label, label.lstrip("\N{MINUS SIGN}") in few) for at, label in layout.ticks
+        (round(100 * at / layout.size, 2), label, label.lstrip("\N{MINUS SIGN}") in few) for at, label in ticks(layout)
     ]
 
 

@@ -20,6 +20,7 @@ from .. import __version__
 from ..buckets.bins import ENVELOPE_COLUMNS, FLOOR, HIGHEST, LEVELS_PER_OCTAVE, bins_per_binade, envelope, octaves
 from ..functions import FUNCTIONS
 from . import text
+from .axis import edge_values, ticks
 from .charts import STRIP_HEIGHT, half_ulp_line, strip_path
 from .evidence import evidence
 from .files import environment, inline
@@ -65,7 +66,7 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
 def template() -> jinja2.Template:
     """The page, compiled."""
     made = environment()
-    made.globals.update(bar=_bar, anchor=_anchor)
+    made.globals.update(bar=_bar, anchor=_anchor, ticks=ticks)
     return made.get_template("template.html")
 
 
@@ -224,7 +225,7 @@ def _plot_data(plots: list[Group]) -> Group:
     figures: Group = {}
     for chart in (chart for function in plots for chart in function["charts"]):
         layout = chart["layout"]
-        layouts[chart["dtype"]] = {"edges": layout.edge_values, "ticks": layout.ticks, "perBinade": layout.per_binade}
+        layouts[chart["dtype"]] = {"edges": edge_values(layout), "ticks": ticks(layout), "perBinade": layout.per_binade}
         figures[chart["id"]] = {
             "dtype": chart["dtype"],
             "span": chart["span"],

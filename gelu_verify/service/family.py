@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import Format
-from ..targets._extra_outputs import collecting
+from ..targets.extra_outputs import collecting
 from ..truth.lookup import written
 from ..truth.values import judge
 from .observing import log

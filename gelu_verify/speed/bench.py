@@ -20,7 +20,7 @@ from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..fenv import in_default_environment
 from ..formats import DTYPES, numpy_dtype
 from ..targets import Target, families, find
-from ..targets._library import framework
+from ..targets.library import framework
 from ..truth import correctly_rounded
 from .throughput import inputs
 from .timer import SAMPLE, Call, Side, interleaved, rate

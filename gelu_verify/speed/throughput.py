@@ -21,7 +21,7 @@ from ..fenv import in_default_environment, left
 from ..formats import get_format, numpy_dtype
 from ..inputs.plans import CHUNKS
 from ..interrupts import is_from_user
-from ..targets._extra_outputs import Differences, OtherAnswers, differences, packed, unpacked
+from ..targets.extra_outputs import Differences, OtherAnswers, differences, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
 """Everything that can be tested, found at run time: one file per family, no list to edit.
 
-A family is a module of this package with `discover() -> Iterator[Target]`, which raises
+A family is a module of `frameworks` with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is absent or broken. Its name is the module's, less a trailing
 underscore. One whose module says `ON_REQUEST = True` (slow to call, or nothing that runs here) is found when
 it is named or everything is asked for; one that says `LOADS_FIRST = True` is imported before the others.
@@ -23,17 +23,17 @@ from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..fenv import in_default_environment
 from ..formats import DTYPES
 from ..functions import get_function
-from ._library import looking_for
+from . import frameworks
 from .base import Target, first_line
 from .kinds import Asked, kind_of, kinds, load, misfit
 from .kinds._usable import usable
+from .library import looking_for
 
 __all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load", "module_of", "select"]
 
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked], Sequence[Target]]
 
-_NO_FAMILY = ("base", "callables", "kinds")
 ON_REQUEST = "only when it is named, or with --all"
 
 
@@ -45,13 +45,13 @@ def families() -> list[str]:
 
 def module_of(family: str) -> str:
     """Full name of a family's module; importing it imports no framework."""
-    return f"{__name__}.{_modules()[family]}"
+    return f"{frameworks.__name__}.{_modules()[family]}"
 
 
 def _modules() -> dict[str, str]:
     """Module name of each family."""
-    names = [info.name for info in pkgutil.iter_modules(__path__)]
-    return {name.rstrip("_"): name for name in names if name not in _NO_FAMILY and not name.startswith("_")}
+    names = [info.name for info in pkgutil.iter_modules(frameworks.__path__)]
+    return {name.rstrip("_"): name for name in names if not name.startswith("_")}
 
 
 @in_default_environment
@@ -123,7 +123,7 @@ def _families_on(device: str, names: Sequence[str], everything: bool) -> list[st
 
 def _says(module: str, what: str) -> bool:
     """Whether a family module says so of itself; importing it imports no framework."""
-    return getattr(import_module(f"{__name__}.{module}"), what, False)
+    return getattr(import_module(f"{frameworks.__name__}.{module}"), what, False)
 
 
 @cache
@@ -131,7 +131,7 @@ def _discovered(module: str, function: str | None, dtype: str | None) -> tuple[t
     """Targets of one family module, or why there are none; looked for once per process."""
     try:
         with looking_for(function, dtype):
-            found = tuple(import_module(f"{__name__}.{module}").discover())
+            found = tuple(import_module(f"{frameworks.__name__}.{module}").discover())
     except TargetUnavailable as reason:
         return (), str(reason)
     except Exception as error:  # noqa: BLE001 - a framework of a version that we have never met: named, not fatal

@@ -17,7 +17,7 @@ from ..fenv import in_default_environment, left
 from ..formats import Format, get_format
 from ..gpu import faults as device_faults
 from ..interrupts import is_from_user
-from ._buffers import kept
+from .buffers import kept
 
 Answer = TypeVar("Answer")
 SHORT = 1 << 13  # values of a result that is looked at twice

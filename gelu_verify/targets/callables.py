@@ -21,15 +21,15 @@ from ..errors import TargetUnavailable, UsageError
 from ..fenv import in_default_environment, left
 from ..formats import DTYPES
 from ..interrupts import is_from_user
-from ._arrays import ArrayKind, compilers, kind_of_module
-from ._callable_target import CallableTarget
-from ._calls import CallLine, needs_a_line
-from ._detection import Detection, own_kind, trial
-from ._library import framework, quiet
-from ._numbers import NUMBERS, any_kind
-from ._pieces import parsed_shape
-from ._sources import SourceLoader, file_of, import_from_source, is_local, source_hash
+from .arrays import ArrayKind, compilers, kind_of_module
 from .base import first_line
+from .callable_target import CallableTarget
+from .calls import CallLine, needs_a_line
+from .detection import Detection, own_kind, trial
+from .library import framework, quiet
+from .numbers import NUMBERS, any_kind
+from .pieces import parsed_shape
+from .sources import SourceLoader, file_of, import_from_source, is_local, source_hash
 
 
 @in_default_environment

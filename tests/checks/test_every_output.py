@@ -17,10 +17,10 @@ from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts, supported
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.measure.verification import Job
-from gelu_verify.targets import _short_calls as short_calls
-from gelu_verify.targets._buffers import room_like
-from gelu_verify.targets._extra_outputs import OtherAnswers
+from gelu_verify.targets import short_calls
+from gelu_verify.targets.buffers import room_like
 from gelu_verify.targets.callables import callable_target
+from gelu_verify.targets.extra_outputs import OtherAnswers
 from gelu_verify.targets.kinds.onnx_model import Loaded, ModelTarget
 from gelu_verify.truth.values import reference_bits
 

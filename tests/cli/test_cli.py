@@ -296,7 +296,7 @@ def test_an_absent_framework_is_missing_only_when_it_was_asked_for(home, monkeyp
     monkeypatch.setattr(targets, "_discovered", targets._discovered.__wrapped__)  # nothing of this is remembered
     monkeypatch.setitem(sys.modules, "scipy", None)
     monkeypatch.setitem(sys.modules, "scipy.special", None)
-    monkeypatch.delitem(sys.modules, "gelu_verify.targets.scipy_", raising=False)
+    monkeypatch.delitem(sys.modules, "gelu_verify.targets.frameworks.scipy_", raising=False)
     assert_one_line_error(call("run", "scipy", *QUICK, "--in-process"), 3, "scipy")
 
 
@@ -509,9 +509,9 @@ def test_the_light_doors_import_nothing_heavy(code, forbidden):
 
 def test_public_names_are_functions_whoever_imported_first():
     code = (
-        "import gelu_verify.reference, gelu_verify.verify, gelu_verify as g\n"
+        "import gelu_verify.truth.values, gelu_verify.measure.verification, gelu_verify as g\n"
         "assert callable(g.reference) and callable(g.verify), (g.reference, g.verify)\n"
-        "from gelu_verify.reference import judge\n"
+        "from gelu_verify.truth.values import judge\n"
         "from gelu_verify import reference, reference_bits, exact, ulp_error, verify\n"
         "assert reference is g.reference and callable(judge)\n"
         "assert set(g.__all__) <= set(dir(g))\n"

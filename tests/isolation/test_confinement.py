@@ -22,7 +22,7 @@ import json, sys, threading
 from gelu_verify.errors import TargetFailure
 from gelu_verify.isolation.hosts import Hosts
 from gelu_verify.isolation.limits import Limits
-from gelu_verify.targets._library import ordinary_numbers
+from gelu_verify.targets.library import ordinary_numbers
 
 threading.Thread(target=threading.Event().wait, daemon=True).start()  # one more to be hit
 with Hosts(Limits(seconds=30)) as hosts:
@@ -35,7 +35,7 @@ with Hosts(Limits(seconds=30)) as hosts:
         print(json.dumps([name, *found]), flush=True)
 """
 FORCES = """
-from gelu_verify import _confinement
+from gelu_verify.isolation import _confinement
 print(*_confinement.confine([1], []))
 """
 

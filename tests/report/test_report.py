@@ -23,6 +23,7 @@ from gelu_verify.buckets.bins import EMPTY, FLOOR, LEVELS_PER_OCTAVE, bins_per_b
 from gelu_verify.errors import ResultsError
 from gelu_verify.formats import buckets, get_format
 from gelu_verify.report import write_report
+from gelu_verify.report.axis import edge_values, ticks
 from gelu_verify.report.charts import STRIP_HEIGHT, scatter, strip_path
 from gelu_verify.report.frames import FRAMES, run_letter
 from gelu_verify.report.markdown import markdown
@@ -133,8 +134,8 @@ def test_bins_are_symmetric_and_cover_every_finite_bucket(dtype, per_binade):
     assert np.array_equal(bins.edges, 0x10000 - bins.edges[::-1])
     ends = np.array([fmt.max_finite, fmt.max_finite | fmt.sign_mask], fmt.uint)
     assert np.all((buckets(fmt, ends) >= bins.edges[0]) & (buckets(fmt, ends) < bins.edges[-1]))
-    for at, label in bins.ticks:
-        assert float(bins.edge_values[at]) == float(label.replace("\N{MINUS SIGN}", "-"))
+    for at, label in ticks(bins):
+        assert float(edge_values(bins)[at]) == float(label.replace("\N{MINUS SIGN}", "-"))
 
 
 @pytest.mark.parametrize("dtype", ALL)

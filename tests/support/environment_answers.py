@@ -33,7 +33,7 @@ def cases():
     from gelu_verify.measure.sweep import sweep
     from gelu_verify.service.answers import look_up
     from gelu_verify.targets import select
-    from gelu_verify.targets.kernels import discover
+    from gelu_verify.targets.frameworks.kernels import discover
     from gelu_verify.truth import lookup, oracle
     from gelu_verify.truth.values import judge, zero_threshold
 

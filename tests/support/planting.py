@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from gelu_verify import targets
+from gelu_verify.targets import frameworks
 
 FAMILY = """
 import ctypes, os, time
@@ -36,7 +36,7 @@ DEEDS = {
 }
 AT_FIRST = {"stillborn": "os.abort()", "sleeper": "time.sleep(1000)", "absentee": "import nobody_has_this",
             "leaver": "os._exit(3)"}  # fmt: skip
-PATHS = "import sys; from gelu_verify import targets; targets.__path__.append({folder!r})"
+PATHS = "import sys; from gelu_verify.targets import frameworks; frameworks.__path__.append({folder!r})"
 
 
 @contextmanager
@@ -51,5 +51,5 @@ def planted(folder, monkeypatch):
     path = os.pathsep.join(filter(None, (str(start), os.environ.get("PYTHONPATH"))))
     with monkeypatch.context() as here:
         here.setenv("PYTHONPATH", path)
-        here.setattr(targets, "__path__", [*targets.__path__, str(folder)])
+        here.setattr(frameworks, "__path__", [*frameworks.__path__, str(folder)])
         yield {"PYTHONPATH": path}

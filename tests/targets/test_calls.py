@@ -9,9 +9,9 @@ from foreign import bits, chosen, some_bits
 from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import DTYPES, converted, get_format
-from gelu_verify.targets._extra_outputs import collecting
-from gelu_verify.targets._pieces import parsed_shape, pieces_of, unfilled
 from gelu_verify.targets.callables import callable_target
+from gelu_verify.targets.extra_outputs import collecting
+from gelu_verify.targets.pieces import parsed_shape, pieces_of, unfilled
 
 SOURCE = """
 import array, functools, math

@@ -16,7 +16,7 @@ from gelu_verify import targets
 from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.functions import FUNCTIONS
-from gelu_verify.targets._arrays import get_kind
+from gelu_verify.targets.arrays import get_kind
 from gelu_verify.targets.callables import callable_target
 from gelu_verify.truth.values import judge
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
-from gelu_verify.targets import _protocols
-from gelu_verify.targets._arrays import bits_of, compilers, get_kind
+from gelu_verify.targets import protocols as _protocols
+from gelu_verify.targets.arrays import bits_of, compilers, get_kind
 from gelu_verify.targets.callables import callable_target
 
 jax = pytest.importorskip("jax")

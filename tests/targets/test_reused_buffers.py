@@ -15,7 +15,7 @@ from gelu_verify.measure.sweep import sweep
 from gelu_verify.measure.verification import Job
 from gelu_verify.targets import select
 from gelu_verify.targets.callables import callable_target
-from gelu_verify.targets.kernels import KernelTarget
+from gelu_verify.targets.frameworks.kernels import KernelTarget
 from gelu_verify.truth.values import reference_bits
 
 BUFFER = np.empty(1 << 23, np.uint8)

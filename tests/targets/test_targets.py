@@ -15,9 +15,10 @@ from gelu_verify import targets
 from gelu_verify.errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError
 from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.functions import FUNCTIONS
-from gelu_verify.targets._arrays import get_kind
-from gelu_verify.targets._library import framework
+from gelu_verify.targets import frameworks
+from gelu_verify.targets.arrays import get_kind
 from gelu_verify.targets.callables import callable_target
+from gelu_verify.targets.library import framework
 from gelu_verify.truth.values import judge
 
 FRAMEWORKS = ("torch", "jax", "tensorflow", "onnxruntime", "onnx", "openvino", "scipy")
@@ -64,8 +65,8 @@ def test_families_are_files():
 def new_family(tmp_path, monkeypatch):
     def write(source):
         (tmp_path / "planted_.py").write_text(textwrap.dedent(source), encoding="utf-8")
-        monkeypatch.setattr(targets, "__path__", [*targets.__path__, str(tmp_path)])
-        monkeypatch.delitem(sys.modules, f"{targets.__name__}.planted_", raising=False)
+        monkeypatch.setattr(frameworks, "__path__", [*frameworks.__path__, str(tmp_path)])
+        monkeypatch.delitem(sys.modules, f"{frameworks.__name__}.planted_", raising=False)
 
     return write
 
@@ -96,7 +97,7 @@ def test_a_new_file_is_a_new_family(new_family):
 def test_an_absent_family_is_listed_with_its_reason(new_family, body, reason):
     new_family(f"""\
 from gelu_verify.errors import TargetUnavailable
-from gelu_verify.targets._library import framework
+from gelu_verify.targets.library import framework
 
 def discover():
 {body}

@@ -15,8 +15,8 @@ import numpy as np
 
 from ...errors import TargetFailure, UsageError, one_of
 from ...formats import get_format
-from .._buffers import output_like
 from ..base import Target
+from ..buffers import output_like
 from ._calling import CALL, compiled
 from ._compiler import Built
 from ._elf import FUNCTIONS, elf_or_none

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import UsageError, one_of
 from ...formats import get_format
-from .._pieces import Dimensions, pieces_of
+from ..pieces import Dimensions, pieces_of
 from ._onnx_signature import ELEMENTS, Signature, Value
 
 _INTEGERS = {2: "u1", 3: "i1", 5: "i2", 6: "i4", 7: "i8", 9: "?"}  # TensorProto.DataType -> NumPy

@@ -14,8 +14,8 @@ import numpy as np
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...gpu import nvcc
 from ...gpu.faults import kind_of
-from .._buffers import output_like
 from ..base import Target
+from ..buffers import output_like
 from ._c_abi import Library
 from ._compiler import Compiler
 from ._usable import includable

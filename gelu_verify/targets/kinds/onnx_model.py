@@ -17,12 +17,12 @@ import numpy as np
 
 from ...errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError, one_of
 from ...formats import get_format
-from .._buffers import output_like
-from .._library import framework
-from .._pieces import Pieces, pieces_of, unfilled
 from ..base import Target
-from ..onnxruntime_ import session
-from ..openvino_ import OPENVINO_TYPES, _openvino
+from ..buffers import output_like
+from ..frameworks.onnxruntime_ import session
+from ..frameworks.openvino_ import OPENVINO_TYPES, _openvino
+from ..library import framework
+from ..pieces import Pieces, pieces_of, unfilled
 from ._onnx_border import Border, Constant, border_of
 from ._onnx_signature import signature
 from .base import Asked, Kind, existing, function_of, hash_of, of_a_file

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import UsageError
-from .._buffers import output_like
 from ..base import Target
+from ..buffers import output_like
 from ._exchange import Exchange
 from .base import Asked, Kind, dtype_of, function_of, hash_of, said_by
 

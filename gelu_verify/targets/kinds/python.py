@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from ...functions import FUNCTIONS
-from .._calls import CallLine
 from ..base import Target
 from ..callables import load_callable
+from ..calls import CallLine
 from .base import Asked, Kind, function_of
 
 OF_CALLABLES = ("kwargs", "array", "compile", "call", "shape")

@@ -7,9 +7,9 @@ from math import pi, sqrt
 
 import numpy as np
 
-from ._arrays import get_kind, placed_like
-from ._library import Path, library_targets
-from .base import Target
+from ..arrays import get_kind, placed_like
+from ..base import Target
+from ..library import Path, library_targets
 
 OURS = True  # this package runs on it: called in this process
 SQRT_2_OVER_PI = sqrt(2 / pi)

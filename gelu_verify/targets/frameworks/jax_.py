@@ -8,9 +8,9 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from ._arrays import get_kind
-from ._library import LibraryTarget, Path, framework, library_targets, quiet
-from .base import Target
+from ..arrays import get_kind
+from ..base import Target
+from ..library import LibraryTarget, Path, framework, library_targets, quiet
 
 Forward = tuple[str, str, str, Callable[[Any], Any]]
 EAGER = "CPU, one XLA computation per operation"

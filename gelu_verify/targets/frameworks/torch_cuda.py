@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TargetUnavailable
-from ._arrays import TorchKind
-from ._library import LibraryTarget, Path, framework, library_targets
-from ._on_device import DeviceTarget
-from .base import Target
+from ...errors import TargetUnavailable
+from ..arrays import TorchKind
+from ..base import Target
+from ..library import LibraryTarget, Path, framework, library_targets
+from ..on_device import DeviceTarget
 
 DEVICE = "cuda"
 

@@ -17,12 +17,12 @@ import numpy as np
 from ..fenv import default_environment
 from ..formats import DTYPES
 from ..interrupts import is_from_user
-from ._arrays import KINDS, ArrayKind, kind_of_module
-from ._library import ordinary_numbers, quiet
-from ._numbers import NUMBERS
+from .arrays import KINDS, ArrayKind, kind_of_module
+from .library import ordinary_numbers, quiet
+from .numbers import NUMBERS
 
 if TYPE_CHECKING:
-    from ._callable_target import CallableTarget
+    from .callable_target import CallableTarget
 
 # What is around each of these first calls: the process that hosts a target looks at what it leaves behind.
 watched: Callable[[], AbstractContextManager[Any]] = nullcontext

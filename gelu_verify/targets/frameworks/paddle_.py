@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TargetFailure, TargetUnavailable
-from ..formats import DTYPES, get_format, numpy_dtype
-from ._arrays import ArrayKind
-from ._library import Path, framework, library_targets
-from .base import Target
+from ...errors import TargetFailure, TargetUnavailable
+from ...formats import DTYPES, get_format, numpy_dtype
+from ..arrays import ArrayKind
+from ..base import Target
+from ..library import Path, framework, library_targets
 
 ON_REQUEST = True  # importing it takes two seconds
 LOADS_FIRST = True  # after TensorFlow, importing it ends the process (Paddle 3.3, TensorFlow 2.21); before, it does not

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import TargetUnavailable
-from ._buffers import room_like
-from .base import Target
+from ...errors import TargetUnavailable
+from ..base import Target
+from ..buffers import room_like
 
 if TYPE_CHECKING:
-    from ..kernels import Kernel
+    from ...kernels import Kernel
 
 OURS = True  # nothing foreign: called in this process
 
@@ -37,7 +37,7 @@ class KernelTarget(Target):
         return Loaded(dtype, x_bits, room_like(x_bits))
 
     def call(self, loaded: Loaded) -> Any:
-        from ..kernels import run
+        from ...kernels import run
 
         run(self.kernel, *loaded)
 
@@ -48,7 +48,7 @@ class KernelTarget(Target):
 def discover() -> Iterator[Target]:
     """One target for each kernel name; a name ending in -f32 computes 16-bit dtypes in float32 and rounds once."""
     try:
-        from ..kernels import KERNELS
+        from ...kernels import KERNELS
     except ImportError as error:
         raise TargetUnavailable(f"the compiled kernels cannot be imported ({error}): install with pip") from error
     for told in by_name(KERNELS):

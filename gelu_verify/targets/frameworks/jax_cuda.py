@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..errors import TargetUnavailable
-from ._arrays import get_kind
-from ._library import Path, library_targets, quiet
-from .base import Target, first_line
+from ...errors import TargetUnavailable
+from ..arrays import get_kind
+from ..base import Target, first_line
+from ..library import Path, library_targets, quiet
 from .jax_ import imported, paths, traces
 
 DEVICE = "cuda"

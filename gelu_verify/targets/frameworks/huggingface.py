@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from ._arrays import get_kind
-from ._library import Path, framework, library_targets
-from .base import Target
+from ..arrays import get_kind
+from ..base import Target
+from ..library import Path, framework, library_targets
 
 ON_REQUEST = True  # importing it takes seconds
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import get_format
-from ._arrays import bits_of
-from ._buffers import output_like
-from ._calls import CallLine
-from ._library import LibraryTarget, Loaded
-from ._numbers import NUMBERS, Rounded, numbers_bits, rounded
-from ._pieces import Dimensions, Pieces, pieces_of, unfilled
+from .arrays import bits_of
+from .buffers import output_like
+from .calls import CallLine
+from .library import LibraryTarget, Loaded
+from .numbers import NUMBERS, Rounded, numbers_bits, rounded
+from .pieces import Dimensions, Pieces, pieces_of, unfilled
 
 _HINTS = {
     "NoneType": "where it changes its argument, --call 'f(x); x'; where it has an output, --call 'f(x, out=y)'",

@@ -11,7 +11,7 @@ from ..errors import TargetUnavailable
 from ..formats import get_format
 from ..gpu import cuda
 from ..gpu import timing as cuda_timing
-from ._library import LibraryTarget
+from .library import LibraryTarget
 
 TIMED_BYTES = 1 << 28  # of the input: beyond every cache
 

@@ -17,8 +17,8 @@ import numpy as np
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
 from ..formats import get_format
-from ._buffers import lending
 from .base import Target
+from .buffers import lending
 
 LENGTHS = 64
 PAGE = 4096

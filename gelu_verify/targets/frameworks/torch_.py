@@ -11,10 +11,10 @@ from time import sleep
 from types import ModuleType
 from typing import Any
 
-from ._arrays import get_kind
-from ._buffers import room_like
-from ._library import Path, framework, library_targets
-from .base import Target
+from ..arrays import get_kind
+from ..base import Target
+from ..buffers import room_like
+from ..library import Path, framework, library_targets
 
 SQRT_HALF = sqrt(0.5)
 SQRT_2_OVER_PI = sqrt(2 / pi)

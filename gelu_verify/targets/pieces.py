@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..formats import Format
-from ._extra_outputs import differences, report
+from .extra_outputs import differences, report
 
 Dimensions = tuple[int | None, ...]  # None: of any size
 

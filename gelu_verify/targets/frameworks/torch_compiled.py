@@ -8,10 +8,10 @@ from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
-from ..errors import TargetUnavailable
-from ._arrays import get_kind
-from ._library import Path, framework, library_targets, quiet
-from .base import Target
+from ...errors import TargetUnavailable
+from ..arrays import get_kind
+from ..base import Target
+from ..library import Path, framework, library_targets, quiet
 
 ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
 

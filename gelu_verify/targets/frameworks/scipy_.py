@@ -8,9 +8,9 @@ from types import ModuleType
 
 import numpy as np
 
-from ._arrays import get_kind, placed_like
-from ._library import Path, answers, framework, library_targets
-from .base import Target
+from ..arrays import get_kind, placed_like
+from ..base import Target
+from ..library import Path, answers, framework, library_targets
 
 SQRT_HALF = sqrt(0.5)
 SQRT_8_OVER_PI = sqrt(8 / pi)

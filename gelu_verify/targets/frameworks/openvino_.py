@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TargetFailure
-from ..formats import DTYPES
-from ._buffers import room_like
-from ._library import framework
-from .base import Target
+from ...errors import TargetFailure
+from ...formats import DTYPES
+from ..base import Target
+from ..buffers import room_like
+from ..library import framework
 
 OPENVINO_TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 NOTE = "CPU plugin, inference precision f32 (it computes every dtype in float32), preallocated output"

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import TargetFailure, TargetUnavailable
 from ..fenv import go_to
 from ..formats import DTYPES, get_format
-from ._arrays import ArrayKind, bits_of
+from .arrays import ArrayKind, bits_of
 from .base import Target, first_line
 
 AnyTarget = TypeVar("AnyTarget", bound=Target)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
-from ..errors import TargetUnavailable
-from ._library import LibraryTarget, Path, framework, library_targets
-from .base import Target
+from ...errors import TargetUnavailable
+from ..base import Target
+from ..library import LibraryTarget, Path, framework, library_targets
 from .torch_cuda import TorchCudaKind, on_device
 
 DEVICE = "cuda"

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TargetFailure
-from ..formats import DTYPES, get_format
-from ._arrays import ArrayKind
-from ._library import Path, framework, library_targets
-from .base import Target
+from ...errors import TargetFailure
+from ...formats import DTYPES, get_format
+from ..arrays import ArrayKind
+from ..base import Target
+from ..library import Path, framework, library_targets
 
 ON_REQUEST = True  # MLX calls a C++ compiler for every function and dtype: seconds each
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import DTYPES, get_format
-from ._buffers import room_like
-from ._library import answers, framework, probed
-from .base import Target
+from ...formats import DTYPES, get_format
+from ..base import Target
+from ..buffers import room_like
+from ..library import answers, framework, probed
 
 ONNX_DTYPES = {"float16": "FLOAT16", "bfloat16": "BFLOAT16", "float32": "FLOAT", "float64": "DOUBLE"}
 MICROSOFT = "com.microsoft"

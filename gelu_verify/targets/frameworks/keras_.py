@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 from types import ModuleType
 
-from ._arrays import ArrayKind, get_kind
-from ._library import Path, framework, library_targets
-from .base import Target
+from ..arrays import ArrayKind, get_kind
+from ..base import Target
+from ..library import Path, framework, library_targets
 
 ON_REQUEST = True  # importing it with its backend takes seconds
 

@@ -8,9 +8,9 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from ._arrays import get_kind
-from ._library import Path, framework, library_targets
-from .base import Target
+from ..arrays import get_kind
+from ..base import Target
+from ..library import Path, framework, library_targets
 
 Forward = tuple[str, str, str, Callable[[Any], Any]]
 EAGER = "CPU, eager"

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TargetFailure
-from ..formats import numpy_dtype
-from ._library import answers, framework, probed
-from .base import Target
+from ...errors import TargetFailure
+from ...formats import numpy_dtype
+from ..base import Target
+from ..library import answers, framework, probed
 
 ON_REQUEST = True  # its models are written anew for every length
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import TargetFailure, UsageError, one_of
 from ..formats import converted, get_format, to_float64
-from ._arrays import KINDS, ArrayKind, bits_of, get_kind
+from .arrays import KINDS, ArrayKind, bits_of, get_kind
 
 _CODES = {"float32": "f", "float64": "d"}  # of array.array and memoryview
 _DTYPES = {code: dtype for dtype, code in _CODES.items()} | {"e": "float16"}

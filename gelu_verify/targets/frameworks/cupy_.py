@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TargetUnavailable
-from ._arrays import ModuleKind
-from ._library import LibraryTarget, Path, framework, library_targets
-from .base import Target, first_line
+from ...errors import TargetUnavailable
+from ..arrays import ModuleKind
+from ..base import Target, first_line
+from ..library import LibraryTarget, Path, framework, library_targets
 from .torch_cuda import on_device
 
 DEVICE = "cuda"

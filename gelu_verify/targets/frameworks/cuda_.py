@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import TargetFailure
-from ..formats import get_format
-from ..gpu import cuda, nvcc
-from ..gpu import timing as cuda_timing
-from ..gpu.faults import kind_of
-from ..truth.correctly_rounded import exactly
-from ._buffers import output_like
-from .base import Target
+from ...errors import TargetFailure
+from ...formats import get_format
+from ...gpu import cuda, nvcc
+from ...gpu import timing as cuda_timing
+from ...gpu.faults import kind_of
+from ...truth.correctly_rounded import exactly
+from ..base import Target
+from ..buffers import output_like
 
 DEVICE = "cuda"
 UNDECIDED = "gv_undecided"  # of a module: how many results its bounds left open, and their places

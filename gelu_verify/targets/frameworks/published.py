@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import TargetUnavailable
-from .base import Target
+from ...errors import TargetUnavailable
+from ..base import Target
 from .kernels import KernelTarget, Loaded, by_name
 
 OURS = True  # our code: called in this process
@@ -23,7 +23,7 @@ class PublishedTarget(KernelTarget):
     """A re-implementation in every dtype that the library has."""
 
     def call(self, loaded: Loaded) -> Any:
-        from ..kernels.published import run
+        from ...kernels.published import run
 
         run(self.kernel, *loaded)
 
@@ -31,7 +31,7 @@ class PublishedTarget(KernelTarget):
 def discover() -> Iterator[Target]:
     """One target for each path of each library."""
     try:
-        from ..kernels.published import PUBLISHED
+        from ...kernels.published import PUBLISHED
     except ImportError as error:
         raise TargetUnavailable(f"the re-implementations cannot be imported ({error}): install with pip") from error
     for told in by_name(PUBLISHED):

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..errors import TargetFailure, UsageError, one_of
 from ..formats import DTYPES, get_format, numpy_dtype
-from ._buffers import room_like
-from ._protocols import foreign_bits
+from .buffers import room_like
+from .protocols import foreign_bits
 
 
 class ArrayKind(ABC):

@@ -1,0 +1,50 @@
+"""The approximation error: how far results are from the function that theirs approximates, `gelu` for `gelu_tanh`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..fenv import in_default_environment
+from ..formats import Format, is_finite, is_negative, ordinals
+from ..truth.values import judge
+from .table import LARGEST, NOISE, Facts
+
+
+def without_overflow(fmt: Format, got: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Errors of finite results that are too large for a double, as the largest double."""
+    return np.where(np.isinf(error) & is_finite(fmt, got), np.copysign(LARGEST, error), error)
+
+
+def approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> Facts:
+    """Largest error against the function that is approximated, in ulp and absolute."""
+    want, error, _ = judge(exact, fmt.name, x, got)
+    absolute = np.abs(without_overflow(fmt, got, error))
+    scored = np.flatnonzero(np.isfinite(absolute))
+    if not len(scored):
+        return Facts()
+    return approximation_facts(fmt, exact, x[scored], want[scored], absolute[scored])
+
+
+@in_default_environment
+def approximation_facts(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray, absolute: np.ndarray) -> Facts:
+    """The largest of some errors |E| against the function that is approximated, in ulp and absolute."""
+    x_ord, absolute = ordinals(fmt, x), np.where(absolute < NOISE, 0.0, absolute)
+    with np.errstate(over="ignore"):
+        distance = absolute * _unit(fmt, exact, x, want)
+    worst, farthest = int(np.argmax(absolute)), int(np.argmax(distance))
+    return Facts(
+        approximation_ulp=(-float(absolute[worst]), int(x_ord[worst])),
+        approximation_abs=(-min(float(distance[farthest]), LARGEST), int(x_ord[farthest])),
+    )
+
+
+def _unit(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """u(y), float64: that of the rounded y, or half of it where y was rounded up to a power of two."""
+    magnitude = want & fmt.uint.type(fmt.sign_mask - 1)
+    field = (magnitude >> fmt.uint.type(fmt.precision - 1)).astype(np.int64)
+    unit = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)
+    power = np.flatnonzero((magnitude & fmt.uint.type((1 << (fmt.precision - 1)) - 1) == 0) & (field > 1))
+    error = judge(exact, fmt.name, x[power], want[power]).error
+    grown = np.where(is_negative(fmt, want[power]), error < 0, error > 0)
+    unit[power[grown]] /= 2
+    return unit

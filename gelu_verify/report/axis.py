@@ -1,0 +1,29 @@
+"""Texts along the x axis, which runs in the order of the floats: values at the edges of bins, and ticks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..buckets.bins import Layout
+from ..formats import get_format
+from .text import MINUS, short_value
+
+_TICKS = (-4, -2, 0, 1, 2, 3, 4, 6)  # exponents of two
+
+
+def edge_values(layout: Layout) -> list[str]:
+    """x at every edge, to 6 digits."""
+    fmt = get_format(layout.dtype)
+    shift = fmt.width - 16
+    offsets = [int(edge) - 0x8000 for edge in layout.edges]
+    magnitudes = [abs(o) << shift if shift >= 0 else abs(o) >> -shift for o in offsets]
+    bits = [m | (fmt.sign_mask if o < 0 else 0) for m, o in zip(magnitudes, offsets, strict=True)]
+    return [short_value(layout.dtype, fmt.bits_text(b)) for b in bits]
+
+
+def ticks(layout: Layout) -> list[tuple[int, str]]:
+    """(bin edge, label) at powers of two, and at zero."""
+    positive = [(layout.position(e), f"{2.0**e:g}") for e in _TICKS]
+    zero = int(np.searchsorted(layout.edges, 0x8000))
+    mirrored = [(2 * zero - at, MINUS + label) for at, label in positive]
+    return sorted([*mirrored, (zero, "0"), *positive])
