@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from repository import ROOT, SUPPORT
 
+from gelu_verify.buckets.approximation import approximation, without_overflow
 from gelu_verify.buckets.reducer import Outcome, Reduction
 from gelu_verify.buckets.table import Pieces, finish, merge
 from gelu_verify.errors import OracleError, TargetFailure
@@ -20,7 +21,7 @@ from gelu_verify.inputs.plans import make_plan
 from gelu_verify.kernels import run
 from gelu_verify.measure import gpu_judge as on_device
 from gelu_verify.measure.gpu_tiles import OPEN, ROOM, RULES, TALLY, TILE, consecutive, counted, drawn, rules_record
-from gelu_verify.measure.sweep import _approximation, _no_overflow, sweep
+from gelu_verify.measure.sweep import sweep
 from gelu_verify.paths import resource
 from gelu_verify.targets.base import Target
 from gelu_verify.truth.oracle import judge_exactly
@@ -146,10 +147,10 @@ def test_float64_is_counted_as_on_the_cpu(built, function):
     found, left = by_device(library, entry, fmt, tiles, x, y)
     reduction = Reduction(fmt, entry, Pieces.of(entry, fmt))
     want, error, faithful = judge(function, "float64", x, y)
-    reduction.add_outcome(Outcome(x, y, want, _no_overflow(fmt, y, error), faithful))
+    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, error), faithful))
     wanted = finish(reduction.table(), Pieces.of(entry, fmt))
     if entry.approximates:
-        facts = wanted.facts.merged(_approximation(fmt, entry.approximates, x, y))
+        facts = wanted.facts.merged(approximation(fmt, entry.approximates, x, y))
         wanted = replace(wanted, facts=facts)
     assert_same(finish(found, Pieces.of(entry, fmt)), wanted)
     assert left == 0

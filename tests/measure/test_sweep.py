@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mutants import at, correct, faulty, moved, target, where
 from outcomes import content, outcome, pieces_of, random_outcome
 
+from gelu_verify.buckets import approximation
 from gelu_verify.buckets.reducer import Outcome, reduce
 from gelu_verify.buckets.table import HIST_EDGES, NOISE, finish, merge
 from gelu_verify.errors import TargetFailure
@@ -32,7 +33,6 @@ from gelu_verify.formats import (
 from gelu_verify.functions import get_function
 from gelu_verify.functions.regions import REGIONS
 from gelu_verify.inputs.plans import Chunk, Plan, make_plan
-from gelu_verify.measure import sweep as sweep_module
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.truth.values import exact, reference_bits
 
@@ -238,7 +238,7 @@ def test_unit_of_the_exact_value_beside_a_power_of_two():
     x, want = x[power], want[power]
     assert len(x) > 20
     exact_units = [float(fmt.ulp(Fraction(exact("gelu", fmt.fraction(int(bits)), 40)))) for bits in x]
-    assert sweep_module._ulp(fmt, "gelu", x, want).tolist() == exact_units
+    assert approximation._unit(fmt, "gelu", x, want).tolist() == exact_units
 
 
 def test_errors_beyond_a_double_are_not_lost():

@@ -62,7 +62,7 @@ def cuda_here(monkeypatch):
     """A family cuda without a device: the code says which versions it has now."""
 
     def with_version(version):
-        module = type(sys)("gelu_verify.targets.cuda")
+        module = type(sys)("gelu_verify.targets.frameworks.cuda")
         module.DEVICE, module.OURS = "cuda", True
         module.versions = lambda: {version} if version else set()
 
@@ -70,7 +70,7 @@ def cuda_here(monkeypatch):
             raise targets.TargetUnavailable("there is no CUDA device")
 
         module.discover = discover
-        monkeypatch.setitem(sys.modules, "gelu_verify.targets.cuda", module)
+        monkeypatch.setitem(sys.modules, "gelu_verify.targets.frameworks.cuda", module)
         families = targets._modules
         monkeypatch.setattr(targets, "_modules", lambda: {**families(), "cuda": "cuda"})
 

@@ -25,7 +25,7 @@ FACTS = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}
 WRITER = """
 import sys
 from gelu_verify.service.store import Store
-from gelu_verify.verify import verify
+from gelu_verify import verify
 import numpy as np
 result = verify(lambda x: np.maximum(x, 0), "relu", "float16", "landmarks")
 store = Store(__import__("pathlib").Path(sys.argv[1]))
@@ -185,7 +185,7 @@ from pathlib import Path
 from threading import Thread
 import numpy as np
 from gelu_verify.service.store import Store
-from gelu_verify.verify import verify
+from gelu_verify import verify
 result = verify(lambda x: np.maximum(x, 0), "relu", "float16", "landmarks")
 print("ready", flush=True)
 sys.stdin.readline()
