@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..buckets.table import LARGEST, NOISE, Facts, Pieces, Table, finish, merge
+from ..buckets.table import LARGEST, NOISE, Facts, MonotonePieces, Table, finish, merge
 from ..errors import OracleError, TargetFailure
 from ..fenv import in_default_environment
 from ..formats import Format, get_format, ordinals
@@ -149,7 +149,7 @@ def exhaustive(judge: OnDevice) -> Table:
     fmt, function = judge.fmt, judge.function
     rules, half = rules_record(fmt, function), 1 << (fmt.width - 1)
     tiles = consecutive(fmt, rules, -half, half - 1)
-    return finish(counted(fmt, function, tiles, judge, rules), Pieces.of(function, fmt))
+    return finish(counted(fmt, function, tiles, judge, rules), MonotonePieces.of(function, fmt))
 
 
 def strata(judge: OnDevice, seed: int, per_bucket: int) -> Table:
@@ -157,7 +157,7 @@ def strata(judge: OnDevice, seed: int, per_bucket: int) -> Table:
     fmt, function = judge.fmt, judge.function
     rules, last = rules_record(fmt, function), fmt.ordinal(fmt.max_finite)
     tiles = drawn(fmt, rules, seed, per_bucket, -1 - last, last)
-    return finish(counted(fmt, function, tiles, judge, rules), Pieces.of(function, fmt))
+    return finish(counted(fmt, function, tiles, judge, rules), MonotonePieces.of(function, fmt))
 
 
 def search(judge: OnDevice, found: Table, seed: int, rounds: int, kept: int, each: int) -> Table:

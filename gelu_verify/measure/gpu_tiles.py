@@ -24,7 +24,7 @@ from ..buckets.reducer import (
     rules_of,
     truth_of,
 )
-from ..buckets.table import Facts, Pieces, Table, merge, merged_regions, merged_rows
+from ..buckets.table import Facts, MonotonePieces, Table, merge, merged_regions, merged_rows
 from ..errors import OracleError
 from ..fenv import in_default_environment
 from ..formats import Format, magnitudes
@@ -61,7 +61,7 @@ class Judge(Protocol):
 @in_default_environment
 def rules_record(fmt: Format, function: Function) -> np.ndarray:
     """The rules of a sweep as the record that C has of them; pointers are null."""
-    rules, record = rules_of(fmt, function, Pieces.of(function, fmt)), np.zeros((), RULES)
+    rules, record = rules_of(fmt, function, MonotonePieces.of(function, fmt)), np.zeros((), RULES)
     record["fmt"] = rules["fmt"]
     for name, entry in (("truth", function), ("approximated", function.approximates)):
         if entry is not None:
@@ -188,7 +188,7 @@ def _asked(fmt: Format, function: Function, left: np.ndarray) -> tuple[list[Tabl
                 facts = facts.merged(approximation_facts(fmt, entry.name, x_bits, want_bits, off))
             continue
         x_bits, got_bits, want_bits = (np.array([each], fmt.uint) for each in (x, got, want))
-        reduction = Reduction(fmt, function, Pieces.of(function, fmt))
+        reduction = Reduction(fmt, function, MonotonePieces.of(function, fmt))
         reduction.add_outcome(Outcome(x_bits, got_bits, want_bits, np.array([error]), np.array([faithful])))
         tables.append(reduction.table())
     return tables, facts

@@ -12,8 +12,6 @@
 #define GV_BUCKETS_ANALYTIC_SPANS_H
 #include "strided.h"
 
-enum { GV_SAME, GV_HALF, GV_CONSTANT, GV_NAN }; /* x, x/2 (exact), the constant, any NaN that is quiet where x is */
-
 /* ---- comparing ---- */
 
 /* differences, as one word: of x from the inputs that were handed out, of got from the analytic results */

@@ -61,6 +61,9 @@ typedef struct {
     gv_farthest approximation_ulp, approximation_abs;
 } gv_facts;
 
+/* kinds of analytic spans: x, x/2 (exact), a constant, any NaN that is quiet where x is */
+enum { GV_SAME, GV_HALF, GV_CONSTANT, GV_NAN };
+
 /* Inputs whose correctly rounded results a formula gives (analytic_spans.h), with errors below the noise, or, where it
    `is_first_order`, those of leaving out the term after x/2 or 1/2. A constant that is not the one required (0 for -0)
    counts as correct where it is `accepted`. */

@@ -41,4 +41,12 @@ static gv_reducer *gv_new_reducer(const gv_rules *rules, gv_oracle oracle, void 
     return NULL;
 }
 
+/* The buckets that have inputs, ascending; the number of them. */
+static size_t gv_used_buckets(const gv_reducer *r, uint16_t *buckets) {
+    size_t count = 0;
+    for (uint32_t k = 0; k < GV_BUCKETS; k++)
+        if (r->rows[k].n) buckets[count++] = (uint16_t)k;
+    return count;
+}
+
 #endif

@@ -1,6 +1,6 @@
 """The C reducer (src/buckets) behind `gelu_verify.buckets.reducer`: moves arrays of bits, computes nothing itself."""
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 
@@ -48,6 +48,7 @@ cdef extern from "buckets/reducer.h":
         size_t segment_count
     gv_reducer *gv_new_reducer(const gv_rules *rules, gv_oracle oracle, void *owner) nogil
     void gv_free_reducer(gv_reducer *r) nogil
+    size_t gv_used_buckets(const gv_reducer *r, uint16_t *buckets) noexcept nogil
     int gv_add_judged(gv_reducer *r, const void *x, const void *got, const void *want, const double *error,
                       const unsigned char *faithful, size_t n) noexcept nogil
     int gv_add_outputs(gv_reducer *r, const void *x, const void *got, size_t n) nogil
@@ -63,7 +64,6 @@ cdef extern from "fenv/environment.h" nogil:
     void gv_enter_default(gv_environment *callers)
     void gv_leave_default(const gv_environment *callers)
 
-BUCKETS = 65536
 STREAMS = 8
 SAME, HALF, CONSTANT, NAN = range(4)
 
@@ -181,8 +181,14 @@ cdef class Reducer:
         return added != GV_CHANGED
 
     def rows(self):
-        """One record for each of the 65,536 buckets, with inputs or without."""
-        return bytes((<char *>self._reducer.rows)[:BUCKETS * sizeof(gv_row)])
+        """The buckets that have inputs, as uint16, and their records: two strings of bytes."""
+        cdef uint16_t buckets[65536]
+        cdef size_t count = gv_used_buckets(self._reducer, buckets)
+        records = bytearray(count * sizeof(gv_row))
+        cdef unsigned char[::1] record = records
+        for k in range(count):
+            memcpy(&record[k * sizeof(gv_row)], &self._reducer.rows[buckets[k]], sizeof(gv_row))
+        return bytes((<char *>buckets)[:count * sizeof(uint16_t)]), records
 
     def regions(self):
         return bytes((<char *>self._reducer.regions)[:self._reducer.rules.region_count * sizeof(gv_region)])

@@ -12,7 +12,7 @@ from repository import ROOT, SUPPORT
 
 from gelu_verify.buckets.approximation import approximation, without_overflow
 from gelu_verify.buckets.reducer import Outcome, Reduction
-from gelu_verify.buckets.table import Pieces, finish, merge
+from gelu_verify.buckets.table import MonotonePieces, finish, merge
 from gelu_verify.errors import OracleError, TargetFailure
 from gelu_verify.formats import from_ordinals, get_format, ordinals
 from gelu_verify.functions import get_function
@@ -115,7 +115,7 @@ CASES = [(f, a) for f in FUNCTIONS for a in ("rounded", "kernel", "faults")] + [
 @pytest.mark.parametrize(("function", "answers"), CASES)
 def test_float32_is_counted_as_on_the_cpu(built, function, answers):
     fmt, entry, library = get_format("float32"), get_function(function), built(function)
-    reduction, tables = Reduction(fmt, entry, Pieces.of(entry, fmt)), []
+    reduction, tables = Reduction(fmt, entry, MonotonePieces.of(entry, fmt)), []
     rules = rules_record(fmt, entry)
     for place in PLACES:
         first = fmt.ordinal(fmt.parse(place)) // 65536 * 65536 - 65536
@@ -131,7 +131,7 @@ def test_float32_is_counted_as_on_the_cpu(built, function, answers):
         y = with_faults(fmt, y) if answers == "faults" else y
         reduction.add_answers(x, y)
         tables.append(by_device(library, entry, fmt, tiles, x, y)[0])
-    pieces = Pieces.of(entry, fmt)
+    pieces = MonotonePieces.of(entry, fmt)
     assert_same(finish(merge(tables), pieces), finish(reduction.table(), pieces))
 
 
@@ -145,14 +145,14 @@ def test_float64_is_counted_as_on_the_cpu(built, function):
     assert (np.diff(ordinals(fmt, x)) > 0).all()
     y = with_faults(fmt, reference_bits(function, "float64", x))
     found, left = by_device(library, entry, fmt, tiles, x, y)
-    reduction = Reduction(fmt, entry, Pieces.of(entry, fmt))
+    reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
     want, error, faithful = judge(function, "float64", x, y)
     reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, error), faithful))
-    wanted = finish(reduction.table(), Pieces.of(entry, fmt))
+    wanted = finish(reduction.table(), MonotonePieces.of(entry, fmt))
     if entry.approximates:
         facts = wanted.facts.merged(approximation(fmt, entry.approximates, x, y))
         wanted = replace(wanted, facts=facts)
-    assert_same(finish(found, Pieces.of(entry, fmt)), wanted)
+    assert_same(finish(found, MonotonePieces.of(entry, fmt)), wanted)
     assert left == 0
 
 

@@ -404,12 +404,12 @@ def test_a_sweep_that_is_stopped_takes_no_further_chunk():
 
 
 def test_a_range_of_an_exhaustive_plan_gives_what_its_inputs_give():
-    """Combs, and the ends of the range that fill none, against the same inputs named one by one."""
+    """Strided chunks, and the ends of the range that fill none, against the same inputs named one by one."""
     fmt, mutant = get_format("float32"), faulty("silu", where(lambda x: np.abs(x + 3) < 1e-3, "-0.05"))
     low, high = fmt.parse("-3.2"), fmt.parse("-2.95")
     ranged = make_plan("exhaustive", "silu", "float32", ranges=[(high, low)])
     x = np.concatenate([chunk.x_bits() for chunk in ranged.chunks])
-    assert any(chunk.is_comb for chunk in ranged.chunks)
+    assert any(chunk.is_strided for chunk in ranged.chunks)
     explicit = [Chunk(0, "float32", 0, fmt.ordinal(int(x[0])), len(x), ordinals(fmt, x))]
     whole = sweep(mutant, dataclasses.replace(ranged, chunks=explicit))
     again = sweep(mutant, ranged, workers=3)
