@@ -1,4 +1,4 @@
-"""From the outputs of a target to a table: the rules of a sweep, and the C reducer (src/buckets) that counts by them."""
+"""From a target's outputs to a table: the rules of a sweep, and the C reducer (src/buckets) that counts by them."""
 
 from __future__ import annotations
 

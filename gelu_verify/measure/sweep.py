@@ -22,6 +22,7 @@ from ..buckets.approximation import approximation, without_overflow
 from ..buckets.reducer import Outcome, Reduction, fill_strided
 from ..buckets.summary import SUMMARY_KEYS, summary, text_of
 from ..buckets.table import NOISE, Facts, MonotonePieces, Table, finish, merge
+from ..buckets.table_text import table_of_text
 from ..checks import Evidence, Finding, Policy
 from ..checks import findings as found_by_checks
 from ..checks._two_answers import TwoAnswers
@@ -191,17 +192,17 @@ class _Sweep:
             raise self._failures[min(self._failures)]
         table = finish(merge([table for table in tables if table is not None]), self._pieces)
         if there:
-            from .gpu_judge import searched, unpacked
+            from .gpu_judge import searched
 
-            packed = self._target.apply(searched, self._fmt.name, self._function.name, self._plan.seed)
-            table = merge([table, unpacked(packed)])
+            text = self._target.apply(searched, self._fmt.name, self._function.name, self._plan.seed)
+            table = merge([table, table_of_text(text)])
         return table, Time(perf_counter() - start, self._target_s, threads)
 
     def _judged_there(self, start: float) -> tuple[Table, Time]:
         """All inputs, where the implementation is: only the table comes back."""
-        from .gpu_judge import swept, unpacked
+        from .gpu_judge import swept
 
-        table = unpacked(self._target.apply(swept, self._fmt.name, self._function.name))
+        table = table_of_text(self._target.apply(swept, self._fmt.name, self._function.name))
         self._progress(self._plan.size)
         seconds = perf_counter() - start
         return table, Time(seconds, seconds, 1)
@@ -234,7 +235,9 @@ class _Sweep:
 class _Worker:
     """One thread's table while it grows, and its room for inputs."""
 
-    def __init__(self, target: Target, function: Function, fmt: Format, pieces: MonotonePieces, turn: Lock | None) -> None:
+    def __init__(
+        self, target: Target, function: Function, fmt: Format, pieces: MonotonePieces, turn: Lock | None
+    ) -> None:
         self._target, self._function, self._fmt, self._turn = target, function, fmt, turn
         self._reduction = Reduction(fmt, function, pieces)
         self._judged_here = Reduction.judges(fmt, function)
