@@ -116,10 +116,11 @@ class MonotonePieces:
         piece = np.searchsorted(self.turns, x)
         falls = (piece % 2 == 0) == self.falls_first
         rank, rank_next = got + (got < 0), got_next + (got_next < 0)
-        valid = piece == np.searchsorted(self.turns, x_next)
+        valid: np.ndarray = piece == np.searchsorted(self.turns, x_next)
         for ordinal in (x, x_next, got, got_next):
             valid &= (ordinal <= self.infinity) & (ordinal >= -1 - self.infinity)
-        return valid & np.where(falls, rank_next > rank + 1, rank_next < rank - 1)
+        valid &= np.where(falls, rank_next > rank + 1, rank_next < rank - 1)
+        return valid
 
 
 # ---- rows: reductions over runs of equal keys --------------------------------------------------------
