@@ -1,10 +1,10 @@
 /* Runs of float32 whose correctly rounded results are analytic, that is, given by a formula: x, x/2, a constant, NaN
-   (gelu_verify/buckets/analytic_spans.py finds the spans and proves them). Where all outputs of a run are those results,
-   comparing bits replaces judging; what the run adds to the records is what judging would add, byte for byte.
+   (gelu_verify/buckets/analytic_spans.py finds the spans and proves them). Where all outputs of a run are those
+   results, comparing bits replaces judging; what the run adds to the records is what judging would add, byte for byte.
 
    Errors    below GV_NOISE = 2^-17 ulp, so 0; where the span is of first order (x/2 or 1/2 alone, up to |x| < 2^-20)
-             E is what the next terms come to, at most 1/8 ulp: the two ends of each bucket are judged, and the sum of all
-             errors is computed from the series (enclosure.h)
+             E is what the next terms come to, at most 1/8 ulp: the two ends of each bucket are judged, and the sum of
+             all errors is computed from the series (enclosure.h)
    Kind      proved by the oracle at the first input of a span and monotone from there (analytic_spans.py)
    Tests     test_analytic_results_are_the_correctly_rounded_ones_with_errors_below_the_noise and
              test_a_strided_run_is_counted_as_its_inputs_one_by_one in tests/buckets/test_reducer.py */

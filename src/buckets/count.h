@@ -18,7 +18,8 @@ GV_INLINE int64_t gv_sum_units(double error) {
 typedef struct { uint64_t x, got, want; double error; int faithful; } gv_judged_output;
 
 /* where the result moves against the function from the input before */
-GV_INLINE void gv_count_rise(const gv_rules *rules, gv_row *row, gv_facts *facts, gv_point previous, gv_point p, int width) {
+GV_INLINE void gv_count_rise(const gv_rules *rules, gv_row *row, gv_facts *facts, gv_point previous, gv_point p,
+                             int width) {
     if (!gv_violates(rules, previous, p)) return;
     gv_note_flag(row, GV_RISES, (uint64_t)gv_size(p.x));
     gv_note_nearest(&facts->rises, p.x, gv_bits_at(p.got, width), previous.x, gv_bits_at(previous.got, width));
@@ -31,8 +32,8 @@ GV_INLINE int gv_is_quiet(const gv_rules *rules, uint64_t magnitude) {
 }
 
 /* the flags of buckets, and facts: signs, zeros, infinities, NaNs */
-GV_INLINE void gv_count_flags(const gv_rules *rules, gv_row *row, gv_facts *facts, const gv_judged_output *o, gv_point p,
-                              int width) {
+GV_INLINE void gv_count_flags(const gv_rules *rules, gv_row *row, gv_facts *facts, const gv_judged_output *o,
+                              gv_point p, int width) {
     uint64_t mask = (UINT64_C(1) << (width - 1)) - 1, infinity = (uint64_t)rules->infinity;
     uint64_t x = o->x & mask, got = o->got & mask, want = o->want & mask;
     int opposite = (o->got ^ o->want) >> (width - 1) & 1, got_nan = got > infinity, want_nan = want > infinity;

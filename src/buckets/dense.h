@@ -1,5 +1,5 @@
-/* What a strip of consecutive inputs in one bucket, one region and one monotone piece adds: sums and extremes by vectors.
-   The same as sparse.h adds, output by output: test_a_strided_run_is_counted_as_its_inputs_one_by_one in
+/* What a strip of consecutive inputs in one bucket, one region and one monotone piece adds: sums and extremes by
+   vectors. The same as sparse.h adds, output by output: test_a_strided_run_is_counted_as_its_inputs_one_by_one in
    tests/buckets/test_reducer.py. */
 #ifndef GV_BUCKETS_DENSE_H
 #define GV_BUCKETS_DENSE_H
@@ -114,7 +114,8 @@ GV_CLONES static void gv_mark_flagged(const gv_strip *s, const int32_t *rank, in
     const uint32_t mask = (1u << (width - 1)) - 1;
     for (size_t i = 0; i < n; i++) {
         uint32_t got = s->got_bits[i], want = s->want[i], opposite = (got ^ want) >> (width - 1);
-        uint32_t lost = ((got & mask) == 0) & ((want & mask) != 0), rises = ((rank[i + 1] ^ down) - down) - 1 > (rank[i] ^ down) - down;
+        uint32_t lost = ((got & mask) == 0) & ((want & mask) != 0);
+        uint32_t rises = ((rank[i + 1] ^ down) - down) - 1 > (rank[i] ^ down) - down;
         flagged[i] = (unsigned char)(opposite | lost | rises | (beyond & ((got & mask) > (s->x_bits[i] & mask))));
     }
 }

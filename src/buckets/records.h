@@ -1,7 +1,6 @@
 /* What is kept of all inputs of a sweep: a row for each bucket (top 16 bits of the ordinal of x) and each region, and
    facts about all of them. Everything is a sum of integers, or an extreme with the lowest ordinal of x as a tie-break:
-   the records do not depend on the order of the inputs or on how they are split, which
-   tests/measure/test_sweep.py and tests/buckets/test_reducer.py try.
+   the records do not depend on the order of the inputs or on how they are split (tests/measure/test_sweep.py).
 
    error_sum adds E as a whole number of 2^-16 ulp, |E| clipped at 2^24 so that one lost result does not drown the bias
    of all others. The Python records are those of gelu_verify/buckets/reducer.py, field by field. */

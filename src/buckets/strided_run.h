@@ -1,5 +1,5 @@
-/* A run of consecutive float32 inputs in strided order (strided.h), with the outputs: by comparison where the results are
-   analytic (analytic_spans.h), else judged strip by strip (outputs.h). */
+/* A run of consecutive float32 inputs in strided order (strided.h), with the outputs: by comparison where the results
+   are analytic (analytic_spans.h), else judged strip by strip (outputs.h). */
 #ifndef GV_BUCKETS_STRIDED_RUN_H
 #define GV_BUCKETS_STRIDED_RUN_H
 #include "analytic_spans.h"
@@ -17,7 +17,7 @@ GV_CLONES static void gv_fill_consecutive(gv_strip *s, int64_t first, const uint
     }
 }
 
-/* GV_ADDED where all outputs are the results of an analytic span, GV_CHANGED where x was changed, else GV_NOT_ANALYTIC */
+/* GV_ADDED where all outputs are the results of an analytic span, GV_CHANGED where x was changed, or GV_NOT_ANALYTIC */
 static int gv_try_analytic(gv_reducer *r, int64_t first, const uint32_t *x, const uint32_t *got, int sealed, size_t n) {
     int64_t last = first + (int64_t)n - 1;
     for (int64_t k = 0; k < r->rules.span_count; k++) {

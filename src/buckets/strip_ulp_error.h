@@ -1,8 +1,10 @@
-/* E = (got - y)/u(y) of strips of outputs: enclosures of y (strip_enclosure.h), ulp_error.h of all outputs by vectors, and what that leaves open one by one: gv_judge_one of ../truth/judge.h with the
-   same enclosure, with a value in double-double, and at last the oracle.
+/* E = (got - y)/u(y) of strips of outputs: ulp_error.h by vectors, from the enclosures of strip_enclosure.h; what that
+   leaves open, one by one, by gv_judge_one of ../truth/judge.h: from the same enclosure, then from a value in
+   double-double, at last by the oracle.
 
-   Bound   E within 2^(p - 36) ulp and errors below 2^-17 ulp as 0, however it was found; `want` and `faithful` exact
-   Tests   test_answers_are_judged_as_the_reference_judges, and for strips of every kind against single outputs
+   Bound   E within 2^(p - 36) ulp + 2^-52 |E| in each of these ways, errors below 2^-17 ulp as 0; `want` and `faithful`
+           exact. Proved: the enclosures are, and gv_is_accurate and `decided` are the conditions
+   Tests   test_outputs_are_judged_as_the_reference_judges, and for strips of every kind against single outputs
            test_a_strided_run_is_counted_as_its_inputs_one_by_one, in tests/buckets/test_reducer.py */
 #ifndef GV_BUCKETS_STRIP_ULP_ERROR_H
 #define GV_BUCKETS_STRIP_ULP_ERROR_H
@@ -16,13 +18,13 @@ typedef struct {
     uint32_t x_bits[GV_STRIP], got_bits[GV_STRIP], want[GV_STRIP];
 } gv_strip;
 
-/* What is so of a strip: x and got finite, x not 0; inputs consecutive; f monotone between them. */
+/* Of all of a strip: x and got are finite and x is not 0; inputs are consecutive; f is monotone between them. */
 typedef struct { int plain, consecutive, monotone; } gv_strip_traits;
 
 /* ---- by vectors ---- */
 
-/* error, want, unit (u(y)), faithful, decided of a strip; whether all are decided. same_binade: y has one binade and one
-   sign in the strip, as at its first input; has_lo: some lo is not 0 */
+/* error, want, unit (u(y)), faithful, decided of a strip; whether all are decided. same_binade: y has one binade and
+   one sign in the strip, as at its first input; has_lo: some lo is not 0 */
 GV_INLINE int64_t gv_ulp_error_loop(gv_strip *s, const gv_format *fmt, int same_binade, int has_lo, size_t n) {
     const uint64_t sign_bit = UINT64_C(1) << 63;
     const int64_t emin = fmt->emin + 1023, digits = fmt->precision - 1;

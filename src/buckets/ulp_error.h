@@ -2,12 +2,12 @@
 
    The definition of E, of the rounded result and of "faithful" is ../truth/judge.h, and what is decided here is decided
    as there: the same `want` and `faithful`. This computes them anew for two reasons, speed and one arithmetic for all
-   instruction sets: no branches, integers and doubles of 64 bits in step, exponents as fields of a double. What differs:
+   instruction sets: no branches, integers and doubles of 64 bits in step, exponents as fields of doubles. What differs:
      numbers   x and got finite, x not 0; all others are left to gv_judge_one
-     E         is known within err/u(y), and not used unless that is at most 2^(p - 36) ulp; below 2^-17 ulp it is 0
+     E         is known within err/u(y) + 2^-52 |E|, and not used unless err/u(y) <= 2^(p - 36); below 2^-17 ulp it is 0
      open      a y that the enclosure does not place in its binade, or on one side of a number of the format or of the
                middle of two, is not decided: double-double is asked, then the oracle
-   Test: test_answers_are_judged_as_the_reference_judges in tests/buckets/test_reducer.py, at an input of each bucket. */
+   Test: test_outputs_are_judged_as_the_reference_judges in tests/buckets/test_reducer.py, an input of each bucket. */
 #ifndef GV_BUCKETS_ULP_ERROR_H
 #define GV_BUCKETS_ULP_ERROR_H
 #include "../truth/judge.h"

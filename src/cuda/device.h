@@ -14,7 +14,7 @@ typedef unsigned long long gv_count; /* of elements, and their places */
 #define GV_DEVICE static __device__ __forceinline__
 #define GV_MEMBER static __device__ __forceinline__ /* of a class */
 #define GV_INSIDE __device__ __forceinline__ /* of an object */
-#define GV_OUT_OF_LINE static __device__ __noinline__ /* what few threads need: not inlined, as its registers would be those of all */
+#define GV_OUT_OF_LINE static __device__ __noinline__ /* for few threads: inlined, it would take registers of all */
 #define GV_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
 #define GV_ON_DEVICE __device__
 #define GV_UNROLLED _Pragma("unroll")

@@ -1,6 +1,6 @@
-/* Correctly rounded float64: by pieces, as on the CPU (../cr/float64.h); what these do not decide, by the same pieces in
-   double-double, then by src/math. What that does not decide either (../export/gelu_verify.h says how seldom) is written
-   as the nearest of the candidates, and its place goes to `gv_undecided`, for the oracle.
+/* Correctly rounded float64: by pieces, as on the CPU (../cr/float64.h); what these do not decide, by the same pieces
+   in double-double, then by src/math. What that does not decide either (../export/gelu_verify.h says how seldom) is
+   written as the nearest of the candidates, and its place goes to `gv_undecided`, for the oracle.
    Bounds: those of the pieces, proved in tests/prove/test_float64.py. Tests: tests/gpu/test_cuda_bits.py on the CPU,
    tests/gpu/test_cuda_device.py on a device. */
 // build: -fmad=false

@@ -1,5 +1,5 @@
-/* y = f(x) by a fast path that decides most elements; a block gathers the others until it has as many as threads, so that
-   the accurate path is computed by whole warps, not by one thread while 31 wait. x == y is allowed. */
+/* y = f(x) by a fast path that decides most elements; a block gathers the others until it has as many as threads, so
+   that the accurate path is computed by whole warps, not by one thread while 31 wait. x == y is allowed. */
 #ifndef GELU_VERIFY_CUDA_QUEUE_H
 #define GELU_VERIFY_CUDA_QUEUE_H
 #include "memory.h"

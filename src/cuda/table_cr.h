@@ -15,14 +15,14 @@
 #define INFINITE ((uint32_t)(2 * EMAX + 1) << FRACTION)
 #define NOT_A_NUMBER (INFINITE | 1u << (FRACTION - 1))
 
-/* x/2 as it rounds below `lowest`: |x| in units of the smallest subnormal up to the second binade, then one binade less */
+/* x/2, rounded, below `lowest`: |x| in units of the smallest subnormal up to the second binade, then one binade less */
 GV_DEVICE uint32_t gv_half_of(uint32_t magnitude, uint32_t sign)
 {
     uint32_t half = magnitude >> 1, odd = magnitude & (sign ? 0u : 1u);
     return sign | (magnitude < 2u << FRACTION ? half + odd : magnitude - (1u << FRACTION));
 }
 
-/* What is simple of a function; its other results are in the window: those of positive inputs, then of negative ones. */
+/* Where a function is simple; its other results are in the window: of positive inputs, then of negative ones. */
 struct gv_limits {
     uint32_t gradient, lowest, beyond_positive, beyond_negative;
     GV_INSIDE uint32_t positive() const { return beyond_positive - lowest; }

@@ -1,6 +1,6 @@
-/* A tile: consecutive or evenly drawn inputs of one bucket, one region and one monotone piece, judged and counted by one
-   block of GV_STRIP lanes. What runs here is ../buckets, input by input: sums of integers and extremes with the lowest
-   ordinal as a tie-break, so that the records are those of the CPU's reducer in whatever order the lanes run.
+/* A tile: consecutive or evenly drawn inputs of one bucket, one region and one monotone piece, judged and counted by
+   one block of GV_STRIP lanes. What runs here is ../buckets, input by input: sums of integers and extremes with the
+   lowest ordinal as a tie-break, so that the records are those of the CPU's reducer in whatever order the lanes run.
 
    The same text runs on the CPU, for tests: a phase between two barriers is a loop over the lanes (GV_EACH_LANE), and
    the tally of each lane lies in an array of GV_TALLIES, at GV_TALLY_OF(lane); on the device a thread has one. */
@@ -27,7 +27,7 @@
    outputs lie from `place` on. region, analytic span: of all of them, or -1; not spans of first order. */
 typedef struct { int64_t first, step, count, place, region, span; uint64_t seed; } gv_tile;
 
-/* What a tile adds to its row (and so to its region) and to the facts; ordinals of its ends and of the outputs there. */
+/* What a tile adds to its row (and so to its region) and to the facts; ordinals of its ends and their outputs. */
 typedef struct { gv_row row; gv_facts facts; gv_segment ends; } gv_tally;
 
 /* An output that even double-double does not judge: the oracle does, on the host. */
@@ -67,7 +67,8 @@ GV_INLINE void gv_merge_row(gv_row *into, const gv_row *row) {
     if (!row->n && !row->count[GV_RISES]) return;
     if (row->n) gv_merge_worst(&into->worst, !into->n, &row->worst);
     for (int k = 0; k < GV_NEAREST_FLAGS; k++) {
-        if (row->count[k] && (!into->count[k] || row->nearest[k] < into->nearest[k])) into->nearest[k] = row->nearest[k];
+        if (row->count[k] && (!into->count[k] || row->nearest[k] < into->nearest[k]))
+            into->nearest[k] = row->nearest[k];
         into->count[k] += row->count[k];
     }
     into->error_sum += row->error_sum;

@@ -1,6 +1,6 @@
-/* The judge on the device: reference values, errors and buckets are computed where the outputs are, and only records come
-   back (gelu_verify/measure/gpu_judge.py). Compiled on demand for one function, with -fmad=false: every operation rounds
-   as written, as on the CPU. */
+/* The judge on the device: reference values, errors and buckets are computed where the outputs are, and only records
+   come back (gelu_verify/measure/gpu_judge.py). Compiled on demand for one function, with -fmad=false: every operation
+   rounds as written, as on the CPU. */
 #ifndef GV_JUDGED
 #define GV_JUDGED gelu_tanh
 #define GV_APPROXIMATED gelu
@@ -9,7 +9,7 @@
 
 #define GV_WARP 32
 #define GV_WARPS (GV_STRIP / GV_WARP)
-#define GV_BLOCKS 2 /* at once: while one waits for a barrier or memory, the other computes; rarely used data is spilled */
+#define GV_BLOCKS 2 /* at once: while one waits for a barrier or memory, the other computes; rare data is spilled */
 
 /* the tally of the lane so far above, word by word */
 static __device__ void gv_take_from(gv_tally *from, const gv_tally *own, unsigned distance) {

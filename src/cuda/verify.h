@@ -114,7 +114,8 @@ GV_INLINE int gv_falls_in(const gv_rules *rules, const gv_tile *tile) {
 /* One output after that of the input before it in its tile: few move against the function by more than one float, and
    only those are examined. Ranks reach +-(2^63 - 1), so nothing is added to one of them, and one of them is not
    subtracted from another. */
-GV_INLINE void gv_tally_step(const gv_rules *rules, gv_tally *own, int falls, gv_point previous, gv_point p, int width) {
+GV_INLINE void gv_tally_step(const gv_rules *rules, gv_tally *own, int falls, gv_point previous, gv_point p,
+                             int width) {
     int64_t here = gv_rank(p.got), before = gv_rank(previous.got);
     if (falls ? here - 1 > before : here < before - 1) gv_count_rise(rules, &own->row, &own->facts, previous, p, width);
 }
@@ -153,7 +154,8 @@ GV_INLINE void gv_judge_strips(const gv_rules *rules, const gv_tile *tile, gv_sh
     const int64_t last = tile->first + tile->count - 1, whole = ~(int64_t)(GV_STRIP - 1);
     const int falls = gv_falls_in(rules, tile);
     for (int64_t start = tile->first & whole; start <= last; start += GV_STRIP) {
-        uint32_t first_bits = (uint32_t)gv_bits_at(start, 32), last_bits = (uint32_t)gv_bits_at(start + GV_STRIP - 1, 32);
+        uint32_t first_bits = (uint32_t)gv_bits_at(start, 32);
+        uint32_t last_bits = (uint32_t)gv_bits_at(start + GV_STRIP - 1, 32);
         int dense = start >= tile->first && start + GV_STRIP - 1 <= last && tile->region >= 0;
         int smooth = dense && gv_has_parabola(first_bits, last_bits, GV_STRIP);
         GV_EACH_LANE(lane) {

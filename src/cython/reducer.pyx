@@ -74,7 +74,7 @@ def judges(str function):
 
 
 def fill_strided(int64_t first, uint32_t[::1] x):
-    """Fill x with x.shape[0] - 1 consecutive float32 inputs from that ordinal on, in strided order, and the first again."""
+    """Fill x with x.shape[0] - 1 consecutive float32 inputs from `first` on, in strided order, and the first again."""
     if (x.shape[0] - 1) % STREAMS or x.shape[0] < 2:
         raise ValueError(f"strided order is for a multiple of {STREAMS} inputs, not for {x.shape[0] - 1}")
     with nogil:
@@ -167,7 +167,7 @@ cdef class Reducer:
         self._done(added)
 
     def add_strided(self, int64_t first, const uint32_t[::1] x, const uint32_t[::1] got, bint sealed=False):
-        """The outputs for what `fill_strided` wrote; False when x was changed in between. A sealed x is not looked at."""
+        """The outputs for what `fill_strided` wrote; False when x was changed since. A sealed x is not looked at."""
         cdef Py_ssize_t n = x.shape[0] - 1
         if got.shape[0] != n + 1 or n < 1 or n % STREAMS or self._reducer.rules.truth.function == NULL:
             raise ValueError("arrays of different lengths, or a function that is not judged here")

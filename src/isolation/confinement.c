@@ -1,10 +1,10 @@
 /* Protection of the process that verifies from the code that it verifies, which runs in a child process:
-     filter       seccomp: a system call that would signal, trace or limit the verifier, or one of its ancestors, ends the
-                  process that makes it; these processes are named in the filter
+     filter       seccomp: a system call that would signal, trace or limit the verifier or one of its ancestors ends
+                  the process that makes it; these processes are named in the filter
      domain       Landlock: refuses signals and traces to all that is outside, such as threads of the verifier, whose
                   numbers no filter can know
      supervisor   the process between the verifier and the code: when the code ends, it ends all that the code started
-   Tests: tests/isolation/test_confinement.py, by attacks of every kind. Called by gelu_verify/isolation/confinement.py. */
+   Tests: tests/isolation/test_confinement.py, by attacks of every kind. For gelu_verify/isolation/confinement.py. */
 #define _GNU_SOURCE
 #include <Python.h>
 #include <errno.h>
@@ -40,8 +40,8 @@
 enum { NO_ARGUMENT = -1 };
 
 /* A system call that is refused where argument `process` is the number of a protected process or, where `or_group` is
-   set, a protected process group as a negative number. Where argument `unless_zero` is 0 the call does no harm (signal 0
-   only asks whether a process exists) and is allowed; only calls whose argument `only_if` is `value` are examined. */
+   set, a protected process group as a negative number. Where argument `unless_zero` is 0 the call does no harm (signal
+   0 only asks whether a process exists) and is allowed; only calls whose argument `only_if` is `value` are examined. */
 typedef struct {
     int number, process, or_group, unless_zero, only_if;
     uint32_t value;
@@ -136,7 +136,8 @@ static void add_rule(Program *p, const Rule *r, uint32_t action, const int32_t *
     else {
         load_argument(p, r->process, 0);
         for (size_t k = 0; k < count; k++) return_if(p, (uint32_t)processes[k], action);
-        for (size_t k = count; r->or_group && k < count + group_count; k++) return_if(p, (uint32_t)-processes[k], action);
+        for (size_t k = count; r->or_group && k < count + group_count; k++)
+            return_if(p, (uint32_t)-processes[k], action);
         if (r->or_group)
             return_if(p, (uint32_t)-1, action); /* kill(-1): all processes */
     }
@@ -171,8 +172,8 @@ static int install_filter(const int32_t *processes, size_t count, size_t group_c
 
 /* ---- the Landlock domain ---- */
 
-/* Whether this system (Linux 6.12 or later) has it: no signal leaves the domain, and nothing outside can be traced or have
-   its memory opened. */
+/* Whether this system (Linux 6.12 or later) has it: no signal leaves the domain, and nothing outside can be traced or
+   have its memory opened. */
 static int enter_domain(void)
 {
     enum { CREATE = 444, RESTRICT = 446, SIGNALS = 1 << 1, SIGNALS_SINCE = 6 };
@@ -289,9 +290,11 @@ static PyObject *supervise(PyObject *self, PyObject *args)
     struct pollfd files[2] = {{lifeline, POLLIN, 0}, {signalfd(-1, &watched, SFD_CLOEXEC), POLLIN, 0}};
     while (!has_ended(worker, &status)) {
         files[0].revents = files[1].revents = 0;
+        if (poll(files, 2, -1) <= 0)
+            continue;
         struct signalfd_siginfo received;
-        if (poll(files, 2, -1) > 0 &&
-            (files[0].revents || (read(files[1].fd, &received, sizeof received) > 0 && received.ssi_signo == SIGTERM))) {
+        if (files[0].revents ||
+            (read(files[1].fd, &received, sizeof received) > 0 && received.ssi_signo == SIGTERM)) {
             kill(worker, SIGKILL);
             waitpid(worker, &status, 0);
             break;
@@ -310,8 +313,8 @@ static PyMethodDef METHODS[] = {
      "become_subreaper(): orphans among our descendants become our children."},
     {"die_with_parent", die_with_parent, METH_O, "die_with_parent(parent): end when that process, our parent, ends."},
     {"supervise", supervise, METH_VARARGS,
-     "supervise(worker, lifeline): wait until the worker ends, the other end of the pipe closes, or SIGTERM comes; then "
-     "end all children, and end as the worker did."},
+     "supervise(worker, lifeline): wait until the worker ends, the other end of the pipe closes, or SIGTERM comes; "
+     "then end all children, and end as the worker did."},
     {NULL, NULL, 0, NULL},
 };
 

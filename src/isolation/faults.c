@@ -1,6 +1,6 @@
 /* A record of the signal that ends a process with somebody else's code: which signal, where, and how much memory the
-   process had, written to memory that its parent reads. A handler in Python would need the interpreter, which may be what
-   is broken. And the state of the process that a call may change. Tests: tests/isolation/test_isolation.py. */
+   process had, written to memory that its parent reads. A handler in Python would need the interpreter, which may be
+   what is broken. And the state of the process that a call may change. Tests: tests/isolation/test_isolation.py. */
 #define _GNU_SOURCE
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -111,7 +111,7 @@ static PyObject *state(PyObject *self, PyObject *nothing)
 
 static PyMethodDef METHODS[] = {
     {"watch", watch, METH_O, "watch(address): record fatal signals at that address before they end this process."},
-    {"own_stack", own_stack, METH_NOARGS, "own_stack(): faults of this thread are recorded even where its stack is full."},
+    {"own_stack", own_stack, METH_NOARGS, "own_stack(): faults of this thread are recorded if its stack is full."},
     {"state", state, METH_NOARGS,
      "state(): signal handlers, blocked signals, timers, limits, locale, priority, to be compared."},
     {NULL, NULL, 0, NULL},

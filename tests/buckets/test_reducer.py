@@ -84,7 +84,7 @@ def judged_here(function, dtype, x, got):
 
 @pytest.mark.parametrize("function", JUDGED)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
-def test_answers_are_judged_as_the_reference_judges(function, dtype):
+def test_outputs_are_judged_as_the_reference_judges(function, dtype):
     """Bits and faithfulness are the same, errors within 2^(p - 36) ulp, at one input of each bucket."""
     fmt, x = get_format(dtype), every_bucket(dtype)
     want = reference_bits(function, dtype, x)
