@@ -71,7 +71,7 @@ def text() -> str:
     return "".join(
         [
             "/* Written by tools/make_enclosure_tables.py; do not edit. */\n",
-            '#ifndef GV_BRACKET_TABLES_H\n#define GV_BRACKET_TABLES_H\n#include "../truth/dd.h"\n\n',
+            '#ifndef GV_ENCLOSURE_TABLES_H\n#define GV_ENCLOSURE_TABLES_H\n#include "../truth/dd.h"\n\n',
             f"#define GV_NEAR_LIMIT {float(NEAR_LIMIT)}\n",
             f"#define GV_LOG2 {float(log2).hex()} /* log(2) */\n",
             f"#define GV_LOG2_HEAD {float(head).hex()} /* log(2), 40 bits */\n",
@@ -79,13 +79,13 @@ def text() -> str:
             f"#define GV_NEAR_GELU_DEGREE {len(gelu) - 1}\n#define GV_NEAR_GELU_GRAD_DEGREE {len(grad) - 1}\n",
             f"#define GV_LONG_EXP_DEGREE {len(long_exp) - 1}\n#define GV_MIDDLE_EXP_DEGREE {len(exp) - 1}\n",
             f"#define GV_SHORT_EXP_DEGREE {len(short_exp) - 1}\n",
-            f"#define GV_BRACKET_MILLS_DEGREE {len(mills) - 1}\n\n",
+            f"#define GV_TAIL_MILLS_DEGREE {len(mills) - 1}\n\n",
             array("gv_near_gelu", f"(Phi(x) - 1/2)/x in {near}", gelu),
             array("gv_near_gelu_grad", f"(gelu'(x) - 1/2)/x in {near}", grad),
             array("gv_long_exp", "e^r, |r| <= log(2)/2 (1 + 2^-30)", long_exp),
             array("gv_middle_exp", "the same", exp),
             array("gv_short_exp", "the same", short_exp),
-            array("gv_bracket_mills", "Q(a)/(phi(a) sqrt(2 pi)), 0 <= a <= 15, in u = (a - 4)/(a + 4)", mills),
+            array("gv_tail_mills", "Q(a)/(phi(a) sqrt(2 pi)), 0 <= a <= 15, in u = (a - 4)/(a + 4)", mills),
             "\n#endif\n",
         ]
     )

@@ -14,7 +14,7 @@
 #define GV_LANES 1
 #define GV_HAVE_FMA 0
 #define GV_TYPED(name) name##_judged
-#include "../enclosure/brackets.h"
+#include "../enclosure/enclosures.h"
 
 #define GV_TAIL 0x1p-171
 
@@ -45,13 +45,13 @@ GV_INLINE gv_known gv_known_tiny(double x, gv_series series) {
 }
 
 /* the middle of a bracket that holds for x itself */
-GV_INLINE gv_known gv_known_near(gv_bracket v) {
+GV_INLINE gv_known gv_known_near(gv_interval v) {
     double y = 0.5 * (v.a + v.b);
     return gv_known_make(y, 0.0, 0.5 * fabs(v.b - v.a) + 0x1p-50 * fabs(y));
 }
 
 /* from the bracket of f(-|x|) */
-GV_INLINE gv_known gv_known_far(double x, gv_bracket v, int activation, double limit, double tail) {
+GV_INLINE gv_known gv_known_far(double x, gv_interval v, int activation, double limit, double tail) {
     double a = fabs(x), base = activation ? x : 1.0;
     double r = 0.5 * (v.a + v.b), e = 0.5 * fabs(v.b - v.a) + 0x1p-50 * fabs(r);
     e = a > limit ? INFINITY : e;
@@ -74,13 +74,13 @@ GV_INLINE gv_known gv_known_far(double x, gv_bracket v, int activation, double l
 #define GV_VALUED(F) \
     F(gelu, 1, GV_SLOPE_GELU, GV_BEND_GELU, -2.0, 4.5, gv_gelu_near, 15.0, 15.5) \
     F(gelu_grad, 0, GV_SLOPE_GELU, GV_BEND_GELU, -2.0, 4.5, gv_gelu_grad_near, 15.0, 15.5) \
-    F(gelu_tanh, 1, GV_SLOPE_GELU_TANH, GV_BEND_GELU_TANH, -2.0, 2.0, gv_gelu_tanh_bracket, 12.0, 12.0) \
-    F(gelu_tanh_grad, 0, GV_SLOPE_GELU_TANH, GV_BEND_GELU_TANH, -2.0, 2.0, gv_gelu_tanh_grad_bracket, 12.0, 12.0) \
-    F(gelu_sigmoid, 1, GV_SLOPE_GELU_SIGMOID, GV_BEND_GELU_SIGMOID, -2.0, 2.0, gv_gelu_sigmoid_bracket, 80.0, 80.0) \
-    F(gelu_sigmoid_grad, 0, GV_SLOPE_GELU_SIGMOID, GV_BEND_GELU_SIGMOID, -2.0, 2.0, gv_gelu_sigmoid_grad_bracket, \
+    F(gelu_tanh, 1, GV_SLOPE_GELU_TANH, GV_BEND_GELU_TANH, -2.0, 2.0, gv_gelu_tanh_enclosure, 12.0, 12.0) \
+    F(gelu_tanh_grad, 0, GV_SLOPE_GELU_TANH, GV_BEND_GELU_TANH, -2.0, 2.0, gv_gelu_tanh_grad_enclosure, 12.0, 12.0) \
+    F(gelu_sigmoid, 1, GV_SLOPE_GELU_SIGMOID, GV_BEND_GELU_SIGMOID, -2.0, 2.0, gv_gelu_sigmoid_enclosure, 80.0, 80.0) \
+    F(gelu_sigmoid_grad, 0, GV_SLOPE_GELU_SIGMOID, GV_BEND_GELU_SIGMOID, -2.0, 2.0, gv_gelu_sigmoid_grad_enclosure, \
       80.0, 80.0) \
-    F(silu, 1, GV_SLOPE_SILU, GV_BEND_SILU, -2.0, 2.0, gv_silu_bracket, 128.0, 128.0) \
-    F(silu_grad, 0, GV_SLOPE_SILU, GV_BEND_SILU, -2.0, 2.0, gv_silu_grad_bracket, 128.0, 128.0)
+    F(silu, 1, GV_SLOPE_SILU, GV_BEND_SILU, -2.0, 2.0, gv_silu_enclosure, 128.0, 128.0) \
+    F(silu_grad, 0, GV_SLOPE_SILU, GV_BEND_SILU, -2.0, 2.0, gv_silu_grad_enclosure, 128.0, 128.0)
 
 /* of one input: which of the three hangs on x alone */
 #define GV_DEFINE_KNOWN(name, activation, slope, bend, from, to, near, limit, tail) \
@@ -88,7 +88,7 @@ GV_INLINE gv_known gv_known_far(double x, gv_bracket v, int activation, double l
         gv_series series = {slope, bend, activation}; \
         if (fabs(x) < GV_TINY) return gv_known_tiny(x, series); \
         if (x > from && x < to) return gv_known_near(GV_TYPED(near)(x)); \
-        return gv_known_far(x, GV_TYPED(gv_##name##_bracket)(-fabs(x)), activation, limit, tail); \
+        return gv_known_far(x, GV_TYPED(gv_##name##_enclosure)(-fabs(x)), activation, limit, tail); \
     }
 GV_VALUED(GV_DEFINE_KNOWN)
 

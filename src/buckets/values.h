@@ -31,7 +31,7 @@ GV_CLONES static gv_strip_shares gv_share(const double *x, double from, double t
     } \
     GV_CLONES static void gv_values_far_##name(const double *x, double *hi, double *lo, double *err, size_t n) { \
         for (size_t i = 0; i < n; i++) { \
-            gv_known v = gv_known_far(x[i], GV_TYPED(gv_##name##_bracket)(-fabs(x[i])), activation, limit, tail); \
+            gv_known v = gv_known_far(x[i], GV_TYPED(gv_##name##_enclosure)(-fabs(x[i])), activation, limit, tail); \
             hi[i] = v.hi, lo[i] = v.lo, err[i] = v.err; \
         } \
     } \

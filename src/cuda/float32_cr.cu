@@ -4,7 +4,7 @@
 #define GV_LANES 1
 #define GV_HAVE_FMA 1
 #define GV_TYPED(name) name##_cuda
-#include "enclosure/brackets.h"
+#include "enclosure/enclosures.h"
 #include "export/gelu_verify.h"
 #include "formats.h"
 #include "queue.h"
@@ -14,7 +14,7 @@
     struct name##_near {                                                                                               \
         GV_MEMBER bool decides(float x, float *y)                                                                      \
         {                                                                                                              \
-            gv_bracket v = GV_TYPED(gv_##name##_near)((double)x);                                                      \
+            gv_interval v = GV_TYPED(gv_##name##_near)((double)x);                                                      \
             *y = (float)v.a;                                                                                           \
             return *y == (float)v.b && fabsf(x) <= near_limit;                                                         \
         }                                                                                                              \
@@ -23,7 +23,7 @@
     struct name##_far {                                                                                                \
         GV_MEMBER float of(float x, gv_count)                                                                          \
         {                                                                                                              \
-            gv_bracket v = GV_TYPED(gv_##name##_bracket)((double)x);                                                   \
+            gv_interval v = GV_TYPED(gv_##name##_enclosure)((double)x);                                                   \
             float y = (float)v.a;                                                                                      \
             return y == (float)v.b ? y : gv_certain_##name(x);                                                         \
         }                                                                                                              \

@@ -1,6 +1,6 @@
 /* Written by tools/make_enclosure_tables.py; do not edit. */
-#ifndef GV_BRACKET_TABLES_H
-#define GV_BRACKET_TABLES_H
+#ifndef GV_ENCLOSURE_TABLES_H
+#define GV_ENCLOSURE_TABLES_H
 #include "../truth/dd.h"
 
 #define GV_NEAR_LIMIT 4.5
@@ -12,7 +12,7 @@
 #define GV_LONG_EXP_DEGREE 9
 #define GV_MIDDLE_EXP_DEGREE 8
 #define GV_SHORT_EXP_DEGREE 7
-#define GV_BRACKET_MILLS_DEGREE 18
+#define GV_TAIL_MILLS_DEGREE 18
 
 /* (Phi(x) - 1/2)/x in w = x^2 - GV_NEAR_LIMIT^2/2, |w| <= GV_NEAR_LIMIT^2/2 */
 GV_UNIFORM_TABLE double gv_near_gelu[20] = {
@@ -99,7 +99,7 @@ GV_UNIFORM_TABLE double gv_short_exp[8] = {
     0x1.a17df2ec36e9ep-13,
 };
 /* Q(a)/(phi(a) sqrt(2 pi)), 0 <= a <= 15, in u = (a - 4)/(a + 4) */
-GV_UNIFORM_TABLE double gv_bracket_mills[19] = {
+GV_UNIFORM_TABLE double gv_tail_mills[19] = {
     0x1.82b4bb8c94dcap-4,
     -0x1.5cf97b0ae881ap-3,
     0x1.fd751a1fba8dfp-4,
