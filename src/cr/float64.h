@@ -1,13 +1,13 @@
 /* Correctly rounded float64: gelu, gelu_tanh, gelu_sigmoid, silu and their derivatives, over arrays.
    The includer defines GV_ISA(name), the name for its instruction set, and GV_HAVE_FMA, 1 or 0; or GV_PIECES_ONLY.
 
-   1 fast path       one piece, a polynomial of degree 7, as hi + lo and a bound for each piece: below, tables/<f>_f64.h
-   2 same piece      in double-double, with ten more coefficients: wide.h, relative bound 2^-83 or less where it decides
+   1 fast path       one piece, a polynomial of degree 7 as hi + lo; each has its bound: below, tables/<f>_f64.h
+   2 same piece      in double-double, with eleven more coefficients: wide.h, 2^-83 or less
    3 accurate path   double-double by the formulas: math/<f>.h, 2^-88
    4 oracle          the undecided, reported to the caller: gelu_verify/truth/oracle.py
 
-   Bounds    proved for every piece: tests/prove/test_float64.py, and by other means tools/make_float64_tables.py, which
-             writes the tables (docs/proofs.md, section 7)
+   Bounds    proved for every piece by tests/prove/test_float64.py, and by other means by the script that writes the
+             tables, tools/make_float64_tables.py (docs/proofs.md, section 7)
    Results   tests/truth/test_float64_kernels.py: the hard cases of data/hard_cases, centre and border of every piece and
              random inputs, against the oracle and Arb, every instruction set
 

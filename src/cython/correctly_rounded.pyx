@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Correctly rounded functions over arrays: the kernels of src/cr, tables for 16 bits, the oracle for undecided float64s."""
+"""Correctly rounded functions over arrays: kernels of src/cr, tables for 16 bits, the oracle for the undecided."""
 
 from cpython.buffer cimport (PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_IsContiguous, PyBuffer_Release,
                              PyObject_GetBuffer)

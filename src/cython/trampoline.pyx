@@ -28,7 +28,7 @@ cdef void _each(value (*function)(value) noexcept nogil, const value *x, value *
 
 
 def each_bits16(uintptr_t function, uintptr_t x, uintptr_t y, size_t n):
-    """uint16_t function(uint16_t), on `n` values from the address `x` to the address `y`; the others do so for their type."""
+    """uint16_t function(uint16_t), on `n` values at address `x`, results to address `y`; the others likewise."""
     with nogil:
         _each[uint16_t](<uint16_t (*)(uint16_t) noexcept nogil>function, <const uint16_t *>x, <uint16_t *>y, n)
 

@@ -1,7 +1,7 @@
 /* float32 gelu(x) = x Phi(x) and gelu_grad(x) = Phi(x) + x phi(x): two doubles with the exact value between them, for x
    a float32 number.
 
-   stage              function                 domain       the value         half the distance of the two doubles
+   stage              function                 domain       the value         half the distance of the ends
    1 fast path        gv_gelu_near             |x| <= 4.5   x (1/2 + x H)     2^-44 |x|
                       gv_gelu_grad_near        |x| <= 4.5   1/2 + x K         2^-45
    2 gathered lanes   gv_gelu_enclosure        every x      max(x, 0) - t     2^-44 t
@@ -11,12 +11,12 @@
 
    H = (Phi(x) - 1/2)/x and K = (gelu'(x) - 1/2)/x, polynomials in w = x^2 - 4.5^2/2 of degree 19 and 21, off by at most
    2^-46.0 and 2^-47.0. An absolute bound is of little use where Phi(x) is small: stage 2 decides there.
-   a = min(|x|, 15), t = a m e^(-a^2/2) = a Q(a), c = e^(-a^2/2) (a/sqrt(2 pi) - m); m = M/sqrt(2 pi), M = Q/phi the Mills
-   ratio, a polynomial in u = (a - 4)/(a + 4) of degree 18, off by at most 2^-52.9; e^(-a^2/2) by gv_exp_long of
+   a = min(|x|, 15), t = a m e^(-a^2/2) = a Q(a), c = e^(-a^2/2) (a/sqrt(2 pi) - m); m = M/sqrt(2 pi), M = Q/phi the
+   Mills ratio, a polynomial in u = (a - 4)/(a + 4) of degree 18, off by at most 2^-52.9; e^(-a^2/2) by gv_exp_long of
    polynomial.h, off by 2^-45 relative. Beyond a = 15, t(15) < 2^-157 stands for something smaller still.
 
    Bounds     proved for every float32 x, with fma and without, by tests/prove/test_enclosures.py (docs/proofs.md,
-              section 6)
+              section 6); in stage 2, x > 0, but for the rounding of the last sum to double, which Results covers
    Results    = 0 of 2^32 inputs wrong, every instruction set: test_all_inputs of tests/truth/test_float32_kernels.py
    Stages     cr/float32.h runs them on the CPU, cuda/float32_cr.cu on a GPU
    Tables     tables.h, written by tools/make_enclosure_tables.py */

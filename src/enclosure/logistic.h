@@ -1,22 +1,22 @@
-/* float32 f(x) = x q and f'(x) = q (1 + x s'(x) (1 - q)), q = sigmoid(s(x)) = 1/(1 + e^-s(x)): two doubles with the exact
-   value between them, for x a float32 number. s is odd and increasing:
+/* float32 f(x) = x q and f'(x) = q (1 + x s'(x) (1 - q)), q = sigmoid(s(x)) = 1/(1 + e^-s(x)): two doubles with the
+   exact value between them, for x a float32 number. s is odd and increasing:
 
    function       s(x)                                  near: |x| at most, in f and in f'
    silu           x                                     83, 56
    gelu_sigmoid   1.702 x                               48, 32.5
    gelu_tanh      2 sqrt(2/pi) (x + 0.044715 x^3)       9.75, 6
 
-   stage              function                 domain         the value              half the distance of the two doubles
+   stage              function                 domain         the value              half the distance of the ends
    1 fast path        gv_<f>_near              |s| <= 83      x q                    1.125 2^-34 |x q|
-                      gv_<f>_grad_near         |steep| <= 56 q (1 + steep (1 - q))  1.5 2^-34 q
+                      gv_<f>_grad_near         |steep| <= 56  q (1 + steep (1 - q))  1.5 2^-34 q
    2 gathered lanes   gv_<f>_enclosure         every x        x q                    2^-42 |x q|
                       gv_<f>_grad_enclosure    every x        q + q steep (e q)      2.5 2^-42 (q + q |steep| e q)
    3 accurate path    gv_<f>, gv_<f>_grad      every x        math/<f>.h, in double-double
 
-   steep = x s'(x), e = e^-s. The relative error of q is at most that of e (polynomial.h): e by a polynomial of degree 7
-   or 8 in stage 1, as few operations as decide most roundings, of degree 9 in stage 2. In stage 1, 1 - q stands for e q:
-   the errors of q and of 1 - q are then one error. In stage 2 x is clamped to x >= -200 (in f' to |x| <= 200) and s to
-   |s| <= 500: beyond, results round as they do there, or are x, where f grows.
+   steep = x s'(x), e = e^-s. The relative error of q is at most that of e (polynomial.h): e by a polynomial of degree
+   7 or 8 in stage 1, as few operations as decide most roundings, of degree 9 in stage 2. In stage 1, 1 - q stands for
+   e q: the errors of q and of 1 - q are then one error. In stage 2 x is clamped to x >= -200 (in f' to |x| <= 200) and
+   s to |s| <= 500: beyond, results round as they do there, or are x, where f grows.
 
    Bounds     proved for every float32 x, with fma and without, by tests/prove/test_enclosures.py (docs/proofs.md,
               section 6)

@@ -1,5 +1,5 @@
-/* Holds gelu_verify.h (with -DGV_TEST_KERNELS: the kernels of cr/cr.h) against the results in test_table.h.
-   A float64 that is not decided is counted, and is then no fault. Ends with 1 when a result differs. */
+/* Tests gelu_verify.h (with -DGV_TEST_KERNELS: the kernels of cr/cr.h) against the results in test_table.h. A float64
+   that is not decided is counted, and is not an error. Ends with 1 when a result differs. */
 #include <stdio.h>
 #include "gelu_verify.h"
 #include "test_table.h"

@@ -5,8 +5,9 @@
    x >= 0.7     2 Q(x sqrt 2); between 0 and 2^-1140 from 28.2 on
    x <= -0.7    2 - 2 Q(a sqrt 2); beside 2 from a = 13 on
 
-   Bound    err = 2^-88 of what is added to the leading term (GV_REL, truth/value.h), on every branch, for every double:
-            proved by tests/prove/test_core.py (docs/proofs.md, section 4). Largest errors found: above the function
+   Bound    err: 2^-88 of what is added to the leading term where that is summed up, else as its constructor says
+            (truth/value.h). Every branch, every double: proved by tests/prove/test_core.py (docs/proofs.md, section 4).
+            Largest errors found: above the function
    Test     against the oracle: tests/truth/test_values.py
    Stages   no kernel: for judging alone (truth/core.h), with GV_QUICK in double first, 2^-40 */
 #ifndef GV_MATH_ERFC_H

@@ -6,8 +6,9 @@
    x >= 1       x - x Q(x); beside x from 20 on
    x <= -1      -a Q(a); between -2^-1140 and 0 from a = 40 on
 
-   Bound    err = 2^-88 of what is added to the leading term (GV_REL, truth/value.h), on every branch, for every double:
-            proved by tests/prove/test_core.py (docs/proofs.md, section 4). Largest errors found: above each function
+   Bound    err: 2^-88 of what is added to the leading term where that is summed up, else as its constructor says
+            (truth/value.h). Every branch, every double: proved by tests/prove/test_core.py (docs/proofs.md, section 4).
+            Largest errors found: above each function
    Test     against the oracle: tests/truth/test_values.py
    Stages   This is the accurate path. float32: stages in cr/float32.h, fast path in enclosure/gelu.h. float64: stages
             in cr/float64.h, fast path in tables/gelu_f64.h and tables/gelu_grad_f64.h. With

@@ -10,11 +10,12 @@
    t >= 1, x < 0         -a q                                -q (a s'(a) (1 - q) - 1)
    a > 40                beside x; between -2^-1140 and 0    beside 1; between -2^-1140 and 0
 
-   Bound    err = 2^-88 of what is added to the leading term (GV_REL, truth/value.h), on every branch, for every double:
-            proved by tests/prove/test_core.py (docs/proofs.md, section 4). Largest errors found: above each function
+   Bound    err: 2^-88 of what is added to the leading term where that is summed up, else as its constructor says
+            (truth/value.h). Every branch, every double: proved by tests/prove/test_core.py (docs/proofs.md, section 4).
+            Largest errors found: above each function
    Test     against the oracle: tests/truth/test_values.py
-   Stages   This is the accurate path. float32: stages in cr/float32.h, fast path in enclosure/logistic.h. float64: stages
-            in cr/float64.h, fast path in tables/gelu_tanh_f64.h and tables/gelu_tanh_grad_f64.h. With
+   Stages   This is the accurate path. float32: stages in cr/float32.h, fast path in enclosure/logistic.h. float64:
+            stages in cr/float64.h, fast path in tables/gelu_tanh_f64.h and tables/gelu_tanh_grad_f64.h. With
             GV_QUICK the same formulas in double, 2^-40: the first stage of judging (truth/core.h) */
 #ifndef GV_MATH_GELU_TANH_H
 #define GV_MATH_GELU_TANH_H
