@@ -34,7 +34,11 @@ typedef struct {
 enum { GV_NONFINITE, GV_WRONG_SIGN, GV_ZERO_LOST, GV_RISES, GV_NEAREST_FLAGS };
 
 /* The largest |E| (-1: nothing scored, while n > 0) and the first input that has it. */
-typedef struct { double error; int64_t ordinal; uint64_t x, got, want; } gv_worst;
+typedef struct {
+    double error;
+    int64_t ordinal;
+    uint64_t x, got, want;
+} gv_worst;
 
 typedef struct {
     gv_worst worst;
@@ -44,14 +48,23 @@ typedef struct {
     uint32_t n, correct, faithful, count[GV_NEAREST_FLAGS], hist[GV_BINS], unused;
 } gv_row;
 
-typedef struct { gv_worst worst; int64_t n; } gv_region;
+typedef struct {
+    gv_worst worst;
+    int64_t n;
+} gv_region;
 
 /* The input nearest to zero that has a property; `below` is its left neighbour, where that matters. */
-typedef struct { int64_t present, ordinal, below; uint64_t got, got_below; } gv_nearest;
+typedef struct {
+    int64_t present, ordinal, below;
+    uint64_t got, got_below;
+} gv_nearest;
 
 /* An extreme with the first input that has it. */
 typedef struct { int64_t present, value, ordinal; } gv_extreme;
-typedef struct { int64_t present, ordinal; double value; } gv_farthest;
+typedef struct {
+    int64_t present, ordinal;
+    double value;
+} gv_farthest;
 
 typedef struct {
     uint64_t max_rank;
@@ -66,7 +79,10 @@ enum { GV_SAME, GV_HALF, GV_CONSTANT, GV_NAN };
 /* Inputs whose correctly rounded results a formula gives (analytic_spans.h), with errors below the noise, or, where it
    `is_first_order`, those of leaving out the term after x/2 or 1/2. A constant that is not the one required (0 for -0)
    counts as correct where it is `accepted`. */
-typedef struct { int64_t first, last, kind, is_first_order, accepted; uint64_t constant, required; } gv_span;
+typedef struct {
+    int64_t first, last, kind, is_first_order, accepted;
+    uint64_t constant, required;
+} gv_span;
 
 typedef struct { int64_t x, got; } gv_point; /* ordinals */
 typedef struct { gv_point first, last; } gv_segment;
