@@ -1,4 +1,4 @@
-"""The application: one router per file of `routes/`, found by looking, behind one door."""
+"""The ASGI application: every router in `routes/`, and the middleware around them."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from starlette.types import ASGIApp
 
 from .. import __version__
 from ..fenv import in_default_environment
 from . import problems, routes
-from .door import Door
-from .hall import Hall
+from .fast_path import FastPath
+from .middleware import ServiceMiddleware
 from .settings import Settings
+from .state import AppState
 
 DESCRIPTION = """Correctly rounded values of GELU and its relatives, and verification of implementations.
 
-Values travel as bits: hex text of the dtype's width in JSON, little-endian in binary bodies. Errors are RFC 9457
-problem details. `docs/http.md` of the project explains every route."""
+Values are sent as bits: hex text in JSON, little-endian in binary bodies. Errors are RFC 9457 problem details.
+`docs/http.md` in the project explains every route."""
 
 
 @in_default_environment
-def create_app(settings: Settings | None = None) -> ASGIApp:
+def create_app(settings: Settings | None = None) -> FastPath:
     """The whole service as one ASGI application.
 
     Parameters
     ----------
-    settings : default: no store, no published runs, the usual limits
+    settings : default: no store, no published runs, the default limits
 
     Raises
     ------
     ResultsError : the store cannot be opened
     """
-    hall = Hall(settings or Settings())
+    state = AppState(settings or Settings())
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        hall.ready = True
+        state.ready = True
         yield
-        hall.ready = False
-        hall.close()
+        state.ready = False
+        state.close()
 
     app = FastAPI(
         title="gelu-verify",
@@ -58,16 +58,16 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
         responses=problems.RESPONSES,
         redirect_slashes=False,
     )
-    app.state.hall = hall
+    app.state.shared = state
     problems.register(app)
     for module in sorted(info.name for info in pkgutil.iter_modules(routes.__path__)):
         app.include_router(importlib.import_module(f"{routes.__name__}.{module}").router)
     app.openapi = lambda: _schema(app)
-    return Door(app, hall)
+    return FastPath(ServiceMiddleware(app, state.metrics), state)
 
 
 def _schema(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document: FastAPI's, with our error shape in place of its own."""
+    """The OpenAPI document: FastAPI's, with our error responses in place of its own."""
     if app.openapi_schema is None:
         schema = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes,

@@ -23,8 +23,8 @@ from gelu_verify import targets
 from gelu_verify.formats import get_format
 from gelu_verify.isolation.hosts import supported
 from gelu_verify.service.app import create_app
-from gelu_verify.service.families import by_default
-from gelu_verify.service.settings import Limits, Settings
+from gelu_verify.service.library_pool import default_families
+from gelu_verify.service.settings import ServiceLimits, Settings
 
 pytestmark = pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 PROCESSES = 2  # of a family: the one that calls, and its keeper
@@ -40,8 +40,8 @@ def environment(tmp_path_factory):
 @contextlib.contextmanager
 def asking(*families, **limits):
     """A client of an application that asks these, with limits of the tests."""
-    quick = {"family_call_s": 1.5, "family_s": 8.0, "family_bytes": 1 << 28, **limits}
-    with TestClient(create_app(Settings(families=families, limits=Limits(**quick)))) as client:
+    quick = {"library_call_s": 1.5, "library_s": 8.0, "library_bytes": 1 << 28, **limits}
+    with TestClient(create_app(Settings(families=families, limits=ServiceLimits(**quick)))) as client:
         yield client
 
 
@@ -51,8 +51,8 @@ def rows(client, family, path=AT_THREE):
     return {row["target"]: row for row in done.json()["answers"]}
 
 
-def members(client):
-    return client.app.hall.families.members()
+def workers(client):
+    return client.app.state.libraries.workers()
 
 
 def child_of(family):
@@ -98,7 +98,7 @@ def test_what_breaks_down_is_a_row(environment, family, words):
         at_two = rows(client, family, "/v1/answers/relu/float32/2")
         assert [row["failure"] for row in at_two.values()] == [None, None]
         assert client.get("/healthz").status_code == 200
-        pid = child_of(members(client)[family])
+        pid = child_of(workers(client)[family])
     assert not alive(pid)
 
 
@@ -120,12 +120,12 @@ def test_what_prints_is_told_beside_its_answer(environment):
     ],
 )
 def test_what_cannot_be_loaded_is_absent(environment, family, words):
-    limits = {"family_s": 2.0} if family == "sleeper" else {}
+    limits = {"library_s": 2.0} if family == "sleeper" else {}
     with asking(family, **limits) as client:
         found = client.get(AT_THREE).json()
         assert found["answers"] == []
         assert words in found["absent"][family]
-        assert not members(client)[family].awake
+        assert not workers(client)[family].running
         (listed,) = client.get("/v1/answers").json()["families"]
         assert listed == {"family": family, "awake": False, "absent": found["absent"][family]}
         start = time.monotonic()
@@ -135,10 +135,10 @@ def test_what_cannot_be_loaded_is_absent(environment, family, words):
 
 @pytest.mark.service
 def test_what_failed_is_asked_again_some_time(environment):
-    with asking("raises", "absentee", family_again_s=0.0) as client:
+    with asking("raises", "absentee", library_retry_s=0.0) as client:
         for family in ("raises", "absentee"):
             client.get(AT_THREE, params={"family": family})
-            assert members(client)[family].known("relu", get_format("float32"), 0x40400000) is None
+            assert workers(client)[family].cached("relu", get_format("float32"), 0x40400000) is None
 
 
 # ---- real libraries ------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def test_what_failed_is_asked_again_some_time(environment):
 )
 def test_a_real_library_answers_as_it_does_here(family):
     pytest.importorskip(family)
-    with asking(family, family_call_s=60.0, family_s=120.0, family_bytes=1 << 32) as client:
+    with asking(family, library_call_s=60.0, library_s=120.0, library_bytes=1 << 32) as client:
         found = rows(client, family, "/v1/answers/gelu/float32/0.7")
     here = [each for each in targets.find([family], function="gelu", dtype="float32")[0] if each.function == "gelu"]
     assert set(found) == {each.name for each in here}
@@ -165,20 +165,22 @@ def test_ours_answer_without_a_process():
     with asking("kernels", "published", "numpy") as client:
         found = client.get("/v1/answers/gelu/float32/-6.5").json()
         assert len({row["target"].partition(".")[0] for row in found["answers"]}) == 2
-        assert "gelu_verify_families_awake 0.0" in client.get("/metrics").text
+        assert "gelu_verify_library_workers_running 0.0" in client.get("/metrics").text
 
 
 def test_by_default_those_that_run_asks_and_the_re_implementations():
-    assert {"torch", "jax", "onnxruntime", "openvino", "tensorflow", "scipy", "numpy", "kernels"} <= set(by_default())
-    assert "published" in by_default()
-    assert not {"torch_cuda", "keras", "torch_compiled"} & set(by_default())
+    assert {"torch", "jax", "onnxruntime", "openvino", "tensorflow", "scipy", "numpy", "kernels"} <= set(
+        default_families()
+    )
+    assert "published" in default_families()
+    assert not {"torch_cuda", "keras", "torch_compiled"} & set(default_families())
 
 
 # ---- how much of it ------------------------------------------------------------------------------
 
 
 def test_one_question_at_a_time_and_the_queue_is_short(environment):
-    with asking("slow", family_waiting=1) as client, ThreadPoolExecutor(6) as pool:
+    with asking("slow", library_queue=1) as client, ThreadPoolExecutor(6) as pool:
         rows(client, "slow", "/v1/answers/relu/float32/1")  # loaded
         crowd = [pool.submit(client.get, AT_THREE) for _ in range(6)]
         answers = [each.result() for each in crowd]
@@ -188,41 +190,41 @@ def test_one_question_at_a_time_and_the_queue_is_short(environment):
 
 
 def test_who_waits_too_long_is_told_so(environment):
-    with asking("slow", family_wait_s=0.5) as client:
+    with asking("slow", library_wait_s=0.5) as client:
         late = client.get(AT_THREE)
         assert (late.status_code, late.headers["retry-after"]) == (503, "10")
         assert "slow" in late.json()["detail"]
 
 
 def test_so_many_at_work_and_so_many_awake(environment):
-    with asking("slow", "raises", "prints", family_slots=1, families_awake=2) as client:
+    with asking("slow", "raises", "prints", library_threads=1, libraries_running=2) as client:
         for family in ("slow", "raises", "prints"):
             rows(client, family, "/v1/answers/relu/float32/1")
-        awake = {name: each.awake for name, each in members(client).items()}
-        assert awake == {"slow": False, "raises": True, "prints": True}
-        assert "gelu_verify_families_awake 2.0" in client.get("/metrics").text
+        running = {name: each.running for name, each in workers(client).items()}
+        assert running == {"slow": False, "raises": True, "prints": True}
+        assert "gelu_verify_library_workers_running 2.0" in client.get("/metrics").text
         rows(client, "slow", "/v1/answers/relu/float32/2")
-        assert [name for name, each in members(client).items() if each.awake] == ["slow", "prints"]
+        assert [name for name, each in workers(client).items() if each.running] == ["slow", "prints"]
 
 
 @pytest.mark.service
 def test_what_nobody_asks_ends(environment):
-    with asking("raises", family_idle_s=0.3) as client:
+    with asking("raises", library_idle_s=0.3) as client:
         rows(client, "raises", "/v1/answers/relu/float32/1")
-        pid = child_of(members(client)["raises"])
+        pid = child_of(workers(client)["raises"])
         assert alive(pid)
         assert wait_for(lambda: not alive(pid))
         rows(client, "raises", "/v1/answers/relu/float32/2")
-        assert child_of(members(client)["raises"]) != pid
+        assert child_of(workers(client)["raises"]) != pid
 
 
 @pytest.mark.service
 def test_what_was_answered_is_not_asked_again(environment):
-    with asking("slow", family_idle_s=0.0) as client:
+    with asking("slow", library_idle_s=0.0) as client:
         first = rows(client, "slow")
-        assert wait_for(lambda: not members(client)["slow"].awake)
+        assert wait_for(lambda: not workers(client)["slow"].running)
         assert rows(client, "slow") == first
-        assert not members(client)["slow"].awake
+        assert not workers(client)["slow"].running
 
 
 def test_a_family_that_this_server_does_not_ask(environment):
@@ -301,7 +303,7 @@ def test_the_end_of_the_server_is_the_end_of_all(environment, family, end):
 def test_children_are_nicer_than_the_server(environment):
     with asking("raises") as client:
         rows(client, "raises", "/v1/answers/relu/float32/1")
-        pid = child_of(members(client)["raises"])
+        pid = child_of(workers(client)["raises"])
         assert os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0)
 
 

@@ -21,7 +21,7 @@ from serving import TOKEN, serving
 
 from gelu_verify.cli import main
 from gelu_verify.formats import get_format
-from gelu_verify.service.judging import inputs
+from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
 
 playwright = requiring.module("playwright.sync_api")
@@ -89,7 +89,7 @@ def accessible(page):
     assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
 
 
-def look_up(page, x, function="gelu", dtype="float32"):
+def lookup_json(page, x, function="gelu", dtype="float32"):
     page.fill("#x", x)
     page.select_option("#function", function)
     page.select_option("#dtype", dtype)
@@ -125,7 +125,7 @@ def test_a_look_up_shows_every_dtype(page):
 )  # fmt: skip
 def test_any_way_to_write_a_number(desk, x, function, dtype):
     fmt = get_format(dtype)
-    look_up(desk, x, function, dtype)
+    lookup_json(desk, x, function, dtype)
     y = fmt.bits_text(reference_bits(function, dtype, fmt.parse(x.replace("\N{MINUS SIGN}", "-"))))
     desk.wait_for_selector(f".card.chosen:has-text('{y}')")
 
@@ -136,12 +136,12 @@ def test_a_wrong_number_is_told_and_mended(page):
     page.wait_for_selector("#lookup-problem:not([hidden])")
     assert "accepted: decimal" in page.locator("#lookup-problem").inner_text()
     accessible(page)
-    look_up(page, "6")
+    lookup_json(page, "6")
     page.wait_for_selector("#lookup-problem[hidden]", state="attached")
 
 
 def test_a_link_shows_the_same_to_others(page, browser, server):
-    look_up(page, "0.1", "gelu_grad", "bfloat16")
+    lookup_json(page, "0.1", "gelu_grad", "bfloat16")
     page.wait_for_selector(".card.chosen:has-text('0x3dcd')")
     page.click("#share")
     page.wait_for_selector("#shared:has-text('Copied')")
@@ -247,7 +247,7 @@ def test_static_files_answer_for_narrow_dtypes_and_hard_cases(browser, tmp_path)
         threading.Thread(target=files.serve_forever, daemon=True).start()
         for page in opened(browser, f"http://127.0.0.1:{files.server_port}", SIZES["desk"]):
             for dtype, x in (*NARROW, *KNOWN):
-                look_up(page, x, "gelu", dtype)
+                lookup_json(page, x, "gelu", dtype)
                 y = reference_bits("gelu", dtype, get_format(dtype).parse(x))
                 page.wait_for_selector(f".card.chosen:has-text('{get_format(dtype).bits_text(y)}')")
             for dtype in ("float32", "float64"):

@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from gelu_verify.formats import FORMATS, get_format
 from gelu_verify.functions import FUNCTIONS
-from gelu_verify.service import door
+from gelu_verify.service import fast_path
 from gelu_verify.service.app import create_app
-from gelu_verify.service.settings import Limits, Settings
+from gelu_verify.service.settings import ServiceLimits, Settings
 from gelu_verify.truth.lookup import answer
 from gelu_verify.truth.values import reference_bits
 
@@ -78,7 +78,7 @@ def test_the_quick_door_says_what_the_route_says(monkeypatch):
     with TestClient(create_app()) as client:
         quick = [client.get(path) for path in paths]
         again = [client.get(path) for path in paths]
-    monkeypatch.setattr(door, "_quick", lambda path: None)
+    monkeypatch.setattr(fast_path, "lookup_of_path", lambda path: None)
     with TestClient(create_app()) as client:
         routed = [client.get(path) for path in paths]
     for one, two, three in zip(quick, again, routed, strict=True):
@@ -87,12 +87,12 @@ def test_the_quick_door_says_what_the_route_says(monkeypatch):
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(door, "REMEMBERED", 10)
+    monkeypatch.setattr(fast_path, "CACHE_SIZE", 10)
     app = create_app()
     with TestClient(app) as client:
         for i in range(30):
             client.get(f"/v1/reference/gelu/float32/{i}")
-    assert len(app._remembered) == 10
+    assert len(app._cache) == 10
 
 
 def test_other_dtypes_on_request(client):
@@ -158,7 +158,7 @@ def test_bodies_of_a_wrong_kind_or_length(client):
 
 
 def small(**limits):
-    return TestClient(create_app(Settings(limits=Limits(**limits))), raise_server_exceptions=False)
+    return TestClient(create_app(Settings(limits=ServiceLimits(**limits))), raise_server_exceptions=False)
 
 
 def test_limits_of_a_batch():
@@ -177,20 +177,20 @@ def test_a_batch_that_takes_too_long_is_told_so():
     assert "send fewer" in detail
 
 
-def test_a_full_room_answers_429_and_empties():
-    with small(oracle_slots=1, oracle_waiting=0) as client:
-        room = client.app.hall.oracle
-        room.inside = 1
+def test_a_full_queue_answers_429_and_empties():
+    with small(oracle_threads=1, oracle_queue=0) as client:
+        pool = client.app.state.oracle_pool
+        pool.inflight = 1
         busy = client.get("/v1/reference/gelu/float32/1?digits=100")
         assert "try again" in problem(busy, 429)
         assert busy.headers["retry-after"]
-        room.inside = 0
+        pool.inflight = 0
         assert client.get("/v1/reference/gelu/float32/1?digits=100").status_code == 200
-        assert room.inside == 0
+        assert pool.inflight == 0
 
 
 def test_an_error_that_nobody_expected_is_a_problem_without_its_secrets(client, monkeypatch):
-    monkeypatch.setattr("gelu_verify.service.routes.reference.look_up", lambda *_: 1 / 0)
+    monkeypatch.setattr("gelu_verify.service.routes.reference.lookup_json", lambda *_: 1 / 0)
     detail = problem(client.get("/v1/reference/erf/float32/1"), 500)
     assert "division" not in detail
 
@@ -214,7 +214,7 @@ def test_health_and_metrics(client):
     client.get("/v1/reference/gelu/float32/7")
     text = client.get("/metrics").text
     assert 'gelu_verify_requests_total{method="GET",route="/v1/reference/{function}/{dtype}/{x}",status="200"}' in text
-    assert 'gelu_verify_room_inside{room="oracle"} 0.0' in text
+    assert 'gelu_verify_worker_pool_inflight{queue="oracle"} 0.0' in text
 
 
 def test_not_ready_before_the_start():

@@ -25,7 +25,7 @@ from click.testing import CliRunner
 from serving import TOKEN, post, raw, read_to_end, serving, status
 
 from gelu_verify.cli import main
-from gelu_verify.service.judging import inputs
+from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
 
 PATH = "/v1/reference/gelu/float32"
@@ -36,7 +36,7 @@ RAW = "Content-Type: application/octet-stream"
 IMPATIENT = """
 import dataclasses, sys
 from gelu_verify.service import server, settings
-limits = settings.Limits(head_s=0.4, body_idle_s=0.4, body_s=1.0, send_s=0.6, connections=40)
+limits = settings.ServiceLimits(head_s=0.4, body_idle_s=0.4, body_s=1.0, send_s=0.6, connections=40)
 server.run_server(settings.Settings(limits=limits), "127.0.0.1", 0)
 """
 

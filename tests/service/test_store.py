@@ -18,7 +18,7 @@ from gelu_verify.errors import ResultsError
 from gelu_verify.measure.verification import verify
 from gelu_verify.runs.store import read_run
 from gelu_verify.service import store as module
-from gelu_verify.service.library import Library
+from gelu_verify.service.run_repository import RunRepository
 from gelu_verify.service.store import MIGRATIONS, Store
 
 FACTS = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}
@@ -240,7 +240,7 @@ def test_a_damaged_run_is_named_and_takes_no_other_with_it(tmp_path, result):
     good, bad = add(store, result), add(store, result)
     manifest = store.path(bad) / "manifest.json"
     manifest.write_bytes(manifest.read_bytes().replace(b'"max_ulp": 0.0', b'"max_ulp": 0.5'))
-    library = Library(store, None)
+    library = RunRepository(store, None)
     listed = {each["id"]: each for each in library.summaries()}
     assert (listed[good]["damaged"], listed[good]["results"]) == (None, 1)
     assert "not as it was written" in listed[bad]["damaged"]
@@ -255,7 +255,7 @@ def test_a_damaged_run_is_named_and_takes_no_other_with_it(tmp_path, result):
 def test_a_run_whose_buckets_were_edited_is_damaged(tmp_path, result):
     store = Store(tmp_path)
     name = add(store, result)
-    library = Library(store, None)
+    library = RunRepository(store, None)
     assert library.damage(name) == ""
     path = store.path(name) / "buckets" / "000.parquet"
     path.write_bytes(path.read_bytes()[:-1])

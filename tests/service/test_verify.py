@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from gelu_verify.measure.verification import verify as verify_here
 from gelu_verify.service.app import create_app
-from gelu_verify.service.judging import inputs
-from gelu_verify.service.settings import Limits, Settings
+from gelu_verify.service.settings import ServiceLimits, Settings
+from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
 
 RAW = {"Content-Type": "application/octet-stream"}
@@ -152,10 +152,10 @@ def test_a_job_at_work_says_so(plain, right, monkeypatch):
 
 
 def test_jobs_are_forgotten(right):
-    with TestClient(create_app(Settings(limits=Limits(jobs_kept=2)))) as client:
+    with TestClient(create_app(Settings(limits=ServiceLimits(jobs_max=2)))) as client:
         jobs = [client.post(WHERE, content=right.tobytes(), headers=RAW).json()["id"] for _ in range(4)]
         assert [client.get(f"/v1/jobs/{job}").status_code for job in jobs] == [404, 404, 200, 200]
-    with TestClient(create_app(Settings(limits=Limits(job_kept_s=-1.0)))) as client:
+    with TestClient(create_app(Settings(limits=ServiceLimits(job_ttl_s=-1.0)))) as client:
         job = client.post(WHERE, content=right.tobytes(), headers=RAW).json()["id"]
         assert client.get(f"/v1/jobs/{job}").status_code == 404
 
