@@ -25,6 +25,26 @@ Values are sent as bits: hex text in JSON, little-endian in binary bodies. Error
 `docs/http.md` in the project explains every route."""
 
 
+class _Application(FastAPI):
+    """FastAPI, with our error responses in its OpenAPI document in place of its own."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            schema = get_openapi(
+                title=self.title, version=self.version, description=self.description, routes=self.routes,
+                license_info=self.license_info,
+            )  # fmt: skip
+            schemas = schema["components"]["schemas"]
+            schemas.pop("HTTPValidationError", None)
+            schemas.pop("ValidationError", None)
+            schemas["ProblemDetails"] = problems.ProblemDetails.model_json_schema()
+            for operations in schema["paths"].values():
+                for operation in operations.values():
+                    operation["responses"].pop("422", None)
+            self.openapi_schema = schema
+        return self.openapi_schema
+
+
 @in_default_environment
 def create_app(settings: Settings | None = None) -> FastPath:
     """The whole service as one ASGI application.
@@ -46,7 +66,7 @@ def create_app(settings: Settings | None = None) -> FastPath:
         state.ready = False
         state.close()
 
-    app = FastAPI(
+    app = _Application(
         title="gelu-verify",
         version=__version__,
         description=DESCRIPTION,
@@ -62,23 +82,4 @@ def create_app(settings: Settings | None = None) -> FastPath:
     problems.register(app)
     for module in sorted(info.name for info in pkgutil.iter_modules(routes.__path__)):
         app.include_router(importlib.import_module(f"{routes.__name__}.{module}").router)
-    app.openapi = lambda: _schema(app)
     return FastPath(ServiceMiddleware(app, state.metrics), state)
-
-
-def _schema(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document: FastAPI's, with our error responses in place of its own."""
-    if app.openapi_schema is None:
-        schema = get_openapi(
-            title=app.title, version=app.version, description=app.description, routes=app.routes,
-            license_info=app.license_info,
-        )  # fmt: skip
-        schemas = schema["components"]["schemas"]
-        schemas.pop("HTTPValidationError", None)
-        schemas.pop("ValidationError", None)
-        schemas["ProblemDetails"] = problems.ProblemDetails.model_json_schema()
-        for operations in schema["paths"].values():
-            for operation in operations.values():
-                operation["responses"].pop("422", None)
-        app.openapi_schema = schema
-    return app.openapi_schema

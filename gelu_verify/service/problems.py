@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -67,7 +68,7 @@ def conflict(detail: str, kind: str = "unfit") -> Problem:
     return Problem(409, kind, detail)
 
 
-RESPONSES = {
+RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "Any error: RFC 9457 problem details.",
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}},

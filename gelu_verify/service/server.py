@@ -13,6 +13,7 @@ from ..errors import UsageError
 from .app import create_app
 from .protocol import LimitedProtocol
 from .settings import Settings
+from .state import AppState
 from .telemetry import LOG, JsonLines, log
 
 GRACE_S = 10
@@ -22,6 +23,10 @@ IDLE_S = 30
 class _Server(uvicorn.Server):
     """Logs its URL when it listens, and ends the library processes before it waits for requests."""
 
+    def __init__(self, config: uvicorn.Config, state: AppState) -> None:
+        super().__init__(config)
+        self._state = state
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for server in self.servers:
@@ -29,7 +34,7 @@ class _Server(uvicorn.Server):
                 log("listening", url=_url(each))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await asyncio.to_thread(self.config.app.state.libraries.close)
+        await asyncio.to_thread(self._state.libraries.close)
         await super().shutdown(sockets)
         log("stopped")
 
@@ -43,14 +48,15 @@ def run_server(settings: Settings, host: str, port: int, *, access_log: bool = F
     ResultsError : the store cannot be opened
     """
     _log_to_stderr(access_log)
-    listener = _listener(host, port)
     protocol = type("Protocol", (LimitedProtocol,), {"limits": settings.limits})
-    config = uvicorn.Config(
-        create_app(settings), http=protocol, ws="none", lifespan="on", log_config=None, access_log=False,
-        server_header=False, proxy_headers=False, timeout_keep_alive=IDLE_S, timeout_graceful_shutdown=GRACE_S,
-        backlog=1024,
-    )  # fmt: skip
-    _Server(config).run([listener])
+    with _listener(host, port) as listener:
+        app = create_app(settings)
+        config = uvicorn.Config(
+            app, http=protocol, ws="none", lifespan="on", log_config=None, access_log=False,
+            server_header=False, proxy_headers=False, timeout_keep_alive=IDLE_S, timeout_graceful_shutdown=GRACE_S,
+            backlog=1024,
+        )  # fmt: skip
+        _Server(config, app.state).run([listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -56,7 +56,7 @@ class Uploaded(Target):
     def call(self, loaded: Any) -> Any:
         return self.outputs[loaded]
 
-    def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
+    def store(self, dtype: str, loaded: Any, result: np.ndarray) -> np.ndarray:
         return result
 
 
