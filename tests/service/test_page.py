@@ -105,7 +105,7 @@ def test_a_look_up_shows_every_dtype(page):
     assert page.locator("#exact").inner_text() == "-2.610400379508426575424994524560446867653e-10"
     assert page.locator(".card .bits").first.inner_text().replace(" ", "") == f"{0xC680:016b}"
     assert page.locator("#line svg").count() == page.locator("#plot svg").count() == 1
-    page.wait_for_selector("#answers [role=status]:has-text('right to the last bit')")
+    page.wait_for_selector("#answers [role=status]:has-text('are correctly rounded')")
     for name in ("kernels", "published", "scipy"):
         group = page.locator(f"#answers tbody:has(th:text-matches('^{name}'))")
         assert group.locator("tr[data-answer]").count() > 1
@@ -177,7 +177,7 @@ def test_an_upload_gets_its_verdict(page, tmp_path):
     page.wait_for_selector(".verdict")
     assert "65,536" in page.locator(".verdict").inner_text()
     accessible(page)
-    page.click("text=Look the worst input up")
+    page.click("text=Look up the worst input")
     page.wait_for_selector(f".card.chosen:has-text('0x{int(x[40_000]):04x}')")
 
 
@@ -253,7 +253,7 @@ def test_static_files_answer_for_narrow_dtypes_and_hard_cases(browser, tmp_path)
             for dtype in ("float32", "float64"):
                 page.fill("#x", "-6.53")
                 page.select_option("#dtype", dtype)
-                page.wait_for_selector(f"#lookup-problem:has-text('Of {dtype} they know')")
+                page.wait_for_selector(f"#lookup-problem:has-text('For {dtype} it has')")
                 accessible(page)
                 page.locator("#lookup-problem a").first.click()
                 page.wait_for_selector(f".card.chosen h3:has-text('{dtype}')")
