@@ -46,7 +46,7 @@ class UploadJob:
     state: str = "running"
     run: UnstoredRun | None = None
     stored_as: str | None = None
-    problem: BaseException | None = None
+    problem: Exception | None = None
     future: Future[None] | None = None
     ended: float | None = None
 

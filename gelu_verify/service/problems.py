@@ -90,7 +90,7 @@ def register(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def on_exception(request: Request, error: Exception) -> Response:
-        return response(internal_error())
+        return response(problem_of(error))
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:
@@ -105,8 +105,10 @@ def register(app: FastAPI) -> None:
         return response(Problem(status, "invalid", f"{where}: {first['msg']}"))
 
 
-def problem_of(error: GeluVerifyError) -> Problem:
+def problem_of(error: Exception) -> Problem:
     """An error of the layers below as a client sees it, without paths of this machine."""
+    if isinstance(error, Problem):
+        return error
     if isinstance(error, UsageError):
         return Problem(422, "invalid", str(error))
     if isinstance(error, OracleError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -65,9 +66,9 @@ def run_job(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store
     try:
         _verify(job, plan, name, body, store, facts)
         job.state = "done"
-    except BaseException as error:
+    except Exception as error:  # noqa: BLE001 - the end of a thread: the job reports the error, the log has its cause
+        log("error", logging.ERROR, error, job=job.id)
         job.problem, job.state = error, "failed"
-        raise
     finally:
         job.ended = monotonic()
 

@@ -148,7 +148,7 @@ async def _wait(job: UploadJob, seconds: float) -> None:
 async def _job_response(state: AppState, job: UploadJob) -> Response:
     if job.state == "failed" and job.problem is not None:
         state.jobs.drop(job)
-        raise job.problem if isinstance(job.problem, Problem) else problem_of(job.problem)  # type: ignore[arg-type]
+        raise problem_of(job.problem)
     record = job_record(job)
     if job.state == "done":
         state.runs.refresh()
