@@ -66,7 +66,7 @@ class Implementations(BaseModel):
 
 @router.get("/v1/answers", response_model=FamilyList, summary="The target families of this server")
 async def families(request: Request) -> Response:
-    """LibraryPool of the server's `--answers`; nothing is loaded to answer this."""
+    """The families of the server's `--answers`; this request loads none of them."""
     workers = await asyncio.to_thread(state_of(request).libraries.workers)
     listed = [
         {"family": each.name, "awake": each.in_process or each.running, "absent": each.absent or None}
