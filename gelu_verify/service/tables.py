@@ -1,4 +1,4 @@
-"""Tables of right answers as files: whole for formats of 8 and 16 bits, hard cases and landmarks for wider ones."""
+"""Tables of reference values as files: complete for 8 and 16 bits, hard cases and landmarks for wider dtypes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MEDIA_TYPES = {
     "h": "text/plain",
 }
 HASH_DIGITS = 16
-# NumPy's own validation sets name dtypes so; their fourth column is the error in ulp that a test allows.
+# Names of dtypes in NumPy's validation sets, whose fourth column is the error in ULP that a test allows.
 _NUMPY_NAMES = {"bfloat16": "ml_dtypes.bfloat16", "float8_e4m3fn": "ml_dtypes.float8_e4m3fn",
                 "float8_e5m2": "ml_dtypes.float8_e5m2"}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Table:
-    """Inputs and their correctly rounded results; `whole`: input i is the bits i."""
+    """Inputs and their correctly rounded results; in a `whole` table input i has the bits i."""
 
     function: str
     fmt: Format
@@ -43,7 +43,7 @@ class Table:
 
 @dataclass(frozen=True)
 class File:
-    """A table in one format; `digest` begins the sha256 of its content."""
+    """A table in one format; `digest` is the start of the sha256 of its content."""
 
     content: bytes
     digest: str
@@ -68,7 +68,7 @@ def _table(function: str, dtype: str) -> Table:
 
 
 def _little(table: Table) -> np.ndarray:
-    """What npy and bin hold: results in the order of the inputs' bits, or rows (x, y)."""
+    """The content of npy and bin: results in the order of the inputs' bits, or rows (x, y)."""
     content = table.y_bits if table.whole else np.stack([table.x_bits, table.y_bits], axis=1)
     return np.ascontiguousarray(content.astype(table.fmt.uint.newbyteorder("<"), copy=False))
 
@@ -84,7 +84,7 @@ def _bin(table: Table) -> bytes:
 
 
 def _csv(table: Table) -> bytes:
-    """The four columns of NumPy's umath validation sets; half an ulp is right, so 1 in whole numbers."""
+    """The four columns of NumPy's umath validation sets; the allowed error is a whole number, so 1."""
     fmt, name = table.fmt, _NUMPY_NAMES.get(table.fmt.name, f"np.{table.fmt.name}")
     digits = fmt.width // 4
     rows = (
@@ -98,8 +98,8 @@ def _parquet(table: Table) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    told = {"function": table.function, "dtype": table.fmt.name, "rounding": "to nearest, ties to even"}
-    content = pa.table({"x_bits": table.x_bits, "y_bits": table.y_bits}).replace_schema_metadata(told)
+    metadata = {"function": table.function, "dtype": table.fmt.name, "rounding": "to nearest, ties to even"}
+    content = pa.table({"x_bits": table.x_bits, "y_bits": table.y_bits}).replace_schema_metadata(metadata)
     buffer = io.BytesIO()
     pq.write_table(content, buffer, compression="zstd")
     return buffer.getvalue()
@@ -127,7 +127,7 @@ WRITERS: dict[str, Callable[[Table], bytes]] = {"npy": _npy, "csv": _csv, "parqu
 
 
 def catalogue(static: bool) -> dict[str, Any]:
-    """What can be asked for, here or in a folder of files."""
+    """The functions, dtypes and plans of a server, or of a folder of static files."""
     entries = [
         {"name": f.name, "formula": f.formula, "gradient_of": f.gradient_of, "approximates": f.approximates}
         for f in FUNCTIONS.values()

@@ -1,7 +1,8 @@
-"""From uploaded bits to a verdict: the same sweep that judges a target on this machine."""
+"""Verification of uploaded outputs: by the same sweep that tests a target on this machine."""
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -17,9 +18,9 @@ from ..records.schema import SCHEMA
 from ..report.verdicts import headline, verdict
 from ..runs.store import packed
 from ..targets.base import Target
-from .jobs import Job, Jobs, UnstoredRun
-from .observing import log
+from .jobs import UnstoredRun, UploadJob
 from .store import Store
+from .telemetry import log
 
 if TYPE_CHECKING:
     from ..measure.sweep import Record
@@ -36,56 +37,56 @@ def inputs(plan: str, function: str, dtype: str, seed: int) -> tuple[np.ndarray,
 
 @dataclass(frozen=True, kw_only=True)
 class Uploaded(Target):
-    """Answers that somebody computed elsewhere to the inputs with the ordinals `known`, ascending."""
+    """Outputs that were computed elsewhere, for the inputs with the ascending ordinals `inputs`."""
 
-    known: np.ndarray
-    answers: np.ndarray
+    inputs: np.ndarray
+    outputs: np.ndarray
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Any:
-        """Places of the inputs in the file."""
+        """Positions of the inputs in the file."""
         fmt = get_format(dtype)
-        asked = ordinals(fmt, x_bits)
-        place = np.minimum(np.searchsorted(self.known, asked), len(self.known) - 1)
-        absent = np.flatnonzero(self.known[place] != asked)
+        wanted = ordinals(fmt, x_bits)
+        position = np.minimum(np.searchsorted(self.inputs, wanted), len(self.inputs) - 1)
+        absent = np.flatnonzero(self.inputs[position] != wanted)
         if len(absent):
-            raise Unanswered(f"an upload answers its plan only, not {fmt.bits_text(int(x_bits[absent[0]]))}")
-        return place
+            raise Unanswered(
+                f"the upload has outputs for its plan only, not for {fmt.bits_text(int(x_bits[absent[0]]))}"
+            )
+        return position
 
     def call(self, loaded: Any) -> Any:
-        return self.answers[loaded]
+        return self.outputs[loaded]
 
-    def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
+    def store(self, dtype: str, loaded: Any, result: np.ndarray) -> np.ndarray:
         return result
 
 
-def judge_upload(
-    job: Job, jobs: Jobs, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]
-) -> None:
-    """Judge, store where there is a store, and say in the job how it went."""
+def run_job(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
+    """Verify, store if there is a store, and record the outcome in the job."""
     try:
-        _judge(job, plan, name, body, store, facts)
+        _verify(job, plan, name, body, store, facts)
         job.state = "done"
-    except BaseException as error:
+    except Exception as error:  # noqa: BLE001 - the end of a thread: the job reports the error, the log has its cause
+        log("error", logging.ERROR, error, job=job.id)
         job.problem, job.state = error, "failed"
-        raise
     finally:
         job.ended = monotonic()
 
 
-def _judge(job: Job, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
-    from ..measure.sweep import sweep  # with all checks: a tenth of the time of a start
+def _verify(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
+    from ..measure.sweep import sweep  # imports all checks: a tenth of the startup time
 
     fmt = get_format(plan.dtype)
     x, _ = inputs(plan.name, plan.function, plan.dtype, plan.seed)
-    answers = np.frombuffer(body, fmt.uint.newbyteorder("<")).astype(fmt.uint, copy=False)
+    outputs = np.frombuffer(body, fmt.uint.newbyteorder("<")).astype(fmt.uint, copy=False)
     target = Uploaded(
         name=f"upload.{name}", function=plan.function, dtypes=(plan.dtype,), note="uploaded results",
-        version=f"sha256:{sha256(body).hexdigest()[:12]}", safe_in_threads=True, known=ordinals(fmt, x),
-        answers=answers,
+        version=f"sha256:{sha256(body).hexdigest()[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x),
+        outputs=outputs,
     )  # fmt: skip
     result = sweep(target, plan, workers=1, progress=job.advance)
-    where = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
-    result.record["repeat"] = f"post the same bits to /v1/verify?{where}"
+    query = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
+    result.record["repeat"] = f"post the same bits to /v1/verify?{query}"
     manifest = {
         "schema": SCHEMA, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {},
         **facts,
@@ -102,7 +103,7 @@ def _without_time(facts: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if key != "created"}
 
 
-def shown(job: Job) -> Record:
+def job_record(job: UploadJob) -> Record:
     """The job as JSON (docs/http.md)."""
     base = f"/v1/jobs/{job.id}"
     record: Record = {

@@ -1,4 +1,4 @@
-"""What implementations answer over HTTP: whatever a library does there is an answer, and the server's end it is not."""
+"""Outputs of libraries over HTTP: a library that crashes, hangs or raises is reported, and never ends the server."""
 
 import contextlib
 import json
@@ -23,8 +23,8 @@ from gelu_verify import targets
 from gelu_verify.formats import get_format
 from gelu_verify.isolation.hosts import supported
 from gelu_verify.service.app import create_app
-from gelu_verify.service.families import by_default
-from gelu_verify.service.settings import Limits, Settings
+from gelu_verify.service.library_pool import default_families
+from gelu_verify.service.settings import ServiceLimits, Settings
 
 pytestmark = pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 PROCESSES = 2  # of a family: the one that calls, and its supervisor
@@ -38,10 +38,10 @@ def environment(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def asking(*families, **limits):
-    """A client of an application that asks these, with limits of the tests."""
-    quick = {"family_call_s": 1.5, "family_s": 8.0, "family_bytes": 1 << 28, **limits}
-    with TestClient(create_app(Settings(families=families, limits=Limits(**quick)))) as client:
+def serving_families(*families, **limits):
+    """A client of an application with these target families, and with short limits."""
+    quick = {"library_call_s": 1.5, "library_s": 8.0, "library_bytes": 1 << 28, **limits}
+    with TestClient(create_app(Settings(families=families, limits=ServiceLimits(**quick)))) as client:
         yield client
 
 
@@ -51,8 +51,8 @@ def rows(client, family, path=AT_THREE):
     return {row["target"]: row for row in done.json()["answers"]}
 
 
-def members(client):
-    return client.app.hall.families.members()
+def workers(client):
+    return client.app.state.libraries.workers()
 
 
 def child_of(family):
@@ -75,7 +75,7 @@ def wait_for(condition, seconds=20):
     return condition()
 
 
-# ---- what breaks down ----------------------------------------------------------------------------
+# ---- failures ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def wait_for(condition, seconds=20):
         pytest.param("grows", "memory", marks=pytest.mark.service),
     ],
 )
-def test_what_breaks_down_is_a_row(environment, family, words):
-    with asking(family) as client:
+def test_a_target_that_fails_is_a_row(environment, family, words):
+    with serving_families(family) as client:
         found = rows(client, family)
         assert words in found[f"{family}.breaks"]["failure"]
         assert found[f"{family}.breaks"]["y_bits"] is None
@@ -98,13 +98,13 @@ def test_what_breaks_down_is_a_row(environment, family, words):
         at_two = rows(client, family, "/v1/answers/relu/float32/2")
         assert [row["failure"] for row in at_two.values()] == [None, None]
         assert client.get("/healthz").status_code == 200
-        pid = child_of(members(client)[family])
+        pid = child_of(workers(client)[family])
     assert not alive(pid)
 
 
 @pytest.mark.service
-def test_what_prints_is_told_beside_its_answer(environment):
-    with asking("prints") as client:
+def test_a_target_that_prints_has_an_output_and_a_failure(environment):
+    with serving_families("prints") as client:
         row = rows(client, "prints")["prints.breaks"]
     assert row["y_bits"] == "0x40400000"
     assert "printed to stdout" in row["failure"]
@@ -119,13 +119,13 @@ def test_what_prints_is_told_beside_its_answer(environment):
         pytest.param("leaver", "while it was loaded", marks=pytest.mark.service),
     ],
 )
-def test_what_cannot_be_loaded_is_absent(environment, family, words):
-    limits = {"family_s": 2.0} if family == "sleeper" else {}
-    with asking(family, **limits) as client:
+def test_a_family_that_cannot_be_loaded_is_absent(environment, family, words):
+    limits = {"library_s": 2.0} if family == "sleeper" else {}
+    with serving_families(family, **limits) as client:
         found = client.get(AT_THREE).json()
         assert found["answers"] == []
         assert words in found["absent"][family]
-        assert not members(client)[family].awake
+        assert not workers(client)[family].running
         (listed,) = client.get("/v1/answers").json()["families"]
         assert listed == {"family": family, "awake": False, "absent": found["absent"][family]}
         start = time.monotonic()
@@ -134,11 +134,11 @@ def test_what_cannot_be_loaded_is_absent(environment, family, words):
 
 
 @pytest.mark.service
-def test_what_failed_is_asked_again_some_time(environment):
-    with asking("raises", "absentee", family_again_s=0.0) as client:
+def test_a_failure_is_tried_again(environment):
+    with serving_families("raises", "absentee", library_retry_s=0.0) as client:
         for family in ("raises", "absentee"):
             client.get(AT_THREE, params={"family": family})
-            assert members(client)[family].known("relu", get_format("float32"), 0x40400000) is None
+            assert workers(client)[family].cached("relu", get_format("float32"), 0x40400000) is None
 
 
 # ---- real libraries ------------------------------------------------------------------------------
@@ -147,9 +147,9 @@ def test_what_failed_is_asked_again_some_time(environment):
 @pytest.mark.parametrize(
     "family", ["scipy", *(pytest.param(name, marks=pytest.mark.service) for name in ("jax", "onnxruntime"))]
 )
-def test_a_real_library_answers_as_it_does_here(family):
+def test_a_real_library_returns_what_it_returns_here(family):
     pytest.importorskip(family)
-    with asking(family, family_call_s=60.0, family_s=120.0, family_bytes=1 << 32) as client:
+    with serving_families(family, library_call_s=60.0, library_s=120.0, library_bytes=1 << 32) as client:
         found = rows(client, family, "/v1/answers/gelu/float32/0.7")
     here = [each for each in targets.find([family], function="gelu", dtype="float32")[0] if each.function == "gelu"]
     assert set(found) == {each.name for each in here}
@@ -161,24 +161,24 @@ def test_a_real_library_answers_as_it_does_here(family):
         assert abs(row["error_ulp"]) < 100
 
 
-def test_ours_answer_without_a_process():
-    with asking("kernels", "published", "numpy") as client:
+def test_our_kernels_need_no_process():
+    with serving_families("kernels", "published", "numpy") as client:
         found = client.get("/v1/answers/gelu/float32/-6.5").json()
         assert len({row["target"].partition(".")[0] for row in found["answers"]}) == 2
-        assert "gelu_verify_families_awake 0.0" in client.get("/metrics").text
+        assert "gelu_verify_library_workers_running 0.0" in client.get("/metrics").text
 
 
-def test_by_default_those_that_run_asks_and_the_re_implementations():
-    assert {"torch", "jax", "onnxruntime", "openvino", "tensorflow", "scipy", "numpy", "kernels"} <= set(by_default())
-    assert "published" in by_default()
-    assert not {"torch_cuda", "keras", "torch_compiled"} & set(by_default())
+def test_by_default_the_families_of_run_and_the_published_ones():
+    found = set(default_families())
+    assert {"torch", "jax", "onnxruntime", "openvino", "tensorflow", "scipy", "numpy", "kernels", "published"} <= found
+    assert not {"torch_cuda", "keras", "torch_compiled"} & found
 
 
-# ---- how much of it ------------------------------------------------------------------------------
+# ---- limits ------------------------------------------------------------------------------
 
 
-def test_one_question_at_a_time_and_the_queue_is_short(environment):
-    with asking("slow", family_waiting=1) as client, ThreadPoolExecutor(6) as pool:
+def test_one_request_at_a_time_and_the_queue_is_limited(environment):
+    with serving_families("slow", library_queue=1) as client, ThreadPoolExecutor(6) as pool:
         rows(client, "slow", "/v1/answers/relu/float32/1")  # loaded
         crowd = [pool.submit(client.get, AT_THREE) for _ in range(6)]
         answers = [each.result() for each in crowd]
@@ -187,50 +187,50 @@ def test_one_question_at_a_time_and_the_queue_is_short(environment):
     assert len({each.text for each in answers if each.status_code == 200}) == 1
 
 
-def test_who_waits_too_long_is_told_so(environment):
-    with asking("slow", family_wait_s=0.5) as client:
+def test_a_request_that_waits_too_long_is_503(environment):
+    with serving_families("slow", library_wait_s=0.5) as client:
         late = client.get(AT_THREE)
         assert (late.status_code, late.headers["retry-after"]) == (503, "10")
         assert "slow" in late.json()["detail"]
 
 
-def test_so_many_at_work_and_so_many_awake(environment):
-    with asking("slow", "raises", "prints", family_slots=1, families_awake=2) as client:
+def test_the_number_of_processes_is_limited(environment):
+    with serving_families("slow", "raises", "prints", library_threads=1, libraries_running=2) as client:
         for family in ("slow", "raises", "prints"):
             rows(client, family, "/v1/answers/relu/float32/1")
-        awake = {name: each.awake for name, each in members(client).items()}
-        assert awake == {"slow": False, "raises": True, "prints": True}
-        assert "gelu_verify_families_awake 2.0" in client.get("/metrics").text
+        running = {name: each.running for name, each in workers(client).items()}
+        assert running == {"slow": False, "raises": True, "prints": True}
+        assert "gelu_verify_library_workers_running 2.0" in client.get("/metrics").text
         rows(client, "slow", "/v1/answers/relu/float32/2")
-        assert [name for name, each in members(client).items() if each.awake] == ["slow", "prints"]
+        assert [name for name, each in workers(client).items() if each.running] == ["slow", "prints"]
 
 
 @pytest.mark.service
-def test_what_nobody_asks_ends(environment):
-    with asking("raises", family_idle_s=0.3) as client:
+def test_an_idle_process_is_stopped(environment):
+    with serving_families("raises", library_idle_s=0.3) as client:
         rows(client, "raises", "/v1/answers/relu/float32/1")
-        pid = child_of(members(client)["raises"])
+        pid = child_of(workers(client)["raises"])
         assert alive(pid)
         assert wait_for(lambda: not alive(pid))
         rows(client, "raises", "/v1/answers/relu/float32/2")
-        assert child_of(members(client)["raises"]) != pid
+        assert child_of(workers(client)["raises"]) != pid
 
 
 @pytest.mark.service
-def test_what_was_answered_is_not_asked_again(environment):
-    with asking("slow", family_idle_s=0.0) as client:
+def test_outputs_are_cached(environment):
+    with serving_families("slow", library_idle_s=0.0) as client:
         first = rows(client, "slow")
-        assert wait_for(lambda: not members(client)["slow"].awake)
+        assert wait_for(lambda: not workers(client)["slow"].running)
         assert rows(client, "slow") == first
-        assert not members(client)["slow"].awake
+        assert not workers(client)["slow"].running
 
 
-def test_a_family_that_this_server_does_not_ask(environment):
-    with asking("kernels") as client:
+def test_families_that_this_server_does_not_have(environment):
+    with serving_families("kernels") as client:
         for name in ("torch", "nobody"):
             assert client.get(AT_THREE, params={"family": name}).status_code == 404
         assert client.get(AT_THREE, params={"family": "../etc"}).status_code == 422
-    with asking() as client:
+    with serving_families() as client:
         assert client.get(AT_THREE).json()["answers"] == client.get("/v1/answers").json()["families"] == []
 
 
@@ -255,11 +255,11 @@ def get(server, path):
 
 
 def ask(server, family):
-    """Everything that comes back."""
+    """The raw response."""
     return raw(server, f"GET {AT_THREE}?family={family} HTTP/1.1\r\nConnection: close\r\n\r\n".encode())
 
 
-def test_nothing_is_started_before_the_first_question_and_look_ups_never_wait(environment):
+def test_nothing_is_started_before_the_first_request_and_look_ups_never_wait(environment):
     with serving("--answers", "hangs,sleeper,scipy", env=environment) as server, ThreadPoolExecutor(2) as pool:
         get(server, "/readyz")
         get(server, "/v1/answers")
@@ -284,7 +284,7 @@ def test_nothing_is_started_before_the_first_question_and_look_ups_never_wait(en
         pytest.param("hangs", signal.SIGTERM, marks=pytest.mark.service),
     ],
 )
-def test_the_end_of_the_server_is_the_end_of_all(environment, family, end):
+def test_the_library_processes_end_with_the_server(environment, family, end):
     """In the middle of a call that hangs, and of an import that does."""
     with serving("--answers", f"raises,{family}", env=environment) as server, ThreadPoolExecutor(1) as pool:
         get(server, f"{AT_THREE}?family=raises")
@@ -298,14 +298,14 @@ def test_the_end_of_the_server_is_the_end_of_all(environment, family, end):
         assert stuck.result() == b"" if end == signal.SIGKILL else status(stuck.result()) == 503
 
 
-def test_children_are_nicer_than_the_server(environment):
-    with asking("raises") as client:
+def test_library_processes_have_a_lower_priority(environment):
+    with serving_families("raises") as client:
         rows(client, "raises", "/v1/answers/relu/float32/1")
-        pid = child_of(members(client)["raises"])
+        pid = child_of(workers(client)["raises"])
         assert os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0)
 
 
-def test_the_command_knows_installed_none_and_names():
+def test_the_command_accepts_installed_none_and_names():
     command = [sys.executable, "-P", "-m", "gelu_verify", "serve", "--answers", "torhc"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)

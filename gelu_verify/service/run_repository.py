@@ -1,4 +1,4 @@
-"""The published runs: those of a folder, and those of the store. A client's name is looked up, never made a path."""
+"""The published runs: those of a folder and those of the store. A name from a client never becomes a path."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from .store import Store
 if TYPE_CHECKING:
     from ..measure.sweep import Record
 
-LOOK_AGAIN_S = 2.0
+REFRESH_S = 2.0
 
 
-class Library:
-    """Runs by name, the newest first."""
+class RunRepository:
+    """Published runs by name, the newest first."""
 
     def __init__(self, store: Store | None, folder: Path | None) -> None:
         self._store, self._folder = store, folder
-        self._lock, self._looked, self._known = Lock(), -LOOK_AGAIN_S, dict[str, Path]()
+        self._lock, self._refreshed, self._folders = Lock(), -REFRESH_S, dict[str, Path]()
 
     def names(self) -> list[str]:
-        """Names of all runs that can be read, the newest first."""
+        """Names of all runs, the newest first."""
         return sorted(self._paths(), reverse=True)
 
     def run(self, name: str) -> Run | None:
-        """The run of that name; None where there is none, or it is damaged."""
+        """The run of that name; None if there is none or it is damaged."""
         path = self._paths().get(name)
         return None if path is None or _damage(path) else _read(path)
 
     def damage(self, name: str) -> str:
-        """What is wrong with the run of that name; empty where nothing is, or there is none."""
+        """What is wrong with the run of that name; empty if nothing is, or if there is no such run."""
         path = self._paths().get(name)
         return "" if path is None else _damage(path)
 
     def summaries(self) -> list[Record]:
-        """One record per run; of a damaged one what is wrong with it."""
+        """One record for each run; for a damaged run it says what is wrong."""
         found = ((name, self.run(name)) for name in self.names())
         return [damaged(name, self.damage(name)) if run is None else summary(name, run) for name, run in found]
 
@@ -57,19 +57,19 @@ class Library:
 
     def _paths(self) -> dict[str, Path]:
         with self._lock:
-            if time.monotonic() - self._looked > LOOK_AGAIN_S:
-                self._known, self._looked = self._found(), time.monotonic()
-            return self._known
+            if time.monotonic() - self._refreshed > REFRESH_S:
+                self._folders, self._refreshed = self._found(), time.monotonic()
+            return self._folders
 
-    def forget(self) -> None:
-        """Look again at once: a run was just stored."""
-        self._looked = -LOOK_AGAIN_S
+    def refresh(self) -> None:
+        """List the folders again at the next request: a run was just stored."""
+        self._refreshed = -REFRESH_S
 
     def _found(self) -> dict[str, Path]:
         found: dict[str, Path] = {}
         if self._folder is not None and self._folder.is_dir():
-            places = [self._folder, *self._folder.iterdir()]
-            found = {p.name: p for p in places if (p / MANIFEST).is_file() and p.name != LATEST and p.name[:1] != "."}
+            paths = [self._folder, *self._folder.iterdir()]
+            found = {p.name: p for p in paths if (p / MANIFEST).is_file() and p.name != LATEST and p.name[:1] != "."}
         if self._store is not None:
             stored = ((name, self._store.path(name)) for name in self._store.names())
             found |= {name: path for name, path in stored if path is not None}
@@ -77,7 +77,7 @@ class Library:
 
 
 def summary(name: str, run: Run) -> Record:
-    """What a list of runs says of one."""
+    """A run as an item of a list."""
     manifest = run.manifest
     return {
         "id": name,
@@ -93,9 +93,9 @@ def summary(name: str, run: Run) -> Record:
 
 
 def damaged(name: str, wrong: str) -> Record:
-    """What a list of runs says of one that cannot be believed."""
-    nothing = {"created": "", "plan": "", "seed": 0, "command": "", "results": 0}
-    return {"id": name, **nothing, "headline": "damaged", "links": {}, "damaged": wrong or "it cannot be read"}
+    """A damaged run as an item of a list."""
+    empty = {"created": "", "plan": "", "seed": 0, "command": "", "results": 0}
+    return {"id": name, **empty, "headline": "damaged", "links": {}, "damaged": wrong or "it cannot be read"}
 
 
 def links(name: str) -> dict[str, str]:
@@ -124,14 +124,14 @@ def _damage(path: Path) -> str:
 
 
 def _version(path: Path) -> tuple[int, ...]:
-    """When its files were written."""
+    """The times at which its files were written."""
     files = [path / MANIFEST, *sorted((path / "buckets").glob("*"))]
     return tuple(file.stat().st_mtime_ns for file in files)
 
 
 @lru_cache(maxsize=1 << 12)
 def _damage_of_version(path: Path, version: tuple[int, ...]) -> str:
-    """What is wrong with a run as it was written at a time, without saying where it lies; empty for nothing."""
+    """What is wrong with one version of a run, without its path; empty if nothing is."""
     try:
         verified(_read_version(path, version))
     except ResultsError as error:
@@ -141,5 +141,5 @@ def _damage_of_version(path: Path, version: tuple[int, ...]) -> str:
 
 @lru_cache(maxsize=32)
 def _read_version(path: Path, version: tuple[int, ...]) -> Run:
-    """A manifest as it was written at a time."""
+    """One version of a run."""
     return read_run(path)
