@@ -26,8 +26,8 @@ from ..functions import get_function
 from . import frameworks
 from .base import Target, first_line
 from .kinds import Asked, kind_of, kinds, load, misfit
-from .kinds._usable import usable
-from .library import looking_for
+from .kinds._names import usable
+from .probing import looking_for
 
 __all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load", "module_of", "select"]
 

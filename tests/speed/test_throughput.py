@@ -9,6 +9,7 @@ import pytest
 from mutants import correct, target
 
 from gelu_verify import machine
+from gelu_verify.commands import output_of
 from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES
 from gelu_verify.inputs.plans import CHUNKS
@@ -88,5 +89,5 @@ def test_git_state_is_that_of_the_checkout():
 
 
 def test_a_command_that_is_not_there_is_no_error():
-    assert machine._output("no-such-command-of-any-system") is None
+    assert output_of("no-such-command-of-any-system") is None
     assert machine.versions(["no-such-package", "numpy"]) == {"numpy": np.__version__}

@@ -17,7 +17,7 @@ from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.targets.arrays import get_kind
-from gelu_verify.targets.callables import callable_target
+from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import judge
 
 HEAVY = ("torch", "openvino", "tensorflow")

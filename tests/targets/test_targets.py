@@ -17,8 +17,8 @@ from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.targets import frameworks
 from gelu_verify.targets.arrays import get_kind
-from gelu_verify.targets.callables import callable_target
-from gelu_verify.targets.library import framework
+from gelu_verify.targets.importing import framework
+from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import judge
 
 FRAMEWORKS = ("torch", "jax", "tensorflow", "onnxruntime", "onnx", "openvino", "scipy")
@@ -74,7 +74,7 @@ def new_family(tmp_path, monkeypatch):
 def test_a_new_file_is_a_new_family(new_family):
     new_family("""
         import numpy as np
-        from gelu_verify.targets.callables import callable_target
+        from gelu_verify.targets.python_callables import callable_target
 
         def discover():
             yield callable_target(np.tanh, "tanh", "float32", name="planted.tanh")
@@ -97,7 +97,7 @@ def test_a_new_file_is_a_new_family(new_family):
 def test_an_absent_family_is_listed_with_its_reason(new_family, body, reason):
     new_family(f"""\
 from gelu_verify.errors import TargetUnavailable
-from gelu_verify.targets.library import framework
+from gelu_verify.targets.importing import framework
 
 def discover():
 {body}

@@ -10,7 +10,8 @@ from typing import Any
 
 from ..arrays import get_kind
 from ..base import Target
-from ..library import LibraryTarget, Path, framework, library_targets, quiet
+from ..importing import framework, quiet
+from ..library_target import LibraryTarget, Path, library_targets
 
 Forward = tuple[str, str, str, Callable[[Any], Any]]
 EAGER = "CPU, one XLA computation per operation"

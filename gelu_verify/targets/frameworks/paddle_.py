@@ -14,7 +14,8 @@ from ...errors import TargetFailure, TargetUnavailable
 from ...formats import DTYPES, get_format, numpy_dtype
 from ..arrays import ArrayKind
 from ..base import Target
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # importing it takes two seconds
 LOADS_FIRST = True  # after TensorFlow, importing it ends the process (Paddle 3.3, TensorFlow 2.21); before, it does not

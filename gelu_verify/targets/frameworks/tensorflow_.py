@@ -10,7 +10,8 @@ from typing import Any
 
 from ..arrays import get_kind
 from ..base import Target
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
 
 Forward = tuple[str, str, str, Callable[[Any], Any]]
 EAGER = "CPU, eager"

@@ -14,7 +14,8 @@ from ...errors import TargetFailure, TargetUnavailable
 from ...formats import DTYPES, get_format
 from ..arrays import ArrayKind
 from ..base import Target
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # it calls clang for every function, dtype and length
 

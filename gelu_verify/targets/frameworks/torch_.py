@@ -13,8 +13,9 @@ from typing import Any
 
 from ..arrays import get_kind
 from ..base import Target
-from ..buffers import room_like
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
+from ..output_memory import empty_output_like
 
 SQRT_HALF = sqrt(0.5)
 SQRT_2_OVER_PI = sqrt(2 / pi)
@@ -103,7 +104,7 @@ def _placed_output(x: Any) -> Any:
     """An output like x, where the caller wants it."""
     kind = get_kind("torch")
     dtype, bits = kind.to_bits(x)
-    return kind.from_bits(dtype, room_like(bits))
+    return kind.from_bits(dtype, empty_output_like(bits))
 
 
 def _strided(torch: ModuleType) -> Compute:

@@ -11,7 +11,8 @@ from typing import Any
 from ...errors import TargetUnavailable
 from ..arrays import get_kind
 from ..base import Target
-from ..library import Path, framework, library_targets, quiet
+from ..importing import framework, quiet
+from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
 

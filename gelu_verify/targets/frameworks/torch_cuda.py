@@ -11,8 +11,9 @@ import numpy as np
 from ...errors import TargetUnavailable
 from ..arrays import TorchKind
 from ..base import Target
-from ..library import LibraryTarget, Path, framework, library_targets
-from ..on_device import DeviceTarget
+from ..device_target import DeviceTarget
+from ..importing import framework
+from ..library_target import LibraryTarget, Path, library_targets
 
 DEVICE = "cuda"
 

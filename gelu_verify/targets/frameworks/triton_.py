@@ -8,7 +8,8 @@ from typing import Any
 
 from ...errors import TargetUnavailable
 from ..base import Target
-from ..library import LibraryTarget, Path, framework, library_targets
+from ..importing import framework
+from ..library_target import LibraryTarget, Path, library_targets
 from .torch_cuda import TorchCudaKind, on_device
 
 DEVICE = "cuda"

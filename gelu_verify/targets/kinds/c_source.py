@@ -16,8 +16,8 @@ from ._c_abi import Library, LibraryFunction, abi_of, exported_by, plain
 from ._calling import source_of
 from ._compiler import DEFAULT_FLAGS, Built, Compiler, words_of
 from ._loader import file_of
+from ._names import includable
 from ._prototype import EXAMPLE, Prototype
-from ._usable import includable
 from .base import Asked, Kind, dtype_of, existing, of_a_file, said_by
 
 _SHARED, _LIBRARIES = ["-shared", "-fPIC"], ["-lm"]
