@@ -34,7 +34,7 @@ __all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load"
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked], Sequence[Target]]
 
-ON_REQUEST = "only when it is named, or with --all"
+OPT_IN = "not run (opt-in: name it, or give --all)"
 
 
 @in_default_environment
@@ -72,7 +72,7 @@ def find(
     Returns
     -------
     targets : list of Target, by family, in each family's own order
-    absent : dict, family -> reason in one line
+    absent : dict, family -> reason in one line; "path dtype" -> reason, of a path that returns another dtype
     """
     names, absent = asked_for(families, everything)
     targets: list[Target] = []
@@ -81,10 +81,9 @@ def find(
     for module in sorted(asked, key=lambda module: not _says(module, "LOADS_FIRST")):
         _discovered(module, function, dtype)
     for module in asked:
-        found, reason = _discovered(module, function, dtype)
+        found, missing = _discovered(module, function, dtype)
         targets += found
-        if reason:
-            absent[module.rstrip("_")] = reason
+        absent |= missing
     return targets, absent
 
 
@@ -96,7 +95,7 @@ def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[
             if family not in modules:
                 raise one_of("target family", family, sorted(modules))
         return sorted(set(families)), {}
-    left = {family: ON_REQUEST for family in modules if not everything and _says(modules[family], "ON_REQUEST")}
+    left = {family: OPT_IN for family in modules if not everything and _says(modules[family], "ON_REQUEST")}
     return sorted(modules.keys() - left), dict(sorted(left.items()))
 
 
@@ -127,16 +126,18 @@ def _says(module: str, what: str) -> bool:
 
 
 @cache
-def _discovered(module: str, function: str | None, dtype: str | None) -> tuple[tuple[Target, ...], str]:
-    """Targets of one family module, or why there are none; looked for once per process."""
+def _discovered(module: str, function: str | None, dtype: str | None) -> tuple[tuple[Target, ...], dict[str, str]]:
+    """Targets of one family module, and what is absent, as of `find`; looked for once per process."""
+    family = module.rstrip("_")
     try:
-        with looking_for(function, dtype):
+        with looking_for(function, dtype) as left_out:
             found = tuple(import_module(f"{frameworks.__name__}.{module}").discover())
     except TargetUnavailable as reason:
-        return (), str(reason)
-    except Exception as error:  # noqa: BLE001 - a framework of a version that we have never met: named, not fatal
-        return (), f"{type(error).__name__}: {first_line(error)}"
-    return found, "" if found or function or dtype else "it is there, but none of its paths gives an answer"
+        return (), {family: str(reason)}
+    except Exception as error:  # noqa: BLE001 - a framework of an unknown version: named, not fatal
+        return (), {family: f"{type(error).__name__}: {first_line(error)}"}
+    none = {} if found or function or dtype else {family: "installed, but none of its paths returns a result"}
+    return found, none | left_out
 
 
 @in_default_environment
@@ -201,7 +202,7 @@ def select(
     ours = [name for name in names if kind[name] is None]
     of = {_family(name) for name in ours}
     targets, absent = find(of, function=function, dtype=dtype)
-    if not all(any(name in (target.family, target.name) for target in targets) for name in ours):
+    if not all(any(_is_named(target.name, [name]) for target in targets) for name in ours):
         targets, absent = find(of)  # what it computes, for the error
     for name in ours:
         if _family(name) in absent:
@@ -210,7 +211,8 @@ def select(
     for name in names:
         found = load(name, asked) if kind[name] else _named(name, targets)
         chosen |= {target.name: target for target in found if target.name not in chosen}
-    return _kept(list(chosen.values()), function, dtype), {}
+    left_out = {path: reason for path, reason in absent.items() if _is_named(path.partition(" ")[0], ours)}
+    return _kept(list(chosen.values()), function, dtype, left_out), left_out
 
 
 def _family(name: str) -> str:
@@ -224,21 +226,27 @@ def _family(name: str) -> str:
     return family
 
 
+def _is_named(path: str, names: Sequence[str]) -> bool:
+    """Whether one of the names is that of a path, or of its family."""
+    return path in names or path.partition(".")[0] in names
+
+
 def _named(name: str, targets: list[Target]) -> list[Target]:
     """The targets of that family, or the one of that full name."""
-    found = [target for target in targets if name in (target.family, target.name)]
+    found = [target for target in targets if _is_named(target.name, [name])]
     if not found:
         raise one_of("target", name, [target.name for target in targets if target.family == _family(name)])
     return found
 
 
-def _kept(targets: list[Target], function: str | None, dtype: str | None) -> list[Target]:
-    """Those that compute `function` in `dtype`, narrowed to it; UsageError when none does."""
+def _kept(
+    targets: list[Target], function: str | None, dtype: str | None, left_out: Mapping[str, str] | None = None
+) -> list[Target]:
+    """Those that compute `function` in `dtype`, narrowed to it; UsageError when none does, with what was left out."""
     kept = [target for target in targets if function in (None, target.function) and dtype in (None, *target.dtypes)]
     if not kept:
         asked = ", ".join(dict.fromkeys(target.family for target in targets)) if len(targets) != 1 else targets[0].name
         what = " in ".join(filter(None, (function, dtype)))
-        raise UsageError(
-            f"no target of {asked or 'any family'} computes {what} (gelu-verify list shows what each does)"
-        )
+        why = "; ".join((left_out or {}).values()) or "gelu-verify list shows what each does"
+        raise UsageError(f"no target of {asked or 'any family'} computes {what} ({why})")
     return kept if dtype is None else [dataclasses.replace(target, dtypes=(dtype,)) for target in kept]

@@ -17,26 +17,40 @@ from .base import Target
 AnyTarget = TypeVar("AnyTarget", bound=Target)
 Taken = bool | tuple[int, ...]  # whether it takes a dtype, or what it returned in that dtype
 
-_wanted: ContextVar[tuple[str | None, str | None]] = ContextVar("wanted", default=(None, None))
+
+@dataclasses.dataclass(frozen=True)
+class _Search:
+    """What is looked for, and what was left out because it computes in another dtype: why, by path and dtype."""
+
+    function: str | None = None
+    dtype: str | None = None
+    left_out: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+_search: ContextVar[_Search | None] = ContextVar("search", default=None)
 
 
 @contextmanager
-def looking_for(function: str | None, dtype: str | None) -> Iterator[None]:
-    """While paths that compute another function, and other dtypes, need not be tried."""
-    token = _wanted.set((function, dtype))
+def looking_for(function: str | None, dtype: str | None) -> Iterator[dict[str, str]]:
+    """While paths that compute another function, and other dtypes, need not be tried.
+
+    Yields "path dtype" -> reason, of paths that take a dtype but return another one; full when all were probed.
+    """
+    search = _Search(function, dtype)
+    token = _search.set(search)
     try:
-        yield
+        yield search.left_out
     finally:
-        _wanted.reset(token)
+        _search.reset(token)
 
 
 def probed(targets: Iterable[AnyTarget], takes: Callable[[AnyTarget, str], Taken]) -> Iterator[AnyTarget]:
     """Each target with those of its dtypes that it takes, and what it returned; those that take none are left out."""
-    function, only = _wanted.get()
+    search = _search.get() or _Search()
     for target in targets:
-        if function not in (None, target.function):
+        if search.function not in (None, target.function):
             continue
-        tried = [dtype for dtype in target.dtypes if only in (None, dtype)]
+        tried = [dtype for dtype in target.dtypes if search.dtype in (None, dtype)]
         taken = {dtype: result for dtype in tried if (result := takes(target, dtype))}
         if taken:
             outputs = {dtype: result for dtype, result in taken.items() if isinstance(result, tuple)}
@@ -44,10 +58,15 @@ def probed(targets: Iterable[AnyTarget], takes: Callable[[AnyTarget, str], Taken
 
 
 def outputs_of_probe(target: Target, dtype: str) -> tuple[int, ...]:
-    """What it returns for `ordinary_numbers` in that dtype; nothing where it fails."""
+    """What it returns for `ordinary_numbers` in that dtype; nothing where it fails.
+
+    A library that does not take a dtype raises. One that takes it and returns another one promotes it: that is said.
+    """
     try:
         return tuple(target.evaluate(dtype, ordinary_numbers(dtype)).tolist())
-    except TargetFailure:
+    except TargetFailure as failure:
+        if failure.kind == "dtype" and (search := _search.get()):
+            search.left_out[f"{target.name} {dtype}"] = f"not tested: {failure}"
         return ()
 
 

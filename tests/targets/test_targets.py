@@ -91,7 +91,7 @@ def test_a_new_file_is_a_new_family(new_family):
         ("    raise TargetUnavailable('no such device')\n    yield", "no such device"),
         ("    framework('surely_not_installed.part', 'notthere')\n    yield", "notthere is not installed"),
         ("    {}['version']\n    yield", "KeyError: 'version'"),
-        ("    yield from ()", "it is there, but none of its paths gives an answer"),
+        ("    yield from ()", "installed, but none of its paths returns a result"),
     ],
 )
 def test_an_absent_family_is_listed_with_its_reason(new_family, body, reason):
@@ -107,6 +107,30 @@ def discover():
         targets.select(["planted"])
     with pytest.raises(MissingMeasurement, match=re.escape(reason)):
         targets.select(["planted.gelu"])
+
+
+def test_a_dtype_that_a_path_promotes_is_said(new_family):
+    """As numexpr does: float32 in, float64 out; float16 it does not take at all."""
+    new_family("""
+        import numpy as np
+        from gelu_verify.targets.arrays import get_kind
+        from gelu_verify.targets.library_target import Path, library_targets
+
+        def promoted(x):
+            if x.dtype.itemsize < 4:
+                raise TypeError("unsupported")
+            return np.tanh(x.astype(np.float64))
+
+        def discover():
+            return library_targets("planted", "1", [Path("tanh", "tanh", "tanh", promoted)], arrays=get_kind("numpy"))
+    """)
+    reason = "not tested: planted.tanh returned float64 where float32 was expected"
+    found, absent = targets.find(["planted"])
+    assert [target.dtypes for target in found] == [("float64",)]
+    assert absent == {"planted.tanh float32": reason}
+    assert targets.select(["planted.tanh"])[1] == targets.select(["planted"])[1] == absent
+    with pytest.raises(UsageError, match=re.escape(f"computes float32 ({reason})")):
+        targets.select(["planted"], dtype="float32")
 
 
 def test_a_framework_that_is_not_there(monkeypatch):
