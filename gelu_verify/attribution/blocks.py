@@ -112,4 +112,5 @@ def _libm(name: str, double: bool) -> Callable[[np.ndarray], np.ndarray]:
     found: Any = getattr(ctypes.CDLL(ctypes.util.find_library("m")), name if double else f"{name}f")
     found.restype = ctypes.c_double if double else ctypes.c_float
     found.argtypes = [found.restype]
-    return np.frompyfunc(found, 1, 1)
+    of_arrays: Callable[[np.ndarray], np.ndarray] = np.frompyfunc(found, 1, 1)
+    return of_arrays

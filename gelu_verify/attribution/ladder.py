@@ -166,7 +166,8 @@ def _cancelled(parts: Sequence[Share], at: np.ndarray) -> np.ndarray:
     """Bits that the exact value may lose to cancellation on the way."""
     largest = np.max([np.nan_to_num(part.amplification[at], nan=np.inf) for part in parts], axis=0, initial=1.0)
     with np.errstate(divide="ignore"):
-        return np.clip(np.log2(largest), 0, DEEPEST)
+        bits: np.ndarray = np.clip(np.log2(largest), 0, DEEPEST)
+    return bits
 
 
 def _of_constants(
@@ -183,4 +184,5 @@ def _of_constants(
         mp = precise(fmt.precision + GUARD + int(lost))
         value = exactly(model.form.root, fmt.dyadic(x), held, mp)
         errors.append(float((value - mp.ldexp(*fmt.dyadic(y))) / mp.mpf(u)) if fmt.is_finite(y) else np.nan)
-    return np.array(errors) + rounding
+    total: np.ndarray = np.array(errors) + rounding
+    return total

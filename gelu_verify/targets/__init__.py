@@ -247,6 +247,7 @@ def _kept(
     if not kept:
         asked = ", ".join(dict.fromkeys(target.family for target in targets)) if len(targets) != 1 else targets[0].name
         what = " in ".join(filter(None, (function, dtype)))
-        why = "; ".join((left_out or {}).values()) or "gelu-verify list shows what each does"
+        reasons = [why for path, why in (left_out or {}).items() if dtype in (None, path.rpartition(" ")[2])]
+        why = "; ".join(reasons) or "gelu-verify list shows what each does"
         raise UsageError(f"no target of {asked or 'any family'} computes {what} ({why})")
     return kept if dtype is None else [dataclasses.replace(target, dtypes=(dtype,)) for target in kept]

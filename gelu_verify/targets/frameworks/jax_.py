@@ -51,7 +51,7 @@ def traces(target: LibraryTarget, dtype: str) -> bool:
     with target.arrays.session(dtype):
         x = jax.ShapeDtypeStruct((4,), dtype)
         try:
-            return jax.eval_shape(target.compute, x).dtype == x.dtype
+            return bool(jax.eval_shape(target.compute, x).dtype == x.dtype)
         except TypeError:  # what JAX raises for a dtype that a function does not take
             return False
 

@@ -74,8 +74,8 @@ def _forward(F: ModuleType) -> Iterator[Path]:
 def _gradients(paddle: ModuleType, F: ModuleType) -> Iterator[Path]:
     """The forward pass belongs to `prepare` and is not timed."""
 
-    def after(forward: Callable[[Any], Any]) -> Callable[[Any], tuple]:
-        def prepare(x: Any) -> tuple:
+    def after(forward: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+        def prepare(x: Any) -> tuple[Any, ...]:
             leaf = x.detach()
             leaf.stop_gradient = False
             return forward(leaf), leaf, paddle.ones_like(x)

@@ -38,7 +38,7 @@ def discover() -> Iterator[Target]:
     yield from (on_device(target) for target in found if isinstance(target, LibraryTarget))
 
 
-def _with_output(x: Any) -> tuple:
+def _with_output(x: Any) -> tuple[Any, ...]:
     return x, framework("torch").empty_like(x)
 
 

@@ -165,7 +165,7 @@ def _shown(count: int) -> str:
     return repr(head.decode()) if is_text else str(count)
 
 
-def _end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """Close its input, which asks it to end, then see that it does."""
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
