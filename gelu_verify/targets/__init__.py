@@ -2,7 +2,7 @@
 
 A family is a module of `frameworks` with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is absent or broken. Its name is the module's, less a trailing
-underscore. One whose module says `ON_REQUEST = True` (slow to call, or nothing that runs here) is found when
+underscore. One whose module says `ON_REQUEST = True` (slow to call, or nothing that runs here) is opt-in: found when
 it is named or everything is asked for; one that says `LOADS_FIRST = True` is imported before the others.
 Importing this package imports no framework; finding one family imports that one only.
 
@@ -78,7 +78,7 @@ def find(
     targets: list[Target] = []
     modules = _modules()
     asked = [modules[family] for family in names]
-    for module in sorted(asked, key=lambda module: not _says(module, "LOADS_FIRST")):
+    for module in sorted(asked, key=lambda module: not _setting(module, "LOADS_FIRST")):
         _discovered(module, function, dtype)
     for module in asked:
         found, missing = _discovered(module, function, dtype)
@@ -95,18 +95,18 @@ def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[
             if family not in modules:
                 raise one_of("target family", family, sorted(modules))
         return sorted(set(families)), {}
-    left = {family: OPT_IN for family in modules if not everything and _says(modules[family], "ON_REQUEST")}
+    left = {family: OPT_IN for family in modules if not everything and _setting(modules[family], "ON_REQUEST")}
     return sorted(modules.keys() - left), dict(sorted(left.items()))
 
 
 def is_ours(family: str) -> bool:
     """Whether its code is this package's, or what this package runs on."""
-    return bool(_says(_modules()[family], "OURS"))
+    return bool(_setting(_modules()[family], "OURS"))
 
 
 def device_of(family: str) -> str:
     """Where it runs: "cpu", or what its module says as `DEVICE`."""
-    return str(_says(_modules()[family], "DEVICE") or "cpu")
+    return str(_setting(_modules()[family], "DEVICE") or "cpu")
 
 
 def _families_on(device: str, names: Sequence[str], everything: bool) -> list[str] | None:
@@ -120,8 +120,8 @@ def _families_on(device: str, names: Sequence[str], everything: bool) -> list[st
     return [family for family, at in where.items() if at == device and family in asked]
 
 
-def _says(module: str, what: str) -> bool:
-    """Whether a family module says so of itself; importing it imports no framework."""
+def _setting(module: str, what: str) -> bool:
+    """What a family module sets for itself, False where it does not; importing it imports no framework."""
     return getattr(import_module(f"{frameworks.__name__}.{module}"), what, False)
 
 
@@ -198,7 +198,7 @@ def select(
         if device is not None and not targets:
             reasons = "; ".join(f"{family}: {reason}" for family, reason in absent.items())
             raise MissingMeasurement(f"nothing here runs on {device} ({reasons or 'no family does'})")
-        return _kept(targets, function, dtype), absent
+        return _narrowed(targets, function, dtype), absent
     ours = [name for name in names if kind[name] is None]
     of = {_family(name) for name in ours}
     targets, absent = find(of, function=function, dtype=dtype)
@@ -212,17 +212,17 @@ def select(
         found = load(name, asked) if kind[name] else _named(name, targets)
         chosen |= {target.name: target for target in found if target.name not in chosen}
     left_out = {path: reason for path, reason in absent.items() if _is_named(path.partition(" ")[0], ours)}
-    return _kept(list(chosen.values()), function, dtype, left_out), left_out
+    return _narrowed(list(chosen.values()), function, dtype, left_out), left_out
 
 
 def _family(name: str) -> str:
     """Family of a target name; UsageError when there is none."""
-    family, known = name.partition(".")[0], families()
-    if family not in known:
-        close = difflib.get_close_matches(family, known, n=1)
+    family, accepted = name.partition(".")[0], families()
+    if family not in accepted:
+        close = difflib.get_close_matches(family, accepted, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         syntax = ", ".join(text for kind in kinds().values() for text in kind.syntax)
-        raise UsageError(f"unknown target {name!r}{hint} (accepted: {', '.join(known)}, FAMILY.PATH, {syntax})")
+        raise UsageError(f"unknown target {name!r}{hint} (accepted: {', '.join(accepted)}, FAMILY.PATH, {syntax})")
     return family
 
 
@@ -239,15 +239,15 @@ def _named(name: str, targets: list[Target]) -> list[Target]:
     return found
 
 
-def _kept(
+def _narrowed(
     targets: list[Target], function: str | None, dtype: str | None, left_out: Mapping[str, str] | None = None
 ) -> list[Target]:
     """Those that compute `function` in `dtype`, narrowed to it; UsageError when none does, with what was left out."""
-    kept = [target for target in targets if function in (None, target.function) and dtype in (None, *target.dtypes)]
-    if not kept:
+    found = [target for target in targets if function in (None, target.function) and dtype in (None, *target.dtypes)]
+    if not found:
         asked = ", ".join(dict.fromkeys(target.family for target in targets)) if len(targets) != 1 else targets[0].name
         what = " in ".join(filter(None, (function, dtype)))
         reasons = [why for path, why in (left_out or {}).items() if dtype in (None, path.rpartition(" ")[2])]
         why = "; ".join(reasons) or "gelu-verify list shows what each does"
         raise UsageError(f"no target of {asked or 'any family'} computes {what} ({why})")
-    return kept if dtype is None else [dataclasses.replace(target, dtypes=(dtype,)) for target in kept]
+    return found if dtype is None else [dataclasses.replace(target, dtypes=(dtype,)) for target in found]

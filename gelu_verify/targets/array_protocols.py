@@ -30,7 +30,7 @@ Read = Callable[[int, int], bytes]  # (address, size) -> what lies there
 def foreign_bits(array: Any) -> tuple[str, np.ndarray] | None:
     """Dtype and bits of anything that speaks one of the protocols; None for what speaks none.
 
-    Raises TargetFailure with the dtype, or with the reason, where the dtype is not certain or is none judged here.
+    Raises TargetFailure with the dtype, or with the reason, where the dtype is not certain or is none of ours.
     """
     readers = {"__dlpack__": _dlpack, "__cuda_array_interface__": _cuda, "__array__": _array}
     spoken = [read for name, read in readers.items() if hasattr(array, name)]
@@ -143,7 +143,7 @@ def _driver() -> Any:
 
 def _done(status: int) -> None:
     if status:
-        raise RuntimeError(f"the CUDA driver answers with error {status}")
+        raise RuntimeError(f"the CUDA driver returns error {status}")
 
 
 # ---- NumPy ---------------------------------------------------------------------------------------

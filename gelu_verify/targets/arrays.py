@@ -41,7 +41,7 @@ class ArrayKind(ABC):
 
     @abstractmethod
     def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
-        """Name of the dtype and bits of a native array; TargetFailure when it is no float dtype judged here."""
+        """Name of the dtype and bits of a native array; TargetFailure when it is none of our dtypes."""
 
     def session(self, dtype: str) -> AbstractContextManager[Any]:
         """What must be in force, in this thread only, while arrays of `dtype` are made and computed with."""
@@ -238,8 +238,8 @@ def bits_of(name: str, dtype: str, array: Any, *more: ArrayKind) -> np.ndarray:
     except TargetFailure as refusal:
         raise TargetFailure(f"{name} returned {refusal} where {dtype} was expected") from None
     if found is None:
-        known = f"{', '.join(KINDS)}, nor of anything with __dlpack__ or __array__"
-        raise TargetFailure(f"{name} returned {type(array).__name__}, which is no array of {known}")
+        accepted = f"{', '.join(KINDS)}, nor of anything with __dlpack__ or __array__"
+        raise TargetFailure(f"{name} returned {type(array).__name__}, which is not an array of {accepted}")
     got, bits = found
     if got != dtype:
         raise TargetFailure(f"{name} returned {got} where {dtype} was expected")

@@ -143,7 +143,7 @@ class Target(ABC):
         return function(self, *arguments, **options)
 
     def noted(self, dtype: str) -> TargetFailure | None:
-        """What was seen, since the last time, that breaks the contract and spoils no result: output to stdout."""
+        """What happened, since the last time, that breaks the contract but changes no result: output to stdout."""
         return self._noted.pop(dtype, None)
 
     @property
@@ -169,11 +169,11 @@ class Target(ABC):
         return {}
 
     def fresh(self) -> bool:
-        """Whether the next call is the first in a process of its own: one is started, where the target has one."""
+        """Start a new process, where the target has one of its own; whether the next call is the first in it."""
         return False
 
     def alone(self) -> AbstractContextManager[Any]:
-        """While nobody else has it called where it lives."""
+        """While it is not called from elsewhere in the process where it lives."""
         return nullcontext()
 
     def check_settled(self, returned: np.ndarray, copied: np.ndarray) -> None:
@@ -237,5 +237,5 @@ def first_line(error: BaseException) -> str:
 
 
 def described(target: Target) -> dict[str, Any]:
-    """What is said about a target, as JSON has it."""
+    """The fields of a target, as JSON has them."""
     return {field.name: getattr(target, field.name) for field in fields(Target)} | {"family": target.family}

@@ -1,4 +1,4 @@
-"""Which arrays a callable takes, where nobody says: by where it comes from, by its annotation, by trying."""
+"""Which arrays a callable takes, where the user does not say: by where it comes from, by its annotation, by trying."""
 
 from __future__ import annotations
 

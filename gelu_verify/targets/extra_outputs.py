@@ -84,7 +84,7 @@ def collecting() -> Iterator[list[Differences]]:
 
 
 def report(found: list[Differences]) -> None:
-    """Pass on to who called the target; nobody listens while a failure is being narrowed down."""
+    """Pass on to who called the target; dropped where that is not collecting, as while a failure is minimized."""
     listener = getattr(_this_thread, "found", None)
     if listener is not None:
         listener.extend(found)

@@ -20,7 +20,7 @@ class OutputAllocator(Protocol):
         """Memory that is only where it has to be."""
 
     def safe_copy(self, y_bits: np.ndarray) -> np.ndarray:
-        """`y_bits` where nobody else writes, or as they are where the caller copies them before the next call."""
+        """A copy that no library writes to, or `y_bits` where the caller copies them before the next call."""
 
 
 class _NewArrays:

@@ -185,9 +185,9 @@ def _instance(name: str, owner: type, kwargs: Mapping[str, Any]) -> Any:
     except BaseException as error:  # the user's code: whatever it raises is named
         if is_from_user(error):
             raise
-        said = f"{type(error).__name__}: {first_line(error)}"
+        reason = f"{type(error).__name__}: {first_line(error)}"
         raise UsageError(
-            f"{name}: no instance of {owner.__qualname__} can be made: {said} (--kwarg gives its arguments)"
+            f"{name}: no instance of {owner.__qualname__} can be made: {reason} (--kwarg gives its arguments)"
         ) from error
 
 
@@ -212,7 +212,7 @@ def _load_file(path: Path) -> ModuleType:
     name = f"{plain}_{sha256(os.fsencode(path)).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path, loader=SourceLoader(name, str(path)))
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file (accepted: path/file.py:function)")
+        raise UsageError(f"{path} is not a Python file (accepted: path/file.py:function)")
     import_from_source()
     _append_to_path(path.parent)
     module = importlib.util.module_from_spec(spec)

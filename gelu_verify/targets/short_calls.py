@@ -2,7 +2,7 @@
 
 They are made where the implementation lives, because there are many. Input and output lie in one block of pages, so
 that their alignment to a cache line, and their distance, are those of the plan below; an implementation that returns
-memory of its own is only given the inputs there.
+memory of its own has only its inputs there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Placed(NamedTuple):
 def schedule(itemsize: int, inputs: int, ordinary: int) -> tuple[tuple[Placed, ...], np.ndarray, np.ndarray]:
     """All calls, their inputs (indices) one after the other, and where each call ends in these.
 
-    A long one comes between short ones, so that the next one is given what it leaves behind.
+    A long one comes between short ones, so that the next one starts with what it leaves behind.
 
     A call of one element is made with each of the inputs, because many implementations have a path for it; longer
     ones have only the first `ordinary` of them, so that no position has results only that are a default.

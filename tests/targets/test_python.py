@@ -226,13 +226,13 @@ def test_an_error_of_the_driver_is_told(monkeypatch):
     driver = Driver()
     driver.status = 201
     monkeypatch.setattr(_protocols, "_driver", lambda: driver)
-    with pytest.raises(TargetFailure, match="the CUDA driver answers with error 201"):
+    with pytest.raises(TargetFailure, match="the CUDA driver returns error 201"):
         bits_of("f", "float32", Cuda(some_bits("float32", 4), "<f4"))
 
 
 @pytest.mark.parametrize("thing", [None, 1.0, [1.0], "1", object()])
 def test_what_speaks_no_protocol_is_no_array(thing):
-    with pytest.raises(TargetFailure, match="which is no array of numpy, torch, jax, tensorflow, nor of anything"):
+    with pytest.raises(TargetFailure, match="which is not an array of numpy, torch, jax, tensorflow, nor of anything"):
         bits_of("f", "float32", thing)
 
 

@@ -321,7 +321,7 @@ def test_what_is_no_callable_is_a_usage_error(file, name, message):
         ("short", "float32", r"returned shape \(2,\) for an input of shape \(3,\)"),
         ("column", "float32", r"returned shape \(3, 1\) for an input of shape \(3,\)"),
         ("scalar", "float32", r"returned shape \(\) for an input of shape \(3,\)"),
-        ("listed", "float32", "returned list, which is no array of numpy"),
+        ("listed", "float32", "returned list, which is not an array of numpy"),
         ("integers", "float32", "returned int32 where float32 was expected"),
         ("void", "bfloat16", "returned void16 where bfloat16 was expected"),
         ("swapped", "float32", "returned >f4 where float32 was expected"),

@@ -108,7 +108,7 @@ class Library:
     def loaded(cls, shown: str, library: Path | str, built: Built | None = None) -> Library:
         """`library`, which the user calls `shown`, or which was `built` of that.
 
-        UsageError with what dlopen says, and where what was loaded is not what is in the files now.
+        UsageError where it cannot be loaded, or where what was loaded is not what is in the files now.
         """
         try:
             handle, environment = _opened(str(library))
@@ -130,9 +130,9 @@ class Library:
         if address is None:
             raise UsageError(_no_symbol(self.shown, self.path, symbol))
         elf = elf_or_none(self.path)
-        told = elf.symbols.get(symbol) if elf else None
-        if told is not None and told.type not in (*FUNCTIONS, ""):
-            raise UsageError(f"{symbol!r} in {self.shown} is a {told.type}, not a function")
+        found = elf.symbols.get(symbol) if elf else None
+        if found is not None and found.type not in (*FUNCTIONS, ""):
+            raise UsageError(f"{symbol!r} in {self.shown} is a {found.type}, not a function")
         if not self.has(address):
             raise UsageError(f"no symbol {symbol!r} in {self.shown}: it needs {file_of(address)}, which has one")
         return address
@@ -204,13 +204,13 @@ def plain(symbol: str) -> str:
 
 
 def _no_symbol(shown: str, library: Path, symbol: str) -> str:
-    said = f"no symbol {symbol!r} in {shown}"
+    message = f"no symbol {symbol!r} in {shown}"
     exported = exported_by(library)
     if mangled := [name for name in exported if name.startswith("_Z") and symbol in name]:
-        return f'{said}, but {mangled[0]}, which is a C++ name: declare it extern "C"'
+        return f'{message}, but {mangled[0]}, which is a C++ name: declare it extern "C"'
     exported = [name for name in exported if not name.startswith("_Z")]
     near = difflib.get_close_matches(symbol, exported, n=_NAMED, cutoff=0.3) or exported[:_NAMED]
-    return f"{said} (it has {', '.join(near)})" if near else f"{said} (is it static, or hidden?)"
+    return f"{message} (it has {', '.join(near)})" if near else f"{message} (is it static, or hidden?)"
 
 
 def exported_by(library: Path | str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which input of an ONNX model takes x, what its other inputs are given, and which output is judged.
+"""Which input of an ONNX model takes x, the values of its other inputs, and which output is tested.
 
 f(x)                        its only input, its only output
 f(x, alpha=0.5)["z"]        alpha is a constant; the output z, also by its index
@@ -56,7 +56,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Ports:
-    """The input that takes x, and the output that is judged."""
+    """The input that takes x, and the output that is tested."""
 
     x: Tensor
     y: Tensor
@@ -144,7 +144,7 @@ def _text(value: Value) -> str:
 
 @dataclass(frozen=True)
 class _CallText:
-    """What `--call` says: constants by the input's name, the input that takes x, the output."""
+    """A parsed `--call`: constants by the input's name, the input that takes x, the output."""
 
     constants: dict[str, Any]
     x: str | None

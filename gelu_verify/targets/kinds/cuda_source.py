@@ -141,7 +141,7 @@ def _no_device() -> str:
     except OSError:
         return f"there is no CUDA device: no driver is installed ({DRIVER})"
     if status := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return f"there is no CUDA device: the driver answers with error {status}"
+        return f"there is no CUDA device: the driver returns error {status}"
     return "" if count.value else "there is no CUDA device"
 
 

@@ -18,7 +18,7 @@ from ...errors import UsageError
 from ..base import HostCall, HostTarget, Target
 from ..output_memory import output_like
 from ._exchange import Exchange
-from .base import Asked, Kind, dtype_of, function_of, hash_of, said_by
+from .base import Asked, Kind, claimed_by, dtype_of, function_of, hash_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,11 +45,11 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name!r} names no program (accepted: 'pipe:./program --flag')")
     program = _program(arguments[0])
     files = [path for path in map(Path, arguments[1:]) if path.is_file()]  # `node gelu.js` is what gelu.js is
-    said = next((file.stem for file in (program, *files) if said_by(file.stem)[0]), "")
+    stem = next((file.stem for file in (program, *files) if claimed_by(file.stem)[0]), "")
     target = ProgramTarget(
         name=name,
-        function=function_of(said, asked),
-        dtypes=(dtype_of(name, said, asked),),
+        function=function_of(stem, asked),
+        dtypes=(dtype_of(name, stem, asked),),
         note="a program, over a pipe",
         version=hash_of(program, *files, *_libraries(program)),
         arguments=(str(program), *arguments[1:]),
