@@ -48,10 +48,10 @@ def _locked_folder(parent: Path) -> tuple[Path, int]:
 def remove_abandoned(parent: Path, older_than: float = 0.0) -> None:
     """Remove the unfinished folders of processes that were killed: their locks are free.
 
-    Only those that nobody has changed for `older_than` seconds.
+    Only those that have not changed for `older_than` seconds.
     """
     for folder in parent.glob(f"{UNFINISHED}*"):
-        with contextlib.suppress(OSError):  # somebody else was faster
+        with contextlib.suppress(OSError):  # another process was faster
             lock = os.open(folder, os.O_RDONLY)
             try:
                 if time.time() - os.fstat(lock).st_mtime >= older_than and _lock(lock):
@@ -61,7 +61,7 @@ def remove_abandoned(parent: Path, older_than: float = 0.0) -> None:
 
 
 def _lock(descriptor: int, wait: bool = False) -> bool:
-    """Whether it is held from now on, until it is closed: not where somebody else has it, or there are no locks."""
+    """Whether it is locked until it is closed: not where another process has the lock, or there are no locks."""
     try:
         import fcntl
 

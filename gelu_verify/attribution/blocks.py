@@ -77,7 +77,7 @@ def _named(name: str, working: str, by: str) -> Block | None:
 def _family(name: str, working: str, family: str) -> Block | None:
     if family == _OURS:
         return libm_block(name, working)
-    if family not in families():  # a user's own code: nobody knows what it calls
+    if family not in families():  # a user's own code: it may call anything
         return None
     able = [t for t in find([family])[0] if t.function == name and working in t.dtypes]
     plain = [t for t in able if t.name == f"{family}.{name}"] or able

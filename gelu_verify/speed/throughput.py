@@ -185,5 +185,5 @@ def _tried(watched: Watched, x: np.ndarray, budget: float) -> tuple[Any, int]:
 def _seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
-    left()  # what it did to the floating-point environment is noted where it is judged
+    left()  # what it did to the floating-point environment is reported by the sweep
     return time.perf_counter() - start
