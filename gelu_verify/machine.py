@@ -29,7 +29,6 @@ PACKAGES = ("gelu-verify", "numpy", "mpmath", "pandas", "pyarrow", "ml_dtypes")
 FAMILIES = {
     "torch": ("torch",),
     "jax": ("jax", "jaxlib"),
-    "onnxruntime": ("onnxruntime", "onnx"),
     "tensorflow": ("tensorflow", "tensorflow-cpu"),
     "torch_compiled": ("torch",),
     "huggingface": ("transformers", "torch"),
