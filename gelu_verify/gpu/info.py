@@ -1,4 +1,4 @@
-"""The GPU of this machine, as its driver says: name, driver, CUDA, clocks, power; nothing is started on it."""
+"""The GPU of this machine, as its driver describes it: name, CUDA, clocks, power; nothing is started on it."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def device() -> dict[str, Any] | None:
     if smi is None:
         return None
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0].strip()
-    command = [smi, f"--id={first}", f"--query-gpu={','.join(QUERIES.values())}", "--format=csv,noheader,nounits"]
-    printed = output_of(*command)
+    query = [smi, f"--id={first}", f"--query-gpu={','.join(QUERIES.values())}", "--format=csv,noheader,nounits"]
+    printed = output_of(*query)
     if not printed:
         return None
     values = [value.strip() for value in printed.splitlines()[0].split(",")]
@@ -46,8 +46,8 @@ def label(found: dict[str, Any] | None) -> str:
     return f"{found['name']}, CUDA {found['nvcc'] or found['cuda']}" if found else ""
 
 
-def cuda_driver() -> ctypes.CDLL:
-    """The driver's library; OSError where there is none."""
+def load_driver() -> Any:
+    """The CUDA driver's library; OSError where it is not installed."""
     return ctypes.CDLL(DRIVER)
 
 
@@ -55,11 +55,28 @@ def driver_cuda() -> str | None:
     """The newest CUDA that the driver can run, "13.0"."""
     version = ctypes.c_int()
     try:
-        if cuda_driver().cuDriverGetVersion(ctypes.byref(version)):
+        if load_driver().cuDriverGetVersion(ctypes.byref(version)):
             return None
     except OSError:
         return None
-    return f"{version.value // 1000}.{version.value % 1000 // 10}"
+    return dotted(version.value)
+
+
+def dotted(version: int) -> str:
+    """A CUDA version as the driver counts, 13000, as text, "13.0"."""
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+def why_no_device() -> str:
+    """Why no CUDA device can be used; empty where one can."""
+    count = ctypes.c_int()
+    try:
+        driver = load_driver()
+    except OSError:
+        return f"there is no CUDA device: no driver is installed ({DRIVER})"
+    if status := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return f"there is no CUDA device: the driver fails with error {status}"
+    return "" if count.value else "there is no CUDA device"
 
 
 def nvcc_release() -> str | None:

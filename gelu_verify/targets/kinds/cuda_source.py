@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...gpu import nvcc
 from ...gpu.faults import kind_of
-from ...gpu.info import DRIVER, cuda_driver
+from ...gpu.info import why_no_device
 from ..base import DeviceCall, Target
 from ..output_memory import output_like
 from ._c_abi import Library
@@ -119,7 +119,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         if f'identifier "{symbol}" is undefined' in str(error):
             raise UsageError(f"no function {symbol!r} in {file}") from None
         raise
-    if reason := _no_device():
+    if reason := why_no_device():
         raise MissingMeasurement(f"{name} compiles, but {reason}")
     library = Library.loaded(file, built.library, built)
     target = CudaFunction(
@@ -131,18 +131,6 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         library=library.handle,
     )
     return [target]
-
-
-def _no_device() -> str:
-    """Why no CUDA device can be used; empty where one can."""
-    count = ctypes.c_int()
-    try:
-        driver = cuda_driver()
-    except OSError:
-        return f"there is no CUDA device: no driver is installed ({DRIVER})"
-    if status := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return f"there is no CUDA device: the driver returns error {status}"
-    return "" if count.value else "there is no CUDA device"
 
 
 KIND = Kind(
