@@ -1,4 +1,4 @@
-"""How fast something is on a device, by the device's own clock, in turns with a copy of the same bytes there."""
+"""How fast something is on a device, by the device's own clock, interleaved with a copy of the same bytes there."""
 
 from __future__ import annotations
 
