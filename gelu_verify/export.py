@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from . import __version__
+from .atomic_files import is_free
 from .errors import ResultsError, UsageError
 from .fenv import in_default_environment
 from .formats import DTYPES, FORMATS
@@ -29,7 +30,7 @@ def write_headers(folder: Path) -> list[Path]:
 
     UsageError where `folder` is there and not empty, ResultsError where it cannot be written.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if not is_free(folder):
         what = "not empty" if folder.is_dir() else "not a folder"
         raise UsageError(f"{folder} is {what}: name a new or an empty folder")
     try:

@@ -22,7 +22,7 @@ def run(evidence: Evidence) -> Finding:
     repeats = [(cycle, seen.first, seen.again)]
     if short:
         answers = [evidence.evaluate(seen.x) for _ in range(TIMES)]
-        evidence.others.give(seen.x, answers[0], f"at index {{}} in a call of {len(seen.x)}")
+        evidence.others.add_call(seen.x, answers[0], f"at index {{}} in a call of {len(seen.x)}")
         repeats += [(seen.x, answers[0], answer) for answer in answers[1:]]
     for x, once, again in repeats:
         if (places := np.flatnonzero(seen.differ(once, again))).size:
@@ -58,7 +58,7 @@ def _threads(evidence: Evidence, cycle: np.ndarray) -> Finding:
     calls = [np.roll(cycle, 31 * k)[: len(cycle) // THREADS | 1] for k in range(THREADS)]
     alone = [evidence.evaluate(x) for x in calls]
     for x, got in zip(calls, alone, strict=True):
-        evidence.others.give(x, got, f"at index {{}} in a call of {len(x)}")
+        evidence.others.add_call(x, got, f"at index {{}} in a call of {len(x)}")
     with ThreadPoolExecutor(THREADS) as pool:
         together = list(pool.map(evidence.evaluate, calls))
     for x, once, again in zip(calls, alone, together, strict=True):

@@ -31,8 +31,8 @@ from ..fenv import in_default_environment
 from ..formats import Format, get_format
 from ..functions import Function, get_function
 from ..inputs.plans import Chunk, Plan
-from ..targets.extra_outputs import Differences, OtherAnswers, collecting, differences
-from ..targets.library import ordinary_numbers
+from ..targets.extra_outputs import Differences, ExtraOutputs, collecting, differences
+from ..targets.probing import ordinary_numbers
 from ..truth.values import judge
 from .diagnosis import KEYS, traits
 from .minimize import NO_FAILURE, failed, narrowed
@@ -100,7 +100,7 @@ def sweep(
     workers: int | None = None,
     progress: Callable[[int], object] | None = None,
     policy: Policy = "limit",
-    others: OtherAnswers | None = None,
+    others: ExtraOutputs | None = None,
 ) -> Result:
     """Judge `target` on every input of `plan`.
 
@@ -132,13 +132,13 @@ def sweep(
     return Result({**identity, **_measures(evidence, findings), **fault}, table, time)
 
 
-def _with_answered(others: OtherAnswers | None, target: Target, fmt: Format, swept: _Sweep) -> OtherAnswers:
+def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swept: _Sweep) -> ExtraOutputs:
     """All answers so far that are not in the table."""
-    found = OtherAnswers() if others is None else others
+    found = ExtraOutputs() if others is None else others
     found.differences.extend(sorted(swept.differences, key=lambda each: each.x.tolist()))
-    if said := target.answered.get(fmt.name):
+    if said := target.probe_outputs.get(fmt.name):
         x = np.resize(ordinary_numbers(fmt.name), len(said))
-        found.give(x, np.array(said, fmt.uint), "at place {} of the first calls, of 4 elements each")
+        found.add_call(x, np.array(said, fmt.uint), "at place {} of the first calls, of 4 elements each")
     return found
 
 
@@ -146,7 +146,7 @@ def is_judged_there(target: Target, plan: Plan) -> bool:
     """Whether a device judges its own answers: to all of float32, or to what it draws of float64 beside the plan."""
     judged = Reduction.judges(get_format("float32"), get_function(plan.function))
     by_width = {32: plan.exhaustive, 64: plan.dense}
-    return target.judged_there and judged and by_width.get(get_format(plan.dtype).width, False)
+    return target.judges_on_device and judged and by_width.get(get_format(plan.dtype).width, False)
 
 
 def available_cores() -> int:
@@ -262,7 +262,7 @@ class _Worker:
     def _measure_strided(self, chunk: Chunk) -> None:
         """Inputs, call and judgement all in strided order, which is made anew instead of being kept."""
         if self._room is None or len(self._room) != chunk.size + 1:
-            self._room = self._target.room(self._fmt.name, chunk.size + 1)
+            self._room = self._target.input_memory(self._fmt.name, chunk.size + 1)
         x = self._room
         fill_strided(chunk.first, x)
         got = np.ascontiguousarray(self._answer(x))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..atomic_files import is_free
 from ..errors import ResultsError, UsageError
 from ..formats import DTYPES, FORMATS
 from ..functions import FUNCTIONS, get_function
@@ -38,7 +39,7 @@ def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] 
     names = [get_function(name).name for name in functions] or list(FUNCTIONS)
     if runs is not None and not runs.is_dir():
         raise UsageError(f"--runs {runs} is not a folder")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if not is_free(folder):
         raise ResultsError(f"{folder} is already there: name a new folder")
     written = []
     try:

@@ -28,7 +28,8 @@ class NumbersKind(ArrayKind):
     classes: tuple[str, ...] = ("list",)
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> list[float]:
-        return to_float64(get_format(dtype), bits).tolist()
+        floats: list[float] = to_float64(get_format(dtype), bits).tolist()
+        return floats
 
     def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
         raise TargetFailure(type(array).__name__)  # which dtype is asked for decides: see `numbers_bits`
@@ -153,7 +154,9 @@ def rounded(name: str, dtype: str, result: Any) -> np.ndarray | Rounded:
         raise TargetFailure(
             f"{name} returned {wide}, which is narrower than {dtype}: rounded() cannot mend that", "dtype"
         )
-    return KINDS["numpy"].from_bits(dtype, np.atleast_1d(converted(get_format(wide), bits, fmt))).reshape(bits.shape)
+    once = np.atleast_1d(converted(get_format(wide), bits, fmt))
+    array: np.ndarray = KINDS["numpy"].from_bits(dtype, once).reshape(bits.shape)
+    return array
 
 
 def _widened(number: Any) -> Any:

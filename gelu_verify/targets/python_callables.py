@@ -23,13 +23,13 @@ from ..formats import DTYPES
 from ..interrupts import is_from_user
 from .arrays import ArrayKind, compilers, kind_of_module
 from .base import first_line
+from .call_line import CallLine, needs_a_line
 from .callable_target import CallableTarget
-from .calls import CallLine, needs_a_line
 from .detection import Detection, own_kind, trial
-from .library import framework, quiet
-from .numbers import NUMBERS, any_kind
-from .pieces import parsed_shape
-from .sources import SourceLoader, file_of, import_from_source, is_local, source_hash
+from .fixed_shapes import parsed_shape
+from .importing import framework, quiet
+from .python_floats import NUMBERS, any_kind
+from .python_sources import SourceLoader, file_of, import_from_source, is_local, source_hash
 
 
 @in_default_environment
@@ -107,8 +107,8 @@ def callable_target(
         from, of its annotation, else the first that it takes
     kwargs : keyword arguments; of a class, those that its instance is made with
     compile : it is called through the compiler of that kind (`torch.compile`, `jax.jit`)
-    call : how it is called, in Python (`_calls`); default f(x), or the instance of a class
-    shape : of the arrays, "(n, 16)" (`_pieces`); default one dimension
+    call : how it is called, in Python (`call_line`); default f(x), or the instance of a class
+    shape : of the arrays, "(n, 16)" (`fixed_shapes`); default one dimension
     dtype : its only one; default: all in which it takes an array of ordinary numbers, or all four when it takes none,
         so that what it raises is seen
     """
@@ -143,12 +143,12 @@ def callable_target(
         arrays=_importable(kind),
         compiles_per_length=kind.compiles_per_length,
     )
-    found = {name: said for name in DTYPES if (said := trial(target, name))} if not dtype else {}
+    found = {name: made for name in DTYPES if (made := trial(target, name))} if not dtype else {}
     if kind.name in NUMBERS:  # of which dtype they are only the results say
-        found = {name: said for name, said in found.items() if said.bits}
-    tried = {name: detection.answered.get((kind.name, name), ()) for name in DTYPES}
-    answered = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
-    target = replace(target, dtypes=tuple(found) or target.dtypes, answered={} if compile else answered)
+        found = {name: made for name, made in found.items() if made.bits}
+    tried = {name: detection.outputs.get((kind.name, name), ()) for name in DTYPES}
+    outputs = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
+    target = replace(target, dtypes=tuple(found) or target.dtypes, probe_outputs={} if compile else outputs)
     return _compiled(target, kind) if compile else target
 
 
@@ -185,9 +185,9 @@ def _instance(name: str, owner: type, kwargs: Mapping[str, Any]) -> Any:
     except BaseException as error:  # the user's code: whatever it raises is named
         if is_from_user(error):
             raise
-        said = f"{type(error).__name__}: {first_line(error)}"
+        reason = f"{type(error).__name__}: {first_line(error)}"
         raise UsageError(
-            f"{name}: no instance of {owner.__qualname__} can be made: {said} (--kwarg gives its arguments)"
+            f"{name}: no instance of {owner.__qualname__} can be made: {reason} (--kwarg gives its arguments)"
         ) from error
 
 
@@ -212,7 +212,7 @@ def _load_file(path: Path) -> ModuleType:
     name = f"{plain}_{sha256(os.fsencode(path)).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path, loader=SourceLoader(name, str(path)))
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file (accepted: path/file.py:function)")
+        raise UsageError(f"{path} is not a Python file (accepted: path/file.py:function)")
     import_from_source()
     _append_to_path(path.parent)
     module = importlib.util.module_from_spec(spec)

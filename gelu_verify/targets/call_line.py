@@ -46,7 +46,7 @@ class CallLine:
 
     @classmethod
     def parsed(cls, text: str) -> CallLine:
-        """UsageError where it is no Python expression, or names what it is not given."""
+        """UsageError where it is no Python expression, or uses a name without a meaning."""
         try:
             body = ast.parse(text.strip()).body
         except (SyntaxError, ValueError) as error:
@@ -72,9 +72,9 @@ class CallLine:
     def gives_gradient(self) -> bool:
         return bool(self.names & {"dy", "grad"})
 
-    def run(self, given: Mapping[str, Any]) -> Any:
-        """The result of the line; `given` has what MEANINGS says."""
-        names = dict(given)
+    def run(self, values: Mapping[str, Any]) -> Any:
+        """The result of the line; `values` are those of the names in MEANINGS."""
+        names = dict(values)
         if self.in_place:
             names["x"] = copy.deepcopy(names["x"])
         if self.before is not None:
@@ -83,11 +83,11 @@ class CallLine:
         return names["y"] if "y" in self.names else value
 
     def note(self) -> str:
-        """What a result says of it."""
-        said = [f"as {self.text}"]
-        said += ["on a copy of x"] if self.in_place else []
-        said += ["rounded once by gelu-verify"] if "rounded" in self.names else []
-        return ", ".join(said)
+        """How the call is described in a result."""
+        parts = [f"as {self.text}"]
+        parts += ["on a copy of x"] if self.in_place else []
+        parts += ["rounded once by gelu-verify"] if "rounded" in self.names else []
+        return ", ".join(parts)
 
 
 def _bound(body: list[ast.stmt]) -> set[str]:
@@ -116,7 +116,7 @@ def needs_a_line(name: str, call: Callable[..., Any]) -> UsageError | None:
         return UsageError(f"{name} is a generator function (yield): --call 'list(f(x))' takes all that it yields")
     try:
         signature = inspect.signature(call)
-    except (ValueError, TypeError):  # much of what is written in C says nothing
+    except (ValueError, TypeError):  # much of what is written in C has no signature
         return None
     try:
         signature.bind(None)

@@ -1,4 +1,4 @@
-"""Which input of an ONNX model takes x, what its other inputs are given, and which output is judged.
+"""Which input of an ONNX model takes x, the values of its other inputs, and which output is tested.
 
 f(x)                        its only input, its only output
 f(x, alpha=0.5)["z"]        alpha is a constant; the output z, also by its index
@@ -19,8 +19,8 @@ import numpy as np
 
 from ...errors import UsageError, one_of
 from ...formats import get_format
-from ..pieces import Dimensions, pieces_of
-from ._onnx_signature import ELEMENTS, Signature, Value
+from ..fixed_shapes import Dimensions, batches_for
+from ..onnx_format import ELEMENTS, Signature, Value
 
 _INTEGERS = {2: "u1", 3: "i1", 5: "i2", 6: "i4", 7: "i8", 9: "?"}  # TensorProto.DataType -> NumPy
 
@@ -39,13 +39,13 @@ class Tensor:
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Its shape where the input is of `shape`: the same, or another one of as many values that it declares."""
-        declared = pieces_of(self.dimensions, prod(shape))
+        declared = batches_for(self.dimensions, prod(shape))
         return declared.shape if len(self.dimensions) != len(shape) and declared.size == prod(shape) else shape
 
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """What another input is given; `value` as it was said."""
+    """What another input is given; `value` as the user wrote it."""
 
     name: str
     element: int
@@ -55,7 +55,9 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Border:
+class Ports:
+    """The input that takes x, and the output that is tested."""
+
     x: Tensor
     y: Tensor
 
@@ -65,21 +67,21 @@ class Border:
         parts += [f"{each.name}={each.value!r}" for each in constants]
         parts += [f"the output {self.y.name}"] if len(model.outputs) > 1 else []
         if None not in self.x.dimensions:
-            parts.append(f"in pieces of shape {list(self.x.dimensions)}")
+            parts.append(f"in batches of shape {list(self.x.dimensions)}")
         return "".join(f", {part}" for part in parts)
 
 
-def border_of(
+def ports_of(
     file: str, model: Signature, call: str | None, kwargs: Mapping[str, Any]
-) -> tuple[Border, tuple[Constant, ...]]:
+) -> tuple[Ports, tuple[Constant, ...]]:
     """The input, the output and the constants; UsageError where that is not certain, or of no float dtype."""
-    said = _Said.parsed(call) if call else _Said({}, None, None)
-    given = {**kwargs, **said.constants}
+    line = _CallText.parsed(call) if call else _CallText({}, None, None)
+    given = {**kwargs, **line.constants}
     inputs = {value.name: value for value in model.inputs}
-    for name in (*given, *([said.x] if said.x else [])):
+    for name in (*given, *([line.x] if line.x else [])):
         if name not in inputs:
             raise one_of(f"input of {file}", name, list(inputs))
-    left = [said.x] if said.x else [name for name in inputs if name not in given]
+    left = [line.x] if line.x else [name for name in inputs if name not in given]
     missing = [name for name in inputs if name not in given and name not in left]
     if len(left) != 1 or missing:
         names = ", ".join(inputs)
@@ -87,15 +89,15 @@ def border_of(
             f"{file} has {len(inputs)} inputs ({names}); accepted is a model of one input that is not given a value: "
             "--kwarg NAME=V gives one, --call 'f(NAME=x, OTHER=V)' says which takes x"
         )
-    x, y = inputs[left[0]], _output(file, model, said.output)
+    x, y = inputs[left[0]], _output(file, model, line.output)
     if x.element not in ELEMENTS:
         raise UsageError(f"{file} takes {x.dtype} (accepted: {', '.join(ELEMENTS.values())})")
     if y.element != x.element:
         raise UsageError(f"{file} takes {x.dtype} and gives {y.dtype}; accepted is one dtype for both")
     if x.shape is not None and 0 in x.shape:
         raise UsageError(f"the input {x.name} of {file} is of the shape {list(x.shape)}, which holds no values")
-    border = Border(*(Tensor(v.name, v.element, (None,) if v.shape is None else v.shape) for v in (x, y)))
-    return border, tuple(_constant(file, inputs[name], value) for name, value in given.items())
+    ports = Ports(*(Tensor(v.name, v.element, (None,) if v.shape is None else v.shape) for v in (x, y)))
+    return ports, tuple(_constant(file, inputs[name], value) for name, value in given.items())
 
 
 def _output(file: str, model: Signature, which: str | int | None) -> Value:
@@ -141,15 +143,15 @@ def _text(value: Value) -> str:
 
 
 @dataclass(frozen=True)
-class _Said:
-    """What `--call` says: constants by the input's name, the input that takes x, the output."""
+class _CallText:
+    """A parsed `--call`: constants by the input's name, the input that takes x, the output."""
 
     constants: dict[str, Any]
     x: str | None
     output: str | int | None
 
     @classmethod
-    def parsed(cls, text: str) -> _Said:
+    def parsed(cls, text: str) -> _CallText:
         try:
             call = ast.parse(text.strip(), mode="eval").body
             output = None

@@ -1,7 +1,7 @@
-"""How any number of values is handed to code that takes a fixed shape, or a shape with fixed dimensions, only.
+"""How any number of values is passed to code that takes only arrays of a fixed shape, or with fixed dimensions.
 
-The values fill pieces of one shape in their order; the last piece is filled up with the first of them again, and what
-they give there is compared with what they gave before.
+The values fill batches of one shape in their order; the last batch is padded with the first values again, and what they
+give there is compared with what they gave before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Dimensions = tuple[int | None, ...]  # None: of any size
 
 
 @dataclass(frozen=True)
-class Pieces:
+class Batches:
     """`count` arrays of `shape`, which hold at least as many values as there are."""
 
     shape: tuple[int, ...]
@@ -28,16 +28,16 @@ class Pieces:
 
     @property
     def size(self) -> int:
-        """Values in one piece."""
+        """Values in one of them."""
         return prod(self.shape)
 
-    def filled(self, x_bits: np.ndarray) -> np.ndarray:
-        """`x_bits`, and its first values again up to the size of all pieces; the same array where it fills them."""
+    def padded(self, x_bits: np.ndarray) -> np.ndarray:
+        """`x_bits`, and its first values again up to the size of all batches; the same array where it fills them."""
         size = self.count * self.size
         return x_bits if x_bits.size == size else np.resize(x_bits, size)
 
 
-def unfilled(fmt: Format, x_bits: np.ndarray, y_bits: np.ndarray, n: int) -> np.ndarray:
+def without_padding(fmt: Format, x_bits: np.ndarray, y_bits: np.ndarray, n: int) -> np.ndarray:
     """The results of the first `n` inputs; those of the others, which are the same inputs again, are compared."""
     got, more = y_bits[:n], y_bits[n:]
     if len(more):
@@ -47,14 +47,14 @@ def unfilled(fmt: Format, x_bits: np.ndarray, y_bits: np.ndarray, n: int) -> np.
     return got
 
 
-def pieces_of(dimensions: Dimensions, n: int) -> Pieces:
-    """The pieces that hold `n` values: the first free dimension takes all of them, the other free ones are 1."""
+def batches_for(dimensions: Dimensions, n: int) -> Batches:
+    """The batches that hold `n` values: the first free dimension takes all of them, the other free ones are 1."""
     fixed = prod(size for size in dimensions if size is not None)
     if None not in dimensions:
-        return Pieces(tuple(size for size in dimensions if size is not None), -(-n // fixed))
+        return Batches(tuple(size for size in dimensions if size is not None), -(-n // fixed))
     first = dimensions.index(None)
     rows = -(-n // fixed)
-    return Pieces(tuple((rows if axis == first else 1) if s is None else s for axis, s in enumerate(dimensions)), 1)
+    return Batches(tuple((rows if axis == first else 1) if s is None else s for axis, s in enumerate(dimensions)), 1)
 
 
 def parsed_shape(text: str) -> Dimensions:

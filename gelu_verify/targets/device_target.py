@@ -1,17 +1,17 @@
-"""What GPU frameworks share: a device that is there, and time by its own clock, in the primary context that all use."""
+"""A library's path on a CUDA device: timed by the device's own clock, in the primary context that all libraries use."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..errors import TargetUnavailable
-from ..formats import get_format
 from ..gpu import cuda
-from ..gpu import timing as cuda_timing
-from .library import LibraryTarget
+from ..gpu.timing import device_throughput
+from .library_target import LibraryTarget
 
 TIMED_BYTES = 1 << 28  # of the input: beyond every cache
 
@@ -30,10 +30,5 @@ class DeviceTarget(LibraryTarget):
         a, b = device.alloc(x_bits.nbytes), device.alloc(x_bits.nbytes)
         with self.arrays.session(dtype):
             arguments = self.prepare(self.arrays.from_bits(dtype, x_bits))
-            return cuda_timing.measured(
-                device,
-                lambda: self.compute(*arguments),
-                lambda: device.copy(b, a, x_bits.nbytes),
-                x_bits.size,
-                get_format(dtype).width // 8,
-            )
+            work, copy = partial(self.compute, *arguments), partial(device.copy, b, a, x_bits.nbytes)
+            return device_throughput(device, work, copy, x_bits.size, x_bits.itemsize)

@@ -1,4 +1,4 @@
-"""Arrays of libraries that we do not know: DLPack, `__cuda_array_interface__`, `__array__`, in this order.
+"""Arrays of any library: DLPack, `__cuda_array_interface__`, `__array__`, in this order.
 
 Only what certainly is of a dtype is read. DLPack names bfloat16; a typestr does not ('<f2' has meant both 16-bit
 formats), so there, and wherever an array's own `dtype` says something else, the array is refused.
@@ -30,7 +30,7 @@ Read = Callable[[int, int], bytes]  # (address, size) -> what lies there
 def foreign_bits(array: Any) -> tuple[str, np.ndarray] | None:
     """Dtype and bits of anything that speaks one of the protocols; None for what speaks none.
 
-    Raises TargetFailure with the dtype, or with the reason, where the dtype is not certain or is none judged here.
+    Raises TargetFailure with the dtype, or with the reason, where the dtype is not certain or is none of ours.
     """
     readers = {"__dlpack__": _dlpack, "__cuda_array_interface__": _cuda, "__array__": _array}
     spoken = [read for name, read in readers.items() if hasattr(array, name)]
@@ -43,13 +43,13 @@ def foreign_bits(array: Any) -> tuple[str, np.ndarray] | None:
         except _ERRORS as error:  # it has the method, and refuses: the next protocol may do
             reasons.append(f"{type(error).__name__}: {error}")
             continue
-        if (said := _said(array)) not in (None, dtype):
-            raise TargetFailure(f"an array that says {said} and hands over {dtype}")
+        if (named := _named_dtype(array)) not in (None, dtype):
+            raise TargetFailure(f"an array whose dtype is {named}, but whose data is {dtype}")
         return dtype, bits
     raise TargetFailure(f"a {type(array).__name__} that cannot be read ({reasons[-1]})")
 
 
-def _said(array: Any) -> str | None:
+def _named_dtype(array: Any) -> str | None:
     """The dtype that an array's own `dtype` names: 'bfloat16' of `torch.bfloat16`, of `dtypes.bfloat16`."""
     name = str(getattr(array, "dtype", "")).rpartition(".")[2]
     return name if name in DTYPES else None
@@ -115,10 +115,9 @@ def _cuda(array: Any) -> tuple[str, np.ndarray]:
     typestr = found["typestr"]
     dtype = _TYPESTRS.get(typestr)
     if dtype is None:
-        said = _said(array)
-        if said is None or get_format(said).width != 16 or typestr not in ("<f2", "<V2", "<u2"):
+        dtype = _named_dtype(array)
+        if dtype is None or get_format(dtype).width != 16 or typestr not in ("<f2", "<V2", "<u2"):
             raise TargetFailure(f"typestr {typestr!r} without a dtype that says which format that is")
-        dtype = said
     return dtype, _copied(dtype, found["data"][0], found["shape"], found.get("strides"), _from_device)
 
 
