@@ -99,7 +99,7 @@ def _number_spans(entry: Function, fmt: Format) -> list[Span]:
     return [
         Span(beyond, fmt.max_finite, same, one, one),
         tail,
-        tail._replace(constant=0, accepted=entry.sign != "x"),
+        tail._replace(constant=0, accepted=not entry.has_signed_zeros),
         *inner,
         inner[0]._replace(last=drifting, drifts=True),
         inner[1]._replace(first=-1 - drifting, drifts=True),

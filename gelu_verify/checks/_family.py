@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..formats import is_negative, to_float64
-from ..functions import FUNCTIONS, get_function
+from ..functions import compared_with, get_function
 from ..inputs.special import relatives, variant_bits
 from ..truth.values import judge
 from .base import Evidence, Finding
@@ -74,6 +74,7 @@ def _stranger(evidence: Evidence) -> str | None:
     fmt = evidence.fmt
     x = np.array(variant_bits(evidence.function, fmt), dtype=fmt.uint)
     got, kin = evidence.probe(x), {relative.name for relative in relatives(evidence.function)}
-    errors = {name: np.abs(judge(name, fmt.name, x, got).error).max() for name in FUNCTIONS if name not in kin}
+    others = [function.name for function in compared_with(evidence.function)]
+    errors = {name: np.abs(judge(name, fmt.name, x, got).error).max() for name in others if name not in kin}
     nearest = min(errors, key=errors.__getitem__)
     return nearest if errors[nearest] <= CLEAR else None

@@ -2,13 +2,12 @@
 
 from fractions import Fraction
 
-from ..buckets.reducer import stays_below_x
 from .base import Check, Evidence, Finding
 
 
 def run(evidence: Evidence) -> Finding:
     fmt, function, facts = evidence.fmt, evidence.function, evidence.table.facts
-    if function.lower is None and function.upper is None and not stays_below_x(function):
+    if function.lower is None and function.upper is None and not function.at_most_x:
         return Finding("not applicable", f"{function.name} has no bounds")
     if function.lower is not None and facts.lowest_got is not None:
         got, bound = facts.lowest_got[0], fmt.round(Fraction(function.lower), "down")

@@ -31,7 +31,6 @@ ENTRIES = (
     Function(
         name="gelu",
         formula="x Phi(x) = x/2 erfc(-x/sqrt(2))",
-        family="gelu",
         terms=_gauss.gelu,
         at_minus_infinity="-0",
         at_plus_infinity="inf",
@@ -45,12 +44,13 @@ ENTRIES = (
         turning_points=(MINIMUM,),
         falls_first=True,
         lower="-0.169971207479903661693868470982433923",
+        slope_at_zero="0.5",
         sign="x",
+        at_most_x=True,
     ),
     Function(
         name="gelu_grad",
         formula="Phi(x) + x phi(x)",
-        family="gelu",
         gradient_of="gelu",
         terms=_gauss.gelu_grad,
         at_minus_infinity="-0",

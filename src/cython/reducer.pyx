@@ -121,6 +121,8 @@ cdef class Reducer:
             raise ValueError("more turning points, regions or spans than there is room for")
         for k, ordinal in enumerate(rules["turns"]):
             r.turns[k] = ordinal
+        if not rules["is_monotone"]:
+            r.turn_count = -1
         for k, ordinal in enumerate(rules["edges"]):
             r.edges[k] = ordinal
         for k, span in enumerate(rules["spans"]):
