@@ -93,7 +93,9 @@ def _entries(value: object) -> Iterable[Function]:
     value = getattr(value, "ENTRIES", value)
     found = (value,) if isinstance(value, Function) else value
     if not isinstance(found, tuple | list) or not all(isinstance(each, Function) for each in found):
-        raise UsageError(f"it names no Function (accepted: a Function, a tuple of them, a module with ENTRIES): {value!r}")
+        raise UsageError(
+            f"it names no Function (accepted: a Function, a tuple of them, a module with ENTRIES): {value!r}"
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""What is stated of a function: its exact definition, and facts that plans, checks and reports read; each has its doc."""
+"""What is stated of a function: its exact definition, and the facts that plans, checks and reports read."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Function:
     formula: str
     """For readers, one line."""
     terms: Callable[[Enclosure, Dyadic], Terms]
-    """`terms(c, x)`: a proved enclosure of f(x) at an exact x = (m, e), which is m 2^e and not zero, as an exact leading
-    term + an interval. The interval must shrink to f(x) - leading as `c.precision` grows."""
+    """`terms(c, x)`: a proved enclosure of f(x) at an exact x = (m, e), which is m 2^e and not zero, as an exact
+    leading term + an interval. The interval must shrink to f(x) - leading as `c.precision` grows."""
     at_minus_infinity: Limit
-    """The limit: "inf", "-inf", "0" or "-0" (its sign counts where `sign` is "x"), an exact decimal, or, where it is
+    """The limit: "inf", "-inf", "0" or "-0" (its sign counts where `sign` is "x"), an exact decimal or, where it is
     irrational, a function of an Enclosure that encloses it: `lambda c: c.iv.pi / 2`."""
     at_plus_infinity: Limit
     at_zero: Limit
@@ -83,8 +83,8 @@ class Function:
     at_most_x: bool = False
     """Whether |f(x)| <= |x| for every x."""
     landmarks: dict[str, str] = field(default_factory=dict)
-    """Named x whose neighbourhoods every plan takes: "root" (a simple root away from zero; errors near it are also given
-    as absolute ones), "farthest from ..." (where implementations of variants are told apart), any other name."""
+    """Named x whose neighbourhoods every plan takes: "root" (a simple root away from zero; errors near it are also
+    given as absolute ones), "farthest from ..." (where implementations of variants are told apart), any other name."""
     constants: tuple[Constant, ...] = ()
     """The numbers in the formula, which the check `constants` fits."""
 

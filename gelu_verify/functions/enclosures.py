@@ -82,8 +82,8 @@ class Enclosure:
     def log1p(self, s: Interval) -> Interval:
         """log(1 + s) with relative accuracy, for s > -1 of one sign.
 
-        For tiny s the series s (1 - s/2 + s^2 q) with q in [0, 1], which holds for |s| <= 1/2; otherwise log with as many
-        more bits as the sum loses.
+        For tiny s the series s (1 - s/2 + s^2 q) with q in [0, 1], which holds for |s| <= 1/2; otherwise log with as
+        many more bits as the sum loses.
         """
         bits = -magnitude_exponent(s)
         if 2 * bits > self.precision:

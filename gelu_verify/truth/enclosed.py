@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 
 from ..atomic_files import replace_file
-from ..errors import UsageError
 from ..fenv import in_default_environment
 from ..formats import Dyadic, Format, get_format, is_finite, is_zero
 from ..functions import Function, get_function, is_registered
@@ -115,7 +114,7 @@ def value_of(terms: Terms) -> Value:
     far_below = abs(terms.leading[0]).bit_length() + terms.leading[1] - _TINY - 2
     if all(abs(m).bit_length() + e < far_below for m, e in ends):
         hi, lo, err, k = _between(terms.leading, terms.leading)
-        if lo or not (side := _side(*ends)):
+        if lo or err or not (side := _side(*ends)):
             return 1.0, 0.0, math.inf, 0
         tiny = abs(hi) * 2.0**-200
         return hi, side * tiny, tiny, k
@@ -150,11 +149,12 @@ def _between(low: Dyadic, high: Dyadic) -> Value:
     hi, left = _leading(middle, 53)
     lo, left = _leading(left, 53)
     rest, _ = _leading(abs(left) + abs(b - a), 50, up=True)
-    return tuple(math.ldexp(float(m), shift + unit - k) for m, shift in (hi, lo, rest)) + (k,)  # type: ignore[return-value]
+    parts = (math.ldexp(float(m), shift + unit - k) for m, shift in (hi, lo, rest))
+    return *parts, k  # type: ignore[return-value]
 
 
 def _leading(value: int, bits: int, up: bool = False) -> tuple[tuple[int, int], int]:
-    """((m, shift), rest): value = m 2^shift + rest with m of so many bits, the nearest, or one that is above `value`."""
+    """((m, shift), rest): value = m 2^shift + rest, m of so many bits: the nearest, or one above `value`."""
     shift = max(value.bit_length() - bits, 0)
     m = (value >> shift) + 1 if up and value else (value + (1 << shift >> 1)) >> shift
     return (m, shift), value - (m << shift)
@@ -210,8 +210,9 @@ def definition_hash(function: Function) -> str | None:
     """Of all code that decides the values; None where other processes do not have this function."""
     if not is_registered(function):
         return None
-    module = sys.modules[function.terms.__module__]
-    return f"{_own_hash()} {code_hash(module) if module.__name__.partition('.')[0] != __package__.partition('.')[0] else ''}"
+    module = function.terms.__module__
+    ours = module.partition(".")[0] == __name__.partition(".")[0]
+    return f"{_own_hash()} {'' if ours else code_hash(sys.modules[module])}"
 
 
 @cache

@@ -26,7 +26,7 @@ from ..functions.limits import Limit, bounds_of
 from ..parsing import whole
 from ..paths import resource
 from . import _core, correctly_rounded
-from .enclosed import STORED, values_of
+from .enclosed import values_of
 from .oracle import enclose, judge_exactly, round_exactly
 
 _NATIVE = frozenset(_core.functions())  # the oracle answers for every other function, and for 8-bit formats
@@ -237,7 +237,7 @@ MEMORY = 1 << 28
 bits) to 13 times (float64) as fast: `tox -e bench`."""
 WORTH_KEEPING = 1 << 12
 """Inputs: fewer are evaluated anew each time, so that memory holds few entries."""
-_memory: dict[tuple[str, str, bytes], np.ndarray] = {}
+_memory: dict[tuple[Function, str, bytes], np.ndarray] = {}
 
 
 class _Scratch(local):

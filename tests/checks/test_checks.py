@@ -32,7 +32,7 @@ from mutants import (
     where,
 )
 
-from gelu_verify.checks import CHECKS, _endurance, lengths
+from gelu_verify.checks import CHECKS, endurance, lengths
 from gelu_verify.checks.nan import is_quiet
 from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_nan, is_negative, ordinals
@@ -268,7 +268,7 @@ def test_every_check_has_a_mutant():
     ],
 )
 def test_a_planted_fault_is_caught(check, mutant, dtype, monkeypatch):
-    monkeypatch.setattr(_endurance, "BATCHES", (5,) * 20)
+    monkeypatch.setattr(endurance, "BATCHES", (5,) * 20)
     monkeypatch.setattr(lengths, "LARGE", ())
     record = judged(mutant, dtype, "stress" if check in ("growth", "lengths") else None)
     assert record["checks"][check] == "fail"

@@ -27,7 +27,7 @@ def dense_bits(function: str, dtype: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Dense:
-    """The target's answers there: bits by ordinal of x, errors in ulp."""
+    """The target's outputs there: bits by ordinal of x, errors in ulp."""
 
     fmt: Format
     x: np.ndarray
