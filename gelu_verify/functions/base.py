@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -87,6 +87,9 @@ class Function:
     given as absolute ones), "farthest from ..." (where implementations of variants are told apart), any other name."""
     constants: tuple[Constant, ...] = ()
     """The numbers in the formula, which the check `constants` fits."""
+    arb: Callable[[Any], Any] | None = None
+    """f once more, written from the formula without a look at `terms`: of an `arb` of python-flint, in its arithmetic.
+    Tests hold `terms` against it; nothing else reads it."""
 
     def __post_init__(self) -> None:
         """UsageError where facts cannot be: they may come from somebody else's file."""

@@ -26,8 +26,8 @@ from ..formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
 from ..functions import Function, get_function
 from ..functions.regions import region_edges
 from ..parsing import LARGEST_SEED, whole
-from ..paths import resource
 from ..truth.values import zero_threshold
+from .hard_cases import hard_cases
 from .special import fixed_bits, short_bits
 
 Spans = tuple[tuple[int, int], ...]  # (first, last) ordinals, both in, ascending, apart
@@ -350,18 +350,8 @@ def _points(function: Function, fmt: Format) -> Iterator[np.ndarray]:
         centres.add(fmt.ordinal(threshold))
     window = np.arange(-WINDOWS[fmt.width], WINDOWS[fmt.width] + 1, dtype=np.int64)
     yield (np.array(sorted(centres), dtype=np.int64)[:, None] + window).ravel()
-    yield _hard_cases(function, fmt)
-
-
-def _hard_cases(function: Function, fmt: Format) -> np.ndarray:
-    """The inputs in data/hard_cases/<function>-<dtype>.csv, column x_bits; none where there is no file."""
-    path = resource(f"data/hard_cases/{function.name}-{fmt.name}.csv")
-    if not path.exists():
-        return np.array([], dtype=np.int64)
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    column = lines[0].split(",").index("x_bits")
-    bits = [int(line.split(",")[column], 16) for line in lines[1:]]
-    return ordinals(fmt, np.array(bits, dtype=fmt.uint))
+    hard = [case.x_bits for case in hard_cases(function.name, fmt.name)]
+    yield ordinals(fmt, np.array(hard, dtype=fmt.uint))
 
 
 def _binades(fmt: Format) -> np.ndarray:

@@ -8,7 +8,7 @@ import flint
 from flint import arb, fmpq
 
 from gelu_verify.formats import Format
-from gelu_verify.functions import Function
+from gelu_verify.functions import FUNCTIONS, Function
 
 
 def phi(x):
@@ -62,7 +62,7 @@ ARB = {
     "tanh": lambda x: x.tanh(),
     "sigmoid": sigmoid,
     "exp": lambda x: x.exp(),
-}
+} | {name: function.arb for name, function in FUNCTIONS.items() if function.arb}
 
 
 def _dyadic(point: arb) -> tuple[int, int]:
