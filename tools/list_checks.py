@@ -13,7 +13,7 @@ BEGIN, END = "<!-- checks: written by `python tools/list_checks.py` -->\n", "<!-
 
 def table() -> str:
     """A row for each check: its name, what is true where it passes, and what goes wrong in the world."""
-    lines = ["| check | passes where | why it is asked |", "|---|---|---|"]
+    lines = ["| check | what it asks | what goes wrong in the world |", "|---|---|---|"]
     for check in own_checks().values():
         text = " ".join((sys.modules[check.run.__module__].__doc__ or "").partition("\n\n")[0].split())
         lines.append(f"| `{check.name}` | {_cell(text)} | {_cell(check.reason)} |")
