@@ -30,7 +30,6 @@ import numpy as np
 from gelu_verify.formats import FORMATS, Format, from_ordinals
 from gelu_verify.functions import FUNCTIONS, Function, get_function
 from gelu_verify.truth import _core
-from gelu_verify.truth.enclosed import values_of
 from gelu_verify.truth.oracle import round_exactly
 from gelu_verify.truth.values import judge, zero_threshold
 
@@ -94,25 +93,27 @@ def searched(function: Function, fmt: Format, seconds: float) -> tuple[list[Row]
     them were looked at."""
     rng = np.random.default_rng([SEED, len(function.name), sum(map(ord, function.name)), fmt.width])
     low, high = (fmt.ordinal(fmt.parse(text)) for text in ("-110", "20"))
-    x = from_ordinals(fmt, np.unique(rng.integers(low, high, RANDOM)))
-    if function.name not in _core.functions():
-        x = np.sort(_as_many_as(function, fmt, rng.permutation(x), seconds))
-    want = judge(function.name, fmt.name, x, x).want_bits
-    own = np.abs(judge(function.name, fmt.name, x, want).error)
+    every = from_ordinals(fmt, np.unique(rng.integers(low, high, RANDOM)))
+    native, end = function.name in _core.functions(), time.perf_counter() + seconds
+    shuffled = every if native else rng.permutation(every)
+    x, own = shuffled[:0], np.empty(0)
+    for part in [shuffled] if native else np.split(shuffled, range(PART, len(shuffled), PART)):
+        x, own = np.append(x, part), np.append(own, _errors(function, fmt, part))
+        if time.perf_counter() > end:
+            break
     rows: list[Row] = []
     for distance, kind in ((0.5 - own, "close to a midpoint"), (own, "close to a number")):
-        distance[distance < STRUCTURAL] = np.inf
+        distance = np.where(distance < STRUCTURAL, np.inf, distance)
         for i in np.argsort(distance, kind="stable")[:KEPT]:
             if np.isfinite(distance[i]):
                 rows.append((fmt.ordinal(int(x[i])), kind))
     return rows, len(x)
 
 
-def _as_many_as(function: Function, fmt: Format, x: np.ndarray, seconds: float) -> np.ndarray:
-    """The first of x, as many as can be enclosed in that time: the first part tells how fast that is."""
-    start = time.perf_counter()
-    values_of(function, fmt, x[:PART])
-    return x[: max(PART, int(PART * seconds / (time.perf_counter() - start)))]
+def _errors(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
+    """|E| of the correctly rounded results: how far the exact values are from numbers of the format."""
+    want = judge(function.name, fmt.name, x, x).want_bits
+    return np.abs(judge(function.name, fmt.name, x, want).error)
 
 
 # ---- the manifest --------------------------------------------------------------------------------

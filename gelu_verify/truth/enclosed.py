@@ -15,6 +15,7 @@ import math
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -173,26 +174,17 @@ def _shared(function: Function, fmt: Format, x: np.ndarray, version: str) -> np.
     path = "\n".join(entry or os.getcwd() for entry in sys.path)
     command = [sys.executable, "-c", _WORKER, function.name, fmt.name, version, path]
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    pipe = subprocess.PIPE
-    started = [subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) for _ in range(count)]
-    try:
-        for k, process in enumerate(started):
-            assert process.stdin is not None
-            process.stdin.write(x[k::count].tobytes())  # every count-th: costs differ from region to region
-            process.stdin.close()
-        answers = [process.stdout.read() for process in started if process.stdout is not None]
-    except BrokenPipeError:
-        answers = []
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
+
+    def computed(part: np.ndarray) -> bytes:
+        return subprocess.run(command, input=part.tobytes(), capture_output=True).stdout
+
+    with ThreadPoolExecutor(count) as pool:  # every count-th input: costs differ from region to region
+        records = list(pool.map(computed, (x[k::count] for k in range(count))))
     values = np.empty(x.size, VALUE)
-    parts = [values[k::count] for k in range(count)]
-    if [len(answer) for answer in answers] != [part.size * VALUE.itemsize for part in parts]:
-        return None
-    for part, answer in zip(parts, answers, strict=True):
-        part[:] = np.frombuffer(answer, VALUE)
+    for k, record in enumerate(records):
+        if len(record) != values[k::count].nbytes:
+            return None
+        values[k::count] = np.frombuffer(record, VALUE)
     return values
 
 

@@ -33,10 +33,10 @@ def gradient(c, x):
     return Terms(ZERO, u * (u + 2) / d + 4 * point * u * (1 + u) / (d * d))
 
 
-MINIMUM = "-1.19242784491231838166"
+MINIMUM = "-1.19243121451549521214"
 ENTRIES = (
     Function(name="mish", formula="x tanh(log(1 + e^x))", terms=terms, at_minus_infinity="-0", at_plus_infinity="inf",
-             at_zero="x", slope_at_zero="0.6", turning_points=None, sign="x", at_most_x=True,
+             at_zero="x", slope_at_zero="0.6", turning_points=(MINIMUM,), falls_first=True, sign="x", at_most_x=True,
              arb=lambda x: x * (1 + x.exp()).log().tanh()),
     Function(name="mish_grad", formula="derivative of mish", terms=gradient, gradient_of="mish",
              at_minus_infinity="-0", at_plus_infinity="1", at_zero="0.6", turning_points=None),
