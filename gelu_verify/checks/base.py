@@ -60,7 +60,7 @@ class Evidence:
         sampled, got = self.table.samples.T
         place = np.searchsorted(sampled, x)
         if len(sampled) and (sampled[np.minimum(place, len(sampled) - 1)] == x).all():
-            return got[place].astype(self.fmt.uint)
+            return np.asarray(got[place].astype(self.fmt.uint))
         return self.call(x)
 
     def call(self, x: np.ndarray) -> np.ndarray:

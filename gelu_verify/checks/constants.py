@@ -78,7 +78,7 @@ def _effects(function: str, dtype: str) -> np.ndarray:
 def _ulp(fmt: Format, want: np.ndarray) -> np.ndarray:
     """u(want) of normal numbers."""
     _, exponent = np.frexp(to_float64(fmt, want))
-    return np.ldexp(1.0, exponent - fmt.precision)
+    return np.asarray(np.ldexp(1.0, exponent - fmt.precision))
 
 
 def _noise(ordinal: np.ndarray, error: np.ndarray) -> np.ndarray:
@@ -88,7 +88,7 @@ def _noise(ordinal: np.ndarray, error: np.ndarray) -> np.ndarray:
     starts = np.searchsorted(run, np.arange(run[-1] + 1))
     counts = np.diff(np.append(starts, len(run)))
     medians = np.abs(error)[order][starts + counts // 2]
-    return np.maximum(medians, 0.25)[run]
+    return np.asarray(np.maximum(medians, 0.25)[run])
 
 
 def _fitted(effects: np.ndarray, error: np.ndarray) -> np.ndarray:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def is_subnormal(fmt: Format, bits: np.ndarray) -> np.ndarray:
     magnitude = bits & fmt.uint.type(fmt.sign_mask - 1)
-    return (magnitude > 0) & (magnitude < fmt.uint.type(1 << (fmt.precision - 1)))
+    return np.asarray((magnitude > 0) & (magnitude < fmt.uint.type(1 << (fmt.precision - 1))))
 
 
 def flushed(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
     """Where a zero was given for a subnormal result, or for a subnormal input."""
-    return is_zero(fmt, got) & ~is_zero(fmt, want) & (is_subnormal(fmt, want) | is_subnormal(fmt, x))
+    return np.asarray(is_zero(fmt, got) & ~is_zero(fmt, want) & (is_subnormal(fmt, want) | is_subnormal(fmt, x)))
 
 
 def flushes(evidence: Evidence) -> tuple[int, int, int] | None:

@@ -53,7 +53,7 @@ def nan_bits(dtype: str) -> np.ndarray:
 
 def is_quiet(fmt: Format, bits: np.ndarray) -> np.ndarray:
     """Whether a NaN is quiet: the first bit of its payload."""
-    return (bits & fmt.uint.type(1 << (fmt.precision - 2))) != 0
+    return np.asarray((bits & fmt.uint.type(1 << (fmt.precision - 2))) != 0)
 
 
 def _failed(evidence: Evidence, x_bits: int, got_bits: int, also: str) -> Finding:

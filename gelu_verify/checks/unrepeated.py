@@ -89,8 +89,8 @@ def _same_call(evidence: Evidence, x_bits: int) -> np.ndarray:
         return np.array([], evidence.fmt.uint)
     chunk = chunks[place]
     x = chunk.x_bits()[chunk.order()]
-    return evidence.target.evaluate(evidence.fmt.name, x)[x == x_bits]
+    return np.asarray(evidence.target.evaluate(evidence.fmt.name, x)[x == x_bits])
 
 
 def _differ(evidence: Evidence, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return (one != other) & ~(is_nan(evidence.fmt, one) & is_nan(evidence.fmt, other))
+    return np.asarray((one != other) & ~(is_nan(evidence.fmt, one) & is_nan(evidence.fmt, other)))

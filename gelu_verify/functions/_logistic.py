@@ -127,7 +127,7 @@ def through(s: Real, share: Real) -> Real:
 
     def effect(x: np.ndarray) -> np.ndarray:
         e = np.exp(-np.abs(s(x)))
-        return x * share(x) * e / (1 + e) ** 2
+        return np.asarray(x * share(x) * e / (1 + e) ** 2)
 
     return effect
 

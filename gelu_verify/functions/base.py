@@ -84,7 +84,7 @@ class Function:
     """Whether |f(x)| <= |x| for every x."""
     landmarks: dict[str, str] = field(default_factory=dict)
     """Named x whose neighbourhoods every plan takes: "root" (a simple root away from zero; errors near it are also
-    given as absolute ones), "farthest from ..." (where implementations of variants are told apart), any other name."""
+    given as absolute ones), "farthest from ..." (where implementations of variants differ most), any other name."""
     constants: tuple[Constant, ...] = ()
     """The numbers in the formula, which the check `constants` fits."""
     arb: Callable[[Any], Any] | None = None
@@ -128,7 +128,7 @@ class Function:
     @property
     def is_zero_at_zero(self) -> bool:
         """Whether f(0) = 0."""
-        return self.at_zero in ("x", "-x") or bounds_of(self.at_zero, 8) == (0, 0)
+        return not any(self.bounds_at_zero(8))
 
     @property
     def double_at_zero(self) -> float | None:

@@ -14,12 +14,12 @@ MINIMUM = "-0.751791524693564457457904946779524040"
 
 def density(x: np.ndarray) -> np.ndarray:
     """phi(x)."""
-    return np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
+    return np.asarray(np.exp(-x * x / 2) / np.sqrt(2 * np.pi))
 
 
 def normal(x: np.ndarray) -> np.ndarray:
     """Phi(x)."""
-    return np.vectorize(math.erfc, otypes=[np.float64])(-x * math.sqrt(0.5)) / 2
+    return np.asarray(np.vectorize(math.erfc, otypes=[np.float64])(-x * math.sqrt(0.5)) / 2)
 
 
 HALF = Constant("1/2", "0.5", lambda x: x * normal(x))

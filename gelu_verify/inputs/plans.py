@@ -113,11 +113,11 @@ class Plan:
     @cached_property
     def inputs_sha256(self) -> str:
         """Digest of the inputs: a plan of the same name and seed may choose others in another version."""
-        told = sha256()
+        digest = sha256()
         for chunk in self.chunks if self.spans is None and not self.exhaustive else ():
-            told.update(chunk.x_bits().astype(get_format(self.dtype).uint.newbyteorder("<")).tobytes())
-        told.update(repr((self.dtype, self.size, self.spans)).encode())
-        return told.hexdigest()
+            digest.update(chunk.x_bits().astype(get_format(self.dtype).uint.newbyteorder("<")).tobytes())
+        digest.update(repr((self.dtype, self.size, self.spans)).encode())
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -382,7 +382,7 @@ def _spread(rng: np.random.Generator, first: int, last: int, count: int) -> np.n
     """`count` ordinals from first to last, one in each of `count` equal parts."""
     step = max((last - first) // count, 1)
     low = np.arange(count, dtype=np.int64) * step + first
-    return np.minimum(low + rng.integers(0, step, size=count), last)
+    return np.asarray(np.minimum(low + rng.integers(0, step, size=count), last))
 
 
 def _reach(function: Function, fmt: Format) -> float:
@@ -424,7 +424,7 @@ def _unique(fmt: Format, parts: Sequence[np.ndarray] | Iterator[np.ndarray]) -> 
 def _distinct(values: np.ndarray) -> np.ndarray:
     """Sorted, each once (np.unique hashes, and is ten times slower)."""
     values = np.sort(values)
-    return values[np.concatenate([[True], values[1:] != values[:-1]])]
+    return np.asarray(values[np.concatenate([[True], values[1:] != values[:-1]])])
 
 
 def _filled(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ..fenv import in_default_environment
-from ..truth.lookup import answer, elsewhere
+from ..truth.lookup import answer, answer_in_dtypes
 
 MEDIA_TYPE = "application/json"
 _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
@@ -28,4 +28,4 @@ def look_up_with_others(
 ) -> bytes:
     """One answer, with `also`: the answers of other dtypes to the same number."""
     found = answer(function, dtype, x_bits, digits)
-    return encoded({**found, "also": elsewhere(function, others, text, dtype, digits)})
+    return encoded({**found, "also": answer_in_dtypes(function, others, text, dtype, digits)})

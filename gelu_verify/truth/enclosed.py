@@ -2,10 +2,10 @@
 
 An input costs the oracle some 0.05 ms in Python. So many inputs are shared among processes, and what was computed is
 kept, in this process and in a private folder of this user, under a hash of the code that computes it: the tables of
-the 16-bit formats, and the inputs of a plan, which every target of a run is judged on, are computed once.
+the 16-bit formats, and the inputs of a plan, on which every target of a run is judged, are computed once.
 
 A value is the middle of a proved enclosure with a bound on the rest (src/truth/value.h). What the bound does not
-decide is asked of the oracle, as for native code: every answer is the correctly rounded one, or an error.
+decide is asked of the oracle, as for native code: every result is the correctly rounded one, or an error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Arbitrary precision with proof of rounding: the slow truth that never guesses.
 
 A value is enclosed at precision p; the rounding is accepted when both ends of the enclosure round
-alike, else p doubles (Ziv's strategy). It answers or raises: no fixed precision, no float library.
+alike, else p doubles (Ziv's strategy). It decides or raises: no fixed precision, no float library.
 """
 
 from __future__ import annotations
@@ -89,10 +89,10 @@ def _sum(leading: Dyadic, correction: Dyadic, grid: int) -> Dyadic:
 def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -> tuple[int, float, bool]:
     """Correctly rounded bits, error of `got_bits` in units of u(y), and whether it is faithful.
 
-    The error is (got - y)/u(y), the nearest float to it; inf for a finite x whose answer is inf or
+    The error is (got - y)/u(y), the nearest float to it; inf for a finite x whose output is inf or
     NaN without cause; NaN where x itself is not finite. A y that overflows counts as 2^(emax+1), in
     units of the last binade. Faithful: no number of the format lies
-    between the answer and the exact value. Raises OracleError as `round_exactly` does.
+    between the output and the exact value. Raises OracleError as `round_exactly` does.
     """
     want = round_exactly(function, fmt, x_bits)
     if not fmt.is_finite(x_bits):

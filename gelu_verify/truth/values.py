@@ -1,7 +1,7 @@
-"""One door to the truth: table, kernel, native core or oracle, whichever is fastest; the same bits whichever.
+"""Reference values: from a table, a kernel, the native core or the oracle, whichever is fastest, with the same bits.
 
-The native core answers with a value and an error bound; what the bound cannot decide goes to the
-oracle, so that every answer here is the correctly rounded one, or an error.
+The native core gives a value and an error bound, `enclosed` does so for functions that it lacks; what the bound does
+not decide goes to the oracle. So every reference value is the correctly rounded one, or an error.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from . import _core, correctly_rounded
 from .enclosed import values_of
 from .oracle import enclose, judge_exactly, round_exactly
 
-_NATIVE = frozenset(_core.functions())  # the oracle answers for every other function, and for 8-bit formats
+_NATIVE = frozenset(_core.functions())  # all others: `enclosed`; 8-bit formats: the oracle
 _WITH_KERNELS = frozenset(correctly_rounded.FUNCTIONS)  # ten and more times as fast where only the bits are asked
 
 
 class Judgement(NamedTuple):
-    """What the truth says of an array of answers; all arrays have the answers' shape."""
+    """An array of outputs against the exact values; all arrays have the shape of the outputs."""
 
     want_bits: np.ndarray
     """Correctly rounded results (the format's unsigned dtype)."""
@@ -42,12 +42,12 @@ class Judgement(NamedTuple):
     """float64: (got - y)/u(y), signed, fractional, itself within 2^(p - 40) for the precision p <= 24 and 2^-30 for
     float64; inf: not finite without cause; NaN: x is not finite."""
     faithful: np.ndarray
-    """bool: no number of the format lies between the answer and the exact value."""
+    """bool: no number of the format lies between the output and the exact value."""
 
 
 @in_default_environment
 def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -> Judgement:
-    """Judge answers against the exact values, for every input of every function and dtype.
+    """Judge outputs against the exact values, for every input of every function and dtype.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def zero_threshold(function: str, dtype: str) -> int | None:
 
 
 MEMORY = 1 << 28
-"""Bytes of values kept: a run judges many targets on the same inputs, and judging known values is 2.5 (16 and 32
+"""Bytes of values that are kept: a run judges many targets on the same inputs, and judging with them is 2.5 (16 and 32
 bits) to 13 times (float64) as fast: `tox -e bench`."""
 WORTH_KEEPING = 1 << 12
 """Inputs: fewer are evaluated anew each time, so that memory holds few entries."""
@@ -241,7 +241,7 @@ _memory: dict[tuple[Function, str, bytes], np.ndarray] = {}
 
 
 class _Scratch(local):
-    """Room for values that are not kept, one for each thread."""
+    """Memory for values that are not kept, one for each thread."""
 
     def __init__(self) -> None:
         self.values = np.empty(0, np.uint8)
@@ -318,10 +318,10 @@ def _exact_number(x: Any, dtype: str | None) -> Fraction | str:
         value = Fraction.from_float(float.fromhex(x)) if isinstance(x, str) and "x" in x.lower() else Fraction(x)
     except (ValueError, TypeError, OverflowError):
         raise UsageError(
-            f"{x!r} is no finite number (accepted: float, int, Fraction, decimal or hex-float text)"
+            f"{x!r} is not a finite number (accepted: float, int, Fraction, decimal or hex-float text)"
         ) from None
     if value.denominator & (value.denominator - 1):
-        raise UsageError(f"{x!r} is no binary fraction: name the dtype that it is to be rounded to")
+        raise UsageError(f"{x!r} is not a binary fraction: name the dtype that it is to be rounded to")
     return value
 
 

@@ -49,7 +49,7 @@ def test_sampling_plans_hold_what_everybody_asks_for(function, dtype):
     for name in SAMPLED:
         have = set(inputs(make_plan(name, function, dtype)).tolist())
         assert have >= set(points.fixed_bits(function, dtype).tolist())
-        turns = [fmt.round(Fraction(text)) for text in FUNCTIONS[function].turning_points]
+        turns = [fmt.round(Fraction(text)) for text in FUNCTIONS[function].turning_points or ()]
         assert have >= {fmt.from_ordinal(fmt.ordinal(turn) + off) for turn in turns for off in range(-8, 9)}
         threshold = zero_threshold(function, dtype)
         if threshold is not None:
