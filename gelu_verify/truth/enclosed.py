@@ -66,12 +66,13 @@ def _stored(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
     if x.size < STORED or (version := definition_hash(function)) is None:
         return _computed(function, fmt, x)
     name = hashlib.sha256(f"{function.name} {fmt.name} {version} ".encode() + x.tobytes()).hexdigest()
-    path = _folder() / f"{name}.values"
-    values = _read(path, x.size)
+    path = _place(f"{name}.values")
+    values = _read(path, x.size) if path else None
     if values is None:
         shared = _shared(function, fmt, x, version) if x.size >= SHARED else None
         values = _computed(function, fmt, x) if shared is None else shared
-        _write(path, values)
+        if path:
+            _write(path, values)
     return values
 
 
@@ -222,10 +223,14 @@ def _own_hash() -> str:
     return digest.hexdigest()
 
 
-def _folder() -> Path:
-    folder = cache_folder() / "values"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+def _place(name: str) -> Path | None:
+    """Where a file of that name is; None where this user has no place for files."""
+    try:
+        folder = cache_folder() / "values"
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return None
+    return folder / name
 
 
 def _read(path: Path, size: int) -> np.ndarray | None:
