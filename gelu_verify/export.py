@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
 from collections.abc import Iterator
 from importlib.metadata import distribution
@@ -15,6 +14,7 @@ from .atomic_files import is_free
 from .errors import ResultsError, UsageError
 from .fenv import in_default_environment
 from .formats import DTYPES, FORMATS
+from .inputs.hard_cases import hard_cases
 from .paths import resource
 from .truth.correctly_rounded import FUNCTIONS
 from .truth.values import reference_bits
@@ -92,6 +92,5 @@ def _rows(function: str, dtype: str) -> list[tuple[int, int]]:
     if fmt.width == 16:
         inputs = np.array([*limits, *range(0, 1 << 16, STEP)], fmt.uint)
         return list(zip(inputs.tolist(), reference_bits(function, dtype, inputs).tolist(), strict=True))
-    with resource(f"data/hard_cases/{function}-{dtype}.csv").open(newline="", encoding="utf-8") as file:
-        hard = [(int(row["x_bits"], 16), int(row["y_bits"], 16)) for row in csv.DictReader(file)]
+    hard = [(case.x_bits, case.y_bits) for case in hard_cases(function, dtype)]
     return [(bits, reference_bits(function, dtype, bits)) for bits in limits] + hard

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from . import plugins
 from .commands import output_of
 from .gpu.info import device
 from .timing import interleaved
@@ -51,7 +52,7 @@ def provenance(families: Iterable[str] = ()) -> dict[str, Any]:
     """The manifest's versions (of target families too), machine, device, git and copy_bytes_per_s."""
     packages = [*PACKAGES, *(name for family in sorted(set(families)) for name in FAMILIES.get(family, (family,)))]
     return {
-        "versions": versions(packages),
+        "versions": {**versions(packages), **plugins.versions()},
         "machine": machine(),
         "device": device(),
         "git": git_state(),

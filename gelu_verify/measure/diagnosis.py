@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import Evidence, Finding
-from ..checks._flush import flushed
+from ..checks.flushing import flushed
 from ..checks.outlier import ROOT_UNIT
 from ..fenv import in_default_environment
 from ..formats import to_float64
@@ -55,7 +55,7 @@ def _rounding(evidence: Evidence, mode: str | None) -> str | None:
 
 def _flush(evidence: Evidence, finding: Finding) -> dict[str, Any] | None:
     """What is flushed, and the largest error of the buckets whose worst input is no flush."""
-    if finding.verdict != "fail":
+    if finding.status != "fail":
         return None
     fmt, columns = evidence.fmt, evidence.table.columns
     x, got, want = (columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want"))

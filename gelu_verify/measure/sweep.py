@@ -25,7 +25,7 @@ from ..buckets.table import NOISE, Facts, MonotonePieces, Table, finish, merge
 from ..buckets.table_text import table_of_text
 from ..checks import Evidence, Finding, Policy
 from ..checks import findings as found_by_checks
-from ..checks._two_answers import TwoAnswers
+from ..checks.two_outputs import TwoOutputs
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
 from ..formats import Format, get_format
@@ -359,7 +359,7 @@ def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
         **_larger_elsewhere(evidence),
         "variant": findings["variant"].value or findings["gradient_variant"].value,
         **traits(evidence, findings),
-        "checks": {name: finding.verdict for name, finding in findings.items()},
+        "checks": {name: finding.status for name, finding in findings.items()},
         "findings": {
             name: {
                 "detail": finding.detail,
@@ -368,14 +368,14 @@ def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
                 "want_bits": text_of(fmt, finding.want_bits),
             }
             for name, finding in findings.items()
-            if finding.verdict != "not applicable"
+            if finding.status != "not applicable"
         },
     }
 
 
 def _larger_elsewhere(evidence: Evidence) -> Record:
     """The largest error with its witness, where an input had two answers and one of them is worse than the table's."""
-    fmt, table, twice = evidence.fmt, evidence.table, TwoAnswers.judged(evidence)
+    fmt, table, twice = evidence.fmt, evidence.table, TwoOutputs.judged(evidence)
     row, largest = table.worst(), None if twice is None else twice.largest(evidence)
     max_ulp = None if row is None else float(table.columns["max_error"][row])
     if largest is None or (max_ulp is not None and largest[0] <= max_ulp + NOISE + 2.0**-40 * max_ulp):

@@ -129,7 +129,7 @@ def _possible(function: Function, fmt: Format, columns: Columns, hist: np.ndarra
         there = np.ones(len(n), bool) if name == "max_error" else columns[name] > 0
         x = columns[f"{name}_x"][there]
         yield f"{name}_x lies in another bucket", (buckets(fmt, x) != columns["bucket"][there]).any()
-    if "bits_hash" in columns and function.sign == "x":
+    if "bits_hash" in columns and function.has_signed_zeros:
         right = columns["correct"] == n
         yield (
             "the hash of a bucket does not fit its count of correct results",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ..fenv import in_default_environment
-from ..truth.lookup import answer, elsewhere
+from ..truth.lookup import answer, answer_in_dtypes
 
 JSON_TYPE = "application/json"
 _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
@@ -28,4 +28,4 @@ def lookup_json_in_dtypes(
 ) -> bytes:
     """The same, with `also`: the reference values of the same number in other dtypes."""
     found = answer(function, dtype, x_bits, digits)
-    return json_bytes({**found, "also": elsewhere(function, others, text, dtype, digits)})
+    return json_bytes({**found, "also": answer_in_dtypes(function, others, text, dtype, digits)})

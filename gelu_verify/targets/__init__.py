@@ -19,13 +19,14 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from .. import plugins
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..fenv import in_default_environment
 from ..formats import DTYPES
 from ..functions import get_function
 from . import frameworks
 from .base import Target, first_line
-from .kinds import Asked, kind_of, kinds, load, misfit
+from .kinds import Asked, kind_of, kinds, load, misfit, of_plugins
 from .kinds._names import usable
 from .probing import looking_for
 
@@ -45,13 +46,21 @@ def families() -> list[str]:
 
 def module_of(family: str) -> str:
     """Full name of a family's module; importing it imports no framework."""
-    return f"{frameworks.__name__}.{_modules()[family]}"
+    return _modules()[family]
 
 
 def _modules() -> dict[str, str]:
-    """Module name of each family."""
+    """Full module name of each family; entry points of other distributions name modules with `discover`."""
     names = [info.name for info in pkgutil.iter_modules(frameworks.__path__)]
-    return {name.rstrip("_"): name for name in names if not name.startswith("_")}
+    found = {name.rstrip("_"): f"{frameworks.__name__}.{name}" for name in names if not name.startswith("_")}
+    added: dict[str, str] = {}
+    for plugin in of_plugins():
+        if hasattr(plugin.value, "discover"):
+            owner = {**dict.fromkeys(found, "gelu-verify"), **added}.get
+            if plugins.add(plugin, plugin.name, "target family", owner):
+                added[plugin.name] = plugin.distribution
+                found[plugin.name] = plugin.module.__name__
+    return found
 
 
 @in_default_environment
@@ -77,11 +86,10 @@ def find(
     names, absent = asked_for(families, everything)
     targets: list[Target] = []
     modules = _modules()
-    asked = [modules[family] for family in names]
-    for module in sorted(asked, key=lambda module: not _setting(module, "LOADS_FIRST")):
-        _discovered(module, function, dtype)
-    for module in asked:
-        found, missing = _discovered(module, function, dtype)
+    for family in sorted(names, key=lambda family: not _setting(modules[family], "LOADS_FIRST")):
+        _discovered(family, modules[family], function, dtype)
+    for family in names:
+        found, missing = _discovered(family, modules[family], function, dtype)
         targets += found
         absent |= missing
     return targets, absent
@@ -101,7 +109,8 @@ def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[
 
 def is_ours(family: str) -> bool:
     """Whether its code is this package's, or what this package runs on."""
-    return bool(_setting(_modules()[family], "OURS"))
+    module = _modules()[family]
+    return module.startswith(f"{frameworks.__name__}.") and bool(_setting(module, "OURS"))
 
 
 def device_of(family: str) -> str:
@@ -122,16 +131,17 @@ def _families_on(device: str, names: Sequence[str], everything: bool) -> list[st
 
 def _setting(module: str, what: str) -> bool:
     """What a family module sets for itself, False where it does not; importing it imports no framework."""
-    return getattr(import_module(f"{frameworks.__name__}.{module}"), what, False)
+    return getattr(import_module(module), what, False)
 
 
 @cache
-def _discovered(module: str, function: str | None, dtype: str | None) -> tuple[tuple[Target, ...], dict[str, str]]:
+def _discovered(
+    family: str, module: str, function: str | None, dtype: str | None
+) -> tuple[tuple[Target, ...], dict[str, str]]:
     """Targets of one family module, and what is absent, as of `find`; looked for once per process."""
-    family = module.rstrip("_")
     try:
         with looking_for(function, dtype) as left_out:
-            found = tuple(import_module(f"{frameworks.__name__}.{module}").discover())
+            found = tuple(import_module(module).discover())
     except TargetUnavailable as reason:
         return (), {family: str(reason)}
     except Exception as error:  # noqa: BLE001 - a framework of an unknown version: named, not fatal

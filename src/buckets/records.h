@@ -90,7 +90,8 @@ typedef struct { gv_point first, last; } gv_segment;
 typedef struct {
     gv_format fmt;
     gv_truth truth, approximated; /* function NULL: judged by the caller; nothing is approximated */
-    int64_t turns[GV_MOST_TURNS], turn_count, falls_first, infinity; /* as in buckets/table.py, MonotonePieces */
+    /* as in buckets/table.py, MonotonePieces; a negative count: not known to be monotone anywhere */
+    int64_t turns[GV_MOST_TURNS], turn_count, falls_first, infinity;
     int64_t edges[GV_MOST_REGIONS + 1], region_count;
     int64_t tail_end, stays_below_x, either_zero;
     int64_t span_count;
@@ -158,7 +159,7 @@ GV_INLINE int gv_is_number(const gv_rules *rules, int64_t ordinal) {
 /* whether the result moves against the function from one input to the next, by more than one float */
 GV_INLINE int gv_violates(const gv_rules *rules, gv_point a, gv_point b) {
     int64_t piece = gv_monotone_piece(rules, a.x);
-    if (!gv_is_number(rules, a.x) || !gv_is_number(rules, b.x) || !gv_is_number(rules, a.got) ||
+    if (rules->turn_count < 0 || !gv_is_number(rules, a.x) || !gv_is_number(rules, b.x) || !gv_is_number(rules, a.got) ||
         !gv_is_number(rules, b.got) || piece != gv_monotone_piece(rules, b.x))
         return 0;
     int falls = (piece % 2 == 0) == (rules->falls_first != 0);

@@ -1,27 +1,26 @@
 """Every check: its planted fault is caught, and what is correct is never accused."""
 
 import dataclasses
+import importlib
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from judging import failing, judged, scaled, subnormals_flushed
+from checks.planted.nan import nan_lost_at
+from checks.planted.subnormals import subnormal_inputs_flushed
+from judging import failing, judged, subnormals_flushed
 from mutants import (
     approximate_tanh,
     at,
-    beside,
     correct,
-    cut_off,
     erfc_form,
-    every_other_call,
     faulty,
     formula,
     in_lane,
     in_remainder,
     moved,
-    noisy,
-    racing,
     rounded,
     sigmoid_form,
     tanh_form,
@@ -32,231 +31,27 @@ from mutants import (
     where,
 )
 
-from gelu_verify.checks import CHECKS, _endurance, lengths
-from gelu_verify.checks.nan import is_quiet
+from gelu_verify.checks import endurance, lengths, own_checks
 from gelu_verify.errors import TargetFailure
-from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_nan, is_negative, ordinals
+from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_nan, ordinals
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.truth.values import reference_bits, zero_threshold
 
 
-def _erf(x):
-    return np.vectorize(math.erf, otypes=[np.float32])(x)
+def planted():
+    """Check -> implementations that it must catch, each with a dtype: the files in planted/, by name."""
+    names = sorted(path.stem for path in (Path(__file__).parent / "planted").glob("*.py"))
+    return {name: importlib.import_module(f"checks.planted.{name}").MUTANTS for name in names}
 
 
-def leaking(nbytes):
-    """Every call keeps so many bytes."""
-    kept = []
-    return lambda dtype, x, y: kept.append(np.ones(nbytes, np.uint8)) or y
-
-
-def at_length(length, floats):
-    """Calls of that length are off."""
-    return lambda dtype, x, y: np.where((len(x) == length) & (y > 9), y + y.dtype.type(floats), y)
-
-
-def positive_nan_lost(dtype, x, y):
-    fmt = get_format(dtype)
-    return np.where(is_nan(fmt, x) & ~is_negative(fmt, x), fmt.uint.type(0), y)
-
-
-def signalling_nan_lost(dtype, x, y):
-    fmt = get_format(dtype)
-    return np.where(is_nan(fmt, x) & ~is_quiet(fmt, x), fmt.uint.type(0), y)
-
-
-def quiet_nan_signals(dtype, x, y):
-    fmt = get_format(dtype)
-    return np.where(is_nan(fmt, x), (x & ~fmt.uint.type(1 << (fmt.precision - 2))) | fmt.uint.type(1), y)
-
-
-def nan_lost_at(bits, given=0):
-    """One NaN of all gives a number."""
-    return lambda dtype, x, y: np.where(x == x.dtype.type(bits), x.dtype.type(given), y)
-
-
-def below_minimum(dtype, x, y):
-    fmt = get_format(dtype)
-    return np.where(y == reference_bits("gelu", dtype, x).max(), y + fmt.uint.type(2), y)
-
-
-def subnormal_inputs_flushed(dtype, x, y):
-    fmt = get_format(dtype)
-    small = (x & fmt.uint.type(fmt.sign_mask - 1)) < fmt.uint.type(1 << (fmt.precision - 1))
-    return np.where(small, x & fmt.uint.type(fmt.sign_mask), y)
-
-
-def identity_when_tiny(dtype, x, y):
-    fmt = get_format(dtype)
-    return np.where((x & fmt.uint.type(fmt.sign_mask - 1)) < fmt.uint.type(fmt.parse("1e-4")), x, y)
-
-
-CUT_OFF = [
-    ("gelu", lambda x: x * np.float32(0.5) * (1 + _erf(x * np.float32(0.5**0.5)))),
-    ("gelu_tanh", tanh_form()),
-    ("gelu_tanh", lambda x: tanh_form()(x) * np.float32(1 + 2.0**-13)),  # by a coarse tanh
-    ("gelu_sigmoid", sigmoid_form()),
-    ("silu", sigmoid_form("1")),
-    ("gelu_tanh_grad", tanh_form_derivative()),
-]
-
-
-# name of the check -> targets that it must catch, each with a dtype
-MUTANTS = {
-    "plus_infinity": [
-        (faulty("gelu", at(np.inf, "nan")), "float16"),
-        (faulty("gelu", at(np.inf, "1e4")), "float32"),
-        (faulty("gelu_grad", at(np.inf, "nan")), "bfloat16"),
-    ],
-    "minus_infinity": [
-        (faulty("gelu", at(-np.inf, "nan")), "float16"),
-        (faulty("silu", at(-np.inf, "0")), "float64"),
-        (faulty("gelu_tanh_grad", at(-np.inf, "nan")), "float32"),
-    ],
-    "nan": [
-        *((faulty("gelu", positive_nan_lost), d) for d in DTYPES),
-        *((faulty("gelu", signalling_nan_lost), d) for d in DTYPES),
-        *((faulty("gelu_grad", quiet_nan_signals), d) for d in DTYPES),
-        *((faulty("gelu", nan_lost_at(0x7FFE)), d) for d in ("float16", "bfloat16")),
-        *((faulty("gelu", nan_lost_at(0xFFC00040)), d) for d in ("float32",)),
-    ],
-    "signed_zero": [
-        (faulty("gelu", at(0.0, "0")), "float32"),
-        (faulty("gelu", at(0.0, "-0")), "bfloat16"),
-        (faulty("gelu_grad", at(0.0, "0")), "float64"),
-    ],
-    "finite": [
-        (faulty("gelu", where(lambda x: (x > 33000) & np.isfinite(x), "inf")), "float16"),
-        (faulty("gelu_grad", at(41.0, "nan")), "float32"),
-        (faulty("silu", where(lambda x: (x < -88) & np.isfinite(x), "nan")), "float64"),
-    ],
-    "tail_zero": [
-        (faulty("gelu", where(lambda x: x < -3, "-0")), "float16"),
-        (faulty("gelu", where(lambda x: x < -5.54, "-0")), "float32"),
-        (faulty("gelu", where(lambda x: x < -8.3, "0")), "float64"),
-        (faulty("silu", where(lambda x: x < -89, "-0")), "bfloat16"),
-        (faulty("gelu_grad", where(lambda x: x < -5, "0")), "float32"),
-    ],
-    "sign": [
-        (faulty("gelu", where(lambda x: (x < -4) & (x > -5), "1e-3")), "float16"),
-        (faulty("gelu_tanh", where(lambda x: x < -5.0, "1e-30")), "float32"),
-        (faulty("sigmoid", at(-3.0, "-1e-3")), "bfloat16"),
-    ],
-    "range": [
-        (faulty("gelu", at(-1.0, "-0.171")), "float16"),
-        (faulty("gelu", below_minimum), "bfloat16"),
-        (faulty("tanh", at(2.0, "1.01")), "bfloat16"),
-        (faulty("gelu", moved(8.0, 1)), "float16"),
-        (faulty("gelu_grad", at(2.0, "1.13")), "float64"),
-    ],
-    "monotone": [
-        (faulty("gelu", moved(2.0, -3)), "float16"),
-        (faulty("gelu", moved(-2.0, 12)), "bfloat16"),
-        (faulty("gelu", moved(-3.0, -400)), "float32"),
-        (faulty("gelu_grad", moved(1.0, 20)), "float64"),
-        (faulty("erfc", moved(1.0, 3)), "float16"),
-    ],
-    "variant": [
-        *((correct("gelu", "gelu_tanh"), d) for d in DTYPES),
-        *((correct("gelu_tanh", "gelu"), d) for d in DTYPES),
-        *((correct("gelu_sigmoid", "silu"), d) for d in DTYPES),
-        (correct("gelu", "relu"), "float32"),
-        (correct("gelu", "exp"), "float32"),
-    ],
-    "gradient_variant": [
-        *((correct("gelu_grad", "gelu_tanh_grad"), d) for d in DTYPES),
-        (correct("silu_grad", "gelu_sigmoid_grad"), "bfloat16"),
-        (correct("gelu_grad", "gelu"), "float32"),
-        *((correct("gelu_grad", "normcdf"), d) for d in DTYPES),  # the term x phi(x) is missing
-        (faulty("gelu_grad", scaled(1.22)), "float32"),
-    ],
-    "half_slope": [
-        *((faulty("gelu", identity_when_tiny), d) for d in DTYPES),
-        *((faulty("gelu_grad", identity_when_tiny), d) for d in DTYPES),
-        (faulty("gelu_tanh", moved(2.0**-10, 2)), "bfloat16"),
-    ],
-    "subnormals": [
-        *((faulty("silu", subnormals_flushed), d) for d in DTYPES),
-        *((faulty("gelu", subnormal_inputs_flushed), d) for d in DTYPES),
-        *((faulty("normcdf", subnormals_flushed), d) for d in DTYPES),
-    ],
-    "saturation": [
-        (faulty("gelu", where(lambda x: (x < -20) & np.isfinite(x), "2.2")), "float16"),
-        (faulty("gelu", where(lambda x: (x < -50) & np.isfinite(x), "-1e-3")), "float64"),
-        *((faulty("gelu", where(lambda x: (x > 9) & (x < 100), "9")), d) for d in DTYPES),
-        (faulty("gelu_tanh_grad", where(lambda x: (x > 140) & np.isfinite(x), "1.044")), "float16"),
-        (faulty("silu_grad", where(lambda x: (x > 1e18) & np.isfinite(x), "0")), "float32"),
-        (faulty("tanh", where(lambda x: (x > 9) & np.isfinite(x), "0.99")), "bfloat16"),
-    ],
-    "lane": [
-        *((faulty("gelu", in_lane(3, 8, 2)), d) for d in DTYPES),
-        *((faulty("gelu_tanh", in_lane(31, 32, 1)), d) for d in DTYPES),
-        *((faulty("gelu", in_lane(5, 16, 40, lambda x: (x < -2) & (x > -5))), d) for d in DTYPES),
-        *((faulty("silu", in_remainder(16, 3)), d) for d in DTYPES),
-        *((faulty("gelu_grad", beside(4)), d) for d in DTYPES),
-        *((faulty("gelu", when_long(100, 2)), d) for d in DTYPES),
-    ],
-    "repeatable": [
-        *((faulty("gelu", every_other_call(1)), d) for d in DTYPES),
-        *((faulty("gelu_grad", noisy(1)), d) for d in DTYPES),
-        *((racing("gelu"), d) for d in DTYPES),
-    ],
-    "precision": [
-        (through("gelu", "bfloat16"), "float16"),
-        *((through("gelu", "float16"), d) for d in ("float32", "float64")),
-        *((through("gelu", "bfloat16"), d) for d in ("float32", "float64")),
-        (through("gelu", "float32"), "float64"),
-        (through("gelu_tanh", "float16", results=False), "float32"),
-        (through("silu_grad", "float16", inputs=False), "float32"),
-        (through("silu", "float32", inputs=False), "float64"),
-        (formula("gelu_tanh", tanh_form(), np.float32), "float64"),
-        (formula("gelu_sigmoid", sigmoid_form(), np.float16), "float32"),
-        *((formula("gelu_tanh", approximate_tanh()), d) for d in ("float32", "float64")),
-    ],
-    "plateau": [
-        (through("gelu", "float16"), "float32"),
-        (through("gelu_tanh", "bfloat16", results=False), "float16"),
-        (faulty("gelu", where(lambda x: (x > -2.1) & (x < -2.0), "-0.0454")), "float16"),
-        (faulty("sigmoid", where(lambda x: (x > -9) & (x < -8), "2e-4")), "bfloat16"),
-    ],
-    "constants": [
-        *((formula("gelu_tanh", tanh_form(a="0.044175")), d) for d in DTYPES),
-        *((formula("gelu_tanh", tanh_form(a="0.04471499")), d) for d in ("float32", "float64")),
-        *((formula("gelu_tanh", tanh_form(b="0.797885")), d) for d in ("float32", "float64")),
-        *((formula("gelu_tanh", tanh_form(b="0.7978844")), d) for d in ("float32", "float64")),
-        *((formula("gelu_tanh", tanh_form("0.797885", 0.0356774 / 0.797885)), d) for d in ("float32", "float64")),
-        *((formula("gelu_sigmoid", sigmoid_form("1.7020005")), d) for d in ("float32", "float64")),
-        (formula("gelu_sigmoid", sigmoid_form("1.7019995"), np.float32), "float32"),
-        (formula("gelu_sigmoid", sigmoid_form("1.7")), "float16"),
-        *((formula("gelu", erfc_form(0.7071067)), d) for d in ("float32", "float64")),
-        (formula("gelu_tanh_grad", tanh_form_derivative(b="0.797885")), "float32"),
-    ],
-    "rounding": [
-        *(
-            (rounded(f, way), d)
-            for f in ("gelu", "silu_grad")
-            for way in ("zero", "away", "up", "down")
-            for d in DTYPES
-        ),
-        *((cut_off(function, float32), "bfloat16") for function, float32 in CUT_OFF),
-    ],
-    "growth": [(faulty("relu", leaking(1 << 20)), "float32")],
-    "lengths": [(faulty("relu", at_length(1000, 3)), "float16"), (faulty("relu", at_length(1100, 3)), "float64")],
-    "outlier": [
-        *((faulty("gelu", moved(value, by)), d) for value in (1.0, -4.0) for by in (2, -100) for d in DTYPES[:2]),
-        (faulty("gelu", moved(-2.5, 300)), "float32"),
-        (faulty("gelu", moved(1.0, 40)), "float32"),
-        (faulty("gelu_grad", moved(1.0, 9)), "float16"),
-        (faulty("silu", moved(-6.0, 9)), "bfloat16"),
-        (faulty("gelu", at(-2.0, "-0")), "float16"),
-    ],
-}
+MUTANTS = planted()
 
 
 def test_every_check_has_a_mutant():
-    assert set(MUTANTS) == set(CHECKS)
+    assert set(MUTANTS) == set(own_checks()), "tests/checks/planted/<check>.py with MUTANTS"
+    assert all(MUTANTS.values())
 
 
 @pytest.mark.parametrize(
@@ -268,7 +63,7 @@ def test_every_check_has_a_mutant():
     ],
 )
 def test_a_planted_fault_is_caught(check, mutant, dtype, monkeypatch):
-    monkeypatch.setattr(_endurance, "BATCHES", (5,) * 20)
+    monkeypatch.setattr(endurance, "BATCHES", (5,) * 20)
     monkeypatch.setattr(lengths, "LARGE", ())
     record = judged(mutant, dtype, "stress" if check in ("growth", "lengths") else None)
     assert record["checks"][check] == "fail"
@@ -364,11 +159,12 @@ def test_relu_may_return_either_zero_at_minus_zero():
 
 
 def test_not_applicable_is_said():
-    assert judged(correct("erf"))["checks"] | {"monotone": "pass"} == {
-        **dict.fromkeys(CHECKS, "pass"),
-        **dict.fromkeys(("half_slope", "tail_zero", "variant", "gradient_variant", "constants"), "not applicable"),
-        **dict.fromkeys(("growth", "lengths"), "not applicable"),
-    }
+    checks = judged(correct("erf"))["checks"]
+    assert set(checks) == set(own_checks())
+    for name in ("half_slope", "tail_zero", "variant", "gradient_variant", "constants", "growth", "lengths"):
+        assert checks[name] == "not applicable"
+    for name in ("finite", "sign", "range", "lane", "nan", "signed_zero", "saturation", "rounding"):
+        assert checks[name] == "pass"
     assert judged(correct("gelu_grad"))["checks"]["sign"] == "not applicable"
     assert judged(correct("exp"))["checks"]["range"] == "pass"  # never negative
 
@@ -444,7 +240,7 @@ def test_all_nan_fails_what_it_should():
 
 
 def test_findings_name_the_reason():
-    assert all(check.reason and check.name == name for name, check in CHECKS.items())
+    assert all(check.reason and check.name == name for name, check in own_checks().items())
 
 
 HONEST = [

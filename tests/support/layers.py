@@ -17,7 +17,7 @@ BEGIN, END = "<!-- layers: written by `python tests/support/layers.py` -->\n", "
 # Modules and folders of a layer, which do not import each other.
 LAYERS = [
     ["errors", "fenv", "interrupts", "atomic_files", "commands", "timing"],
-    ["paths", "parsing", "formats"],
+    ["paths", "parsing", "formats", "plugins"],
     ["arrays", "functions", "gpu"],
     ["truth", "machine"],
     ["inputs", "kernels"],

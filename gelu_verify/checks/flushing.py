@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 def is_subnormal(fmt: Format, bits: np.ndarray) -> np.ndarray:
     magnitude = bits & fmt.uint.type(fmt.sign_mask - 1)
-    return (magnitude > 0) & (magnitude < fmt.uint.type(1 << (fmt.precision - 1)))
+    return np.asarray((magnitude > 0) & (magnitude < fmt.uint.type(1 << (fmt.precision - 1))))
 
 
 def flushed(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
     """Where a zero was given for a subnormal result, or for a subnormal input."""
-    return is_zero(fmt, got) & ~is_zero(fmt, want) & (is_subnormal(fmt, want) | is_subnormal(fmt, x))
+    return np.asarray(is_zero(fmt, got) & ~is_zero(fmt, want) & (is_subnormal(fmt, want) | is_subnormal(fmt, x)))
 
 
 def flushes(evidence: Evidence) -> tuple[int, int, int] | None:
     """(x, got, want) bits of an input whose subnormal result, or that is itself, flushed to zero; None if none is.
 
-    Near zero where f is x or x/2 there. Else in the tail, where the largest subnormal results are lost and no normal
+    Near zero where f(0) = 0. Else in the tail, where the largest subnormal results are lost and no normal
     one is: an overflow inside may end a tail among the smaller ones.
     """
     fmt = evidence.fmt
-    if evidence.function.at_zero == "x":
+    if evidence.function.is_zero_at_zero:
         x = np.array(tiny_bits(fmt), dtype=fmt.uint)
         got, want, error = evidence.judged(x)
         lost = is_zero(fmt, got) & (np.abs(error) > 1.5)  # zero is beside the least number

@@ -13,7 +13,7 @@ def value_at(evidence: Evidence, x_bits: int, nan_accepted: bool = False) -> Fin
     if got == want or (both_zero and function.gradient_of):
         return Finding("pass", "", x_bits, got, want)
     got_text, want_text = evidence.texts(got, want)
-    said = f"f({evidence.text(x_bits)}) = {got_text}, the limit is {want_text}"
+    detail = f"f({evidence.text(x_bits)}) = {got_text}, the limit is {want_text}"
     if nan_accepted and fmt.is_nan(got):
-        return Finding("pass", f"{said}; NaN is accepted by policy formula", x_bits, got, want)
-    return Finding("fail", said, x_bits, got, want)
+        return Finding("pass", f"{detail}; NaN is accepted by policy formula", x_bits, got, want)
+    return Finding("fail", detail, x_bits, got, want)

@@ -27,7 +27,7 @@ def dense_bits(function: str, dtype: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Dense:
-    """The target's answers there: bits by ordinal of x, errors in ulp."""
+    """The target's outputs there: bits by ordinal of x, errors in ulp."""
 
     fmt: Format
     x: np.ndarray
@@ -47,7 +47,7 @@ class Dense:
         smallest, sign = fmt.uint.type(1 << (fmt.precision - 1)), fmt.uint.type(fmt.sign_mask - 1)
         normal = is_finite(fmt, self.got) & ((self.got & sign) >= smallest) & ((self.want & sign) >= smallest)
         trivial = ((self.want & sign) == (self.x & sign)) | ((self.want & sign) == fmt.uint.type(fmt.one))
-        return normal & ~trivial & (size >= 2.0**-6) & (size <= RIGHT)
+        return np.asarray(normal & ~trivial & (size >= 2.0**-6) & (size <= RIGHT))
 
     def bits(self, at: int) -> tuple[int, int, int]:
         """x, got and want at an index."""

@@ -7,12 +7,13 @@ wider one, finds to be a tie.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..formats import Format, is_negative
-from ._dense import Dense
+from .dense import Dense
 
 if TYPE_CHECKING:
     from .base import Evidence
@@ -32,11 +33,11 @@ class Ends:
     large: np.ndarray  # whether the significand of y is in the upper half of its binade
 
     @classmethod
-    def of(cls, seen: Dense, left: float = CORE) -> Ends:
-        fmt, at = seen.fmt, np.flatnonzero(seen.ordinary & (seen.value >= left) & (seen.error != 0))
-        want, negative = seen.want[at], is_negative(fmt, seen.want[at])
+    def of(cls, dense: Dense, left: float = CORE) -> Ends:
+        fmt, at = dense.fmt, np.flatnonzero(dense.ordinary & (dense.value >= left) & (dense.error != 0))
+        want, negative = dense.want[at], is_negative(fmt, dense.want[at])
         last, second = (fmt.uint.type(1), fmt.uint.type(1 << (fmt.precision - 2)))
-        return cls(np.where(negative, -1, 1) * seen.error[at], negative, seen.got[at] & last != 0, want & second != 0)
+        return cls(np.where(negative, -1, 1) * dense.error[at], negative, dense.got[at] & last != 0, want & second != 0)
 
     @property
     def share(self) -> np.ndarray:
@@ -51,7 +52,7 @@ def half_of_tiny(evidence: Evidence) -> tuple[np.ndarray, np.ndarray] | None:
     """(k, got), integers: for inputs of k units of the least number, k odd, the results in that unit, both signs;
     None where f is not x/2 there, or a result is none of the numbers about k/2 (subnormals are flushed)."""
     fmt, function = evidence.fmt, evidence.function
-    if function.family != "gelu" or function.at_zero != "x":
+    if function.slope_at_zero is None or Fraction(function.slope_at_zero) != Fraction(1, 2):
         return None
     magnitudes = _odd(fmt)
     x = np.concatenate([magnitudes, magnitudes | fmt.uint.type(fmt.sign_mask)])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BATCHES = (100,) * 10 + (1000,) * 9 + (10_000,) * 49  # calls: half a million
 assert sum(BATCHES) == EQUAL_CALLS
-SECONDS = 60.0  # after which no more calls in a row are made; what was reached is told
+SECONDS = 60.0  # after which no more calls in a row are made; what was reached is reported
 TURNS = (257, 1, 16, 1000)  # inputs of the calls, in turn
 THREADS, EACH = 8, 2000  # threads at once, and calls of each
 PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
@@ -38,7 +38,7 @@ class Endurance:
     made: list[int] = field(default_factory=list)
     held: dict[str, list[int]] = field(default_factory=dict)
     different: int = 0
-    first: list[int] | None = None  # of the first that answered otherwise: number, index, x, the answers, places
+    first: list[int] | None = None  # of the first with other outputs: number, index, x, the outputs, places
     failure: TargetFailure | None = None  # that ended it
 
     @classmethod
@@ -46,7 +46,7 @@ class Endurance:
         cls, target: Target, fmt: Format, function: Function, length: int | None, progress: Callable[[int], object]
     ) -> Endurance:
         """Calls of `length` inputs (None: of several lengths) in a fresh process, where the target has its own."""
-        seen, end, done = cls(), monotonic() + SECONDS, 0
+        result, end, done = cls(), monotonic() + SECONDS, 0
         asked = fmt.name, function.name, TURNS if length is None else (length,)
         with target.alone():
             target.fresh()
@@ -56,12 +56,12 @@ class Endurance:
                 try:
                     found = target.apply(calls_in_a_row, *asked, done, count)
                 except TargetFailure as failure:
-                    seen.failure = _after(failure, done, count)
+                    result.failure = _after(failure, done, count)
                     break
                 done += count
-                seen.add(done, found)
+                result.add(done, found)
                 progress(count)
-        return seen
+        return result
 
     def add(self, done: int, found: dict[str, Any]) -> None:
         self.made.append(done)
@@ -78,14 +78,14 @@ def _after(failure: TargetFailure, done: int, count: int) -> TargetFailure:
 
 # ---- in the process of the target -----------------------------------------------------------------
 
-_answers: dict[tuple[str, str, int], np.ndarray] = {}
+_first_outputs: dict[tuple[str, str, int], np.ndarray] = {}
 
 
 @in_default_environment
 def calls_in_a_row(
     target: Target, dtype: str, function: str, lengths: list[int], first: int, count: int
 ) -> dict[str, Any]:
-    """Calls `first` and so on with the same inputs of each length in turn: how many did not answer as the first of
+    """Calls `first` and so on with the same inputs of each length in turn: how many did not return what the first of
     that length did, the first of them, and what the process holds after."""
     x = [np.resize(position_bits(function, dtype), length) for length in lengths]
     different, shown = 0, None
@@ -93,14 +93,14 @@ def calls_in_a_row(
         turn = call % len(x)
         key = target.name, dtype, lengths[turn]
         got, _ = target.timed(dtype, x[turn])
-        if call < len(x) or key not in _answers:  # the first of its length in this process
-            _answers[key] = got.copy()
-        elif not np.array_equal(got, _answers[key]):
-            places = _differ(dtype, got, _answers[key])
+        if call < len(x) or key not in _first_outputs:  # the first of its length in this process
+            _first_outputs[key] = got.copy()
+        elif not np.array_equal(got, _first_outputs[key]):
+            places = _differ(dtype, got, _first_outputs[key])
             different += len(places) > 0
             if len(places) and shown is None:
                 at = places[0]
-                shown = [call + 1, int(at), int(x[turn][at]), int(_answers[key][at]), int(got[at]), len(places)]
+                shown = [call + 1, int(at), int(x[turn][at]), int(_first_outputs[key][at]), int(got[at]), len(places)]
     return {"different": different, "first": shown, "held": held()}
 
 

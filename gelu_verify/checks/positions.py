@@ -19,7 +19,7 @@ STRIDE = 100  # of the second order, in which every input has other neighbours
 
 @dataclass(frozen=True)
 class Positions:
-    """`x` in a cycle: the answers of a call, of an equal call, and of one in another order (bits)."""
+    """`x` in a cycle: the outputs of a call, of an equal call, and of one in another order (bits)."""
 
     fmt: Format
     x: np.ndarray
@@ -42,11 +42,11 @@ class Positions:
 
     @cached_property
     def usual(self) -> np.ndarray:
-        """The answer to each input that most places give: the median is, where more than half agree."""
+        """The output to each input that most places give: the median is, where more than half agree."""
         whole = len(self.first) // POSITIONS * POSITIONS
         by_input = np.sort(ordinals(self.fmt, self.first[:whole]).reshape(-1, POSITIONS), axis=0)
         return from_ordinals(self.fmt, by_input[len(by_input) // 2])
 
     def differ(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """Where two answers are not the same bits; a NaN is a NaN."""
+        """Where two outputs are not the same bits; a NaN is a NaN."""
         return differ(self.fmt, one, other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..formats import is_negative, to_float64
-from ..functions import FUNCTIONS, get_function
+from ..functions import compared_with, get_function
 from ..inputs.special import relatives, variant_bits
 from ..truth.values import judge
 from .base import Evidence, Finding
@@ -14,7 +14,7 @@ CLEAR = 8.0  # ulp: a target this near a function at every point computes it ...
 TIMES = 4.0  # ... if the one that it claims to be is this many times farther away
 ABSOLUTE = 1e-4  # a quarter of the least distance between two functions of the family, 4.7e-4
 ROUNDINGS = 1.0, 4.0  # 2^(1-p) |x|, times this, may be lost by native arithmetic for x < 0, x > 0
-COARSE = 2.0**-9  # of x > 0 may be lost, whatever the dtype: a float16 table inside is told by x < 0, and by its ulps
+COARSE = 2.0**-9  # of x > 0 may be lost, whatever the dtype: a float16 table inside shows for x < 0, and by its ulps
 NONE = "none"
 
 
@@ -55,18 +55,18 @@ def named(evidence: Evidence) -> Finding:
     x = variant_bits(evidence.function, evidence.fmt)
     got, want, error = evidence.judged(x)
     worst = int(np.argmax(np.abs(error)))
-    return Finding("fail", _said(evidence, variant), x[worst], int(got[worst]), int(want[worst]), variant)
+    return Finding("fail", _detail(evidence, variant), x[worst], int(got[worst]), int(want[worst]), variant)
 
 
-def _said(evidence: Evidence, variant: str) -> str:
+def _detail(evidence: Evidence, variant: str) -> str:
     claimed = evidence.function
     if variant == NONE:
         stranger = _stranger(evidence)
         return f"computes neither {claimed.name} nor a relative of it" + (f", but {stranger}" if stranger else "")
-    said = f"computes {variant}, not {claimed.name}"
+    detail = f"computes {variant}, not {claimed.name}"
     if claimed.gradient_of:
-        said += f": the derivative of {get_function(variant).gradient_of}, not of {claimed.gradient_of}"
-    return said
+        detail += f": the derivative of {get_function(variant).gradient_of}, not of {claimed.gradient_of}"
+    return detail
 
 
 def _stranger(evidence: Evidence) -> str | None:
@@ -74,6 +74,7 @@ def _stranger(evidence: Evidence) -> str | None:
     fmt = evidence.fmt
     x = np.array(variant_bits(evidence.function, fmt), dtype=fmt.uint)
     got, kin = evidence.probe(x), {relative.name for relative in relatives(evidence.function)}
-    errors = {name: np.abs(judge(name, fmt.name, x, got).error).max() for name in FUNCTIONS if name not in kin}
+    others = [function.name for function in compared_with(evidence.function)]
+    errors = {name: np.abs(judge(name, fmt.name, x, got).error).max() for name in others if name not in kin}
     nearest = min(errors, key=errors.__getitem__)
     return nearest if errors[nearest] <= CLEAR else None

@@ -1,4 +1,4 @@
-"""Answers of the sweep that the same call does not give again: faults of a moment, and not of what a check asks."""
+"""Outputs of the sweep that the same call does not give again: faults of a moment, and not of what a check asks."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def without_unrepeated(evidence: Evidence, findings: Mapping[str, Finding]) -> d
     again = {} if evidence.target.judges_on_device else _unrepeated(evidence, sorted(pairs))
     if not again:
         return dict(findings)
-    told = dict(findings)
+    result = dict(findings)
     for name, some in asked.items():
         if not some.isdisjoint(again):
-            told[name] = Finding("not applicable", f"{findings[name].detail}; not when it was called again")
-    if told["repeatable"].verdict != "fail":
+            result[name] = Finding("not applicable", f"{findings[name].detail}; not when it was called again")
+    if result["repeatable"].status != "fail":
         (x, once), now = next(iter(again.items()))
-        said = f"f({evidence.told(x)}) = {evidence.told(once)} in the sweep, "
-        said += f"but {evidence.told(now)} when the same call is made again"
-        told["repeatable"] = evidence.two_answers(said, x, (once, now))
-    return told
+        detail = f"f({evidence.digits(x)}) = {evidence.digits(once)} in the sweep, "
+        detail += f"but {evidence.digits(now)} when the same call is made again"
+        result["repeatable"] = evidence.two_outputs(detail, x, (once, now))
+    return result
 
 
 def _shown(finding: Finding) -> set[tuple[int, int]]:
     """(x, got) bits that show a failure."""
-    if finding.verdict != "fail" or finding.x_bits is None or finding.got_bits is None:
+    if finding.status != "fail" or finding.x_bits is None or finding.got_bits is None:
         return set()
     return {(finding.x_bits, finding.got_bits)}
 
@@ -59,17 +59,17 @@ def _shown(finding: Finding) -> set[tuple[int, int]]:
 def _of_facts(evidence: Evidence) -> set[tuple[int, int]]:
     """(x, got) bits that the facts of the sweep have."""
     rises = evidence.table.facts.rises
-    seen = {pair for name in FACTS if (pair := evidence.witness(name)) is not None}
-    return seen | ({(evidence.fmt.from_ordinal(rises[3]), rises[4])} if rises else set())
+    pairs = {pair for name in FACTS if (pair := evidence.witness(name)) is not None}
+    return pairs | ({(evidence.fmt.from_ordinal(rises[3]), rises[4])} if rises else set())
 
 
 def _is_worst(columns: Columns, x_bits: int, got_bits: int) -> bool:
-    """Whether that is the worst answer of a bucket."""
+    """Whether that is the worst output of a bucket."""
     return bool(((columns["max_error_x"] == x_bits) & (columns["max_error_got"] == got_bits)).any())
 
 
 def _unrepeated(evidence: Evidence, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """Those pairs whose x has another answer now, in any call: with the answer that the same call gives now."""
+    """Those pairs whose x has another output now, in any call: with the output that the same call gives now."""
     if not pairs:
         return {}
     x, once = (np.array(side, dtype=evidence.fmt.uint) for side in zip(*pairs, strict=True))
@@ -82,15 +82,15 @@ def _unrepeated(evidence: Evidence, pairs: list[tuple[int, int]]) -> dict[tuple[
 
 
 def _same_call(evidence: Evidence, x_bits: int) -> np.ndarray:
-    """Answers to x in the call of the sweep that had it, made again."""
+    """Outputs for x in the call of the sweep that had it, made again."""
     chunks, ordinal = evidence.plan.chunks, evidence.fmt.ordinal(x_bits)
     place = bisect_right(range(len(chunks)), ordinal, key=lambda index: chunks[index].first) - 1
     if place < 0:
         return np.array([], evidence.fmt.uint)
     chunk = chunks[place]
     x = chunk.x_bits()[chunk.order()]
-    return evidence.target.evaluate(evidence.fmt.name, x)[x == x_bits]
+    return np.asarray(evidence.target.evaluate(evidence.fmt.name, x)[x == x_bits])
 
 
 def _differ(evidence: Evidence, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return (one != other) & ~(is_nan(evidence.fmt, one) & is_nan(evidence.fmt, other))
+    return np.asarray((one != other) & ~(is_nan(evidence.fmt, one) & is_nan(evidence.fmt, other)))

@@ -1,4 +1,4 @@
-"""Inputs that had two answers, both judged: the pair that shows best that they differ, and the largest error of all."""
+"""Inputs that had two outputs, both judged: the pair that shows best that they differ, and the largest error of all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TwoAnswers:
+class TwoOutputs:
     """All of them; `got`, `error` (|E| in ulp; inf where it is not a matter of ulps) and `faithful` have two rows."""
 
     x: np.ndarray
@@ -28,8 +28,8 @@ class TwoAnswers:
     of: np.ndarray  # which entry of `where`
 
     @classmethod
-    def judged(cls, evidence: Evidence) -> TwoAnswers | None:
-        """None where no input had two answers."""
+    def judged(cls, evidence: Evidence) -> TwoOutputs | None:
+        """None where no input had two outputs."""
         found = evidence.others.differences
         if not found:
             return None
@@ -47,16 +47,16 @@ class TwoAnswers:
         )
 
     def worst(self) -> int:
-        """Index of the pair that is told: one that is not faithful before others, then by the larger error."""
+        """Index of the pair that is reported: one that is not faithful before others, then by the larger error."""
         return int(np.lexsort((-self.error.max(axis=0), self.faithful.all(axis=0)))[0])
 
     def places(self, index: int) -> tuple[str, str]:
-        """Where the two answers of a pair were given."""
+        """Where the two outputs of a pair were given."""
         first, second = self.where[self.of[index]]
         return first.format(self.at[index]), second.format(self.at[index])
 
     def largest(self, evidence: Evidence) -> tuple[float, int, int, int] | None:
-        """(|E|, x, got, want) of the largest error of all answers that are scored: finite, to inputs of the plan's
+        """(|E|, x, got, want) of the largest error of all outputs that are scored: finite, to inputs of the plan's
         ranges where it has any."""
         fmt, spans = evidence.fmt, evidence.plan.spans
         error = np.where(is_finite(fmt, self.got) & np.isinf(self.error), LARGEST, self.error)
@@ -71,5 +71,5 @@ class TwoAnswers:
 
 
 def _absolute(error: np.ndarray, faithful: np.ndarray) -> np.ndarray:
-    """|E|; at inputs that are not finite 0 where the answer is the limit, else inf."""
+    """|E|; at inputs that are not finite 0 where the output is the limit, else inf."""
     return np.where(np.isnan(error), np.where(faithful, 0.0, np.inf), np.abs(error))
