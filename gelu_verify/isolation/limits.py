@@ -24,7 +24,7 @@ def memory_of_machine() -> int:
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProcessLimits:
     """What was asked for; `seconds` None: decided from what the calls so far took."""
 
     seconds: float | None = None
@@ -46,7 +46,7 @@ class Limits:
 class Patience:
     """How long the next call of one target may take, from how long others took."""
 
-    limits: Limits
+    limits: ProcessLimits
     rate: float = 0.0  # seconds per input of the slowest call
     longest: float | None = None
     hung: bool = False

@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import Unanswered
 from ..formats import get_format, ordinals
 from ..inputs.plans import Plan, make_plan
+from ..measure.observer import Observer
 from ..records.schema import SCHEMA
 from ..report.verdicts import headline, verdict
 from ..runs.store import packed
@@ -58,6 +59,16 @@ class Uploaded(Target):
         return result
 
 
+class Advancing(Observer):
+    """Counts in a job how many inputs are judged."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def advance(self, steps: int) -> None:
+        self._job.advance(steps)
+
+
 def judge_upload(
     job: Job, jobs: Jobs, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]
 ) -> None:
@@ -73,7 +84,8 @@ def judge_upload(
 
 
 def _judge(job: Job, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
-    from ..measure.sweep import sweep  # with all checks: a tenth of the time of a start
+    from ..measure.request import Request  # with all checks: a tenth of the time of a start
+    from ..measure.run import measure_one
 
     fmt = get_format(plan.dtype)
     x, _ = inputs(plan.name, plan.function, plan.dtype, plan.seed)
@@ -83,9 +95,12 @@ def _judge(job: Job, plan: Plan, name: str, body: bytearray, store: Store | None
         version=f"sha256:{sha256(body).hexdigest()[:12]}", safe_in_threads=True, known=ordinals(fmt, x),
         answers=answers,
     )  # fmt: skip
-    result = sweep(target, plan, workers=1, progress=job.advance)
     where = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
-    result.record["repeat"] = f"post the same bits to /v1/verify?{where}"
+    request = Request(
+        targets=(target,), functions=(plan.function,), dtypes=(plan.dtype,), plan=plan.name, seed=plan.seed,
+        workers=1, repeat=f"post the same bits to /v1/verify?{where}",
+    )  # fmt: skip
+    result = measure_one(request, Advancing(job))
     manifest = {
         "schema": SCHEMA, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {},
         **facts,
