@@ -15,6 +15,7 @@ from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Real, nami
 from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
+    from ..measure.request import Request
     from ..runs.store import Run
 
 Record = dict[str, Any]
@@ -66,9 +67,8 @@ Record = dict[str, Any]
               "a crash ends the run.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
 def run(
-    out: Path | None, record: Path | None, max_ulp: float | None, strict: bool, as_json: bool, no_throughput: bool,
-    in_process: bool, **typed: Any,
-) -> None:  # fmt: skip
+    out: Path | None, record: Path | None, max_ulp: float | None, strict: bool, as_json: bool, **typed: Any
+) -> None:
     """Measure TARGETs (default: everything found here), store the run, write its report.
 
     TARGET is a family (torch), one of its paths (torch.gelu), or something of yours: module:function,
@@ -81,14 +81,10 @@ def run(
     0 whatever errors it finds, unless --strict is given.
     """
     from ..gate.strict import rejected
-    from ..measure.request import Request
     from ..runs.measuring import measure_run, without_garbage_collection
     from .progress import OnStderr
 
-    typed["kwargs"] = dict(typed["kwargs"])
-    typed["throughput"] = "none" if no_throughput else typed["throughput"]
-    with naming_options():
-        request = Request(**typed, isolate=False if in_process else None)
+    request = _request(**typed)
     say(f"plan {request.plan}, seed {request.seed}", err=as_json)
     command = shlex.join(["gelu-verify", *sys.argv[1:]])
     with stdout_for_results():
@@ -102,6 +98,16 @@ def run(
         raise click.exceptions.Exit(OVER_BUDGET)
     if any(result["failure"] is not None for result in measured.results):
         raise click.exceptions.Exit(OVER_BUDGET)
+
+
+def _request(*, kwargs: tuple[tuple[str, Any], ...], no_throughput: bool, in_process: bool, **typed: Any) -> Request:
+    """What was typed, as the library takes it; options are named as its fields are."""
+    from ..measure.request import Request
+
+    if no_throughput:
+        typed["throughput"] = "none"
+    with naming_options():
+        return Request(**typed, kwargs=dict(kwargs), isolate=False if in_process else None)
 
 
 def _load_report() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ..records.schema import check_measured
 from ..runs.committed import recorded_results
 from ..runs.integrity import verified
 from ..runs.store import Run, read_run
+from ..targets import Target
 from ..targets import families as all_families
 from .budgets import FAMILIES, FAMILY, Budgets
 
@@ -45,10 +46,13 @@ def measure_budgeted(
     """
     rows = budgets.rows
     request = Request(plan_of={key: (row.plan, row.seed) for key, row in rows.items()}, workers=workers)
+
+    def is_budgeted(target: Target, key: str) -> bool:
+        return key in rows or target.family in families
+
     budgeted = [name for name in FAMILIES if any(key.startswith(f"{name}.") for key in rows)]
     with selecting(request, observer) as select:
-        jobs, absent = _here(dict.fromkeys([*budgeted, *families]), request, select)
-        jobs = [job for job in jobs if job.key in rows or job.target.family in families]
+        jobs, absent = _here(dict.fromkeys([*budgeted, *families]), request, select, is_budgeted)
         results = list(measured(jobs, request, observer))
     for result in results:
         check_measured(result.record, result.table is not None)
@@ -56,7 +60,9 @@ def measure_budgeted(
     return Measurements([{**result.record, **here} for result in results], machine(), absent)
 
 
-def _here(asked: Collection[str], request: Request, select: Selector) -> tuple[list[Job], dict[str, str]]:
+def _here(
+    asked: Collection[str], request: Request, select: Selector, keep: Callable[[Target, str], bool]
+) -> tuple[list[Job], dict[str, str]]:
     """The jobs of those families that can be measured, and why others cannot."""
     found: list[Job] = []
     absent: dict[str, str] = {}
@@ -65,7 +71,7 @@ def _here(asked: Collection[str], request: Request, select: Selector) -> tuple[l
             absent[family] = "there is no such family here"
             continue
         try:
-            found += find_jobs(replace(request, targets=(family,)), select).jobs
+            found += find_jobs(replace(request, targets=(family,)), select, keep).jobs
         except MissingMeasurement as reason:
             absent[family] = str(reason)
     return found, absent

@@ -66,8 +66,15 @@ def selecting(request: Request, observer: Observer = SILENT) -> Iterator[Selecto
 
 
 @in_default_environment
-def find_jobs(request: Request, select: Selector = targets.select) -> Found:
-    """The jobs of a request, by target and dtype; `select` finds the targets, as `selecting` yields it.
+def find_jobs(
+    request: Request, select: Selector = targets.select, keep: Callable[[Target, str], bool] = lambda target, key: True
+) -> Found:
+    """The jobs of a request, by target and dtype.
+
+    Parameters
+    ----------
+    select : finds the targets, as `selecting` yields it
+    keep : whether a target is measured, in the function and dtype of that key
 
     Raises
     ------
@@ -82,7 +89,9 @@ def find_jobs(request: Request, select: Selector = targets.select) -> Found:
         for target in found:
             judged_as = function or target.function
             for each in (dtype,) if dtype else target.dtypes:
-                cases.setdefault(_key(target, judged_as, each), (target, judged_as, each))
+                key = _key(target, judged_as, each)
+                if keep(target, key):
+                    cases.setdefault(key, (target, judged_as, each))
     kept = {key: case for key, case in cases.items() if _is_affordable(case[0], case[2], request)} or cases
     jobs = [Job(target, request.inputs(key, function, dtype)) for key, (target, function, dtype) in kept.items()]
     return Found(jobs, absent, [target.name for key, (target, _, _) in cases.items() if key not in kept])
