@@ -6,18 +6,22 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import UsageError
 from ..parsing import LARGEST_SEED, LONGEST_S, MOST_WORKERS, parse_real, parse_whole
 
+if TYPE_CHECKING:
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # not generic before click 8.5
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _OPTION_OF = {"ranges": "--bits", "isolate": "--in-process"}  # where it is not named as the argument of a request
 
 
-class Whole(click.ParamType):  # type: ignore[type-arg] # generic since click 8.5
+class Whole(ParamType):
     """An integer from `low` to `high`."""
 
     name = "whole number"
@@ -29,7 +33,7 @@ class Whole(click.ParamType):  # type: ignore[type-arg] # generic since click 8.
         return parse_whole(_name(param), value, self._low, self._high) if isinstance(value, str) else value
 
 
-class Real(click.ParamType):  # type: ignore[type-arg]
+class Real(ParamType):
     """A finite number from `low` to `high`; `above`: not `low` itself."""
 
     name = "number"
@@ -43,7 +47,7 @@ class Real(click.ParamType):  # type: ignore[type-arg]
         return parse_real(_name(param), value, self._low, self._high, above=self._above)
 
 
-class Memory(click.ParamType):  # type: ignore[type-arg]
+class Memory(ParamType):
     """A size of memory in bytes, as `memory_bytes` reads it."""
 
     name = "size"
@@ -52,7 +56,7 @@ class Memory(click.ParamType):  # type: ignore[type-arg]
         return memory_bytes(value) if isinstance(value, str) else value
 
 
-class Keyword(click.ParamType):  # type: ignore[type-arg]
+class Keyword(ParamType):
     """K=V as a pair; V is a Python literal where it reads as one, else text."""
 
     name = "K=V"
