@@ -15,7 +15,7 @@ from gelu_verify.cli.remote import fetch_answer
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import get_format
 from gelu_verify.inputs.plans import MOST, make_plan
-from gelu_verify.isolation.limits import MEMORY, ProcessLimits, memory_of_machine
+from gelu_verify.isolation.limits import MEMORY, Limits, memory_of_machine
 from gelu_verify.parsing import parse_real, parse_whole, real, whole
 from gelu_verify.speed.bench import sizes
 from gelu_verify.truth.lookup import answer
@@ -94,8 +94,8 @@ BAD_CALLS = {
     "bits": lambda value: get_format("float16").check_bits(value),
     "bits of a range": lambda value: make_plan("quick", "gelu", "float16", 0, [(value, value)]),
     "length": lambda value: make_plan("quick", "gelu", "float16", 0, None, value),
-    "seconds": lambda value: ProcessLimits(value),
-    "nbytes": lambda value: ProcessLimits(nbytes=value),
+    "seconds": lambda value: Limits(value),
+    "nbytes": lambda value: Limits(nbytes=value),
 }
 
 
@@ -107,10 +107,10 @@ def test_the_library_refuses_them_too(call, value):
 
 
 def test_limits_that_are_possible():
-    ProcessLimits(1e6, max(MEMORY, memory_of_machine()))
-    ProcessLimits(1e-3, 1 << 20)
+    Limits(1e6, max(MEMORY, memory_of_machine()))
+    Limits(1e-3, 1 << 20)
     with pytest.raises(UsageError, match=r"the memory limit .* is above"):
-        ProcessLimits(None, max(MEMORY, memory_of_machine()) + 1)
+        Limits(None, max(MEMORY, memory_of_machine()) + 1)
 
 
 def test_ranges_of_too_many_inputs_say_how_many():

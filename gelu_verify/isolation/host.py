@@ -18,7 +18,7 @@ from ..errors import TargetFailure
 from ..formats import Format
 from ..targets.kinds import BUILDS
 from .channel import Channel
-from .limits import LOADING, Patience, ProcessLimits
+from .limits import LOADING, Limits, Patience
 from .memory import Layout, Place, SharedMemory
 from .process import POLL, Child, Died
 
@@ -136,7 +136,7 @@ class Case:
 class Host:
     """One family, or one target that a user named."""
 
-    def __init__(self, label: str, limits: ProcessLimits) -> None:
+    def __init__(self, label: str, limits: Limits) -> None:
         self.label, self.limits = label, limits
         self.turns = Turns()
         self._lock = threading.RLock()

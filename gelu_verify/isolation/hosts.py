@@ -15,7 +15,7 @@ from ..errors import TargetFailure
 from ..formats import DTYPES
 from ..targets import Asked, Target
 from .host import Host, Loading
-from .limits import ProcessLimits
+from .limits import Limits
 from .target import IsolatedTarget, LostTarget
 
 
@@ -27,8 +27,8 @@ def supported() -> bool:
 class Hosts:
     """A context manager: leaving it ends every child."""
 
-    def __init__(self, limits: ProcessLimits | None = None) -> None:
-        self._limits = limits or ProcessLimits()
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
         self._hosts: dict[str, Host] = {}
         self._families: dict[str, tuple[list[Target], str]] = {}
 

@@ -24,7 +24,7 @@ def memory_of_machine() -> int:
 
 
 @dataclass(frozen=True)
-class ProcessLimits:
+class Limits:
     """What was asked for; `seconds` None: decided from what the calls so far took."""
 
     seconds: float | None = None
@@ -46,7 +46,7 @@ class ProcessLimits:
 class Patience:
     """How long the next call of one target may take, from how long others took."""
 
-    limits: ProcessLimits
+    limits: Limits
     rate: float = 0.0  # seconds per input of the slowest call
     longest: float | None = None
     hung: bool = False

@@ -15,7 +15,7 @@ from ..formats import DTYPES
 from ..functions import get_function
 from ..inputs.plans import LONGEST, Plan, get_plan, make_plan
 from ..isolation.hosts import supported
-from ..isolation.limits import MEMORY, ProcessLimits
+from ..isolation.limits import MEMORY, Limits
 from ..parsing import LARGEST_SEED, MOST_WORKERS, whole
 from ..targets import Target
 
@@ -107,9 +107,9 @@ class Request:
             raise ArgumentError("ranges", str(error)) from None
 
     @cached_property
-    def limits(self) -> ProcessLimits:
+    def limits(self) -> Limits:
         """Of each process that targets are called in."""
-        return ProcessLimits(self.time_limit, MEMORY if self.memory_limit is None else self.memory_limit)
+        return Limits(self.time_limit, MEMORY if self.memory_limit is None else self.memory_limit)
 
     @property
     def names_only(self) -> bool:

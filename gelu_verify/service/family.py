@@ -96,13 +96,13 @@ class Family:
 
     def _started(self) -> Hosts:
         from ..isolation.hosts import Hosts, supported
-        from ..isolation.limits import ProcessLimits
+        from ..isolation.limits import Limits
 
         if not self.ours and not supported():
             raise TargetFailure("this system cannot run it in a process of its own")
         if self.closed:
             raise TargetFailure("the server is stopping")
-        return Hosts(ProcessLimits(self._limits.family_call_s, self._limits.family_bytes, NICENESS))
+        return Hosts(Limits(self._limits.family_call_s, self._limits.family_bytes, NICENESS))
 
     def _remember(self, question: Question, found: Findings) -> None:
         if found.absent:

@@ -13,7 +13,7 @@ from gelu_verify.checks import _endurance
 from gelu_verify.formats import get_format, to_float64
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts, supported
-from gelu_verify.isolation.limits import ProcessLimits
+from gelu_verify.isolation.limits import Limits
 from gelu_verify.measure.sweep import sweep
 
 pytestmark = [needs_cc, pytest.mark.skipif(not supported() or shutil.which("cc") is None, reason="needs isolation")]
@@ -55,7 +55,7 @@ def library(tmp_path_factory):
 
 
 def stressed(library, name, plan="stress"):
-    with Hosts(ProcessLimits(seconds=60)) as hosts:
+    with Hosts(Limits(seconds=60)) as hosts:
         (found,), _ = hosts.select([f"{library}:{name}"], function="relu", dtype="float32")
         return sweep(found, make_plan(plan, "relu", "float32")).record
 

@@ -13,7 +13,7 @@ from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import get_format
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts
-from gelu_verify.isolation.limits import ProcessLimits
+from gelu_verify.isolation.limits import Limits
 from gelu_verify.isolation.target import SMALL
 from gelu_verify.measure.sweep import sweep
 
@@ -31,7 +31,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def hosts():
-    with Hosts(ProcessLimits(seconds=20)) as all_of_them:
+    with Hosts(Limits(seconds=20)) as all_of_them:
         yield all_of_them
 
 

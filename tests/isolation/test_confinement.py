@@ -21,11 +21,11 @@ VERIFIER = f"""
 import json, sys, threading
 from gelu_verify.errors import TargetFailure
 from gelu_verify.isolation.hosts import Hosts
-from gelu_verify.isolation.limits import ProcessLimits
+from gelu_verify.isolation.limits import Limits
 from gelu_verify.targets.library import ordinary_numbers
 
 threading.Thread(target=threading.Event().wait, daemon=True).start()  # one more to be hit
-with Hosts(ProcessLimits(seconds=30)) as hosts:
+with Hosts(Limits(seconds=30)) as hosts:
     for name in sys.argv[1:]:
         (target,), _ = hosts.select([f"{ATTACKING}:{{name}}"], function="relu", dtype="float32")
         try:

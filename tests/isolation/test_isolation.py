@@ -20,7 +20,7 @@ from gelu_verify.errors import UsageError
 from gelu_verify.formats import get_format
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts, supported
-from gelu_verify.isolation.limits import ProcessLimits
+from gelu_verify.isolation.limits import Limits
 from gelu_verify.isolation.memory import GUARDS, PAGE, Layout, Place
 from gelu_verify.measure.sweep import sweep
 
@@ -119,7 +119,7 @@ def zoo(tmp_path_factory):
 
 @pytest.fixture
 def hosts():
-    with Hosts(ProcessLimits(seconds=3, nbytes=1 << 28)) as all_of_them:
+    with Hosts(Limits(seconds=3, nbytes=1 << 28)) as all_of_them:
         yield all_of_them
         pids = [host._child.pid for host in all_of_them._hosts.values() if host._child is not None]
     for pid in pids:

@@ -9,7 +9,7 @@ from gelu_verify import _fenv as _environment
 from gelu_verify import verify
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts, supported
-from gelu_verify.isolation.limits import ProcessLimits
+from gelu_verify.isolation.limits import Limits
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.targets import select
 
@@ -32,7 +32,7 @@ def chosen(request):
         return
     if not supported():
         pytest.skip("isolation needs Linux")
-    with Hosts(ProcessLimits(seconds=20)) as hosts:
+    with Hosts(Limits(seconds=20)) as hosts:
         yield lambda name: hosts.select([f"{ZOO}:{name}"], **options)[0][0]
 
 
@@ -101,7 +101,7 @@ def test_the_callers_environment_does_not_reach_the_target():
     ],
 )
 def test_what_is_left_behind_is_named_and_measured_all_the_same(name, words):
-    with Hosts(ProcessLimits(seconds=20)) as hosts:
+    with Hosts(Limits(seconds=20)) as hosts:
         (target,), _ = hosts.select([f"{ZOO}:{name}"], function="relu", dtype="float32")
         result = judged(target)
     assert result.record["failure_kind"] == "left behind", result.failure
@@ -111,7 +111,7 @@ def test_what_is_left_behind_is_named_and_measured_all_the_same(name, words):
 
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 def test_who_closes_the_connection_is_named():
-    with Hosts(ProcessLimits(seconds=20)) as hosts:
+    with Hosts(Limits(seconds=20)) as hosts:
         (target,), _ = hosts.select([f"{ZOO}:closed"], function="relu", dtype="float32")
         result = judged(target)
     assert result.record["failure_kind"] == "left behind"
@@ -121,7 +121,7 @@ def test_who_closes_the_connection_is_named():
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 @pytest.mark.parametrize("name", ["good", "pools", "cycles"])
 def test_what_frameworks_keep_is_not_a_finding(name):
-    with Hosts(ProcessLimits(seconds=20)) as hosts:
+    with Hosts(Limits(seconds=20)) as hosts:
         (target,), _ = hosts.select([f"{ZOO}:{name}"], function="relu", dtype="float32")
         result = judged(target)
     assert (result.failure, result.max_ulp) == (None, 0)
