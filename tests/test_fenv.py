@@ -180,6 +180,7 @@ INTERFACES = [
         "truth.oracle",
         "truth.lookup",
         "measure.verification",
+        "measure.jobs",
         "measure.sweep",
         "gate.verdicts",
         "gate.budgets",
@@ -204,7 +205,7 @@ INTERFACES = [
     *("measure.gpu_judge", "service.app"),
 ]
 EXACT = {  # text, names and integers only, or part of what is decorated
-    *("rounded_text", "is_judged_there", "available_cores", "key_of", "conditions_of", "default_path", "required"),
+    *("rounded_text", "is_judged_on_device", "selecting", "key_of", "conditions_of", "default_path", "required"),
     *("default_rivals", "check_rivals", "check_case", "one_thread_each", "failing", "elements", "write_folder"),
     *("default_root", "current_versions", "failed", "consecutive", "drawn", "flags", "confirm", "search", "strata"),
     *("exhaustive", "is_quick", "curve_frame", "rungs_frame", "operations_frame", "render", "headline", "inputs"),

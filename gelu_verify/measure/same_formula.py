@@ -25,16 +25,14 @@ class Comparisons:
         self._first: dict[tuple[str, ...], Result] = {}
 
     @in_default_environment
-    def add(self, result: Result) -> None:
-        """Set `pair` of the record: what differs from the first path; None for a first one, or where one failed."""
+    def add(self, result: Result) -> Record | None:
+        """What differs from the first path of its kind; None for a first one, or where one failed."""
         record = result.record
-        record["pair"] = None
         if result.table is None or not record["form"]:
-            return
+            return None
         kind = tuple(record[key] for key in ("family", "function", "dtype", "form"))
         first = self._first.setdefault(kind, result)
-        if first is not result:
-            record["pair"] = compared(first, result)
+        return None if first is result else compared(first, result)
 
 
 @in_default_environment

@@ -6,7 +6,6 @@ somebody else's code may be called by two; judging and reducing run beside it wi
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +30,7 @@ from ..fenv import in_default_environment
 from ..formats import Format, get_format
 from ..functions import Function, get_function
 from ..inputs.plans import Chunk, Plan
+from ..machine import cores
 from ..targets.extra_outputs import Differences, ExtraOutputs, collecting, differences
 from ..targets.probing import ordinary_numbers
 from ..truth.values import judge
@@ -119,7 +119,7 @@ def sweep(
     identity = _identity(target, plan)
     try:
         swept = _Sweep(target, function, fmt, plan, progress)
-        table, time = swept.run(workers or available_cores())
+        table, time = swept.run(workers or cores())
     except TargetFailure as failure:
         return Result({**identity, **_NOTHING, **failed(fmt, narrowed(target, fmt, failure))}, None)
     others = _with_answered(others, target, fmt, swept)
@@ -142,16 +142,11 @@ def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swe
     return found
 
 
-def is_judged_there(target: Target, plan: Plan) -> bool:
+def is_judged_on_device(target: Target, plan: Plan) -> bool:
     """Whether a device judges its own answers: to all of float32, or to what it draws of float64 beside the plan."""
     judged = Reduction.judges(get_format("float32"), get_function(plan.function))
     by_width = {32: plan.exhaustive, 64: plan.dense}
     return target.judges_on_device and judged and by_width.get(get_format(plan.dtype).width, False)
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 # ---- measuring -----------------------------------------------------------------------------------
@@ -176,7 +171,7 @@ class _Sweep:
     def run(self, workers: int) -> tuple[Table, Time]:
         """The merged table; the failure raised is that of the first chunk that fails."""
         start, threads = perf_counter(), min(workers, len(self._plan.chunks))
-        there = is_judged_there(self._target, self._plan)
+        there = is_judged_on_device(self._target, self._plan)
         if there and self._plan.exhaustive:
             return self._judged_there(start)
         if threads == 1:
@@ -348,7 +343,7 @@ def _bound_kind(target: Target, plan: Plan) -> str:
     """How the largest error was looked for."""
     if plan.exhaustive:
         return "exhaustive"
-    return "searched" if is_judged_there(target, plan) else "sampled"
+    return "searched" if is_judged_on_device(target, plan) else "sampled"
 
 
 def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:

@@ -89,10 +89,8 @@ class RunWriter:
         self._records.append(record)
 
     @in_default_environment
-    def finish(
-        self, *, command: str, seed: int, plan: str, absent: Mapping[str, str], facts: Mapping[str, Any]
-    ) -> Path:
-        """Put the run in its place and return it; `facts` are those of `machine.provenance`."""
+    def finish(self, *, command: str, seed: int, plan: str, absent: Mapping[str, str], facts: Mapping[str, Any]) -> Run:
+        """Put the run in its place and return it as it is there; `facts` are those of `machine.provenance`."""
         now = datetime.datetime.now(datetime.UTC)
         manifest = {
             "schema": SCHEMA,
@@ -111,7 +109,7 @@ class RunWriter:
             _flush_folder(place.parent)
             if self._out is None:
                 _point_latest(self._root, place.name)
-        return place
+        return Run(place, {**manifest, "results": self._records})
 
 
 @in_default_environment
@@ -120,7 +118,7 @@ def write_run(results: Sequence[Result], out: Path | None = None, root: Path = R
     with RunWriter(out, root) as writer:
         for result in results:
             writer.add(result)
-        return writer.finish(**manifest)
+        return writer.finish(**manifest).path
 
 
 def sealed(facts: Mapping[str, Any], results: Sequence[Record]) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import Unanswered
 from ..formats import get_format, ordinals
 from ..inputs.plans import Plan, make_plan
+from ..measure.observer import Observer
 from ..records.schema import SCHEMA
 from ..report.verdicts import headline, verdict
 from ..runs.store import packed
@@ -61,6 +62,16 @@ class Uploaded(Target):
         return result
 
 
+class Advancing(Observer):
+    """Counts in a job how many inputs are done."""
+
+    def __init__(self, job: UploadJob) -> None:
+        self._job = job
+
+    def advance(self, steps: int) -> None:
+        self._job.advance(steps)
+
+
 def run_job(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
     """Verify, store if there is a store, and record the outcome in the job."""
     try:
@@ -74,7 +85,8 @@ def run_job(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store
 
 
 def _verify(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
-    from ..measure.sweep import sweep  # imports all checks: a tenth of the startup time
+    from ..measure.request import Request  # imports all checks: a tenth of the startup time
+    from ..measure.run import measure_one
 
     fmt = get_format(plan.dtype)
     x, _ = inputs(plan.name, plan.function, plan.dtype, plan.seed)
@@ -84,9 +96,12 @@ def _verify(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store
         version=f"sha256:{sha256(body).hexdigest()[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x),
         outputs=outputs,
     )  # fmt: skip
-    result = sweep(target, plan, workers=1, progress=job.advance)
     query = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
-    result.record["repeat"] = f"post the same bits to /v1/verify?{query}"
+    request = Request(
+        targets=(target,), functions=(plan.function,), dtypes=(plan.dtype,), plan=plan.name, seed=plan.seed,
+        workers=1, repeat=f"post the same bits to /v1/verify?{query}",
+    )  # fmt: skip
+    result = measure_one(request, Advancing(job))
     manifest = {
         "schema": SCHEMA, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {},
         **facts,

@@ -11,12 +11,13 @@ import pytest
 from foreign import needs_cc, shared_library
 from mutants import correct, faulty, rounded, target
 
-from gelu_verify.cli.measuring import measured
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts, supported
+from gelu_verify.measure.jobs import Job
+from gelu_verify.measure.request import Request
+from gelu_verify.measure.run import measured
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.measure.verification import Job
 from gelu_verify.targets import short_calls
 from gelu_verify.targets.extra_outputs import ExtraOutputs
 from gelu_verify.targets.kinds._onnx_ports import Ports, Tensor
@@ -283,10 +284,10 @@ def test_a_kernel_that_is_right_only_while_it_is_judged():
 
     cheating = Cheating(name="test.cheating", function="gelu", dtypes=DTYPES, answer=None)
     plan = make_plan("quick", "gelu", "float32")
-    (result,) = measured([Job(cheating, "float32")], [plan], timed=True)
+    (result,) = measured([Job(cheating, plan)], Request(throughput="quick"))
     assert result.record["checks"]["lane"] == "fail"
     assert "that was timed" in result.record["findings"]["lane"]["detail"]
-    (result,) = measured([Job(correct("gelu"), "float32")], [plan], timed=True)
+    (result,) = measured([Job(correct("gelu"), plan)], Request(throughput="quick"))
     assert result.record["checks"]["lane"] == "pass"
     assert set(result.record["throughput"]) == {"elements_per_s", "spread", "copy_ratio", "n"}
 
@@ -295,7 +296,7 @@ def test_a_kernel_that_is_right_only_while_it_is_judged():
 def test_the_first_timed_calls_are_judged(number):
     """One wrong answer in call `number` of all, the timed ones first."""
     mutant = planted(lambda call, n, at: (call == number) & (at == n - 1))
-    (result,) = measured([Job(mutant, "float32")], [make_plan("quick", "gelu", "float32")], timed=True)
+    (result,) = measured([Job(mutant, make_plan("quick", "gelu", "float32"))], Request(throughput="quick"))
     assert_seen(result.record)
 
 

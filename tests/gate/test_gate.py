@@ -17,8 +17,9 @@ from gelu_verify.formats import get_format, to_float64
 from gelu_verify.gate import verdicts as gate
 from gelu_verify.gate.budgets import key_of
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure.jobs import find_jobs
+from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.measure.verification import jobs
 from gelu_verify.truth.values import reference_bits
 
 MACHINE = {"libm": "glibc 2.36", "architecture": "x86_64", "isa": ["avx2", "fma"]}
@@ -186,7 +187,7 @@ def test_the_recorded_budgets_are_whole():
     recorded = gate.read_budgets(path)
     command = path.read_text().splitlines()[0].split("`")[1]
     assert gate.budgets_text(recorded, command) == path.read_text()
-    kernels = {f"{job.target.name}/{job.function}/{job.dtype}" for job in jobs(["kernels"])[0]}
+    kernels = {job.key for job in find_jobs(Request(targets=("kernels",))).jobs}
     assert set(recorded.rows) == kernels, "a kernel without a budget, or a budget without a kernel"
 
 
@@ -212,7 +213,7 @@ MANIFESTED = {"libm": "glibc 2.36", "architecture": "x86_64", "isa": ["fma"]}
 
 def kernel(fault=lambda x, bits: bits, seed=0, name=KERNEL):
     """What a sweep finds of our kernel, and of one with a fault: fault(x as float64, bits) -> bits."""
-    (job,) = jobs([name], dtypes=["float32"])[0]
+    (job,) = find_jobs(Request(targets=(name,), dtypes=("float32",))).jobs
 
     def answer(dtype, x_bits):
         bits = job.target.evaluate(dtype, x_bits)

@@ -233,7 +233,7 @@ def test_a_host_goes_on_after_its_child_was_killed(hosts, zoo):
     for _ in range(3):
         pid = target.host._child.pid
         os.kill(pid, signal.SIGKILL)
-        target.host.case("relu float32", 0, "float32").pardoned = False
+        target.host.case("relu float32", 0, "float32").retried = False
         assert (target.evaluate("float32", x) == before).all()
         assert target.host._child.pid != pid
 

@@ -118,11 +118,8 @@ def path(name, mutant, form="x/2 erfc(-x/sqrt 2)"):
 
 
 def run(*targets):
-    pairs, results = Comparisons(), []
-    for each in targets:
-        results.append(sweep(each, make_plan("quick", each.function, "float32")))
-        pairs.add(results[-1])
-    return [result.record["pair"] for result in results]
+    pairs = Comparisons()
+    return [pairs.add(sweep(each, make_plan("quick", each.function, "float32"))) for each in targets]
 
 
 def test_paths_of_one_form_are_compared():

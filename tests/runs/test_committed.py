@@ -19,8 +19,9 @@ from gelu_verify.errors import MissingMeasurement, UsageError
 from gelu_verify.gate import verdicts as gate
 from gelu_verify.gpu import info as devices
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure.jobs import find_jobs
+from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.measure.verification import jobs
 from gelu_verify.report import write_report
 from gelu_verify.runs import committed as recorded
 from gelu_verify.runs.store import read_run, write_run
@@ -33,7 +34,7 @@ KEY = "cuda.gelu_erf/gelu/float32"
 @pytest.fixture(scope="module")
 def swept():
     """A result with buckets of every kind of row: a kernel of ours, in float32."""
-    (job,) = jobs(["kernels.gelu_erf"], dtypes=["float32"])[0]
+    (job,) = find_jobs(Request(targets=("kernels.gelu_erf",), dtypes=("float32",))).jobs
     return sweep(job.target, make_plan("default", "gelu", "float32", 0))
 
 
@@ -152,7 +153,7 @@ def test_a_result_of_another_source_is_stale(root, cuda_here, version, why):
 
 
 def test_versions_of_our_kernels_are_those_of_their_targets():
-    (job,) = jobs(["kernels.gelu_erf"], dtypes=["float32"])[0]
+    (job,) = find_jobs(Request(targets=("kernels.gelu_erf",), dtypes=("float32",))).jobs
     versions = recorded.current_versions(["kernels", "published", "torch"])
     assert job.target.version in versions["kernels"]
     assert set(versions) == {"kernels", "published"}
@@ -256,10 +257,10 @@ def test_run_records(tmp_path):
 def test_a_device_that_is_not_here_is_a_missing_measurement(cuda_here):
     cuda_here("0123456789ab")
     with pytest.raises(MissingMeasurement, match=r"nothing here runs on cuda .*there is no CUDA device"):
-        jobs([], device="cuda")
+        find_jobs(Request(device="cuda"))
     with pytest.raises(UsageError, match="kernels runs on cpu, not on cuda"):
-        jobs(["kernels"], device="cuda")
-    assert {job.target.family for job in jobs(["numpy"], device="cpu")[0]} == {"numpy"}
+        find_jobs(Request(targets=("kernels",), device="cuda"))
+    assert {job.target.family for job in find_jobs(Request(targets=("numpy",), device="cpu")).jobs} == {"numpy"}
 
 
 SMI = """#!/bin/sh

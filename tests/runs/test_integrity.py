@@ -24,8 +24,9 @@ from gelu_verify.errors import ResultsError
 from gelu_verify.gate import verdicts as gate
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.machine import machine
+from gelu_verify.measure.jobs import find_jobs
+from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.measure.verification import jobs
 from gelu_verify.records.schema import CHECKS_OF_1, FIRST_CHECKS
 from gelu_verify.runs import committed as recorded
 from gelu_verify.runs.integrity import verified
@@ -49,8 +50,9 @@ def whole(tmp_path_factory):
         ("kernels.silu_exp", "float16"),
         ("kernels.gelu_grad_erf", "float64"),
     ):
-        (job,) = jobs([name], dtypes=[dtype])[0]
-        results.append(sweep(job.target, make_plan("quick" if dtype != "float16" else "default", job.function, dtype)))
+        plan = "quick" if dtype != "float16" else "default"
+        (job,) = find_jobs(Request(targets=(name,), dtypes=(dtype,), plan=plan)).jobs
+        results.append(sweep(job.target, job.plan))
         results[-1].record["throughput"] = TIMES
     results.append(relabelled(sweep(target("gelu", crash), make_plan("quick", "gelu", "float32")), family="torch"))
     facts = {key: manifest()[key] for key in ("versions", "git", "copy_bytes_per_s")} | {"machine": machine()}
