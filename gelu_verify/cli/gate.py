@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,10 @@ from .options import WORKERS
 from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
-    from ..gate.verdicts import Budgets, Verdict
-    from ..measure.sweep import Record
+    from ..gate.budgets import Budgets
+    from ..gate.compliance import Compliance
     from ..measure.verification import Job, Selector
+    from ..records.result import Record
     from ..runs.store import Run
 
 
@@ -44,24 +45,25 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
     measured has changed. Ends with 1 when a row is over its budget, with 3 when a row was not measured; says which row,
     at which input, and how to repeat it.
     """
-    from ..gate.verdicts import check, conditions_of, default_path, read_budgets, required
+    from ..gate.budgets import conditions_of, default_path, read_budgets
+    from ..gate.compliance import compliance, required
 
     stored = _stored(run) if run else None
     budgets = read_budgets(path or default_path())
     measured = stored or _measured_now(budgets, families, workers)
-    _add_recorded(measured, {key.partition(".")[0] for key in budgets.rows}.union(families), root)
+    _add_committed(measured, {key.partition(".")[0] for key in budgets.rows}.union(families), root)
     demanded = required(families, measured.records, measured.absent)
-    verdicts = check(measured.records, measured.machine, budgets)
-    verdicts += [each for each in demanded if each.key not in budgets.rows]
-    for verdict in verdicts:
-        if verdict.outcome != "ok" or verdict.notes:
-            for line in _lines(verdict):
+    rows = compliance(measured.records, measured.machine, budgets)
+    rows += [each for each in demanded if each.key not in budgets.rows]
+    for row in rows:
+        if row.outcome != "ok" or row.notes:
+            for line in _lines(row):
                 say(line)
-    counts = Counter(verdict.outcome for verdict in verdicts)
+    counts = Counter(row.outcome for row in rows)
     same = conditions_of(measured.machine) == budgets.conditions
     where = "" if same else f" (budgets of {_conditions(budgets)}: headroom applies)"
-    said = f"{counts['ok']} of {len(verdicts)} within budget, {counts['over']} over, {counts['missing']} not measured"
-    say(said + where)
+    summary = f"{counts['ok']} of {len(rows)} within budget, {counts['over']} over, {counts['missing']} not measured"
+    say(summary + where)
     if counts["over"]:
         raise click.exceptions.Exit(OVER_BUDGET)
     if counts["missing"]:
@@ -78,16 +80,17 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
 
     The first is that of the CPU kernels; further ones may be recorded runs, data/runs/cuda-DATE.
     """
-    from ..gate.verdicts import compare, make_budgets, read_budgets, write_budgets
+    from ..gate.budgets import make_budgets, read_budgets, write_budgets
+    from ..gate.changes import changes
 
     stored = [_believed(run) for run in runs]
     first = stored[0].manifest
-    results = [result for run in stored for result in _told(run)]
-    fresh = make_budgets(results, first["machine"], str(first["created"])[:10])
-    changes = compare(read_budgets(file), fresh) if file.exists() else []
-    for change in changes:
+    records = [record for run in stored for record in _with_origin(run)]
+    fresh = make_budgets(records, first["machine"], str(first["created"])[:10])
+    found = changes(read_budgets(file), fresh) if file.exists() else []
+    for change in found:
         say(change.text)
-    looser = sum(change.looser for change in changes)
+    looser = sum(change.looser for change in found)
     if looser and not allow_looser:
         warn(f"error: {looser} rows get looser; nothing was written (--allow-looser accepts them)")
         raise click.exceptions.Exit(OVER_BUDGET)
@@ -97,12 +100,13 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
     say(f"written: {file} ({len(fresh.rows)} rows)")
 
 
-def _told(run: Run) -> list[Record]:
+def _with_origin(run: Run) -> list[Record]:
     """The results of a run with its day and its device."""
     from ..gpu.info import label
+    from ..records.result import Origin
 
-    told = {"date": run.manifest["created"][:10], "device": label(run.manifest.get("device"))}
-    return [{**result, **told} for result in run.results]
+    origin = Origin(run.manifest["created"][:10], label(run.manifest.get("device")))
+    return [replace(record, origin=origin) for record in run.results]
 
 
 def _believed(place: str) -> Run:
@@ -120,23 +124,22 @@ def _believed(place: str) -> Run:
     run = read_run(place)
     if run.manifest["schema"] == 1:
         raise ResultsError(f"{run.path} cannot decide: schema 1 has no content hash (measure again)")
-    met: set[str] = set()
-    for result in run.results:
-        key = f"{result['target']}/{result['function']}/{result['dtype']}"
-        missing = sorted(CHECKS.keys() - result["checks"].keys()) if result["failure"] is None else []
+    keys: set[str] = set()
+    for record in run.results:
+        missing = sorted(CHECKS.keys() - record.checks.keys()) if record.failure is None else []
         if missing:
             raise ResultsError(
-                f"{run.path} cannot decide: {key} was not checked for {', '.join(missing)} (measure again)"
+                f"{run.path} cannot decide: {record.key} was not checked for {', '.join(missing)} (measure again)"
             )
-        if key in met:
-            raise ResultsError(f"{run.path} cannot decide: {key} is there twice")
-        met.add(key)
+        if record.key in keys:
+            raise ResultsError(f"{run.path} cannot decide: {record.key} is there twice")
+        keys.add(record.key)
     return verified(run)
 
 
 def _stored(run: str) -> Measured:
     stored = _believed(run)
-    return Measured(_told(stored), stored.manifest["machine"])
+    return Measured(_with_origin(stored), stored.manifest["machine"])
 
 
 def _measured_now(budgets: Budgets, families: Collection[str], workers: int | None) -> Measured:
@@ -146,6 +149,7 @@ def _measured_now(budgets: Budgets, families: Collection[str], workers: int | No
     from ..gpu.info import device, label
     from ..machine import machine
     from ..measure.verification import SEED
+    from ..records.result import Origin
     from ..records.schema import check_measured
     from .children import selector
     from .measuring import measured
@@ -159,11 +163,11 @@ def _measured_now(budgets: Budgets, families: Collection[str], workers: int | No
         found = [job for job in found if job.key in rows or job.target.family in families]
         plans = [job.plan(*((rows[job.key].plan, rows[job.key].seed) if job.key in rows else ("default", SEED)))
                  for job in found]  # fmt: skip
-        told = {"device": label(device())}
+        origin = Origin(device=label(device()))
         results = list(measured(found, plans, workers=workers))
     for result in results:
         check_measured(result.record, result.table is not None)
-    records = [{**result.record, **told} for result in results]
+    records = [replace(result.record, origin=origin) for result in results]
     return Measured(records, machine(), absent)
 
 
@@ -186,13 +190,13 @@ def _here(asked: Collection[str], select: Selector) -> tuple[list[Job], dict[str
     return found, absent
 
 
-def _add_recorded(measured: Measured, families: Collection[str], root: Path | None) -> None:
-    """What is recorded of those families of which nothing was measured."""
+def _add_committed(measured: Measured, families: Collection[str], root: Path | None) -> None:
+    """What is committed of those families of which nothing was measured."""
     from ..gate.budgets import FAMILY
-    from ..runs.committed import recorded_results
+    from ..runs.committed import committed_results
 
-    met = {record["family"] for record in measured.records}
-    measured.records += recorded_results(set(families) - met - {FAMILY}, root)
+    here = {record.family for record in measured.records}
+    measured.records += committed_results(set(families) - here - {FAMILY}, root)
 
 
 def _conditions(budgets: Budgets) -> str:
@@ -200,16 +204,15 @@ def _conditions(budgets: Budgets) -> str:
     return f"{recorded.libm}, {recorded.architecture}{', FMA' if recorded.fma else ''}"
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
-    word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[verdict.outcome]
-    yield f"{word}  {verdict.key}: {'; '.join((*verdict.reasons, *verdict.notes))}"
-    record = verdict.result
-    if verdict.outcome != "ok" and record is not None:
+def _lines(row: Compliance) -> Iterator[str]:
+    word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.outcome]
+    yield f"{word}  {row.key}: {'; '.join((*row.reasons, *row.notes))}"
+    if row.outcome != "ok" and row.record is not None:
         for name in ("x", "got", "want"):
-            bits = (verdict.witness or {}).get(f"{name}_bits")
+            bits = (row.witness or {}).get(f"{name}_bits")
             if bits is not None:
-                yield f"  {name:6s} {_value(record['dtype'], bits)}"
-        yield f"  repeat {record['repeat']}"
+                yield f"  {name:6s} {_value(row.record.dtype, bits)}"
+        yield f"  repeat {row.record.repeat}"
 
 
 def _value(dtype: str, bits: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from threading import Event, Lock
 from typing import Any
 
@@ -20,8 +20,11 @@ from ..errors import TargetFailure
 from ..inputs.plans import Plan
 from ..interrupts import interrupted
 from ..isolation.target import IsolatedTarget
-from ..measure.sweep import Result, available_cores, sweep
+from ..measure.sweep import available_cores, sweep
 from ..measure.verification import Job
+from ..records.parts import Throughput
+from ..records.result import Result
+from ..records.serialize import from_json
 from ..speed.cache_levels import measure_and_watch as measure_and_watch_sizes
 from ..speed.throughput import BUDGET, measure_and_watch, unpacked_answers
 from ..targets import Target
@@ -86,7 +89,7 @@ def measured(
     `timed`: with its throughput; `sizes`: also from the first cache to memory, on one thread and on all.
     """
     workers = workers or available_cores()
-    times: list[dict[str, Any] | TargetFailure | None] = [None] * len(jobs)
+    times: list[Throughput | TargetFailure | None] = [None] * len(jobs)
     others = [OtherAnswers() for _ in jobs]
     if timed:
         with progress(len(jobs)) as bar:
@@ -114,17 +117,17 @@ def measured(
             jobs, plans, times, _in_order(len(jobs), workers, work, stop), strict=True
         ):
             if plan.exhaustive and plan.dtype == "float32" and result.time is not None:
-                result.record["time"] = {**asdict(result.time), "ratio": result.time.ratio}
+                result = result.updated(time=result.time.recorded())
             if result.failure is not None:
                 warn(f"failed: {job.label}: {result.failure}")
             elif isinstance(timing, TargetFailure):
                 warn(f"not timed: {job.label}: {timing}")
             else:
-                result.record["throughput"] = timing
+                result = result.updated(throughput=timing)
             yield result
 
 
-def _timing(job: Job, budget: float, sizes: bool, others: OtherAnswers) -> dict[str, Any] | TargetFailure:
+def _timing(job: Job, budget: float, sizes: bool, others: OtherAnswers) -> Throughput | TargetFailure:
     """Throughput of a job, or why there is none; what fails here most often fails in the sweep, which says so.
 
     The answers that were timed are added to `others`, to be judged.
@@ -138,10 +141,10 @@ def _timing(job: Job, budget: float, sizes: bool, others: OtherAnswers) -> dict[
         told = job.target.apply(measure_and_watch, job.dtype, budget=budget)
         unpacked_answers(job.dtype, told["answers"], others)
         if not sizes:
-            return told["throughput"]
+            return from_json(Throughput, told["throughput"])
         also = job.target.apply(measure_and_watch_sizes, job.dtype)
         unpacked_answers(job.dtype, also["answers"], others)
-        return {**told["throughput"], "sizes": also["sizes"]}
+        return from_json(Throughput, {**told["throughput"], "sizes": also["sizes"]})
     except TargetFailure as failure:
         return failure
 

@@ -7,7 +7,7 @@ import gc
 import json
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -24,7 +24,9 @@ from .program import OVER_BUDGET, say, stdout_for_results, warn
 if TYPE_CHECKING:
     from ..checks import Policy
     from ..measure.verification import Job
-    from ..runs.store import Record
+    from ..records.parts import SweepTime
+    from ..records.result import Record
+    from ..runs.store import Run
     from ..targets import Target
 
 
@@ -112,23 +114,24 @@ def run(**typed: Any) -> None:
     0 whatever errors it finds, unless --strict is given.
     """
     request = Request(**typed)
-    records, absent, place = _execute(request)
+    stored, absent = _execute(request)
+    records = stored.results
     with _no_collection():
-        _print(request, records, absent, place)
+        _print(request, stored, absent)
     if request.record is not None:
-        _record(place, request.record)
+        _commit(stored, request.record)
     if request.strict and (faults := _faults(records, request.max_ulp)):
         warn(f"strict: {len(faults)} of {len(records)} measurements fail: {faults[0]}")
         raise click.exceptions.Exit(OVER_BUDGET)
-    if any(record["failure"] is not None for record in records):
+    if any(record.failure is not None for record in records):
         raise click.exceptions.Exit(OVER_BUDGET)
 
 
-def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
-    """Measure and store: the results, what is absent and why, the folder of the run."""
+def _execute(request: Request) -> tuple[Run, dict[str, str]]:
+    """Measure and store: the run, and what is absent and why."""
     from ..inputs.plans import get_plan
     from ..machine import provenance
-    from ..measure.same_formula import Comparisons
+    from ..measure.pairs import FirstPaths
     from ..measure.verification import jobs
     from ..runs.store import RunWriter
     from ..speed.throughput import one_thread_each
@@ -162,20 +165,18 @@ def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
         found = _affordable(found, request)
         plans = [job.plan(request.plan, request.seed, request.ranges, request.length) for job in found]
         timed = request.throughput != "none" and not request.no_throughput
-        pairs = Comparisons()
+        firsts = FirstPaths()
         sizes = timed and request.throughput == "full"
         for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed, sizes=sizes):
-            result.record["repeat"] += _also(request)
-            pairs.add(result)
-            writer.add(result)
-        place = writer.finish(
+            writer.add(result.updated(repeat=result.record.repeat + _also(request), pair=firsts.pair(result)))
+        stored = writer.finish(
             command=shlex.join(["gelu-verify", *sys.argv[1:]]),
             seed=request.seed,
             plan=request.plan,
             absent=absent,
             facts=provenance(job.target.family for job in found),
         )
-    return _stored(place), absent, place
+    return stored, absent
 
 
 def _check_ranges(request: Request) -> None:
@@ -189,11 +190,10 @@ def _check_ranges(request: Request) -> None:
             raise UsageError(f"--bits: {error}") from None
 
 
-def _record(place: Path, root: Path) -> None:
-    from ..runs.committed import record
-    from ..runs.store import read_run
+def _commit(stored: Run, root: Path) -> None:
+    from ..runs.committed import commit
 
-    say(f"recorded: {record(read_run(place), root)}", err=True)
+    say(f"recorded: {commit(stored, root)}", err=True)
 
 
 def _prepare_what_comes(idle: bool) -> None:
@@ -251,12 +251,6 @@ def _also(request: Request) -> str:
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 
-def _stored(place: Path) -> list[Record]:
-    from ..runs.store import read_run
-
-    return read_run(place).results
-
-
 def _keyword(text: str) -> tuple[str, Any]:
     """K=V; V is a Python literal where it reads as one, else text."""
     name, equals, value = text.partition("=")
@@ -268,12 +262,13 @@ def _keyword(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _print(request: Request, records: list[Record], absent: dict[str, str], place: Path) -> None:
+def _print(request: Request, stored: Run, absent: dict[str, str]) -> None:
+    from ..records.serialize import to_json
     from ..report import write_report
-    from ..runs.store import read_run
 
+    records, place = stored.results, stored.path
     if request.as_json:
-        click.echo(json.dumps(records, indent=1, allow_nan=False))
+        click.echo(json.dumps([to_json(record) for record in records], indent=1, allow_nan=False))
     else:
         from .terminal import print_matrix
 
@@ -281,41 +276,39 @@ def _print(request: Request, records: list[Record], absent: dict[str, str], plac
         for line in _really(records):
             say(line)
     for record in records:
-        if record.get("time"):
-            say(_times(record), err=request.as_json)
-    for path in write_report([read_run(place)], place):
+        if record.time:
+            say(_times(record, record.time), err=request.as_json)
+    for path in write_report([stored], place):
         if path.suffix in (".html", ".md"):
             say(f"written: {path}", err=request.as_json)
     say(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
 
 
-def _really(records: list[Record]) -> list[str]:
+def _really(records: Sequence[Record]) -> list[str]:
     """What the user's own targets compute, where that is not what they were judged as."""
-    wrong = [r for r in records if r["family"] == "callable" and r["checks"].get("variant") == "fail"]
-    return [f"{r['target']} {r['dtype']} {r['findings']['variant']['detail']}" for r in wrong]
+    wrong = [r for r in records if r.family == "callable" and r.checks.get("variant") == "fail"]
+    return [f"{r.target} {r.dtype} {r.findings['variant'].detail}" for r in wrong]
 
 
-def _times(record: Record) -> str:
+def _times(record: Record, time: SweepTime) -> str:
     """How long an exhaustive sweep took, beside the calls that it judged."""
-    time, name = record["time"], f"{record['target']} {record['function']} {record['dtype']}"
-    alone = time["target_s"] / time["threads"]
     return (
-        f"{name}: {record['n']:,} inputs in {time['sweep_s']:.1f} s, {time['ratio']:.2f} times the {alone:.1f} s "
-        f"that its calls took on {time['threads']} threads"
+        f"{record.target} {record.function} {record.dtype}: {record.n:,} inputs in {time.sweep_s:.1f} s, "
+        f"{time.ratio:.2f} times the {time.target_s / time.threads:.1f} s that its calls took on {time.threads} threads"
     )
 
 
-def _faults(records: list[Record], max_ulp: float | None) -> list[str]:
+def _faults(records: Sequence[Record], max_ulp: float | None) -> list[str]:
     """What --strict does not accept, one line per result."""
-    return [f"{r['target']} {r['function']} {r['dtype']}: {why}" for r in records if (why := _fault(r, max_ulp))]
+    return [f"{r.target} {r.function} {r.dtype}: {why}" for r in records if (why := _fault(r, max_ulp))]
 
 
 def _fault(record: Record, max_ulp: float | None) -> str:
-    failed = [name for name, verdict in record["checks"].items() if verdict == "fail"]
-    if record["failure"] is not None:
-        return str(record["failure"])
-    if failed:
-        return f"check {failed[0]}: {record['findings'][failed[0]]['detail']}"
-    if max_ulp is not None and (record["max_ulp"] is None or record["max_ulp"] > max_ulp):
-        return f"{record['max_ulp']} ULP, more than --max-ulp {max_ulp!r}"
+    if record.failure is not None:
+        return record.failure
+    if record.failed_checks:
+        name = record.failed_checks[0]
+        return f"check {name}: {record.findings[name].detail}"
+    if max_ulp is not None and (record.max_ulp is None or record.max_ulp > max_ulp):
+        return f"{record.max_ulp} ULP, more than --max-ulp {max_ulp!r}"
     return ""

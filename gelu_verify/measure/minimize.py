@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
 from ..formats import Format, from_ordinals, ordinals, texts_apart, value_text
+from ..records.result import Record
 
 if TYPE_CHECKING:
     from ..targets.base import Target
@@ -21,18 +23,18 @@ CRASHES = ("segfault", "abort", "out of bounds", "changed input", "exit", "arith
 HARMLESS = ("1", "-1", "0")  # inputs of which a fault of the length is independent
 LENGTHS = (*range(1, 34), *(length for k in range(6, 25) for length in ((1 << k) - 1, 1 << k, (1 << k) + 1)))
 OTHER = 64  # a length that whole vectors fill
-NO_FAILURE: dict[str, Any] = {"failure": None, "failure_kind": None, "failure_range": None, "failure_length": None}
 
 
-def failed(fmt: Format, failure: TargetFailure) -> dict[str, Any]:
-    """The failure as a record tells it."""
+def failed(record: Record, fmt: Format, failure: TargetFailure) -> Record:
+    """The record with that failure."""
     ends = [fmt.bits_text(bits) for bits in (failure.first_bits, failure.last_bits) if bits is not None]
-    return {
-        "failure": str(failure),
-        "failure_kind": failure.kind or "exception",
-        "failure_range": ":".join(ends) or None,
-        "failure_length": failure.length,
-    }
+    return replace(
+        record,
+        failure=str(failure),
+        failure_kind=failure.kind or "exception",
+        failure_range=":".join(ends) or None,
+        failure_length=failure.length,
+    )
 
 
 @in_default_environment

@@ -54,20 +54,27 @@ Sha256 = Annotated[str, Matching("[0-9a-f]{64}", "a sha256")]
 
 
 def about(
-    text: str, *, key: str = "", since: int = 1, always_since: int | None = None, omitted: bool = False
+    text: str,
+    *,
+    null: str | None = None,
+    key: str = "",
+    since: int = 1,
+    always_since: int | None = None,
+    omitted: bool = False,
 ) -> dict[str, Any]:
     """Metadata of a field.
 
     Parameters
     ----------
-    text : what the value is, for docs/json.md: its unit, and when it is null
+    text : what the value is, and its unit, for docs/json.md
+    null : when it is null ("where nothing was scored"; "": the reader can see why); None: never
     key : its JSON key; default the name of the field
     since : the first schema that has the key
     always_since : the first schema in which no result lacks it; default `since`
     omitted : a null is not written: the key is not there then
     """
     optional_until = since if always_since is None else always_since
-    return {"text": text, "key": key, "since": since, "always_since": optional_until, "omitted": omitted}
+    return {"text": text, "null": null, "key": key, "since": since, "always_since": optional_until, "omitted": omitted}
 
 
 def key_of(field: Field[Any]) -> str:

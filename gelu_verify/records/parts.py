@@ -34,7 +34,7 @@ class NonFinite:
     """Finite inputs that gave NaN or an infinity where a finite value is due."""
 
     count: Count = field(metadata=about("how many"))
-    x_bits: Bits | None = field(metadata=about("the one nearest to zero; null where there is none"))
+    x_bits: Bits | None = field(metadata=about("the one nearest to zero", null="where there is none"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class RegionErrors:
     """The inputs of one region of x."""
 
     region: Annotated[str, OneOf([region.name for region in REGIONS])] = field(metadata=about('its ends: `"[-8,-5)"`'))
-    n: Count = field(metadata=about("how many inputs"))
-    max_ulp: Ulp | None = field(metadata=about("largest error in ULP; null where nothing was scored"))
-    witness: Witness | None = field(metadata=about("its witness, or null"))
+    n: Count | None = field(metadata=about("how many inputs", null="in a condensed run"))
+    max_ulp: Ulp | None = field(metadata=about("largest error in ULP", null="where nothing was scored"))
+    witness: Witness | None = field(metadata=about("its witness", null="where there is none, and in a condensed run"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class IntervalErrors:
     faithful: Count = field(
         metadata=about("how many results are one of the two values of the dtype next to the exact one")
     )
-    max_ulp: Ulp | None = field(metadata=about("largest error in ULP; null where nothing was scored"))
-    x_bits: Bits | None = field(metadata=about("the input with the largest error, or null"))
-    got_bits: Bits | None = field(metadata=about("what it gave, or null"))
-    want_bits: Bits | None = field(metadata=about("the correctly rounded value there, or null"))
+    max_ulp: Ulp | None = field(metadata=about("largest error in ULP", null="where nothing was scored"))
+    x_bits: Bits | None = field(metadata=about("the input with the largest error", null=""))
+    got_bits: Bits | None = field(metadata=about("what it gave", null=""))
+    want_bits: Bits | None = field(metadata=about("the correctly rounded value there", null=""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ class FindingRecord:
     """What a check found, and the input that shows it."""
 
     detail: str = field(metadata=about("one line; may be empty where the check passes"))
-    x_bits: Bits | None = field(metadata=about("the input, or null"))
-    got_bits: Bits | None = field(metadata=about("what it gave, or null"))
-    want_bits: Bits | None = field(metadata=about("what is due, or null"))
+    x_bits: Bits | None = field(metadata=about("the input", null=""))
+    got_bits: Bits | None = field(metadata=about("what it gave", null=""))
+    want_bits: Bits | None = field(metadata=about("what is due", null=""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Flush:
 
     flushed: str = field(metadata=about('which: `"inputs"` or `"results"`'))
     max_ulp: Ulp | None = field(
-        metadata=about("largest error in ULP of the buckets whose worst input is not flushed, or null")
+        metadata=about("largest error in ULP of the buckets whose worst input is not flushed", null="")
     )
 
 
@@ -119,8 +119,10 @@ class Pair:
     inputs: Count = field(metadata=about("how many fixed inputs both were called with"))
     differ: Count = field(metadata=about("how many of them gave other bits (all NaNs are the same)"))
     floats: Count = field(metadata=about("how far apart at most, counted in floats"))
-    witness: PairWitness | None = field(metadata=about("where they are farthest apart; null where they do not differ"))
-    max_ulp: Ulp | None = field(metadata=about("largest error of the first path, in ULP, or null"))
+    witness: PairWitness | None = field(
+        metadata=about("where they are farthest apart", null="where they do not differ")
+    )
+    max_ulp: Ulp | None = field(metadata=about("largest error of the first path, in ULP", null=""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +132,24 @@ class SizeThroughput:
     level: str = field(metadata=about('the memory that the arrays fit into: `"L1"`, `"L2"`, `"L3"`, `"memory"`'))
     n: Count = field(metadata=about("elements"))
     threads: Positive | None = field(metadata=about("how many threads", omitted=True), default=None)
-    elements_per_s: Size | None = field(metadata=about("median elements per second", omitted=True), default=None)
-    bytes_per_s: Size | None = field(metadata=about("bytes read and written per second", omitted=True), default=None)
+    elements_per_s: Size | None = field(
+        metadata=about("median elements per second", null="", omitted=True), default=None
+    )
+    bytes_per_s: Size | None = field(
+        metadata=about("bytes read and written per second", null="", omitted=True), default=None
+    )
     spread: Size | None = field(
-        metadata=about("interquartile range over median of the times", omitted=True), default=None
+        metadata=about("interquartile range over median of the times", null="", omitted=True), default=None
     )
     copy_ratio: Size | None = field(
-        metadata=about("time of a copy of the same bytes over its own time", omitted=True), default=None
+        metadata=about("time of a copy of the same bytes over its own time", null="", omitted=True), default=None
     )
-    copy_bytes_per_s: Size | None = field(metadata=about("bytes per second of that copy", omitted=True), default=None)
-    repeats: Count | None = field(metadata=about("how often it was timed", omitted=True), default=None)
+    copy_bytes_per_s: Size | None = field(
+        metadata=about("bytes per second of that copy", null="", omitted=True), default=None
+    )
+    repeats: Count | None = field(metadata=about("how often it was timed", null="", omitted=True), default=None)
     left_out: str | None = field(
-        metadata=about("why it was not timed, in the place of the numbers", omitted=True), default=None
+        metadata=about("why it was not timed, in the place of the numbers", null="", omitted=True), default=None
     )
 
 
@@ -155,7 +163,7 @@ class Throughput:
     )
     spread: Size = field(metadata=about("interquartile range over median of the times"), kw_only=True)
     copy_ratio: Size | None = field(
-        metadata=about("time of a memory copy of the same bytes over its own time"), kw_only=True
+        metadata=about("time of a memory copy of the same bytes over its own time", null=""), kw_only=True
     )
     copy_bytes_per_s: Size | None = field(
         metadata=about("bytes per second of that copy; of a GPU only", omitted=True), default=None

@@ -67,7 +67,7 @@ class Record:
     seed: Count = field(metadata=about("seed of the plan"))
     ranges: tuple[BitRange, ...] | None = field(
         metadata=about(
-            '`["A:B", ...]`: the ranges of bits that the plan was narrowed to; null for all', always_since=2
+            '`["A:B", ...]`: the ranges of bits that the plan was narrowed to', null="for all", always_since=2
         ),
         default=None,
     )
@@ -96,18 +96,31 @@ class Record:
         metadata=about(
             "largest error in ULP, |got - y|/u(y) against the exact y, of all outputs for the plan's inputs, "
             "and of every input that had two outputs (check `lane`): it may be above those of all buckets and "
-            "regions; null if nothing could be scored"
+            "regions",
+            null="if nothing could be scored",
         ),
         default=None,
     )
-    witness: Witness | None = field(metadata=about("the input with the error `max_ulp`, or null"), default=None)
-    mean_ulp: float | None = field(metadata=about("mean of the signed error in ULP, or null"), default=None)
-    p50_ulp: Ulp | None = field(
-        metadata=about("median of the absolute error in ULP, as the upper edge of a histogram, or null"), default=None
+    witness: Witness | None = field(
+        metadata=about("the input with the error `max_ulp`", null="where nothing was scored"), default=None
     )
-    p99_ulp: Ulp | None = field(metadata=about("its 99th percentile, likewise"), default=None)
+    mean_ulp: float | None = field(
+        metadata=about("mean of the signed error in ULP", null="where nothing was scored"), default=None
+    )
+    p50_ulp: Ulp | None = field(
+        metadata=about(
+            "median of the absolute error in ULP, as the upper edge of a histogram", null="where nothing was scored"
+        ),
+        default=None,
+    )
+    p99_ulp: Ulp | None = field(
+        metadata=about("its 99th percentile, likewise", null="where nothing was scored"), default=None
+    )
     correctly_rounded: Share | None = field(
-        metadata=about("fraction of the inputs whose result is the correctly rounded one"), default=None
+        metadata=about(
+            "fraction of the inputs whose result is the correctly rounded one", null="where nothing was measured"
+        ),
+        default=None,
     )
     faithful: Share | None = field(
         metadata=about(
@@ -116,28 +129,33 @@ class Record:
         default=None,
     )
     max_rank: Count | None = field(
-        metadata=about("largest distance between got and want, counted in floats, or null"), default=None
+        metadata=about("largest distance between got and want, counted in floats", null="where nothing was scored"),
+        default=None,
     )
     nonfinite: NonFinite | None = field(
-        metadata=about("finite x that gave NaN or an infinity where a finite value is due"), default=None
+        metadata=about(
+            "finite x that gave NaN or an infinity where a finite value is due", null="where nothing was measured"
+        ),
+        default=None,
     )
     zero_from: Point | None = field(
         metadata=about(
-            "the x nearest to zero, below -1, that gives zero although the reference is not zero; null where "
-            "there is none"
+            "the x nearest to zero, below -1, that gives zero although the reference is not zero",
+            null="where there is none",
         ),
         default=None,
     )
     zero_threshold: Point | None = field(
-        metadata=about("the same for the reference itself; null where it never rounds to zero"), default=None
+        metadata=about("the same for the reference itself", null="where it never rounds to zero"), default=None
     )
     regions: tuple[RegionErrors, ...] | None = field(
-        metadata=about("the regions of x, each with its errors"), default=None
+        metadata=about("the regions of x, each with its errors", null="where nothing was measured"), default=None
     )
     intervals: tuple[IntervalErrors, ...] | None = field(
         metadata=about(
             "finer intervals of x, made of whole buckets; those without inputs are left out, infinities and NaN "
             "have their own",
+            null="where nothing was measured",
             since=2,
         ),
         default=None,
@@ -147,17 +165,18 @@ class Record:
             "digest of the results: of two runs of the same inputs it is the same where the results are. sha256 "
             "of the columns `bucket`, `n` (16 and 32 bits) and `bits_hash` of the buckets, little-endian, one "
             "after the other",
+            null="where nothing was measured",
             since=2,
         ),
         default=None,
     )
     approximation: Approximation | None = field(
-        metadata=about("error against the function that this one approximates; null where it approximates none"),
+        metadata=about("error against the function that this one approximates", null="where it approximates none"),
         default=None,
     )
     variant: str | None = field(
         metadata=about(
-            'name of the function that the target really computes, or `"none"`; null where that is not asked'
+            'name of the function that the target really computes, or `"none"`', null="where that is not asked"
         ),
         default=None,
     )
@@ -169,15 +188,16 @@ class Record:
     )
     computes_in: str | None = field(
         metadata=about(
-            "the dtype whose precision the results have (check `precision`); null where too few results are rounded",
+            "the dtype whose precision the results have (check `precision`)",
+            null="where too few results are rounded",
             always_since=2,
         ),
         default=None,
     )
     rounding: str | None = field(
         metadata=about(
-            '16 bits: `"once"` (wider arithmetic, rounded at the end) or `"composed"` (each step is rounded); '
-            "else null",
+            '16 bits: `"once"` (wider arithmetic, rounded at the end) or `"composed"` (each step is rounded)',
+            null="otherwise",
             always_since=2,
         ),
         default=None,
@@ -186,61 +206,68 @@ class Record:
         metadata=about(
             'which way results are rounded, as far as they show it (check `rounding`): `"nearest_even"`, '
             '`"nearest_away"` (ties away from zero), `"nearest"` (no tie shows it), `"toward_zero"`, '
-            '`"away_from_zero"`, `"up"`, `"down"`, `"to_odd"`, `"stochastic"`; else null',
+            '`"away_from_zero"`, `"up"`, `"down"`, `"to_odd"`, `"stochastic"`',
+            null="otherwise",
             since=2,
             always_since=LATER,
         ),
         default=None,
     )
     flush: Flush | None = field(
-        metadata=about("subnormal numbers that become zero; null where none do", always_since=2), default=None
+        metadata=about("subnormal numbers that become zero", null="where none do", always_since=2), default=None
     )
     root: Root | None = field(
-        metadata=about("of a gradient: the errors near its root; else null", always_since=2), default=None
+        metadata=about("of a gradient: the errors near its root", null="otherwise", always_since=2), default=None
     )
     tolerances: Mapping[str, bool] | None = field(
         metadata=about(
-            "`{name: true \\| false}`: would a tolerance in use elsewhere have noticed (`docs/checks.md`); null "
-            "where every result is faithful",
+            "`{name: true \\| false}`: would a tolerance in use elsewhere have noticed (`docs/checks.md`)",
+            null="where every result is faithful",
             always_since=2,
         ),
         default=None,
     )
     pair: Pair | None = field(
         metadata=about(
-            "what differs from the first path of the same form in the run; null for that one", always_since=2
+            "what differs from the first path of the same form in the run", null="for that one", always_since=2
         ),
         default=None,
     )
-    throughput: Throughput | None = field(metadata=about("how fast it is; null where it was not timed"), default=None)
+    throughput: Throughput | None = field(metadata=about("how fast it is", null="where it was not timed"), default=None)
     time: SweepTime | None = field(
-        metadata=about("of an exhaustive float32 sweep: how long it took; else null", always_since=2), default=None
+        metadata=about("of an exhaustive float32 sweep: how long it took", null="otherwise", always_since=2),
+        default=None,
     )
     buckets: Annotated[str, Matching(r"buckets/[0-9]{3,8}\.parquet", "buckets/NNN.parquet")] | None = field(
-        metadata=about("file of the error per bucket of x, relative to the run; null where there are no measures"),
+        metadata=about("file of the error per bucket of x, relative to the run", null="where there are no measures"),
         default=None,
     )
-    sha256: Sha256 | None = field(metadata=about("hash of that file"), default=None)
+    sha256: Sha256 | None = field(metadata=about("sha256 of that file", null="where there is none"), default=None)
     failure: Line | None = field(
         metadata=about(
-            "null, or one line: the target failed; all measures are null then and `checks` is empty, but for "
-            "the kinds `stdout`, `nondeterministic`, `environment`, `left behind`, a crash that did not repeat "
-            "and a failure in a call that a check made, which spoil none"
+            "one line: the target failed; all measures are null then and `checks` is empty, but for the kinds "
+            "`stdout`, `nondeterministic`, `environment`, `left behind`, a crash that did not repeat and a "
+            "failure in a call that a check made, which spoil none",
+            null="where nothing failed",
         ),
         default=None,
     )
-    failure_kind: str | None = field(metadata=about("null, or one of the kinds below", always_since=2), default=None)
+    failure_kind: str | None = field(
+        metadata=about("one of the kinds below", null="where nothing failed", always_since=2), default=None
+    )
     failure_range: str | None = field(
         metadata=about(
-            'null, or `"A:B"` as `--bits` takes it: the smallest range of the failing call\'s inputs that was '
-            "found to show it; where the failure does not depend on the inputs, one input",
+            '`"A:B"` as `--bits` takes it: the smallest range of the failing call\'s inputs that was found to '
+            "show it; where the failure does not depend on the inputs, one input",
+            null="where nothing failed",
             always_since=2,
         ),
         default=None,
     )
     failure_length: Positive | None = field(
         metadata=about(
-            "null, or the smallest number of inputs in a call, as `--length` takes it, where the failure depends on it",
+            "the smallest number of inputs in a call, as `--length` takes it, where the failure depends on it",
+            null="where nothing failed",
             since=2,
             always_since=LATER,
         ),

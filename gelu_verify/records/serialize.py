@@ -21,6 +21,8 @@ class Key(NamedTuple):
     field: str
     key: str
     omitted: bool  # a null is not written
+    null: str | None  # when it is null; None where it never is
+    text: str
     hint: Any
 
 
@@ -29,7 +31,14 @@ def keys_of(kind: Any) -> tuple[Key, ...]:
     """The keys of a record, in their order."""
     hints = get_type_hints(kind, include_extras=True)
     return tuple(
-        Key(each.name, key_of(each), each.metadata["omitted"], hints[each.name])
+        Key(
+            each.name,
+            key_of(each),
+            each.metadata["omitted"],
+            each.metadata["null"],
+            each.metadata["text"],
+            hints[each.name],
+        )
         for each in fields(kind)
         if each.metadata
     )
@@ -43,10 +52,10 @@ def to_json(record: Any) -> dict[str, Any]:
     lacking = record.lacking if isinstance(record, Record) else ()
     found: dict[str, Any] = {}
     kind: Any = type(record)
-    for field, key, omitted, _ in keys_of(kind):
-        value = getattr(record, field)
-        if not ((value is None and omitted) or key in lacking):
-            found[key] = _json(value)
+    for each in keys_of(kind):
+        value = getattr(record, each.field)
+        if not ((value is None and each.omitted) or each.key in lacking):
+            found[each.key] = _json(value)
     if isinstance(record, Record):
         found.update(record.unknown)
     return found
@@ -97,9 +106,10 @@ def _reader(kind: Any) -> Converter:
 
 def _converter(hint: Any) -> Converter | None:
     """What turns a JSON value that is not null into a field; None where it stays as it is."""
-    bare: Any = _bare(hint)
-    if is_dataclass(bare):
-        return _reader(bare)
+    bare = bare_type(hint)
+    kind: Any = bare if is_dataclass(bare) else None
+    if kind:
+        return _reader(kind)
     if get_origin(bare) is tuple:
         return _list_of(_converter(get_args(bare)[0]))
     if get_origin(bare) is Mapping:
@@ -115,11 +125,17 @@ def _object_of(inner: Converter | None) -> Converter | None:
     return None if inner is None else lambda value: {key: inner(each) for key, each in value.items()}
 
 
-def _bare(hint: Any) -> Any:
+def bare_type(hint: Any) -> Any:
     """A type without its annotations, and without None."""
     if get_origin(hint) is Annotated:
-        return _bare(get_args(hint)[0])
-    if get_origin(hint) in (Union, UnionType):
-        (inner,) = (each for each in get_args(hint) if each is not NoneType)
-        return _bare(inner)
-    return hint
+        return bare_type(get_args(hint)[0])
+    inner = without_none(hint)
+    return hint if inner is hint else bare_type(inner)
+
+
+def without_none(hint: Any) -> Any:
+    """T of `T | None`; other types as they are."""
+    if get_origin(hint) not in (Union, UnionType):
+        return hint
+    (inner,) = (each for each in get_args(hint) if each is not NoneType)
+    return inner

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +14,13 @@ from ..errors import Unanswered
 from ..formats import get_format, ordinals
 from ..inputs.plans import Plan, make_plan
 from ..records.schema import SCHEMA
+from ..records.serialize import to_json
 from ..report.verdicts import headline, verdict
-from ..runs.store import packed
+from ..runs.store import parquet_of
 from ..targets.base import Target
 from .jobs import Job, Jobs, UnstoredRun
 from .observing import log
 from .store import Store
-
-if TYPE_CHECKING:
-    from ..measure.sweep import Record
 
 
 @lru_cache(maxsize=8)
@@ -83,17 +81,17 @@ def _judge(job: Job, plan: Plan, name: str, body: bytearray, store: Store | None
         version=f"sha256:{sha256(body).hexdigest()[:12]}", safe_in_threads=True, known=ordinals(fmt, x),
         answers=answers,
     )  # fmt: skip
-    result = sweep(target, plan, workers=1, progress=job.advance)
     where = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
-    result.record["repeat"] = f"post the same bits to /v1/verify?{where}"
+    repeat = f"post the same bits to /v1/verify?{where}"
+    result = sweep(target, plan, workers=1, progress=job.advance).updated(repeat=repeat)
     manifest = {
-        "schema": SCHEMA, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {},
+        "schema": SCHEMA, "command": repeat, "seed": plan.seed, "plan": plan.name, "absent": {},
         **facts,
     }  # fmt: skip
-    buckets = None if result.table is None else packed(result.table, result.record)
+    buckets = None if result.table is None else parquet_of(result.table, result.record)
     job.run = UnstoredRun(manifest, result.record, buckets)
     if store is not None:
-        job.stored_as = store.add(result, command=result.record["repeat"], facts=_without_time(facts))
+        job.stored_as = store.add(result, command=repeat, facts=_without_time(facts))
     log("verified", target=target.name, function=plan.function, dtype=plan.dtype, plan=plan.name,
         verdict=verdict(result.record), max_ulp=result.max_ulp, stored=job.stored_as)  # fmt: skip
 
@@ -102,10 +100,10 @@ def _without_time(facts: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if key != "created"}
 
 
-def shown(job: Job) -> Record:
+def shown(job: Job) -> dict[str, Any]:
     """The job as JSON (docs/http.md)."""
     base = f"/v1/jobs/{job.id}"
-    record: Record = {
+    document: dict[str, Any] = {
         "id": job.id,
         "state": job.state,
         "progress": {"done": min(job.done, job.total), "total": job.total},
@@ -116,9 +114,9 @@ def shown(job: Job) -> Record:
         "links": {"self": base},
     }
     if job.state == "done" and job.run is not None:
-        result = job.run.record
-        record |= {"verdict": verdict(result), "headline": headline([result]), "result": result}
+        record = job.run.record
+        document |= {"verdict": verdict(record), "headline": headline([record]), "result": to_json(record)}
         stored = f"/v1/runs/{job.stored_as}"
-        record["links"] |= {"report": f"{stored if job.stored_as else base}/report.html"}
-        record["links"] |= {"run": stored} if job.stored_as else {}
-    return record
+        document["links"] |= {"report": f"{stored if job.stored_as else base}/report.html"}
+        document["links"] |= {"run": stored} if job.stored_as else {}
+    return document

@@ -98,7 +98,7 @@ def _runs(library: Library) -> Files:
         if run is None:
             continue
         base = f"v1/runs/{name}"
-        yield f"{base}/manifest.json", encoded(run.manifest)
+        yield f"{base}/manifest.json", encoded(run.document())
         yield f"{base}/summary-of-run.json", encoded(summary(name, run))
         yield f"{base}/report.html", render_runs([run]).content
         for table in TABLES:

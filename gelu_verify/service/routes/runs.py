@@ -122,7 +122,7 @@ async def compare(
 )
 @router.get("/v1/runs/{run}", response_model=dict[str, Any], summary="A run: its manifest, as docs/json.md has it")
 async def one_run(request: Request, run: RunId) -> Response:
-    return kept(request, encoded(_found(hall_of(request), run).manifest), MEDIA_TYPE, REVALIDATED)
+    return kept(request, encoded(_found(hall_of(request), run).document()), MEDIA_TYPE, REVALIDATED)
 
 
 @router.get("/v1/runs/{run}/report.html", summary="Its report", response_class=Response, responses=_HTML_ANSWER)
