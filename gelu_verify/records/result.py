@@ -94,7 +94,7 @@ class Record:
     repeat: str = field(metadata=about("the command that repeats this result"))
     max_ulp: Ulp | None = field(
         metadata=about(
-            "largest error in ULP, |got - y|/u(y) against the exact y, of all outputs for the plan's inputs, "
+            "largest error in ULP, abs(got - y)/u(y) against the exact y, of all outputs for the plan's inputs, "
             "and of every input that had two outputs (check `lane`): it may be above those of all buckets and "
             "regions",
             null="if nothing could be scored",
@@ -124,7 +124,8 @@ class Record:
     )
     faithful: Share | None = field(
         metadata=about(
-            "fraction of the inputs whose result is one of the two values of the dtype next to the exact one"
+            "fraction of the inputs whose result is one of the two values of the dtype next to the exact one",
+            null="where nothing was measured",
         ),
         default=None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import Field, fields, is_dataclass, replace
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -22,6 +22,7 @@ class Key(NamedTuple):
     key: str
     omitted: bool  # a null is not written
     null: str | None  # when it is null; None where it never is
+    since: int  # the first schema that has it
     text: str
     hint: Any
 
@@ -30,18 +31,12 @@ class Key(NamedTuple):
 def keys_of(kind: Any) -> tuple[Key, ...]:
     """The keys of a record, in their order."""
     hints = get_type_hints(kind, include_extras=True)
-    return tuple(
-        Key(
-            each.name,
-            key_of(each),
-            each.metadata["omitted"],
-            each.metadata["null"],
-            each.metadata["text"],
-            hints[each.name],
-        )
-        for each in fields(kind)
-        if each.metadata
-    )
+    return tuple(_key(each, hints[each.name]) for each in fields(kind) if each.metadata)
+
+
+def _key(field: Field[Any], hint: Any) -> Key:
+    omitted, null, since, text = (field.metadata[name] for name in ("omitted", "null", "since", "text"))
+    return Key(field.name, key_of(field), omitted, null, since, text, hint)
 
 
 # ---- to JSON -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..records.document import described
 from ..records.parts import SizeThroughput, Throughput
 from ..records.result import Record
 from ..records.serialize import keys_of
@@ -41,8 +42,7 @@ class Table:
 def _same(key: str, kind: Kind = "text", of: Any = Record) -> Column:
     """A column that is what a result has under that key."""
     (found,) = (each for each in keys_of(of) if each.key == key)
-    empty = f"; empty {found.null}" if found.null else ""
-    return Column(key, found.text + empty, kind)
+    return Column(key, described(found, "empty"), kind)
 
 
 def _value(name: str, text: str) -> tuple[Column, Column]:

@@ -26,13 +26,14 @@ from ..paths import resource
 from ..records.result import Origin, Record
 from ..records.schema import condensed
 from ..targets import families, module_of
-from .integrity import is_condensed, rounded_up, verified
+from .integrity import rounded_up, verified
 from .store import MANIFEST, Run, metadata_of, read_run, sealed, write_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PER_BINADE = 32  # the finest bins that a report draws
+MATRIX = "matrix"  # how the name of a condensed run begins
 COLUMNS = ("bucket", "n", "nonfinite", "max_error")
 
 
@@ -48,7 +49,7 @@ def default_root() -> Path:
 def commit(run: Run, root: Path, *, matrix: bool = False) -> Path:
     """Keep a stored run in a new folder of `root`, named by its families and its day; that folder.
 
-    `matrix`: condensed, named `matrix` and its day.
+    `matrix`: condensed, and named so.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def commit(run: Run, root: Path, *, matrix: bool = False) -> Path:
     facts = {key: value for key, value in run.manifest.items() if key != "content_sha256"}
     contents: dict[str, bytes] = {}
     if matrix:
-        name, results = "matrix", [condensed(record) for record in run.results]
+        name, results = MATRIX, [condensed(record) for record in run.results]
         facts["recorded"] = {"date": date, "device": device, "condensed": True}
     else:
         name = "-".join(sorted({record.family for record in run.results}))
@@ -147,7 +148,7 @@ def committed_runs(root: Path | None = None, without: Collection[str] = ()) -> l
     """
     taken: set[str] = set()
     found = []
-    for run in _newest_first(root, condensed=False):
+    for run in _newest_first(root, matrix=False):
         versions = current_versions({record.family for record in run.results})
         indices = [i for i, r in enumerate(run.results) if r.family not in without and r.key not in taken]
         taken |= {run.results[i].key for i in indices}
@@ -160,14 +161,14 @@ def committed_runs(root: Path | None = None, without: Collection[str] = ()) -> l
 @in_default_environment
 def matrix_runs(root: Path | None = None) -> list[Run]:
     """The condensed runs in `root` (default: data/runs), the newest first."""
-    return _newest_first(root, condensed=True)
+    return _newest_first(root, matrix=True)
 
 
-def _newest_first(root: Path | None, condensed: bool) -> list[Run]:
-    place = default_root() if root is None else root
-    runs = [read_run(manifest.parent) for manifest in sorted(place.glob(f"*/{MANIFEST}"))]
-    found = [verified(run) for run in runs if is_condensed(run.manifest) == condensed]
-    return sorted(found, key=lambda run: str(run.manifest["created"]), reverse=True)
+def _newest_first(root: Path | None, matrix: bool) -> list[Run]:
+    found = (default_root() if root is None else root).glob(f"*/{MANIFEST}")
+    folders = [file.parent for file in sorted(found) if file.parent.name.startswith(f"{MATRIX}-") == matrix]
+    runs = [verified(read_run(folder)) for folder in folders]
+    return sorted(runs, key=lambda run: str(run.manifest["created"]), reverse=True)
 
 
 @in_default_environment

@@ -8,7 +8,7 @@ the result are those of the table. What a table does not hold is bounded by what
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,7 @@ def verified(run: Run) -> Run:
     ------
     ResultsError : of the first that does not, in one line that names it and what is wrong
     """
-    if is_condensed(run.manifest):
+    if run.manifest.get("recorded", {}).get("condensed"):
         _check_witnesses(run)
     places = [index for index, record in enumerate(run.results) if record.buckets is not None]
     with ThreadPoolExecutor(4) as pool:
@@ -55,11 +55,6 @@ def verified(run: Run) -> Run:
             if wrong:
                 raise ResultsError(f"{run.path} cannot be believed: {run.results[index].key}: {wrong}")
     return run
-
-
-def is_condensed(manifest: Mapping[str, Any]) -> bool:
-    """Whether a committed run has no buckets, but the numbers of the published matrix."""
-    return bool(manifest.get("recorded", {}).get("condensed"))
 
 
 def _check_witnesses(run: Run) -> None:
