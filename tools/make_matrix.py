@@ -1,7 +1,7 @@
 """Write the published matrix: every implementation measured, in every dtype, forward and backward.
 
-    python tools/make_matrix.py RUN [RUN ...]   keep stored runs in data/runs/, replacing those there; write docs/matrix.md
-    python tools/make_matrix.py --add RUN ...   the same, beside those that are there
+    python tools/make_matrix.py RUN [RUN ...]   keep stored runs in data/runs/, remove the others; write docs/matrix.md
+    python tools/make_matrix.py --add RUN ...   the same, but the others stay
     python tools/make_matrix.py                 write docs/matrix.md from what data/runs/ holds
     python tools/make_matrix.py --check         exit with 1 if that would change it
 

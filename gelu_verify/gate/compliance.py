@@ -48,7 +48,7 @@ Shown = Witness | IntervalErrors | FindingRecord  # what has bits of an input, o
 
 @dataclass(frozen=True)
 class Compliance:
-    """Whether one row is kept to, or why not, by which result, shown by which input (bits)."""
+    """Whether a row of the budgets is met, or why not, by which result, shown by which input (bits)."""
 
     key: str
     outcome: Literal["ok", "over", "missing"]
@@ -150,7 +150,7 @@ def _unmeasured(row: Row, record: Record) -> str:
     if (row.bound == "=" and record.bound != "=") or not record.n >= COVERAGE * row.n:
         return f"measured on {record.n} inputs, the budget asks for {row.n} ({row.bound})"
     if row.intervals is not None and record.intervals is None:
-        return "measured by an earlier version, which told no intervals of x: measure it again"
+        return "measured by an earlier version, which has no intervals of x: measure again"
     return ""
 
 

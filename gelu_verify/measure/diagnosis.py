@@ -61,8 +61,8 @@ def _flush(evidence: Evidence, finding: Finding) -> Flush | None:
         return None
     fmt, columns = evidence.fmt, evidence.table.columns
     x, got, want = (columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want"))
-    kept = columns["max_error"][~flushed(fmt, x, got, want) & ~np.isnan(columns["max_error"])]
-    return Flush(finding.value, float(kept.max()) if len(kept) else None)
+    rest = columns["max_error"][~flushed(fmt, x, got, want) & ~np.isnan(columns["max_error"])]
+    return Flush(finding.value, float(rest.max()) if len(rest) else None)
 
 
 def _root(evidence: Evidence) -> Root | None:

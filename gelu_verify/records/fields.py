@@ -48,7 +48,7 @@ Positive = Annotated[int, Within(1)]
 Size = Annotated[float, Within()]  # a number that is not negative
 Ulp = Size  # an absolute error in ULP of the exact value
 Share = Annotated[float, Within(0, 1)]
-Name = Annotated[str, Matching(".+", "a name")]
+Name = Annotated[str, Matching("(?s).+", "a name")]  # a program may be a script of several lines
 Line = Annotated[str, Matching(".+", "a line")]
 Sha256 = Annotated[str, Matching("[0-9a-f]{64}", "a sha256")]
 

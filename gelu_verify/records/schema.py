@@ -62,7 +62,7 @@ IDENTITY = (
 def parsed_results(manifest: Any) -> list[Record]:
     """The results of a manifest; ResultsError, in one line, when it is none of a schema that this version reads."""
     if not isinstance(manifest, dict) or "schema" not in manifest:
-        raise ResultsError("is no manifest of gelu-verify: it has no schema number")
+        raise ResultsError("is not a manifest of gelu-verify: it has no schema number")
     schema = manifest["schema"]
     if type(schema) is not int or schema not in SCHEMAS:
         raise ResultsError(f"has schema {schema!r:.40} (this version reads {' and '.join(map(str, SCHEMAS))})")
@@ -94,7 +94,7 @@ def _refuse(wrong: str | None) -> None:
 
 
 def _refused(wrong: str) -> ResultsError:
-    return ResultsError(f"cannot be believed: {wrong.lstrip('.')}")
+    return ResultsError(f"cannot be trusted: {wrong.lstrip('.')}")
 
 
 # ---- a manifest ----------------------------------------------------------------------------------

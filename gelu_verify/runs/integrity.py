@@ -1,7 +1,7 @@
 """Whether the results of a stored run follow from its buckets: each is derived from them again, as a sweep derives it.
 
 A hash shows what changed after it was written, not who wrote it. So whoever judges by a run asks more: the buckets are
-a table that inputs can have given, their worst answers have the errors that they are said to have, and the measures of
+a table that inputs can have given, their worst outputs have the errors that stand beside them, and the measures of
 the result are those of the table. What a table does not hold is bounded by what it does.
 """
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HISTOGRAM = tuple(f"hist_{k:02d}" for k in range(len(HIST_EDGES)))
-FOLDED = {"bucket": "uint16", "n": "uint32", "nonfinite": "uint32", "max_error": "float"}  # of a recorded run
-CLOSE = 2.0**-10  # ulp: what two ways of judging a float32 answer may differ by, here with a margin of 4
+FOLDED = {"bucket": "uint16", "n": "uint32", "nonfinite": "uint32", "max_error": "float"}  # of a committed run
+CLOSE = 2.0**-10  # ulp: what two ways of judging a float32 output may differ by, here with a margin of 4
 COUNTED = {"finite": "nonfinite", "sign": "wrong_sign", "monotone": "rises"}  # checks that fail where one is counted
 _EMPTY = {"segments": np.empty((0, 4), np.int64), "samples": np.empty((0, 2), np.uint64)}
 
@@ -53,7 +53,7 @@ def verified(run: Run) -> Run:
     with ThreadPoolExecutor(4) as pool:
         for index, wrong in zip(places, pool.map(lambda index: _wrong(run, index), places), strict=True):
             if wrong:
-                raise ResultsError(f"{run.path} cannot be believed: {run.results[index].key}: {wrong}")
+                raise ResultsError(f"{run.path} cannot be trusted: {run.results[index].key}: {wrong}")
     return run
 
 
@@ -63,7 +63,7 @@ def _check_witnesses(run: Run) -> None:
         if record.witness is not None:
             rules = _witnessed(get_format(record.dtype), record, record.witness, "witness", record.max_ulp)
             for line in (line for line, is_wrong in rules if is_wrong):
-                raise ResultsError(f"{run.path} cannot be believed: {record.key}: {line}")
+                raise ResultsError(f"{run.path} cannot be trusted: {record.key}: {line}")
 
 
 def _wrong(run: Run, index: int) -> str:
@@ -156,9 +156,9 @@ def _judged(function: Function, fmt: Format, columns: Columns) -> Rules:
     right, error, _ = judge(function.name, fmt.name, x, got)
     error = np.minimum(np.abs(error), np.finfo(np.float64).max)
     stored = columns["max_error"][scored]
-    yield "a worst answer has another correctly rounded one beside it", (right != want).any()
+    yield "a worst output has another correctly rounded value beside it", (right != want).any()
     yield (
-        "a worst answer has not the error that is said",
+        "a worst output does not have the error beside it",
         (~(np.abs(error - stored) <= CLOSE + 2.0**-20 * stored)).any(),
     )
 
@@ -184,7 +184,7 @@ def _derived(function: Function, fmt: Format, record: Record, columns: Columns, 
     for check, count in COUNTED.items():
         counted = int(columns[count].sum(dtype=np.int64))
         applies = check != "sign" or function.sign
-        line = f"check {check} is said to pass, and the buckets have {counted} results that do not"
+        line = f"check {check} passes, and the buckets have {counted} results that do not"
         yield line, counted and applies and record.checks[check] == "pass"
     yield from _ranks(fmt, record, columns)
     yield from _region_rules(fmt, record, columns)
@@ -218,7 +218,7 @@ def _ranks(fmt: Format, record: Record, columns: Columns) -> Rules:
     got, want = got + (got < 0), want + (want < 0)
     away = np.where(got > want, got - want, want - got).view(np.uint64)  # up to 2^64, as C has it
     most = int(away.max()) if len(away) else 0
-    line = f"max_rank is {record.max_rank}, and the worst answers are up to {most} floats away"
+    line = f"max_rank is {record.max_rank}, and the worst outputs are up to {most} floats away"
     yield line, scored.any() and not (record.max_rank or 0) >= most
 
 
@@ -250,7 +250,7 @@ def _region_witness(fmt: Format, record: Record, region: RegionErrors, ends: np.
 
 
 def _witnessed(fmt: Format, record: Record, witness: Witness | None, name: str, max_ulp: float | None) -> Rules:
-    """Whether a witness has the error that is said, by the reference."""
+    """Whether a witness has that error, by the reference."""
     if witness is None or max_ulp is None:
         yield f"{name} does not fit max_ulp", True
         return

@@ -27,7 +27,7 @@ from ..buckets.table import BITS, Table
 from ..errors import ResultsError
 from ..fenv import in_default_environment
 from ..records.result import Record, Result
-from ..records.schema import SCHEMA, parsed_results
+from ..records.schema import SCHEMA, check_measured, parsed_results
 from ..records.serialize import record_from_json, to_json
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ class RunWriter:
 
     @in_default_environment
     def add(self, result: Result) -> None:
-        """Store one result: its buckets now, its record with `finish`."""
+        """Store one result: its buckets now, its record with `finish`; ResultsError where it cannot be read again."""
+        check_measured(result.record, result.table is not None)
         record = record_from_json(_as_text(to_json(result.record)))
         if result.table is not None:
             name = f"buckets/{len(self._records):03d}.parquet"
@@ -253,7 +254,7 @@ def arrow_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Tabl
     try:
         return pq.read_table(io.BytesIO(content), columns=None if columns is None else list(columns))
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise ResultsError(f"buckets are no Parquet file: {(str(error).splitlines() or [''])[0]}") from error
+        raise ResultsError(f"buckets are not a Parquet file: {(str(error).splitlines() or [''])[0]}") from error
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -293,7 +294,7 @@ def _content(path: Path) -> bytes:
     """A file of a run, which is no link to something elsewhere; ResultsError when it cannot be read."""
     try:
         if path.is_symlink() or not path.is_file():
-            raise ResultsError(f"cannot read {path}: {'it is no file' if path.exists() else 'No such file'}")
+            raise ResultsError(f"cannot read {path}: {'it is not a file' if path.exists() else 'No such file'}")
         return path.read_bytes()
     except OSError as error:
         raise ResultsError(f"cannot read {path}: {error.strerror}") from error
@@ -314,7 +315,7 @@ def read_run(path: Path | str) -> Run:
         raise ResultsError(f"no stored run at {place}")
     file = place / MANIFEST
     if not file.is_file():
-        raise ResultsError(f"{place} is no stored run: it has no {MANIFEST}")
+        raise ResultsError(f"{place} is not a stored run: it has no {MANIFEST}")
     content = _content(file)
     manifest = _parsed(file, content)
     try:
@@ -332,9 +333,9 @@ def _parsed(file: Path, content: bytes) -> Any:
         manifest = json.loads(content.decode(), object_pairs_hook=_once, parse_constant=_refuse_constant)
         json.dumps(manifest, ensure_ascii=False).encode()
     except RecursionError as error:
-        raise ResultsError(f"{file} is truncated or no JSON: it is nested too deeply") from error
+        raise ResultsError(f"{file} is truncated or not JSON: it is nested too deeply") from error
     except ValueError as error:  # of JSON, of UTF-8, of an integer with thousands of digits
-        raise ResultsError(f"{file} is truncated or no JSON: {str(error).splitlines()[0]:.200}") from error
+        raise ResultsError(f"{file} is truncated or not JSON: {str(error).splitlines()[0]:.200}") from error
     return manifest
 
 
@@ -355,7 +356,7 @@ def _check_seal(file: Path, manifest: Mapping[str, Any], content: bytes) -> None
     written = manifest.get("content_sha256")
     if manifest["schema"] == 1:
         if written is not None:
-            raise ResultsError(f"{file} cannot be believed: schema 1 has no content_sha256")
+            raise ResultsError(f"{file} cannot be trusted: schema 1 has no content_sha256")
         return
     seal = _SEAL.format(written).encode()
     if not content.endswith(seal):

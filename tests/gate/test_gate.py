@@ -350,7 +350,7 @@ def test_a_budget_that_is_looser_in_one_respect_is_marked(measured_budgets, faul
 def test_a_budget_that_cannot_be_is_refused_though_its_hash_is_right(measured_budgets, tmp_path, changes):
     rows = {key: replace(row, **changes) for key, row in measured_budgets.rows.items()}
     gate.write_budgets(tmp_path / "b.toml", replace(measured_budgets, rows=rows), "x")
-    with pytest.raises(UsageError, match="is no budgets file") as error:
+    with pytest.raises(UsageError, match="is not a budgets file") as error:
         gate.read_budgets(tmp_path / "b.toml")
     assert "\n" not in str(error.value)
 
@@ -378,7 +378,7 @@ def test_budgets_of_the_first_schema_are_read(tmp_path):
     assert old.rows["kernels.silu_exp/silu/float16"].regions is None
     path = tmp_path / "deep.toml"
     path.write_text("x = " + "[" * 100_000)
-    with pytest.raises(UsageError, match="is no budgets file"):
+    with pytest.raises(UsageError, match="is not a budgets file"):
         gate.read_budgets(path)
 
 

@@ -251,7 +251,7 @@ def test_nothing_there(tmp_path):
     (tmp_path / "latest").write_text("gone\n")
     assert "no stored run at" in refused(tmp_path / "latest")
     (tmp_path / "file").write_text("x")
-    assert "is no stored run" in refused(tmp_path / "file")
+    assert "is not a stored run" in refused(tmp_path / "file")
 
 
 def test_a_truncated_manifest(stored):
@@ -259,16 +259,16 @@ def test_a_truncated_manifest(stored):
     whole = path.read_bytes()
     for length in (0, 1, len(whole) // 2, len(whole) - 3):
         path.write_bytes(whole[:length])
-        assert "truncated or no JSON" in refused(stored)
+        assert "truncated or not JSON" in refused(stored)
     path.write_bytes(b"\xff\xfe\x00")
-    assert "truncated or no JSON" in refused(stored)
+    assert "truncated or not JSON" in refused(stored)
 
 
 def test_a_foreign_manifest(stored):
     path = stored / "manifest.json"
     for text in ("[]", "3", '"run"', '{"name": "web-app", "icons": []}'):
         path.write_text(text)
-        assert "no manifest of gelu-verify" in refused(stored)
+        assert "is not a manifest of gelu-verify" in refused(stored)
 
 
 def test_schema_and_keys(stored):
@@ -301,7 +301,7 @@ def test_damaged_buckets(stored):
     path.write_bytes(b"nonsense")
     records = [{**to_json(run.results[0]), "sha256": hashlib.sha256(b"nonsense").hexdigest()}]
     change(stored / "manifest.json", results=records)
-    with pytest.raises(ResultsError, match="are no Parquet file"):
+    with pytest.raises(ResultsError, match="are not a Parquet file"):
         read_run(stored).table(0)
     path.unlink()
     with pytest.raises(ResultsError, match=r"cannot read .*No such file"):
