@@ -290,7 +290,7 @@ class Record:
         return [name for name, outcome in self.checks.items() if outcome == "fail"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Time:
     """Seconds that a sweep took, seconds inside the target (summed over threads), and on how many threads."""
 
@@ -310,9 +310,9 @@ class Time:
         return SweepTime(self.sweep_s, self.target_s, self.threads, self.ratio)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Result:
-    """What one sweep found: `record` is the documented JSON object, `table` the buckets (None on failure)."""
+    """What one sweep found: the record, and the buckets that it follows from (None on failure)."""
 
     record: Record
     table: Table | None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -40,20 +40,26 @@ def integer(least: float = 0, most: float = LARGEST_INTEGER) -> Rule:
     return rule
 
 
-def text(pattern: str = "", what: str = "text") -> Rule:
+def text(pattern: str = "(?s).*", what: str = "text") -> Rule:
+    matches = re.compile(pattern).fullmatch
+
     def rule(value: Any) -> str | None:
-        good = isinstance(value, str) and (not pattern or re.fullmatch(pattern, value))
+        good = isinstance(value, str) and matches(value)
         return None if good else f"is {_shown(value)}, not {what}"
 
     return rule
 
 
-def one_of(accepted: Iterable[Any]) -> Rule:
+def one_of(accepted: Collection[str]) -> Rule:
     def rule(value: Any) -> str | None:
-        good = any(type(value) is type(name) and value == name for name in accepted)
+        good = isinstance(value, str) and value in accepted
         return None if good else f"is {_shown(value)} (known: {', '.join(map(str, accepted))})"
 
     return rule
+
+
+def boolean(value: Any) -> str | None:
+    return None if isinstance(value, bool) else f"is {_shown(value)}, not true or false"
 
 
 def or_null(inner: Rule) -> Rule:
@@ -91,8 +97,10 @@ def shape(keys: Mapping[str, Rule], optional: Iterable[str] = ()) -> Rule:
         missing = [key for key in required if key not in value]
         if missing:
             return f"lacks {', '.join(missing)}"
-        found = ((key, keys[key](value[key])) for key in keys if key in value)
-        return next((f".{key}{_joined(wrong)}" for key, wrong in found if wrong), None)
+        for key, check in keys.items():
+            if key in value and (wrong := check(value[key])):
+                return f".{key}{_joined(wrong)}"
+        return None
 
     return rule
 
@@ -137,7 +145,7 @@ def rule_of(hint: Any, fmt: Format) -> Rule:
     if is_dataclass(hint):
         optional = [each.key for each in keys_of(kind) if each.omitted]
         return shape(rules_of(kind, fmt), optional)
-    return {str: text(), bool: one_of((True, False)), float: number(-math.inf), int: integer(-LARGEST_INTEGER)}[hint]
+    return {str: text(), bool: boolean, float: number(-math.inf), int: integer(-LARGEST_INTEGER)}[hint]
 
 
 def _limited(kind: type, limit: object, fmt: Format) -> Rule:

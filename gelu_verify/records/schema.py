@@ -20,11 +20,11 @@ from .result import Record
 from .rules import (
     Rule,
     anything,
+    boolean,
     integer,
     list_of,
     number,
     object_of,
-    one_of,
     or_null,
     rules_of,
     shape,
@@ -116,11 +116,11 @@ _MANIFEST = shape(
         "versions": _TEXTS,
         "machine": shape(_MACHINE, optional=_MACHINE),
         "device": or_null(_TEXTS),
-        "git": or_null(shape({"commit": text("[0-9a-f]{7,64}", "a commit"), "dirty": one_of((True, False))})),
+        "git": or_null(shape({"commit": text("[0-9a-f]{7,64}", "a commit"), "dirty": boolean})),
         "copy_bytes_per_s": or_null(number()),
         "absent": _TEXTS,
         "recorded": shape(
-            {"date": text(r"\d{4}-\d\d-\d\d", "a date"), "device": text(), "condensed": one_of((True,))}, ("condensed",)
+            {"date": text(r"\d{4}-\d\d-\d\d", "a date"), "device": text(), "condensed": boolean}, ("condensed",)
         ),
         "results": list_of(anything),
     },
@@ -218,27 +218,21 @@ CONDENSED = (
 
 
 def condensed(record: Record) -> Record:
-    """The record with the numbers of the published matrix only: no buckets, no findings, no parts of x but the errors
-    of the regions."""
+    """The record with the numbers of the published matrix only."""
     regions = tuple(RegionErrors(part.region, None, part.max_ulp, None) for part in record.regions or ())
-    fields_kept = {name: getattr(record, name) for name in CONDENSED}
-    fields_kept |= {
-        "regions": None if record.regions is None else regions,
-        "checks": dict.fromkeys(record.failed_checks, "fail"),
-    }
-    return Record(**fields_kept, lacking=frozenset(_SINCE) - frozenset(CONDENSED))
+    values = {name: getattr(record, name) for name in CONDENSED}
+    values["regions"] = None if record.regions is None else regions
+    values["checks"] = dict.fromkeys(record.failed_checks, "fail")
+    return Record(**values, lacking=frozenset(_SINCE) - frozenset(CONDENSED))
 
 
 def _wrong_condensed_document(document: Any) -> str | None:
     if wrong := _wrong_identity(document):
         return wrong
+    if unknown := [key for key in document if key not in CONDENSED]:
+        return f"has {unknown[0]:.40}, which a condensed run has not"
     rules = _rules(document["dtype"])
-    unknown = [key for key in document if key not in CONDENSED]
-    return (
-        f"has {unknown[0]:.40}, which a condensed run has not"
-        if unknown
-        else shape({k: rules[k] for k in CONDENSED})(document)
-    )
+    return shape({key: rules[key] for key in CONDENSED})(document)
 
 
 def _wrong_condensed(record: Record) -> str | None:
