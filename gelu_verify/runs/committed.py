@@ -168,7 +168,8 @@ def _newest_first(root: Path | None, matrix: bool) -> list[Run]:
     found = (default_root() if root is None else root).glob(f"*/{MANIFEST}")
     folders = [file.parent for file in sorted(found) if file.parent.name.startswith(f"{MATRIX}-") == matrix]
     runs = [verified(read_run(folder)) for folder in folders]
-    return sorted(runs, key=lambda run: str(run.manifest["created"]), reverse=True)
+    # of one second the later folder, whose name has the larger number at its end
+    return sorted(runs, key=lambda run: (str(run.manifest["created"]), len(run.path.name), run.path.name), reverse=True)
 
 
 @in_default_environment
