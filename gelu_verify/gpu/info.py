@@ -1,4 +1,4 @@
-"""The GPU of this machine, as its driver tells: name, driver, CUDA, clocks, power; nothing is started on it."""
+"""The GPU of this machine, as its driver describes it: name, CUDA, clocks, power; nothing is started on it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def device() -> dict[str, Any] | None:
     if smi is None:
         return None
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0].strip()
-    asked = [smi, f"--id={first}", f"--query-gpu={','.join(QUERIES.values())}", "--format=csv,noheader,nounits"]
-    told = _output(asked)
-    if not told:
+    query = [smi, f"--id={first}", f"--query-gpu={','.join(QUERIES.values())}", "--format=csv,noheader,nounits"]
+    printed = _output(query)
+    if not printed:
         return None
-    values = [value.strip() for value in told.splitlines()[0].split(",")]
+    values = [value.strip() for value in printed.splitlines()[0].split(",")]
     return {**dict(zip(QUERIES, values, strict=True)), "cuda": driver_cuda(), "nvcc": nvcc_release()}
 
 
@@ -46,15 +46,37 @@ def label(found: dict[str, Any] | None) -> str:
     return f"{found['name']}, CUDA {found['nvcc'] or found['cuda']}" if found else ""
 
 
+def load_driver() -> Any:
+    """The CUDA driver's library; OSError where it is not installed."""
+    return ctypes.CDLL(DRIVER)
+
+
 def driver_cuda() -> str | None:
     """The newest CUDA that the driver can run, "13.0"."""
     version = ctypes.c_int()
     try:
-        if ctypes.CDLL(DRIVER).cuDriverGetVersion(ctypes.byref(version)):
+        if load_driver().cuDriverGetVersion(ctypes.byref(version)):
             return None
     except OSError:
         return None
-    return f"{version.value // 1000}.{version.value % 1000 // 10}"
+    return dotted(version.value)
+
+
+def dotted(version: int) -> str:
+    """A CUDA version as the driver counts, 13000, as text, "13.0"."""
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+def why_no_device() -> str:
+    """Why no CUDA device can be used; empty where one can."""
+    count = ctypes.c_int()
+    try:
+        driver = load_driver()
+    except OSError:
+        return f"there is no CUDA device: no driver is installed ({DRIVER})"
+    if status := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return f"there is no CUDA device: the driver fails with error {status}"
+    return "" if count.value else "there is no CUDA device"
 
 
 def nvcc_release() -> str | None:

@@ -1,4 +1,4 @@
-"""How fast something is on a device, by the device's own clock, in turns with a copy of the same bytes there."""
+"""How fast something is on a device, by the device's own clock, interleaved with a copy of the same bytes there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ REPEATS = 21
 WARM_UP = 3
 
 
-def measured(device: Device, work: Callable[[], object], copy: Callable[[], object], n: int, nbytes: int) -> dict:
+def measured(
+    device: Device, work: Callable[[], object], copy: Callable[[], object], n: int, nbytes: int
+) -> dict[str, float]:
     """Throughput of `work`, which reads and writes n elements of `nbytes` and does not wait for the device.
 
     Returns

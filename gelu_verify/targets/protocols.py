@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import DTYPES, dtype_name, get_format
+from ..gpu.info import load_driver
 
 _CPU = 1
 _ON_HOST = (_CPU, 3, 11)  # CPU, and memory of the host that CUDA or ROCm has pinned
@@ -136,14 +137,14 @@ def _from_device(address: int, size: int) -> bytes:
 
 def _driver() -> Any:
     try:
-        return ctypes.CDLL("libcuda.so.1")
+        return load_driver()
     except OSError as error:
         raise BufferError(f"its data is on a CUDA device, and there is no driver here: {error}") from None
 
 
 def _done(status: int) -> None:
     if status:
-        raise RuntimeError(f"the CUDA driver answers with error {status}")
+        raise RuntimeError(f"the CUDA driver fails with error {status}")
 
 
 # ---- NumPy ---------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 #define FRACTION 7
 #define EMAX 127
 #define NAME(f) f##_bf16
-#define ANSWER(function) gv_cr_##function##_bf16
+#define RESULT(function) gv_cr_##function##_bf16
 #define TABLES(F)                                                                                                      \
     F(gelu, 0, 0x3b4bu, 0x4032u, 0x4159u)                                                                              \
     F(gelu_tanh, 0, 0x3b4bu, 0x4030u, 0x4126u)                                                                         \

@@ -4,7 +4,7 @@
 #define FRACTION 10
 #define EMAX 15
 #define NAME(f) f##_f16
-#define ANSWER(function) gv_cr_##function##_f16
+#define RESULT(function) gv_cr_##function##_f16
 #define TABLES(F)                                                                                                      \
     F(gelu, 0, 0xe56u, 0x42e5u, 0x45bau)                                                                               \
     F(gelu_tanh, 0, 0xe56u, 0x42c3u, 0x454au)                                                                          \

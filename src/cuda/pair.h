@@ -90,6 +90,17 @@ template <class Pair> GV_DEVICE Pair erf_pair(Pair a) { return gv_by_float<Pair,
 template <class Pair> GV_DEVICE Pair erfc_pair(Pair a) { return gv_by_float<Pair, gv_erfc_of_float>(a); }
 template <class Pair> GV_DEVICE Pair tanh_pair(Pair a) { return gv_by_float<Pair, gv_tanh_of_float>(a); }
 
+template <class Format>
+GV_DEVICE typename Format::number gv_copysign_pair(typename Format::number a, typename Format::number b)
+{
+    uint16_t magnitude[2], sign[2];
+    Format::store(magnitude, a);
+    Format::store(sign, b);
+    for (int k = 0; k < 2; k++)
+        magnitude[k] = (uint16_t)((magnitude[k] & 0x7fff) | (sign[k] & 0x8000));
+    return Format::load(magnitude);
+}
+
 /* Two neighbours in memory, 4 bytes */
 #define GV_PAIR_FORMAT(name, Number, widen, narrow)                                                                    \
     struct name {                                                                                                      \
@@ -99,15 +110,7 @@ template <class Pair> GV_DEVICE Pair tanh_pair(Pair a) { return gv_by_float<Pair
         GV_MEMBER number load(const bits *b) { GV_LOAD_PAIR(Number, widen) }                                           \
         GV_MEMBER void store(bits *b, number a) { GV_STORE_PAIR(narrow) }                                              \
     };                                                                                                                 \
-    GV_DEVICE Number copysign_pair(Number a, Number b)                                                                 \
-    {                                                                                                                  \
-        uint16_t magnitude[2], sign[2];                                                                                \
-        name::store(magnitude, a);                                                                                     \
-        name::store(sign, b);                                                                                          \
-        for (int k = 0; k < 2; k++)                                                                                    \
-            magnitude[k] = (uint16_t)((magnitude[k] & 0x7fff) | (sign[k] & 0x8000));                                   \
-        return name::load(magnitude);                                                                                  \
-    }
+    GV_DEVICE Number copysign_pair(Number a, Number b) { return gv_copysign_pair<name>(a, b); }
 
 #ifdef __CUDACC__
 #define GV_LOAD_PAIR(Number, widen) Number a; memcpy(&a.v, b, sizeof a.v); return a;

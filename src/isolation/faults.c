@@ -1,5 +1,6 @@
-/* What a process that runs somebody else's code leaves behind when a signal ends it: which, where, and how large it
-   was, in memory that its parent reads. A handler in Python would need the interpreter, which may be what is broken. */
+/* A record of the signal that ends a process with somebody else's code: which signal, where, and how much memory the
+   process had, written to memory that its parent reads. A handler in Python would need the interpreter, which may be
+   what is broken. And the state of the process that a call may change. Tests: tests/isolation/test_isolation.py. */
 #define _GNU_SOURCE
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -19,15 +20,15 @@
 
 /* The record of isolation/process.py, field by field. */
 typedef struct {
-    int32_t worker; /* the process that runs somebody else's code; written by gelu_verify/confinement.py */
+    int32_t worker; /* the process that runs the code; written by gelu_verify/isolation/confinement.py */
     int32_t signal, code;
-    int32_t access; /* 1 read, 2 write, 0 unknown; of a system call that was refused, the rule of confinement.c */
+    int32_t access; /* 1 read, 2 write, 0 unknown; SIGSYS: TRAPPED of confinement.c where its filter refused a call */
     uint64_t address;
     int32_t statm_size;
     char statm[240]; /* /proc/self/statm as it was */
 } Fault;
 
-enum { STACK = 1 << 16, WRITE = 2 };
+enum { STACK = 1 << 16, WRITE_FAULT = 2 /* a bit of the error code of a page fault */ };
 
 static Fault *fault;
 
@@ -35,13 +36,14 @@ static int32_t access_of(int signum, void *context)
 {
 #if defined(__x86_64__) && defined(__linux__)
     if (signum == SIGSEGV)
-        return ((ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & WRITE ? 2 : 1;
+        return ((ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & WRITE_FAULT ? 2 : 1;
 #endif
     (void)signum, (void)context;
     return 0;
 }
 
-static void leave(int signum, siginfo_t *info, void *context)
+/* Only calls that are safe in a signal handler. */
+static void record_fault(int signum, siginfo_t *info, void *context)
 {
     if (!__atomic_exchange_n(&fault->signal, signum, __ATOMIC_SEQ_CST)) { /* the first of several threads */
         fault->code = info->si_code;
@@ -52,14 +54,14 @@ static void leave(int signum, siginfo_t *info, void *context)
             fault->statm_size = (int32_t)read(file, fault->statm, sizeof fault->statm);
     }
     signal(signum, SIG_DFL);
-    if (info->si_code <= 0 || signum == SIGSYS) /* returning would not bring it back */
+    if (info->si_code <= 0 || signum == SIGSYS) /* sent, not caused: returning would not raise it again */
         raise(signum);
 }
 
 static PyObject *watch(PyObject *self, PyObject *address)
 {
     static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
-    struct sigaction action = {.sa_sigaction = leave, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    struct sigaction action = {.sa_sigaction = record_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     (void)self;
     fault = PyLong_AsVoidPtr(address);
     if (fault == NULL)
@@ -79,7 +81,7 @@ static PyObject *own_stack(PyObject *self, PyObject *nothing)
     Py_RETURN_NONE;
 }
 
-/* What a call may change for those that come after: each is compared with what it was before. */
+/* What a call may change for later calls: the caller compares it with what it was before. */
 static PyObject *state(PyObject *self, PyObject *nothing)
 {
     void *handlers[32] = {NULL};
@@ -108,10 +110,10 @@ static PyObject *state(PyObject *self, PyObject *nothing)
 }
 
 static PyMethodDef METHODS[] = {
-    {"watch", watch, METH_O, "watch(address): have fatal signals described at that address before they end us."},
-    {"own_stack", own_stack, METH_NOARGS, "own_stack(): this thread can be described though its stack is full."},
+    {"watch", watch, METH_O, "watch(address): record fatal signals at that address before they end this process."},
+    {"own_stack", own_stack, METH_NOARGS, "own_stack(): faults of this thread are recorded if its stack is full."},
     {"state", state, METH_NOARGS,
-     "state(): signal handlers, blocked signals, timers, limits, locale, priority: to be compared."},
+     "state(): signal handlers, blocked signals, timers, limits, locale, priority, to be compared."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -27,7 +27,7 @@ from gelu_verify.service.families import by_default
 from gelu_verify.service.settings import Limits, Settings
 
 pytestmark = pytest.mark.skipif(not supported(), reason="isolation needs Linux")
-PROCESSES = 2  # of a family: the one that calls, and its keeper
+PROCESSES = 2  # of a family: the one that calls, and its supervisor
 AT_THREE = "/v1/answers/relu/float32/3"
 
 

@@ -24,7 +24,7 @@ def cases():
     import gelu_verify as gv
     from gelu_verify import export, formats, kernels
     from gelu_verify.attribution import attribute
-    from gelu_verify.buckets import analytic_spans as settled
+    from gelu_verify.buckets import analytic_spans
     from gelu_verify.cli.terminal import matrix_lines, plain
     from gelu_verify.functions import get_function, regions
     from gelu_verify.gate import budgets as gate
@@ -78,7 +78,7 @@ def cases():
         "formats": lambda: formats.to_float64(formats.get_format("bfloat16"), x16),
         "formats parse": lambda: [formats.get_format(d).parse("0.3") for d in formats.FORMATS],
         "regions": lambda: regions.region_edges("float32"),
-        "settled": lambda: settled.settled_spans("gelu"),
+        "analytic spans": lambda: analytic_spans.spans_of("gelu"),
         "oracle": lambda: oracle.judge_exactly(get_function("gelu"), formats.get_format("float64"), X[2], X[2] - 9),
         "gate": lambda: [gate.round_up(ulp) for ulp in (0.50000001, 1.2345, 9.4e6)],
         "attribute": lambda: attribute(select(["kernels.gelu_erf"])[0][0], "bfloat16", "landmarks").record,

@@ -226,7 +226,7 @@ def test_an_error_of_the_driver_is_told(monkeypatch):
     driver = Driver()
     driver.status = 201
     monkeypatch.setattr(_protocols, "_driver", lambda: driver)
-    with pytest.raises(TargetFailure, match="the CUDA driver answers with error 201"):
+    with pytest.raises(TargetFailure, match="the CUDA driver fails with error 201"):
         bits_of("f", "float32", Cuda(some_bits("float32", 4), "<f4"))
 
 

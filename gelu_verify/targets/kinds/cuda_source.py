@@ -14,6 +14,7 @@ import numpy as np
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...gpu import nvcc
 from ...gpu.faults import kind_of
+from ...gpu.info import why_no_device
 from ..base import Target
 from ..buffers import output_like
 from ._c_abi import Library
@@ -125,7 +126,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         if f'identifier "{symbol}" is undefined' in str(error):
             raise UsageError(f"no function {symbol!r} in {file}") from None
         raise
-    if reason := _no_device():
+    if reason := why_no_device():
         raise MissingMeasurement(f"{name} compiles, but {reason}")
     library = Library.loaded(file, built.library, built)
     target = CudaFunction(
@@ -137,18 +138,6 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         library=library.handle,
     )
     return [target]
-
-
-def _no_device() -> str:
-    """Why no CUDA device can be used; empty where one can."""
-    count = ctypes.c_int()
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return "there is no CUDA device: no driver is installed (libcuda.so.1)"
-    if status := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return f"there is no CUDA device: the driver answers with error {status}"
-    return "" if count.value else "there is no CUDA device"
 
 
 KIND = Kind(
