@@ -13,7 +13,8 @@ from .options import WORKERS
 from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
-    from ..gate.verdicts import Budgets, Verdict
+    from ..gate.budgets import Budgets
+    from ..gate.compliance import Compliance
 
 
 @click.command()
@@ -31,8 +32,9 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
     measured has changed. Ends with 1 when a row is over its budget, with 3 when a row was not measured; says which row,
     at which input, and how to repeat it.
     """
+    from ..gate.budgets import conditions_of, default_path, read_budgets
+    from ..gate.compliance import compliance, required
     from ..gate.measurements import measure_budgeted, stored_measurements, with_committed
-    from ..gate.verdicts import check, conditions_of, default_path, read_budgets, required
     from .progress import OnStderr
 
     stored = stored_measurements(run) if run else None
@@ -40,18 +42,16 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
     measured = stored or measure_budgeted(budgets, families, workers, OnStderr())
     measured = with_committed(measured, {key.partition(".")[0] for key in budgets.rows}.union(families), root)
     demanded = required(families, measured.records, measured.absent)
-    verdicts = check(measured.records, measured.machine, budgets)
-    verdicts += [each for each in demanded if each.key not in budgets.rows]
-    for verdict in verdicts:
-        if verdict.outcome != "ok" or verdict.notes:
-            for line in _lines(verdict):
+    rows = compliance(measured.records, measured.machine, budgets)
+    rows += [each for each in demanded if each.key not in budgets.rows]
+    for row in rows:
+        if row.outcome != "ok" or row.notes:
+            for line in _lines(row):
                 say(line)
-    counts = Counter(verdict.outcome for verdict in verdicts)
+    counts = Counter(row.outcome for row in rows)
     same = conditions_of(measured.machine) == budgets.conditions
     where = "" if same else f" (budgets of {_conditions(budgets)}: headroom applies)"
-    summary = (
-        f"{counts['ok']} of {len(verdicts)} within budget, {counts['over']} over, {counts['missing']} not measured"
-    )
+    summary = f"{counts['ok']} of {len(rows)} within budget, {counts['over']} over, {counts['missing']} not measured"
     say(summary + where)
     if counts["over"]:
         raise click.exceptions.Exit(OVER_BUDGET)
@@ -69,17 +69,18 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
 
     The first is that of the CPU kernels; further ones may be recorded runs, data/runs/cuda-DATE.
     """
+    from ..gate.budgets import make_budgets, read_budgets, write_budgets
+    from ..gate.changes import changes
     from ..gate.measurements import dated_results, deciding_run
-    from ..gate.verdicts import compare, make_budgets, read_budgets, write_budgets
 
     stored = [deciding_run(run) for run in runs]
     first = stored[0].manifest
-    results = [result for run in stored for result in dated_results(run)]
+    results = [record for run in stored for record in dated_results(run)]
     fresh = make_budgets(results, first["machine"], str(first["created"])[:10])
-    changes = compare(read_budgets(file), fresh) if file.exists() else []
-    for change in changes:
+    found = changes(read_budgets(file), fresh) if file.exists() else []
+    for change in found:
         say(change.text)
-    looser = sum(change.looser for change in changes)
+    looser = sum(change.looser for change in found)
     if looser and not allow_looser:
         warn(f"error: {looser} rows get looser; nothing was written (--allow-looser accepts them)")
         raise click.exceptions.Exit(OVER_BUDGET)
@@ -94,16 +95,15 @@ def _conditions(budgets: Budgets) -> str:
     return f"{recorded.libm}, {recorded.architecture}{', FMA' if recorded.fma else ''}"
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
-    word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[verdict.outcome]
-    yield f"{word}  {verdict.key}: {'; '.join((*verdict.reasons, *verdict.notes))}"
-    record = verdict.result
-    if verdict.outcome != "ok" and record is not None:
+def _lines(row: Compliance) -> Iterator[str]:
+    word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.outcome]
+    yield f"{word}  {row.key}: {'; '.join((*row.reasons, *row.notes))}"
+    if row.outcome != "ok" and row.record is not None:
         for name in ("x", "got", "want"):
-            bits = (verdict.witness or {}).get(f"{name}_bits")
+            bits = (row.witness or {}).get(f"{name}_bits")
             if bits is not None:
-                yield f"  {name:6s} {_value(record['dtype'], bits)}"
-        yield f"  repeat {record['repeat']}"
+                yield f"  {name:6s} {_value(row.record.dtype, bits)}"
+        yield f"  repeat {row.record.repeat}"
 
 
 def _value(dtype: str, bits: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,9 @@ from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
     from ..measure.request import Request
+    from ..records.parts import SweepTime
+    from ..records.result import Record
     from ..runs.store import Run
-
-Record = dict[str, Any]
 
 
 @click.command()
@@ -92,11 +93,11 @@ def run(
     with without_garbage_collection():
         _print(measured, as_json)
     if record is not None:
-        _record(measured, record)
+        _commit(measured, record)
     if strict and (reasons := rejected(measured.results, max_ulp)):
         warn(f"strict: {len(reasons)} of {len(measured.results)} measurements fail: {reasons[0]}")
         raise click.exceptions.Exit(OVER_BUDGET)
-    if any(result["failure"] is not None for result in measured.results):
+    if any(record.failure is not None for record in measured.results):
         raise click.exceptions.Exit(OVER_BUDGET)
 
 
@@ -118,44 +119,43 @@ def _load_report() -> None:
     template()
 
 
-def _record(measured: Run, root: Path) -> None:
-    from ..runs.committed import record
+def _commit(measured: Run, root: Path) -> None:
+    from ..runs.committed import commit
 
-    say(f"recorded: {record(measured, root)}", err=True)
+    say(f"recorded: {commit(measured, root)}", err=True)
 
 
 def _print(measured: Run, as_json: bool) -> None:
+    from ..records.serialize import to_json
     from ..report import write_report
 
-    results = measured.results
+    records = measured.results
     if as_json:
-        click.echo(json.dumps(results, indent=1, allow_nan=False))
+        click.echo(json.dumps([to_json(record) for record in records], indent=1, allow_nan=False))
     else:
         from .terminal import print_matrix
 
-        print_matrix(results, absent=measured.manifest["absent"])
-        for line in _really(results):
+        print_matrix(records, absent=measured.manifest["absent"])
+        for line in _really(records):
             say(line)
-    for result in results:
-        if result.get("time"):
-            say(_times(result), err=as_json)
+    for record in records:
+        if record.time:
+            say(_times(record, record.time), err=as_json)
     for path in write_report([measured], measured.path):
         if path.suffix in (".html", ".md"):
             say(f"written: {path}", err=as_json)
     say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)
 
 
-def _really(records: list[Record]) -> list[str]:
+def _really(records: Sequence[Record]) -> list[str]:
     """What the user's own targets compute, where that is not what they were judged as."""
-    wrong = [r for r in records if r["family"] == "callable" and r["checks"].get("variant") == "fail"]
-    return [f"{r['target']} {r['dtype']} {r['findings']['variant']['detail']}" for r in wrong]
+    wrong = [r for r in records if r.family == "callable" and r.checks.get("variant") == "fail"]
+    return [f"{r.target} {r.dtype} {r.findings['variant'].detail}" for r in wrong]
 
 
-def _times(record: Record) -> str:
+def _times(record: Record, time: SweepTime) -> str:
     """How long an exhaustive sweep took, beside the calls that it judged."""
-    time, name = record["time"], f"{record['target']} {record['function']} {record['dtype']}"
-    alone = time["target_s"] / time["threads"]
     return (
-        f"{name}: {record['n']:,} inputs in {time['sweep_s']:.1f} s, {time['ratio']:.2f} times the {alone:.1f} s "
-        f"that its calls took on {time['threads']} threads"
+        f"{record.target} {record.function} {record.dtype}: {record.n:,} inputs in {time.sweep_s:.1f} s, "
+        f"{time.ratio:.2f} times the {time.target_s / time.threads:.1f} s that its calls took on {time.threads} threads"
     )

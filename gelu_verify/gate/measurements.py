@@ -16,15 +16,14 @@ from ..measure.jobs import Job, Selector, find_jobs, selecting
 from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
 from ..measure.run import measured
+from ..records.result import Origin, Record
 from ..records.schema import check_measured
-from ..runs.committed import recorded_results
+from ..runs.committed import committed_results
 from ..runs.integrity import verified
 from ..runs.store import Run, read_run
 from ..targets import Target
 from ..targets import families as all_families
 from .budgets import FAMILIES, FAMILY, Budgets
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,8 @@ def measure_budgeted(
         results = list(measured(jobs, request, observer))
     for result in results:
         check_measured(result.record, result.table is not None)
-    here = {"device": label(device())}
-    return Measurements([{**result.record, **here} for result in results], machine(), absent)
+    origin = Origin(device=label(device()))
+    return Measurements([replace(result.record, origin=origin) for result in results], machine(), absent)
 
 
 def _here(
@@ -87,8 +86,8 @@ def stored_measurements(place: str) -> Measurements:
 @in_default_environment
 def with_committed(found: Measurements, families: Collection[str], root: Path | None = None) -> Measurements:
     """And what committed runs hold of those families of which nothing was measured."""
-    there = {record["family"] for record in found.records}
-    return replace(found, records=[*found.records, *recorded_results(set(families) - there - {FAMILY}, root)])
+    there = {record.family for record in found.records}
+    return replace(found, records=[*found.records, *committed_results(set(families) - there - {FAMILY}, root)])
 
 
 @in_default_environment
@@ -103,20 +102,19 @@ def deciding_run(place: str) -> Run:
     if run.manifest["schema"] == 1:
         raise ResultsError(f"{run.path} cannot decide: schema 1 has no content hash (measure again)")
     keys: set[str] = set()
-    for result in run.results:
-        key = f"{result['target']}/{result['function']}/{result['dtype']}"
-        missing = sorted(CHECKS.keys() - result["checks"].keys()) if result["failure"] is None else []
+    for record in run.results:
+        missing = sorted(CHECKS.keys() - record.checks.keys()) if record.failure is None else []
         if missing:
             raise ResultsError(
-                f"{run.path} cannot decide: {key} was not checked for {', '.join(missing)} (measure again)"
+                f"{run.path} cannot decide: {record.key} was not checked for {', '.join(missing)} (measure again)"
             )
-        if key in keys:
-            raise ResultsError(f"{run.path} cannot decide: {key} is there twice")
-        keys.add(key)
+        if record.key in keys:
+            raise ResultsError(f"{run.path} cannot decide: {record.key} is there twice")
+        keys.add(record.key)
     return verified(run)
 
 
 def dated_results(run: Run) -> list[Record]:
     """The results of a run with its day and its device."""
-    origin = {"date": run.manifest["created"][:10], "device": label(run.manifest.get("device"))}
-    return [{**result, **origin} for result in run.results]
+    origin = Origin(run.manifest["created"][:10], label(run.manifest.get("device")))
+    return [replace(record, origin=origin) for record in run.results]

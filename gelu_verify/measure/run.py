@@ -9,23 +9,24 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, replace
 from threading import Event, Lock
-from typing import Any
 
 from ..errors import TargetFailure
 from ..interrupts import interrupted
 from ..isolation.target import IsolatedTarget
 from ..machine import cores
+from ..records.parts import SweepTime, Throughput
+from ..records.result import Result
+from ..records.serialize import from_json
 from ..speed.cache_levels import measure_and_watch as measure_and_watch_sizes
 from ..speed.throughput import BUDGET, measure_and_watch, outputs_from_json
 from ..targets.extra_outputs import ExtraOutputs, collecting
 from ..targets.probing import ordinary_numbers
 from .jobs import Job, one_job, selecting
 from .observer import SILENT, Observer
+from .pairs import FirstPaths
 from .request import Request
-from .same_formula import Comparisons
-from .sweep import Result, sweep
+from .sweep import sweep
 from .turns import TakingTurns
 
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
@@ -45,35 +46,29 @@ def measure_one(request: Request, observer: Observer = SILENT) -> Result:
 def measured(jobs: Sequence[Job], request: Request, observer: Observer = SILENT) -> Iterator[Result]:
     """The result of each job, in order, as soon as it is there; a target that fails is a result like any other."""
     others = [ExtraOutputs() for _ in jobs]
-    times: Sequence[dict[str, Any] | TargetFailure | None] = [None] * len(jobs)
+    times: Sequence[Throughput | TargetFailure | None] = [None] * len(jobs)
     if request.throughput != "none":
         times = _timings(jobs, others, request.throughput == "full", observer)
-    pairs = Comparisons()
+    firsts = FirstPaths()
     with observer.phase(sum(job.plan.work for job in jobs)):
         for job, timing, result in zip(jobs, times, _swept(jobs, others, request, observer), strict=True):
             if result.failure is not None:
                 observer.warn(f"failed: {job.label}: {result.failure}")
             elif isinstance(timing, TargetFailure):
                 observer.warn(f"not timed: {job.label}: {timing}")
-            yield updated(
-                result,
+            yield result.updated(
                 throughput=None if result.failure is not None or isinstance(timing, TargetFailure) else timing,
                 time=_time(job, result),
-                pair=pairs.add(result),
-                repeat=request.repeated(result.record["repeat"]),
+                pair=firsts.pair(result),
+                repeat=request.repeated(result.record.repeat),
             )
 
 
-def updated(result: Result, **fields: Any) -> Result:
-    """The result with these fields of its record replaced: what is known only after its sweep."""
-    return replace(result, record={**result.record, **fields})
-
-
-def _time(job: Job, result: Result) -> dict[str, Any] | None:
+def _time(job: Job, result: Result) -> SweepTime | None:
     """What a sweep of 2^32 inputs took; that of fewer says nothing."""
     if result.time is None or not job.plan.exhaustive or job.plan.dtype != "float32":
         return None
-    return {**asdict(result.time), "ratio": result.time.ratio}
+    return result.time.recorded()
 
 
 # ---- throughput ------------------------------------------------------------------------------------
@@ -81,9 +76,9 @@ def _time(job: Job, result: Result) -> dict[str, Any] | None:
 
 def _timings(
     jobs: Sequence[Job], others: Sequence[ExtraOutputs], sizes: bool, observer: Observer
-) -> list[dict[str, Any] | TargetFailure | None]:
+) -> list[Throughput | TargetFailure | None]:
     """The throughput of each job, or why there is none."""
-    times: list[dict[str, Any] | TargetFailure | None] = []
+    times: list[Throughput | TargetFailure | None] = []
     with observer.phase(len(jobs)):
         for job, found in zip(jobs, others, strict=True):
             observer.start(f"timing {job.label}")
@@ -92,7 +87,7 @@ def _timings(
     return times
 
 
-def _timing(job: Job, budget: float, sizes: bool, others: ExtraOutputs) -> dict[str, Any] | TargetFailure:
+def _timing(job: Job, budget: float, sizes: bool, others: ExtraOutputs) -> Throughput | TargetFailure:
     """Throughput of a job, or why there is none; what fails here most often fails in the sweep, which says so.
 
     The outputs of the timed calls are added to `others`, to be judged.
@@ -106,12 +101,11 @@ def _timing(job: Job, budget: float, sizes: bool, others: ExtraOutputs) -> dict[
         others.add_call(x, got, f"at index {{}} in a call of {len(x)}")
         quick = target.apply(measure_and_watch, dtype, budget=budget)
         outputs_from_json(dtype, quick["outputs"], others)
-        throughput: dict[str, Any] = quick["throughput"]
         if not sizes:
-            return throughput
+            return from_json(Throughput, quick["throughput"])
         full = target.apply(measure_and_watch_sizes, dtype)
         outputs_from_json(dtype, full["outputs"], others)
-        return {**throughput, "sizes": full["sizes"]}
+        return from_json(Throughput, {**quick["throughput"], "sizes": full["sizes"]})
     except TargetFailure as failure:
         return failure
 

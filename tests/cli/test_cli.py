@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from gelu_verify import targets
 from gelu_verify.cli import main
 from gelu_verify.errors import MissingMeasurement, OracleError, ResultsError, UsageError
-from gelu_verify.gate import verdicts as gate
+from gelu_verify.gate import budgets as gate
 
 QUICK = ["--plan", "landmarks", "--no-throughput"]
 PYTHON = [sys.executable, "-P"]  # -P: the package under test, not the folder that the tests happen to run in

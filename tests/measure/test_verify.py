@@ -28,7 +28,7 @@ def test_a_callable_a_name_and_a_target_are_judged_alike():
     assert "tail_zero" in judged[0].failed_checks
 
     found = gelu_verify.verify(relu, "relu", "bfloat16")
-    assert (found.max_ulp, found.failed_checks, found.record["bound"]) == (0, [], "=")
+    assert (found.max_ulp, found.failed_checks, found.record.bound) == (0, [], "=")
     assert verify(relu, "gelu", "float16").max_ulp > 100
 
 

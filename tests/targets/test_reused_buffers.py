@@ -160,7 +160,7 @@ def test_a_result_that_a_thread_still_writes_to_is_named():
     finally:
         stop.set()
         thread.join()
-    assert result.record["failure_kind"] == "nondeterministic" or "repeatable" in result.failed_checks
+    assert result.record.failure_kind == "nondeterministic" or "repeatable" in result.failed_checks
 
 
 def test_a_shared_buffer_of_what_says_that_it_is_safe_in_threads_is_a_race():
