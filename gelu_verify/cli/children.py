@@ -25,7 +25,9 @@ def selector(
     limits = Limits(time_limit) if memory_limit is None else Limits(time_limit, memory_bytes(memory_limit))
     if in_process or not supported():
         if not in_process:
-            warn("this system cannot isolate implementations: they are called in this process, and may end it")
+            warn(
+                "this system cannot isolate implementations: they are called in this process, and a crash ends the run"
+            )
         yield targets.select
         return
     with Hosts(limits) as hosts:

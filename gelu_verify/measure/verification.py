@@ -186,6 +186,6 @@ def _one(
         chosen, _ = select([target], function=function, dtype=dtype, **options)
         if len(chosen) != 1:
             found = ", ".join(each.name for each in chosen)
-            raise UsageError(f"{target!r} stands for {len(chosen)} targets: {found}; name one")
+            raise UsageError(f"{target!r} matches {len(chosen)} targets: {found} (accepted: one of them)")
         return chosen[0]
     return callable_target(target, function, dtype, **options)

@@ -29,7 +29,7 @@ from .records import grouped, records
 from .speed import speed_groups
 from .verdicts import OWN_FAMILY, absences, dtype_rank, headline, target_order, verdict
 
-SOURCES = {"constants": "constants", "formula": "the formula's own", "blocks and rest": "blocks and the rest"}
+SOURCES = {"constants": "constants", "formula": "formula", "blocks and rest": "building blocks / unexplained"}
 _LARGEST_OCTAVES = 54  # the bar under an error is full at 2^53 ULP, everything lost in float64
 
 Group = dict[str, Any]
@@ -96,7 +96,7 @@ def _head(runs: Sequence[RunLike]) -> Group:
             _fact(len({r["target"] for r in results}), "target"),
             _fact(len({r["function"] for r in results}), "function"),
             _fact(len(results), "measurement"),
-            ("inputs judged", sum(r["n"] or 0 for r in measured)),
+            ("inputs tested", sum(r["n"] or 0 for r in measured)),
         ],
         "runs": [
             {"letter": run_letter(i), "recorded": None, "device": None, **run.manifest} for i, run in enumerate(runs)

@@ -1,4 +1,4 @@
-"""What a RESULT comes to: its verdict, its failing checks, and the one sentence over many."""
+"""The verdict of a result, its failed checks, and the headline of a report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..formats import DTYPES
 from ..functions import FUNCTIONS
 from .text import ulp_text
 
-Verdict = Literal["pass", "coarse", "fail", "raised"]
+Verdict = Literal["pass", "inaccurate", "fail", "raised"]
 Result = Mapping[str, Any]
 
 ANY_CALL = {"lane", "repeatable"}  # checks that look at other calls than those of the plan
@@ -19,16 +19,16 @@ OWN_FAMILY = "kernels"  # the implementations that ship with this package: liste
 
 
 def verdict(result: Result) -> Verdict:
-    """What a reader is told first.
+    """The outcome in one word.
 
-    "raised": no measure, the target broke down; "fail": at least one check failed; "coarse": the
-    checks pass, but some error is above `FINE`; else "pass".
+    "raised": the target crashed, and nothing was measured; "fail": at least one check failed; "inaccurate": every
+    check passes, but an error is above `FINE`; else "pass".
     """
     if result["failure"] is not None:
         return "raised"
     if failed_checks(result):
         return "fail"
-    return "coarse" if (result["max_ulp"] or 0.0) > FINE else "pass"
+    return "inaccurate" if (result["max_ulp"] or 0.0) > FINE else "pass"
 
 
 def failed_checks(result: Result) -> list[str]:
@@ -36,12 +36,12 @@ def failed_checks(result: Result) -> list[str]:
 
 
 def is_correctly_rounded(result: Result) -> bool:
-    """Every input that was tried got the correctly rounded answer, in every call."""
+    """Whether every output, in every call, is the correctly rounded value."""
     return result["failure"] is None and result["correctly_rounded"] == 1 and not {*failed_checks(result)} & ANY_CALL
 
 
 def severity(result: Result) -> tuple[float, bool, int]:
-    """Sorts by the largest error as it is printed; among equals, the plainest path of a framework is the news."""
+    """Sort key: the largest error as it is printed; among equals, a framework's shortest name wins."""
     if result["max_ulp"] is None:
         return -1.0, False, 0
     printed = float(ulp_text(result["max_ulp"], result["bound"]))
@@ -69,10 +69,10 @@ def headline(results: Sequence[Result]) -> str:
         return "Nothing was measured."
     measured = [r for r in results if r["failure"] is None]
     raised = len(results) - len(measured)
-    broke = f"{_count(raised, 'target')} failed" if raised else ""
+    broke = f"{_count(raised, 'target')} crashed" if raised else ""
     if not measured:
         return f"Nothing could be measured: {broke}."
-    failing, coarse = (sum(verdict(r) == kind for r in measured) for kind in ("fail", "coarse"))
+    failing, inaccurate = (sum(verdict(r) == kind for r in measured) for kind in ("fail", "inaccurate"))
     rounded = sum(map(is_correctly_rounded, measured))
     worst = max(measured, key=severity)
     everything = "The one measurement passes" if len(measured) == 1 else f"All {len(measured)} measurements pass"
@@ -80,8 +80,9 @@ def headline(results: Sequence[Result]) -> str:
         f"{failing} of {_count(len(measured), 'measurement')} fail{'s' if failing == 1 else ''} at least one check"
         if failing
         else f"{everything} every check",
-        f"{coarse} {'passes them but is' if coarse == 1 else 'pass them but are'} off by more than {FINE:g} ULP"
-        if coarse
+        f"{inaccurate} {'passes' if inaccurate == 1 else 'pass'} every check but "
+        f"{'is' if inaccurate == 1 else 'are'} inaccurate (> {FINE:g} ULP)"
+        if inaccurate
         else "",
         f"{rounded} {'is' if rounded == 1 else 'are'} correctly rounded on every input tried" if rounded else "",
         f"the largest error is {_worst(worst)}",

@@ -316,7 +316,7 @@ def test_interrupting_leaves_nothing(home):
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert errors.strip().splitlines() == ["gelu-verify: interrupted; nothing is half written"]
+    assert errors.strip().splitlines() == ["gelu-verify: interrupted; no file is left half written"]
     assert list(home.glob("reports/*")) == []
     assert list(home.glob("reports/.*")) == []
 
@@ -329,7 +329,7 @@ def test_an_interrupt_that_somebody_swallowed_still_stops_the_run(home):
     )
     done = call("run", "deaf.py:deaf", "--function", "relu", "--dtype", "float16", *QUICK, "--in-process")
     assert done.exit_code == 130
-    assert "interrupted; nothing is half written" in done.stderr
+    assert "interrupted; no file is left half written" in done.stderr
     assert not list(home.glob("reports/*")) + list(home.glob("reports/.*"))
 
 

@@ -43,7 +43,7 @@ def test_what_a_target_raises_is_a_result():
         ((relu, "gleu"), "unknown function 'gleu'"),
         ((relu, "relu", "float31"), "unknown dtype 'float31'"),
         ((relu, "relu", "float32", "al"), "unknown plan 'al'"),
-        (("kernels", "gelu", "float32"), "stands for"),
+        (("kernels", "gelu", "float32"), "matches"),
         (("nothing", "gelu", "float32"), "unknown target"),
     ],
 )

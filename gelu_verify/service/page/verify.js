@@ -84,7 +84,7 @@ async function send(file) {
   byId("file").value = "";
 }
 
-const WORDS = { pass: "Every check passes", coarse: "Every check passes, errors are large", fail: "At least one check fails", raised: "It could not be judged" };
+const WORDS = { pass: "Every check passes", inaccurate: "Every check passes, but inaccurate (> 4 ULP)", fail: "At least one check fails", raised: "It could not be judged" };
 
 function view(job) {
   const { result } = job;
