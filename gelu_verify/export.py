@@ -30,7 +30,7 @@ def write_headers(folder: Path) -> list[Path]:
     UsageError where `folder` is there and not empty, ResultsError where it cannot be written.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        what = "not empty" if folder.is_dir() else "no folder"
+        what = "not empty" if folder.is_dir() else "not a folder"
         raise UsageError(f"{folder} is {what}: name a new or an empty folder")
     try:
         return list(_written(folder))

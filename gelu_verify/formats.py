@@ -222,7 +222,7 @@ def _parse_magnitude(body: str, text: str) -> Dyadic | Fraction:
     match = re.fullmatch(r"(\d*)\.?(\d*)(?:e([+-]?\d{1,9}))?", body)
     if not match or not (match[1] or match[2]) or len(match[1] + match[2]) > MOST_DIGITS:
         raise UsageError(
-            f"{_shortened(repr(text))} is no number (accepted: decimal of up to {MOST_DIGITS} digits, "
+            f"{_shortened(repr(text))} is not a number (accepted: decimal of up to {MOST_DIGITS} digits, "
             "hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)"
         )
     digits, exponent = int(match[1] + match[2]), int(match[3] or 0) - len(match[2])

@@ -40,7 +40,7 @@ def without_unrepeated(evidence: Evidence, findings: Mapping[str, Finding]) -> d
     told = dict(findings)
     for name, some in asked.items():
         if not some.isdisjoint(again):
-            told[name] = Finding("not applicable", f"{findings[name].detail}; not when it was called again")
+            told[name] = Finding("not applicable", f"{findings[name].detail}; not reproduced when it was called again")
     if told["repeatable"].verdict != "fail":
         (x, once), now = next(iter(again.items()))
         said = f"f({evidence.told(x)}) = {evidence.told(once)} in the sweep, "

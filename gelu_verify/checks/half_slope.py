@@ -10,7 +10,7 @@ from .base import Check, Evidence, Finding
 def run(evidence: Evidence) -> Finding:
     fmt, function = evidence.fmt, evidence.function
     if function.family != "gelu":
-        return Finding("not applicable", f"{function.name} does not start as x/2")
+        return Finding("not applicable", f"{function.name} is not x/2 near zero")
     x = np.array(tiny_bits(fmt), dtype=fmt.uint)
     got, want, error = evidence.judged(x)
     lost = flushed(fmt, x, got, want) & (function.at_zero == "x" and flushes(evidence) is not None)

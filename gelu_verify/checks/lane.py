@@ -90,7 +90,7 @@ def _in_long_calls(evidence: Evidence) -> Iterator[list[Differences]]:
         usual = seen.usual[inputs]
         places = np.flatnonzero(differ(evidence.fmt, usual, got))
         if len(places):
-            where = f"at index {{}} in a call of {size}{also} (so at {_pattern(places, size)})"
+            where = f"at index {{}} in a call of {size}{also} (likewise at {_pattern(places, size)})"
             yield differences(evidence.fmt, seen.x[inputs], usual, got, ("at most indices", where))
 
 

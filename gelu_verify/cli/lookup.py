@@ -61,6 +61,14 @@ def _text(entry: dict[str, Any]) -> str:
     lines = [f"  {text:{label}s}  {p[f'{n}_bits']}  {p[f'{n}_hex']:{wide}s}  {p[n]}" for text, p, n in rows]
     blank = " " * (len(entry["x_bits"]) + 2 + wide)
     lines.insert(2, f"  {'exact':{label}s}  {blank}  {entry['exact']}")
-    error = entry["rounding_error_ulp"]
-    rounding = "" if error is None else f": y is {error:+.4f} ULP from the exact value" if error else ": y is exact"
-    return "\n".join([f"{entry['function']} in {entry['dtype']}{rounding}", *lines])
+    return "\n".join([f"{entry['function']} in {entry['dtype']}{_rounding(entry)}", *lines])
+
+
+def _rounding(entry: dict[str, Any]) -> str:
+    """How y comes from the exact value, for the first line."""
+    y, error = entry["y"], entry["rounding_error_ulp"]
+    if y in ("inf", "-inf") and entry["exact"] != y:
+        return ": the exact value overflows to infinity"
+    if error is None:
+        return ""
+    return f": y is {error:+.4f} ULP from the exact value" if error else ": y is exact"

@@ -99,7 +99,7 @@ def conditions_of(machine: Mapping[str, Any]) -> Conditions:
     """The conditions of a run, from the machine in its manifest; ResultsError where it does not tell."""
     missing = [name for name in ("libm", "architecture", "isa") if name not in machine]
     if missing:
-        raise ResultsError(f"the run does not tell the {', '.join(missing)} of its machine, on which budgets depend")
+        raise ResultsError(f"the run does not record the {', '.join(missing)} of its machine, on which budgets depend")
     tunables = machine.get("switches", {}).get("GLIBC_TUNABLES")  # chooses other code in libm
     libm = f"{machine['libm']}{f' ({tunables})' if tunables else ''}"
     return Conditions(libm=libm, architecture=str(machine["architecture"]), fma="fma" in machine["isa"])
@@ -193,7 +193,7 @@ def read_budgets(path: Path) -> Budgets:
     except OSError as error:
         raise UsageError(f"cannot read the budgets in {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:  # of TOML, of UTF-8, of numbers with thousands of digits
-        raise UsageError(f"{path} is no budgets file: {_first_line(error)}") from error
+        raise UsageError(f"{path} is not a budgets file: {_first_line(error)}") from error
     schema = document.get("schema")
     if type(schema) is not int or schema not in SCHEMAS:
         raise UsageError(f"{path} has budgets schema {schema!r} (accepted: {', '.join(map(str, SCHEMAS))})")
@@ -201,7 +201,7 @@ def read_budgets(path: Path) -> Budgets:
         rows = {key: _row(key, row) for key, row in document["rows"].items()}
         budgets, digest = Budgets(_conditions(document["conditions"]), rows, schema), document["sha256"]
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise UsageError(f"{path} is no budgets file: {_first_line(error)}") from error
+        raise UsageError(f"{path} is not a budgets file: {_first_line(error)}") from error
     if digest != _hash(budgets) or (schema == SCHEMA and _bare(text) != _bare(budgets_text(budgets, ""))):
         raise UsageError(f"{path} was edited by hand: regenerate it with the command in its first line")
     return budgets

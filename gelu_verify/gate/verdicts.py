@@ -149,7 +149,7 @@ def _looser(old: Row, new: Row) -> Iterator[str]:
         if before is not None and (after is None or not after <= before):
             yield said
     if old.zero_from is not None and (new.zero_from is None or _is_earlier(new.zero_from, old.zero_from)):
-        yield "zero from nearer to 0"
+        yield "zero nearer to 0"
 
 
 _SHARES = {"correct": "correctly rounded", "faithful": "faithful"}
@@ -250,7 +250,7 @@ def _unmeasured(row: Row, result: Mapping[str, Any]) -> str:
     if (row.bound == "=" and result["bound"] != "=") or not result["n"] >= COVERAGE * row.n:
         return f"measured on {result['n']} inputs, the budget asks for {row.n} ({row.bound})"
     if row.intervals is not None and result.get("intervals") is None:
-        return "measured by an earlier version, which told no intervals of x: measure it again"
+        return "measured by an earlier version, which recorded no intervals of x: measure it again"
     return ""
 
 

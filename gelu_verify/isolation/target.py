@@ -175,7 +175,7 @@ class IsolatedTarget(Target):
         if "differ" in answer:
             first, many = answer["differ"]
             x = fmt.bits_text(int(x_bits[first]))
-            text = f"{self.name} gave other bits when it was called again: {many} of {n}, the first at {x}"
+            text = f"{self.name} gave different bits when it was called again: {many} of {n}, the first at {x}"
             case.note(TargetFailure(text, "nondeterministic"), x_bits)
         report(unpacked(fmt, answer.get("others", [])))
         return outputs, answer["seconds"]

@@ -235,7 +235,7 @@ def confirm(judge: OnDevice, table: Table, name: str) -> None:
     asked = np.array([x], fmt.uint)
     if (again := int(judge.answers(asked)[0])) != got:
         told = f"{fmt.bits_text(again)} and {fmt.bits_text(got)} at {fmt.bits_text(x)}"
-        failure = TargetFailure(f"{name} gave other bits when it was called again: {told}", "nondeterministic")
+        failure = TargetFailure(f"{name} gave different bits when it was called again: {told}", "nondeterministic")
         failure.inputs = asked
         raise failure
     true, error, _ = judge_exactly(judge.function, fmt, x, got)

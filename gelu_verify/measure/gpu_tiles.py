@@ -141,7 +141,7 @@ def counted(fmt: Format, function: Function, tiles: np.ndarray, judge: Judge, ru
     """
     tallies, left, samples = judge(rules, tiles)
     if len(left) > ROOM:
-        raise OracleError(f"{len(left)} answers are left open on the device (room: {ROOM})")
+        raise OracleError(f"{len(left)} answers are undecided on the device (limit: {ROOM})")
     found = _table(fmt, tiles, tallies, samples)
     more, facts = _asked(fmt, function, left)
     whole = merge([found, *more])

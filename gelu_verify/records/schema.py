@@ -48,7 +48,7 @@ SINCE_2 = ("inputs_sha256", "intervals", "bits_sha256")  # keys of a result that
 def check_manifest(manifest: Any) -> None:
     """ResultsError, in one line, when it is no manifest of a schema that this version reads."""
     if not isinstance(manifest, dict) or "schema" not in manifest:
-        raise ResultsError("is no manifest of gelu-verify: it has no schema number")
+        raise ResultsError("is not a gelu-verify manifest: it has no schema number")
     schema = manifest["schema"]
     if type(schema) is not int or schema not in SCHEMAS:
         raise ResultsError(f"has schema {schema!r:.40} (this version reads {' and '.join(map(str, SCHEMAS))})")
@@ -67,7 +67,7 @@ def check_measured(result: Mapping[str, Any], has_buckets: bool) -> None:
 
 def _refuse(wrong: str | None) -> None:
     if wrong:
-        raise ResultsError(f"cannot be believed: {wrong.lstrip('.')}")
+        raise ResultsError(f"cannot be trusted: {wrong.lstrip('.')}")
 
 
 # ---- rules ---------------------------------------------------------------------------------------

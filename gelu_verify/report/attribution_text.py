@@ -72,7 +72,7 @@ def _head(record: Row) -> Iterator[str]:
     if said := explained_text(record):
         yield f"  {said}"
     same = text.share_text(record["agreement"])
-    yield f"  agreement this formula gives the measured bits at {same} of {record['n']:,} inputs (plan {record['plan']})"
+    yield f"  agreement the measured bits at {same} of {record['n']:,} inputs (plan {record['plan']})"
 
 
 def is_known(record: Row) -> bool:
@@ -95,7 +95,8 @@ def explained_text(record: Row) -> str:
 def unexplained_text(record: Row) -> str:
     """What is known where no form explains the results."""
     share = text.share_text(record["explains"])
-    return f"no known formula reproduces more than {share} of the results that distinguish formulas; nearest: {record['form']}"
+    known = f"no known formula reproduces more than {share} of the results that distinguish formulas"
+    return f"{known}; nearest: {record['form']}"
 
 
 def _unexplained(record: Row) -> Iterator[str]:

@@ -29,7 +29,6 @@ from .records import grouped, records
 from .speed import speed_groups
 from .verdicts import OWN_FAMILY, absences, dtype_rank, headline, target_order, verdict
 
-SOURCES = {"constants": "constants", "formula": "formula", "blocks and rest": "building blocks / unexplained"}
 _LARGEST_OCTAVES = 54  # the bar under an error is full at 2^53 ULP, everything lost in float64
 
 Group = dict[str, Any]
@@ -53,7 +52,6 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         **_regions(frames["regions"]),
         approximations=grouped(frames["summary"].dropna(subset=["approximates"])),
         attributions=grouped(frames["attribution"]),
-        sources=SOURCES,
         speed=speed_groups(frames["throughput"], frames["sizes"]),
         raised=records(frames["summary"].query("verdict == 'raised'")),
         measurements=_measurements(runs, frames),

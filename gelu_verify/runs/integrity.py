@@ -51,7 +51,7 @@ def verified(run: Run) -> Run:
             if wrong:
                 result = run.results[index]
                 key = f"{result['target']}/{result['function']}/{result['dtype']}"
-                raise ResultsError(f"{run.path} cannot be believed: {key}: {wrong}")
+                raise ResultsError(f"{run.path} cannot be trusted: {key}: {wrong}")
     return run
 
 

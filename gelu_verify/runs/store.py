@@ -248,7 +248,7 @@ def arrow_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Tabl
     try:
         return pq.read_table(io.BytesIO(content), columns=None if columns is None else list(columns))
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise ResultsError(f"buckets are no Parquet file: {(str(error).splitlines() or [''])[0]}") from error
+        raise ResultsError(f"buckets are not a Parquet file: {(str(error).splitlines() or [''])[0]}") from error
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def _content(path: Path) -> bytes:
     """A file of a run, which is no link to something elsewhere; ResultsError when it cannot be read."""
     try:
         if path.is_symlink() or not path.is_file():
-            raise ResultsError(f"cannot read {path}: {'it is no file' if path.exists() else 'No such file'}")
+            raise ResultsError(f"cannot read {path}: {'it is not a file' if path.exists() else 'No such file'}")
         return path.read_bytes()
     except OSError as error:
         raise ResultsError(f"cannot read {path}: {error.strerror}") from error
@@ -309,7 +309,7 @@ def read_run(path: Path | str) -> Run:
         raise ResultsError(f"no stored run at {place}")
     file = place / MANIFEST
     if not file.is_file():
-        raise ResultsError(f"{place} is no stored run: it has no {MANIFEST}")
+        raise ResultsError(f"{place} is not a stored run: it has no {MANIFEST}")
     content = _content(file)
     manifest = _parsed(file, content)
     try:
@@ -326,9 +326,9 @@ def _parsed(file: Path, content: bytes) -> Any:
         manifest = json.loads(content.decode(), object_pairs_hook=_once, parse_constant=_refuse_constant)
         json.dumps(manifest, ensure_ascii=False).encode()
     except RecursionError as error:
-        raise ResultsError(f"{file} is truncated or no JSON: it is nested too deeply") from error
+        raise ResultsError(f"{file} is truncated or not JSON: it is nested too deeply") from error
     except ValueError as error:  # of JSON, of UTF-8, of an integer with thousands of digits
-        raise ResultsError(f"{file} is truncated or no JSON: {str(error).splitlines()[0]:.200}") from error
+        raise ResultsError(f"{file} is truncated or not JSON: {str(error).splitlines()[0]:.200}") from error
     return manifest
 
 
@@ -349,7 +349,7 @@ def _check_seal(file: Path, manifest: Mapping[str, Any], content: bytes) -> None
     told = manifest.get("content_sha256")
     if manifest["schema"] == 1:
         if told is not None:
-            raise ResultsError(f"{file} cannot be believed: schema 1 has no content_sha256")
+            raise ResultsError(f"{file} cannot be trusted: schema 1 has no content_sha256")
         return
     seal = _SEAL.format(told).encode()
     if not content.endswith(seal):

@@ -93,7 +93,7 @@ def summary(name: str, run: Run) -> Record:
 
 
 def damaged(name: str, wrong: str) -> Record:
-    """What a list of runs says of one that cannot be believed."""
+    """What a list of runs says of one that cannot be trusted."""
     nothing = {"created": "", "plan": "", "seed": 0, "command": "", "results": 0}
     return {"id": name, **nothing, "headline": "damaged", "links": {}, "damaged": wrong or "it cannot be read"}
 

@@ -37,7 +37,7 @@ def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] 
     """
     names = [get_function(name).name for name in functions] or list(FUNCTIONS)
     if runs is not None and not runs.is_dir():
-        raise UsageError(f"--runs {runs} is no folder")
+        raise UsageError(f"--runs {runs} is not a folder")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ResultsError(f"{folder} is already there: name a new folder")
     written = []

@@ -192,5 +192,5 @@ def _size(text: str) -> int:
     match = re.fullmatch(r"([0-9]{1,10})(?:\^([0-9]{1,2}))?", text.strip(" "))
     found = int(match[1]) ** int(match[2] or 1) if match else 0
     if not 1 <= found <= 1 << 30:
-        raise UsageError(f"--sizes {text!r} is no size (accepted: 1 to 2^30, such as 1000, 2^18, 2^14..2^24)")
+        raise UsageError(f"--sizes {text!r} is not a size (accepted: 1 to 2^30, such as 1000, 2^18, 2^14..2^24)")
     return found

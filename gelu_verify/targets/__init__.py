@@ -136,7 +136,7 @@ def _discovered(module: str, function: str | None, dtype: str | None) -> tuple[t
         return (), str(reason)
     except Exception as error:  # noqa: BLE001 - a framework of a version that we have never met: named, not fatal
         return (), f"{type(error).__name__}: {first_line(error)}"
-    return found, "" if found or function or dtype else "it is there, but none of its paths gives an answer"
+    return found, "" if found or function or dtype else "it is installed, but none of its implementations can be called"
 
 
 @in_default_environment

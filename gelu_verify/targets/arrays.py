@@ -192,7 +192,7 @@ class ModuleKind(ArrayKind):
         array = np.require(bits, requirements="W").view(numpy_dtype(dtype))
         made = foreign_bits(sample := self._make(array[:1]))
         if made is None:
-            raise TargetFailure(f"a {type(sample).__name__}, which speaks none of the array protocols")
+            raise TargetFailure(f"a {type(sample).__name__}, which supports none of the array protocols")
         if made[0] != dtype or made[1].ravel().tolist() != bits[:1].tolist():
             raise TargetFailure(f"{self.name} makes {made[0]} of a {dtype} array")
         return self._make(array)
@@ -238,7 +238,7 @@ def bits_of(name: str, dtype: str, array: Any, *more: ArrayKind) -> np.ndarray:
         raise TargetFailure(f"{name} returned {refusal} where {dtype} was expected") from None
     if found is None:
         known = f"{', '.join(KINDS)}, nor of anything with __dlpack__ or __array__"
-        raise TargetFailure(f"{name} returned {type(array).__name__}, which is no array of {known}")
+        raise TargetFailure(f"{name} returned {type(array).__name__}, which is not an array of {known}")
     got, bits = found
     if got != dtype:
         raise TargetFailure(f"{name} returned {got} where {dtype} was expected")

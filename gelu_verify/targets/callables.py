@@ -55,7 +55,7 @@ def load_callable(
         any_kind(kind_name)
     source, _, path = name.rpartition(":")
     if not source or not path:
-        raise UsageError(f"{name!r} names no callable (accepted: module:function, path/file.py:function)")
+        raise UsageError(f"{name!r} does not name a callable (accepted: module:function, path/file.py:function)")
     module = _load_file(Path(source)) if _is_path(source) else _import(source)
     environment = _left_by_import(module)
     compute, of_instance = _attribute(name, module, path, kwargs or {})
@@ -212,7 +212,7 @@ def _load_file(path: Path) -> ModuleType:
     name = f"{plain}_{sha256(os.fsencode(path)).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path, loader=SourceLoader(name, str(path)))
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file (accepted: path/file.py:function)")
+        raise UsageError(f"{path} is not a Python file (accepted: path/file.py:function)")
     import_from_source()
     _append_to_path(path.parent)
     module = importlib.util.module_from_spec(spec)

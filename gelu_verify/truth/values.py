@@ -293,10 +293,10 @@ def _exact_number(x: Any, dtype: str | None) -> Fraction | str:
         value = Fraction.from_float(float.fromhex(x)) if isinstance(x, str) and "x" in x.lower() else Fraction(x)
     except (ValueError, TypeError, OverflowError):
         raise UsageError(
-            f"{x!r} is no finite number (accepted: float, int, Fraction, decimal or hex-float text)"
+            f"{x!r} is not a finite number (accepted: float, int, Fraction, decimal or hex-float text)"
         ) from None
     if value.denominator & (value.denominator - 1):
-        raise UsageError(f"{x!r} is no binary fraction: name the dtype that it is to be rounded to")
+        raise UsageError(f"{x!r} is not a binary fraction: name the dtype that it is to be rounded to")
     return value
 
 

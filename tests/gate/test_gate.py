@@ -323,7 +323,7 @@ def test_a_result_without_intervals_is_missing(measured_budgets, honest):
         (lambda x, bits: np.where((x > 1) & (x < 2), bits + 40, bits), "more in [1,inf); more in [1,1.5), [1.5,2)"),
         (lambda x, bits: np.where((x < -3.1) & (bits == right(x, bits)), bits ^ 1, bits), "fewer correctly rounded"),
         (lambda x, bits: np.where(x == 1, np.uint32(0x7FC00000), bits), "more that are not finite"),
-        (lambda x, bits: np.where((x < -4) & (x > -10), np.uint32(0x80000000), bits), "zero from nearer to 0"),
+        (lambda x, bits: np.where((x < -4) & (x > -10), np.uint32(0x80000000), bits), "zero nearer to 0"),
     ],
 )
 def test_a_budget_that_is_looser_in_one_respect_is_marked(measured_budgets, fault, said):
@@ -347,7 +347,7 @@ def test_a_budget_that_is_looser_in_one_respect_is_marked(measured_budgets, faul
 def test_a_budget_that_cannot_be_is_refused_though_its_hash_is_right(measured_budgets, tmp_path, changes):
     rows = {key: dataclasses.replace(row, **changes) for key, row in measured_budgets.rows.items()}
     gate.write_budgets(tmp_path / "b.toml", dataclasses.replace(measured_budgets, rows=rows), "x")
-    with pytest.raises(UsageError, match="is no budgets file") as error:
+    with pytest.raises(UsageError, match="is not a budgets file") as error:
         gate.read_budgets(tmp_path / "b.toml")
     assert "\n" not in str(error.value)
 
@@ -375,7 +375,7 @@ def test_budgets_of_the_first_schema_are_read(tmp_path):
     assert old.rows["kernels.silu_exp/silu/float16"].regions is None
     path = tmp_path / "deep.toml"
     path.write_text("x = " + "[" * 100_000)
-    with pytest.raises(UsageError, match="is no budgets file"):
+    with pytest.raises(UsageError, match="is not a budgets file"):
         gate.read_budgets(path)
 
 

@@ -248,7 +248,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_what_is_no_strict_json_is_refused(run, budgets, name):
     seal(run, TEXTS[name])
-    assert "is truncated or no JSON" in refused(run, budgets)
+    assert "is truncated or not JSON" in refused(run, budgets)
 
 
 def test_random_edits_end_in_an_answer_or_in_one_line(whole, run, budgets):
@@ -335,13 +335,13 @@ def test_links_and_folders_are_no_files_of_a_run(run, budgets):
     path = run / "buckets" / "000.parquet"
     path.rename(run.parent / "elsewhere")
     path.symlink_to(run.parent / "elsewhere")
-    assert "it is no file" in refused(run, budgets)
+    assert "it is not a file" in refused(run, budgets)
     path.unlink()
     path.mkdir()
-    assert "it is no file" in refused(run, budgets)
+    assert "it is not a file" in refused(run, budgets)
     path.rmdir()
     os.mkfifo(path)
-    assert "it is no file" in refused(run, budgets)
+    assert "it is not a file" in refused(run, budgets)
 
 
 # ---- recorded runs -------------------------------------------------------------------------------

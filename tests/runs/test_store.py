@@ -250,7 +250,7 @@ def test_nothing_there(tmp_path):
     (tmp_path / "latest").write_text("gone\n")
     assert "no stored run at" in refused(tmp_path / "latest")
     (tmp_path / "file").write_text("x")
-    assert "is no stored run" in refused(tmp_path / "file")
+    assert "is not a stored run" in refused(tmp_path / "file")
 
 
 def test_a_truncated_manifest(stored):
@@ -258,9 +258,9 @@ def test_a_truncated_manifest(stored):
     whole = path.read_bytes()
     for length in (0, 1, len(whole) // 2, len(whole) - 3):
         path.write_bytes(whole[:length])
-        assert "truncated or no JSON" in refused(stored)
+        assert "truncated or not JSON" in refused(stored)
     path.write_bytes(b"\xff\xfe\x00")
-    assert "truncated or no JSON" in refused(stored)
+    assert "truncated or not JSON" in refused(stored)
 
 
 def test_a_foreign_manifest(stored):

@@ -168,9 +168,9 @@ def test_a_border_without_inputs_is_refused(tmp_path):
     [
         ("{folder}/absent.onnx", {}, "^no such file: .*absent.onnx"),
         ("{folder}/gelu.onnx:ort", {}, "unknown runtime of .*gelu.onnx 'ort' .accepted: onnxruntime, openvino"),
-        ("{folder}/text.onnx", {}, "text.onnx is no ONNX model"),
-        ("{folder}/none.onnx", {}, "none.onnx is no ONNX model"),
-        ("{folder}/half.onnx", {}, "half.onnx is no ONNX model"),
+        ("{folder}/text.onnx", {}, "text.onnx is not an ONNX model"),
+        ("{folder}/none.onnx", {}, "none.onnx is not an ONNX model"),
+        ("{folder}/half.onnx", {}, "half.onnx is not an ONNX model"),
         ("{folder}/gelu.onnx", {"dtype": "float64"}, "computes float64"),
     ],
 )

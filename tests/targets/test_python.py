@@ -232,7 +232,7 @@ def test_an_error_of_the_driver_is_told(monkeypatch):
 
 @pytest.mark.parametrize("thing", [None, 1.0, [1.0], "1", object()])
 def test_what_speaks_no_protocol_is_no_array(thing):
-    with pytest.raises(TargetFailure, match="which is no array of numpy, torch, jax, tensorflow, nor of anything"):
+    with pytest.raises(TargetFailure, match="which is not an array of numpy, torch, jax, tensorflow, nor of anything"):
         bits_of("f", "float32", thing)
 
 

@@ -91,7 +91,7 @@ def test_a_new_file_is_a_new_family(new_family):
         ("    raise TargetUnavailable('no such device')\n    yield", "no such device"),
         ("    framework('surely_not_installed.part', 'notthere')\n    yield", "notthere is not installed"),
         ("    {}['version']\n    yield", "KeyError: 'version'"),
-        ("    yield from ()", "it is there, but none of its paths gives an answer"),
+        ("    yield from ()", "it is installed, but none of its implementations can be called"),
     ],
 )
 def test_an_absent_family_is_listed_with_its_reason(new_family, body, reason):
@@ -297,7 +297,7 @@ def test_what_is_no_callable_is_a_usage_error(file, name, message):
         ("short", "float32", r"returned shape \(2,\) for an input of shape \(3,\)"),
         ("column", "float32", r"returned shape \(3, 1\) for an input of shape \(3,\)"),
         ("scalar", "float32", r"returned shape \(\) for an input of shape \(3,\)"),
-        ("listed", "float32", "returned list, which is no array of numpy"),
+        ("listed", "float32", "returned list, which is not an array of numpy"),
         ("integers", "float32", "returned int32 where float32 was expected"),
         ("void", "bfloat16", "returned void16 where bfloat16 was expected"),
         ("swapped", "float32", "returned >f4 where float32 was expected"),

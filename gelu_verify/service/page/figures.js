@@ -21,8 +21,13 @@ const short = (text) => {
 export function numberLine(answer) {
   const { round_down: down, round_up: up, rounding_error_ulp: error } = answer;
   if (down === null) return element("p", { class: "note" }, "The exact value behind y is not among these files: gelu-verify serve computes it.");
-  if (down.bits === up.bits || error === null) {
-    return element("p", { class: "note" }, `f(x) is a number of ${answer.dtype}: nothing is rounded.`);
+  if (down.bits === up.bits || error === null || answer.y.endsWith("inf")) {
+    const texts = {
+      nan: "f(x) is not a number (NaN).",
+      inf: answer.exact === answer.y ? "f(x) is infinite." : `f(x) is too large for ${answer.dtype}: it overflows to infinity.`,
+    };
+    const exactly = `f(x) is exactly representable in ${answer.dtype}: there is no rounding error.`;
+    return element("p", { class: "note" }, texts[answer.y.replace("-", "")] ?? exactly);
   }
   const rounded = answer.y_bits === down.bits ? "down" : "up";
   // between two floats of one binade E is a part of their distance; near a power of two the drawing is clipped

@@ -60,7 +60,7 @@ export function checkNumber(name, text) {
     const { width } = formatOf(name);
     if (BigInt(word) >> BigInt(width)) throw new Error(`${text} is too wide for ${name} (${width} bits)`);
   } else if (!NUMBER.test(word)) {
-    throw new Error(`“${text}” is no number (accepted: decimal, hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)`);
+    throw new Error(`“${text}” is not a number (accepted: decimal, hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)`);
   }
 }
 

@@ -57,7 +57,7 @@ def signature(path: Path, shown: str) -> Signature:
         operators = tuple(_text(node, 4) for node in _parts(graph, 1))
         external = sorted({location for tensor in _tensors(model) if (location := _location(tensor))})
     except (StopIteration, ValueError, IndexError, UnicodeDecodeError):
-        raise UsageError(f"{shown} is no ONNX model") from None
+        raise UsageError(f"{shown} is not an ONNX model") from None
     return Signature(inputs, outputs, operators, tuple(external))
 
 

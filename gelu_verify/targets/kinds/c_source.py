@@ -172,7 +172,7 @@ def _sixteen(name: str, symbol: str, dtypes: tuple[str, ...], asked: Asked) -> s
     """Which of the formats whose bits a uint16_t may be."""
     dtype = dtype_of(name, plain(symbol), asked)
     if dtype not in dtypes:
-        raise UsageError(f"{name} is declared with uint16_t, which is no {dtype} (accepted: {', '.join(dtypes)})")
+        raise UsageError(f"{name} is declared with uint16_t, which is not {dtype} (accepted: {', '.join(dtypes)})")
     return dtype
 
 
