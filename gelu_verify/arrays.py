@@ -1,4 +1,4 @@
-"""What users hand over as floats: arrays, scalars, anything with `__array__`, where the dtype is certain."""
+"""Arguments given as floats: arrays, scalars, anything with `__array__` whose dtype is certain."""
 
 from __future__ import annotations
 

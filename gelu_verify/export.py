@@ -1,4 +1,4 @@
-"""The C headers as a folder of their own, with a test program and results to hold it against."""
+"""The C headers as a folder of their own, with a test program and correct results to compare with."""
 
 from __future__ import annotations
 

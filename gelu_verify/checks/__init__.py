@@ -1,4 +1,4 @@
-"""The yes/no properties: one file per check here, found by looking."""
+"""The checks: yes-or-no properties of an implementation, one file each, found automatically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The family of functions: one file per function here, found by looking."""
+"""The mathematical functions, one file each, found automatically."""
 
 from __future__ import annotations
 

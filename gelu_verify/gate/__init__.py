@@ -1,1 +1,1 @@
-"""Budgets, and verdicts of a run against them."""
+"""Accuracy budgets, and the verdicts of a run against them."""

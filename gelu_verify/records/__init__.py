@@ -1,1 +1,1 @@
-"""What a measurement found, as the documented JSON object, and what makes such an object valid."""
+"""The result of a measurement as a JSON object, and its validation."""

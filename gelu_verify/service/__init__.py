@@ -1,4 +1,4 @@
-"""The truth over HTTP: reference values, tables, verification by upload, published runs, and a web page.
+"""Reference values, tables, verification by upload, published runs and a web page over HTTP.
 
-Numbers come from the floors below; here are doors, limits and a store. `create_app` is in `app.py`.
+All numbers come from lower layers; here are routes, limits and a store. `create_app` is in `app.py`.
 """

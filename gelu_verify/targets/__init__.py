@@ -1,10 +1,10 @@
-"""Everything that can be tested, found at run time: one file per family, no list to edit.
+"""Everything that can be tested: one file per framework, found automatically.
 
 A family is a module of `frameworks` with `discover() -> Iterator[Target]`, which raises
-TargetUnavailable when its framework is absent or broken. Its name is the module's, less a trailing
-underscore. One whose module says `ON_REQUEST = True` (slow to call, or nothing that runs here) is found when
-it is named or everything is asked for; one that says `LOADS_FIRST = True` is imported before the others.
-Importing this package imports no framework; finding one family imports that one only.
+TargetUnavailable when its framework is not installed or broken. Its name is that of the module without a trailing
+underscore. A module with `ON_REQUEST = True` (slow to call, or nothing that runs here) is opt-in: it is used when
+it is named or everything is asked for; one with `LOADS_FIRST = True` is imported before the others.
+Importing this package imports no framework; finding one family imports only that one.
 
 What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.
 """

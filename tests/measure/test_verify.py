@@ -64,3 +64,12 @@ def test_jobs_are_every_path_of_what_was_named():
     assert {job.dtype for job in found} == {"float32", "float64"}
     assert len({job.key for job in found}) == len(found)
     assert absent == {}
+
+
+def test_a_result_prints_as_one_line():
+    result = verify("kernels.silu_exp", "silu", "float16", "landmarks")
+    assert repr(result) == str(result)
+    assert "\n" not in repr(result)
+    assert len(repr(result)) < 300
+    for text in ("kernels.silu_exp", "silu", "float16", *result.failed_checks):
+        assert text in repr(result)
