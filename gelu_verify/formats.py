@@ -194,7 +194,7 @@ class Format:
     def parse(self, text: str) -> int:
         """Bits named by `text`: bits ('0xc0d00000'), hex float ('-0x1.ap+2'), decimal, inf or nan.
 
-        Decimals and hex floats are rounded to the format, once. UsageError when it is no number.
+        Decimals and hex floats are rounded to the format, once. UsageError when it is not a number.
         """
         word = re.sub(r"(?<=[0-9a-fA-F])_(?=[0-9a-fA-F])", "", text.strip(" ")).lower() if text.isascii() else ""
         if re.fullmatch(r"0x[0-9a-f]+", word):

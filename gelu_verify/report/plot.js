@@ -125,10 +125,10 @@
 
     const xTicks = (u, axis, from, to) => {
       const inside = layout.ticks.filter(t => t[0] >= from && t[0] <= to);
-      const room = u.bbox.width / devicePixelRatio;
+      const space = u.bbox.width / devicePixelRatio;
       const major = inside.filter(t => /^−?(64|8|1|0)$/.test(t[1]));
-      if (inside.length >= 4) return (room < 60 * inside.length * 0.6 ? major : inside).map(t => t[0]);
-      const step = Math.max(1, Math.ceil((to - from) / Math.max(2, Math.floor(room / 90))));
+      if (inside.length >= 4) return (space < 60 * inside.length * 0.6 ? major : inside).map(t => t[0]);
+      const step = Math.max(1, Math.ceil((to - from) / Math.max(2, Math.floor(space / 90))));
       const first = Math.ceil(from / step) * step, splits = [];
       for (let at = first; at <= to; at += step) splits.push(at);
       return splits;

@@ -60,7 +60,7 @@ def json_of(body: bytes | bytearray) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise bad(f"the body is no JSON: {error}", "no-json") from None
+        raise bad(f"the body is not JSON: {error}", "no-json") from None
 
 
 class Pieces(Response):

@@ -28,7 +28,7 @@ class Metrics:
             buckets=_BUCKETS, registry=self.registry,
         )  # fmt: skip
         self.values = Counter(
-            "gelu_verify_reference_values", "Reference values answered, by door.", ["door"], registry=self.registry
+            "gelu_verify_reference_values", "Reference values answered, by source.", ["door"], registry=self.registry
         )
         self.verified = Counter(
             "gelu_verify_verifications", "Uploads judged, by verdict.", ["verdict"], registry=self.registry

@@ -79,7 +79,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.cycle.transport = _Exit(self)
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400, "no-http", "what came is no HTTP/1.1 request")
+        self._refuse(400, "no-http", "this is not an HTTP/1.1 request")
 
     def _head_too_slow(self) -> None:
         if self._head_bytes or self.cycle is None:

@@ -122,7 +122,7 @@ def test_lookup_for_people():
     [
         (["gleu", "float32", "1"], ["'gleu'", "did you mean 'gelu'"]),
         (["gelu", "float31", "1"], ["'float31'", "float32"]),
-        (["gelu", "float32", "six"], ["'six' is no number", "accepted"]),
+        (["gelu", "float32", "six"], ["'six' is not a number", "accepted"]),
         (["gelu", "float16", "0xc0d00000"], ["too wide", "float16"]),
         (["gelu", "float32", "--jsno", "1"], ["--jsno"]),
         (["gelu", "float32"], ["X"]),

@@ -44,7 +44,7 @@ function rational(text) {
   const hex = /^0x([0-9a-f]*)\.?([0-9a-f]*)p([+-]?\d{1,5})$/.exec(text);
   const decimal = /^(\d*)\.?(\d*)(?:e([+-]?\d{1,4}))?$/.exec(text);
   const found = hex || decimal;
-  if (!found || !(found[1] || found[2])) throw new Error(`${text} is no number`);
+  if (!found || !(found[1] || found[2])) throw new Error(`${text} is not a number`);
   const digits = BigInt((hex ? "0x" : "") + found[1] + found[2]);
   const exponent = Number(found[3] || 0) - (hex ? 4 : 1) * found[2].length;
   const power = (hex ? 2n : 10n) ** BigInt(Math.abs(exponent));
