@@ -72,7 +72,8 @@ class Result:
         record = self.record
         scored = "nothing was scored" if self.max_ulp is None else f"max_ulp {record['bound']} {self.max_ulp:.6g}"
         failed = f", failed checks: {', '.join(self.failed_checks)}" if self.failed_checks else ""
-        return f"<Result of {record['target']}, {record['function']} in {record['dtype']}: {self.failure or scored}{failed}>"
+        what = f"{record['target']}, {record['function']} in {record['dtype']}"
+        return f"<Result of {what}: {self.failure or scored}{failed}>"
 
     @property
     def max_ulp(self) -> float | None:
