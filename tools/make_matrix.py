@@ -128,10 +128,10 @@ def _head(rows: list[Row], runs: list[dict[str, Any]], place: Path) -> str:
 # The matrix
 
 Largest error in ULP of {implementations} implementations, {len(rows)} results. `=`: every input was tried; `>=`: the
-largest error found in a sample. "n lost": so many finite inputs give NaN or infinity where the result is finite; they do
-not count in the maximum. A failed check is followed by the dtypes that fail it; `gelu-verify run NAME` shows the input
-and the reason. Names that begin with `published.` are re-implementations of published formulas in C: they measure the
-formula with its constants and roundings, not the library. `{where}/matrix.csv` has every row with its
+largest error found in a sample. "n lost": so many finite inputs give NaN or infinity where the result is finite; they
+do not count in the maximum. A failed check is followed by the dtypes that fail it; `gelu-verify run NAME` shows the
+input and the reason. Names that begin with `published.` are re-implementations of published formulas in C: they measure
+the formula with its constants and roundings, not the library. `{where}/matrix.csv` has every row with its
 worst input, regions and the command that repeats it.
 
 Measured {runs[-1]["created"][:10]} by {commands}

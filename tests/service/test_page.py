@@ -177,7 +177,7 @@ def test_an_upload_gets_its_verdict(page, tmp_path):
     page.wait_for_selector(".verdict")
     assert "65,536" in page.locator(".verdict").inner_text()
     accessible(page)
-    page.click("text=Look the worst input up")
+    page.click("text=Look up the worst input")
     page.wait_for_selector(f".card.chosen:has-text('0x{int(x[40_000]):04x}')")
 
 

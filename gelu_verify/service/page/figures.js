@@ -20,7 +20,7 @@ const short = (text) => {
 // The two floats around f(x), their midpoint, and where f(x) is.
 export function numberLine(answer) {
   const { round_down: down, round_up: up, rounding_error_ulp: error } = answer;
-  if (down === null) return element("p", { class: "note" }, "The exact value behind y is not among these files: gelu-verify serve computes it.");
+  if (down === null) return element("p", { class: "note" }, "These files do not contain the exact value; a server (gelu-verify serve) computes it.");
   if (down.bits === up.bits || error === null || answer.y.endsWith("inf")) {
     const texts = {
       nan: "f(x) is not a number (NaN).",

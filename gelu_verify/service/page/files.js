@@ -44,7 +44,7 @@ async function known(fn, dtype, bits) {
   const inputs = Array.from({ length: pairs.length / 2 }, (_, i) => [format.value(pairs[2 * i]), pairs[2 * i]]).filter(([value]) => Number.isFinite(value));
   inputs.sort((a, b) => a[0] - b[0]);
   const place = Math.max(inputs.findIndex(([value]) => value > there), 0);
-  const text = `These are files without a server. Of ${dtype} they know ${(pairs.length / 2).toLocaleString("en")} hard cases and landmarks, and this is none; gelu-verify serve answers every number. Near it they know:`;
+  const text = `These are static files, without a server. For ${dtype} they contain ${(pairs.length / 2).toLocaleString("en")} hard cases and landmarks, but not this input; gelu-verify serve computes every value. The nearest inputs in the files:`;
   throw Object.assign(new Error(text), { nearby: inputs.slice(Math.max(place - NEARBY, 0), place + NEARBY).map(([, each]) => texts(format, each)) });
 }
 

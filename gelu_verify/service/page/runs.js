@@ -32,7 +32,7 @@ function draw() {
   const [fn, part] = [byId("matrix-function").value, byId("matrix-target").value.toLowerCase()];
   const shown = cells.filter((cell) => cell.function === fn && cell.target.toLowerCase().includes(part));
   if (!shown.length) {
-    const text = cells.length ? "Nothing that is published computes this." : "No runs are published here (gelu-verify serve --runs DIR).";
+    const text = cells.length ? "No published run has this function." : "No runs are published here (gelu-verify serve --runs DIR).";
     byId("matrix").replaceChildren(element("p", { class: "empty" }, text));
     return;
   }

@@ -23,7 +23,7 @@ export function start() {
     drop.classList.remove("over");
     if (event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
   });
-  if (catalogue.static) show(byId("verify-problem"), "These are static files: judging needs a server (gelu-verify serve).");
+  if (catalogue.static) show(byId("verify-problem"), "These are static files: verification needs a server (gelu-verify serve).");
 }
 
 export function open(query) {
@@ -84,7 +84,7 @@ async function send(file) {
   byId("file").value = "";
 }
 
-const WORDS = { pass: "Every check passes", inaccurate: "Every check passes, but inaccurate (> 4 ULP)", fail: "At least one check fails", raised: "It could not be judged" };
+const WORDS = { pass: "Every check passes", inaccurate: "Every check passes, but inaccurate (> 4 ULP)", fail: "At least one check fails", raised: "The results could not be tested" };
 
 function view(job) {
   const { result } = job;
@@ -98,10 +98,10 @@ function view(job) {
   const rows = Object.entries(result.checks).sort((a, b) => (b[1] === "fail") - (a[1] === "fail")).map(([name, verdict]) => element("tr", {}, element("th", { scope: "row", class: "mono" }, name),
     element("td", { class: verdict === "fail" ? "bad" : verdict === "pass" ? "ok" : "" }, verdict),
     element("td", {}, result.findings[name]?.detail || ""), element("td", { class: "mono" }, result.findings[name]?.x_bits || "")));
-  const where = result.witness ? element("a", { href: `#/lookup?${new URLSearchParams({ x: result.witness.x_bits, function: result.function, dtype: result.dtype })}` }, "Look the worst input up") : null;
+  const where = result.witness ? element("a", { href: `#/lookup?${new URLSearchParams({ x: result.witness.x_bits, function: result.function, dtype: result.dtype })}` }, "Look up the worst input") : null;
   return element("div", {},
     element("div", { class: `verdict ${job.verdict}` }, element("h2", {}, WORDS[job.verdict]), element("p", {}, job.headline), facts),
-    element("p", {}, element("a", { href: job.links.report.slice(1) }, "The whole report"), " ", where, job.stored ? " Stored." : " Not stored: it is forgotten in a quarter of an hour."),
+    element("p", {}, element("a", { href: job.links.report.slice(1) }, "Full report"), " ", where, job.stored ? " Stored." : " Not stored: it is forgotten in a quarter of an hour."),
     table(["check", "verdict", "what it found", "x"], rows, "checks"));
 }
 
