@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from gelu_verify import targets
 from gelu_verify.cli import main
 from gelu_verify.errors import MissingMeasurement, OracleError, ResultsError, UsageError
 from gelu_verify.gate import verdicts as gate
+from gelu_verify.inputs.plans import PLANS
 
 QUICK = ["--plan", "landmarks", "--no-throughput"]
 PYTHON = [sys.executable, "-P"]  # -P: the package under test, not the folder that the tests happen to run in
@@ -517,3 +519,22 @@ def test_public_names_are_functions_whoever_imported_first():
         "assert set(g.__all__) <= set(dir(g))\n"
     )
     assert subprocess.run([*PYTHON, "-c", code]).returncode == 0
+
+
+def test_help_is_printed_where_arguments_are_missing():
+    for command in ("run", "lookup", "attribute", "report", "export", "serve"):
+        done = call(command, "-h")
+        assert done.exit_code == 0, command
+        assert done.stdout.startswith("Usage: ")
+
+
+def test_the_help_of_plan_names_every_plan():
+    assert PLANS.keys() <= set(re.findall(r"\w+", call("run", "-h").stdout))
+
+
+def test_a_value_that_overflows_is_not_exact():
+    assert call("lookup", "exp", "float32", "1000").stdout.startswith(
+        "exp in float32: the exact value overflows to infinity\n"
+    )
+    assert call("lookup", "exp", "float32", "0").stdout.startswith("exp in float32: y is exact\n")
+    assert call("lookup", "exp", "float32", "inf").stdout.startswith("exp in float32\n")
