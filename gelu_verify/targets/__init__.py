@@ -34,7 +34,7 @@ __all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load"
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked], Sequence[Target]]
 
-ON_REQUEST = "opt-in: name it, or use --all"
+ON_REQUEST = "opt-in (name it, or use --all)"
 
 
 @in_default_environment

@@ -126,7 +126,7 @@ def test_the_default_is_torch_where_it_is_installed(monkeypatch):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["relu"], "unknown function with a correctly rounded kernel 'relu'"),
+        (["relu"], "unknown correctly rounded function 'relu'"),
         (["--dtype", "float8_e5m2"], "unknown dtype 'float8_e5m2'"),
         (["--against", "tensorflux"], "did you mean 'tensorflow'"),
         (["--sizes", "0"], "--sizes '0' is not a size"),
