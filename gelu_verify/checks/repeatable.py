@@ -39,7 +39,7 @@ def _endured(evidence: Evidence) -> Finding:
     if seen.first is not None:
         call, _, x, once, again, count = seen.first
         said = f"f({evidence.told(x)}) = {evidence.told(once)}, but {evidence.told(again)} in call {call:,}"
-        said += f" of equal calls, at {count} places; likewise in {seen.different:,} of {seen.made[-1]:,} calls"
+        said += f" of equal calls; differing outputs: {count}; differing calls: {seen.different:,} of {seen.made[-1]:,}"
         return evidence.two_answers(said, x, (once, again))
     if not evidence.target.safe_in_threads:
         return Finding("pass")
@@ -48,7 +48,7 @@ def _endured(evidence: Evidence) -> Finding:
         return Finding("pass")
     _, x, once, again, count = found["first"]
     said = f"f({evidence.told(x)}) = {evidence.told(once)}, but {evidence.told(again)} in {STRESSED} threads at once"
-    said += f", at {count} places; likewise in {found['different']:,} of {STRESSED * EACH:,} calls"
+    said += f"; differing outputs: {count}; differing calls: {found['different']:,} of {STRESSED * EACH:,}"
     return evidence.two_answers(said, x, (once, again))
 
 
@@ -74,7 +74,7 @@ def _differs(
     said = f"f({evidence.told(x_bits)}) = {evidence.told(got[0])}, then {evidence.told(got[1])} in {by}"
     where = f"at index {{}} in a call of {len(x)}"
     evidence.others.differences += differences(evidence.fmt, x, once, again, (where, f"{where}, {by}"))
-    return evidence.two_answers(f"{said}; likewise at {count} of {len(x)} places", x_bits, got)
+    return evidence.two_answers(f"{said}; differing outputs: {count} of {len(x)}", x_bits, got)
 
 
 CHECK = Check("repeatable", "the same call, other bits: races, uninitialized memory (llama.cpp#10172, ggml#748)", run)

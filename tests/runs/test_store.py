@@ -267,7 +267,7 @@ def test_a_foreign_manifest(stored):
     path = stored / "manifest.json"
     for text in ("[]", "3", '"run"', '{"name": "web-app", "icons": []}'):
         path.write_text(text)
-        assert "no manifest of gelu-verify" in refused(stored)
+        assert "not a gelu-verify manifest" in refused(stored)
 
 
 def test_schema_and_keys(stored):
@@ -300,7 +300,7 @@ def test_damaged_buckets(stored):
     path.write_bytes(b"nonsense")
     records = [{**run.results[0], "sha256": hashlib.sha256(b"nonsense").hexdigest()}]
     change(stored / "manifest.json", results=records)
-    with pytest.raises(ResultsError, match="are no Parquet file"):
+    with pytest.raises(ResultsError, match="are not a Parquet file"):
         read_run(stored).table(0)
     path.unlink()
     with pytest.raises(ResultsError, match=r"cannot read .*No such file"):

@@ -180,7 +180,7 @@ def test_the_declaration_says_how_it_is_called(tmp_path, symbol, dtype, called):
         ("scalar:vector", {}, "is declared scalar, not vector"),
         ("lies_f64", {}, "lies_f64 says float64 by its name, but is declared with float"),
         ("bits", {}, "nothing says which dtype .*:bits computes in"),
-        ("bits", {"dtype": "float64"}, "is declared with uint16_t, which is no float64 .accepted: float16, bfloat16"),
+        ("bits", {"dtype": "float64"}, "is declared with uint16_t, which is not float64 .accepted: float16, bfloat16"),
         ("vector", {"dtype": "float64"}, "no target of .*:vector computes float64"),
     ],
 )
