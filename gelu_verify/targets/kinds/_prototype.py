@@ -69,7 +69,7 @@ class Prototype:
                 f"--call {text!r} is not a C prototype (accepted: {EXAMPLE!r}, '; oob_reads=16' behind it)"
             )
         if found["name"] not in ("f", symbol.rpartition("::")[2].partition("<")[0]):
-            raise UsageError(f"--call declares {found['name']!r}, but {symbol!r} is judged (f stands for any function)")
+            raise UsageError(f"--call declares {found['name']!r}, but {symbol!r} is tested (f stands for any function)")
         parameters = tuple(_parameter(text, each) for each in _separated(found["parameters"]))
         prototype = cls(text, " ".join(found["result"].split()), parameters, int(reads[1]) if reads else 0)
         if wrong := prototype._wrong():
