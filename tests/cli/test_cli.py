@@ -533,8 +533,10 @@ def test_the_help_of_plan_names_every_plan():
 
 
 def test_a_value_that_overflows_is_not_exact():
-    assert call("lookup", "exp", "float32", "1000").stdout.startswith(
-        "exp in float32: the exact value overflows to infinity\n"
-    )
-    assert call("lookup", "exp", "float32", "0").stdout.startswith("exp in float32: y is exact\n")
-    assert call("lookup", "exp", "float32", "inf").stdout.startswith("exp in float32\n")
+    done = [call("lookup", "exp", "float32", x) for x in ("1000", "0", "inf")]
+    assert [each.stderr for each in done] == ["", "", ""]
+    assert [each.stdout.splitlines()[0] for each in done] == [
+        "exp in float32: the exact value overflows to infinity",
+        "exp in float32: y is exact",
+        "exp in float32",
+    ]
