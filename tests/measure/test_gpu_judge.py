@@ -390,7 +390,7 @@ def test_the_largest_error_is_asked_for_again(judges_on_device):
         on_device.confirm(judge_there, replace(table, columns=other), "it")
     other = {name: column.copy() for name, column in table.columns.items()}
     other["max_error_got"][row] ^= 1
-    with pytest.raises(TargetFailure, match="gave other bits when it was called again") as failure:
+    with pytest.raises(TargetFailure, match="gave different bits when it was called again") as failure:
         on_device.confirm(judge_there, replace(table, columns=other), "it")
     assert failure.value.kind == "nondeterministic"
 
