@@ -5,7 +5,7 @@ import re
 import pytest
 from repository import ROOT
 
-FOLDERS = ("arrays", "cr", "cuda", "enclosure", "export", "fenv", "math", "truth")
+FOLDERS = ("arrays", "buckets", "cr", "cuda", "enclosure", "export", "fenv", "isolation", "math", "truth")
 SOURCES = sorted(
     path for folder in FOLDERS for path in (ROOT / "src" / folder).iterdir() if path.suffix in (".h", ".c", ".cu")
 )
