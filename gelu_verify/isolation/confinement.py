@@ -1,4 +1,4 @@
-"""The beginning of a child process: a supervisor that ends all it started, and walls around the process that verifies it.
+"""The beginning of a child process: a supervisor that ends all it started, and protection of who verifies it.
 
 First thing in a fresh interpreter, while it has one thread and none of somebody else's code: what is refused here is
 refused to all threads and processes that are started later.
