@@ -23,7 +23,7 @@
 #define GV_LANES 1
 #define GV_HAVE_FMA 0
 #define GV_TYPED(name) name##_judged
-#include "../enclosure/brackets.h"
+#include "../enclosure/enclosures.h"
 
 #define GV_TINY 0x1p-12
 #define GV_TAIL 0x1p-171
@@ -52,13 +52,13 @@ GV_INLINE gv_enclosure gv_enclose_tiny(double x, gv_series series) {
 }
 
 /* from a bracket of f(x) */
-GV_INLINE gv_enclosure gv_enclose_near(gv_bracket v) {
+GV_INLINE gv_enclosure gv_enclose_near(gv_interval v) {
     double y = 0.5 * (v.a + v.b);
     return gv_enclosure_make(y, 0.0, 0.5 * fabs(v.b - v.a) + 0x1p-50 * fabs(y));
 }
 
 /* from a bracket of f(-|x|) */
-GV_INLINE gv_enclosure gv_enclose_far(double x, gv_bracket v, int activation, double limit, double tail) {
+GV_INLINE gv_enclosure gv_enclose_far(double x, gv_interval v, int activation, double limit, double tail) {
     double a = fabs(x), leading = activation ? x : 1.0;
     double r = 0.5 * (v.a + v.b), e = 0.5 * fabs(v.b - v.a) + 0x1p-50 * fabs(r);
     e = a > limit ? INFINITY : e;
@@ -82,15 +82,15 @@ GV_INLINE gv_enclosure gv_enclose_far(double x, gv_bracket v, int activation, do
 #define GV_ENCLOSED_FUNCTIONS(F) \
     F(gelu, 1, GV_QUADRATIC_GELU, GV_QUARTIC_GELU, -2.0, 4.5, gv_gelu_near, 15.0, 15.5) \
     F(gelu_grad, 0, GV_QUADRATIC_GELU, GV_QUARTIC_GELU, -2.0, 4.5, gv_gelu_grad_near, 15.0, 15.5) \
-    F(gelu_tanh, 1, GV_QUADRATIC_GELU_TANH, GV_QUARTIC_GELU_TANH, -2.0, 2.0, gv_gelu_tanh_bracket, 12.0, 12.0) \
-    F(gelu_tanh_grad, 0, GV_QUADRATIC_GELU_TANH, GV_QUARTIC_GELU_TANH, -2.0, 2.0, gv_gelu_tanh_grad_bracket, \
+    F(gelu_tanh, 1, GV_QUADRATIC_GELU_TANH, GV_QUARTIC_GELU_TANH, -2.0, 2.0, gv_gelu_tanh_enclosure, 12.0, 12.0) \
+    F(gelu_tanh_grad, 0, GV_QUADRATIC_GELU_TANH, GV_QUARTIC_GELU_TANH, -2.0, 2.0, gv_gelu_tanh_grad_enclosure, \
       12.0, 12.0) \
-    F(gelu_sigmoid, 1, GV_QUADRATIC_GELU_SIGMOID, GV_QUARTIC_GELU_SIGMOID, -2.0, 2.0, gv_gelu_sigmoid_bracket, \
+    F(gelu_sigmoid, 1, GV_QUADRATIC_GELU_SIGMOID, GV_QUARTIC_GELU_SIGMOID, -2.0, 2.0, gv_gelu_sigmoid_enclosure, \
       80.0, 80.0) \
     F(gelu_sigmoid_grad, 0, GV_QUADRATIC_GELU_SIGMOID, GV_QUARTIC_GELU_SIGMOID, -2.0, 2.0, \
-      gv_gelu_sigmoid_grad_bracket, 80.0, 80.0) \
-    F(silu, 1, GV_QUADRATIC_SILU, GV_QUARTIC_SILU, -2.0, 2.0, gv_silu_bracket, 128.0, 128.0) \
-    F(silu_grad, 0, GV_QUADRATIC_SILU, GV_QUARTIC_SILU, -2.0, 2.0, gv_silu_grad_bracket, 128.0, 128.0)
+      gv_gelu_sigmoid_grad_enclosure, 80.0, 80.0) \
+    F(silu, 1, GV_QUADRATIC_SILU, GV_QUARTIC_SILU, -2.0, 2.0, gv_silu_enclosure, 128.0, 128.0) \
+    F(silu_grad, 0, GV_QUADRATIC_SILU, GV_QUARTIC_SILU, -2.0, 2.0, gv_silu_grad_enclosure, 128.0, 128.0)
 /* clang-format on */
 
 /* which of the three it is depends on x alone */
@@ -98,7 +98,7 @@ GV_INLINE gv_enclosure gv_enclose_far(double x, gv_bracket v, int activation, do
     GV_INLINE gv_enclosure gv_enclose_##name(double x) { \
         if (fabs(x) < GV_TINY) return gv_enclose_tiny(x, gv_series_of(quadratic, quartic, activation)); \
         if (x > from && x < to) return gv_enclose_near(GV_TYPED(near)(x)); \
-        return gv_enclose_far(x, GV_TYPED(gv_##name##_bracket)(-fabs(x)), activation, limit, tail); \
+        return gv_enclose_far(x, GV_TYPED(gv_##name##_enclosure)(-fabs(x)), activation, limit, tail); \
     }
 
 GV_INLINE gv_series gv_series_of(double quadratic, double quartic, int activation) {

@@ -8,7 +8,7 @@
 #include "records.h"
 
 typedef void (*gv_strip_loop)(const double *x, double *hi, double *lo, double *err, size_t n);
-typedef gv_bracket (*gv_bracket_of)(double x);
+typedef gv_interval (*gv_bracket_of)(double x);
 
 /* One of the eight functions: its loops for inputs that are tiny, near (near_from < x < near_to), and all others. */
 struct gv_enclosed_function {
@@ -52,7 +52,7 @@ GV_INLINE void gv_enclose_far_strip(gv_bracket_of bracket, int activation, doubl
         gv_enclose_near_strip(GV_TYPED(bracket), x, hi, lo, err, n); \
     } \
     GV_CLONES static void gv_far_strip_##name(const double *x, double *hi, double *lo, double *err, size_t n) { \
-        gv_enclose_far_strip(GV_TYPED(gv_##name##_bracket), activation, limit, tail, x, hi, lo, err, n); \
+        gv_enclose_far_strip(GV_TYPED(gv_##name##_enclosure), activation, limit, tail, x, hi, lo, err, n); \
     }
 GV_ENCLOSED_FUNCTIONS(GV_DEFINE_STRIP_LOOPS)
 

@@ -6,35 +6,35 @@
 #define GV_LANES 1
 #define GV_HAVE_FMA 1
 #define GV_TYPED(name) name##_cuda
-#include "enclosure/brackets.h"
+#include "enclosure/enclosures.h"
 #include "export/gelu_verify.h"
 #include "formats.h"
 #include "queue.h"
 
-/* gelu_function, ...: its brackets in double, its value in double-double, and how far the near bracket holds. What few
+/* gelu_function, ...: its enclosures in double, its value in double-double, and how far the near enclosure holds. What few
    threads need is not inlined: its registers would be those of all. */
 #define FUNCTION(name, limit)                                                                                          \
     struct name##_function {                                                                                           \
-        GV_MEMBER gv_bracket near(double x) { return GV_TYPED(gv_##name##_near)(x); }                                  \
-        GV_MEMBER gv_bracket far(double x) { return GV_TYPED(gv_##name##_bracket)(x); }                                \
+        GV_MEMBER gv_interval near(double x) { return GV_TYPED(gv_##name##_near)(x); }                                  \
+        GV_MEMBER gv_interval far(double x) { return GV_TYPED(gv_##name##_enclosure)(x); }                                \
         GV_OUT_OF_LINE float accurate(float x) { return gv_cr_##name##_f32(x); }                                       \
         GV_MEMBER float near_limit() { return limit; }                                                                 \
     };
 
-/* The far bracket has no part in what is near: few inputs are left by then. */
-template <class Function> struct near_bracket {
+/* The far enclosure has no part in what is near: few inputs are left by then. */
+template <class Function> struct near_enclosure {
     GV_MEMBER bool decides(float x, float *y)
     {
-        gv_bracket v = Function::near((double)x);
+        gv_interval v = Function::near((double)x);
         *y = (float)v.a;
         return *y == (float)v.b && fabsf(x) <= Function::near_limit();
     }
 };
 
-template <class Function> struct far_bracket {
+template <class Function> struct far_enclosure {
     GV_MEMBER float of(float x, gv_count)
     {
-        gv_bracket v = Function::far((double)x);
+        gv_interval v = Function::far((double)x);
         float y = (float)v.a;
         return y == (float)v.b ? y : Function::accurate(x);
     }
@@ -44,7 +44,7 @@ template <class Function> struct far_bracket {
     GV_KERNEL(GV_THREADS) name##_cr_f32(const uint32_t *x, uint32_t *y, gv_count n)                                    \
     {                                                                                                                  \
         GV_SHARED gv_queue<uint32_t> queue;                                                                            \
-        gv_each_queued<gv_float32, near_bracket<name##_function>, far_bracket<name##_function>>(x, y, n, &queue);      \
+        gv_each_queued<gv_float32, near_enclosure<name##_function>, far_enclosure<name##_function>>(x, y, n, &queue);      \
     }
 
 #define ROWS(F)                                                                                                        \

@@ -12,8 +12,8 @@ from fractions import Fraction
 import flint
 import numpy as np
 import pytest
+from compiled_enclosures import NAMES
 from flint import arb, arb_series
-from prove.brackets import NAMES
 from prove.source import ROOT
 from prove.specifications import SPECIFICATIONS
 

@@ -1,10 +1,10 @@
-#include "certain.h"
+#include "accurate.h"
 #include "../truth/judge.h"
 #include "../truth/loops.h"
 
 static const gv_format gv_binary32 = {32, 24, -126, 127};
 
-static float gv_cr_certain(gv_loop loop, float x) {
+static float gv_cr_accurate(gv_loop loop, float x) {
     uint64_t bits = 0x7fc00000;
     if (x == x) {
         double wide = (double)x;
@@ -19,6 +19,6 @@ static float gv_cr_certain(gv_loop loop, float x) {
     return result;
 }
 
-#define GV_DEFINE_CERTAIN(name) \
-    float gv_cr_##name##_certain(float x) { return gv_cr_certain(gv_loop_##name, x); }
-GV_CR_FUNCTIONS(GV_DEFINE_CERTAIN)
+#define GV_DEFINE_ACCURATE(name) \
+    float gv_cr_##name##_accurate(float x) { return gv_cr_accurate(gv_loop_##name, x); }
+GV_CR_FUNCTIONS(GV_DEFINE_ACCURATE)

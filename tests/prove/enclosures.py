@@ -1,4 +1,4 @@
-"""The certificate of src/bracket: the ends lie on either side of f, with fma and without.
+"""The certificate of src/enclosure: the ends lie on either side of f, with fma and without.
 
 E (GV_..._ERROR) is put in on purpose, to the one side in one end and to the other side in the other; each end is
 tracked as f + offset, and the offset must outweigh what was lost. One exception is allowed and counted apart: the
@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import flint
+from compiled_enclosures import LIMITS, NAMES
 from flint import arb, arb_series
 from prove.approximation import Part, Taylor, largest_difference, over, taylor_of
 from prove.contracts import gauss_integral, monotone_hull
@@ -26,39 +27,27 @@ from prove.stored import named_literals
 from prove.tracked import UNIT, ZERO, DoubleTracking, Tracked, Unproved, exactly, hull, make
 from prove.values import POINTWISE, Proved, limits
 
-# GV_NEAR_GELU_ERROR ...; checks.py holds that no other number is the same
+# GV_NEAR_GELU_ERROR ...; checks.py: no other number of src/enclosure has one of these values
 CLAIMS = {2.0**-44, 2.0**-45, 2.0**-42, 1.125 * 2.0**-34, 1.5 * 2.0**-34}
 LEAST, MOST = 2.0**-149, float.fromhex("0x1.fffffep127")  # of the float32 numbers
 EXP_REACH = arb(501)
-HELD = arb(2) ** -600  # s held at 500: e^-s is below it, whichever it is
+CLAMPED = arb(2) ** -600  # s clamped to 500: e^-s is below it, clamped or not
 ROUNDS_TO_ZERO = arb(2) ** -151
 AFTER_ROUNDING = "between, but for the rounding of leading + rest"
 
 
-# the functions that have kernels
-NAMES = ["gelu", "gelu_grad", "gelu_tanh", "gelu_tanh_grad", "gelu_sigmoid", "gelu_sigmoid_grad", "silu", "silu_grad"]
-MACROS = {
-    "gelu": "GV_NEAR_LIMIT",
-    "silu": "GV_NEAR_SILU",
-    "gelu_sigmoid": "GV_NEAR_GELU_SIGMOID",
-    "gelu_tanh": "GV_NEAR_GELU_TANH",
-    "gelu_grad": "GV_NEAR_LIMIT",
-    "silu_grad": "GV_NEAR_SILU_GRAD",
-    "gelu_sigmoid_grad": "GV_NEAR_GELU_SIGMOID_GRAD",
-    "gelu_tanh_grad": "GV_NEAR_GELU_TANH_GRAD",
-}
-INCLUDED = '#include "enclosure/brackets.h"\n' + "".join(
-    f"static double gv_macro_{name}(void) {{ return {text}; }}\n" for name, text in MACROS.items()
+INCLUDED = '#include "enclosure/enclosures.h"\n' + "".join(
+    f"static double gv_macro_{name}(void) {{ return {text}; }}\n" for name, text in LIMITS.items()
 )
 
 
-def bracket_source(fma: bool, root: Path = ROOT) -> Source:
+def enclosure_source(fma: bool, root: Path = ROOT) -> Source:
     macros = {"GV_LANES": "1", "GV_HAVE_FMA": str(int(fma)), "GV_TYPED(name)": "name##_PROVED"}
     return Source(INCLUDED, root=root, macros=macros)
 
 
 def near_limits(source: Source) -> dict[str, float]:
-    """The largest |x| that the near bracket of a function is trusted with."""
+    """The largest |x| of the near enclosure of each function."""
     return {name: macro(source, name) for name in NAMES}
 
 
@@ -130,11 +119,11 @@ APPROXIMATIONS = {
     "gv_long_exp": EXP,
     "gv_middle_exp": EXP,
     "gv_short_exp": EXP,
-    "gv_bracket_mills": Approximation(scaled_mills, _mills_taylor, -1 - MARGIN, arb(11) / 19 + MARGIN, 500),
+    "gv_tail_mills": Approximation(scaled_mills, _mills_taylor, -1 - MARGIN, arb(11) / 19 + MARGIN, 500),
 }
 
 
-class BracketTracking(DoubleTracking):
+class EnclosureTracking(DoubleTracking):
     def __init__(self, source: Source, specification: Specification, root: Path = ROOT) -> None:
         super().__init__()
         self.specification = specification
@@ -242,7 +231,7 @@ class BracketTracking(DoubleTracking):
         if not ((a.offset < 0 and b.offset > 0) or (a.offset > 0 and b.offset < 0)):
             raise Unproved("both ends on one side")
         ends = ((a, a_lost), (b, b_lost))
-        return max((lost + HELD * end.largest()) / end.offset.abs_lower() for end, lost in ends).abs_upper()
+        return max((lost + CLAMPED * end.largest()) / end.offset.abs_lower() for end, lost in ends).abs_upper()
 
     def agrees(self, end: Tracked) -> None:
         with flint.ctx.workprec(POINT_BITS):
@@ -270,13 +259,13 @@ class BracketTracking(DoubleTracking):
         )
 
 
-def certify_bracket(
-    specification: Specification, source: Source, end: str, most: float, root: Path = ROOT
+def certify_enclosure(
+    specification: Specification, source: Source, stage: str, most: float, root: Path = ROOT
 ) -> tuple[int, dict[str, float]]:
-    """Pieces, and the share of the offset used by each kind of end; `end`: near or bracket; |x| <= most."""
-    tracking = BracketTracking(source, specification, root)
+    """Pieces, and the share of the offset used by each kind of end; `stage`: near or enclosure; |x| <= most."""
+    tracking = EnclosureTracking(source, specification, root)
     pieces = [Piece(low, high, sign) for low, high in cut_at([1.0, 15.0], LEAST, most) for sign in (1.0, -1.0)]
-    name = f"gv_{specification.name}_{end}"
+    name = f"gv_{specification.name}_{stage}"
     largest: dict[str, float] = {}
     proved = prove_pieces(pieces, lambda piece: along_paths(tracking, name, piece))
     for _, results in proved:
