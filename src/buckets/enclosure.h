@@ -3,16 +3,16 @@
    Plain doubles without fma, so that every machine finds the same bits and the same errors. By size of x, for
    f(x) = x g(x), where g is a distribution function (g(-x) = 1 - g(x)):
      |x| < 2^-12       series: x/2 + c x^2 (1 + d x^2), or its derivative 1/2 + 2 c x (1 + 2 d x^2)
-     near              the middle of a bracket of f(x) (../enclosure), |x| <= 4.5 or 2
-     |x| <= limit      by f(-|x|), from its bracket: f(x) = x + f(-x), f'(x) = 1 - f'(-x)
+     near              the middle of an interval around f(x) (../enclosure), |x| <= 4.5 or 2
+     |x| <= limit      by f(-|x|), from its interval: f(x) = x + f(-x), f'(x) = 1 - f'(-x)
      |x| > tail        |f(-|x|)| < 2^-170 is given as 2^-171 within 2^-171
      between the two   err = infinity: double-double is asked (../truth)
 
    Bounds                                            kind     certificate
      series: |next term| 2^-40, which covers it
        (below 2^-45 of c x^2) and all roundings      proved   tests/prove/test_bucket_enclosures.py
-     bracket: half its width + 2^-50 |y|, for the
-       rounding of its middle                        proved   tests/prove/test_brackets.py
+     interval: half its width + 2^-50 |y|, for the
+       rounding of its middle                        proved   tests/prove/test_enclosures.py
      tail: 2^-171                                    proved   tests/prove/test_bucket_enclosures.py
    All three against the reference at an input of each bucket: tests/buckets/test_reducer.py. */
 #ifndef GV_BUCKETS_ENCLOSURE_H
@@ -51,13 +51,13 @@ GV_INLINE gv_enclosure gv_enclose_tiny(double x, gv_series series) {
     return gv_enclosure_make(sum, next - (sum - leading), fabs(next) * 0x1p-40);
 }
 
-/* from a bracket of f(x) */
+/* from an interval around f(x) */
 GV_INLINE gv_enclosure gv_enclose_near(gv_interval v) {
     double y = 0.5 * (v.a + v.b);
     return gv_enclosure_make(y, 0.0, 0.5 * fabs(v.b - v.a) + 0x1p-50 * fabs(y));
 }
 
-/* from a bracket of f(-|x|) */
+/* from an interval around f(-|x|) */
 GV_INLINE gv_enclosure gv_enclose_far(double x, gv_interval v, int activation, double limit, double tail) {
     double a = fabs(x), leading = activation ? x : 1.0;
     double r = 0.5 * (v.a + v.b), e = 0.5 * fabs(v.b - v.a) + 0x1p-50 * fabs(r);
@@ -78,7 +78,7 @@ GV_INLINE gv_enclosure gv_enclose_far(double x, gv_interval v, int activation, d
 #define GV_QUADRATIC_SILU 0.25                         /* 1/4 */
 #define GV_QUARTIC_SILU -0x1.5555555555555p-4          /* -1/12 */
 
-/* name; activation (1) or derivative; c; d; from < x < to: near, by this bracket; limit; tail */
+/* name; activation (1) or derivative; c; d; from < x < to: near, by this interval; limit; tail */
 #define GV_ENCLOSED_FUNCTIONS(F) \
     F(gelu, 1, GV_QUADRATIC_GELU, GV_QUARTIC_GELU, -2.0, 4.5, gv_gelu_near, 15.0, 15.5) \
     F(gelu_grad, 0, GV_QUADRATIC_GELU, GV_QUARTIC_GELU, -2.0, 4.5, gv_gelu_grad_near, 15.0, 15.5) \

@@ -8,7 +8,7 @@
 #include "records.h"
 
 typedef void (*gv_strip_loop)(const double *x, double *hi, double *lo, double *err, size_t n);
-typedef gv_interval (*gv_bracket_of)(double x);
+typedef gv_interval (*gv_interval_of)(double x);
 
 /* One of the eight functions: its loops for inputs that are tiny, near (near_from < x < near_to), and all others. */
 struct gv_enclosed_function {
@@ -27,36 +27,36 @@ GV_INLINE void gv_enclose_tiny_strip(gv_series series, const double *x, double *
     }
 }
 
-GV_INLINE void gv_enclose_near_strip(gv_bracket_of bracket, const double *x, double *hi, double *lo, double *err,
+GV_INLINE void gv_enclose_near_strip(gv_interval_of interval, const double *x, double *hi, double *lo, double *err,
                                      size_t n) {
     for (size_t i = 0; i < n; i++) {
-        gv_enclosure v = gv_enclose_near(bracket(x[i]));
+        gv_enclosure v = gv_enclose_near(interval(x[i]));
         hi[i] = v.hi, lo[i] = 0.0, err[i] = v.err;
     }
 }
 
-GV_INLINE void gv_enclose_far_strip(gv_bracket_of bracket, int activation, double limit, double tail, const double *x,
+GV_INLINE void gv_enclose_far_strip(gv_interval_of interval, int activation, double limit, double tail, const double *x,
                                     double *hi, double *lo, double *err, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        gv_enclosure v = gv_enclose_far(x[i], bracket(-fabs(x[i])), activation, limit, tail);
+        gv_enclosure v = gv_enclose_far(x[i], interval(-fabs(x[i])), activation, limit, tail);
         hi[i] = v.hi, lo[i] = v.lo, err[i] = v.err;
     }
 }
 
 /* ... of each function, with its constants */
-#define GV_DEFINE_STRIP_LOOPS(name, activation, quadratic, quartic, from, to, bracket, limit, tail) \
+#define GV_DEFINE_STRIP_LOOPS(name, activation, quadratic, quartic, from, to, interval, limit, tail) \
     GV_CLONES static void gv_tiny_strip_##name(const double *x, double *hi, double *lo, double *err, size_t n) { \
         gv_enclose_tiny_strip(gv_series_of(quadratic, quartic, activation), x, hi, lo, err, n); \
     } \
     GV_CLONES static void gv_near_strip_##name(const double *x, double *hi, double *lo, double *err, size_t n) { \
-        gv_enclose_near_strip(GV_TYPED(bracket), x, hi, lo, err, n); \
+        gv_enclose_near_strip(GV_TYPED(interval), x, hi, lo, err, n); \
     } \
     GV_CLONES static void gv_far_strip_##name(const double *x, double *hi, double *lo, double *err, size_t n) { \
         gv_enclose_far_strip(GV_TYPED(gv_##name##_enclosure), activation, limit, tail, x, hi, lo, err, n); \
     }
 GV_ENCLOSED_FUNCTIONS(GV_DEFINE_STRIP_LOOPS)
 
-#define GV_ENCLOSED_FUNCTION_ROW(name, activation, quadratic, quartic, from, to, bracket, limit, tail) \
+#define GV_ENCLOSED_FUNCTION_ROW(name, activation, quadratic, quartic, from, to, interval, limit, tail) \
     {#name, {quadratic, quartic, activation}, from, to, gv_tiny_strip_##name, gv_near_strip_##name, \
      gv_far_strip_##name},
 static const gv_enclosed_function gv_enclosed_functions[] = {

@@ -1,6 +1,6 @@
-/* Correctly rounded float32: the brackets of the CPU (../enclosure) decide, in double; what they leave open, of which
+/* Correctly rounded float32: the intervals of the CPU (../enclosure) decide, in double; what they leave open, of which
    ties and roots are usual, is decided in double-double (../export/gelu_verify.h), which decides every float.
-   Bounds: those of the brackets, proved in tests/prove/test_brackets.py. Tests: tests/gpu/test_cuda_bits.py on the CPU,
+   Bounds: those of the intervals, proved in tests/prove/test_enclosures.py. Tests: tests/gpu/test_cuda_bits.py on the CPU,
    tests/gpu/test_cuda_device.py, all 2^32 inputs, on a device. */
 // build: -fmad=false
 #define GV_LANES 1
