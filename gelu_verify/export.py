@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
 from collections.abc import Iterator
 from importlib.metadata import distribution
@@ -11,9 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from . import __version__
+from .atomic_files import is_free
 from .errors import ResultsError, UsageError
 from .fenv import in_default_environment
 from .formats import DTYPES, FORMATS
+from .inputs.hard_cases import hard_cases
 from .paths import resource
 from .truth.correctly_rounded import FUNCTIONS
 from .truth.values import reference_bits
@@ -29,7 +30,7 @@ def write_headers(folder: Path) -> list[Path]:
 
     UsageError where `folder` is there and not empty, ResultsError where it cannot be written.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if not is_free(folder):
         what = "not empty" if folder.is_dir() else "not a folder"
         raise UsageError(f"{folder} is {what}: name a new or an empty folder")
     try:
@@ -91,6 +92,5 @@ def _rows(function: str, dtype: str) -> list[tuple[int, int]]:
     if fmt.width == 16:
         inputs = np.array([*limits, *range(0, 1 << 16, STEP)], fmt.uint)
         return list(zip(inputs.tolist(), reference_bits(function, dtype, inputs).tolist(), strict=True))
-    with resource(f"data/hard_cases/{function}-{dtype}.csv").open(newline="", encoding="utf-8") as file:
-        hard = [(int(row["x_bits"], 16), int(row["y_bits"], 16)) for row in csv.DictReader(file)]
+    hard = [(case.x_bits, case.y_bits) for case in hard_cases(function, dtype)]
     return [(bits, reference_bits(function, dtype, bits)) for bits in limits] + hard

@@ -1,61 +1,72 @@
-"""Generate data/reference (every answer of the 16-bit formats) and data/hard_cases, with data/manifest.json.
+"""Generate data/reference (every result of the 16-bit formats) and data/hard_cases, with data/manifest.json.
 
-Run from the top of the checkout: python tools/make_tables.py [--check]
+    python tools/make_tables.py --function mish --function mish_grad    # one function, or some
+    python tools/make_tables.py                                         # all
+    python tools/make_tables.py --check                                 # compare the files with the manifest
 
-Tables come from the oracle alone. Hard cases are found with the native core among seeded random
-inputs and in the places where rounding is delicate; their answers come from the oracle again.
-`--check` recomputes nothing: it compares the files with the manifest.
+The tables come from proved enclosures of the oracle alone. Hard cases are looked for among seeded random inputs, with
+the native core where the function has one, and in the places where rounding is delicate; their results come from the
+oracle again. Without a native core the search is bounded by --seconds, and data/manifest.json says how many inputs it
+looked at. A function of another distribution gets its files too, where --data says.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import hashlib
 import json
 import platform
 import sys
+import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import mpmath
 import numpy as np
 
 from gelu_verify.formats import FORMATS, Format, from_ordinals
-from gelu_verify.functions import FUNCTIONS, Function
+from gelu_verify.functions import FUNCTIONS, Function, get_function
+from gelu_verify.truth import _core
 from gelu_verify.truth.oracle import round_exactly
 from gelu_verify.truth.values import judge, zero_threshold
 
 DATA = Path(__file__).parents[1] / "data"
 COMMAND = "python tools/make_tables.py"
 SEED = 20261121
-SEARCHED = {"float32": 1 << 21, "float64": 1 << 21}  # random inputs per function
+RANDOM = 1 << 21  # random inputs of a function and dtype, where there is a native core
+PART = 1 << 13  # of these are looked at between two looks at the clock, where there is none
 KEPT = 48  # of these, those whose exact value lies closest to a rounding boundary
 STRUCTURAL = 2.0**-30  # closer than chance allows: x/2 or 1 with a tiny rest, which `delicate` covers
 Row = tuple[int, str]
 
 
-def make_table(name: str, dtype: str) -> None:
-    fmt = FORMATS[dtype]
-    answers = [round_exactly(FUNCTIONS[name], fmt, bits) for bits in range(1 << fmt.width)]
-    path = DATA / "reference" / name / f"{dtype}.npy"
+def make_table(data: Path, name: str, dtype: str) -> None:
+    """data/reference/<name>/<dtype>.npy: results, by input bits."""
+    function, fmt = FUNCTIONS[name], FORMATS[dtype]
+    results = [round_exactly(function, fmt, bits) for bits in range(1 << fmt.width)]
+    path = data / "reference" / name / f"{dtype}.npy"
     path.parent.mkdir(parents=True, exist_ok=True)
-    np.save(path, np.array(answers, fmt.uint))
+    np.save(path, np.array(results, fmt.uint))
 
 
-def make_hard_cases(name: str, dtype: str) -> None:
+def make_hard_cases(data: Path, name: str, dtype: str, seconds: float) -> int:
+    """data/hard_cases/<name>-<dtype>.csv; the number of random inputs that were looked at."""
     function, fmt = FUNCTIONS[name], FORMATS[dtype]
     cases: dict[int, str] = {}
-    for ordinal, kind in (*delicate(function, fmt), *searched(function, fmt)):
+    found, count = searched(function, fmt, seconds)
+    for ordinal, kind in (*delicate(function, fmt), *found):
         cases.setdefault(fmt.from_ordinal(ordinal), kind)
-    path = DATA / "hard_cases" / f"{name}-{dtype}.csv"
+    path = data / "hard_cases" / f"{name}-{dtype}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["x_bits", "y_bits", "kind"])
         for bits in sorted(cases, key=fmt.ordinal):
             rows.writerow([fmt.bits_text(bits), fmt.bits_text(round_exactly(function, fmt, bits)), cases[bits]])
+    return count
 
 
 def delicate(function: Function, fmt: Format) -> Iterator[Row]:
@@ -77,40 +88,86 @@ def delicate(function: Function, fmt: Format) -> Iterator[Row]:
         yield fmt.ordinal(threshold) + step, "rounds to zero"
 
 
-def searched(function: Function, fmt: Format) -> Iterator[Row]:
-    """Of random inputs, those whose exact value lies closest to a midpoint or to a number of the format."""
+def searched(function: Function, fmt: Format, seconds: float) -> tuple[list[Row], int]:
+    """Of random inputs, those whose exact value lies closest to a midpoint or to a number of the format; how many of
+    them were looked at."""
     rng = np.random.default_rng([SEED, len(function.name), sum(map(ord, function.name)), fmt.width])
     low, high = (fmt.ordinal(fmt.parse(text)) for text in ("-110", "20"))
-    x = from_ordinals(fmt, np.unique(rng.integers(low, high, SEARCHED[fmt.name])))
-    want = judge(function.name, fmt.name, x, x).want_bits
-    own = np.abs(judge(function.name, fmt.name, x, want).error)
+    every = from_ordinals(fmt, np.unique(rng.integers(low, high, RANDOM)))
+    native, end = function.name in _core.functions(), time.perf_counter() + seconds
+    shuffled = every if native else rng.permutation(every)
+    x, own = shuffled[:0], np.empty(0)
+    for part in [shuffled] if native else np.split(shuffled, range(PART, len(shuffled), PART)):
+        x, own = np.append(x, part), np.append(own, _errors(function, fmt, part))
+        if time.perf_counter() > end:
+            break
+    rows: list[Row] = []
     for distance, kind in ((0.5 - own, "close to a midpoint"), (own, "close to a number")):
-        distance[distance < STRUCTURAL] = np.inf
+        distance = np.where(distance < STRUCTURAL, np.inf, distance)
         for i in np.argsort(distance, kind="stable")[:KEPT]:
             if np.isfinite(distance[i]):
-                yield fmt.ordinal(int(x[i])), kind
+                rows.append((fmt.ordinal(int(x[i])), kind))
+    return rows, len(x)
 
 
-def manifest() -> dict[str, object]:
-    files = sorted(p for folder in ("reference", "hard_cases") for p in (DATA / folder).rglob("*") if p.is_file())
-    return {
+def _errors(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
+    """|E| of the correctly rounded results: how far the exact values are from numbers of the format."""
+    want = judge(function.name, fmt.name, x, x).want_bits
+    return np.abs(judge(function.name, fmt.name, x, want).error)
+
+
+# ---- the manifest --------------------------------------------------------------------------------
+
+
+def manifest(data: Path, counts: dict[str, int]) -> dict[str, Any]:
+    """What data/manifest.json says: command, versions, the hash of each file, and the inputs of bounded searches."""
+    files = sorted(p for folder in ("reference", "hard_cases") for p in (data / folder).rglob("*") if p.is_file())
+    found = {
         "generated_by": COMMAND,
         "seed": SEED,
         "versions": {"python": platform.python_version(), "mpmath": mpmath.__version__, "numpy": np.__version__},
-        "sha256": {str(p.relative_to(DATA)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files},
+        "sha256": {str(p.relative_to(data)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files},
     }
+    return {**found, "searched": dict(sorted(counts.items()))} if counts else found
+
+
+def stored(data: Path) -> dict[str, Any]:
+    """The manifest that is there."""
+    path = data / "manifest.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"sha256": {}}
 
 
 def main() -> None:
-    if "--check" in sys.argv:
-        stored = json.loads((DATA / "manifest.json").read_text(encoding="utf-8"))
-        sys.exit(None if manifest()["sha256"] == stored["sha256"] else "data/ differs from data/manifest.json")
-    jobs = [(make_table, n, d) for n in FUNCTIONS for d in ("float16", "bfloat16")]
-    jobs += [(make_hard_cases, n, d) for n in FUNCTIONS for d in ("float32", "float64")]
-    with ProcessPoolExecutor() as pool:
-        for job in [pool.submit(*job) for job in jobs]:
-            job.result()
-    (DATA / "manifest.json").write_text(json.dumps(manifest(), indent=1) + "\n", encoding="utf-8")
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--function", action="append", metavar="NAME", help="a function; may be repeated (default: all)")
+    words.add_argument(
+        "--missing", action="store_true", help="make only the files that are not there: go on after Ctrl-C"
+    )
+    words.add_argument("--seconds", type=float, default=60.0, help="of each search without a native core (default: 60)")
+    words.add_argument("--data", type=Path, default=DATA, help="the folder (default: data/ of this checkout)")
+    words.add_argument("--check", action="store_true", help="compare the files with the manifest, write nothing")
+    asked = words.parse_args()
+    before = stored(asked.data)
+    counts = {key: count for key, count in before.get("searched", {}).items() if (asked.data / key).exists()}
+    if asked.check:
+        same = manifest(asked.data, counts)["sha256"] == before["sha256"]
+        sys.exit(None if same else f"{asked.data} differs from its manifest.json")
+    for name in [get_function(name).name for name in asked.function or FUNCTIONS]:
+        for dtype in ("float16", "bfloat16", "float32", "float64"):
+            key = f"reference/{name}/{dtype}.npy" if FORMATS[dtype].width == 16 else f"hard_cases/{name}-{dtype}.csv"
+            if asked.missing and (asked.data / key).exists():
+                continue
+            start = time.perf_counter()
+            if FORMATS[dtype].width == 16:
+                make_table(asked.data, name, dtype)
+                note = "65,536 results"
+            else:
+                count = make_hard_cases(asked.data, name, dtype, asked.seconds)
+                counts |= {key: count} if name not in _core.functions() else {}
+                note = f"of {count:,} random inputs"
+            print(f"{key}: {note}, {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
+            written = json.dumps(manifest(asked.data, counts), indent=1) + "\n"
+            (asked.data / "manifest.json").write_text(written, encoding="utf-8")
 
 
 if __name__ == "__main__":

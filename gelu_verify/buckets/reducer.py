@@ -68,8 +68,9 @@ class Reduction:
     @staticmethod
     def judges(fmt: Format, function: Function) -> bool:
         """Whether `add_outputs` can judge: other outputs are judged by `truth.values.judge` first."""
-        both = (function.name, function.approximates or function.name)
-        return fmt.width in (16, 32) and all(map(_reducer.judges, both))
+        both = (function, get_function(function.approximates) if function.approximates else function)
+        native = all(_reducer.judges(each.name) and each.double_at_zero is not None for each in both)
+        return fmt.width in (16, 32) and native
 
     def add_outcome(self, outcome: Outcome) -> None:
         """Outputs that are judged already."""
@@ -201,11 +202,12 @@ def rules_of(fmt: Format, function: Function, pieces: MonotonePieces) -> dict[st
         "approximated": truth_of(fmt, get_function(approximated)) if judged and approximated else None,
         "turns": pieces.turns.tolist(),
         "falls_first": pieces.falls_first,
+        "is_monotone": pieces.is_monotone,
         "infinity": pieces.infinity,
         "edges": region_edges(fmt.name).tolist(),
         "tail_end": tail_end(function, fmt),
-        "stays_below_x": stays_below_x(function),
-        "either_zero": function.sign != "x",
+        "stays_below_x": function.at_most_x,
+        "either_zero": not function.has_signed_zeros,
         "spans": spans_of(function.name) if judged and fmt.name == "float32" else (),
         "bins": _BINS,
     }
@@ -216,7 +218,7 @@ def truth_of(fmt: Format, function: Function) -> tuple[str, list[int], float]:
     minus = fmt.sign_mask
     at = (fmt.nan, fmt.infinity | minus, fmt.infinity, minus, 0)
     limits = [*(function.limit_bits(fmt, bits) for bits in at), fmt.infinity]
-    return function.name, limits, 0.0 if function.at_zero == "x" else float(function.at_zero)
+    return function.name, limits, function.double_at_zero or 0.0
 
 
 def _bins() -> bytes:
@@ -232,10 +234,5 @@ _BINS = _bins()
 
 def tail_end(function: Function, fmt: Format) -> int:
     """Ordinal of -1, or of the first turning point where that is lower: a zero right of it is not the tail's."""
-    turns = [Fraction(text) for text in function.turning_points[:1]]
+    turns = [Fraction(text) for text in (function.turning_points or ())[:1]]
     return fmt.ordinal(fmt.round(min([Fraction(-1), *turns]), "down"))
-
-
-def stays_below_x(function: Function) -> bool:
-    """Whether |f(x)| <= |x| everywhere: the activations, f(0) = 0 and f(inf) = inf."""
-    return function.at_zero == "x" and function.at_plus_infinity == "inf"

@@ -102,11 +102,13 @@ class MonotonePieces:
     turns: np.ndarray
     falls_first: bool
     infinity: int  # ordinal of +inf: NaNs lie beyond
+    is_monotone: bool = True  # between turning points; else nothing is known, and nothing is violated
 
     @classmethod
     def of(cls, function: Function, fmt: Format) -> MonotonePieces:
-        turns = [fmt.ordinal(fmt.round(Fraction(text), "down")) for text in function.turning_points]
-        return cls(np.array(turns, dtype=np.int64), function.falls_first, fmt.ordinal(fmt.infinity))
+        turns = [fmt.ordinal(fmt.round(Fraction(text), "down")) for text in function.turning_points or ()]
+        infinity, is_monotone = fmt.ordinal(fmt.infinity), function.turning_points is not None
+        return cls(np.array(turns, dtype=np.int64), function.falls_first, infinity, is_monotone)
 
     def violated(self, x: np.ndarray, x_next: np.ndarray, got: np.ndarray, got_next: np.ndarray) -> np.ndarray:
         """Where the result moves against the function from x to x_next (ordinals, x < x_next), by more than one float.
@@ -116,7 +118,7 @@ class MonotonePieces:
         piece = np.searchsorted(self.turns, x)
         falls = (piece % 2 == 0) == self.falls_first
         rank, rank_next = got + (got < 0), got_next + (got_next < 0)
-        valid: np.ndarray = piece == np.searchsorted(self.turns, x_next)
+        valid: np.ndarray = (piece == np.searchsorted(self.turns, x_next)) & self.is_monotone
         for ordinal in (x, x_next, got, got_next):
             valid &= (ordinal <= self.infinity) & (ordinal >= -1 - self.infinity)
         valid &= np.where(falls, rank_next > rank + 1, rank_next < rank - 1)

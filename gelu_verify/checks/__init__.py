@@ -1,24 +1,52 @@
-"""The yes/no properties: one file per check here, found by looking."""
+"""The yes/no properties: one file each here, or in another distribution, found by looking.
+
+A module with `CHECK` is a check; a module without is shared by several.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 
-from ..errors import TargetFailure, Unanswered
-from ._unrepeated import without_unrepeated
-from .base import Check, Evidence, Finding, Policy
+from .. import plugins
+from ..errors import TargetFailure, Unanswered, UsageError, message_of
+from .base import Check, Evidence, Finding, Policy, Status
+from .unrepeated import without_unrepeated
 
-__all__ = ["CHECKS", "Check", "Evidence", "Finding", "Policy", "findings"]
+__all__ = ["CHECKS", "Check", "Evidence", "Finding", "Policy", "Status", "findings", "own_checks"]
 
-
-def _discover() -> dict[str, Check]:
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != "base" and not m.name.startswith("_"))
-    found = [importlib.import_module(f"{__name__}.{name}").CHECK for name in names]
-    return {check.name: check for check in found}
+OWNER = "gelu-verify"
 
 
-CHECKS: dict[str, Check] = _discover()
+def own_checks() -> dict[str, Check]:
+    """The checks of this package, by name, in the order of their files."""
+    modules = [importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)]
+    found: dict[str, Check] = {}
+    for check in (module.CHECK for module in modules if hasattr(module, "CHECK")):
+        if check.name in found:
+            raise UsageError(f"two files define a check {check.name}")
+        found[check.name] = check
+    return found
+
+
+def _of_plugins(own: dict[str, Check]) -> dict[str, plugins.Plugin]:
+    """Adds the checks of other distributions to `own`; whose each of them is."""
+    owners: dict[str, plugins.Plugin] = {}
+
+    def owner(name: str) -> str | None:
+        return owners[name].distribution if name in owners else OWNER if name in own else None
+
+    for plugin in plugins.load(plugins.CHECKS):
+        check = getattr(plugin.value, "CHECK", plugin.value)
+        if not isinstance(check, Check):
+            plugins.refuse(plugin, f"it names no Check (accepted: a Check, a module with CHECK): {plugin.value!r}")
+        elif plugins.add(plugin, check.name, "check", owner):
+            own[check.name], owners[check.name] = check, plugin
+    return owners
+
+
+CHECKS: dict[str, Check] = own_checks()
+_PLUGINS = _of_plugins(CHECKS)
 
 
 def findings(evidence: Evidence) -> tuple[dict[str, Finding], TargetFailure | None]:
@@ -28,7 +56,7 @@ def findings(evidence: Evidence) -> tuple[dict[str, Finding], TargetFailure | No
     first: TargetFailure | None = None
     for check in sorted(CHECKS.values(), key=lambda check: check.last):
         try:
-            found[check.name] = check.asked(evidence)
+            found[check.name] = _finding(check, evidence)
         except TargetFailure as failure:
             found[check.name] = Finding("not applicable", f"a call of this check failed: {failure}")
             first = first or failure
@@ -39,3 +67,17 @@ def findings(evidence: Evidence) -> tuple[dict[str, Finding], TargetFailure | No
     except TargetFailure as failure:
         first = first or failure
     return {name: found[name] for name in CHECKS}, first
+
+
+def _finding(check: Check, evidence: Evidence) -> Finding:
+    """What `check` finds; a plugin that raises something else is named, and finds nothing."""
+    plugin = _PLUGINS.get(check.name)
+    try:
+        return check.finding(evidence)
+    except TargetFailure:
+        raise
+    except Exception as error:
+        if plugin is None:
+            raise
+        reason = f"{check.name} of {plugin.distribution} raised {type(error).__name__}: {message_of(error)}"
+        return Finding("not applicable", " ".join(reason.split()))

@@ -1,4 +1,4 @@
-"""What a check is given, and what it answers."""
+"""What a check is given, and what it finds."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from ..errors import TargetFailure, Unanswered
 from ..formats import Format, texts_apart, value_text
 from ..functions import Function
 from ..inputs.plans import Plan
-from ..targets.extra_outputs import OtherAnswers, collecting, differences
+from ..targets.extra_outputs import ExtraOutputs, collecting, differences
 from ..truth.values import Judgement, judge
-from ._dense import Dense, dense_bits
-from ._endurance import Endurance
-from ._positions import Positions
+from .dense import Dense, dense_bits
+from .endurance import Endurance
+from .positions import Positions
 
 if TYPE_CHECKING:
     from ..targets.base import Target
 
-Verdict = Literal["pass", "fail", "not applicable"]
+Status = Literal["pass", "fail", "not applicable"]
 Policy = Literal["limit", "formula"]
 PROBE = 257  # inputs of one probing call: always as many, because some frameworks compile per shape
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The answer of a check: one line, and the input that shows it (bits)."""
+    """What a check found: one line, and the input that shows it (bits)."""
 
-    verdict: Verdict
+    status: Status
     detail: str = ""
     x_bits: int | None = None
     got_bits: int | None = None
@@ -43,7 +43,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of one target in one dtype: the merged table, the plan, and the target itself."""
+    """What a check looks at, of one target in one dtype: the merged table, the plan, and the target itself."""
 
     function: Function
     fmt: Format
@@ -51,42 +51,42 @@ class Evidence:
     table: Table
     plan: Plan
     policy: Policy = "limit"
-    others: OtherAnswers = field(default_factory=OtherAnswers)
+    others: ExtraOutputs = field(default_factory=ExtraOutputs)
     progress: Callable[[int], object] = lambda calls: None
 
     def probe(self, x_bits: Sequence[int] | np.ndarray) -> np.ndarray:
         """Results at fixed inputs, bits in, bits out: what the sweep saw, or a call where the plan lacks one."""
         x = np.asarray(x_bits, dtype=self.fmt.uint)
-        known, got = self.table.samples.T
-        place = np.searchsorted(known, x)
-        if len(known) and (known[np.minimum(place, len(known) - 1)] == x).all():
-            return got[place].astype(self.fmt.uint)
+        sampled, got = self.table.samples.T
+        place = np.searchsorted(sampled, x)
+        if len(sampled) and (sampled[np.minimum(place, len(sampled) - 1)] == x).all():
+            return np.asarray(got[place].astype(self.fmt.uint))
         return self.call(x)
 
     def call(self, x: np.ndarray) -> np.ndarray:
-        """A call of the target, at a length that it has met before where a new length would be slow.
+        """A call of the target, at a length of earlier calls where a new length would be slow.
 
-        Every answer is kept to be judged, also those to inputs that only fill the call up.
+        Every output is kept to be judged, also those for inputs that only fill the call up.
         """
         step = self.length if self.target.compiles_per_length else PROBE
         cycled = np.resize(x, -(-len(x) // step) * step)
         parts = np.split(cycled, len(cycled) // step) if self.target.compiles_per_length else [cycled]
         got = np.concatenate([self.evaluate(part) for part in parts])
         whole = f"a call of {len(cycled)}" if len(parts) == 1 else f"calls of {step}"
-        self.others.give(x, got[: len(x)], f"at index {{}} in {whole}")
+        self.others.add_call(x, got[: len(x)], f"at index {{}} in {whole}")
         expected = np.resize(got[: len(x)], len(cycled))
         where = f"in {whole}", "at index {} there, which had it again"
         self.others.differences.extend(differences(self.fmt, cycled, expected, got, where))
         return got[: len(x)]
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
-        """The answers of one call, for who judges them or compares them with others."""
+        """The outputs of one call, for who judges them or compares them with others."""
         with self.listening():
             return self.target.evaluate(self.fmt.name, x)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """While the target is called: second answers that it notices are kept."""
+        """While the target is called: second outputs that it notices are kept."""
         with collecting() as found:
             yield
         self.others.differences.extend(found)
@@ -111,7 +111,7 @@ class Evidence:
 
     @cached_property
     def positions(self) -> Positions:
-        """Answers to the same inputs at many places of one call."""
+        """Outputs to the same inputs at many places of one call."""
         return Positions.of(self.function, self.fmt, self.evaluate, self._only_length)
 
     @cached_property
@@ -121,7 +121,7 @@ class Evidence:
 
     @cached_property
     def dense(self) -> Dense:
-        """Answers at runs of consecutive numbers."""
+        """Outputs at runs of consecutive numbers."""
         x = dense_bits(self.function.name, self.fmt.name)
         got = self.call(x)
         return Dense(self.fmt, x, got, *self.judge(x, got))
@@ -134,12 +134,12 @@ class Evidence:
         return got, want, error
 
     def judge(self, x: np.ndarray, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(want, error) of answers."""
+        """(want, error) of outputs."""
         want, error, _ = self.judgement(x, got)
         return want, error
 
     def judgement(self, x: np.ndarray, got: np.ndarray) -> Judgement:
-        """Answers to any inputs, held against the truth."""
+        """Outputs to any inputs, held against the truth."""
         return judge(self.function.name, self.fmt.name, x, got)
 
     def shown(self, detail: str, x_bits: int, got_bits: int) -> Finding:
@@ -148,11 +148,11 @@ class Evidence:
         want = judge(self.function.name, self.fmt.name, x, got).want_bits
         return Finding("fail", detail, x_bits, got_bits, int(want[0]))
 
-    def two_answers(self, detail: str, x_bits: int, got: tuple[int, int]) -> Finding:
-        """A failure, because one input had two answers: shown is the one farther from the truth."""
-        answers = np.array(got, dtype=self.fmt.uint)
-        want, error, _ = judge(self.function.name, self.fmt.name, np.full(2, x_bits, self.fmt.uint), answers)
-        away = np.where(answers == want, -1.0, np.where(np.isfinite(error), np.abs(error), np.inf))
+    def two_outputs(self, detail: str, x_bits: int, got: tuple[int, int]) -> Finding:
+        """A failure, because one input had two outputs: shown is the one farther from the truth."""
+        outputs = np.array(got, dtype=self.fmt.uint)
+        want, error, _ = judge(self.function.name, self.fmt.name, np.full(2, x_bits, self.fmt.uint), outputs)
+        away = np.where(outputs == want, -1.0, np.where(np.isfinite(error), np.abs(error), np.inf))
         return Finding("fail", detail, x_bits, got[int(np.argmax(away))], int(want[0]))
 
     def witness(self, name: str) -> tuple[int, int] | None:
@@ -160,7 +160,7 @@ class Evidence:
         key = getattr(self.table.facts, name)
         return None if key is None else (self.fmt.from_ordinal(key[1]), key[2])
 
-    def told(self, bits: int) -> str:
+    def digits(self, bits: int) -> str:
         """A value with so many digits that two neighbours differ."""
         return self.text(bits, 17 if self.fmt.precision > 24 else 9)
 
@@ -175,15 +175,18 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Check:
-    """One yes/no property; `reason` says why it is asked, with the threads that call for it."""
+    """One yes/no property; the docstring of its module says in one line what is true where it passes."""
 
     name: str
+    """Lower-case letters, digits and "_"."""
     reason: str
+    """What goes wrong in the world, with the threads that call for the check."""
     run: Callable[[Evidence], Finding]
-    last: bool = False  # looks at what all other checks were answered
+    last: bool = False
+    """Whether it looks at the outputs that all other checks asked for, and so runs after them."""
 
-    def asked(self, evidence: Evidence) -> Finding:
-        """`run`, where the target can be called with what the check needs."""
+    def finding(self, evidence: Evidence) -> Finding:
+        """What it found; not applicable where the target cannot be called with what the check needs."""
         try:
             return self.run(evidence)
         except Unanswered as reason:

@@ -16,14 +16,14 @@ import numpy as np
 from ..formats import FORMATS, Format, get_format, to_float64
 from ..functions import get_function
 from ..functions.base import Constant
-from ._dense import dense_bits
-from ._family import NONE, classify
 from .base import Check, Evidence, Finding
+from .dense import dense_bits
+from .variants import NONE, classify
 
 FEW = 64  # points that must show it
 ROUNDED = 1.25  # 2^-p: what rounding a number to the dtype may do to it, and some headroom
-EXPLAINED = 1 / 3  # of the median error may be left where the fit says that it is seen
-SEEN = 1.0  # ulp
+EXPLAINED = 1 / 3  # of the median error may be left where the fit predicts an error
+VISIBLE = 1.0  # ulp
 EVERY = 4  # of the dense points
 ROUNDS = 8  # of reweighting: 5 are enough for three digits
 WORSE = 1.25  # times the residual of all constants: fewer explain the errors as well
@@ -32,26 +32,26 @@ LINEAR = 1e-5  # of the errors: effects are known to 9 digits, and to first orde
 
 
 def run(evidence: Evidence) -> Finding:
-    function, fmt, seen = evidence.function, evidence.fmt, evidence.dense
+    function, fmt, dense = evidence.function, evidence.fmt, evidence.dense
     if not function.constants:
         return Finding("not applicable", f"{function.name} has no constants")
-    every = np.arange(0, len(seen.x), EVERY)
-    every = every[seen.ordinary[every]]
+    every = np.arange(0, len(dense.x), EVERY)
+    every = every[dense.ordinary[every]]
     if len(every) < FEW:
         return Finding("not applicable", "too few results that are finite and normal")
-    error = seen.error[every]
-    if np.abs(error).max() <= SEEN or classify(evidence) not in (function.name, NONE):
+    error = dense.error[every]
+    if np.abs(error).max() <= VISIBLE or classify(evidence) not in (function.name, NONE):
         return Finding("pass")
-    effects = _effects(function.name, fmt.name)[:, every // EVERY] / _ulp(fmt, seen.want[every])
-    scale = _noise(seen.ordinal[every], error)
+    effects = _effects(function.name, fmt.name)[:, every // EVERY] / _ulp(fmt, dense.want[every])
+    scale = _noise(dense.ordinal[every], error)
     chosen, off = _smallest(effects / scale, error / scale)
     shown = _explained(fmt, effects[chosen], error, off)
     if shown is None:
         return Finding("pass")
     pairs = [(k, float(e)) for k, e in zip(chosen, off, strict=True) if abs(e) > _rounding(fmt)]
-    said = " and ".join(_told(function.constants[k], e) for k, e in pairs)
+    detail = " and ".join(_described(function.constants[k], e) for k, e in pairs)
     worst = every[int(np.argmax(np.where(shown, np.abs(error), 0)))]
-    return Finding("fail", f"behaves as if {said}", *seen.bits(int(worst)))
+    return Finding("fail", f"behaves as if {detail}", *dense.bits(int(worst)))
 
 
 def _smallest(effects: np.ndarray, error: np.ndarray) -> tuple[list[int], np.ndarray]:
@@ -78,7 +78,7 @@ def _effects(function: str, dtype: str) -> np.ndarray:
 def _ulp(fmt: Format, want: np.ndarray) -> np.ndarray:
     """u(want) of normal numbers."""
     _, exponent = np.frexp(to_float64(fmt, want))
-    return np.ldexp(1.0, exponent - fmt.precision)
+    return np.asarray(np.ldexp(1.0, exponent - fmt.precision))
 
 
 def _noise(ordinal: np.ndarray, error: np.ndarray) -> np.ndarray:
@@ -88,7 +88,7 @@ def _noise(ordinal: np.ndarray, error: np.ndarray) -> np.ndarray:
     starts = np.searchsorted(run, np.arange(run[-1] + 1))
     counts = np.diff(np.append(starts, len(run)))
     medians = np.abs(error)[order][starts + counts // 2]
-    return np.maximum(medians, 0.25)[run]
+    return np.asarray(np.maximum(medians, 0.25)[run])
 
 
 def _fitted(effects: np.ndarray, error: np.ndarray) -> np.ndarray:
@@ -103,20 +103,20 @@ def _fitted(effects: np.ndarray, error: np.ndarray) -> np.ndarray:
 
 
 def _explained(fmt: Format, effects: np.ndarray, error: np.ndarray, off: np.ndarray) -> np.ndarray | None:
-    """Where the changes are seen, if they are more than rounding and explain the errors there; else None."""
+    """Where the changes are visible, if they are more than rounding and explain the errors there; else None."""
     predicted = off @ effects
-    seen = np.abs(predicted) >= SEEN
-    if not _rounding(fmt) < np.abs(off).max() <= FARTHEST or seen.sum() < FEW:
+    visible = np.abs(predicted) >= VISIBLE
+    if not _rounding(fmt) < np.abs(off).max() <= FARTHEST or visible.sum() < FEW:
         return None
-    left = np.median(np.abs(error - predicted)[seen])
-    return seen if left <= EXPLAINED * np.median(np.abs(error[seen])) else None
+    left = np.median(np.abs(error - predicted)[visible])
+    return visible if left <= EXPLAINED * np.median(np.abs(error[visible])) else None
 
 
 def _rounding(fmt: Format) -> float:
     return ROUNDED * 2.0**-fmt.precision
 
 
-def _told(constant: Constant, off: float) -> str:
+def _described(constant: Constant, off: float) -> str:
     """The number that it is, as far as the fit tells, and where that is from if it is a rounded one."""
     exact = Fraction(constant.value)
     for fmt in sorted(FORMATS.values(), key=lambda fmt: -fmt.precision):

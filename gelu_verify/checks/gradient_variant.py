@@ -1,7 +1,7 @@
 """Which function the target's results are the derivative of."""
 
-from ._family import named
 from .base import Check, Evidence, Finding
+from .variants import named
 
 
 def run(evidence: Evidence) -> Finding:

@@ -15,10 +15,10 @@ EVEN = 0.5
 def run(evidence: Evidence) -> Finding:
     if not evidence.plan.stress:
         return Finding("not applicable", "asked by plan stress")
-    seen = evidence.endurance
-    calls = np.array(seen.made)
+    endurance = evidence.endurance
+    calls = np.array(endurance.made)
     for name, least in LEAST.items():
-        by = _growth(calls, np.array(seen.held.get(name, ())), least)
+        by = _growth(calls, np.array(endurance.held.get(name, ())), least)
         if by is not None:
             each = f"{by:,.0f} bytes" if name in ("resident memory", "private data") else f"{by:.3g}"
             return Finding("fail", f"{name} grows by {each} a call, in {calls[-1]:,} calls")

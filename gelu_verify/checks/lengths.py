@@ -1,4 +1,4 @@
-"""Every number of elements gives the same answers: 1 to 1,100, about powers of two, and 2^24 (plan `stress`)."""
+"""Every number of elements gives the same outputs: 1 to 1,100, about powers of two, and 2^24 (plan `stress`)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ COMPILED = (1, 2, 7, 33, 1000, 1 << 20)  # where each is compiled
 def run(evidence: Evidence) -> Finding:
     if not evidence.plan.stress:
         return Finding("not applicable", "asked by plan stress")
-    seen = evidence.positions
+    positions = evidence.positions
     lengths = COMPILED if evidence.target.compiles_per_length else (*range(1, SMALL + 1), *LARGE)
     for length in lengths:
         places = np.arange(length) % POSITIONS
-        got, usual = evidence.target.evaluate(evidence.fmt.name, seen.x[places]), seen.usual[places]
-        for at in np.flatnonzero(seen.differ(got, usual)):
-            x, pair = int(seen.x[places[at]]), (int(usual[at]), int(got[at]))
-            error = [evidence.judge(seen.x[places[at : at + 1]], np.array([y], evidence.fmt.uint))[1] for y in pair]
+        got, usual = evidence.target.evaluate(evidence.fmt.name, positions.x[places]), positions.usual[places]
+        for at in np.flatnonzero(positions.differ(got, usual)):
+            x, pair = int(positions.x[places[at]]), (int(usual[at]), int(got[at]))
+            error = [
+                evidence.judge(positions.x[places[at : at + 1]], np.array([y], evidence.fmt.uint))[1] for y in pair
+            ]
             if not np.abs(error).max() <= 1:
-                said = f"f({evidence.told(x)}) = {evidence.told(pair[0])}, but {evidence.told(pair[1])}"
-                return evidence.two_answers(f"{said} at index {at} in a call of {length:,}", x, pair)
+                detail = f"f({evidence.digits(x)}) = {evidence.digits(pair[0])}, but {evidence.digits(pair[1])}"
+                return evidence.two_outputs(f"{detail} at index {at} in a call of {length:,}", x, pair)
         evidence.progress(1)
     return Finding("pass")
 

@@ -1,7 +1,7 @@
 """The value at -inf is the limit; policy `formula` accepts the NaN of -inf * 0, and says so."""
 
-from ._infinity import value_at
 from .base import Check, Evidence, Finding
+from .infinities import value_at
 
 
 def run(evidence: Evidence) -> Finding:

@@ -16,17 +16,19 @@ RANDOM = 200  # payloads beside those of one bit, where not all are tried
 
 def run(evidence: Evidence) -> Finding:
     fmt = evidence.fmt
-    if (seen := evidence.witness("nan_wrong")) is not None:  # in the sweep, which has every NaN of an exhaustive plan
-        return _failed(evidence, *seen, "")
-    x, got = _answered(evidence)
+    if (
+        witness := evidence.witness("nan_wrong")
+    ) is not None:  # in the sweep, which has every NaN of an exhaustive plan
+        return _failed(evidence, *witness, "")
+    x, got = _outputs(evidence)
     bad = np.flatnonzero(~is_nan(fmt, got) | (is_quiet(fmt, x) & ~is_quiet(fmt, got)))
     if len(bad):
         return _failed(evidence, int(x[bad[0]]), int(got[bad[0]]), f"; so for {len(bad)} of {len(x)} NaNs")
     return Finding("pass", _convention(fmt, x, got), fmt.nan, int(evidence.probe([fmt.nan])[0]), fmt.nan)
 
 
-def _answered(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
-    """Answers to many NaNs; to those of every plan where no others are there."""
+def _outputs(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs for many NaNs; for those of every plan where the target cannot be called."""
     try:
         x = nan_bits(evidence.fmt.name)
         return x, evidence.call(x)
@@ -51,7 +53,7 @@ def nan_bits(dtype: str) -> np.ndarray:
 
 def is_quiet(fmt: Format, bits: np.ndarray) -> np.ndarray:
     """Whether a NaN is quiet: the first bit of its payload."""
-    return (bits & fmt.uint.type(1 << (fmt.precision - 2))) != 0
+    return np.asarray((bits & fmt.uint.type(1 << (fmt.precision - 2))) != 0)
 
 
 def _failed(evidence: Evidence, x_bits: int, got_bits: int, also: str) -> Finding:
@@ -63,12 +65,12 @@ def _failed(evidence: Evidence, x_bits: int, got_bits: int, also: str) -> Findin
 def _convention(fmt: Format, x: np.ndarray, got: np.ndarray) -> str:
     """What became of sign, payload and the mark of a signalling NaN: IEEE 754 leaves the first two open."""
     payload, negative = fmt.uint.type((1 << (fmt.precision - 2)) - 1), is_negative(fmt, got)
-    said = [
+    detail = [
         _kept("sign", negative, is_negative(fmt, x)),
         _kept("payload", got & payload, x & payload),
         _kept("signalling", ~is_quiet(fmt, got), ~is_quiet(fmt, x)),
     ]
-    return ", ".join(said)
+    return ", ".join(detail)
 
 
 def _kept(what: str, got: np.ndarray, x: np.ndarray) -> str:

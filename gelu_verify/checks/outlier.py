@@ -6,8 +6,8 @@ import numpy as np
 
 from ..buckets.table import HIST_EDGES
 from ..formats import to_float64
-from ._flush import flushed
 from .base import Check, Evidence, Finding
+from .flushing import flushed
 
 TIMES = 8.0  # above all that is near
 ALONE = 2.0  # times above all there is, where nearly all results are faithful
@@ -32,8 +32,8 @@ def run(evidence: Evidence) -> Finding:
     row = max(rows, key=lambda row: error[row])
     x, got, want = (int(columns[f"max_error_{name}"][row]) for name in ("x", "got", "want"))
     beside = np.delete(error, rows)[max(row - NEAR, 0) : row + NEAR].max(initial=FLOOR)
-    said = f"f({evidence.told(x)}) = {evidence.told(got)} is off by {error[row]:.3g} ulp"
-    return Finding("fail", f"{said}, where all that is near is within {beside:.3g}", x, got, want)
+    detail = f"f({evidence.digits(x)}) = {evidence.digits(got)} is off by {error[row]:.3g} ulp"
+    return Finding("fail", f"{detail}, where all that is near is within {beside:.3g}", x, got, want)
 
 
 def _candidates(evidence: Evidence, error: np.ndarray) -> list[int]:

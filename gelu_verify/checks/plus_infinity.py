@@ -1,7 +1,7 @@
 """The value at +inf is the limit."""
 
-from ._infinity import value_at
 from .base import Check, Evidence, Finding
+from .infinities import value_at
 
 
 def run(evidence: Evidence) -> Finding:

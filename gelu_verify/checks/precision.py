@@ -18,16 +18,16 @@ TINY = "1e-9"  # lost in float16, kept by formats of its precision with a wider 
 
 
 def run(evidence: Evidence) -> Finding:
-    fmt, seen = evidence.fmt, evidence.dense
-    at = np.flatnonzero(seen.ordinary)
+    fmt, dense = evidence.fmt, evidence.dense
+    at = np.flatnonzero(dense.ordinary)
     if len(at) < FEW:
         return Finding("not applicable", "too few results that must be rounded")
     found = _inputs(evidence, at) or _results(evidence, at) or _noise(evidence, at)
     if found is None:
         return Finding("pass", value=fmt.name)
-    narrow, said = found
-    worst = int(at[np.argmax(np.abs(seen.error[at]))])
-    return Finding("fail", f"computes in {narrow}: {said}", *seen.bits(worst), narrow)
+    narrow, detail = found
+    worst = int(at[np.argmax(np.abs(dense.error[at]))])
+    return Finding("fail", f"computes in {narrow}: {detail}", *dense.bits(worst), narrow)
 
 
 def _narrower(fmt: Format) -> list[Format]:
@@ -39,17 +39,17 @@ def _narrower(fmt: Format) -> list[Format]:
 
 def _inputs(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
     """Inputs that are rounded first: then rounded inputs have the same results."""
-    fmt, seen = evidence.fmt, evidence.dense
-    moving = (np.diff(seen.want) != 0) & (np.diff(seen.ordinal) == 1)
-    if not moving.any() or (np.diff(seen.got) != 0)[moving].mean() > 0.5:
+    fmt, dense = evidence.fmt, evidence.dense
+    moving = (np.diff(dense.want) != 0) & (np.diff(dense.ordinal) == 1)
+    if not moving.any() or (np.diff(dense.got) != 0)[moving].mean() > 0.5:
         return None
-    x = values(fmt, seen.x[at])
+    x = values(fmt, dense.x[at])
     for narrow in _narrower(fmt):
         rounded = x.astype(numpy_dtype(narrow.name)).astype(x.dtype).view(fmt.uint)
-        if (rounded != seen.x[at]).mean() > 0.5 and np.array_equal(evidence.call(rounded), seen.got[at]):
-            distinct = len(np.unique(seen.got[at])), len(np.unique(seen.want[at]))
-            said = f"inputs are rounded to {narrow.precision} bits, {distinct[0]} results where {distinct[1]} are due"
-            return _name(evidence, narrow), said
+        if (rounded != dense.x[at]).mean() > 0.5 and np.array_equal(evidence.call(rounded), dense.got[at]):
+            distinct = len(np.unique(dense.got[at])), len(np.unique(dense.want[at]))
+            detail = f"inputs are rounded to {narrow.precision} bits, {distinct[0]} results where {distinct[1]} are due"
+            return _name(evidence, narrow), detail
     return None
 
 
@@ -62,16 +62,16 @@ def _results(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
         return None
     kept = fmt.precision - zeros
     narrow = next((narrow for narrow in _narrower(fmt) if narrow.precision >= kept), None)
-    said = f"results keep {kept} of {fmt.precision} bits"
-    return (_name(evidence, narrow), said) if narrow else (f"{kept} bits", said)
+    detail = f"results keep {kept} of {fmt.precision} bits"
+    return (_name(evidence, narrow), detail) if narrow else (f"{kept} bits", detail)
 
 
 def _noise(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
     """Errors as large as those of a narrower format, and without order."""
-    fmt, seen = evidence.fmt, evidence.dense
-    x, error = seen.value[at], seen.error[at]
+    fmt, dense = evidence.fmt, evidence.dense
+    x, error = dense.value[at], dense.error[at]
     core = (np.abs(x) >= 0.25) & (x <= 3) & (x >= -1)
-    runs = np.append(True, np.diff(seen.ordinal[at][core]) > 1)  # the first of each: neighbours err alike
+    runs = np.append(True, np.diff(dense.ordinal[at][core]) > 1)  # the first of each: neighbours err alike
     error = error[core][runs]
     if len(error) < FEW:
         return None
@@ -92,7 +92,7 @@ def _name(evidence: Evidence, narrow: Format) -> str:
         return narrow.name
     x = np.array([evidence.fmt.round(Fraction(TINY))], evidence.fmt.uint)
     lost = to_float64(evidence.fmt, evidence.call(x))[0] == 0
-    keeps_range = evidence.function.at_zero == "x" and evidence.fmt.emin < narrow.emin and not lost
+    keeps_range = evidence.function.is_zero_at_zero and evidence.fmt.emin < narrow.emin and not lost
     return f"{narrow.precision} bits" if keeps_range else narrow.name
 
 

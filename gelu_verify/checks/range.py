@@ -2,13 +2,12 @@
 
 from fractions import Fraction
 
-from ..buckets.reducer import stays_below_x
 from .base import Check, Evidence, Finding
 
 
 def run(evidence: Evidence) -> Finding:
     fmt, function, facts = evidence.fmt, evidence.function, evidence.table.facts
-    if function.lower is None and function.upper is None and not stays_below_x(function):
+    if function.lower is None and function.upper is None and not function.at_most_x:
         return Finding("not applicable", f"{function.name} has no bounds")
     if function.lower is not None and facts.lowest_got is not None:
         got, bound = facts.lowest_got[0], fmt.round(Fraction(function.lower), "down")
@@ -26,11 +25,11 @@ def run(evidence: Evidence) -> Finding:
     return Finding("pass")
 
 
-def _outside(evidence: Evidence, got: int, x: int, said: str) -> Finding:
+def _outside(evidence: Evidence, got: int, x: int, detail: str) -> Finding:
     """The finding for ordinals `got` at `x`."""
     x_bits, got_bits = evidence.fmt.from_ordinal(x), evidence.fmt.from_ordinal(got)
-    said = f"f({evidence.text(x_bits, 17)}) = {evidence.text(got_bits, 17)} {said}"
-    return evidence.shown(said, x_bits, got_bits)
+    detail = f"f({evidence.text(x_bits, 17)}) = {evidence.text(got_bits, 17)} {detail}"
+    return evidence.shown(detail, x_bits, got_bits)
 
 
 CHECK = Check("range", "a bounded function that leaves its bounds (stablehlo#1238, ncnn#6978)", run)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._midpoints import CORE, Ends, half_of_tiny
 from .base import Check, Evidence, Finding
+from .midpoints import CORE, Ends, half_of_tiny
 
 FEW = 64  # results of one sign: fewer say nothing
 WITHIN = 1 + 1 / 16  # ulp: what a single rounding may be off, and some error before it
@@ -24,7 +24,7 @@ QUARTERS = np.linspace(0, 1, 5)
 NEAREST, EVEN, AWAY = "nearest", "nearest_even", "nearest_away"
 ZERO, FROM_ZERO, UP, DOWN = "toward_zero", "away_from_zero", "up", "down"
 ODD, STOCHASTIC = "to_odd", "stochastic"
-SAID = {
+WORDS = {
     ZERO: "toward zero (cut off)",
     FROM_ZERO: "away from zero",
     UP: "up, toward +inf",
@@ -46,11 +46,11 @@ def run(evidence: Evidence) -> Finding:
         mode = tie
     if mode is None:
         return Finding("not applicable", "the results do not show how they are rounded")
-    if mode not in SAID:
+    if mode not in WORDS:
         return Finding("pass", value=mode)
     x, got, want = _worst(evidence)
-    said = f"results are rounded {SAID[mode]}, not to nearest: f({evidence.told(x)}) = {evidence.told(got)}"
-    return Finding("fail", said, x, got, want, mode)
+    detail = f"results are rounded {WORDS[mode]}, not to nearest: f({evidence.digits(x)}) = {evidence.digits(got)}"
+    return Finding("fail", detail, x, got, want, mode)
 
 
 def _way(ends: Ends) -> str | None:
@@ -105,10 +105,10 @@ def _of_several(evidence: Evidence, positive: Ends, tie: str | None) -> str | No
 
 def _at_ties(evidence: Evidence) -> str | None:
     """Where x/2 of odd subnormal x goes: None where it is the number nearest to y, which lies above x/2."""
-    seen = half_of_tiny(evidence)
-    if seen is None:
+    ties = half_of_tiny(evidence)
+    if ties is None:
         return None
-    k, half = seen
+    k, half = ties
     up, beside = np.abs(2 * half) > np.abs(k), np.abs(2 * half - k) == 1
     patterns = {EVEN: beside & (half % 2 == 0), AWAY: beside & up, ZERO: ~up, DOWN: up == (k < 0)}
     return next((name for name, follows in patterns.items() if follows.all()), None)
@@ -126,9 +126,9 @@ def _halves_exactly(evidence: Evidence) -> bool:
 
 def _worst(evidence: Evidence) -> tuple[int, int, int]:
     """(x, got, want) of the result farthest from y."""
-    seen = evidence.dense
-    at = np.flatnonzero(seen.ordinary & (seen.value >= CORE) & (seen.got != seen.want))
-    return seen.bits(int(at[np.argmax(np.abs(seen.error[at]))]))
+    dense = evidence.dense
+    at = np.flatnonzero(dense.ordinary & (dense.value >= CORE) & (dense.got != dense.want))
+    return dense.bits(int(at[np.argmax(np.abs(dense.error[at]))]))
 
 
 CHECK = Check(

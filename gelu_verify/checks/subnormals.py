@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._flush import flushes, is_subnormal
 from .base import Check, Evidence, Finding
+from .flushing import flushes, is_subnormal
 
 INPUTS, RESULTS = "inputs", "results"
 
@@ -15,8 +15,8 @@ def run(evidence: Evidence) -> Finding:
     x, got, want = lost
     kind = INPUTS if is_subnormal(evidence.fmt, np.array([x], evidence.fmt.uint))[0] else RESULTS
     got_text, want_text = evidence.texts(got, want)
-    said = f"f({evidence.text(x)}) = {got_text}, must be {want_text}"
-    return Finding("fail", f"{said}: subnormal {kind} are flushed to zero", x, got, want, kind)
+    detail = f"f({evidence.text(x)}) = {got_text}, must be {want_text}"
+    return Finding("fail", f"{detail}: subnormal {kind} are flushed to zero", x, got, want, kind)
 
 
 CHECK = Check("subnormals", "flush to zero: 8.4e6 ulp at 2.3e-38 (tt-metal#45920, tt-metal#56729)", run)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..truth.values import judge, zero_threshold
-from ._flush import flushes
 from .base import Check, Evidence, Finding
+from .flushing import flushes
 
 
 def run(evidence: Evidence) -> Finding:
@@ -18,14 +18,14 @@ def run(evidence: Evidence) -> Finding:
     x, got = (np.array([bits], dtype=fmt.uint) for bits in lost)
     want, error, _ = judge(name, fmt.name, x, got)
     first, limit = evidence.texts(lost[0], threshold)
-    said = f"zero from {first}, the true value rounds to zero from {limit}"
+    detail = f"zero from {first}, the true value rounds to zero from {limit}"
     if abs(error[0]) < 1:  # the last subnormal: zero is the other neighbour of the true value
-        return Finding("pass", f"{said}; faithful", *lost, int(want[0]))
+        return Finding("pass", f"{detail}; faithful", *lost, int(want[0]))
     if fmt.magnitude(int(want[0])) < 1 << (fmt.precision - 1):
-        said += "; only subnormal results are lost"
+        detail += "; only subnormal results are lost"
         if flushes(evidence) is not None:
-            return Finding("pass", f"{said}, as all are: see subnormals", *lost, int(want[0]))
-    return Finding("fail", said, *lost, int(want[0]))
+            return Finding("pass", f"{detail}, as all are: see subnormals", *lost, int(want[0]))
+    return Finding("fail", detail, *lost, int(want[0]))
 
 
 CHECK = Check("tail_zero", "1 + erf(x) is zero long before the tail is (pytorch#187806, tt-metal#35290)", run)

@@ -1,7 +1,7 @@
 """Which function of the family the target really computes."""
 
-from ._family import named
 from .base import Check, Evidence, Finding
+from .variants import named
 
 
 def run(evidence: Evidence) -> Finding:

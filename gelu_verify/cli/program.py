@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from .. import plugins
 from ..errors import GeluVerifyError, MissingMeasurement, ResultsError, UsageError, printable
 from ..fenv import in_default_environment
 from ..interrupts import noting_interrupts
@@ -84,6 +85,9 @@ class Program(click.Group):
             warn(f"error: cannot write to {error.filename or 'standard output'}: {error.strerror}")
             _give_up_stdout()
             return USAGE
+        finally:
+            for problem in plugins.problems():
+                warn(problem)
         return 0
 
 

@@ -1,26 +1,111 @@
-"""The family of functions: one file per function here, found by looking."""
+"""The mathematical functions: one file each here, or in another distribution, found by looking."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable, Iterator, MutableMapping
+from threading import RLock
 
-from ..errors import one_of
-from .base import Function
+from .. import plugins
+from ..errors import UsageError, one_of
+from .base import GROUPS, Function
 
-__all__ = ["FUNCTIONS", "Function", "get_function"]
+__all__ = ["FUNCTIONS", "Function", "compared_with", "get_function", "is_registered"]
 
-
-def _discover() -> dict[str, Function]:
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    found = [entry for module in modules for entry in getattr(module, "ENTRIES", ())]
-    rank = {"gelu": 0, "baseline": 1, "block": 2}
-    found.sort(key=lambda f: (rank[f.family], f.gradient_of is not None, names.index(f.gradient_of or f.name)))
-    return {f.name: f for f in found}
+OWNER = "gelu-verify"
 
 
-FUNCTIONS: dict[str, Function] = _discover()
+class Functions(MutableMapping[str, Function]):
+    """Name -> function, in the order of lists and reports: by group, functions before gradients, by name.
+
+    Those of this package are there at once; the entry points of others are looked up when a name is asked for that is
+    not among them, or all are.
+    """
+
+    def __init__(self, own: Iterable[Function]) -> None:
+        self._functions: dict[str, Function] = {}
+        for function in sorted(own, key=_place):
+            if function.name in self._functions:
+                raise UsageError(f"two files define a function {function.name}")
+            self._functions[function.name] = function
+        self._owners = dict.fromkeys(self._functions, OWNER)
+        self._complete, self._lock = False, RLock()
+
+    def __getitem__(self, name: str) -> Function:
+        if name not in self._functions:
+            self._complete_by_plugins()
+        return self._functions[name]
+
+    def __contains__(self, name: object) -> bool:
+        if name not in self._functions:
+            self._complete_by_plugins()
+        return name in self._functions
+
+    def __iter__(self) -> Iterator[str]:
+        self._complete_by_plugins()
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        self._complete_by_plugins()
+        return len(self._functions)
+
+    def __setitem__(self, name: str, function: Function) -> None:
+        self._functions[name] = function
+
+    def __delitem__(self, name: str) -> None:
+        del self._functions[name]
+
+    def owner(self, name: str) -> str | None:
+        """The distribution that a function is of; None where there is no such function."""
+        return self._owners.get(name)
+
+    def _complete_by_plugins(self) -> None:
+        with self._lock:
+            if self._complete:
+                return
+            self._complete = True
+            for plugin in plugins.load(plugins.FUNCTIONS):
+                try:
+                    found = tuple(_entries(plugin.value))
+                except UsageError as error:
+                    plugins.refuse(plugin, str(error))
+                    continue
+                self._add(plugin, found)
+            self._functions = {f.name: f for f in sorted(self._functions.values(), key=_place)}
+
+    def _add(self, plugin: plugins.Plugin, found: tuple[Function, ...]) -> None:
+        names = {function.name for function in found}
+        for function in found:
+            others = [name for name in (function.gradient_of, function.approximates) if name is not None]
+            if unknown := [name for name in others if name not in names and name not in self._functions]:
+                plugins.refuse(plugin, f"{function.name} refers to an unknown function {unknown[0]}")
+            elif plugins.add(plugin, function.name, "function", self.owner):
+                self._functions[function.name], self._owners[function.name] = function, plugin.distribution
+
+
+def _place(function: Function) -> tuple[int, bool, str]:
+    return GROUPS.index(function.group), function.gradient_of is not None, function.gradient_of or function.name
+
+
+def _entries(value: object) -> Iterable[Function]:
+    """The functions that an entry point names: one, several, or a module with ENTRIES."""
+    value = getattr(value, "ENTRIES", value)
+    found = (value,) if isinstance(value, Function) else value
+    if not isinstance(found, tuple | list) or not all(isinstance(each, Function) for each in found):
+        raise UsageError(
+            f"it names no Function (accepted: a Function, a tuple of them, a module with ENTRIES): {value!r}"
+        )
+    return found
+
+
+def _own() -> Iterator[Function]:
+    """The entries of the modules here."""
+    for info in pkgutil.iter_modules(__path__):
+        yield from getattr(importlib.import_module(f"{__name__}.{info.name}"), "ENTRIES", ())
+
+
+FUNCTIONS = Functions(_own())
 
 
 def get_function(name: str) -> Function:
@@ -28,3 +113,15 @@ def get_function(name: str) -> Function:
     if name not in FUNCTIONS:
         raise one_of("function", name, list(FUNCTIONS))
     return FUNCTIONS[name]
+
+
+def is_registered(function: Function) -> bool:
+    """Whether another process of this user finds the same function under its name."""
+    return FUNCTIONS.owner(function.name) is not None and FUNCTIONS[function.name] is function
+
+
+def compared_with(function: Function) -> list[Function]:
+    """The functions that results are compared with to say what they are: none of other distributions where `function`
+    is of this package, so that what is installed beside it changes no result."""
+    own = FUNCTIONS.owner(function.name) == OWNER
+    return [each for each in FUNCTIONS.values() if not own or FUNCTIONS.owner(each.name) in (OWNER, None)]

@@ -78,7 +78,6 @@ def variant(
     whole = Function(
         name=name,
         formula=formula,
-        family="gelu",
         terms=scaled(slope),
         at_minus_infinity="-0",
         at_plus_infinity="inf",
@@ -94,12 +93,13 @@ def variant(
         turning_points=(minimum[0],),
         falls_first=True,
         lower=minimum[1],
+        slope_at_zero="0.5",
         sign="x",
+        at_most_x=True,
     )
     derivative = Function(
         name=f"{name}_grad",
         formula=gradient,
-        family="gelu",
         gradient_of=name,
         terms=scaled_grad(slope),
         at_minus_infinity="-0",
@@ -127,7 +127,7 @@ def through(s: Real, share: Real) -> Real:
 
     def effect(x: np.ndarray) -> np.ndarray:
         e = np.exp(-np.abs(s(x)))
-        return x * share(x) * e / (1 + e) ** 2
+        return np.asarray(x * share(x) * e / (1 + e) ** 2)
 
     return effect
 

@@ -1,14 +1,22 @@
-"""What a function's entry says: exact definition, limits, landmarks, constants, and what it approximates."""
+"""What is stated of a function: its exact definition, and the facts that plans, checks and reports read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 
-from ..formats import Dyadic, Format
+from ..errors import UsageError
+from ..formats import Dyadic, Format, Mode
 from .enclosures import Enclosure, Terms
+from .limits import Limit, bits_of, bounds_of, check_limit
+
+Group = Literal["activation", "baseline", "block"]
+GROUPS: tuple[Group, ...] = ("activation", "baseline", "block")
+MOST_TURNS = 8  # turning points that the native reducer takes
 
 
 @dataclass(frozen=True)
@@ -28,37 +36,123 @@ class Constant:
 _STEP = 1e-5  # of a central difference in double: truncated and rounded by about 1e-10
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Function:
-    """One mathematical function of the family.
+    """One mathematical function; equal to itself alone.
 
-    `terms(enclosure, x)` gives the value at an exact non-zero dyadic x as leading + correction.
-    Decimals (limits, landmarks, bounds) are strings with at least 20 digits, so that no float
-    rounds them on the way.
+    Only the facts above `group` must be given; what is left out is not asked by any check. Decimals are strings with at
+    least 20 digits (or exact), so that no float rounds them on the way. `tests/functions` holds every fact against the
+    definition, for every function that is found.
     """
 
     name: str
+    """Lower-case letters, digits and "_". The derivative of f is `f_grad`."""
     formula: str
-    family: str
+    """For readers, one line."""
     terms: Callable[[Enclosure, Dyadic], Terms]
-    at_minus_infinity: str
-    at_plus_infinity: str
-    at_zero: str
-    approximates: str | None = None
-    gradient_of: str | None = None
-    landmarks: dict[str, str] = field(default_factory=dict)
-    constants: tuple[Constant, ...] = ()
-    turning_points: tuple[str, ...] = ()
-    falls_first: bool = False
-    lower: str | None = None
-    upper: str | None = None
-    sign: str = ""
+    """`terms(c, x)`: a proved enclosure of f(x) at an exact x = (m, e), which is m 2^e and not zero, as an exact
+    leading term + an interval. The interval must shrink to f(x) - leading as `c.precision` grows."""
+    at_minus_infinity: Limit
+    """The limit: "inf", "-inf", "0" or "-0" (its sign counts where `sign` is "x"), an exact decimal or, where it is
+    irrational, a function of an Enclosure that encloses it: `lambda c: c.iv.pi / 2`."""
+    at_plus_infinity: Limit
+    at_zero: Limit
+    """f(0), as above, but finite; "x" where f(0) = 0 has the sign of x, "-x" where it has the other one."""
 
-    def limit_bits(self, fmt: Format, x_bits: int) -> int:
+    group: Group = "activation"
+    """Where it stands in lists and reports. A target that claims an activation or a baseline is compared with all
+    others to name what it really computes (checks `variant`, `gradient_variant`); a building block is not."""
+    gradient_of: str | None = None
+    """The function whose derivative this is."""
+    approximates: str | None = None
+    """The function that this one is used in place of: the distance to it is measured too."""
+    slope_at_zero: str | None = None
+    """f'(0) as an exact decimal, of a function with f(0) = 0 whose results near zero are to be within 1 ulp (check
+    `half_slope`, of its derivative too). None: not asked."""
+    turning_points: tuple[str, ...] | None = ()
+    """All x where f turns from falling to rising or back, ascending, at most 8: between them it is monotone. None where
+    they are more or unknown: nothing is asked of neighbours."""
+    falls_first: bool = False
+    """Whether f falls from -inf to the first turning point."""
+    sign: Literal["", "+", "-", "x", "-x"] = ""
+    """"+": never negative; "-": never positive; "x": the sign of x; "-x": the other one; "": it changes elsewhere. With
+    "x" and "-x" a zero must have that sign too."""
+    lower: str | None = None
+    """The greatest lower bound; None without one, or where it is not asked."""
+    upper: str | None = None
+    at_most_x: bool = False
+    """Whether |f(x)| <= |x| for every x."""
+    landmarks: dict[str, str] = field(default_factory=dict)
+    """Named x whose neighbourhoods every plan takes: "root" (a simple root away from zero; errors near it are also
+    given as absolute ones), "farthest from ..." (where implementations of variants differ most), any other name."""
+    constants: tuple[Constant, ...] = ()
+    """The numbers in the formula, which the check `constants` fits."""
+    arb: Callable[[Any], Any] | None = None
+    """f once more, written from the formula without a look at `terms`: of an `arb` of python-flint, in its arithmetic.
+    Tests hold `terms` against it; nothing else reads it."""
+
+    def __post_init__(self) -> None:
+        """UsageError where facts cannot be: they may come from somebody else's file."""
+        turns = [self._decimal("turning_points", text) for text in self.turning_points or ()]
+        if not self.name.isascii() or not self.name.isidentifier() or self.name != self.name.lower():
+            raise self._wrong("name", self.name, "lower-case letters, digits and _")
+        if self.group not in GROUPS:
+            raise self._wrong("group", self.group, ", ".join(GROUPS))
+        if self.sign not in ("", "+", "-", "x", "-x"):
+            raise self._wrong("sign", self.sign, '"", "+", "-", "x", "-x"')
+        if turns != sorted(set(turns)) or len(turns) > MOST_TURNS:
+            raise self._wrong("turning_points", self.turning_points, f"at most {MOST_TURNS}, ascending, or None")
+        for what in ("lower", "upper", "slope_at_zero"):
+            if (text := getattr(self, what)) is not None:
+                self._decimal(what, text)
+        for label, text in self.landmarks.items():
+            self._decimal(f"landmarks[{label!r}]", text)
+        for what in ("at_minus_infinity", "at_plus_infinity", "at_zero"):
+            if reason := check_limit(getattr(self, what), at_zero=what == "at_zero"):
+                raise self._wrong(what, getattr(self, what), reason)
+
+    def _decimal(self, what: str, text: str) -> Fraction:
+        try:
+            return Fraction(text)
+        except (ValueError, TypeError, ZeroDivisionError):
+            raise self._wrong(what, text, "a decimal as a string") from None
+
+    def _wrong(self, what: str, value: object, accepted: str) -> UsageError:
+        return UsageError(f"function {self.name}: {what} is {value!r} (accepted: {accepted})")
+
+    @property
+    def has_signed_zeros(self) -> bool:
+        """Whether the sign of a zero result matters: it must be that of f near there."""
+        return self.sign in ("x", "-x")
+
+    @property
+    def is_zero_at_zero(self) -> bool:
+        """Whether f(0) = 0."""
+        return not any(self.bounds_at_zero(8))
+
+    @property
+    def double_at_zero(self) -> float | None:
+        """f(0), where it is a double: what native code takes."""
+        if self.at_zero in ("x", "-x"):
+            return 0.0
+        value = None if callable(self.at_zero) else Fraction(self.at_zero)
+        return float(value) if value is not None and Fraction(float(value)) == value else None
+
+    def limit(self, fmt: Format, x_bits: int) -> Limit:
+        """What is stated of f at a zero or an infinity."""
+        if fmt.magnitude(x_bits) == 0:
+            return self.at_zero
+        return self.at_minus_infinity if fmt.is_negative(x_bits) else self.at_plus_infinity
+
+    def limit_bits(self, fmt: Format, x_bits: int, mode: Mode = "nearest") -> int:
         """Bits required at a zero, an infinity or a NaN (policy `limit`)."""
         if fmt.is_nan(x_bits):
             return fmt.nan
-        if fmt.magnitude(x_bits) == 0:
-            return x_bits if self.at_zero == "x" else fmt.parse(self.at_zero)
-        limit = self.at_minus_infinity if fmt.is_negative(x_bits) else self.at_plus_infinity
-        return fmt.parse(limit)
+        limit = self.limit(fmt, x_bits)
+        if limit in ("x", "-x"):
+            return x_bits if limit == "x" else x_bits ^ fmt.sign_mask
+        return bits_of(limit, fmt, mode)
+
+    def bounds_at_zero(self, bits: int) -> tuple[Fraction, Fraction]:
+        """Exact bounds of f(0), narrower than 2^-bits relative to it; equal where it is a decimal."""
+        return bounds_of("0" if self.at_zero in ("x", "-x") else self.at_zero, bits)

@@ -9,7 +9,7 @@ ENTRIES = (
     Function(
         name="elu",
         formula="x for x > 0, else exp(x) - 1",
-        family="baseline",
+        group="baseline",
         terms=_logistic.elu,
         at_minus_infinity="-1",
         at_plus_infinity="inf",
@@ -17,5 +17,6 @@ ENTRIES = (
         approximates="gelu",
         lower="-1",
         sign="x",
+        at_most_x=True,
     ),
 )

@@ -1,7 +1,7 @@
-"""Intervals that are proved to hold exp, expm1, tanh and the Gauss integral, at any precision.
+"""Intervals that are proved to hold exp, expm1, log, log1p, tanh and the Gauss integral, at any precision.
 
 Arithmetic is mpmath's interval context (outward rounding of exact + - * / sqrt). Two things are
-added: `exp` is widened, because mpmath's directed rounding of a transcendental is not itself
+added: `exp` and `log` are widened, because mpmath's directed rounding of a transcendental is not itself
 proved, and the Gauss integral comes from its own series with both rounding directions carried in
 integers, because mpmath has no interval erf.
 """
@@ -72,9 +72,28 @@ class Enclosure:
         return self.iv.make_mpf((from_man_exp(low, exponent), from_man_exp(high, exponent)))
 
     def exp(self, s: Interval) -> Interval:
-        """e^s. mpmath's exp is good to one unit of its precision; sixteen are allowed for."""
+        """e^s."""
+        return self._widened(self.iv.exp(s))
+
+    def log(self, s: Interval) -> Interval:
+        """log s, for s > 0; near 1 take `log1p` of what exceeds 1."""
+        return self._widened(self.iv.log(s))
+
+    def log1p(self, s: Interval) -> Interval:
+        """log(1 + s) with relative accuracy, for s > -1 of one sign.
+
+        For tiny s the series s (1 - s/2 + s^2 q) with q in [0, 1], which holds for |s| <= 1/2; otherwise log with as
+        many more bits as the sum loses.
+        """
+        bits = -magnitude_exponent(s)
+        if 2 * bits > self.precision:
+            return s * (1 - s / 2 + s * s * self.between(0, 1, 0))
+        return self._with_extra(max(bits, 0) + 2, lambda: self.log(1 + s))
+
+    def _widened(self, value: Interval) -> Interval:
+        """A transcendental function of mpmath: good to one unit of its precision; sixteen are allowed for."""
         one = 1 << (self.iv.prec - 4)
-        return self.iv.exp(s) * self.between(one - 1, one + 1, 4 - self.iv.prec)
+        return value * self.between(one - 1, one + 1, 4 - self.iv.prec)
 
     def expm1(self, s: Interval) -> Interval:
         """e^s - 1 with relative accuracy, for s of one sign.

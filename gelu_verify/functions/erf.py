@@ -9,7 +9,7 @@ ENTRIES = (
     Function(
         name="erf",
         formula="2/sqrt(pi) * integral of exp(-t^2) over [0, x]",
-        family="block",
+        group="block",
         terms=_gauss.erf,
         at_minus_infinity="-1",
         at_plus_infinity="1",

@@ -9,7 +9,7 @@ ENTRIES = (
     Function(
         name="erfc",
         formula="1 - erf(x)",
-        family="block",
+        group="block",
         terms=_gauss.erfc,
         at_minus_infinity="2",
         at_plus_infinity="0",

@@ -9,7 +9,7 @@ ENTRIES = (
     Function(
         name="exp",
         formula="e^x",
-        family="block",
+        group="block",
         terms=_logistic.exp,
         at_minus_infinity="0",
         at_plus_infinity="inf",

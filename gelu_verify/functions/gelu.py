@@ -14,12 +14,12 @@ MINIMUM = "-0.751791524693564457457904946779524040"
 
 def density(x: np.ndarray) -> np.ndarray:
     """phi(x)."""
-    return np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
+    return np.asarray(np.exp(-x * x / 2) / np.sqrt(2 * np.pi))
 
 
 def normal(x: np.ndarray) -> np.ndarray:
     """Phi(x)."""
-    return np.vectorize(math.erfc, otypes=[np.float64])(-x * math.sqrt(0.5)) / 2
+    return np.asarray(np.vectorize(math.erfc, otypes=[np.float64])(-x * math.sqrt(0.5)) / 2)
 
 
 HALF = Constant("1/2", "0.5", lambda x: x * normal(x))
@@ -31,7 +31,6 @@ ENTRIES = (
     Function(
         name="gelu",
         formula="x Phi(x) = x/2 erfc(-x/sqrt(2))",
-        family="gelu",
         terms=_gauss.gelu,
         at_minus_infinity="-0",
         at_plus_infinity="inf",
@@ -45,12 +44,13 @@ ENTRIES = (
         turning_points=(MINIMUM,),
         falls_first=True,
         lower="-0.169971207479903661693868470982433923",
+        slope_at_zero="0.5",
         sign="x",
+        at_most_x=True,
     ),
     Function(
         name="gelu_grad",
         formula="Phi(x) + x phi(x)",
-        family="gelu",
         gradient_of="gelu",
         terms=_gauss.gelu_grad,
         at_minus_infinity="-0",

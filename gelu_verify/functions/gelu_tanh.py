@@ -17,11 +17,11 @@ def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:
 
 
 def s(x: np.ndarray) -> np.ndarray:
-    return 2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
+    return np.asarray(2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))
 
 
 def cubic(x: np.ndarray) -> np.ndarray:
-    return 2 * np.sqrt(2 / np.pi) * 0.044715 * x**3
+    return np.asarray(2 * np.sqrt(2 / np.pi) * 0.044715 * x**3)
 
 
 ENTRIES = _logistic.variant(

@@ -9,7 +9,7 @@ ENTRIES = (
     Function(
         name="normcdf",
         formula="erfc(-x/sqrt(2)) / 2",
-        family="block",
+        group="block",
         terms=_gauss.normcdf,
         at_minus_infinity="0",
         at_plus_infinity="1",

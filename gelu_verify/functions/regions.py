@@ -1,7 +1,7 @@
 """The named parts of x that a result is split into: regions, and intervals, which are finer.
 
 The tails are where implementations part. A region ends where a reader expects it; an interval is made of whole buckets,
-so that all that is kept of a bucket is known of an interval too.
+so that what is counted for buckets adds up for an interval too.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ ENTRIES = (
     Function(
         name="relu",
         formula="max(x, 0)",
-        family="baseline",
+        group="baseline",
         terms=terms,
         at_minus_infinity="0",
         at_plus_infinity="inf",
@@ -23,5 +23,6 @@ ENTRIES = (
         approximates="gelu",
         lower="0",
         sign="+",
+        at_most_x=True,
     ),
 )

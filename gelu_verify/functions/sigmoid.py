@@ -9,7 +9,7 @@ ENTRIES = (
     Function(
         name="sigmoid",
         formula="1 / (1 + exp(-x))",
-        family="block",
+        group="block",
         terms=_logistic.sigmoid,
         at_minus_infinity="0",
         at_plus_infinity="1",

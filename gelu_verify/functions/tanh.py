@@ -9,7 +9,7 @@ ENTRIES = (
     Function(
         name="tanh",
         formula="(e^x - e^-x) / (e^x + e^-x)",
-        family="block",
+        group="block",
         terms=_logistic.tanh,
         at_minus_infinity="-1",
         at_plus_infinity="1",

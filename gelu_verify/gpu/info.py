@@ -6,9 +6,9 @@ import ctypes
 import os
 import re
 import shutil
-import subprocess
-from collections.abc import Sequence
 from typing import Any
+
+from ..commands import output_of
 
 DRIVER = "libcuda.so.1"
 # What decides results or speed, as `nvidia-smi --help-query-gpu` names it, with our name and unit.
@@ -34,7 +34,7 @@ def device() -> dict[str, Any] | None:
         return None
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0].strip()
     query = [smi, f"--id={first}", f"--query-gpu={','.join(QUERIES.values())}", "--format=csv,noheader,nounits"]
-    printed = _output(query)
+    printed = output_of(*query)
     if not printed:
         return None
     values = [value.strip() for value in printed.splitlines()[0].split(",")]
@@ -82,14 +82,5 @@ def why_no_device() -> str:
 def nvcc_release() -> str | None:
     """The version of the compiler: its mathematical library is what kernels are compiled with."""
     nvcc = os.environ.get("NVCC") or shutil.which("nvcc")
-    found = re.search(r"release [\d.]+, V([\d.]+)", _output([nvcc, "--version"]) or "") if nvcc else None
+    found = re.search(r"release [\d.]+, V([\d.]+)", output_of(nvcc, "--version") or "") if nvcc else None
     return found[1] if found else None
-
-
-def _output(command: Sequence[str]) -> str | None:
-    """What a command prints, None when it fails or is not there."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None

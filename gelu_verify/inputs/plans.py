@@ -26,8 +26,8 @@ from ..formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
 from ..functions import Function, get_function
 from ..functions.regions import region_edges
 from ..parsing import LARGEST_SEED, whole
-from ..paths import resource
 from ..truth.values import zero_threshold
+from .hard_cases import hard_cases
 from .special import fixed_bits, short_bits
 
 Spans = tuple[tuple[int, int], ...]  # (first, last) ordinals, both in, ascending, apart
@@ -113,11 +113,11 @@ class Plan:
     @cached_property
     def inputs_sha256(self) -> str:
         """Digest of the inputs: a plan of the same name and seed may choose others in another version."""
-        told = sha256()
+        digest = sha256()
         for chunk in self.chunks if self.spans is None and not self.exhaustive else ():
-            told.update(chunk.x_bits().astype(get_format(self.dtype).uint.newbyteorder("<")).tobytes())
-        told.update(repr((self.dtype, self.size, self.spans)).encode())
-        return told.hexdigest()
+            digest.update(chunk.x_bits().astype(get_format(self.dtype).uint.newbyteorder("<")).tobytes())
+        digest.update(repr((self.dtype, self.size, self.spans)).encode())
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -342,7 +342,7 @@ def _points(function: Function, fmt: Format) -> Iterator[np.ndarray]:
     """Special values and what checks look at, numbers that people type, landmarks with their neighbours, hard cases."""
     yield ordinals(fmt, fixed_bits(function.name, fmt.name))
     yield ordinals(fmt, np.array(short_bits(fmt), dtype=fmt.uint))
-    decimals = {*function.landmarks.values(), *function.turning_points}
+    decimals = {*function.landmarks.values(), *(function.turning_points or ())}
     centres = {fmt.ordinal(fmt.round(Fraction(text))) for text in decimals}
     centres |= {int(edge) for edge in region_edges(fmt.name)[1:-1]}
     threshold = zero_threshold(function.name, fmt.name)
@@ -350,18 +350,8 @@ def _points(function: Function, fmt: Format) -> Iterator[np.ndarray]:
         centres.add(fmt.ordinal(threshold))
     window = np.arange(-WINDOWS[fmt.width], WINDOWS[fmt.width] + 1, dtype=np.int64)
     yield (np.array(sorted(centres), dtype=np.int64)[:, None] + window).ravel()
-    yield _hard_cases(function, fmt)
-
-
-def _hard_cases(function: Function, fmt: Format) -> np.ndarray:
-    """The inputs in data/hard_cases/<function>-<dtype>.csv, column x_bits; none where there is no file."""
-    path = resource(f"data/hard_cases/{function.name}-{fmt.name}.csv")
-    if not path.exists():
-        return np.array([], dtype=np.int64)
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    column = lines[0].split(",").index("x_bits")
-    bits = [int(line.split(",")[column], 16) for line in lines[1:]]
-    return ordinals(fmt, np.array(bits, dtype=fmt.uint))
+    hard = [case.x_bits for case in hard_cases(function.name, fmt.name)]
+    yield ordinals(fmt, np.array(hard, dtype=fmt.uint))
 
 
 def _binades(fmt: Format) -> np.ndarray:
@@ -392,7 +382,7 @@ def _spread(rng: np.random.Generator, first: int, last: int, count: int) -> np.n
     """`count` ordinals from first to last, one in each of `count` equal parts."""
     step = max((last - first) // count, 1)
     low = np.arange(count, dtype=np.int64) * step + first
-    return np.minimum(low + rng.integers(0, step, size=count), last)
+    return np.asarray(np.minimum(low + rng.integers(0, step, size=count), last))
 
 
 def _reach(function: Function, fmt: Format) -> float:
@@ -434,7 +424,7 @@ def _unique(fmt: Format, parts: Sequence[np.ndarray] | Iterator[np.ndarray]) -> 
 def _distinct(values: np.ndarray) -> np.ndarray:
     """Sorted, each once (np.unique hashes, and is ten times slower)."""
     values = np.sort(values)
-    return values[np.concatenate([[True], values[1:] != values[:-1]])]
+    return np.asarray(values[np.concatenate([[True], values[1:] != values[:-1]])])
 
 
 def _filled(

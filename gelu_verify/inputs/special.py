@@ -9,11 +9,11 @@ import numpy as np
 
 from ..fenv import in_default_environment
 from ..formats import Format, get_format
-from ..functions import FUNCTIONS, Function, get_function
+from ..functions import Function, compared_with, get_function
 
 # Where the world's implementations overflowed: e^x, x^2, x^3, x * 2.
 LARGE = ("10", "13.3", "41", "88", "147.9", "255", "1e4", "1.85e19")
-POSITIONS = 257  # inputs that are met at many places: a prime, so that in a cycle each meets every lane
+POSITIONS = 257  # inputs that stand at many places of a call: a prime, so that in a cycle each meets every lane
 
 
 def special_bits(fmt: Format) -> list[int]:
@@ -56,10 +56,11 @@ def both_signs(fmt: Format, magnitudes: set[int]) -> list[int]:
 
 def relatives(function: Function) -> list[Function]:
     """The functions that could be meant: all activations, or all gradients; none for a building block."""
-    if function.family == "block":
+    if function.group == "block":
         return []
     gradient = function.gradient_of is not None
-    return [f for f in FUNCTIONS.values() if f.family != "block" and (f.gradient_of is not None) == gradient]
+    others = compared_with(function)
+    return [f for f in others if f.group != "block" and (f.gradient_of is not None) == gradient]
 
 
 def variant_bits(function: Function, fmt: Format) -> list[int]:
@@ -72,7 +73,7 @@ def variant_bits(function: Function, fmt: Format) -> list[int]:
 @cache
 @in_default_environment
 def position_bits(function: str, dtype: str) -> np.ndarray:
-    """Inputs of every kind, to be met at many places of one call: POSITIONS of them, all different."""
+    """Inputs of every kind, to stand at many places of one call: POSITIONS of them, all different."""
     fmt = get_format(dtype)
     fixed = fixed_bits(function, dtype)
     ends = both_signs(fmt, {0, 1, fmt.max_finite, fmt.infinity, fmt.nan})

@@ -1,4 +1,4 @@
-"""The kernels that we ship to be tested: GELUs as the world codes them, compiled from src/kernels/."""
+"""The kernels that we ship to be tested: GELUs as deployed implementations compute them, compiled from src/kernels/."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Kernel:
     version: str
 
 
-class Door:
+class KernelTable:
     """The kernels of one compiled module, `kernels`, and how to run one."""
 
     def __init__(self, module: ModuleType) -> None:
@@ -55,7 +55,7 @@ class Door:
         self._module.run(index, x_bits, out_bits)
 
 
-_OURS = Door(_cpu)
+_OURS = KernelTable(_cpu)
 KERNELS = _OURS.kernels
 
 

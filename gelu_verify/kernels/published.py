@@ -5,8 +5,8 @@ Formula, constants, dtype and order of rounding are the library's, as its source
 
 from __future__ import annotations
 
-from . import Door, _published
+from . import KernelTable, _published
 
-_DOOR = Door(_published)
-PUBLISHED = _DOOR.kernels
-run = _DOOR.run
+_PUBLISHED = KernelTable(_published)
+PUBLISHED = _PUBLISHED.kernels
+run = _PUBLISHED.run

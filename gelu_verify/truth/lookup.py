@@ -27,7 +27,7 @@ from .values import exact, judge, reference_bits, rounded_text
 
 Record = dict[str, Any]
 NATIVE_DIGITS = 20
-"""Digits that the core's values (2^-88 relative) settle for nearly every input."""
+"""Digits that the core's values (2^-88 relative) decide for nearly every input."""
 _NATIVE = frozenset(_core.functions())
 _NORMAL = float(np.finfo(np.float64).tiny)
 Value = tuple[float, float, float, int]  # hi, lo, err, k of src/truth/value.h: |y 2^-k - (hi + lo)| < err
@@ -43,7 +43,7 @@ _REACH = {True: 64.0, False: 1024.0}  # by whether the result is zero
 
 @in_default_environment
 def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
-    """One answer, as `gelu-verify lookup --json` prints it (docs/json.md).
+    """The reference for one input, as `gelu-verify lookup --json` prints it (docs/json.md).
 
     Raises
     ------
@@ -60,18 +60,18 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
     beside = (y_bits if down is None else down, y_bits if up is None else up)
     write = _Writer(fmt, digits, [*asked, *results, *beside, fmt.max_finite])
     x, y = write.values[x_bits], write.values[y_bits]
-    known = _core.value(function, x) if function in _NATIVE and x and math.isfinite(x) else _UNKNOWN
-    down, up, error = _around(entry, fmt, x_bits, y_bits, y, beside, known)
+    native = _core.value(function, x) if function in _NATIVE and x and math.isfinite(x) else _UNKNOWN
+    down, up, error = _around(entry, fmt, x_bits, y_bits, y, beside, native)
     pair = write.pair(x_bits, y_bits)
     return {
         "function": function,
         "dtype": dtype,
         **pair,
-        "exact": _exact(entry, fmt, x_bits, digits, known) if fmt.is_finite(x_bits) else pair["y"],
+        "exact": _exact(entry, fmt, x_bits, digits, native) if fmt.is_finite(x_bits) else pair["y"],
         "rounding_error_ulp": error,
         "round_down": write.number(down),
         "round_up": write.number(up),
-        "kappa": _kappa(entry, fmt, x_bits, x, known),
+        "kappa": _kappa(entry, fmt, x_bits, x, native),
         "region": _region(fmt, x_bits),
         "neighbours": {
             "below": None if below is None else write.pair(below, results[1]),
@@ -81,8 +81,8 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
 
 
 @in_default_environment
-def elsewhere(function: str, dtypes: Iterable[str], text: str, dtype: str, digits: int = 40) -> Record:
-    """{dtype: answer} for the number that `text` names in `dtype`: bits stand for their value there."""
+def answer_in_dtypes(function: str, dtypes: Iterable[str], text: str, dtype: str, digits: int = 40) -> Record:
+    """{dtype: reference} for the number that `text` names in `dtype`: bits stand for their value there."""
     fmt = get_format(dtype)
     bits = fmt.parse(text)
     return {other: answer(function, other, converted(get_format(other), fmt, bits, text), digits) for other in dtypes}
@@ -101,7 +101,7 @@ def converted(other: Format, fmt: Format, bits: int, text: str) -> int:
 
 @in_default_environment
 def is_quick(function: str, dtype: str, x_bits: int, digits: int) -> bool:
-    """Whether the core answers, but for one input in millions; else the oracle may be asked, for milliseconds."""
+    """Whether the core decides, but for one input in millions; else the oracle may be asked, for milliseconds."""
     fmt = FORMATS[dtype]
     if digits > NATIVE_DIGITS or function not in _NATIVE or fmt.width < 16 or not _has_gradient(function):
         return False
@@ -165,7 +165,7 @@ def _texts(fmt: Format, bits: int, value: float, digits: int) -> tuple[str, str]
 
 
 def _around(
-    entry: Function, fmt: Format, x_bits: int, y_bits: int, y: float, beside: tuple[int, int], known: Value
+    entry: Function, fmt: Format, x_bits: int, y_bits: int, y: float, beside: tuple[int, int], native: Value
 ) -> tuple[int, int, float | None]:
     """f(x) rounded down and up, and the error of y in ulp; y alone where x is not finite."""
     if not fmt.is_finite(x_bits):
@@ -173,7 +173,7 @@ def _around(
     if fmt.is_nan(y_bits):  # overflow in a format without infinities
         return round_exactly(entry, fmt, x_bits, "down"), round_exactly(entry, fmt, x_bits, "up"), None
     below, above = beside
-    hi, lo, err = (math.ldexp(part, known[3]) for part in known[:3]) if abs(known[3]) < _SCALED else _UNKNOWN[:3]
+    hi, lo, err = (math.ldexp(part, native[3]) for part in native[:3]) if abs(native[3]) < _SCALED else _UNKNOWN[:3]
     excess = (y - hi) - lo  # y - hi is exact where it decides: the two are close
     if y and abs(excess) > 4 * err and abs(hi) > 2.0**-_SCALED and math.isfinite(y):
         significand, exponent = math.frexp(hi)
@@ -197,22 +197,23 @@ def _region(fmt: Format, x_bits: int) -> str | None:
 @cache
 def _edges(dtype: str) -> list[int]:
     """As `region_edges`, for one input at a time."""
-    return region_edges(dtype).tolist()
+    edges: list[int] = region_edges(dtype).tolist()
+    return edges
 
 
 # ---- exact digits and conditioning ---------------------------------------------------------------
 
 
-def _exact(entry: Function, fmt: Format, x_bits: int, digits: int, known: Value) -> str | None:
+def _exact(entry: Function, fmt: Format, x_bits: int, digits: int, native: Value) -> str | None:
     """Digits of f(x); None where they would say nothing (beyond float64) and cost seconds."""
-    if digits <= NATIVE_DIGITS and (text := _native_digits(known, digits)) is not None:
+    if digits <= NATIVE_DIGITS and (text := _native_digits(native, digits)) is not None:
         return text
     return exact(entry.name, fmt.bits_text(x_bits), digits, fmt.name) if _within_reach(entry, fmt, x_bits) else None
 
 
-def _native_digits(known: Value, digits: int) -> str | None:
+def _native_digits(native: Value, digits: int) -> str | None:
     """The digits, where the core's value and its bound decide them."""
-    hi, lo, err, k = known
+    hi, lo, err, k = native
     if err == 0 or err > abs(hi) * 2.0**-70:
         return None
     centre = _EXACTLY.add(decimal.Decimal(hi), decimal.Decimal(lo))
@@ -244,19 +245,19 @@ def _has_gradient(function: str) -> bool:
     return f"{function}_grad" in FUNCTIONS
 
 
-def _kappa(entry: Function, fmt: Format, x_bits: int, x: float, known: Value) -> float | None:
+def _kappa(entry: Function, fmt: Format, x_bits: int, x: float, native: Value) -> float | None:
     """|x f'(x) / f(x)|: relative change of the result per relative change of x. None where it has no meaning."""
     if not fmt.is_finite(x_bits) or fmt.magnitude(x_bits) == 0:
         return None
     if _has_gradient(entry.name) and entry.name in _NATIVE:
-        ratio, k = _quotient_of(_core.value(f"{entry.name}_grad", x), known)
+        ratio, k = _quotient_of(_core.value(f"{entry.name}_grad", x), native)
         if ratio is not None and abs(k) < _SCALED:
             return _short(abs(math.ldexp(x * ratio, k)))
     return _quotient(entry, fmt, x_bits) if _within_reach(entry, fmt, x_bits) else None
 
 
 def _quotient_of(slope: Value, value: Value) -> tuple[float | None, int]:
-    """slope / value as a float and a power of two; None where one is known by its sign alone."""
+    """slope / value as a float and a power of two; None where only the sign of one is certain."""
     (a, _, a_err, j), (b, _, b_err, k) = slope, value
     if a_err > abs(a) * 2.0**-50 or b_err > abs(b) * 2.0**-50 or b == 0:
         return None, 0

@@ -1,7 +1,7 @@
 """Arbitrary precision with proof of rounding: the slow truth that never guesses.
 
 A value is enclosed at precision p; the rounding is accepted when both ends of the enclosure round
-alike, else p doubles (Ziv's strategy). It answers or raises: no fixed precision, no float library.
+alike, else p doubles (Ziv's strategy). It decides or raises: no fixed precision, no float library.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def round_exactly(function: Function, fmt: Format, x_bits: int, mode: Mode = "ne
     Raises OracleError when no precision decides, which no input of these functions should reach.
     """
     if not fmt.is_finite(x_bits) or fmt.magnitude(x_bits) == 0:
-        return function.limit_bits(fmt, x_bits)
+        return function.limit_bits(fmt, x_bits, mode)
     x = fmt.dyadic(x_bits)
     for precision in PRECISIONS:
         terms = function.terms(Enclosure(precision), x)
@@ -70,10 +70,11 @@ def _ends(terms: Terms) -> tuple[Dyadic, Dyadic]:
 def _sum(leading: Dyadic, correction: Dyadic, grid: int) -> Dyadic:
     """leading + correction; a correction below 2^(grid - 2) counts by its sign alone.
 
-    Values and midpoints of a format are multiples of 2^(min_exponent - 1), and so is every leading
-    term (x, x/2, 1/2, 1, 2): with that grid the sum rounds as the exact one does.
+    Values and midpoints of a format are multiples of 2^(min_exponent - 1): with that grid, or a finer one of which the
+    leading term is a multiple too, the sum rounds as the exact one does.
     """
     m, e = correction
+    grid = min(grid, leading[1]) if leading[0] else grid
     if m.bit_length() + e < grid - 2:
         m, e = (1 if m > 0 else -1), grid - 2
     if m.bit_length() + e > 1 << 16:  # far above every format and leading term: an overflow
@@ -88,10 +89,10 @@ def _sum(leading: Dyadic, correction: Dyadic, grid: int) -> Dyadic:
 def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -> tuple[int, float, bool]:
     """Correctly rounded bits, error of `got_bits` in units of u(y), and whether it is faithful.
 
-    The error is (got - y)/u(y), the nearest float to it; inf for a finite x whose answer is inf or
+    The error is (got - y)/u(y), the nearest float to it; inf for a finite x whose output is inf or
     NaN without cause; NaN where x itself is not finite. A y that overflows counts as 2^(emax+1), in
     units of the last binade. Faithful: no number of the format lies
-    between the answer and the exact value. Raises OracleError as `round_exactly` does.
+    between the output and the exact value. Raises OracleError as `round_exactly` does.
     """
     want = round_exactly(function, fmt, x_bits)
     if not fmt.is_finite(x_bits):
@@ -101,9 +102,6 @@ def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -
         overflow = got_bits == want
         return want, 0.0 if overflow else float("inf"), overflow
     got = fmt.fraction(got_bits)
-    if fmt.magnitude(x_bits) == 0:
-        y = fmt.fraction(want)
-        return want, _ratio(got - y, fmt.ulp(y)), got == y
     for low, high in _bounds(function, fmt, x_bits):
         if low == high == 0 or (low * high > 0 and fmt.ulp(low) == fmt.ulp(high)):
             unit = min(fmt.ulp(low), Fraction(2) ** (fmt.emax - fmt.precision + 1))
@@ -121,6 +119,9 @@ def _bounds(function: Function, fmt: Format, x_bits: int) -> Iterator[tuple[Frac
     """
     cap = Fraction(2) ** (fmt.emax + 1)
     for precision in PRECISIONS:
+        if fmt.magnitude(x_bits) == 0:
+            yield function.bounds_at_zero(precision)
+            continue
         terms = function.terms(Enclosure(precision), fmt.dyadic(x_bits))
         if terms.correction is None:
             yield fraction(terms.leading), fraction(terms.leading)

@@ -1,13 +1,14 @@
-"""One door to the truth: table, kernel, native core or oracle, whichever is fastest; the same bits whichever.
+"""Reference values: from a table, a kernel, the native core or the oracle, whichever is fastest, with the same bits.
 
-The native core answers with a value and an error bound; what the bound cannot decide goes to the
-oracle, so that every answer here is the correctly rounded one, or an error.
+The native core gives a value and an error bound, `enclosed` does so for functions that it lacks; what the bound does
+not decide goes to the oracle. So every reference value is the correctly rounded one, or an error.
 """
 
 from __future__ import annotations
 
 import decimal
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from hashlib import blake2b
@@ -19,19 +20,21 @@ import numpy as np
 from ..arrays import float_array
 from ..errors import UsageError
 from ..fenv import in_default_environment
-from ..formats import FORMATS, Format, dtype_name, get_format, numpy_dtype
-from ..functions import get_function
+from ..formats import FORMATS, Format, dtype_name, get_format, is_zero, numpy_dtype
+from ..functions import Function, get_function
+from ..functions.limits import Limit, bounds_of
 from ..parsing import whole
 from ..paths import resource
 from . import _core, correctly_rounded
+from .enclosed import values_of
 from .oracle import enclose, judge_exactly, round_exactly
 
-_NATIVE = frozenset(_core.functions())  # the oracle answers for every other function, and for 8-bit formats
+_NATIVE = frozenset(_core.functions())  # all others: `enclosed`; 8-bit formats: the oracle
 _WITH_KERNELS = frozenset(correctly_rounded.FUNCTIONS)  # ten and more times as fast where only the bits are asked
 
 
 class Judgement(NamedTuple):
-    """What the truth says of an array of answers; all arrays have the answers' shape."""
+    """An array of outputs against the exact values; all arrays have the shape of the outputs."""
 
     want_bits: np.ndarray
     """Correctly rounded results (the format's unsigned dtype)."""
@@ -39,12 +42,12 @@ class Judgement(NamedTuple):
     """float64: (got - y)/u(y), signed, fractional, itself within 2^(p - 40) for the precision p <= 24 and 2^-30 for
     float64; inf: not finite without cause; NaN: x is not finite."""
     faithful: np.ndarray
-    """bool: no number of the format lies between the answer and the exact value."""
+    """bool: no number of the format lies between the output and the exact value."""
 
 
 @in_default_environment
 def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -> Judgement:
-    """Judge answers against the exact values, for every input of every function and dtype.
+    """Judge outputs against the exact values, for every input of every function and dtype.
 
     Parameters
     ----------
@@ -62,11 +65,13 @@ def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -
         raise UsageError(f"x_bits has shape {x.shape}, got_bits {got.shape}")
     shape, x, got = x.shape, x.reshape(-1), got.reshape(-1)
     want, error, flags = np.empty_like(x), np.empty(x.size), np.zeros(x.size, np.uint8)
-    if fmt.width >= 16 and function in _NATIVE:
-        limits, at_zero = _limits(entry.name, fmt.name)
+    if fmt.width >= 16:
+        limits, at_zero = _limits(entry, fmt)
         x_bytes, got_bytes, want_bytes = (a.view(np.uint8) for a in (x, got, want))
-        values = _values(function, fmt, x)
+        values = _values(entry, fmt, x)
         _core.judge(values, _layout(fmt), limits, at_zero, x_bytes, got_bytes, want_bytes, error, flags)
+        if entry.double_at_zero is None:
+            flags[is_zero(fmt, x)] = 0
     faithful = flags & _core.FAITHFUL != 0
     for i in np.flatnonzero(flags & _core.DECIDED == 0):
         want[i], error[i], faithful[i] = judge_exactly(entry, fmt, int(x[i]), int(got[i]))
@@ -148,12 +153,26 @@ def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None) -> 
     digits = whole("digits", digits, 1, 5000)
     value = _exact_number(x, dtype)
     if isinstance(value, str) or value == 0:
-        limit = {"inf": entry.at_plus_infinity, "-inf": entry.at_minus_infinity, "nan": "nan"}
-        return limit[value] if isinstance(value, str) else "0" if entry.at_zero == "x" else entry.at_zero
+        limits = {"inf": entry.at_plus_infinity, "-inf": entry.at_minus_infinity, "nan": "nan"}
+        return _limit_text(limits[value] if isinstance(value, str) else entry.at_zero, digits)
     point = (value.numerator, 1 - value.denominator.bit_length())
+    return _digits(lambda bits: enclose(entry, point, bits), digits)
+
+
+def _limit_text(limit: Limit, digits: int) -> str:
+    """A limit as it is stated where that is exact and no longer than asked for."""
+    if limit in ("x", "-x"):
+        return "0"
+    if isinstance(limit, str) and sum(map(str.isdigit, limit)) <= digits:
+        return limit
+    return _digits(lambda bits: bounds_of(limit, bits), digits)
+
+
+def _digits(enclosed: Callable[[int], tuple[Fraction, Fraction]], digits: int) -> str:
+    """Digits on which both ends of an enclosure agree; `enclosed` takes its bits."""
     bits = math.ceil(digits * 3.33) + 8
     while True:
-        low, high = (decimal_text(end, digits) for end in enclose(entry, point, bits))
+        low, high = (decimal_text(end, digits) for end in enclosed(bits))
         if low == high:
             return low
         bits *= 2
@@ -191,11 +210,15 @@ def rounded_text(value: decimal.Decimal, digits: int) -> str:
 def zero_threshold(function: str, dtype: str) -> int | None:
     """Bits of the negative x nearest to zero from which on, towards -inf, the rounded result is zero.
 
-    None where the function does not vanish at -inf, or (relu) vanishes on the whole half line.
+    None where the function does not vanish at -inf, vanishes before -2 (relu: on the whole half line), or is not stated
+    to be monotone there.
     """
     entry, fmt = get_function(function), get_format(dtype)
-    start = fmt.ordinal(fmt.parse("-2"))
-    if entry.at_minus_infinity not in ("0", "-0") or fmt.magnitude(round_exactly(entry, fmt, fmt.parse("-2"))) == 0:
+    if entry.at_minus_infinity not in ("0", "-0") or entry.turning_points is None:
+        return None
+    turns = [Fraction(text) for text in entry.turning_points[:1]]  # left of it |f| falls towards -inf
+    start = fmt.ordinal(fmt.round(min([Fraction(-2), *turns]), "down"))
+    if fmt.magnitude(round_exactly(entry, fmt, fmt.from_ordinal(start))) == 0:
         return None
     zero, non_zero = fmt.ordinal(fmt.max_finite | fmt.sign_mask), start
     if fmt.magnitude(round_exactly(entry, fmt, fmt.from_ordinal(zero))):
@@ -210,15 +233,15 @@ def zero_threshold(function: str, dtype: str) -> int | None:
 
 
 MEMORY = 1 << 28
-"""Bytes of values kept: a run judges many targets on the same inputs, and judging known values is 2.5 (16 and 32
+"""Bytes of values that are kept: a run judges many targets on the same inputs, and judging with them is 2.5 (16 and 32
 bits) to 13 times (float64) as fast: `tox -e bench`."""
 WORTH_KEEPING = 1 << 12
 """Inputs: fewer are evaluated anew each time, so that memory holds few entries."""
-_memory: dict[tuple[str, str, bytes], np.ndarray] = {}
+_memory: dict[tuple[Function, str, bytes], np.ndarray] = {}
 
 
 class _Scratch(local):
-    """Room for values that are not kept, one for each thread."""
+    """Memory for values that are not kept, one for each thread."""
 
     def __init__(self) -> None:
         self.values = np.empty(0, np.uint8)
@@ -227,23 +250,27 @@ class _Scratch(local):
 _scratch = _Scratch()
 
 
-def _values(function: str, fmt: Format, x: np.ndarray) -> np.ndarray:
-    """What the core knows at each input (bytes): from memory where these very inputs were met before.
+def _values(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
+    """Values with their bounds at each input (bytes): from memory where the same inputs were asked for before.
 
     What is not kept is good until this thread asks for the next values.
     """
+    native = function.name in _NATIVE
     size = x.size * _core.VALUE_SIZE
     keep = x.size >= WORTH_KEEPING
     if keep:
         key = function, fmt.name, blake2b(x.data, digest_size=16).digest()
-        known = _memory.get(key)
-        if known is not None:
-            return known
+        kept = _memory.get(key)
+        if kept is not None:
+            return kept
         keep = sum(values.nbytes for values in list(_memory.values())) + size <= MEMORY
     if not keep and _scratch.values.size < size:
         _scratch.values = np.empty(size, np.uint8)
     values = np.empty(size, np.uint8) if keep else _scratch.values[:size]
-    _core.evaluate(function, _layout(fmt), x.view(np.uint8), values)
+    if native:
+        _core.evaluate(function.name, _layout(fmt), x.view(np.uint8), values)
+    else:
+        values[:] = values_of(function, fmt, x).view(np.uint8)
     if keep:
         _memory[key] = values
     return values
@@ -255,7 +282,7 @@ def _layout(fmt: Format) -> tuple[int, int, int, int]:
 
 @cache
 def _table(function: str, dtype: str) -> np.ndarray | None:
-    """All answers, indexed by input bits: stored for 16-bit formats, computed for 8-bit ones."""
+    """All results, indexed by input bits: shipped for 16-bit formats, computed for 8-bit ones."""
     fmt = FORMATS[dtype]
     if fmt.width == 8:
         entry = get_function(function)
@@ -264,12 +291,10 @@ def _table(function: str, dtype: str) -> np.ndarray | None:
     return np.load(path, mmap_mode="r") if fmt.width == 16 and path.exists() else None
 
 
-@cache
-def _limits(function: str, dtype: str) -> tuple[np.ndarray, float]:
-    entry, fmt = get_function(function), FORMATS[dtype]
+def _limits(function: Function, fmt: Format) -> tuple[np.ndarray, float]:
     minus = fmt.sign_mask
-    limits = [entry.limit_bits(fmt, b) for b in (fmt.nan, fmt.infinity | minus, fmt.infinity, minus, 0)]
-    return np.array([*limits, fmt.infinity], np.uint64), 0.0 if entry.at_zero == "x" else float(entry.at_zero)
+    limits = [function.limit_bits(fmt, b) for b in (fmt.nan, fmt.infinity | minus, fmt.infinity, minus, 0)]
+    return np.array([*limits, fmt.infinity], np.uint64), function.double_at_zero or 0.0
 
 
 def _checked_bits(fmt: Format, bits: Any, name: str) -> np.ndarray:
@@ -293,10 +318,10 @@ def _exact_number(x: Any, dtype: str | None) -> Fraction | str:
         value = Fraction.from_float(float.fromhex(x)) if isinstance(x, str) and "x" in x.lower() else Fraction(x)
     except (ValueError, TypeError, OverflowError):
         raise UsageError(
-            f"{x!r} is no finite number (accepted: float, int, Fraction, decimal or hex-float text)"
+            f"{x!r} is not a finite number (accepted: float, int, Fraction, decimal or hex-float text)"
         ) from None
     if value.denominator & (value.denominator - 1):
-        raise UsageError(f"{x!r} is no binary fraction: name the dtype that it is to be rounded to")
+        raise UsageError(f"{x!r} is not a binary fraction: name the dtype that it is to be rounded to")
     return value
 
 

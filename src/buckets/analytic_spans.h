@@ -156,8 +156,8 @@ static void gv_count_part(gv_reducer *r, const gv_part *part, const gv_span *spa
     if (scored) row->hist[0] += m;
 }
 
-static void gv_note_analytic_facts(gv_reducer *r, const gv_span *span, int64_t first, int64_t last,
-                                   const uint32_t *got, size_t n) {
+static void gv_note_analytic_facts(gv_reducer *r, const gv_span *span, int64_t first, int64_t last, const uint32_t *got,
+                                   size_t n) {
     r->previous = (gv_point){last, gv_ordinal(got[n - 1], 32)};
     if (span->kind == GV_NAN) return;
     int64_t low = gv_ordinal(got[0], 32), high = r->previous.got;
@@ -178,8 +178,13 @@ static int gv_add_analytic(gv_reducer *r, const gv_span *span, int64_t first, co
     int count = 0;
     for (int64_t o = first, end; o <= last; o = end + 1) {
         end = (o | within) < last ? o | within : last;
-        gv_part part = {o, end, 0, got[gv_strided_place((size_t)(o - first), stride)],
-                        got[gv_strided_place((size_t)(end - first), stride)], 0.0, 0.0};
+        gv_part part = {o,
+                        end,
+                        0,
+                        got[gv_strided_place((size_t)(o - first), stride)],
+                        got[gv_strided_place((size_t)(end - first), stride)],
+                        0.0,
+                        0.0};
         if (count == GV_MOST_PARTS || (span->is_first_order && !gv_find_first_order(r, &part))) return 0;
         parts[count++] = part;
     }

@@ -15,7 +15,11 @@ GV_INLINE int64_t gv_sum_units(double error) {
     return (int64_t)(gv_to_bits(clipped * GV_SUM_SCALE + GV_SHIFTER) - gv_to_bits(GV_SHIFTER));
 }
 
-typedef struct { uint64_t x, got, want; double error; int faithful; } gv_judged_output;
+typedef struct {
+    uint64_t x, got, want;
+    double error;
+    int faithful;
+} gv_judged_output;
 
 /* where the result moves against the function from the input before */
 GV_INLINE void gv_count_rise(const gv_rules *rules, gv_row *row, gv_facts *facts, gv_point previous, gv_point p,

@@ -110,7 +110,7 @@ GV_CLONES static size_t gv_first_output(const gv_strip *s, uint32_t bits, size_t
 
 /* the conditions of gv_total_bits, of each output */
 GV_CLONES static void gv_mark_flagged(const gv_strip *s, const int32_t *rank, int32_t down, uint32_t beyond, int width,
-                                  unsigned char *flagged, size_t n) {
+                                      unsigned char *flagged, size_t n) {
     const uint32_t mask = (1u << (width - 1)) - 1;
     for (size_t i = 0; i < n; i++) {
         uint32_t got = s->got_bits[i], want = s->want[i], opposite = (got ^ want) >> (width - 1);

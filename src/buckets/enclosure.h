@@ -37,7 +37,10 @@ GV_INLINE gv_enclosure gv_enclosure_make(double hi, double lo, double err) {
 }
 
 /* c, d, and whether f is an activation or the derivative of one */
-typedef struct { double quadratic, quartic; int activation; } gv_series;
+typedef struct {
+    double quadratic, quartic;
+    int activation;
+} gv_series;
 
 /* what comes after x/2 or 1/2 */
 GV_INLINE double gv_next_terms(double x, gv_series series) {

@@ -39,7 +39,10 @@ GV_INLINE uint64_t gv_hash_result(uint64_t x, uint64_t got, uint64_t want, uint6
 }
 
 /* The weights of a block in the order of the inputs on the line: of positive and of negative ones; and their sum. */
-typedef struct { uint32_t along[2][GV_HASH_BLOCK]; uint64_t sum; } gv_weights;
+typedef struct {
+    uint32_t along[2][GV_HASH_BLOCK];
+    uint64_t sum;
+} gv_weights;
 
 GV_INLINE void gv_fill_weights(gv_weights *weights) {
     weights->sum = 0;

@@ -70,8 +70,8 @@ static void gv_add_strip(gv_reducer *r, size_t n) {
     gv_note_approximation(r, n);
 }
 
-GV_INLINE void gv_fill_strip(gv_strip *s, int width, const gv_format *fmt, const void *x, const void *got,
-                                   size_t start, size_t n) {
+GV_INLINE void gv_fill_strip(gv_strip *s, int width, const gv_format *fmt, const void *x, const void *got, size_t start,
+                             size_t n) {
     for (size_t i = 0; i < n; i++) {
         s->x_bits[i] = (uint32_t)gv_read(x, start + i, width);
         s->got_bits[i] = (uint32_t)gv_read(got, start + i, width);

@@ -50,8 +50,7 @@ GV_INLINE gv_parabola gv_parabola_through(const gv_block_points *p, const double
     double e = 0.0, largest = fabs(hi[0]) + fabs(hi[1]) + fabs(hi[2]);
     for (int k = 0; k < 3; k++) e = fmax(e, err[k] + fabs(lo[k]));
     double before = (hi[1] - hi[0]) / 128.0, after = (hi[2] - hi[1]) / 127.0, c = (after - before) / 255.0;
-    gv_parabola v = {hi[1], before + c * 128.0, c,
-                     1.5 * e + GV_THIRD * 0x1p-51 * fabs(p->at[2]) + 0x1p-48 * largest};
+    gv_parabola v = {hi[1], before + c * 128.0, c, 1.5 * e + GV_THIRD * 0x1p-51 * fabs(p->at[2]) + 0x1p-48 * largest};
     return v;
 }
 

@@ -34,7 +34,11 @@ typedef struct {
 enum { GV_NONFINITE, GV_WRONG_SIGN, GV_ZERO_LOST, GV_RISES, GV_NEAREST_FLAGS };
 
 /* The largest |E| (-1: nothing scored, while n > 0) and the first input that has it. */
-typedef struct { double error; int64_t ordinal; uint64_t x, got, want; } gv_worst;
+typedef struct {
+    double error;
+    int64_t ordinal;
+    uint64_t x, got, want;
+} gv_worst;
 
 typedef struct {
     gv_worst worst;
@@ -44,14 +48,23 @@ typedef struct {
     uint32_t n, correct, faithful, count[GV_NEAREST_FLAGS], hist[GV_BINS], unused;
 } gv_row;
 
-typedef struct { gv_worst worst; int64_t n; } gv_region;
+typedef struct {
+    gv_worst worst;
+    int64_t n;
+} gv_region;
 
 /* The input nearest to zero that has a property; `below` is its left neighbour, where that matters. */
-typedef struct { int64_t present, ordinal, below; uint64_t got, got_below; } gv_nearest;
+typedef struct {
+    int64_t present, ordinal, below;
+    uint64_t got, got_below;
+} gv_nearest;
 
 /* An extreme with the first input that has it. */
 typedef struct { int64_t present, value, ordinal; } gv_extreme;
-typedef struct { int64_t present, ordinal; double value; } gv_farthest;
+typedef struct {
+    int64_t present, ordinal;
+    double value;
+} gv_farthest;
 
 typedef struct {
     uint64_t max_rank;
@@ -66,7 +79,10 @@ enum { GV_SAME, GV_HALF, GV_CONSTANT, GV_NAN };
 /* Inputs whose correctly rounded results a formula gives (analytic_spans.h), with errors below the noise, or, where it
    `is_first_order`, those of leaving out the term after x/2 or 1/2. A constant that is not the one required (0 for -0)
    counts as correct where it is `accepted`. */
-typedef struct { int64_t first, last, kind, is_first_order, accepted; uint64_t constant, required; } gv_span;
+typedef struct {
+    int64_t first, last, kind, is_first_order, accepted;
+    uint64_t constant, required;
+} gv_span;
 
 typedef struct { int64_t x, got; } gv_point; /* ordinals */
 typedef struct { gv_point first, last; } gv_segment;
@@ -74,7 +90,8 @@ typedef struct { gv_point first, last; } gv_segment;
 typedef struct {
     gv_format fmt;
     gv_truth truth, approximated; /* function NULL: judged by the caller; nothing is approximated */
-    int64_t turns[GV_MOST_TURNS], turn_count, falls_first, infinity; /* as in buckets/table.py, MonotonePieces */
+    /* as in buckets/table.py, MonotonePieces; a negative count: not known to be monotone anywhere */
+    int64_t turns[GV_MOST_TURNS], turn_count, falls_first, infinity;
     int64_t edges[GV_MOST_REGIONS + 1], region_count;
     int64_t tail_end, stays_below_x, either_zero;
     int64_t span_count;
@@ -142,7 +159,7 @@ GV_INLINE int gv_is_number(const gv_rules *rules, int64_t ordinal) {
 /* whether the result moves against the function from one input to the next, by more than one float */
 GV_INLINE int gv_violates(const gv_rules *rules, gv_point a, gv_point b) {
     int64_t piece = gv_monotone_piece(rules, a.x);
-    if (!gv_is_number(rules, a.x) || !gv_is_number(rules, b.x) || !gv_is_number(rules, a.got) ||
+    if (rules->turn_count < 0 || !gv_is_number(rules, a.x) || !gv_is_number(rules, b.x) || !gv_is_number(rules, a.got) ||
         !gv_is_number(rules, b.got) || piece != gv_monotone_piece(rules, b.x))
         return 0;
     int falls = (piece % 2 == 0) == (rules->falls_first != 0);

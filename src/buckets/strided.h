@@ -50,8 +50,7 @@ static int gv_order_outputs(gv_reducer *r, const uint32_t *got, size_t n) {
     }
     for (size_t j = 0; j < stride; j += GV_ROWS)
         for (size_t t = 0; t < GV_STREAMS; t++)
-            for (size_t i = j; i < j + GV_ROWS && i < stride; i++)
-                r->ordered[t * stride + i] = got[GV_STREAMS * i + t];
+            for (size_t i = j; i < j + GV_ROWS && i < stride; i++) r->ordered[t * stride + i] = got[GV_STREAMS * i + t];
     return 1;
 }
 

@@ -57,7 +57,12 @@ GV_INLINE void gv_enclose_far_strip(gv_interval_of interval, int activation, dou
 GV_ENCLOSED_FUNCTIONS(GV_DEFINE_STRIP_LOOPS)
 
 #define GV_ENCLOSED_FUNCTION_ROW(name, activation, quadratic, quartic, from, to, interval, limit, tail) \
-    {#name, {quadratic, quartic, activation}, from, to, gv_tiny_strip_##name, gv_near_strip_##name, \
+    {#name, \
+     {quadratic, quartic, activation}, \
+     from, \
+     to, \
+     gv_tiny_strip_##name, \
+     gv_near_strip_##name, \
      gv_far_strip_##name},
 static const gv_enclosed_function gv_enclosed_functions[] = {
     GV_ENCLOSED_FUNCTIONS(GV_ENCLOSED_FUNCTION_ROW){0, {0.0, 0.0, 0}, 0.0, 0.0, 0, 0, 0}};

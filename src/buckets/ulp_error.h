@@ -28,15 +28,19 @@ GV_INLINE gv_binade gv_binade_of(double a, double lo, double err, int64_t emin) 
     double power = gv_from_bits(bits & UINT64_C(0x7ff0000000000000));
     double above = (a - power) + lo, below = (power - (a - power)) - lo;
     int64_t exponent = (int64_t)(bits >> 52);
-    int64_t decided = (GV_WIDE(fabs(above) >= err) | GV_WIDE(exponent <= emin)) &
-                      (GV_WIDE(below >= err) | GV_WIDE(exponent < emin));
+    int64_t decided =
+        (GV_WIDE(fabs(above) >= err) | GV_WIDE(exponent <= emin)) & (GV_WIDE(below >= err) | GV_WIDE(exponent < emin));
     exponent -= GV_WIDE(above < 0.0);
     gv_binade binade = {exponent > emin ? exponent : emin, decided};
     return binade;
 }
 
 /* E; u(y); whether got is one of the two neighbours of y; whether all this is decided; the rounded y */
-typedef struct { double error, unit; int64_t faithful, decided; uint32_t want; } gv_ulp_error;
+typedef struct {
+    double error, unit;
+    int64_t faithful, decided;
+    uint32_t want;
+} gv_ulp_error;
 
 /* a = |hi| and lo, with the sign of hi taken off both; accuracy: 2^(p - 36); has_lo = 0 where lo is 0 */
 GV_INLINE gv_ulp_error gv_ulp_error_of(double a, double lo, double err, double got, uint64_t sign, gv_binade binade,

@@ -16,8 +16,7 @@
 #define NOT_A_NUMBER (INFINITE | 1u << (FRACTION - 1))
 
 /* x/2, rounded, below `lowest`: |x| in units of the smallest subnormal up to the second binade, then one binade less */
-GV_DEVICE uint32_t gv_half_of(uint32_t magnitude, uint32_t sign)
-{
+GV_DEVICE uint32_t gv_half_of(uint32_t magnitude, uint32_t sign) {
     uint32_t half = magnitude >> 1, odd = magnitude & (sign ? 0u : 1u);
     return sign | (magnitude < 2u << FRACTION ? half + odd : magnitude - (1u << FRACTION));
 }
@@ -29,27 +28,22 @@ struct gv_limits {
     GV_INSIDE uint32_t size() const { return positive() + beyond_negative - lowest; }
 };
 
-GV_DEVICE void gv_fill_window(uint16_t *window, const uint16_t *results, gv_limits limits)
-{
+GV_DEVICE void gv_fill_window(uint16_t *window, const uint16_t *results, gv_limits limits) {
     GV_UNROLLED_BY_8 /* so many loads at once: one after the other waits 27 times for the second-level cache */
-    for (uint32_t k = gv_thread_of_block(); k < limits.size(); k += gv_threads_of_block())
-        window[k] = results[k < limits.positive() ? limits.lowest + k : SIGN + limits.lowest + k - limits.positive()];
+        for (uint32_t k = gv_thread_of_block(); k < limits.size(); k += gv_threads_of_block()) window[k] =
+            results[k < limits.positive() ? limits.lowest + k : SIGN + limits.lowest + k - limits.positive()];
     gv_wait_for_block();
 }
 
-GV_DEVICE uint32_t gv_tabled(const uint16_t *window, gv_limits limits, uint32_t bits)
-{
+GV_DEVICE uint32_t gv_tabled(const uint16_t *window, gv_limits limits, uint32_t bits) {
     uint32_t sign = bits & SIGN, magnitude = bits & ~SIGN;
     uint32_t beyond = sign ? limits.beyond_negative : limits.beyond_positive;
-    if (magnitude < limits.lowest)
-        return limits.gradient ? HALF : gv_half_of(magnitude, sign);
-    if (magnitude < beyond)
-        return window[magnitude - limits.lowest + (sign ? limits.positive() : 0u)];
+    if (magnitude < limits.lowest) return limits.gradient ? HALF : gv_half_of(magnitude, sign);
+    if (magnitude < beyond) return window[magnitude - limits.lowest + (sign ? limits.positive() : 0u)];
     return magnitude > INFINITE ? NOT_A_NUMBER : sign ? SIGN : limits.gradient ? ONE : magnitude;
 }
 
-GV_DEVICE void gv_each_tabled(const uint16_t *x, uint16_t *y, gv_count n, const uint16_t *window, gv_limits limits)
-{
+GV_DEVICE void gv_each_tabled(const uint16_t *x, uint16_t *y, gv_count n, const uint16_t *window, gv_limits limits) {
     gv_count first = (gv_count)gv_block() * gv_threads_of_block() + gv_thread_of_block();
     gv_count stride = (gv_count)gv_blocks() * gv_threads_of_block(), vectors = gv_vectors(x, y, n);
     for (gv_count i = first; i < vectors; i += stride) {
@@ -61,26 +55,23 @@ GV_DEVICE void gv_each_tabled(const uint16_t *x, uint16_t *y, gv_count n, const 
         }
         ((gv_vector *)y)[i] = v;
     }
-    for (gv_count i = vectors * 8 + first; i < n; i += stride)
-        y[i] = (uint16_t)gv_tabled(window, limits, x[i]);
+    for (gv_count i = vectors * 8 + first; i < n; i += stride) y[i] = (uint16_t)gv_tabled(window, limits, x[i]);
 }
 
-#define KERNEL(name, gradient, lowest, beyond_positive, beyond_negative)                                               \
-    GV_ON_DEVICE uint16_t NAME(gv_results_##name)[1 << 16];                                                            \
-    GV_KERNEL(TABLE_THREADS) NAME(name##_cr)(const uint16_t *x, uint16_t *y, gv_count n)                               \
-    {                                                                                                                  \
-        const gv_limits limits = {gradient, lowest, beyond_positive, beyond_negative};                                 \
-        GV_SHARED_BY_LAUNCH(uint16_t, window, beyond_positive - lowest + beyond_negative - lowest)                     \
-        gv_fill_window(window, NAME(gv_results_##name), limits);                                                       \
-        gv_each_tabled(x, y, n, window, limits);                                                                       \
+#define KERNEL(name, gradient, lowest, beyond_positive, beyond_negative) \
+    GV_ON_DEVICE uint16_t NAME(gv_results_##name)[1 << 16]; \
+    GV_KERNEL(TABLE_THREADS) NAME(name##_cr)(const uint16_t *x, uint16_t *y, gv_count n) { \
+        const gv_limits limits = {gradient, lowest, beyond_positive, beyond_negative}; \
+        GV_SHARED_BY_LAUNCH(uint16_t, window, beyond_positive - lowest + beyond_negative - lowest) \
+        gv_fill_window(window, NAME(gv_results_##name), limits); \
+        gv_each_tabled(x, y, n, window, limits); \
     }
 TABLES(KERNEL)
 
 /* To be launched once before any other kernel of the module. */
-#define FILL(name, gradient, lowest, beyond_positive, beyond_negative)                                                 \
+#define FILL(name, gradient, lowest, beyond_positive, beyond_negative) \
     NAME(gv_results_##name)[bits] = RESULT(name)((uint16_t)bits);
-GV_KERNEL(GV_THREADS) gv_prepare()
-{
+GV_KERNEL(GV_THREADS) gv_prepare() {
     for (uint32_t bits = gv_block() * gv_threads_of_block() + gv_thread_of_block(); bits < 1 << 16;
          bits += gv_blocks() * gv_threads_of_block()) {
         TABLES(FILL)
@@ -89,8 +80,14 @@ GV_KERNEL(GV_THREADS) gv_prepare()
 
 #define TEXT(s) TEXT_OF(s)
 #define TEXT_OF(s) #s
-#define ROW(name, gradient, lowest, beyond_positive, beyond_negative)                                                  \
-    {TEXT(NAME(name##_cr)), #name "_cr", #name, "cr", DTYPE, "correctly rounded, by table", TABLE_THREADS,             \
+#define ROW(name, gradient, lowest, beyond_positive, beyond_negative) \
+    {TEXT(NAME(name##_cr)), \
+     #name "_cr", \
+     #name, \
+     "cr", \
+     DTYPE, \
+     "correctly rounded, by table", \
+     TABLE_THREADS, \
      2 * (beyond_positive - lowest + beyond_negative - lowest)},
 extern "C" {
 GV_ON_DEVICE gv_kernel_row gv_kernels[] = {TABLES(ROW) GV_END_OF_KERNELS};

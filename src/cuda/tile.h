@@ -25,13 +25,23 @@
 
 /* Inputs of ordinals first + j step, j < count; where step > 1 a number below step is added, drawn by the seed. Their
    outputs lie from `place` on. region, analytic span: of all of them, or -1; not spans of first order. */
-typedef struct { int64_t first, step, count, place, region, span; uint64_t seed; } gv_tile;
+typedef struct {
+    int64_t first, step, count, place, region, span;
+    uint64_t seed;
+} gv_tile;
 
 /* What a tile adds to its row (and so to its region) and to the facts; ordinals of its ends and their outputs. */
-typedef struct { gv_row row; gv_facts facts; gv_segment ends; } gv_tally;
+typedef struct {
+    gv_row row;
+    gv_facts facts;
+    gv_segment ends;
+} gv_tally;
 
 /* An output that even double-double does not judge: the oracle does, on the host. */
-typedef struct { uint64_t x, got; int64_t approximated; } gv_undecided_output;
+typedef struct {
+    uint64_t x, got;
+    int64_t approximated;
+} gv_undecided_output;
 
 /* splitmix64 of Steele, Lea and Flood: what is drawn depends on seed and place alone */
 GV_INLINE uint64_t gv_drawn(uint64_t seed, uint64_t place) {

@@ -11,7 +11,11 @@
 #include "../math/silu.h"
 #include "tile.h"
 
-typedef struct { double error, unit; uint64_t want; int faithful, decided; } gv_judgement;
+typedef struct {
+    double error, unit;
+    uint64_t want;
+    int faithful, decided;
+} gv_judgement;
 
 /* gv_function_gelu, ...: the enclosure of f(x) in double, its value by src/math, its pieces */
 #define GV_DEFINE_FUNCTION(name, NAME, whole, derivative) \
@@ -35,8 +39,7 @@ template <class Function> GV_INLINE gv_value gv_in_double_double(double x) {
 /* by a value and its bound, as ../truth/judge.h; `unit` is left as it is */
 GV_INLINE void gv_judge_by(gv_judgement *y, gv_value v, double x, uint64_t got_bits, double got, const gv_format *fmt,
                            const gv_truth *truth) {
-    unsigned char flags =
-        gv_judge_one(v, x, got_bits, got, fmt, truth->limits, truth->at_zero, &y->want, &y->error);
+    unsigned char flags = gv_judge_one(v, x, got_bits, got, fmt, truth->limits, truth->at_zero, &y->want, &y->error);
     y->error = gv_without_noise(y->error);
     y->faithful = (flags & GV_FAITHFUL) != 0;
     y->decided = (flags & GV_DECIDED) != 0;

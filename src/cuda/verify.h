@@ -24,7 +24,10 @@ typedef struct {
 } gv_shared;
 
 /* Outputs for the oracle: their number may exceed the capacity. */
-typedef struct { gv_undecided_output *outputs; unsigned *count, capacity; } gv_undecided_list;
+typedef struct {
+    gv_undecided_output *outputs;
+    unsigned *count, capacity;
+} gv_undecided_list;
 
 GV_INLINE void gv_add_undecided(gv_undecided_list undecided, uint64_t x, uint64_t got, int approximated) {
     unsigned place = GV_COUNT_UP(*undecided.count);
@@ -74,7 +77,10 @@ GV_INLINE int gv_is_analytic(const gv_rules *rules, const gv_tile *tile, uint32_
         case GV_SAME: return got == x;
         case GV_HALF: return got == x - 0x800000u;
         case GV_CONSTANT: y->want = required; return got == constant;
-        default: y->want = rules->truth.limits[0]; y->error = NAN; return (got & 0x7fffffffu) > 0x7f800000u;
+        default:
+            y->want = rules->truth.limits[0];
+            y->error = NAN;
+            return (got & 0x7fffffffu) > 0x7f800000u;
     }
 }
 
@@ -97,8 +103,7 @@ GV_INLINE void gv_share_parabola(gv_shared *shared, unsigned lane, uint32_t x_bi
     if (lane >= GV_FUNCTIONS_JUDGED) return;
     gv_block_points points = gv_points_of_block(x_bits);
     unsigned from = 3 * lane;
-    shared->parabola[lane] =
-        gv_parabola_through(&points, shared->hi + from, shared->lo + from, shared->err + from);
+    shared->parabola[lane] = gv_parabola_through(&points, shared->hi + from, shared->lo + from, shared->err + from);
 }
 
 GV_INLINE gv_enclosure gv_shared_enclosure(const gv_shared *shared, unsigned which, uint32_t x_bits) {
@@ -183,8 +188,7 @@ GV_INLINE void gv_judge_strips(const gv_rules *rules, const gv_tile *tile, gv_sh
 /* ---- float64: inputs drawn, in double-double ---- */
 
 GV_INLINE void gv_judge_drawn(const gv_rules *rules, const gv_tile *tile, gv_shared *shared, gv_tally *own,
-                              const uint64_t *x, const uint64_t *y, int64_t j, int falls,
-                              gv_undecided_list undecided) {
+                              const uint64_t *x, const uint64_t *y, int64_t j, int falls, gv_undecided_list undecided) {
     const gv_format *fmt = &rules->fmt;
     uint64_t x_bits = x[tile->place + j], got_bits = y[tile->place + j];
     double input = gv_from_bits(x_bits), got = gv_from_bits(got_bits);

@@ -114,6 +114,8 @@ cdef class Reducer:
             raise ValueError("more than 8 turning points, 16 regions or 16 analytic spans")
         for k, ordinal in enumerate(rules["turns"]):
             r.turns[k] = ordinal
+        if not rules["is_monotone"]:
+            r.turn_count = -1
         for k, ordinal in enumerate(rules["edges"]):
             r.edges[k] = ordinal
         for k, span in enumerate(rules["spans"]):

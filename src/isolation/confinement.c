@@ -91,22 +91,18 @@ typedef struct {
     unsigned short length;
 } Program;
 
-static void add(Program *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
-{
-    if (p->length < MOST_INSTRUCTIONS)
-        p->code[p->length++] = (struct sock_filter){code, yes, no, k};
+static void add(Program *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no) {
+    if (p->length < MOST_INSTRUCTIONS) p->code[p->length++] = (struct sock_filter){code, yes, no, k};
 }
 
 static void load(Program *p, size_t offset) { add(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0); }
 
-static void load_argument(Program *p, int index, size_t half)
-{
+static void load_argument(Program *p, int index, size_t half) {
     load(p, offsetof(struct seccomp_data, args) + 8 * (size_t)index + half); /* little-endian, as both machines are */
 }
 
 /* Return `action` where the loaded word is `value`. */
-static void return_if(Program *p, uint32_t value, uint32_t action)
-{
+static void return_if(Program *p, uint32_t value, uint32_t action) {
     add(p, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
     add(p, BPF_RET | BPF_K, action, 0, 0);
 }
@@ -114,8 +110,7 @@ static void return_if(Program *p, uint32_t value, uint32_t action)
 /* The code of one rule; the number of the system call is loaded before it and after it. `processes`: `count` processes,
    then `group_count` groups. Jumps that leave the rule are filled in when its end is known. */
 static void add_rule(Program *p, const Rule *r, uint32_t action, const int32_t *processes, size_t count,
-                     size_t group_count)
-{
+                     size_t group_count) {
     const uint16_t is = BPF_JMP | BPF_JEQ | BPF_K;
     unsigned short start = p->length, other_value = 0, is_zero = 0;
     add(p, is, (uint32_t)r->number, 0, 0);
@@ -131,27 +126,22 @@ static void add_rule(Program *p, const Rule *r, uint32_t action, const int32_t *
         is_zero = p->length;
         add(p, is, 0, 0, 0);
     }
-    if (r->process == NO_ARGUMENT)
-        add(p, BPF_RET | BPF_K, action, 0, 0);
+    if (r->process == NO_ARGUMENT) add(p, BPF_RET | BPF_K, action, 0, 0);
     else {
         load_argument(p, r->process, 0);
         for (size_t k = 0; k < count; k++) return_if(p, (uint32_t)processes[k], action);
         for (size_t k = count; r->or_group && k < count + group_count; k++)
             return_if(p, (uint32_t)-processes[k], action);
-        if (r->or_group)
-            return_if(p, (uint32_t)-1, action); /* kill(-1): all processes */
+        if (r->or_group) return_if(p, (uint32_t)-1, action); /* kill(-1): all processes */
     }
-    if (other_value)
-        p->code[other_value].jf = (uint8_t)(p->length - other_value - 1);
-    if (is_zero)
-        p->code[is_zero].jt = (uint8_t)(p->length - is_zero - 1);
+    if (other_value) p->code[other_value].jf = (uint8_t)(p->length - other_value - 1);
+    if (is_zero) p->code[is_zero].jt = (uint8_t)(p->length - is_zero - 1);
     load(p, offsetof(struct seccomp_data, nr));
     p->code[start].jf = (uint8_t)(p->length - start - 1);
 }
 
 /* Whether the system took the filter, for all threads, and without the slowdown of speculation barriers. */
-static int install_filter(const int32_t *processes, size_t count, size_t group_count)
-{
+static int install_filter(const int32_t *processes, size_t count, size_t group_count) {
     static Program p;
     const uint32_t trap = SECCOMP_RET_TRAP | TRAPPED;
     p.length = 0;
@@ -174,39 +164,30 @@ static int install_filter(const int32_t *processes, size_t count, size_t group_c
 
 /* Whether this system (Linux 6.12 or later) has it: no signal leaves the domain, and nothing outside can be traced or
    have its memory opened. */
-static int enter_domain(void)
-{
+static int enter_domain(void) {
     enum { CREATE = 444, RESTRICT = 446, SIGNALS = 1 << 1, SIGNALS_SINCE = 6 };
-    struct {
-        uint64_t files, network, scoped;
-    } rules = {0, 0, SIGNALS};
-    if (syscall(CREATE, NULL, 0, 1) < SIGNALS_SINCE)
-        return 0;
+    struct { uint64_t files, network, scoped; } rules = {0, 0, SIGNALS};
+    if (syscall(CREATE, NULL, 0, 1) < SIGNALS_SINCE) return 0;
     int ruleset = (int)syscall(CREATE, &rules, sizeof rules, 0), entered;
-    if (ruleset < 0)
-        return 0;
+    if (ruleset < 0) return 0;
     entered = !syscall(RESTRICT, ruleset, 0);
     close(ruleset);
     return entered;
 }
 
-static PyObject *confine(PyObject *self, PyObject *args)
-{
+static PyObject *confine(PyObject *self, PyObject *args) {
     PyObject *lists[2];
     int32_t processes[2 * PROCESSES];
     size_t counts[2] = {0, 0}, total = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OO", &lists[0], &lists[1]))
-        return NULL;
+    if (!PyArg_ParseTuple(args, "OO", &lists[0], &lists[1])) return NULL;
     for (int list = 0; list < 2; list++) {
         Py_ssize_t size = PyList_Size(lists[list]);
-        if (size < 0)
-            return NULL;
+        if (size < 0) return NULL;
         for (Py_ssize_t k = 0; k < size && k < PROCESSES; k++, counts[list]++)
             processes[total++] = (int32_t)PyLong_AsLong(PyList_GetItem(lists[list], k));
     }
-    if (PyErr_Occurred())
-        return NULL;
+    if (PyErr_Occurred()) return NULL;
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     int domain = enter_domain(), filtered = install_filter(processes, counts[0], counts[1]);
     return Py_BuildValue("(NN)", PyBool_FromLong(filtered), PyBool_FromLong(domain));
@@ -214,26 +195,22 @@ static PyObject *confine(PyObject *self, PyObject *args)
 
 /* ---- the supervisor ---- */
 
-static PyObject *become_subreaper(PyObject *self, PyObject *nothing)
-{
+static PyObject *become_subreaper(PyObject *self, PyObject *nothing) {
     (void)self, (void)nothing;
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     Py_RETURN_NONE;
 }
 
-static PyObject *die_with_parent(PyObject *self, PyObject *parent)
-{
+static PyObject *die_with_parent(PyObject *self, PyObject *parent) {
     (void)self;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (getppid() != (pid_t)PyLong_AsLong(parent))
-        _exit(1);
+    if (getppid() != (pid_t)PyLong_AsLong(parent)) _exit(1);
     Py_RETURN_NONE;
 }
 
 /* End every child; the children of a child that ends become ours. Where the system does not list children, end the
    worker's group. */
-static void end_children(int worker)
-{
+static void end_children(int worker) {
     char path[64], text[4096];
     int listed;
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
@@ -241,10 +218,8 @@ static void end_children(int worker)
         int file = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
         listed = file >= 0;
-        if (listed)
-            close(file);
-        else
-            kill(-worker, SIGKILL);
+        if (listed) close(file);
+        else kill(-worker, SIGKILL);
         text[size > 0 ? size : 0] = 0;
         char *next = text;
         for (long child; (child = strtol(next, &next, 10)) > 0;) kill((pid_t)child, SIGKILL);
@@ -252,10 +227,8 @@ static void end_children(int worker)
 }
 
 /* End with the exit status or by the signal of another process. */
-static void end_as(int status)
-{
-    if (WIFEXITED(status))
-        _exit(WEXITSTATUS(status));
+static void end_as(int status) {
+    if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
     sigset_t all;
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
@@ -267,21 +240,17 @@ static void end_as(int status)
 }
 
 /* Collect children that have ended; whether the worker is one of them, and its status. */
-static int has_ended(pid_t worker, int *status)
-{
+static int has_ended(pid_t worker, int *status) {
     for (pid_t child; (child = waitpid(-1, status, WNOHANG)) > 0;)
-        if (child == worker)
-            return 1;
+        if (child == worker) return 1;
     return 0;
 }
 
-static PyObject *supervise(PyObject *self, PyObject *args)
-{
+static PyObject *supervise(PyObject *self, PyObject *args) {
     int worker, lifeline, status = 0;
     sigset_t watched;
     (void)self;
-    if (!PyArg_ParseTuple(args, "ii", &worker, &lifeline))
-        return NULL;
+    if (!PyArg_ParseTuple(args, "ii", &worker, &lifeline)) return NULL;
     sigemptyset(&watched);
     sigaddset(&watched, SIGCHLD);
     sigaddset(&watched, SIGTERM);
@@ -290,11 +259,9 @@ static PyObject *supervise(PyObject *self, PyObject *args)
     struct pollfd files[2] = {{lifeline, POLLIN, 0}, {signalfd(-1, &watched, SFD_CLOEXEC), POLLIN, 0}};
     while (!has_ended(worker, &status)) {
         files[0].revents = files[1].revents = 0;
-        if (poll(files, 2, -1) <= 0)
-            continue;
+        if (poll(files, 2, -1) <= 0) continue;
         struct signalfd_siginfo received;
-        if (files[0].revents ||
-            (read(files[1].fd, &received, sizeof received) > 0 && received.ssi_signo == SIGTERM)) {
+        if (files[0].revents || (read(files[1].fd, &received, sizeof received) > 0 && received.ssi_signo == SIGTERM)) {
             kill(worker, SIGKILL);
             waitpid(worker, &status, 0);
             break;
@@ -320,7 +287,4 @@ static PyMethodDef METHODS[] = {
 
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "_confinement", NULL, -1, METHODS, NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__confinement(void)
-{
-    return PyModule_Create(&MODULE);
-}
+PyMODINIT_FUNC PyInit__confinement(void) { return PyModule_Create(&MODULE); }

@@ -32,58 +32,48 @@ enum { STACK = 1 << 16, WRITE_FAULT = 2 /* a bit of the error code of a page fau
 
 static Fault *fault;
 
-static int32_t access_of(int signum, void *context)
-{
+static int32_t access_of(int signum, void *context) {
 #if defined(__x86_64__) && defined(__linux__)
-    if (signum == SIGSEGV)
-        return ((ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & WRITE_FAULT ? 2 : 1;
+    if (signum == SIGSEGV) return ((ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & WRITE_FAULT ? 2 : 1;
 #endif
     (void)signum, (void)context;
     return 0;
 }
 
 /* Only calls that are safe in a signal handler. */
-static void record_fault(int signum, siginfo_t *info, void *context)
-{
+static void record_fault(int signum, siginfo_t *info, void *context) {
     if (!__atomic_exchange_n(&fault->signal, signum, __ATOMIC_SEQ_CST)) { /* the first of several threads */
         fault->code = info->si_code;
         fault->address = (uint64_t)(uintptr_t)info->si_addr;
         fault->access = signum == SIGSYS ? info->si_errno : access_of(signum, context);
         int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-        if (file >= 0)
-            fault->statm_size = (int32_t)read(file, fault->statm, sizeof fault->statm);
+        if (file >= 0) fault->statm_size = (int32_t)read(file, fault->statm, sizeof fault->statm);
     }
     signal(signum, SIG_DFL);
     if (info->si_code <= 0 || signum == SIGSYS) /* sent, not caused: returning would not raise it again */
         raise(signum);
 }
 
-static PyObject *watch(PyObject *self, PyObject *address)
-{
+static PyObject *watch(PyObject *self, PyObject *address) {
     static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
     struct sigaction action = {.sa_sigaction = record_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     (void)self;
     fault = PyLong_AsVoidPtr(address);
-    if (fault == NULL)
-        return NULL;
-    for (size_t k = 0; k < sizeof SIGNALS / sizeof *SIGNALS; k++)
-        sigaction(SIGNALS[k], &action, NULL);
+    if (fault == NULL) return NULL;
+    for (size_t k = 0; k < sizeof SIGNALS / sizeof *SIGNALS; k++) sigaction(SIGNALS[k], &action, NULL);
     Py_RETURN_NONE;
 }
 
-static PyObject *own_stack(PyObject *self, PyObject *nothing)
-{
+static PyObject *own_stack(PyObject *self, PyObject *nothing) {
     void *memory = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     stack_t stack = {.ss_sp = memory, .ss_size = STACK};
     (void)self, (void)nothing;
-    if (memory == MAP_FAILED || sigaltstack(&stack, NULL))
-        return PyErr_SetFromErrno(PyExc_OSError);
+    if (memory == MAP_FAILED || sigaltstack(&stack, NULL)) return PyErr_SetFromErrno(PyExc_OSError);
     Py_RETURN_NONE;
 }
 
 /* What a call may change for later calls: the caller compares it with what it was before. */
-static PyObject *state(PyObject *self, PyObject *nothing)
-{
+static PyObject *state(PyObject *self, PyObject *nothing) {
     void *handlers[32] = {NULL};
     struct itimerval timers[3];
     static const int RESOURCES[] = {RLIMIT_NOFILE, RLIMIT_STACK, RLIMIT_AS, RLIMIT_CPU, RLIMIT_FSIZE};
@@ -92,8 +82,7 @@ static PyObject *state(PyObject *self, PyObject *nothing)
     (void)self, (void)nothing;
     for (int signum = 1; signum < 32; signum++) {
         struct sigaction action;
-        if (!sigaction(signum, NULL, &action))
-            handlers[signum] = (void *)action.sa_handler;
+        if (!sigaction(signum, NULL, &action)) handlers[signum] = (void *)action.sa_handler;
     }
     memset(timers, 0, sizeof timers);
     for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++) {
@@ -101,8 +90,7 @@ static PyObject *state(PyObject *self, PyObject *nothing)
         timers[which].it_value = (struct timeval){timers[which].it_value.tv_sec || timers[which].it_value.tv_usec, 0};
     }
     memset(limits, 0, sizeof limits);
-    for (size_t k = 0; k < sizeof RESOURCES / sizeof *RESOURCES; k++)
-        getrlimit(RESOURCES[k], &limits[k]);
+    for (size_t k = 0; k < sizeof RESOURCES / sizeof *RESOURCES; k++) getrlimit(RESOURCES[k], &limits[k]);
     pthread_sigmask(SIG_BLOCK, NULL, &blocked);
     return Py_BuildValue("(y#y#y#y#si)", handlers, (Py_ssize_t)sizeof handlers, &blocked, (Py_ssize_t)8, timers,
                          (Py_ssize_t)sizeof timers, limits, (Py_ssize_t)sizeof limits, setlocale(LC_ALL, NULL),
@@ -119,7 +107,4 @@ static PyMethodDef METHODS[] = {
 
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "_faults", NULL, -1, METHODS, NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__faults(void)
-{
-    return PyModule_Create(&MODULE);
-}
+PyMODINIT_FUNC PyInit__faults(void) { return PyModule_Create(&MODULE); }

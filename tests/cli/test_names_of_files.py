@@ -8,12 +8,12 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from gelu_verify.targets.kinds._usable import includable, usable
 
 from gelu_verify import verify
 from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.runs.store import read_run
-from gelu_verify.targets.kinds._usable import includable, usable
 
 PY = "import numpy as np\ndef relu(x):\n    return np.maximum(x, 0)\n"
 C = "float relu(float x) { return x < 0 ? 0.0f : x; }\n"
@@ -87,7 +87,7 @@ def test_folders_of_any_name(name, tmp_path, monkeypatch):
     done = CliRunner().invoke(main, [*command, "--out", name, "--record", f"{name}-recorded"])
     assert done.exit_code == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
-    assert read_run(tmp_path / name).results[0]["target"] == "kernels.gelu_erf"
+    assert read_run(tmp_path / name).results[0].target == "kernels.gelu_erf"
     for command in (["report", name], ["gate", name]):
         done = CliRunner().invoke(main, command)
         assert done.exit_code in (0, 3), done.stderr

@@ -22,7 +22,7 @@ import json, sys, threading
 from gelu_verify.errors import TargetFailure
 from gelu_verify.isolation.hosts import Hosts
 from gelu_verify.isolation.limits import Limits
-from gelu_verify.targets.library import ordinary_numbers
+from gelu_verify.targets.probing import ordinary_numbers
 
 threading.Thread(target=threading.Event().wait, daemon=True).start()  # one more to be hit
 with Hosts(Limits(seconds=30)) as hosts:

@@ -318,7 +318,7 @@ class JudgedThere(Target):
     """A kernel of the CPU, as if it ran on a device that judges."""
 
     device: object
-    judged_there: bool = True
+    judges_on_device: bool = True
 
     def load(self, dtype, x_bits):
         return dtype, x_bits, np.empty_like(x_bits)
@@ -334,7 +334,7 @@ class JudgedThere(Target):
 
 
 @pytest.fixture
-def judged_there(built, monkeypatch):
+def judges_on_device(built, monkeypatch):
     monkeypatch.setattr(on_device, "PER_BUCKET", 1)
     monkeypatch.setattr(on_device, "ROUNDS", 2)
     monkeypatch.setattr(on_device, "CENTRES", 2)
@@ -342,45 +342,45 @@ def judged_there(built, monkeypatch):
     return JudgedThere(name="cuda.gelu_erf", function="gelu", dtypes=("float64",), device=Imitated(built("gelu")))
 
 
-def test_a_sweep_of_float64_is_also_drawn_and_searched_on_the_device(judged_there):
+def test_a_sweep_of_float64_is_also_drawn_and_searched_on_the_device(judges_on_device):
     plan = make_plan("default", "gelu", "float64", 0)
-    here = sweep(replace(judged_there, judged_there=False), plan, workers=1).record
-    there = sweep(judged_there, plan, workers=1).record
-    assert (here["bound"], here["bound_kind"], here["n"]) == (">=", "sampled", plan.size)
-    assert (there["bound"], there["bound_kind"]) == (">=", "searched")
-    assert there["n"] > plan.size + 60_000
-    assert there["max_ulp"] >= here["max_ulp"]
-    assert (there["checks"], there["zero_from"]) == (here["checks"], here["zero_from"])
-    x, got = (int(there["witness"][f"{name}_bits"], 16) for name in ("x", "got"))
+    here = sweep(replace(judges_on_device, judges_on_device=False), plan, workers=1).record
+    there = sweep(judges_on_device, plan, workers=1).record
+    assert (here.bound, here.bound_kind, here.n) == (">=", "sampled", plan.size)
+    assert (there.bound, there.bound_kind) == (">=", "searched")
+    assert there.n > plan.size + 60_000
+    assert there.max_ulp >= here.max_ulp
+    assert (there.checks, there.zero_from) == (here.checks, here.zero_from)
+    x, got = (int(bits, 16) for bits in (there.witness.x_bits, there.witness.got_bits))
     assert judge_exactly(get_function("gelu"), get_format("float64"), x, got)[1] == pytest.approx(
-        there["max_ulp"], abs=1e-5
+        there.max_ulp, abs=1e-5
     )
-    assert sum(region["n"] for region in there["regions"]) > sum(region["n"] for region in here["regions"])
+    assert sum(region.n for region in there.regions) > sum(region.n for region in here.regions)
 
 
-def test_what_cuda_says_of_a_kernel_that_is_judged_there_is_its_failure(judged_there, monkeypatch):
+def test_what_cuda_says_of_a_kernel_that_is_judges_on_device_is_its_failure(judges_on_device, monkeypatch):
     def seconds(device, work):
         raise CudaError("cuCtxSynchronize failed: an illegal memory access was encountered")
 
     monkeypatch.setattr(Imitated, "seconds", seconds)
-    record = sweep(judged_there, make_plan("default", "gelu", "float64", 0), workers=1).record
-    assert record["failure_kind"] == "illegal address"
-    assert "illegal memory access" in record["failure"]
+    record = sweep(judges_on_device, make_plan("default", "gelu", "float64", 0), workers=1).record
+    assert record.failure_kind == "illegal address"
+    assert "illegal memory access" in record.failure
 
 
-def test_few_inputs_that_were_asked_for_are_all(judged_there):
+def test_few_inputs_that_were_asked_for_are_all(judges_on_device):
     for plan in (
         make_plan("quick", "gelu", "float64", 0),
         make_plan("default", "gelu", "float64", 0, ["1:0x1.00000000001p0"]),
     ):
-        record = sweep(judged_there, plan, workers=1).record
-        assert (record["n"], record["bound_kind"]) == (plan.size, "sampled")
+        record = sweep(judges_on_device, plan, workers=1).record
+        assert (record.n, record.bound_kind) == (plan.size, "sampled")
 
 
-def test_the_largest_error_is_asked_for_again(judged_there):
-    table = table_of_text(on_device.searched(judged_there, "float64", "gelu", 0))
+def test_the_largest_error_is_asked_for_again(judges_on_device):
+    table = table_of_text(on_device.searched(judges_on_device, "float64", "gelu", 0))
     judge_there = on_device.OnDevice(
-        judged_there.device, judged_there.launcher("float64"), table.fmt, get_function("gelu")
+        judges_on_device.device, judges_on_device.launcher("float64"), table.fmt, get_function("gelu")
     )
     on_device.confirm(judge_there, table, "it")
     row = table.worst()

@@ -8,7 +8,7 @@ import flint
 from flint import arb, fmpq
 
 from gelu_verify.formats import Format
-from gelu_verify.functions import Function
+from gelu_verify.functions import FUNCTIONS, Function
 
 
 def phi(x):
@@ -62,7 +62,7 @@ ARB = {
     "tanh": lambda x: x.tanh(),
     "sigmoid": sigmoid,
     "exp": lambda x: x.exp(),
-}
+} | {name: function.arb for name, function in FUNCTIONS.items() if function.arb}
 
 
 def _dyadic(point: arb) -> tuple[int, int]:
@@ -89,8 +89,8 @@ def arb_round(function: Function, fmt: Format, x_bits: int) -> int:
             low, high = (_clamped(_dyadic(end), fmt) for end in (ball.lower(), ball.upper()))
             exact_zero = ball.is_exact() and low[0] == 0
             if not exact_zero and low[0] <= 0 <= high[0] and max(-low[0], high[0]) == 1:
-                # so deep in a tail that Arb's ball holds 0; only the family approaches it from below
-                return fmt.sign_mask if function.family == "gelu" else 0
+                # so deep in a tail that Arb's ball holds 0
+                return fmt.sign_mask if function.limit(fmt, x_bits | fmt.infinity) == "-0" else 0
             if (low[0] and high[0]) or exact_zero:
                 a, b = (fmt.round(end) for end in (low, high))
                 if a == b:

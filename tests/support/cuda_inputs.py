@@ -1,12 +1,10 @@
 """Inputs for CUDA kernels, and the correctly rounded results."""
 
-import csv
-
 import numpy as np
 
 import gelu_verify
 from gelu_verify.formats import FORMATS, numpy_dtype
-from gelu_verify.paths import resource
+from gelu_verify.inputs.hard_cases import hard_cases
 
 SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 
@@ -19,8 +17,7 @@ def some_bits(dtype, n, seed=0):
 
 
 def hard_bits(function, dtype):
-    with resource(f"data/hard_cases/{function}-{dtype}.csv").open(newline="", encoding="utf-8") as file:
-        return np.array([int(row["x_bits"], 16) for row in csv.DictReader(file)], FORMATS[dtype].uint)
+    return np.array([case.x_bits for case in hard_cases(function, dtype)], FORMATS[dtype].uint)
 
 
 def want(function, dtype, x_bits):

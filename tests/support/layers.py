@@ -16,15 +16,17 @@ PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- layers: written by `python tests/support/layers.py` -->\n", "<!-- /layers -->\n"
 # Modules and folders of a layer, which do not import each other.
 LAYERS = [
-    ["errors", "fenv", "interrupts", "atomic_files"],
-    ["paths", "parsing", "formats"],
+    ["errors", "fenv", "interrupts", "atomic_files", "commands", "timing"],
+    ["paths", "parsing", "formats", "plugins"],
     ["arrays", "functions", "gpu"],
     ["truth", "machine"],
     ["inputs", "kernels"],
     ["targets", "buckets"],
-    ["isolation", "checks", "attribution", "speed", "records"],
+    ["records"],
+    ["isolation", "checks", "attribution", "speed"],
     ["measure"],
-    ["runs", "gate"],
+    ["runs"],
+    ["gate"],
     ["report", "export"],
     ["service"],
     ["cli"],

@@ -93,7 +93,7 @@ def reduce(fmt: Format, function: Function, pieces: MonotonePieces, outcome: Out
 def _correct(fmt: Format, function: Function, got: np.ndarray, want: np.ndarray) -> np.ndarray:
     """The same bits; any NaN for NaN; either zero for zero where f has not the sign of x (gradients, max(-0, 0))."""
     same = (got == want) | (is_nan(fmt, got) & is_nan(fmt, want))
-    return same | (is_zero(fmt, got) & is_zero(fmt, want)) if function.sign != "x" else same
+    return same | (is_zero(fmt, got) & is_zero(fmt, want)) if not function.has_signed_zeros else same
 
 
 def _hash(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
@@ -199,7 +199,7 @@ def _facts(
     x_quiet, got_quiet = ((bits & magnitude & quiet) > 0 for bits in (seen.x, seen.got))
     x_nan, got_nan = is_nan(fmt, seen.x), is_nan(fmt, seen.got)
     marked["nan_wrong"] = x_nan & (~got_nan | (x_quiet & ~got_quiet))
-    if stays_below_x(function):
+    if function.at_most_x:
         marked["beyond_x"] = (np.abs(rank) > size) & seen.scored
     for name, flag in marked.items():
         places = np.flatnonzero(flag)
@@ -213,10 +213,5 @@ def _facts(
 
 def _tail_end(function: Function, fmt: Format) -> int:
     """Ordinal of -1, or of the first turning point where that is lower: a zero right of it is not the tail's."""
-    turns = [Fraction(text) for text in function.turning_points[:1]]
+    turns = [Fraction(text) for text in (function.turning_points or ())[:1]]
     return fmt.ordinal(fmt.round(min([Fraction(-1), *turns]), "down"))
-
-
-def stays_below_x(function: Function) -> bool:
-    """Whether |f(x)| <= |x| everywhere: the activations, f(0) = 0 and f(inf) = inf."""
-    return function.at_zero == "x" and function.at_plus_infinity == "inf"

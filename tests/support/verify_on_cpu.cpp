@@ -24,7 +24,8 @@ static void verify(const gv_rules *rules, const gv_tile *tiles, size_t blocks, c
         gv_shared shared;
         gv_begin_tile(&shared, lanes);
         judge(tile, &shared, lanes);
-        for (unsigned lane = GV_STRIP - 1; lane > 0; lane--) gv_merge_tally(lanes, &lanes[lane]); /* any order will do */
+        for (unsigned lane = GV_STRIP - 1; lane > 0; lane--)
+            gv_merge_tally(lanes, &lanes[lane]); /* any order will do */
         int64_t first = tile.place, last = first + tile.count - 1;
         gv_end_tile(&shared, lanes, x[first], x[last], y[first], y[last], rules->fmt.width);
         tallies[b] = *lanes;
@@ -32,8 +33,8 @@ static void verify(const gv_rules *rules, const gv_tile *tiles, size_t blocks, c
 }
 
 extern "C" void gv_verify_32(const gv_rules *rules, const gv_tile *tiles, size_t blocks, const uint32_t *x,
-                             const uint32_t *y, gv_tally *tallies, gv_undecided_output *outputs,
-                             unsigned *count, unsigned capacity) {
+                             const uint32_t *y, gv_tally *tallies, gv_undecided_output *outputs, unsigned *count,
+                             unsigned capacity) {
     gv_undecided_list undecided = {outputs, count, capacity};
     verify(rules, tiles, blocks, x, y, tallies, [&](const gv_tile &tile, gv_shared *shared, gv_tally *own) {
         gv_judge_strips(rules, &tile, shared, own, y, undecided);
@@ -41,8 +42,8 @@ extern "C" void gv_verify_32(const gv_rules *rules, const gv_tile *tiles, size_t
 }
 
 extern "C" void gv_verify_64(const gv_rules *rules, const gv_tile *tiles, size_t blocks, const uint64_t *x,
-                             const uint64_t *y, gv_tally *tallies, gv_undecided_output *outputs,
-                             unsigned *count, unsigned capacity) {
+                             const uint64_t *y, gv_tally *tallies, gv_undecided_output *outputs, unsigned *count,
+                             unsigned capacity) {
     gv_undecided_list undecided = {outputs, count, capacity};
     verify(rules, tiles, blocks, x, y, tallies, [&](const gv_tile &tile, gv_shared *shared, gv_tally *own) {
         const int falls = gv_falls_in(rules, &tile);

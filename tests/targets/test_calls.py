@@ -9,9 +9,9 @@ from foreign import bits, chosen, some_bits
 from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import DTYPES, converted, get_format
-from gelu_verify.targets.callables import callable_target
 from gelu_verify.targets.extra_outputs import collecting
-from gelu_verify.targets.pieces import parsed_shape, pieces_of, unfilled
+from gelu_verify.targets.fixed_shapes import batches_for, parsed_shape, without_padding
+from gelu_verify.targets.python_callables import callable_target
 
 SOURCE = """
 import array, functools, math
@@ -246,7 +246,7 @@ def test_an_output_that_is_not_written_is_no_result(file, path):
         right.evaluate("float32", x)
         assert np.isnan(lazy.evaluate("float32", x).view("f4")[1::2]).all()
     result = verify(f"{file}:{path}", "gelu", "float32", "landmarks", call="f(x, y)", isolate=True)
-    assert result.record["failure_kind"] == "partial write"
+    assert result.record.failure_kind == "partial write"
 
 
 def test_a_copy_is_not_one_to_change(file):
@@ -311,16 +311,16 @@ def test_gradients_of_torch(dtype):
     auto = chosen("torch.nn.functional:gelu", dtype=dtype, call="grad(f)(x)")
     assert auto.function == "gelu_grad"
     np.testing.assert_array_equal(two.evaluate(dtype, x), auto.evaluate(dtype, x))
-    assert verify(auto, "gelu_grad", dtype, "landmarks").record["checks"]["gradient_variant"] == "pass"
+    assert verify(auto, "gelu_grad", dtype, "landmarks").record.checks["gradient_variant"] == "pass"
 
 
 def test_gradients_of_jax():
     pytest.importorskip("jax")
     result = verify("jax.nn:gelu", "gelu_tanh_grad", "float64", "landmarks", call="grad(f)(x)", isolate=False)
     assert result.failure is None
-    assert result.record["checks"]["gradient_variant"] == "pass"
+    assert result.record.checks["gradient_variant"] == "pass"
     forward = verify("jax.nn:gelu", "gelu_tanh_grad", "float64", "landmarks", isolate=False)
-    assert forward.record["checks"]["gradient_variant"] == "fail"
+    assert forward.record.checks["gradient_variant"] == "fail"
 
 
 def test_the_name_says_the_gradient_only_when_the_call_does(file):
@@ -345,10 +345,10 @@ def test_the_name_says_the_gradient_only_when_the_call_does(file):
     ],
 )
 def test_shapes(text, n, shape, count):
-    pieces = pieces_of(parsed_shape(text), n)
+    pieces = batches_for(parsed_shape(text), n)
     assert (pieces.shape, pieces.count) == (shape, count)
     x = some_bits("float32", n)
-    filled = pieces.filled(x)
+    filled = pieces.padded(x)
     assert filled.size == pieces.size * count
     np.testing.assert_array_equal(filled, np.resize(x, filled.size))
 
@@ -357,7 +357,7 @@ def test_what_fills_a_shape_up_is_compared():
     fmt, x = get_format("float32"), np.array([1, 2, 3, 1], np.uint32)
     for last, differ in ((7, False), (8, True)):
         with collecting() as found:
-            got = unfilled(fmt, x, np.array([7, 7, 7, last], np.uint32), 3)
+            got = without_padding(fmt, x, np.array([7, 7, 7, last], np.uint32), 3)
         assert got.tolist() == [7, 7, 7]
         assert bool(found) == differ
 
@@ -471,7 +471,7 @@ def test_verify_takes_what_the_command_takes(file):
     assert named.failure is None
     thing = verify(lambda x, out: np.multiply(x, x.dtype.type(0.5), out=out), "gelu", "float32", "landmarks",
                    call="f(x, out=y)")  # fmt: skip
-    assert thing.record["witness"] == named.record["witness"]
+    assert thing.record.witness == named.record.witness
     (target,), _ = targets.select(["numpy.tanh"])
     with pytest.raises(UsageError, match="call: accepted for callables and for names, not for a Target"):
         verify(target, "tanh", call="f(x)")

@@ -88,11 +88,11 @@ def compilations():
 @needs_cc
 def test_a_c_function_is_compiled_and_judged(source):
     result = verify(f"{source}:gelu_f32", "gelu", "float32", "landmarks")
-    assert result.record["variant"] == "gelu"
+    assert result.record.variant == "gelu"
     assert 10 < result.max_ulp < 1000  # erfc of a rounded argument
-    assert result.record["version"].count("sha256:") == 1
-    assert "-O2" in result.record["version"]
-    assert verify(f"{source}:silu:scalar", "silu", "float32", "landmarks").record["variant"] == "silu"
+    assert result.record.version.count("sha256:") == 1
+    assert "-O2" in result.record.version
+    assert verify(f"{source}:silu:scalar", "silu", "float32", "landmarks").record.variant == "silu"
 
 
 @needs_cc
@@ -181,7 +181,7 @@ def test_the_declaration_says_how_it_is_called(tmp_path, symbol, dtype, called):
         ("scalar:vector", {}, "is declared scalar, not vector"),
         ("lies_f64", {}, "lies_f64 says float64 by its name, but is declared with float"),
         ("bits", {}, "nothing says which dtype .*:bits computes in"),
-        ("bits", {"dtype": "float64"}, "is declared with uint16_t, which is no float64 .accepted: float16, bfloat16"),
+        ("bits", {"dtype": "float64"}, "is declared with uint16_t, which is not float64 .accepted: float16, bfloat16"),
         ("vector", {"dtype": "float64"}, "no target of .*:vector computes float64"),
     ],
 )
@@ -277,7 +277,7 @@ def test_cuda_compiles_and_says_that_there_is_no_device(cuda, typed):
 def test_cuda_runs(cuda):
     x = some_bits("float32", 1000)
     assert chosen(f"{cuda}:gelu_f32").evaluate("float32", x).shape == x.shape
-    assert verify(f"{cuda}:gelu_f32", "gelu", "float32", "landmarks").record["variant"] == "gelu"
+    assert verify(f"{cuda}:gelu_f32", "gelu", "float32", "landmarks").record.variant == "gelu"
 
 
 @needs_nvcc

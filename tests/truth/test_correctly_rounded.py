@@ -1,6 +1,5 @@
 """The kernels for others: right for every input, in any layout, and clear about what they do not take."""
 
-import csv
 import ctypes
 import importlib
 import inspect
@@ -20,7 +19,7 @@ import gelu_verify
 from gelu_verify import reference
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
-from gelu_verify.paths import resource
+from gelu_verify.inputs.hard_cases import hard_cases
 from gelu_verify.truth._correctly_rounded import Kernel
 from gelu_verify.truth.correctly_rounded import _KINDS, CHUNK, FUNCTIONS, _general, exactly
 
@@ -82,10 +81,8 @@ def test_hard_cases(function, dtype, in_place):
 
 
 def hard_cases_of(function, dtype):
-    with resource(f"data/hard_cases/{function}-{dtype}.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    uint = get_format(dtype).uint
-    return tuple(np.array([int(row[key], 16) for row in rows], uint) for key in ("x_bits", "y_bits"))
+    cases, uint = hard_cases(function, dtype), get_format(dtype).uint
+    return tuple(np.array([getattr(case, name) for case in cases], uint) for name in ("x_bits", "y_bits"))
 
 
 @pytest.mark.parametrize("function", [name for name in FUNCTIONS if name.endswith("_grad")])

@@ -12,13 +12,13 @@ import flint
 import numpy as np
 import pytest
 from arb import ARB, arb_round
-from committed_data import hard_cases
 from core_bits import core_bits
 from points import delicate_inputs
 from repository import ROOT, SUPPORT
 
 from gelu_verify.formats import FORMATS
 from gelu_verify.functions import FUNCTIONS
+from gelu_verify.inputs.hard_cases import hard_cases
 from gelu_verify.machine import machine
 from gelu_verify.truth import _core
 from gelu_verify.truth.oracle import judge_exactly

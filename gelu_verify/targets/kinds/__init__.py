@@ -1,4 +1,4 @@
-"""What a user names by file or command: one file per kind of thing, found by looking, no list to edit.
+"""What a user names by file or command: one file per kind of thing, here or in another distribution, found by looking.
 
 A kind is a module of this package with `KIND`. Importing it imports no framework.
 """
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 
+from ... import plugins
 from ..base import Target
 from ._compiler import BUILDS
 from .base import OPTIONS, Asked, Kind, misfit
@@ -23,8 +24,26 @@ _NO_KIND = ("base",)
 def kinds() -> dict[str, Kind]:
     """Name -> kind, the general ones last."""
     names = [info.name for info in pkgutil.iter_modules(__path__)]
-    found = [import_module(f"{__name__}.{n}").KIND for n in names if n not in _NO_KIND and not n.startswith("_")]
-    return {kind.name: kind for kind in sorted(found, key=lambda kind: (kind.general, kind.name))}
+    own = [import_module(f"{__name__}.{n}").KIND for n in names if n not in _NO_KIND and not n.startswith("_")]
+    found, owners = {kind.name: kind for kind in own}, dict.fromkeys((kind.name for kind in own), "gelu-verify")
+    for plugin in of_plugins():
+        kind = getattr(plugin.value, "KIND", plugin.value)
+        if isinstance(kind, Kind) and plugins.add(plugin, kind.name, "kind of target", owners.get):
+            found[kind.name], owners[kind.name] = kind, plugin.distribution
+    return {kind.name: kind for kind in sorted(found.values(), key=lambda kind: (kind.general, kind.name))}
+
+
+@cache
+def of_plugins() -> tuple[plugins.Plugin, ...]:
+    """What other distributions add to the targets: modules with `discover` (a family) or `KIND`, or a Kind."""
+    found = []
+    for plugin in plugins.load(plugins.TARGETS):
+        if isinstance(plugin.value, Kind) or hasattr(plugin.value, "discover") or hasattr(plugin.value, "KIND"):
+            found.append(plugin)
+        else:
+            accepted = "a module with discover() or KIND, a Kind"
+            plugins.refuse(plugin, f"it names no targets (accepted: {accepted}): {plugin.value!r}")
+    return tuple(found)
 
 
 def kind_of(name: str) -> Kind | None:
@@ -33,7 +52,7 @@ def kind_of(name: str) -> Kind | None:
 
 
 def load(name: str, asked: Asked) -> Sequence[Target]:
-    """What a name that some kind accepts stands for: somebody else's code, read, compiled or run."""
+    """What a name that some kind accepts stands for: the user's code, read, compiled or run."""
     kind = kind_of(name)
     assert kind is not None
     match = kind.pattern.fullmatch(name)

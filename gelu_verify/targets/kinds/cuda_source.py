@@ -7,6 +7,7 @@ import re
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...gpu import nvcc
 from ...gpu.faults import kind_of
 from ...gpu.info import why_no_device
-from ..base import Target
-from ..buffers import output_like
+from ..base import DeviceCall, Target
+from ..output_memory import output_like
 from ._c_abi import Library
 from ._compiler import Compiler
-from ._usable import includable
+from ._names import includable
 from .base import Asked, Kind, dtype_of, existing, function_of, of_a_file
 
 CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
@@ -71,31 +72,23 @@ extern "C" const char *gelu_verify_free(void *memory, size_t n)
 """
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """Device memory with the input and room for the output, and their number of values; freed with this."""
-
-    memory: ctypes.c_void_p
-    x_bits: np.ndarray
-
-
 @dataclass(frozen=True, kw_only=True)
 class CudaFunction(Target):
     """A kernel on the first device, in memory that lies there before the clock starts."""
 
     library: Any
 
-    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
-        memory = ctypes.c_void_p()
+    def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
+        memory = ctypes.c_void_p()  # for the input and the output
         self._ask("load", ctypes.c_void_p(x_bits.ctypes.data), ctypes.byref(memory), x_bits.size)
-        loaded = Loaded(memory, x_bits)
+        loaded = DeviceCall(partial(self._ask, "call", memory, x_bits.size), memory, x_bits)
         weakref.finalize(loaded, self._ask, "free", memory, x_bits.size).atexit = False
         return loaded
 
-    def call(self, loaded: Loaded) -> None:
-        self._ask("call", loaded.memory, loaded.x_bits.size)
+    def call(self, loaded: DeviceCall) -> None:
+        loaded.run()
 
-    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
+    def store(self, dtype: str, loaded: DeviceCall, result: None) -> np.ndarray:
         y_bits = output_like(loaded.x_bits)
         self._ask("store", loaded.memory, ctypes.c_void_p(y_bits.ctypes.data), loaded.x_bits.size)
         return y_bits
@@ -104,8 +97,8 @@ class CudaFunction(Target):
         function = self.library[f"gelu_verify_{what}"]
         function.restype = ctypes.c_char_p
         if error := function(*arguments[:-1], ctypes.c_size_t(arguments[-1])):
-            said = error.decode()
-            raise TargetFailure(f"{self.name}: CUDA says {said!r}", kind_of(said) or "cuda")
+            message = error.decode()
+            raise TargetFailure(f"{self.name}: CUDA says {message!r}", kind_of(message) or "cuda")
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:

@@ -1,0 +1,147 @@
+"""Many calls in a row, of plan `stress` only: where the implementation lives, and what they leave behind there."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import TargetFailure
+from ..fenv import in_default_environment
+from ..formats import Format, get_format, is_nan
+from ..functions import Function
+from ..inputs.plans import EQUAL_CALLS
+from ..inputs.special import position_bits
+
+if TYPE_CHECKING:
+    from ..targets.base import Target
+
+BATCHES = (100,) * 10 + (1000,) * 9 + (10_000,) * 49  # calls: half a million
+assert sum(BATCHES) == EQUAL_CALLS
+SECONDS = 60.0  # after which no more calls in a row are made; what was reached is reported
+TURNS = (257, 1, 16, 1000)  # inputs of the calls, in turn
+THREADS, EACH = 8, 2000  # threads at once, and calls of each
+PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
+
+
+@dataclass
+class Endurance:
+    """What calls in a row showed: the calls until each look, and what the process held then."""
+
+    made: list[int] = field(default_factory=list)
+    held: dict[str, list[int]] = field(default_factory=dict)
+    different: int = 0
+    first: list[int] | None = None  # of the first with other outputs: number, index, x, the outputs, places
+    failure: TargetFailure | None = None  # that ended it
+
+    @classmethod
+    def of(
+        cls, target: Target, fmt: Format, function: Function, length: int | None, progress: Callable[[int], object]
+    ) -> Endurance:
+        """Calls of `length` inputs (None: of several lengths) in a fresh process, where the target has its own."""
+        result, end, done = cls(), monotonic() + SECONDS, 0
+        asked = fmt.name, function.name, TURNS if length is None else (length,)
+        with target.alone():
+            target.fresh()
+            for count in BATCHES:
+                if monotonic() > end:
+                    break
+                try:
+                    found = target.apply(calls_in_a_row, *asked, done, count)
+                except TargetFailure as failure:
+                    result.failure = _after(failure, done, count)
+                    break
+                done += count
+                result.add(done, found)
+                progress(count)
+        return result
+
+    def add(self, done: int, found: dict[str, Any]) -> None:
+        self.made.append(done)
+        for name, value in found["held"].items():
+            self.held.setdefault(name, []).append(value)
+        self.different += found["different"]
+        self.first = self.first or found["first"]
+
+
+def _after(failure: TargetFailure, done: int, count: int) -> TargetFailure:
+    """The failure of a call among many, which of them is not known."""
+    return TargetFailure(f"{failure}, in calls {done + 1:,} to {done + count:,} of a fresh process", failure.kind)
+
+
+# ---- in the process of the target -----------------------------------------------------------------
+
+_first_outputs: dict[tuple[str, str, int], np.ndarray] = {}
+
+
+@in_default_environment
+def calls_in_a_row(
+    target: Target, dtype: str, function: str, lengths: list[int], first: int, count: int
+) -> dict[str, Any]:
+    """Calls `first` and so on with the same inputs of each length in turn: how many did not return what the first of
+    that length did, the first of them, and what the process holds after."""
+    x = [np.resize(position_bits(function, dtype), length) for length in lengths]
+    different, shown = 0, None
+    for call in range(first, first + count):
+        turn = call % len(x)
+        key = target.name, dtype, lengths[turn]
+        got, _ = target.timed(dtype, x[turn])
+        if call < len(x) or key not in _first_outputs:  # the first of its length in this process
+            _first_outputs[key] = got.copy()
+        elif not np.array_equal(got, _first_outputs[key]):
+            places = _differ(dtype, got, _first_outputs[key])
+            different += len(places) > 0
+            if len(places) and shown is None:
+                at = places[0]
+                shown = [call + 1, int(at), int(x[turn][at]), int(_first_outputs[key][at]), int(got[at]), len(places)]
+    return {"different": different, "first": shown, "held": held()}
+
+
+@in_default_environment
+def calls_at_once(target: Target, dtype: str, function: str) -> dict[str, Any]:
+    """Equal calls on several threads, each with an order of its own, against one call alone."""
+    cycle = position_bits(function, dtype)
+    inputs = [np.roll(cycle, 31 * k) for k in range(THREADS)]
+    alone = [target.timed(dtype, x.copy())[0].copy() for x in inputs]
+    shown: list[list[int]] = []
+
+    def repeated(k: int) -> int:
+        different = 0
+        for _ in range(EACH):
+            got, _ = target.timed(dtype, inputs[k])
+            if not np.array_equal(got, alone[k]) and len(places := _differ(dtype, got, alone[k])):
+                different += 1
+                at = places[0]
+                shown.append([int(at), int(inputs[k][at]), int(alone[k][at]), int(got[at]), len(places)])
+        return different
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        different = sum(pool.map(repeated, range(THREADS)))
+    return {"different": different, "first": shown[0] if shown else None}
+
+
+def _differ(dtype: str, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Places of other bits; a NaN is a NaN."""
+    fmt = get_format(dtype)
+    return np.flatnonzero((one != other) & ~(is_nan(fmt, one) & is_nan(fmt, other)))
+
+
+def held() -> dict[str, int]:
+    """What this process holds: bytes of resident memory and of private data, open files, threads."""
+    statm, files = Path("/proc/self/statm"), Path("/proc/self/fd")
+    if not statm.exists():
+        return {"threads": threading.active_count()}
+    pages = statm.read_text().split()
+    return {
+        "resident memory": int(pages[1]) * PAGE,
+        "private data": int(pages[5]) * PAGE,
+        "open files": len(list(files.iterdir())),
+        "threads": len(list(Path("/proc/self/task").iterdir())),
+    }

@@ -1,0 +1,50 @@
+"""What flushing of subnormal numbers to zero does to results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..formats import Format, is_zero
+from ..inputs.special import tiny_bits
+
+if TYPE_CHECKING:
+    from .base import Evidence
+
+
+def is_subnormal(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    magnitude = bits & fmt.uint.type(fmt.sign_mask - 1)
+    return np.asarray((magnitude > 0) & (magnitude < fmt.uint.type(1 << (fmt.precision - 1))))
+
+
+def flushed(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """Where a zero was given for a subnormal result, or for a subnormal input."""
+    return np.asarray(is_zero(fmt, got) & ~is_zero(fmt, want) & (is_subnormal(fmt, want) | is_subnormal(fmt, x)))
+
+
+def flushes(evidence: Evidence) -> tuple[int, int, int] | None:
+    """(x, got, want) bits of an input whose subnormal result, or that is itself, flushed to zero; None if none is.
+
+    Near zero where f(0) = 0. Else in the tail, where the largest subnormal results are lost and no normal
+    one is: an overflow inside may end a tail among the smaller ones.
+    """
+    fmt = evidence.fmt
+    if evidence.function.is_zero_at_zero:
+        x = np.array(tiny_bits(fmt), dtype=fmt.uint)
+        got, want, error = evidence.judged(x)
+        lost = is_zero(fmt, got) & (np.abs(error) > 1.5)  # zero is beside the least number
+        bad, small = np.flatnonzero(lost & flushed(fmt, x, got, want)), is_subnormal(fmt, x)
+        results, largest = bad[~small[bad]], (x & fmt.uint.type(fmt.sign_mask - 1)) == (1 << (fmt.precision - 1)) - 1
+        if (lost & ~is_subnormal(fmt, want) & ~small).any() or not (len(results) or (lost & largest).any()):
+            return None  # a wrong start, or noise
+        worst = (results if len(results) else bad)[0]
+        return int(x[worst]), int(got[worst]), int(want[worst])
+    tail = evidence.witness("zero_from")
+    if tail is None:
+        return None
+    x, got = (np.array([bits], dtype=fmt.uint) for bits in tail)
+    want, _ = evidence.judge(x, got)
+    half_of_least_normal = 1 << (fmt.precision - 2)
+    is_large = fmt.magnitude(int(want[0])) >= half_of_least_normal
+    return (*tail, int(want[0])) if is_large and is_subnormal(fmt, want)[0] else None

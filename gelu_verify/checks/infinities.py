@@ -1,0 +1,19 @@
+"""The value at an infinity, shared by the two checks that ask for it."""
+
+from __future__ import annotations
+
+from .base import Evidence, Finding
+
+
+def value_at(evidence: Evidence, x_bits: int, nan_accepted: bool = False) -> Finding:
+    """Pass where the target gives the limit; a gradient's zero may have either sign."""
+    fmt, function = evidence.fmt, evidence.function
+    got, want = int(evidence.probe([x_bits])[0]), function.limit_bits(fmt, x_bits)
+    both_zero = fmt.magnitude(got) == fmt.magnitude(want) == 0
+    if got == want or (both_zero and function.gradient_of):
+        return Finding("pass", "", x_bits, got, want)
+    got_text, want_text = evidence.texts(got, want)
+    detail = f"f({evidence.text(x_bits)}) = {got_text}, the limit is {want_text}"
+    if nan_accepted and fmt.is_nan(got):
+        return Finding("pass", f"{detail}; NaN is accepted by policy formula", x_bits, got, want)
+    return Finding("fail", detail, x_bits, got, want)

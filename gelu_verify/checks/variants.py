@@ -1,0 +1,80 @@
+"""Which function of the family, or which derivative, the target really computes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..formats import is_negative, to_float64
+from ..functions import compared_with, get_function
+from ..inputs.special import relatives, variant_bits
+from ..truth.values import judge
+from .base import Evidence, Finding
+
+CLEAR = 8.0  # ulp: a target this near a function at every point computes it ...
+TIMES = 4.0  # ... if the one that it claims to be is this many times farther away
+ABSOLUTE = 1e-4  # a quarter of the least distance between two functions of the family, 4.7e-4
+ROUNDINGS = 1.0, 4.0  # 2^(1-p) |x|, times this, may be lost by native arithmetic for x < 0, x > 0
+COARSE = 2.0**-9  # of x > 0 may be lost, whatever the dtype: a float16 table inside shows for x < 0, and by its ulps
+NONE = "none"
+
+
+def classify(evidence: Evidence) -> str | None:
+    """Name of the function that the results are nearest to, "none" if none is near, None for a building block."""
+    options = relatives(evidence.function)
+    if not options:
+        return None
+    fmt, claimed = evidence.fmt, evidence.function.name
+    x = np.array(variant_bits(evidence.function, fmt), dtype=fmt.uint)
+    got = evidence.probe(x)
+    values, size = to_float64(fmt, got), np.abs(to_float64(fmt, x))
+    roundings = np.where(is_negative(fmt, x), *ROUNDINGS) * 2.0 ** (1 - fmt.precision)
+    tolerance = np.maximum(ABSOLUTE, np.maximum(roundings, np.where(is_negative(fmt, x), 0, COARSE)) * size)
+    ulps: dict[str, float] = {}
+    distances: dict[str, float] = {}
+    for option in options:
+        want, error, _ = judge(option.name, fmt.name, x, got)
+        ulps[option.name] = float(np.abs(error).max())
+        away = np.abs(values - to_float64(fmt, want)) / tolerance
+        distances[option.name] = float(np.sort(np.where(np.isnan(away), np.inf, away))[-2])  # one may be an outlier
+    nearest = min(ulps, key=ulps.__getitem__)
+    if ulps[claimed] > max(1.0, TIMES * ulps[nearest]) and ulps[nearest] <= CLEAR:
+        return nearest
+    if distances[claimed] <= 1:
+        return claimed
+    nearest = min(distances, key=distances.__getitem__)
+    return nearest if distances[nearest] <= 1 else NONE
+
+
+def named(evidence: Evidence) -> Finding:
+    """Pass where it is what the target claims."""
+    name, variant = evidence.function.name, classify(evidence)
+    if variant is None:
+        return Finding("not applicable", f"{name} is a building block")
+    if variant == name:
+        return Finding("pass", value=variant)
+    x = variant_bits(evidence.function, evidence.fmt)
+    got, want, error = evidence.judged(x)
+    worst = int(np.argmax(np.abs(error)))
+    return Finding("fail", _detail(evidence, variant), x[worst], int(got[worst]), int(want[worst]), variant)
+
+
+def _detail(evidence: Evidence, variant: str) -> str:
+    claimed = evidence.function
+    if variant == NONE:
+        stranger = _stranger(evidence)
+        return f"computes neither {claimed.name} nor a relative of it" + (f", but {stranger}" if stranger else "")
+    detail = f"computes {variant}, not {claimed.name}"
+    if claimed.gradient_of:
+        detail += f": the derivative of {get_function(variant).gradient_of}, not of {claimed.gradient_of}"
+    return detail
+
+
+def _stranger(evidence: Evidence) -> str | None:
+    """A function that is no relative, a block or a forward function for a gradient, that the results are near to."""
+    fmt = evidence.fmt
+    x = np.array(variant_bits(evidence.function, fmt), dtype=fmt.uint)
+    got, kin = evidence.probe(x), {relative.name for relative in relatives(evidence.function)}
+    others = [function.name for function in compared_with(evidence.function)]
+    errors = {name: np.abs(judge(name, fmt.name, x, got).error).max() for name in others if name not in kin}
+    nearest = min(errors, key=errors.__getitem__)
+    return nearest if errors[nearest] <= CLEAR else None

@@ -1,0 +1,11 @@
+"""Implementations with a fault that the check `repeatable` must catch, each with a dtype."""
+
+from mutants import every_other_call, faulty, noisy, racing
+
+from gelu_verify.formats import DTYPES
+
+MUTANTS = [
+    *((faulty("gelu", every_other_call(1)), d) for d in DTYPES),
+    *((faulty("gelu_grad", noisy(1)), d) for d in DTYPES),
+    *((racing("gelu"), d) for d in DTYPES),
+]
