@@ -17,7 +17,7 @@ UNFINISHED = ".unfinished-"
 def unfinished_folder(parent: Path) -> Iterator[Path]:
     """A new folder of `parent` to write in; at the end it is removed, unless it was renamed.
 
-    It is locked until then, and whoever dies lets go of the lock: `remove_abandoned` removes only what it can lock.
+    It is locked until then, and a process that dies releases its lock: `remove_abandoned` removes what it can lock.
     """
     work, lock = _locked_folder(parent)
     try:
@@ -46,12 +46,12 @@ def _locked_folder(parent: Path) -> tuple[Path, int]:
 
 
 def remove_abandoned(parent: Path, older_than: float = 0.0) -> None:
-    """Remove the unfinished folders of processes that were killed: nobody holds their locks any more.
+    """Remove the unfinished folders of processes that were killed: their locks are free.
 
-    Only those that nobody has changed for `older_than` seconds.
+    Only those that have not changed for `older_than` seconds.
     """
     for folder in parent.glob(f"{UNFINISHED}*"):
-        with contextlib.suppress(OSError):  # somebody else was faster
+        with contextlib.suppress(OSError):  # another process was faster
             lock = os.open(folder, os.O_RDONLY)
             try:
                 if time.time() - os.fstat(lock).st_mtime >= older_than and _lock(lock):
@@ -61,7 +61,7 @@ def remove_abandoned(parent: Path, older_than: float = 0.0) -> None:
 
 
 def _lock(descriptor: int, wait: bool = False) -> bool:
-    """Whether it is held from now on, until it is closed: not where somebody else has it, or there are no locks."""
+    """Whether it is locked until it is closed: not where another process has the lock, or there are no locks."""
     try:
         import fcntl
 
@@ -77,6 +77,11 @@ def _is_at(path: Path, descriptor: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(descriptor))
     except OSError:
         return False
+
+
+def is_free(folder: Path) -> bool:
+    """Whether a new folder can have this name: nothing has it, or an empty folder."""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def replace_file(path: Path, content: bytes) -> None:

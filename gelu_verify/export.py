@@ -1,4 +1,4 @@
-"""The C headers as a folder of their own, with a test program and results to hold it against."""
+"""The C headers as a folder of their own, with a test program and the results that it must give."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from . import __version__
+from .atomic_files import is_free
 from .errors import ResultsError, UsageError
 from .fenv import in_default_environment
 from .formats import DTYPES, FORMATS
@@ -29,8 +30,8 @@ def write_headers(folder: Path) -> list[Path]:
 
     UsageError where `folder` is there and not empty, ResultsError where it cannot be written.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        what = "not empty" if folder.is_dir() else "no folder"
+    if not is_free(folder):
+        what = "not empty" if folder.is_dir() else "not a folder"
         raise UsageError(f"{folder} is {what}: name a new or an empty folder")
     try:
         return list(_written(folder))
@@ -50,7 +51,7 @@ def _written(folder: Path) -> Iterator[Path]:
 
 
 def _sources() -> Iterator[tuple[Path, Path]]:
-    """Each file, and where it goes: the folders of src/ as they are, what is in src/export/ at the top."""
+    """Each file, and where it goes: the folders of src/ as they are, the files of src/export/ at the top."""
     root = resource("src")
     for path in sorted(root.rglob("*.[ch]")):
         place = path.relative_to(root)

@@ -1,4 +1,4 @@
-"""The floating-point environment: the caller's decides nothing here, and is as it was when we return.
+"""The floating-point environment: the caller's has no effect here, and is restored when we return.
 
 A thread carries one: rounding mode, flushing of subnormals, exceptions that end the process. `torch.set_flush_denormal`
 and C libraries change it. Every public function that computes runs in the default one, in which threads that it
@@ -63,7 +63,8 @@ def awaited_in_default_environment(coroutine: Coroutine[Any, Any, T]) -> Generat
         try:
             waiting = in_default_environment(step)(value)
         except StopIteration as done:
-            return done.value
+            result: T = done.value
+            return result
         try:
             step, value = coroutine.send, (yield waiting)
         except BaseException as error:  # noqa: BLE001 - it is the coroutine's

@@ -49,7 +49,7 @@ def noting_interrupts(*, also_ignored: bool = False) -> Iterator[None]:
 def is_from_user(error: BaseException) -> bool:
     """Whether an exception comes from Ctrl-C, which Python raises in the main thread, and not from an implementation.
 
-    Where nobody notes it, every KeyboardInterrupt there may.
+    Outside of `noting_interrupts`, every KeyboardInterrupt in the main thread may.
     """
     if threading.current_thread() is not threading.main_thread():
         return False

@@ -5,19 +5,20 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 from . import plugins
+from .commands import output_of
 from .gpu.info import device
+from .timing import interleaved
 
 # What decides results or speed, of the hundred names in /proc/cpuinfo.
 ISA = (
@@ -29,7 +30,6 @@ PACKAGES = ("gelu-verify", "numpy", "mpmath", "pandas", "pyarrow", "ml_dtypes")
 FAMILIES = {
     "torch": ("torch",),
     "jax": ("jax", "jaxlib"),
-    "onnxruntime": ("onnxruntime", "onnx"),
     "tensorflow": ("tensorflow", "tensorflow-cpu"),
     "torch_compiled": ("torch",),
     "huggingface": ("transformers", "torch"),
@@ -94,7 +94,7 @@ def cores() -> int:
 
 
 def caches() -> dict[str, int]:
-    """{"L1", "L2", "L3"}: bytes of the first core's data caches, as the system tells; TYPICAL where it does not."""
+    """{"L1", "L2", "L3"}: bytes of the first core's data caches, as the system says; TYPICAL where it does not."""
     found: dict[str, int] = {}
     for folder in sorted(CACHES.glob("index*")):
         kind, level, size = ((folder / name).read_text().strip() for name in ("type", "level", "size"))
@@ -102,9 +102,9 @@ def caches() -> dict[str, int]:
             found[f"L{level}"] = int(size[:-1]) * UNITS[size[-1]]
     if sys.platform == "darwin":
         for name, level in (("l1dcachesize", "L1"), ("l2cachesize", "L2"), ("l3cachesize", "L3")):
-            told = _output("sysctl", "-n", f"hw.{name}")
-            if told and told.isdecimal() and int(told):
-                found[level] = int(told)
+            size = output_of("sysctl", "-n", f"hw.{name}")
+            if size and size.isdecimal() and int(size):
+                found[level] = int(size)
     return found or dict(TYPICAL)
 
 
@@ -119,7 +119,8 @@ def _cpu() -> tuple[str, set[str]]:
         name = fields.get("model name") or fields.get("CPU part") or platform.processor()
         return name, set((fields.get("flags") or fields.get("Features") or "").split())
     if sys.platform == "darwin":
-        return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor(), {"asimd", "fphp", "asimdhp"}
+        brand = output_of("sysctl", "-n", "machdep.cpu.brand_string")
+        return brand or platform.processor(), {"asimd", "fphp", "asimdhp"}
     return platform.processor() or platform.machine(), set()
 
 
@@ -128,28 +129,20 @@ def git_state() -> dict[str, Any] | None:
     root = Path(__file__).resolve().parent.parent
     if not (root / ".git").exists():
         return None
-    commit = _output("git", "-C", str(root), "rev-parse", "HEAD")
-    changes = _output("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no")
+    commit = output_of("git", "-C", str(root), "rev-parse", "HEAD")
+    changes = output_of("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no")
     return None if not commit or changes is None else {"commit": commit, "dirty": bool(changes)}
-
-
-def _output(*command: str) -> str | None:
-    """What a command prints, None when it fails or is not there."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
 
 
 @cache
 def copy_bytes_per_s(repeats: int = 5) -> float:
     """Bytes copied per second by one thread, from one 64 MiB array to another; median; measured once per process."""
     source, copy = np.ones(COPY_BYTES, dtype=np.uint8), np.empty(COPY_BYTES, dtype=np.uint8)
-    np.copyto(copy, source)
-    seconds = []
-    for _ in range(repeats):
+
+    def seconds() -> float:
         start = time.perf_counter()
         np.copyto(copy, source)
-        seconds.append(time.perf_counter() - start)
-    return COPY_BYTES / statistics.median(seconds)
+        return time.perf_counter() - start
+
+    seconds()
+    return COPY_BYTES / median(interleaved({"copy": seconds}, repeats=repeats)["copy"])

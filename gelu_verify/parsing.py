@@ -1,4 +1,4 @@
-"""Numbers that users type or hand over: plain decimals in a range, or an error that names the argument."""
+"""Numbers that users type or pass: plain decimals in a range, or an error that names the argument."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def parse_whole(name: str, text: str, low: int, high: int) -> int:
 
 
 def parse_real(name: str, text: str, low: float, high: float, *, above: bool = False) -> float:
-    """The finite number that `text` says as a plain decimal, with or without an exponent."""
+    """The finite number of a plain decimal, with or without an exponent."""
     if not _REAL.fullmatch(text):
         raise _refused(name, text, "is not a finite decimal number", real_range(low, high, above))
     try:

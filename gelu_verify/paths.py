@@ -18,7 +18,7 @@ def resource(path: str) -> Path:
 def cache_folder() -> Path:
     """A folder of this user's own, of this machine's own (what -march=native makes is of no use on another).
 
-    Raises UsageError where somebody else has made it: who can write there decides what we run.
+    Raises UsageError where another user has made it: whoever can write there decides what we run.
     """
     folder = Path(tempfile.gettempdir()) / f"gelu-verify-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)

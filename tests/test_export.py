@@ -136,7 +136,7 @@ def test_nothing_is_overwritten(tmp_path):
     assert done.exit_code == 2
     assert done.stderr.splitlines() == [f"gelu-verify: error: {tmp_path} is not empty: name a new or an empty folder"]
     assert [path.name for path in tmp_path.iterdir()] == ["mine.h"]
-    assert "is no folder" in call(tmp_path / "mine.h").stderr
+    assert "is not a folder" in call(tmp_path / "mine.h").stderr
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):

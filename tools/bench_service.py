@@ -1,8 +1,8 @@
 """How many look-ups a second, beside a FastAPI handler that does nothing: `python tools/bench_service.py` (needs wrk).
 
-Both servers run the whole time and take turns, so that whatever else the machine does meets both. "repeated" asks one
-URL, "fresh" a new number each time; then batches of raw float32 bits. `--soak 300` then sends a mixture of everything
-for so many seconds and prints the resident memory on the way. It never fails on time; what it prints is to be judged.
+Both servers run all the time and are measured in turns, so that other load on the machine affects both. "repeated"
+requests one URL, "fresh" a new number each time; then batches of raw float32 bits. `--soak 300` then sends a mixture
+of requests for so many seconds and prints the resident memory meanwhile. It prints times and never fails on them.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ def ask(path: str, body: bytes | None = None, headers: dict[str, str] | None = N
 
 
 def soak(pid: int, seconds: float) -> None:
-    """A mixture of everything; resident memory of the server, and how many children it has, on the way."""
-    rng, start, sent, told = np.random.default_rng(1), time.monotonic(), 0, -1
+    """A mixture of requests; the resident memory of the server meanwhile."""
+    rng, start, sent, printed = np.random.default_rng(1), time.monotonic(), 0, -1
     while (now := time.monotonic() - start) < seconds:
-        if int(10 * now / seconds) > told:
-            told = int(10 * now / seconds)
+        if int(10 * now / seconds) > printed:
+            printed = int(10 * now / seconds)
             print(f"soak      {now:4.0f} s, {sent:7,d} requests: {resident(pid) / 2**20:.1f} MiB", flush=True)
         mixture(rng, sent)
         sent += 1
@@ -92,7 +92,7 @@ def soak(pid: int, seconds: float) -> None:
 
 
 def mixture(rng: np.random.Generator, number: int) -> None:
-    """One request: mostly a look-up, now and then something that costs."""
+    """One request: usually a look-up, sometimes an expensive one."""
     x = f"{rng.normal(0, 4):.9f}"
     if number % 500 == 1:
         ask("/v1/verify?function=gelu&dtype=float16", rng.bytes(1 << 17), RAW)
@@ -127,12 +127,12 @@ def wait(server: subprocess.Popen[bytes], port: int) -> None:
 
 
 def main() -> None:
-    """Start both, ask them in turns, print."""
+    """Start both servers, measure them in turns, print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=3, help="of each measurement")
-    parser.add_argument("--soak", type=float, default=0.0, help="seconds of a mixture of everything, at the end")
-    asked = parser.parse_args()
+    parser.add_argument("--soak", type=float, default=0.0, help="seconds of a mixture of requests, at the end")
+    args = parser.parse_args()
     if shutil.which("wrk") is None:
         raise SystemExit("wrk is not installed (Debian: apt install wrk)")
     ours = [sys.executable, "-m", "gelu_verify", "serve", "--port", str(PORTS["ours"])]
@@ -147,12 +147,12 @@ def main() -> None:
         with tempfile.NamedTemporaryFile("w", suffix=".lua") as lua:
             lua.write(FRESH)
             lua.flush()
-            compare("repeated", asked.rounds, asked.seconds, None)
-            compare("fresh", asked.rounds, asked.seconds, Path(lua.name))
-        rate = statistics.median(batch(1 << 23) for _ in range(asked.rounds))
+            compare("repeated", args.rounds, args.seconds, None)
+            compare("fresh", args.rounds, args.seconds, Path(lua.name))
+        rate = statistics.median(batch(1 << 23) for _ in range(args.rounds))
         print(f"batches   {rate / 1e6:.0f} M values/s (float32, 2^23 a request); goal: 20")
-        if asked.soak:
-            soak(running[1].pid, asked.soak)
+        if args.soak:
+            soak(running[1].pid, args.soak)
     finally:
         for each in running:
             each.terminate()

@@ -21,7 +21,7 @@ from .conditioning import from_input
 from .expression import text
 from .ladder import SOURCES, Ladder, Rung, climb, worst_by_region
 from .models import forms_for, model_of
-from .search import SIBLINGS, Choice, rounded_correctly, searched, telling
+from .search import SIBLINGS, Choice, informative_sample, rounded_correctly, searched
 
 MOST = 1 << 20  # inputs: more would not fit into memory, node by node
 EXACT = 1000  # inputs at which exact arithmetic is done, beside the worst ones
@@ -33,8 +33,8 @@ Record = dict[str, Any]
 class Attribution:
     """The ladder of one target in one dtype; `record` is the JSON object of docs/json.md.
 
-    `asked` is what was given of form, working, stored and blocks; `choice` says how the form was chosen, and how well
-    it explains the results.
+    `asked` is what the user gave of form, working, stored and blocks; `choice` says how the form was chosen, and how
+    well it explains the results.
     """
 
     target: Target
@@ -114,9 +114,9 @@ class Attribution:
     def _errors(self) -> Iterator[Record]:
         """The largest error as what it says, as what it computes, and as the function that both approximate."""
         x, got = self.ladder.x_bits, _bits(self.ladder.rungs[-1])
-        said, base = self.target.function, "gelu_grad" if self.function.endswith("_grad") else "gelu"
-        approximated = [base] if said.removesuffix("_grad") in SIBLINGS else []
-        for function in dict.fromkeys([said, self.function, *approximated]):
+        claimed, base = self.target.function, "gelu_grad" if self.function.endswith("_grad") else "gelu"
+        approximated = [base] if claimed.removesuffix("_grad") in SIBLINGS else []
+        for function in dict.fromkeys([claimed, self.function, *approximated]):
             size = np.abs(judge(function, self.dtype, x, got).error)
             yield {"function": function, **self._point(_worst(size), size, self.ladder.rungs[-1])}
 
@@ -222,7 +222,7 @@ def attribute(
 
     Raises
     ------
-    UsageError : an unknown name, a function of which no form is known, too many inputs
+    UsageError : an unknown name, a function without a form, too many inputs
     TargetFailure : the target, or a building block, failed
 
     Examples
@@ -238,24 +238,24 @@ def attribute(
     chunks = [chunk.x_bits() for chunk in chosen.chunks]
     measured = np.concatenate([target.evaluate(dtype, x) for x in chunks])
     x_bits = np.concatenate(chunks)
-    given: Record = {"form": form, "working": working, "stored": constants, "blocks": blocks}
-    choice = _choice(target, dtype, x_bits, measured, given)
+    asked: Record = {"form": form, "working": working, "stored": constants, "blocks": blocks}
+    choice = _choice(target, dtype, x_bits, measured, asked)
     ladder = climb(choice.model, dtype, x_bits, measured, EXACT)
-    return Attribution(target, chosen, ladder, given, choice)
+    return Attribution(target, chosen, ladder, asked, choice)
 
 
-def _choice(target: Target, dtype: str, x_bits: np.ndarray, measured: np.ndarray, given: Record) -> Choice:
+def _choice(target: Target, dtype: str, x_bits: np.ndarray, measured: np.ndarray, asked: Record) -> Choice:
     """By the target's own description, where it is a library's; else by what explains the results best."""
-    sample = telling(target.function, dtype, x_bits, measured)
+    sample = informative_sample(target.function, dtype, x_bits, measured)
     description = f"{target.form}; {target.note}"
     own = target.family == "callable" or not (
-        given["form"] or forms_for(target.name, target.function, description, target.form)
+        asked["form"] or forms_for(target.name, target.function, description, target.form)
     )
     if own:
-        model, alike = searched(target, sample, **given)
+        model, alike = searched(target, sample, **asked)
     else:
-        model, alike = model_of(target, dtype, x_bits, measured, **given), ()
-    how = "asked" if given["form"] else "found" if own else "described"
+        model, alike = model_of(target, dtype, x_bits, measured, **asked), ()
+    how = "asked" if asked["form"] else "found" if own else "described"
     agreement = sample.agreement(model.bits(dtype, sample.x))
     return Choice(model, how, agreement, rounded_correctly(target.function, sample), alike)
 

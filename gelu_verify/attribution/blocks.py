@@ -77,7 +77,7 @@ def _named(name: str, working: str, by: str) -> Block | None:
 def _family(name: str, working: str, family: str) -> Block | None:
     if family == _OURS:
         return libm_block(name, working)
-    if family not in families():  # a user's own code: nobody knows what it calls
+    if family not in families():  # a user's own code: it may call anything
         return None
     able = [t for t in find([family])[0] if t.function == name and working in t.dtypes]
     plain = [t for t in able if t.name == f"{family}.{name}"] or able
@@ -112,4 +112,5 @@ def _libm(name: str, double: bool) -> Callable[[np.ndarray], np.ndarray]:
     found: Any = getattr(ctypes.CDLL(ctypes.util.find_library("m")), name if double else f"{name}f")
     found.restype = ctypes.c_double if double else ctypes.c_float
     found.argtypes = [found.restype]
-    return np.frompyfunc(found, 1, 1)
+    of_arrays: Callable[[np.ndarray], np.ndarray] = np.frompyfunc(found, 1, 1)
+    return of_arrays

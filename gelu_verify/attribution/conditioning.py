@@ -15,7 +15,8 @@ def slope(function: str, x: np.ndarray) -> np.ndarray:
     """f'(x) to three digits, by differences of correctly rounded float64 values."""
     step = np.abs(x) * STEP
     above, below = x + step, x - step
-    return (_value(function, above) - _value(function, below)) / (above - below)
+    found: np.ndarray = (_value(function, above) - _value(function, below)) / (above - below)
+    return found
 
 
 def kappa(function: str, x: np.ndarray) -> np.ndarray:

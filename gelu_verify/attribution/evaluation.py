@@ -147,25 +147,25 @@ def _dyadic(each: Constant) -> tuple[int, int]:
 
 @cache
 def constant_error(each: Constant, fmt: Format, stored: str | None = None) -> float:
-    """What a format holds less the exact constant."""
-    held, (m, e) = fmt.fraction(constant_bits(each, fmt, stored)), _dyadic(each)
-    return float(held - Fraction(m) * Fraction(2) ** e)
+    """The constant as it is stored in a format, less the exact one."""
+    value, (m, e) = fmt.fraction(constant_bits(each, fmt, stored)), _dyadic(each)
+    return float(value - Fraction(m) * Fraction(2) ** e)
 
 
-def exactly(root: Node, x: tuple[int, int], held: Mapping[str, tuple[int, int]], mp: Any) -> Any:
-    """The value at an exact x by exact operations; `held`: dyadic numbers in the place of constants."""
+def exactly(root: Node, x: tuple[int, int], constants: Mapping[str, tuple[int, int]], mp: Any) -> Any:
+    """The value at an exact x by exact operations; `constants`: dyadic numbers in their place, by text."""
     found: dict[Node, Any] = {}
     for node in nodes(root):
         if node.operation == "x":
             found[node] = mp.ldexp(x[0], x[1])
         elif node.constant is not None:
-            number = held.get(node.constant.text)
+            number = constants.get(node.constant.text)
             found[node] = node.constant.exact(mp) if number is None else mp.ldexp(number[0], number[1])
         else:
             arguments = [found[each] for each in node.arguments]
             if node.operation == "fma":
                 found[node] = arguments[0] * arguments[1] + arguments[2]
             else:
-                known = BLOCKS.get(node.operation) or OPERATIONS[node.operation]
-                found[node] = known.exact(mp, *arguments)
+                operation = BLOCKS.get(node.operation) or OPERATIONS[node.operation]
+                found[node] = operation.exact(mp, *arguments)
     return found[root]

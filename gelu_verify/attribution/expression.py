@@ -17,7 +17,7 @@ BLOCKS = ("erf", "erfc", "exp", "normcdf", "sigmoid", "tanh")  # what a library 
 class Constant:
     """A number of the formula.
 
-    `exact(mp)` gives it to the precision of an mpmath context; `also` are the decimals that libraries hold instead.
+    `exact(mp)` gives it to the precision of an mpmath context; `also` are the decimals that libraries store instead.
     """
 
     text: str
@@ -180,11 +180,11 @@ def nodes(root: Node) -> list[Node]:
 
 def constants(root: Node) -> Iterator[Constant]:
     """The constants that rounding may change; whole numbers and powers of two are not among them."""
-    seen: dict[str, Constant] = {}
+    found: dict[str, Constant] = {}
     for node in nodes(root):
         if node.constant is not None and not _is_short(node.constant):
-            seen.setdefault(node.constant.text, node.constant)
-    yield from seen.values()
+            found.setdefault(node.constant.text, node.constant)
+    yield from found.values()
 
 
 def _is_short(each: Constant) -> bool:

@@ -25,10 +25,10 @@ def fitted(model: Model, dtype: str, x_bits: np.ndarray, measured: np.ndarray) -
     double = get_format("float64")
     exact = replace(model, working="float64", blocks={name: b for name, b in model.blocks.items() if _is_private(b)})
     x, got = (converted(get_format(dtype), bits, double) for bits in (x_bits, measured))
-    kept = is_finite(double, got) & (x.view(np.float64) > FROM)
-    if not kept.any():
+    usable = is_finite(double, got) & (x.view(np.float64) > FROM)
+    if not usable.any():
         return
-    x, got = np.ascontiguousarray(x[kept]), got[kept].view(np.float64)
+    x, got = np.ascontiguousarray(x[usable]), got[usable].view(np.float64)
     for each in constants(model.form.root):
         value = _fit(exact, each, x, got)
         true = double.fraction(constant_bits(each, double))
@@ -47,8 +47,7 @@ def _is_private(block: object) -> bool:
 def _fit(model: Model, each: Constant, x: np.ndarray, got: np.ndarray) -> float:
     """The value of one constant for which half of the results lie above and half below, weighed by what it does."""
     double = get_format("float64")
-    held = model.stored.get(each.text)
-    value = float(double.fraction(constant_bits(each, double, held)))
+    value = float(double.fraction(constant_bits(each, double, model.stored.get(each.text))))
     for _ in range(ROUNDS):
         here, beside = (
             replace(model, stored={**model.stored, each.text: repr(v)}).bits("float64", x).view(np.float64)

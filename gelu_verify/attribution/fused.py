@@ -19,7 +19,8 @@ def fused(precision: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.nda
     (24 >= p + 2; Boldo and Melquiond 2008).
     """
     if a.dtype == np.float64:
-        return _libm_fma()(a, b, c).astype(np.float64)
+        exact: np.ndarray = _libm_fma()(a, b, c)
+        return exact.astype(np.float64)
     s, e = two_sum(a.astype(np.float64) * b, c.astype(np.float64))  # the product is exact
     odd = _to_odd(s, e)
     nearest = odd.astype(np.float32)

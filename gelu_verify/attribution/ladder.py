@@ -107,11 +107,11 @@ def climb(
     exact : at how many inputs, evenly, exact arithmetic is done, beside the worst ones of every rung; None: at all
     """
     fmt, function = get_format(dtype), model.form.function
-    kept = is_finite(fmt, x_bits) & ~is_zero(fmt, x_bits)
-    x_bits = np.ascontiguousarray(x_bits[kept])
+    usable = is_finite(fmt, x_bits) & ~is_zero(fmt, x_bits)
+    x_bits = np.ascontiguousarray(x_bits[usable])
     rungs = list(_rounded_rungs(model, dtype, x_bits))
     if measured is not None:
-        got = np.ascontiguousarray(measured[kept])
+        got = np.ascontiguousarray(measured[usable])
         rungs.append(Rung(MEASURED, "measured", "rest", judge(function, dtype, x_bits, got).error, got))
     want = judge(function, dtype, x_bits, x_bits).want_bits
     rounding = judge(function, dtype, x_bits, want).error
@@ -131,17 +131,17 @@ def _rounded_rungs(model: Model, dtype: str, x_bits: np.ndarray) -> Iterator[Run
 
     yield rung(FORMULA, "every operation rounded correctly", "formula", model.arithmetic(stored=False))
     if model.stored:
-        said = ", ".join(stored_text(name, held) for name, held in model.stored.items())
-        yield rung(STORED, f"constants as stored: {said}", "constants", model.arithmetic())
+        constants_text = ", ".join(stored_text(*each) for each in model.stored.items())
+        yield rung(STORED, f"constants as stored: {constants_text}", "constants", model.arithmetic())
     so_far: list[str] = []
     for name, block in model.blocks.items():
         so_far.append(name)
         yield rung(name, block.title, "blocks", model.arithmetic(blocks=so_far))
 
 
-def stored_text(name: str, held: str) -> str:
+def stored_text(name: str, decimal: str) -> str:
     """What a library has in the place of a constant, for people."""
-    return f"{name} rounded to float32" if held == "float32" else f"{name} = {held}"
+    return f"{name} rounded to float32" if decimal == "float32" else f"{name} = {decimal}"
 
 
 def _chosen(dtype: str, x_bits: np.ndarray, rungs: Sequence[Rung], exact: int) -> np.ndarray:
@@ -166,7 +166,8 @@ def _cancelled(parts: Sequence[Share], at: np.ndarray) -> np.ndarray:
     """Bits that the exact value may lose to cancellation on the way."""
     largest = np.max([np.nan_to_num(part.amplification[at], nan=np.inf) for part in parts], axis=0, initial=1.0)
     with np.errstate(divide="ignore"):
-        return np.clip(np.log2(largest), 0, DEEPEST)
+        bits: np.ndarray = np.clip(np.log2(largest), 0, DEEPEST)
+    return bits
 
 
 def _of_constants(
@@ -175,12 +176,13 @@ def _of_constants(
 ) -> np.ndarray:  # fmt: skip
     """Error in ULP of exact arithmetic with rounded constants."""
     working = get_format(model.working)
-    held = {c.text: working.dyadic(constant_bits(c, working)) for c in constants(model.form.root)}
-    if not held:
+    rounded = {c.text: working.dyadic(constant_bits(c, working)) for c in constants(model.form.root)}
+    if not rounded:
         return np.zeros(len(x_bits))
     errors = []
     for x, y, u, lost in zip(x_bits.tolist(), want.tolist(), unit.tolist(), cancelled.tolist(), strict=True):
         mp = precise(fmt.precision + GUARD + int(lost))
-        value = exactly(model.form.root, fmt.dyadic(x), held, mp)
+        value = exactly(model.form.root, fmt.dyadic(x), rounded, mp)
         errors.append(float((value - mp.ldexp(*fmt.dyadic(y))) / mp.mpf(u)) if fmt.is_finite(y) else np.nan)
-    return np.array(errors) + rounding
+    total: np.ndarray = np.array(errors) + rounding
+    return total

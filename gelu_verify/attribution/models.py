@@ -54,13 +54,13 @@ def model_of(
     target: Target, dtype: str, x_bits: np.ndarray, measured: np.ndarray, *, form: str | None = None,
     working: str | None = None, stored: Mapping[str, str] | None = None, blocks: Mapping[str, str] | None = None,
 ) -> Model:  # fmt: skip
-    """The model that explains `measured` best, within what is given; UsageError where no form is known."""
+    """The model that explains `measured` best, within what the user gave; UsageError where there is no form."""
     candidates = [form_named(target.function, form)] if form else forms_for(
         target.name, target.function, f"{target.form}; {target.note}", target.form
     )  # fmt: skip
     if not candidates:
         accepted = ", ".join(known_forms(target.function)) or "none"
-        raise UsageError(f"no form is known for {target.name}: give one with --form (of {target.function}: {accepted})")
+        raise UsageError(f"{target.name} has no form: name one with --form (of {target.function}: {accepted})")
     step = max(1, len(x_bits) // SAMPLE)
     x, got = np.ascontiguousarray(x_bits[::step]), np.ascontiguousarray(measured[::step])
     best, lowest = None, np.inf
@@ -86,12 +86,12 @@ def _models(
 def with_constants(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, lowest: float) -> Model:
     """The same with constants as libraries also store them, one after the other, while that explains clearly more."""
     alternatives = [
-        (each.text, held)
+        (each.text, decimal)
         for each in constants(model.form.root)
-        for held in (*each.also, *(["float32"] if model.working == "float64" else []))
+        for decimal in (*each.also, *(["float32"] if model.working == "float64" else []))
     ]
     while True:
-        others = [replace(model, stored={**model.stored, name: held}) for name, held in alternatives]
+        others = [replace(model, stored={**model.stored, name: decimal}) for name, decimal in alternatives]
         scores = [distance(dtype, other.bits(dtype, x), got) for other in others]
         if not scores or min(scores) >= CLEARLY * lowest:
             return model

@@ -105,12 +105,14 @@ class Block:
 
 
 def _logistic_slope(v: Array, a: Array) -> Array:
-    e = np.exp(-np.abs(a))
-    return e / (1 + e) ** 2
+    e: Array = np.exp(-np.abs(a))
+    slope: Array = e / (1 + e) ** 2
+    return slope
 
 
 def _erfc_of_magnitude(a: Array) -> Array:
-    return reference_bits("erfc", "float64", np.abs(a).view(np.uint64)).view(np.float64)
+    bits: Array = reference_bits("erfc", "float64", np.abs(a).view(np.uint64))
+    return bits.view(np.float64)
 
 
 def _erfc(mp: Any, a: Any) -> Any:

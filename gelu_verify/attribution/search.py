@@ -1,4 +1,4 @@
-"""Which formula explains the results of code that nobody has described: all of them compete.
+"""Which formula explains the results of code without a description: all of them compete.
 
 A candidate is a form (as it is written, with products from the left, with a*b + c fused), the dtype that it is computed
 in, and whose building blocks it calls; the constants of the best ones are then fitted. Forms of the function's siblings
@@ -24,11 +24,11 @@ from .forms import Form
 from .ladder import Model
 from .models import CLEARLY, check_constants, distance, form_named, forms_of, with_constants
 
-FIRST, THEN = 1024, 4096  # telling inputs: for all candidates, for the best
-KEPT = 8  # candidates that are looked at again
+FIRST, THEN = 1024, 4096  # informative inputs: for all candidates, for the best
+FINALISTS = 8  # candidates that are looked at again
 SAME = 2e-3  # mean of log2(1 + floats between): below, two explain equally well
-EXPLAINS = 0.98  # of the telling inputs at which the very bits must be the measured ones
-SMALLEST = 2.0**-8  # |x| of a telling input
+EXPLAINS = 0.98  # of the informative inputs at which the very bits must be the measured ones
+SMALLEST = 2.0**-8  # |x| of an informative input
 SIBLINGS = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
 
 
@@ -37,7 +37,7 @@ class Choice:
     """The model that is compared with a target, and how sure that is.
 
     `how`: "described" (the target's own description says the form), "asked" (the user), "found" (it explains the
-    results best); `agreement`: share of the telling inputs at which it gives the measured bits; `rounded`: share at
+    results best); `agreement`: share of the informative inputs at which it gives the measured bits; `rounded`: share at
     which the correctly rounded results are the measured bits; `alike`: other forms that explain as much.
     """
 
@@ -75,15 +75,20 @@ class Sample:
         return float(np.mean(same)) if len(same) else 1.0
 
 
-def telling(function: str, dtype: str, x_bits: np.ndarray, measured: np.ndarray) -> Sample:
+def informative_sample(function: str, dtype: str, x_bits: np.ndarray, measured: np.ndarray) -> Sample:
     """The inputs whose correctly rounded results are neither x, nor a zero, nor 1 or -1; all where there are none."""
     fmt = get_format(dtype)
     want = np.asarray(reference_bits(function, dtype, x_bits))
-    dull = (want == x_bits) | is_zero(fmt, want) | (want & fmt.uint.type(fmt.sign_mask - 1) == fmt.one)
+    uninformative = (want == x_bits) | is_zero(fmt, want) | (want & fmt.uint.type(fmt.sign_mask - 1) == fmt.one)
     with np.errstate(invalid="ignore"):
-        kept = is_finite(fmt, x_bits) & is_finite(fmt, want) & ~dull & (np.abs(to_float64(fmt, x_bits)) >= SMALLEST)
-    kept = kept if kept.any() else is_finite(fmt, x_bits)
-    return Sample(dtype, np.ascontiguousarray(x_bits[kept]), np.ascontiguousarray(measured[kept]))
+        chosen = (
+            is_finite(fmt, x_bits)
+            & is_finite(fmt, want)
+            & ~uninformative
+            & (np.abs(to_float64(fmt, x_bits)) >= SMALLEST)
+        )
+    chosen = chosen if chosen.any() else is_finite(fmt, x_bits)
+    return Sample(dtype, np.ascontiguousarray(x_bits[chosen]), np.ascontiguousarray(measured[chosen]))
 
 
 def searched(
@@ -94,7 +99,7 @@ def searched(
     forms = [form_named(target.function, form)] if form else list(_forms(target.function))
     if not forms:
         raise UsageError(
-            f"no form of {target.function} is known, so its errors cannot be taken apart: see gelu-verify run"
+            f"there is no form of {target.function}, so its error cannot be attributed: see gelu-verify run"
         )
     first, then = sample.of(FIRST), sample.of(THEN)
     models = list(_candidates(forms, target, sample.dtype, working, stored, dict(blocks or {})))
@@ -160,13 +165,13 @@ def _candidates(
     for form in forms:
         check_constants(form, stored or {})
         for inner in [working] if working else _working(dtype):
-            seen: list[dict[str, Block]] = []
+            tried: list[dict[str, Block]] = []
             for families in (("",),) if named else _libraries(target):
                 found: dict[str, Block] = {}
                 for family in families:
                     found = {**blocks_of(form, inner, family, named), **found}
-                if found not in seen:
-                    seen.append(found)
+                if found not in tried:
+                    tried.append(found)
                     yield Model(form, inner, dict(stored or {}), found)
 
 
@@ -189,15 +194,15 @@ def _libraries(target: Target) -> list[tuple[str, ...]]:
 
 def _best_of_each_form(scored: Sequence[tuple[float, int]], models: Sequence[Model]) -> list[tuple[float, int]]:
     """The best candidates, and the best one of every form of the first few: constants may make the difference."""
-    kept = list(scored[:KEPT])
-    forms = {models[at].form.name for _, at in kept}
+    best = list(scored[:FINALISTS])
+    forms = {models[at].form.name for _, at in best}
     for score, at in scored:
-        if len(forms) >= 2 * KEPT:
+        if len(forms) >= 2 * FINALISTS:
             break
         if models[at].form.name not in forms:
             forms.add(models[at].form.name)
-            kept.append((score, at))
-    return kept
+            best.append((score, at))
+    return best
 
 
 def _with_fitted_constants(row: Scored, sample: Sample) -> Scored:
@@ -207,8 +212,8 @@ def _with_fitted_constants(row: Scored, sample: Sample) -> Scored:
     for _ in constants(model.form.root):
         if score <= SAME:
             break
-        others = [replace(model, stored={**model.stored, name: held})
-                  for name, held in fitted(model, sample.dtype, sample.x, sample.got)]  # fmt: skip
+        others = [replace(model, stored={**model.stored, name: decimal})
+                  for name, decimal in fitted(model, sample.dtype, sample.x, sample.got)]  # fmt: skip
         scores = [sample.distance(other) for other in others]
         if not scores or min(scores) >= CLEARLY * score:
             break

@@ -85,19 +85,21 @@ def _lost(node: Node, found: Values, wide: Values, fmt: Format, arithmetic: Arit
     if node.operation == "fma":
         product, rest = two_product(arguments[0], arguments[1])
         s, e = two_sum(product, arguments[2])
-        return (wide[node] - s) - (e + rest)
+        difference: np.ndarray = (wide[node] - s) - (e + rest)
+        return difference
     lost = OPERATIONS[node.operation].lost if arguments else None
     if lost is None:
         return None
     s, e = lost(*arguments)
-    return (wide[node] - s) - e
+    difference = (wide[node] - s) - e
+    return difference
 
 
 def _lost_in_block(node: Node, found: Values, wide: Values, fmt: Format) -> np.ndarray:
     """By the judge; where a block has become 1, by what it is short of: the judge's own error would be amplified."""
     argument, value = (to_bits(fmt, found[each]) for each in (node.arguments[0], node))
     error = judge(node.operation, fmt.name, argument, value).error
-    lost = np.nan_to_num(error, nan=0.0, posinf=0.0, neginf=0.0) * unit_of(fmt, value, error)
+    lost: np.ndarray = np.nan_to_num(error, nan=0.0, posinf=0.0, neginf=0.0) * unit_of(fmt, value, error)
     short_of_one = BLOCKS[node.operation].short_of_one
     if short_of_one is None:
         return lost
@@ -110,7 +112,7 @@ def unit_of(fmt: Format, want_bits: np.ndarray, error: np.ndarray) -> np.ndarray
     """u(y) in float64, from correctly rounded bits and their error: half where y lies below the power of two."""
     magnitude = want_bits & fmt.uint.type(fmt.sign_mask - 1)
     field = (magnitude >> fmt.uint.type(fmt.precision - 1)).astype(np.int64)
-    unit = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)
+    unit: np.ndarray = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)
     power = (magnitude & fmt.uint.type((1 << (fmt.precision - 1)) - 1) == 0) & (field > 1)
     beyond = np.where(want_bits & fmt.uint.type(fmt.sign_mask) != 0, error < 0, error > 0)
     return np.where(power & beyond & is_finite(fmt, want_bits), unit / 2, unit)

@@ -1,16 +1,17 @@
-"""Spans of float32 inputs whose correctly rounded answers are known before anything is evaluated.
+"""Spans of float32 inputs whose correctly rounded results are analytic: a formula gives them, nothing is evaluated.
 
-Far right of zero an activation is x, far left -0; near zero it is x/2; a gradient is 1, -0 and 1/2. There the
-exact value lies so close to that number that an error is below NOISE (`bucket_table`), and so counts as 0.
+Far right of zero an activation is x, far left -0; near zero it is x/2; a gradient is 1, -0 and 1/2. There the exact
+value lies so close to that number that the error of returning it is below NOISE (`table`), and so counts as 0.
 
 Each span reaches from a point towards a limit, and the distance to the limit shrinks on the way, relative where u(y)
 does: with g(x) = f(x)/x between 0 and 1, rising, and g(x) - 1/2 odd, these are 1 - g on the right, f itself left of its
 last turning point, and g - 1/2 towards zero; a gradient is monotone beyond its last turning point, and between those on
-both sides of zero. So the bound at the first input, which the oracle proves, holds for the span. The first
-input is found by bisection over buckets.
+both sides of zero. So the bound at the first input, which the oracle proves, holds for the span. The first input is
+found by bisection over buckets.
 
-Farther from zero, up to 2^-20, x/2 and 1/2 are answers whose error is that of the next term. Such a span `drifts`: the
-reducer judges the ends of each stretch, and adds up errors by formula where all answers are the leading term.
+Farther from zero, up to 2^-20, the error of returning x/2 or 1/2 is that of the next term. In such a span of first
+order the reducer judges the ends of each bucket, and adds up the errors by formula where all outputs are the leading
+term (src/buckets/analytic_spans.h).
 """
 
 from __future__ import annotations
@@ -21,38 +22,38 @@ from functools import cache
 from typing import NamedTuple
 
 from ..fenv import in_default_environment
-from ..formats import Dyadic, Format, get_format
+from ..formats import Format, get_format
 from ..functions import Function, get_function
 from ..truth.oracle import enclose
-from . import _reducer as _reduction
+from . import _reducer
 from .table import NOISE
 
 
 class Span(NamedTuple):
-    """Inputs by ordinal, both ends in, and what is compared with their answers."""
+    """Inputs by ordinal, both ends in, and the results that their outputs are compared with."""
 
     first: int
     last: int
     kind: int  # SAME, HALF, CONSTANT, NAN
-    constant: int = 0  # bits of a constant answer, and those required
-    required: int = 0
+    constant: int = 0  # bits of a constant output
+    required: int = 0  # and those of the correctly rounded result
     accepted: bool = True  # whether the constant counts as correct
-    drifts: bool = False
+    is_first_order: bool = False
 
 
-BUCKET = 1 << 16  # inputs of a float32 bucket
+BUCKET_INPUTS = 1 << 16  # in float32
 
 
 @cache
 @in_default_environment
-def settled_spans(function: str) -> tuple[Span, ...]:
+def spans_of(function: str) -> tuple[Span, ...]:
     """The spans of `function` in float32; none where the argument above does not apply."""
     entry, fmt = get_function(function), get_format("float32")
-    if not _reduction.judges(function):
+    if not _reducer.judges(function):
         return ()
     spans = [*_nan_spans(fmt), *_number_spans(entry, fmt)]
     if entry.approximates is not None:
-        spans = [both for a in spans for b in settled_spans(entry.approximates) if (both := _common(a, b))]
+        spans = [both for a in spans for b in spans_of(entry.approximates) if (both := _common(a, b))]
     return tuple(spans)
 
 
@@ -63,7 +64,7 @@ def _common(a: Span, b: Span) -> Span | None:
 
 def _nan_spans(fmt: Format) -> list[Span]:
     half = fmt.sign_mask
-    return [Span(-half, -2 - fmt.infinity, _reduction.NAN), Span(fmt.infinity + 1, half - 1, _reduction.NAN)]
+    return [Span(-half, -2 - fmt.infinity, _reducer.NAN), Span(fmt.infinity + 1, half - 1, _reducer.NAN)]
 
 
 def _number_spans(entry: Function, fmt: Format) -> list[Span]:
@@ -87,11 +88,11 @@ def _number_spans(entry: Function, fmt: Format) -> list[Span]:
     least = 0 if gradient else 2 << (fmt.precision - 1)
     up = _first(entry, fmt, near, noise * unit / 4, fmt.parse("0.125"), least)
     down = _first(entry, fmt, near, noise * unit / 4, -1 - fmt.parse("0.125"), -1 - least)
-    same = _reduction.CONSTANT if gradient else _reduction.SAME
-    half = _reduction.CONSTANT if gradient else _reduction.HALF
+    same = _reducer.CONSTANT if gradient else _reducer.SAME
+    half = _reducer.CONSTANT if gradient else _reducer.HALF
     one, point_five = (fmt.one, fmt.parse("0.5")) if gradient else (0, 0)
-    drifting, minus_zero = fmt.parse("0x1p-20") - 1, fmt.sign_mask
-    tail = Span(-1 - fmt.max_finite, before, _reduction.CONSTANT, minus_zero, minus_zero)
+    end_of_first_order, minus_zero = fmt.parse("0x1p-20") - 1, fmt.sign_mask
+    tail = Span(-1 - fmt.max_finite, before, _reducer.CONSTANT, minus_zero, minus_zero)
     inner = (
         Span(max(least, 1), up, half, point_five, point_five),
         Span(down, min(-1 - least, -2), half, point_five, point_five),
@@ -101,8 +102,8 @@ def _number_spans(entry: Function, fmt: Format) -> list[Span]:
         tail,
         tail._replace(constant=0, accepted=not entry.has_signed_zeros),
         *inner,
-        inner[0]._replace(last=drifting, drifts=True),
-        inner[1]._replace(first=-1 - drifting, drifts=True),
+        inner[0]._replace(last=end_of_first_order, is_first_order=True),
+        inner[1]._replace(first=-1 - end_of_first_order, is_first_order=True),
     ]
 
 
@@ -119,14 +120,14 @@ def _first(
     At the limit it is far below.
     """
     step = 1 if limit > start else -1
-    low, high = 0, abs(limit - start) // BUCKET  # not settled; settled
+    low, high = 0, abs(limit - start) // BUCKET_INPUTS  # outside the span; in it
     while high - low > 1:
         middle = (low + high) // 2
-        if _largest(entry, fmt, distance, start + step * middle * BUCKET) < bound:
+        if _largest(entry, fmt, distance, start + step * middle * BUCKET_INPUTS) < bound:
             high = middle
         else:
             low = middle
-    return start + step * high * BUCKET
+    return start + step * high * BUCKET_INPUTS
 
 
 def _largest(
@@ -135,5 +136,4 @@ def _largest(
     """An upper bound of the distance at an input."""
     bits = fmt.from_ordinal(ordinal)
     x = fmt.fraction(bits)
-    point: Dyadic = fmt.dyadic(bits)
-    return max(distance(y, x) for y in enclose(entry, point, 64))
+    return max(distance(y, x) for y in enclose(entry, fmt.dyadic(bits), 64))

@@ -39,10 +39,13 @@ def approximation_facts(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray
 
 
 def _unit(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """u(y), float64: that of the rounded y, or half of it where y was rounded up to a power of two."""
+    """u(y), float64: that of the rounded y, or half of it where y was rounded up to a power of two.
+
+    The definition is that of src/truth/judge.h, where y itself is known; here only its rounding and its error are.
+    """
     magnitude = want & fmt.uint.type(fmt.sign_mask - 1)
     field = (magnitude >> fmt.uint.type(fmt.precision - 1)).astype(np.int64)
-    unit = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)
+    unit: np.ndarray = np.ldexp(1.0, np.maximum(field, 1) - 1 + fmt.min_exponent)
     power = np.flatnonzero((magnitude & fmt.uint.type((1 << (fmt.precision - 1)) - 1) == 0) & (field > 1))
     error = judge(exact, fmt.name, x[power], want[power]).error
     grown = np.where(is_negative(fmt, want[power]), error < 0, error > 0)

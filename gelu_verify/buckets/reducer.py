@@ -1,4 +1,4 @@
-"""From what a target gave to a table: the rules of a sweep, and the C reducer that counts by them."""
+"""From a target's outputs to a table: the rules of a sweep, and the C reducer (src/buckets) that counts by them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 from ..formats import Format, get_format, magnitudes, ordinals
 from ..functions import Function, get_function
 from ..functions.regions import region_edges
-from ..inputs.plans import TEETH
+from ..inputs.plans import STREAMS
 from ..inputs.special import fixed_bits
 from ..truth.oracle import judge_exactly
-from . import _reducer as _reduction
-from .analytic_spans import settled_spans
-from .table import HIST_EDGES, NEAREST, SUMS, WITNESS, Columns, Facts, Pieces, Table
+from . import _reducer
+from .analytic_spans import spans_of
+from .table import HIST_EDGES, NEAREST, SUMS, WITNESS, Columns, Facts, MonotonePieces, Table
 
 _WORST = np.dtype([("error", "f8"), ("ordinal", "i8"), ("x", "u8"), ("got", "u8"), ("want", "u8")])
 ROW = np.dtype(
@@ -29,21 +29,21 @@ ROW = np.dtype(
     ]
 )
 _REGION = np.dtype([("worst", _WORST), ("n", "i8")])
-_EXTREME = np.dtype([("met", "i8"), ("value", "i8"), ("ordinal", "i8")])
-_NEAR = np.dtype([*((name, "i8") for name in ("met", "ordinal", "below")), ("got", "u8"), ("got_below", "u8")])
-_FAR = np.dtype([("met", "i8"), ("ordinal", "i8"), ("value", "f8")])
+_EXTREME = np.dtype([("present", "i8"), ("value", "i8"), ("ordinal", "i8")])
+_NEAR = np.dtype([*((name, "i8") for name in ("present", "ordinal", "below")), ("got", "u8"), ("got_below", "u8")])
+_FAR = np.dtype([("present", "i8"), ("ordinal", "i8"), ("value", "f8")])
 FACTS = np.dtype(
     [
         *(("max_rank", "u8"), ("lowest_got", _EXTREME), ("highest_got", _EXTREME)),
         *((name, _NEAR) for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_wrong")),
         *(("approximation_ulp", _FAR), ("approximation_abs", _FAR)),
     ]
-)  # the records of src/buckets/reducer.h, field by field
+)  # the records of src/buckets/records.h, field by field
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one chunk gave: bits (`fmt.uint`) by ordinal of x, errors in ulp as `judge` gives them."""
+    """Judged outputs of one chunk: bits (`fmt.uint`) by ordinal of x, errors in ulp as `judge` gives them."""
 
     x: np.ndarray
     got: np.ndarray
@@ -55,46 +55,47 @@ class Outcome:
 class Reduction:
     """The table of a sweep while it grows; for one thread. Runs of inputs are added, each ascending, none twice."""
 
-    def __init__(self, fmt: Format, function: Function, pieces: Pieces) -> None:
-        def ask(approximated: bool, x_bits: int, got_bits: int) -> tuple[int, float, bool]:
+    def __init__(self, fmt: Format, function: Function, pieces: MonotonePieces) -> None:
+        def decide(approximated: bool, x_bits: int, got_bits: int) -> tuple[int, float, bool]:
             entry = get_function(function.approximates) if approximated and function.approximates else function
             return judge_exactly(entry, fmt, x_bits, got_bits)
 
         self._fmt = fmt
         self._fixed_bits, self._fixed = _fixed(function.name, fmt.name)
-        self._met: dict[int, int] = {}
-        self._reducer = _reduction.Reducer(rules_of(fmt, function, pieces), ask)
+        self._samples: dict[int, int] = {}
+        self._reducer = _reducer.Reducer(rules_of(fmt, function, pieces), decide)
 
     @staticmethod
     def judges(fmt: Format, function: Function) -> bool:
-        """Whether `add_answers` can judge: others are judged by `reference.judge` first."""
+        """Whether `add_outputs` can judge: other outputs are judged by `truth.values.judge` first."""
         both = (function, get_function(function.approximates) if function.approximates else function)
-        native = all(_reduction.judges(each.name) and each.double_at_zero is not None for each in both)
+        native = all(_reducer.judges(each.name) and each.double_at_zero is not None for each in both)
         return fmt.width in (16, 32) and native
 
-    def add_outcome(self, seen: Outcome) -> None:
-        """Answers that are judged already."""
-        x, got, want, faithful = (array.view(np.uint8) for array in (seen.x, seen.got, seen.want, seen.faithful))
-        self._reducer.add_judged(x, got, want, seen.error, faithful)
-        self._sample(seen.x, seen.got)
+    def add_outcome(self, outcome: Outcome) -> None:
+        """Outputs that are judged already."""
+        bits = (outcome.x, outcome.got, outcome.want, outcome.faithful)
+        x, got, want, faithful = (array.view(np.uint8) for array in bits)
+        self._reducer.add_judged(x, got, want, outcome.error, faithful)
+        self._sample(outcome.x, outcome.got)
 
-    def add_answers(self, x: np.ndarray, got: np.ndarray) -> None:
-        """Answers `got` to inputs `x` (bits)."""
-        self._reducer.add_answers(x.view(np.uint8), got.view(np.uint8))
+    def add_outputs(self, x: np.ndarray, got: np.ndarray) -> None:
+        """Outputs `got` for inputs `x` (bits)."""
+        self._reducer.add_outputs(x.view(np.uint8), got.view(np.uint8))
         self._sample(x, got)
 
-    def add_comb(self, first: int, x: np.ndarray, got: np.ndarray, sealed: bool = False) -> bool:
-        """Answers to the inputs of `comb`; False when x, unless it is sealed, is no longer what it was."""
-        if not self._reducer.add_comb(first, x, got, sealed):
+    def add_strided(self, first: int, x: np.ndarray, got: np.ndarray, sealed: bool = False) -> bool:
+        """Outputs for the inputs of `fill_strided`; False when x, unless it is sealed, is no longer what it was."""
+        if not self._reducer.add_strided(first, x, got, sealed):
             return False
         size = len(x) - 1
         for k in range(bisect_left(self._fixed, first), bisect_right(self._fixed, first + size - 1)):
-            tooth, place = divmod(self._fixed[k] - first, size // TEETH)
-            self._met[self._fixed_bits[k]] = int(got[TEETH * place + tooth])
+            stream, step = divmod(self._fixed[k] - first, size // STREAMS)
+            self._samples[self._fixed_bits[k]] = int(got[STREAMS * step + stream])
         return True
 
     def _sample(self, x: np.ndarray, got: np.ndarray) -> None:
-        """Remember the answers at the fixed inputs."""
+        """Remember the outputs at the fixed inputs."""
         low, high = (self._fmt.ordinal(int(end)) for end in (x[0], x[-1]))
         wanted = slice(bisect_left(self._fixed, low), bisect_right(self._fixed, high))
         if wanted.start == wanted.stop:
@@ -103,23 +104,21 @@ class Reduction:
         place = np.searchsorted(x_ord, self._fixed[wanted])
         for bits, ordinal, at in zip(self._fixed_bits[wanted], self._fixed[wanted], place.tolist(), strict=True):
             if x_ord[at] == ordinal:
-                self._met[bits] = int(got[at])
+                self._samples[bits] = int(got[at])
 
     def table(self) -> Table:
         """What was added so far; something must have been."""
-        words = np.frombuffer(self._reducer.rows(), np.uint64).reshape(-1, ROW.itemsize // 8)
-        bucket = np.flatnonzero(words.view(ROW)["n"])
-        rows = words[bucket].view(ROW)[:, 0]  # records themselves are copied field by field, four times as slowly
-        columns, hist = row_columns(self._fmt, bucket, rows)
+        buckets, rows = self._reducer.rows()
+        columns, hist = row_columns(self._fmt, np.frombuffer(buckets, np.uint16), np.frombuffer(rows, ROW))
         segments = np.frombuffer(self._reducer.segments(), np.int64).reshape(-1, 4)
-        samples = np.array(sorted(self._met.items()), dtype=np.uint64).reshape(-1, 2)
+        samples = np.array(sorted(self._samples.items()), dtype=np.uint64).reshape(-1, 2)
         by_x = np.argsort(segments[:, 0])
         return Table(self._fmt, columns, hist, self._regions(), segments[by_x], samples, self._facts())
 
     def _regions(self) -> Columns:
         regions = np.frombuffer(self._reducer.regions(), _REGION)
-        met = np.flatnonzero(regions["n"])
-        return region_columns(met, regions["n"][met], regions["worst"][met])
+        used = np.flatnonzero(regions["n"])
+        return region_columns(used, regions["n"][used], regions["worst"][used])
 
     def _facts(self) -> Facts:
         return facts_of(np.frombuffer(self._reducer.facts(), FACTS)[0])
@@ -145,34 +144,34 @@ def region_columns(region: np.ndarray, n: np.ndarray, worst: np.ndarray) -> Colu
 
 def facts_of(raw: Any) -> Facts:
     """A record of FACTS as Facts."""
-    found: dict[str, Any] = {"max_rank": int(raw["max_rank"])}
+    facts: dict[str, Any] = {"max_rank": int(raw["max_rank"])}
     for name in (FACTS.names or ())[1:]:
         fact = dict(zip(raw[name].dtype.names, raw[name].item(), strict=True))
-        if not fact["met"]:
+        if not fact["present"]:
             continue
         if "value" in fact:
             sign = -1 if name.startswith("approximation") else 1
-            found[name] = sign * fact["value"], fact["ordinal"]
+            facts[name] = sign * fact["value"], fact["ordinal"]
         else:
             below = (fact["below"], fact["got_below"]) if name == "rises" else ()
             ordinal = fact["ordinal"]
-            found[name] = int(magnitudes(ordinal)), ordinal, fact["got"], *below
-    return Facts(**found)
+            facts[name] = int(magnitudes(ordinal)), ordinal, fact["got"], *below
+    return Facts(**facts)
 
 
-def comb(first: int, x: np.ndarray) -> None:
-    """Fill x with len(x) - 1 consecutive float32 inputs from the ordinal `first` on, in the order of a comb.
+def fill_strided(first: int, x: np.ndarray) -> None:
+    """Fill x with len(x) - 1 consecutive float32 inputs from the ordinal `first` on, in strided order.
 
-    Input first + t * (size / TEETH) + j comes at TEETH * j + t; the last is the first again, as calls have an odd
-    length.
+    Input first + t * (size / STREAMS) + j comes at STREAMS * j + t (src/buckets/strided.h); the last is the first
+    again, as calls have an odd length.
     """
-    _reduction.comb(first, x)
+    _reducer.fill_strided(first, x)
 
 
-def reduce(fmt: Format, function: Function, pieces: Pieces, seen: Outcome) -> Table:
+def reduce(fmt: Format, function: Function, pieces: MonotonePieces, outcome: Outcome) -> Table:
     """The table of one chunk."""
     reduction = Reduction(fmt, function, pieces)
-    reduction.add_outcome(seen)
+    reduction.add_outcome(outcome)
     return reduction.table()
 
 
@@ -193,7 +192,7 @@ def _fixed(function: str, dtype: str) -> tuple[list[int], list[int]]:
     return bits.tolist(), ordinals(get_format(dtype), bits).tolist()
 
 
-def rules_of(fmt: Format, function: Function, pieces: Pieces) -> dict[str, Any]:
+def rules_of(fmt: Format, function: Function, pieces: MonotonePieces) -> dict[str, Any]:
     """What the reducer must know of the function and the dtype."""
     judged = Reduction.judges(fmt, function)
     approximated = function.approximates
@@ -204,12 +203,12 @@ def rules_of(fmt: Format, function: Function, pieces: Pieces) -> dict[str, Any]:
         "turns": pieces.turns.tolist(),
         "falls_first": pieces.falls_first,
         "is_monotone": pieces.is_monotone,
-        "last": pieces.last,
+        "infinity": pieces.infinity,
         "edges": region_edges(fmt.name).tolist(),
         "tail_end": tail_end(function, fmt),
         "stays_below_x": function.at_most_x,
         "either_zero": not function.has_signed_zeros,
-        "spans": settled_spans(function.name) if judged and fmt.name == "float32" else (),
+        "spans": spans_of(function.name) if judged and fmt.name == "float32" else (),
         "bins": _BINS,
     }
 

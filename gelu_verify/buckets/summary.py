@@ -1,6 +1,6 @@
 """What a table of buckets says of all its inputs: the measures of a record.
 
-A sweep writes them, and whoever reads a stored run derives them again from its buckets (`integrity.py`).
+A sweep writes them, and a reader of a stored run derives them again from its buckets (`runs/integrity.py`).
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ def intervals(fmt: Format, columns: Columns) -> list[Record]:
 
 def bits_sha256(columns: Columns) -> str:
     """Digest of the results: two runs of the same inputs have the same one where they have the same results."""
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, kind in (("bucket", "<u2"), ("n", "<u4"), ("bits_hash", "<u8")):
-        told.update(columns[name].astype(kind).tobytes())
-    return told.hexdigest()
+        digest.update(columns[name].astype(kind).tobytes())
+    return digest.hexdigest()
 
 
 def _x_of(fmt: Format, key: tuple[Any, ...] | None) -> int | None:

@@ -1,9 +1,9 @@
 """The unit of results: what is kept of all inputs that share the top 16 bits of their ordinal.
 
-`reduction.reduce` makes the table of one chunk, `merge` joins tables of chunks that do not overlap. Merging is
-exact, associative and commutative: integers are added, maxima break ties by the lowest ordinal of
-x, so every order and every split of the chunks gives the same bytes. Neighbours in different
-chunks are compared by `finish`, once, when all chunks are in.
+`reducer.reduce` makes the table of one chunk, `merge` joins tables of chunks that do not overlap. Merging is exact,
+associative and commutative: integers are added, maxima break ties by the lowest ordinal of x, so every order and every
+split of the chunks gives the same bytes. Neighbours in different chunks are compared by `finish`, once, when all
+chunks are in.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Table:
     hist: np.ndarray  # (len(HIST_EDGES), rows), uint32
     regions: Columns
     segments: np.ndarray  # (chunks, 4) ordinals: first x, its got, last x, its got
-    samples: np.ndarray  # (fixed inputs met, 2) bits, uint64: x, got
+    samples: np.ndarray  # (fixed inputs among them, 2) bits, uint64: x, got
     facts: Facts
 
     def total(self, column: str) -> int:
@@ -96,19 +96,19 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """Where a function rises and falls, in ordinals of x."""
+class MonotonePieces:
+    """Where a function rises and falls, in ordinals of x: between two turning points it does one of both."""
 
     turns: np.ndarray
     falls_first: bool
-    last: int  # ordinal of +inf: NaNs lie beyond
-    is_monotone: bool = True  # between turning points; else nothing is known, and nothing is violated
+    infinity: int  # ordinal of +inf: NaNs lie beyond
+    is_monotone: bool = True  # between turning points; else nothing is stated, and nothing is violated
 
     @classmethod
-    def of(cls, function: Function, fmt: Format) -> Pieces:
+    def of(cls, function: Function, fmt: Format) -> MonotonePieces:
         turns = [fmt.ordinal(fmt.round(Fraction(text), "down")) for text in function.turning_points or ()]
-        last, is_monotone = fmt.ordinal(fmt.infinity), function.turning_points is not None
-        return cls(np.array(turns, dtype=np.int64), function.falls_first, last, is_monotone)
+        infinity, is_monotone = fmt.ordinal(fmt.infinity), function.turning_points is not None
+        return cls(np.array(turns, dtype=np.int64), function.falls_first, infinity, is_monotone)
 
     def violated(self, x: np.ndarray, x_next: np.ndarray, got: np.ndarray, got_next: np.ndarray) -> np.ndarray:
         """Where the result moves against the function from x to x_next (ordinals, x < x_next), by more than one float.
@@ -118,10 +118,11 @@ class Pieces:
         piece = np.searchsorted(self.turns, x)
         falls = (piece % 2 == 0) == self.falls_first
         rank, rank_next = got + (got < 0), got_next + (got_next < 0)
-        valid = (piece == np.searchsorted(self.turns, x_next)) & self.is_monotone
+        valid: np.ndarray = (piece == np.searchsorted(self.turns, x_next)) & self.is_monotone
         for ordinal in (x, x_next, got, got_next):
-            valid &= (ordinal <= self.last) & (ordinal >= -1 - self.last)
-        return valid & np.where(falls, rank_next > rank + 1, rank_next < rank - 1)
+            valid &= (ordinal <= self.infinity) & (ordinal >= -1 - self.infinity)
+        valid &= np.where(falls, rank_next > rank + 1, rank_next < rank - 1)
+        return valid
 
 
 # ---- rows: reductions over runs of equal keys --------------------------------------------------------
@@ -245,7 +246,7 @@ def merged_regions(fmt: Format, columns: Columns) -> Columns:
 
 
 @in_default_environment
-def finish(table: Table, pieces: Pieces) -> Table:
+def finish(table: Table, pieces: MonotonePieces) -> Table:
     """The table with the neighbours in different chunks compared as well; once, when all are in."""
     ends = table.segments
     flag = pieces.violated(ends[:-1, 2], ends[1:, 0], ends[:-1, 3], ends[1:, 1])

@@ -15,7 +15,7 @@ from ..errors import TargetFailure, Unanswered
 from ..formats import Format, texts_apart, value_text
 from ..functions import Function
 from ..inputs.plans import Plan
-from ..targets.extra_outputs import OtherAnswers, collecting, differences
+from ..targets.extra_outputs import ExtraOutputs, collecting, differences
 from ..truth.values import Judgement, judge
 from .dense import Dense, dense_bits
 from .endurance import Endurance
@@ -51,7 +51,7 @@ class Evidence:
     table: Table
     plan: Plan
     policy: Policy = "limit"
-    others: OtherAnswers = field(default_factory=OtherAnswers)
+    others: ExtraOutputs = field(default_factory=ExtraOutputs)
     progress: Callable[[int], object] = lambda calls: None
 
     def probe(self, x_bits: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -73,7 +73,7 @@ class Evidence:
         parts = np.split(cycled, len(cycled) // step) if self.target.compiles_per_length else [cycled]
         got = np.concatenate([self.evaluate(part) for part in parts])
         whole = f"a call of {len(cycled)}" if len(parts) == 1 else f"calls of {step}"
-        self.others.give(x, got[: len(x)], f"at index {{}} in {whole}")
+        self.others.add_call(x, got[: len(x)], f"at index {{}} in {whole}")
         expected = np.resize(got[: len(x)], len(cycled))
         where = f"in {whole}", "at index {} there, which had it again"
         self.others.differences.extend(differences(self.fmt, cycled, expected, got, where))

@@ -14,7 +14,7 @@ import numpy as np
 from ..formats import is_finite, is_zero, ordinals
 from ..inputs.special import POSITIONS
 from ..targets import short_calls
-from ..targets.extra_outputs import Differences, Given, differ, differences
+from ..targets.extra_outputs import CallOutputs, Differences, differ, differences
 from ..truth.values import reference_bits
 from .base import Check, Evidence, Finding
 from .positions import STRIDE
@@ -72,7 +72,7 @@ def _not_tried(evidence: Evidence) -> str:
 
 def _calls(evidence: Evidence) -> Iterator[list[Differences]]:
     """What differs in long calls, in the sweep, in short ones, in those of other lengths."""
-    evidence.others.give(evidence.positions.x, evidence.positions.usual, "in most places of one call")
+    evidence.others.add_call(evidence.positions.x, evidence.positions.usual, "in most places of one call")
     yield from _in_long_calls(evidence)
     yield from _in_the_sweep(evidence)
     if evidence.target.compiles_per_length:
@@ -117,12 +117,12 @@ def _in_short_calls(evidence: Evidence) -> Iterator[list[Differences]]:
         start = (start + n) % ordinary
     calls, inputs, ends = short_calls.schedule(fmt.width // 8, len(x), ordinary)
     with evidence.listening():
-        answered = evidence.target.applied(len(calls), short_calls.answered, fmt.name, x.tolist(), ordinary)
-    got = short_calls.unpacked(fmt.name, answered)
+        answered = evidence.target.applied(len(calls), short_calls.outputs, fmt.name, x.tolist(), ordinary)
+    got = short_calls.outputs_from_text(fmt.name, answered)
     bad = np.flatnonzero(differ(fmt, usual[inputs], got))
     for index in np.unique(np.searchsorted(ends, bad, side="right")):
         call, whole = calls[index], slice(ends[index] - len(calls[index].inputs), ends[index])
-        yield differences(fmt, x[call.inputs], usual[call.inputs], got[whole], (most, call.told))
+        yield differences(fmt, x[call.inputs], usual[call.inputs], got[whole], (most, call.where))
 
 
 def _of_few_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
@@ -198,22 +198,22 @@ def _asked_again(evidence: Evidence) -> list[Differences]:
     return found
 
 
-def _unfaithful(evidence: Evidence) -> Iterator[Given]:
-    """Of the outputs to calls beside the plan."""
-    for x, got, at, where in evidence.others.given:
+def _unfaithful(evidence: Evidence) -> Iterator[CallOutputs]:
+    """Of the outputs of calls beside the plan."""
+    for x, got, at, where in evidence.others.calls:
         bad = ~evidence.judgement(x, got).faithful
-        yield Given(x[bad], got[bad], at[bad], where)
+        yield CallOutputs(x[bad], got[bad], at[bad], where)
 
 
-def _of_the_plan(evidence: Evidence) -> Iterator[Given]:
+def _of_the_plan(evidence: Evidence) -> Iterator[CallOutputs]:
     """The worst output of each bucket, where it is off by more than 1 ulp, and one that is not finite."""
     fmt, columns = evidence.fmt, evidence.table.columns
     bad = columns["max_error"] > 1
     x, got = (columns[f"max_error_{name}"][bad].astype(fmt.uint) for name in ("x", "got"))
-    yield Given(x, got, np.zeros(len(x), np.int64), THE_PLAN)
+    yield CallOutputs(x, got, np.zeros(len(x), np.int64), THE_PLAN)
     if witness := evidence.witness("nonfinite"):
         x, got = (np.array([bits], fmt.uint) for bits in witness)
-        yield Given(x, got, np.zeros(1, np.int64), THE_PLAN)
+        yield CallOutputs(x, got, np.zeros(1, np.int64), THE_PLAN)
 
 
 CHECK = Check(

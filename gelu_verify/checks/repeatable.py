@@ -22,7 +22,7 @@ def run(evidence: Evidence) -> Finding:
     repeats = [(cycle, positions.first, positions.again)]
     if short:
         outputs = [evidence.evaluate(positions.x) for _ in range(TIMES)]
-        evidence.others.give(positions.x, outputs[0], f"at index {{}} in a call of {len(positions.x)}")
+        evidence.others.add_call(positions.x, outputs[0], f"at index {{}} in a call of {len(positions.x)}")
         repeats += [(positions.x, outputs[0], output) for output in outputs[1:]]
     for x, once, again in repeats:
         if (places := np.flatnonzero(positions.differ(once, again))).size:
@@ -60,7 +60,7 @@ def _threads(evidence: Evidence, cycle: np.ndarray) -> Finding:
     calls = [np.roll(cycle, 31 * k)[: len(cycle) // THREADS | 1] for k in range(THREADS)]
     alone = [evidence.evaluate(x) for x in calls]
     for x, got in zip(calls, alone, strict=True):
-        evidence.others.give(x, got, f"at index {{}} in a call of {len(x)}")
+        evidence.others.add_call(x, got, f"at index {{}} in a call of {len(x)}")
     with ThreadPoolExecutor(THREADS) as pool:
         together = list(pool.map(evidence.evaluate, calls))
     for x, once, again in zip(calls, alone, together, strict=True):

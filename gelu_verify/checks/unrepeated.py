@@ -34,7 +34,7 @@ def without_unrepeated(evidence: Evidence, findings: Mapping[str, Finding]) -> d
     pairs = {pair for some in asked.values() for pair in some if pair in of_facts or _is_worst(columns, *pair)}
     if worst is not None:
         pairs.add((int(columns["max_error_x"][worst]), int(columns["max_error_got"][worst])))
-    again = {} if evidence.target.judged_there else _unrepeated(evidence, sorted(pairs))
+    again = {} if evidence.target.judges_on_device else _unrepeated(evidence, sorted(pairs))
     if not again:
         return dict(findings)
     result = dict(findings)

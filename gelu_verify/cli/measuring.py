@@ -23,10 +23,10 @@ from ..isolation.target import IsolatedTarget
 from ..measure.sweep import Result, available_cores, sweep
 from ..measure.verification import Job
 from ..speed.cache_levels import measure_and_watch as measure_and_watch_sizes
-from ..speed.throughput import BUDGET, measure_and_watch, unpacked_answers
+from ..speed.throughput import BUDGET, measure_and_watch, outputs_from_json
 from ..targets import Target
-from ..targets.extra_outputs import OtherAnswers, collecting
-from ..targets.library import ordinary_numbers
+from ..targets.extra_outputs import ExtraOutputs, collecting
+from ..targets.probing import ordinary_numbers
 from .program import warn
 from .progress import progress
 
@@ -87,7 +87,7 @@ def measured(
     """
     workers = workers or available_cores()
     times: list[dict[str, Any] | TargetFailure | None] = [None] * len(jobs)
-    others = [OtherAnswers() for _ in jobs]
+    others = [ExtraOutputs() for _ in jobs]
     if timed:
         with progress(len(jobs)) as bar:
             for index, job in enumerate(jobs):
@@ -124,7 +124,7 @@ def measured(
             yield result
 
 
-def _timing(job: Job, budget: float, sizes: bool, others: OtherAnswers) -> dict[str, Any] | TargetFailure:
+def _timing(job: Job, budget: float, sizes: bool, others: ExtraOutputs) -> dict[str, Any] | TargetFailure:
     """Throughput of a job, or why there is none; what fails here most often fails in the sweep, which says so.
 
     The answers that were timed are added to `others`, to be judged.
@@ -134,13 +134,13 @@ def _timing(job: Job, budget: float, sizes: bool, others: OtherAnswers) -> dict[
         with collecting() as found:
             got = job.target.evaluate(job.dtype, x)  # what hangs shall hang within its limit
         others.differences.extend(found)
-        others.give(x, got, f"at index {{}} in a call of {len(x)}")
+        others.add_call(x, got, f"at index {{}} in a call of {len(x)}")
         told = job.target.apply(measure_and_watch, job.dtype, budget=budget)
-        unpacked_answers(job.dtype, told["answers"], others)
+        outputs_from_json(job.dtype, told["outputs"], others)
         if not sizes:
             return told["throughput"]
         also = job.target.apply(measure_and_watch_sizes, job.dtype)
-        unpacked_answers(job.dtype, also["answers"], others)
+        outputs_from_json(job.dtype, also["outputs"], others)
         return {**told["throughput"], "sizes": also["sizes"]}
     except TargetFailure as failure:
         return failure

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..errors import TargetUnavailable
 from . import nvcc
+from .info import dotted
 
 NEEDED = 13000  # CUDA version of a driver that runs what nvcc 13 makes, as the driver counts
 THREADS_OF_MULTIPROCESSOR = 2048  # that can be resident
@@ -32,7 +33,7 @@ ROW = np.dtype([*((name, f"S{size}") for name, size in _TEXTS.items()), ("thread
 
 @dataclass(frozen=True)
 class CudaKernel:
-    """What a module says of one of its kernels.
+    """One row of the table of a module's kernels.
 
     `threads` of a block, at most; `shared`: bytes of dynamic shared memory that a launch needs.
     """
@@ -91,7 +92,7 @@ class Module:
         return int(address), int(nbytes)
 
     def function(self, symbol: str) -> Function:
-        """The kernel of that name, with what its row says of launches."""
+        """The kernel of that name, with the threads and shared memory of its row."""
         row = next((kernel for kernel in self.kernels if kernel.symbol == symbol), None)
         with self.device.current():
             handle = self.handle.get_function(symbol)
@@ -247,7 +248,7 @@ def _driver() -> ModuleType:
     except ModuleNotFoundError:
         raise TargetUnavailable("pycuda is not installed") from None
     try:
-        with warnings.catch_warnings():  # what it says of Python's or its own future is not ours to fail on
+        with warnings.catch_warnings():  # its deprecation warnings are not ours
             warnings.simplefilter("ignore")
             driver = importlib.import_module("pycuda.driver")
     except ImportError as error:  # it is linked with libcuda.so.1
@@ -260,12 +261,8 @@ def _driver() -> ModuleType:
     if not count:
         raise TargetUnavailable("no CUDA device")
     if (version := driver.get_driver_version()) < NEEDED:
-        raise TargetUnavailable(f"driver too old: it knows CUDA {_dotted(version)}, {_dotted(NEEDED)} is needed")
+        raise TargetUnavailable(f"driver too old: it knows CUDA {dotted(version)}, {dotted(NEEDED)} is needed")
     return driver
-
-
-def _dotted(version: int) -> str:
-    return f"{version // 1000}.{version % 1000 // 10}"
 
 
 @cache

@@ -1,12 +1,12 @@
-"""What a CUDA error says of the code that met it: kinds of failure, from the driver's own words.
+"""Kinds of failure, from the messages of CUDA libraries.
 
-PyCUDA, CuPy, torch and JAX each have their own exceptions; what cuGetErrorString says is in the message of all.
+PyCUDA, CuPy, torch and JAX each have their own exceptions; the text of cuGetErrorString is in the message of all.
 """
 
 from __future__ import annotations
 
-# The driver's words, or those of a library's allocator, and the kind of failure.
-_SAID = {
+# Messages of the driver, or of a library's allocator, and the kind of failure.
+_MESSAGES = {
     "an illegal memory access was encountered": "illegal address",
     "misaligned address": "illegal address",
     "operation not supported on global/shared address space": "illegal address",
@@ -30,20 +30,20 @@ _SAID = {
     "compiled with an unsupported toolchain": "architecture",
     "unsupported gpu architecture": "architecture",
 }
-# After these the context answers every call with the same error: the process must end.
+# After these every call in the context fails with the same error: the process must end.
 BROKEN = frozenset({"illegal address", "instruction", "assert", "launch", "hang", "device"})
 # Before these nothing had started: the context is as it was.
 _HARMLESS = ("too many resources requested for launch", "invalid configuration argument")
 
 
 def kind_of(message: str) -> str:
-    """The kind of failure that a message of a CUDA library tells of; empty where it tells of none."""
-    found = next((kind for words, kind in _SAID.items() if words.lower() in message.lower()), "")
+    """The kind of failure that a message of a CUDA library describes; empty where it describes none."""
+    found = next((kind for words, kind in _MESSAGES.items() if words.lower() in message.lower()), "")
     if found:
         return found
     return "memory" if "out of memory" in message.lower() and "cu" in message.lower() else ""
 
 
 def is_broken(kind: str, message: str) -> bool:
-    """Whether the context that met it is of no more use."""
+    """Whether the context in which it happened cannot be used any more."""
     return kind in BROKEN and not any(words in message for words in _HARMLESS)

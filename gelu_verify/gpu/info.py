@@ -1,4 +1,4 @@
-"""The GPU of this machine, as its driver tells: name, driver, CUDA, clocks, power; nothing is started on it."""
+"""The GPU of this machine, as its driver describes it: name, CUDA, clocks, power; nothing is started on it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import ctypes
 import os
 import re
 import shutil
-import subprocess
-from collections.abc import Sequence
 from typing import Any
+
+from ..commands import output_of
 
 DRIVER = "libcuda.so.1"
 # What decides results or speed, as `nvidia-smi --help-query-gpu` names it, with our name and unit.
@@ -33,11 +33,11 @@ def device() -> dict[str, Any] | None:
     if smi is None:
         return None
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0].strip()
-    asked = [smi, f"--id={first}", f"--query-gpu={','.join(QUERIES.values())}", "--format=csv,noheader,nounits"]
-    told = _output(asked)
-    if not told:
+    query = [smi, f"--id={first}", f"--query-gpu={','.join(QUERIES.values())}", "--format=csv,noheader,nounits"]
+    printed = output_of(*query)
+    if not printed:
         return None
-    values = [value.strip() for value in told.splitlines()[0].split(",")]
+    values = [value.strip() for value in printed.splitlines()[0].split(",")]
     return {**dict(zip(QUERIES, values, strict=True)), "cuda": driver_cuda(), "nvcc": nvcc_release()}
 
 
@@ -46,28 +46,41 @@ def label(found: dict[str, Any] | None) -> str:
     return f"{found['name']}, CUDA {found['nvcc'] or found['cuda']}" if found else ""
 
 
+def load_driver() -> Any:
+    """The CUDA driver's library; OSError where it is not installed."""
+    return ctypes.CDLL(DRIVER)
+
+
 def driver_cuda() -> str | None:
     """The newest CUDA that the driver can run, "13.0"."""
     version = ctypes.c_int()
     try:
-        if ctypes.CDLL(DRIVER).cuDriverGetVersion(ctypes.byref(version)):
+        if load_driver().cuDriverGetVersion(ctypes.byref(version)):
             return None
     except OSError:
         return None
-    return f"{version.value // 1000}.{version.value % 1000 // 10}"
+    return dotted(version.value)
+
+
+def dotted(version: int) -> str:
+    """A CUDA version as the driver counts, 13000, as text, "13.0"."""
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+def why_no_device() -> str:
+    """Why no CUDA device can be used; empty where one can."""
+    count = ctypes.c_int()
+    try:
+        driver = load_driver()
+    except OSError:
+        return f"there is no CUDA device: no driver is installed ({DRIVER})"
+    if status := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return f"there is no CUDA device: the driver fails with error {status}"
+    return "" if count.value else "there is no CUDA device"
 
 
 def nvcc_release() -> str | None:
     """The version of the compiler: its mathematical library is what kernels are compiled with."""
     nvcc = os.environ.get("NVCC") or shutil.which("nvcc")
-    found = re.search(r"release [\d.]+, V([\d.]+)", _output([nvcc, "--version"]) or "") if nvcc else None
+    found = re.search(r"release [\d.]+, V([\d.]+)", output_of(nvcc, "--version") or "") if nvcc else None
     return found[1] if found else None
-
-
-def _output(command: Sequence[str]) -> str | None:
-    """What a command prints, None when it fails or is not there."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,4 +1,4 @@
-"""NVIDIA's compiler: where it is, and what it made of a source, kept by content, flags and architecture."""
+"""NVIDIA's compiler: where it is, and a cache of compiled sources, by content, flags and architecture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100")  # that every source must 
 STRICT = ("-Werror", "all-warnings")
 _BUILD = re.compile(r"^// build(?: (?P<suffix>\S+))?:(?P<flags>.*)$", re.MULTILINE)
 _INCLUDE = re.compile(r'^#\s*include "([^"]+)"', re.MULTILINE)
-_LINE_MARKER = re.compile(r'^#(line)? ?\d+ ".*\n', re.MULTILINE)  # where a line is from says nothing of what it is
+_LINE_MARKER = re.compile(
+    r'^#(line)? ?\d+ ".*\n', re.MULTILINE
+)  # the place of a line, which does not change its content
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,12 @@ def places() -> Iterator[str]:
 
 
 def command() -> list[str]:
-    """How to call it: $NVCC, or the first that is there; TargetUnavailable where there is none."""
-    typed = shlex.split(os.environ.get("NVCC", ""))
-    for words in [typed] if typed else [[place] for place in places()]:
+    """The command: $NVCC, or the first that is found; TargetUnavailable where there is none."""
+    named = shlex.split(os.environ.get("NVCC", ""))
+    for words in [named] if named else [[place] for place in places()]:
         if path := shutil.which(words[0]):
             return [path, *words[1:]]
-    raise TargetUnavailable("nvcc is not here (pip install 'gelu-verify[nvcc]', or $NVCC)")
+    raise TargetUnavailable("nvcc is not installed (pip install 'gelu-verify[nvcc]', or $NVCC)")
 
 
 def compiled(source: Path, flags: Sequence[str], architectures: Sequence[str]) -> Path:
@@ -88,7 +90,7 @@ def compiled(source: Path, flags: Sequence[str], architectures: Sequence[str]) -
         with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
             made = Path(scratch) / place.name
             _run(source, [*nvcc, "-fatbin", *code_for(architectures), "-O3", *flags, str(source), "-o", str(made)])
-            os.replace(made, place)  # whole or not at all, whoever else compiles the same
+            os.replace(made, place)  # whole or not at all, while other processes compile the same
     return place
 
 
@@ -103,23 +105,23 @@ def _run(source: Path, words: Sequence[str]) -> str:
     done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        first = next((line for line in lines if "error" in line or "fatal" in line), (lines or ["it says nothing"])[0])
+        first = next((line for line in lines if "error" in line or "fatal" in line), (lines or ["no message"])[0])
         raise UsageError(f"nvcc does not compile {source.name}: {first}")
     return done.stdout
 
 
 def source_hash(source: Path) -> str:
     """Of a source of src/cuda and all of src/ that it includes."""
-    left, seen = [source], {source}
+    pending, included_already = [source], {source}
     digest = hashlib.sha256()
-    while left:
-        text = (path := left.pop()).read_text(encoding="utf-8")
+    while pending:
+        text = (path := pending.pop()).read_text(encoding="utf-8")
         digest.update(text.encode())
         for name in _INCLUDE.findall(text):
             included = next(place for place in (path.parent / name, resource("src") / name) if place.exists())
-            if (found := included.resolve()) not in seen:
-                seen.add(found)
-                left.append(found)
+            if (header := included.resolve()) not in included_already:
+                included_already.add(header)
+                pending.append(header)
     return digest.hexdigest()[:12]
 
 

@@ -1,19 +1,23 @@
-"""How fast something is on a device, by the device's own clock, in turns with a copy of the same bytes there."""
+"""How fast something is on a device, by the device's own clock, interleaved with a copy of the same bytes there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from statistics import median
+from typing import Any
 
-import numpy as np
-
+from ..timing import interleaved, rate
 from .cuda import Device
 
 REPEATS = 21
 WARM_UP = 3
 
 
-def measured(device: Device, work: Callable[[], object], copy: Callable[[], object], n: int, nbytes: int) -> dict:
-    """Throughput of `work`, which reads and writes n elements of `nbytes` and does not wait for the device.
+def device_throughput(
+    device: Device, work: Callable[[], object], copy: Callable[[], object], n: int, itemsize: int
+) -> dict[str, Any]:
+    """Throughput of `work`, which reads and writes n elements of `itemsize` bytes and does not wait for the device.
 
     Returns
     -------
@@ -23,14 +27,11 @@ def measured(device: Device, work: Callable[[], object], copy: Callable[[], obje
     for _ in range(WARM_UP):
         work()
         copy()
-    times = np.array([[device.seconds(call) for call in (work, copy)] for _ in range(REPEATS)])
-    low, median, high = np.percentile(times[:, 0], (25, 50, 75))
-    copied = float(np.median(times[:, 1]))
+    calls = {"work": work, "copy": copy}
+    seconds = interleaved({name: partial(device.seconds, call) for name, call in calls.items()}, repeats=REPEATS)
     return {
-        "elements_per_s": float(n / median),
-        "bytes_per_s": float(2 * n * nbytes / median),
-        "spread": float((high - low) / median),
-        "copy_ratio": float(copied / median),
-        "copy_bytes_per_s": 2 * n * nbytes / copied,
+        **rate(seconds["work"], n, itemsize),
+        "copy_ratio": median(seconds["copy"]) / median(seconds["work"]),
+        "copy_bytes_per_s": rate(seconds["copy"], n, itemsize)["bytes_per_s"],
         "n": n,
     }

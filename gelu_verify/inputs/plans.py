@@ -32,7 +32,7 @@ from .special import fixed_bits, short_bits
 
 Spans = tuple[tuple[int, int], ...]  # (first, last) ordinals, both in, ascending, apart
 CHUNK = 1 << 20  # most inputs in one chunk: fewer, and the calls from Python show; more, and caches overflow
-TEETH = 8  # inputs of a comb come from that many places in turn
+STREAMS = 8  # runs of consecutive inputs that a strided call takes in turn
 SIZES = {16: 1 << 16, 32: 1 << 18, 64: 1 << 16}  # inputs of a strata plan, by width
 CHUNKS = {8: 1 << 15, 16: 1 << 15, 32: 1 << 16, 64: 1 << 15}  # inputs of one of its chunks
 QUICK = 1 << 14
@@ -63,18 +63,18 @@ class Chunk:
         return from_ordinals(fmt, np.arange(self.first, self.first + self.size, dtype=np.int64))
 
     @property
-    def is_comb(self) -> bool:
-        """Whether the call meets the inputs in the order of a comb: a run of consecutive float32 numbers."""
-        return self.length is None and self.explicit is None and self.dtype == "float32" and self.size % TEETH == 0
+    def is_strided(self) -> bool:
+        """Whether the call takes the inputs in strided order: a run of consecutive float32 numbers."""
+        return self.length is None and self.explicit is None and self.dtype == "float32" and self.size % STREAMS == 0
 
     def order(self) -> np.ndarray:
         """Indices in the order of the call: a permutation, of odd length (one input comes twice if need be).
 
         SIMD bodies and tails then both meet every kind of input: `got[order] = f(x[order])`. Random, but for runs of
-        billions, where a comb keeps neighbours apart and costs nothing (`reduction.comb`).
+        billions, where strided order keeps neighbours apart and costs nothing (`buckets.reducer.fill_strided`).
         """
-        if self.is_comb:
-            order = np.arange(self.size).reshape(TEETH, -1).T.ravel()
+        if self.is_strided:
+            order = np.arange(self.size).reshape(STREAMS, -1).T.ravel()
             return np.append(order, order[:1])
         order = np.random.default_rng([self.seed, self.index]).permutation(self.size)
         if self.length is not None:

@@ -9,13 +9,13 @@ import numpy as np
 from ..errors import TargetFailure
 from ..formats import Format
 from ..targets.base import Target
-from ..targets.buffers import lending
-from ..targets.extra_outputs import collecting, packed
+from ..targets.extra_outputs import collecting, differences_to_json
+from ..targets.output_memory import allocating_outputs
 from .memory import GuardedRoom, Place
 
 
 class Call:
-    """One target, one dtype, one place in the room: what is called again and again; the lender of its output."""
+    """One target, one dtype, one place in the room: what is called again and again; the allocator of its outputs."""
 
     def __init__(self, target: Target, fmt: Format, room: GuardedRoom, place: Place) -> None:
         self._target, self._fmt, self._at_start = target, fmt, place.at_start
@@ -25,7 +25,7 @@ class Call:
         self._poison, self._lent, self._is_poisoned = self._poisons[0], False, False
 
     def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
-        """Of `_buffers.Lender`."""
+        """Of `OutputAllocator`."""
         if not self._fits(x_bits):
             return np.full_like(x_bits, self._poison)
         self._is_poisoned = True
@@ -34,11 +34,11 @@ class Call:
         return self._y
 
     def plain(self, x_bits: np.ndarray) -> np.ndarray:
-        """Of `_buffers.Lender`."""
+        """Of `OutputAllocator`."""
         return self._y if self._fits(x_bits) else np.empty_like(x_bits)
 
-    def kept(self, y_bits: np.ndarray) -> np.ndarray:
-        """Of `_buffers.Lender`: `_once` copies them."""
+    def safe_copy(self, y_bits: np.ndarray) -> np.ndarray:
+        """Of `OutputAllocator`: `_once` copies them."""
         return y_bits
 
     def _fits(self, x_bits: np.ndarray) -> bool:
@@ -48,10 +48,10 @@ class Call:
 
     def checked(self, twice: bool) -> dict[str, Any]:
         """Seconds of the call, which outputs (index of the first, how many) a second one did not repeat, and what the
-        target itself noticed: second answers."""
+        target itself noticed: second outputs."""
         with collecting() as others:
             answer = self._checked(twice)
-        return {**answer, "others": packed(others)} if others else answer
+        return {**answer, "others": differences_to_json(others)} if others else answer
 
     def _checked(self, twice: bool) -> dict[str, Any]:
         first, second = self._poisons
@@ -72,7 +72,7 @@ class Call:
 
     def _once(self, poison: np.integer) -> float:
         self._poison, self._lent, self._is_poisoned = poison, False, False
-        with lending(self):
+        with allocating_outputs(self):
             got, seconds = self._target.timed(self._fmt.name, self._x)
         if self._is_poisoned and (self._margin != _MARK).any():
             side = "beyond the end of" if self._at_start else "before"

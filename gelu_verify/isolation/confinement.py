@@ -1,4 +1,4 @@
-"""The beginning of a child process: a keeper that ends all it started, and walls around the process that verifies it.
+"""The beginning of a child process: a supervisor that ends all it started, and walls around the process that verifies it.
 
 First thing in a fresh interpreter, while it has one thread and none of somebody else's code: what is refused here is
 refused to all threads and processes that are started later.
@@ -14,23 +14,23 @@ from . import _confinement
 
 
 def begin(lifeline: int, fault: int) -> None:
-    """Go on as the child of a keeper, confined.
+    """Go on as the child of a supervisor, confined.
 
-    The keeper is this process as it was started: it ends the way its child ends, or when the pipe `lifeline` closes
+    The supervisor is this process as it was started: it ends the way its child ends, or when the pipe `lifeline` closes
     or on SIGTERM, and before that it ends every process that descends from it, whatever group or session that is in.
     The record `fault` of src/isolation/faults.c is told who the child is.
     """
     ancestors = _ancestors()
-    _confinement.adopt()
-    keeper = os.getpid()
+    _confinement.become_subreaper()
+    supervisor = os.getpid()
     worker = os.fork()
     if worker:
-        _confinement.keep(worker, lifeline)
+        _confinement.supervise(worker, lifeline)
     os.pwrite(fault, struct.pack("=i", os.getpid()), 0)
-    os.setpgid(0, 0)  # what is sent to this group does not reach the keeper
-    _confinement.die_with_parent(keeper)
+    os.setpgid(0, 0)  # what is sent to this group does not reach the supervisor
+    _confinement.die_with_parent(supervisor)
     groups = {_group(process) for process in ancestors} - {0}
-    _confinement.confine([keeper, *ancestors], sorted(groups | {keeper}))
+    _confinement.confine([supervisor, *ancestors], sorted(groups | {supervisor}))
 
 
 def _ancestors() -> list[int]:

@@ -30,7 +30,7 @@ class Hosts:
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
         self._hosts: dict[str, Host] = {}
-        self._families: dict[str, tuple[list[Target], str]] = {}
+        self._families: dict[str, tuple[list[Target], dict[str, str]]] = {}
 
     def __enter__(self) -> Hosts:
         return self
@@ -55,10 +55,9 @@ class Hosts:
         found: list[Target] = []
         with ThreadPoolExecutor(min(len(names), os.cpu_count() or 1) or 1) as pool:
             discovered = pool.map(lambda name: self._discovered(name, function, dtype), names)
-        for name, (members, reason) in zip(names, discovered, strict=True):
+        for members, missing in discovered:
             found += members
-            if reason:
-                absent[name] = reason
+            absent |= missing
         return found, absent
 
     def select(self, names: Sequence[str], **options: Any) -> tuple[list[Target], dict[str, str]]:
@@ -77,20 +76,19 @@ class Hosts:
             return [LostTarget(name=name, function=asked.function or "gelu", dtypes=dtypes, failure=failure)]
         return _proxies(host, key, answer["targets"])
 
-    def _discovered(self, family: str, function: str | None, dtype: str | None) -> tuple[list[Target], str]:
-        """Targets of one family, or why there are none: it may not survive its import."""
+    def _discovered(self, family: str, function: str | None, dtype: str | None) -> tuple[list[Target], dict[str, str]]:
+        """Targets of one family, and what is absent: it may not survive its import."""
         looked_for = {"function": function, "dtype": dtype}
         if targets.is_ours(family):
-            found, absent = targets.find([family], function=function, dtype=dtype)
-            return found, absent.get(family, "")
+            return targets.find([family], function=function, dtype=dtype)
         key = f"{family} {function} {dtype}"
         if key not in self._families:
             host = self._host(family)
             try:
                 answer = host.load(key, Loading("find", {"family": family, **looked_for}))
             except TargetFailure as failure:
-                return [], str(failure)
-            self._families[key] = _proxies(host, key, answer["targets"]), answer["absent"].get(family, "")
+                return [], {family: str(failure)}
+            self._families[key] = _proxies(host, key, answer["targets"]), answer["absent"]
         return self._families[key]
 
     def _host(self, name: str) -> Host:

@@ -26,7 +26,7 @@ from .printed import SIZE
 _DRIVERS = ("libcuda.so", "libamdhip64.so")  # of devices, as /proc names what is mapped
 POLL = 0.02  # seconds between two looks at the memory of a child that is at work
 FILES = 512  # open at once: more than any family here has
-ENDING = 10  # seconds for a keeper to end what it keeps
+ENDING = 10  # seconds for a supervisor to end all that the child started
 _F_ADD_SEALS, _F_SEAL_GROW = 1033, 4
 _KINDS = {
     signal.SIGSEGV: "segfault",
@@ -77,7 +77,7 @@ class Died(Exception):
 
 
 class Child:
-    """A fresh interpreter that runs `child.main`, under a keeper: it dies with us, however we end, and all that it
+    """A fresh interpreter that runs `child.main`, under a supervisor: it dies with us, however we end, and all that it
     started with it."""
 
     def __init__(self, label: str, niceness: int = 0, variables: Mapping[str, str] | None = None) -> None:
@@ -114,7 +114,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Of the process that calls; until that has begun, of its keeper."""
+        """Of the process that calls; until that has begun, of its supervisor."""
         return self._fault.worker or self._process.pid
 
     def limit_memory(self, nbytes: int) -> None:
@@ -217,7 +217,7 @@ class Child:
         """End it and everything that it started."""
         with self._ending:
             if self._process.returncode is None:  # not yet reaped: the number is still its own
-                self._process.terminate()  # which its keeper takes for: end everything
+                self._process.terminate()  # which its supervisor takes for: end everything
                 try:
                     self._process.wait(ENDING)
                 except subprocess.TimeoutExpired:

@@ -56,7 +56,7 @@ class Watch:
         self._standard = {number: (os.dup(number), identity(number)) for number in _STANDARD}
         self._folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
         self._statm = os.open("/proc/self/statm", os.O_RDONLY)
-        self._keeper = os.open(f"/proc/{os.getppid()}/task/{os.getppid()}/children", os.O_RDONLY)
+        self._supervisor = os.open(f"/proc/{os.getppid()}/task/{os.getppid()}/children", os.O_RDONLY)
         self._own = {number: identity(number) for number in own}
         self._command = Path("/proc/self/cmdline").read_bytes()
         self.patient = patient
@@ -139,7 +139,7 @@ class Watch:
 
     def _others(self) -> set[int]:
         """Processes that were started from here and did not become other programs, and orphans."""
-        orphans = set(map(int, os.pread(self._keeper, 1 << 12, 0).split())) - {os.getpid()}
+        orphans = set(map(int, os.pread(self._supervisor, 1 << 12, 0).split())) - {os.getpid()}
         return orphans | {child for child in _children() if _command_of(child) == self._command}
 
     def _forked(self) -> Iterator[str]:

@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import TargetFailure
 from ..formats import Format, get_format
 from ..gpu.faults import is_broken
-from ..targets.base import Answer, Target
-from ..targets.extra_outputs import differences, report, unpacked
+from ..targets.base import T, Target
+from ..targets.extra_outputs import differences, differences_from_json, report
 from .channel import text_of
 from .host import Case, Host
 from .memory import Place
@@ -60,7 +60,7 @@ class IsolatedTarget(Target):
         fmt, case = get_format(dtype), self.host.case(self.key, self.index, dtype)
         return self._guarded(fmt, case, x_bits, closely=True)[0].copy()
 
-    def room(self, dtype: str, n: int) -> np.ndarray:
+    def input_memory(self, dtype: str, n: int) -> np.ndarray:
         return self.host.lane().placed(get_format(dtype), n)[0]
 
     def noted(self, dtype: str) -> TargetFailure | None:
@@ -75,7 +75,7 @@ class IsolatedTarget(Target):
     def alone(self) -> AbstractContextManager:
         return self.host.turns.alone()
 
-    def applied(self, calls: int | None, function: Callable[..., Answer], *arguments: Any, **options: Any) -> Answer:
+    def applied(self, calls: int | None, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """In the child; the arguments, and what it returns, cross as JSON."""
         name = f"{function.__module__}:{function.__qualname__}"
         case = self.host.case(self.key, self.index, arguments[0])
@@ -112,7 +112,7 @@ class IsolatedTarget(Target):
             failure.inputs = x_bits.copy()
             raise
 
-    def _survived(self, case: Case, call: Callable[[], Answer], x_bits: np.ndarray) -> Answer:
+    def _survived(self, case: Case, call: Callable[[], T], x_bits: np.ndarray) -> T:
         """One call, and once more in a fresh child, alone, where somebody else may have killed the first."""
         lane = self.host.lane()
         try:
@@ -177,7 +177,7 @@ class IsolatedTarget(Target):
             x = fmt.bits_text(int(x_bits[first]))
             text = f"{self.name} gave other bits when it was called again: {many} of {n}, the first at {x}"
             case.note(TargetFailure(text, "nondeterministic"), x_bits)
-        report(unpacked(fmt, answer.get("others", [])))
+        report(differences_from_json(fmt, answer.get("others", [])))
         return outputs, answer["seconds"]
 
     def _answer(self, reply: dict[str, Any], child: Child) -> Any:

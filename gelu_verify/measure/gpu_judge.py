@@ -1,21 +1,20 @@
 """A kernel on a CUDA device and the code that judges it there, batch after batch; only records come back.
 
-`swept` and `searched` are called where the device is, in the child of the family; what they return crosses as text.
+`swept` and `searched` are called in the process that has the device; they return a table as text
+(`buckets/table_text.py`).
 """
 
 from __future__ import annotations
 
-import base64
-import io
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..buckets.table import LARGEST, NOISE, Facts, Pieces, Table, finish, merge
+from ..buckets.table import LARGEST, NOISE, MonotonePieces, Table, finish, merge
+from ..buckets.table_text import text_of_table
 from ..errors import OracleError, TargetFailure
 from ..fenv import in_default_environment
 from ..formats import Format, get_format, ordinals
@@ -24,23 +23,23 @@ from ..gpu.faults import kind_of
 from ..inputs.special import fixed_bits
 from ..paths import resource
 from ..truth.oracle import judge_exactly
-from .gpu_tiles import OPEN, ROOM, TALLY, TILE, consecutive, counted, drawn, rules_record
+from .gpu_tiles import MOST_UNDECIDED, TALLY, TILE, UNDECIDED, consecutive, counted, drawn, rules_record
 
 if TYPE_CHECKING:
     from ..gpu.cuda import Device
 
 BLOCK = 256
-BATCH = 1 << 30  # bytes of inputs that are in memory at once, and as many of answers
+BATCH = 1 << 30  # bytes of inputs that are in memory at once, and as many of outputs
 PER_BUCKET = 1 << 12  # float64 inputs drawn from each bucket: 2^28 in all
-ROUNDS, KEPT, EACH = 8, 256, 1 << 14  # of the search: how often, around how many inputs, with how many drawn at each
-UNWRITTEN = 0xFF  # bytes of answers before a call: NaN in every format
+ROUNDS, CENTRES, EACH = 8, 256, 1 << 14  # of the search: around how many inputs, and how many are drawn around each
+UNWRITTEN = 0xFF  # bytes of outputs before a call: NaN in every format
 
 Launch = Callable[[Any, Any, int], None]  # the kernel under test: input, output, number
 
 
 @dataclass
 class OnDevice:
-    """A judge (`device_sweep.Judge`) for the answers of one kernel; memory is kept between calls."""
+    """A judge (`gpu_tiles.Judge`) for the outputs of one kernel; its memory serves all calls."""
 
     device: Device
     launch: Launch
@@ -52,57 +51,58 @@ class OnDevice:
     def __call__(self, rules: np.ndarray, tiles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All batches are started one after the other; then it waits once."""
         device, fixed = self.device, self._fixed(tiles)
-        tallies, answers, count = np.empty(len(tiles), TALLY), np.zeros(ROOM, OPEN), np.zeros(1, np.uint32)
-        sampled = np.zeros(len(fixed), self.fmt.uint)
-        spans = list(_batches(tiles, 8 * BATCH // self.fmt.width))
+        tallies, count = np.empty(len(tiles), TALLY), np.zeros(1, np.uint32)
+        undecided, sampled = np.zeros(MOST_UNDECIDED, UNDECIDED), np.zeros(len(fixed), self.fmt.uint)
+        batches = list(_batches(tiles, 8 * BATCH // self.fmt.width))
         placed = tiles.copy()
-        for first, last, base in spans:
+        for first, last, base in batches:
             placed["place"][first:last] -= base
-        given = [self._given(name, array) for name, array in (("rules", rules), ("tiles", placed), ("count", count))]
-        names = {"tallies": tallies, "answers": answers, "samples": sampled}
-        taken = [self._room(name, array.nbytes) for name, array in names.items()]
+        inputs = [self._copied(name, array) for name, array in (("rules", rules), ("tiles", placed), ("count", count))]
+        arrays = {"tallies": tallies, "undecided": undecided, "samples": sampled}
+        results = [self._memory_of(name, array.nbytes) for name, array in arrays.items()]
 
         def work() -> None:
-            for first, last, _ in spans:
-                self._start(placed[first:last], first, given, taken)
-                self._keep_samples(fixed, tiles[first:last], placed[first:last], taken[2])
+            for first, last, _ in batches:
+                self._start(placed[first:last], first, inputs, results)
+                self._copy_samples(fixed, tiles[first:last], placed[first:last], results[2])
 
         self.seconds = device.seconds(work)
-        left = int(device.copy_out(given[2], count)[0])
-        kept = {**names, "answers": answers[:left]}  # the rest of that memory was never written
-        for memory, array in zip(taken, kept.values(), strict=True):
+        number = int(device.copy_out(inputs[2], count)[0])
+        arrays["undecided"] = undecided[:number]  # the rest of that memory was never written
+        for memory, array in zip(results, arrays.values(), strict=True):
             device.copy_out(memory, array)
         samples = np.array([fixed["bits"], sampled], np.uint64).T
-        return tallies, answers[:left] if left <= ROOM else np.zeros(left, OPEN), samples[np.argsort(samples[:, 0])]
+        undecided = undecided[:number] if number <= MOST_UNDECIDED else np.zeros(number, UNDECIDED)
+        return tallies, undecided, samples[np.argsort(samples[:, 0])]
 
-    def answers(self, x_bits: np.ndarray) -> np.ndarray:
-        """What the kernel makes of these inputs."""
-        x, y = self._given("x", x_bits), self._room("y", x_bits.nbytes)
+    def outputs(self, x_bits: np.ndarray) -> np.ndarray:
+        """The outputs of the kernel for these inputs."""
+        x, y = self._copied("x", x_bits), self._memory_of("y", x_bits.nbytes)
         self.device.fill(y, UNWRITTEN, x_bits.nbytes)
         self.launch(x, y, len(x_bits))
         self.device.synchronize()
         return self.device.copy_out(y, np.empty_like(x_bits))
 
-    def _start(self, tiles: np.ndarray, first: int, given: Sequence[Any], taken: Sequence[Any]) -> None:
+    def _start(self, tiles: np.ndarray, first: int, inputs: Sequence[Any], results: Sequence[Any]) -> None:
         """Fill, call, judge: a batch, whose tiles and tallies lie from number `first` on."""
         device, width, size = self.device, self.fmt.width, int((tiles["place"] + tiles["count"]).max())
-        x, y = (self._room(name, size * width // 8) for name in "xy")
-        there = device.at(given[1], first * TILE.itemsize)
-        device.launch(self._function(f"gv_fill_{width}"), len(tiles), BLOCK, there, x)
+        x, y = (self._memory_of(name, size * width // 8) for name in "xy")
+        batch = device.at(inputs[1], first * TILE.itemsize)
+        device.launch(self._function(f"gv_fill_{width}"), len(tiles), BLOCK, batch, x)
         device.fill(y, UNWRITTEN, size * width // 8)
         self.launch(x, y, size)
-        tallies = device.at(taken[0], first * TALLY.itemsize)
-        words = given[0], there, x, y, tallies, taken[1], given[2], np.uint32(ROOM)
-        device.launch(self._function(f"gv_verify_{width}"), len(tiles), BLOCK, *words)
+        tallies = device.at(results[0], first * TALLY.itemsize)
+        arguments = inputs[0], batch, x, y, tallies, results[1], inputs[2], np.uint32(MOST_UNDECIDED)
+        device.launch(self._function(f"gv_verify_{width}"), len(tiles), BLOCK, *arguments)
 
-    def _room(self, name: str, nbytes: int) -> Any:
+    def _memory_of(self, name: str, nbytes: int) -> Any:
         if self._memory.get(name, (-1, None))[0] < nbytes:
-            self._memory.pop(name, None)  # given back before more is asked for
+            self._memory.pop(name, None)  # freed before more is allocated
             self._memory[name] = nbytes, self.device.alloc(nbytes)
         return self._memory[name][1]
 
-    def _given(self, name: str, array: np.ndarray) -> Any:
-        memory = self._room(name, array.nbytes)
+    def _copied(self, name: str, array: np.ndarray) -> Any:
+        memory = self._memory_of(name, array.nbytes)
         self.device.copy_in(memory, array)
         return memory
 
@@ -118,14 +118,14 @@ class OnDevice:
         first, last = int(tiles["first"][0]), int(tiles["first"][-1] + tiles["count"][-1]) - 1
         return np.unique(found[(found["ordinal"] >= first) & (found["ordinal"] <= last)])
 
-    def _keep_samples(self, fixed: np.ndarray, tiles: np.ndarray, placed: np.ndarray, samples: Any) -> None:
-        """Copy the answers to fixed inputs before the next batch is written over them."""
+    def _copy_samples(self, fixed: np.ndarray, tiles: np.ndarray, placed: np.ndarray, samples: Any) -> None:
+        """Copy the outputs at fixed inputs before the next batch overwrites them."""
         size, first = self.fmt.width // 8, int(tiles["first"][0])
         end = int(tiles["first"][-1] + tiles["count"][-1])
         for index in np.flatnonzero((fixed["ordinal"] >= first) & (fixed["ordinal"] < end)):
             place = int(placed["place"][0]) + int(fixed["ordinal"][index]) - first
-            to, answer = self.device.at(samples, int(index) * size), self.device.at(self._memory["y"][1], place * size)
-            self.device.copy(to, answer, size)
+            to, output = self.device.at(samples, int(index) * size), self.device.at(self._memory["y"][1], place * size)
+            self.device.copy(to, output, size)
 
 
 def _batches(tiles: np.ndarray, most: int) -> Iterator[tuple[int, int, int]]:
@@ -149,7 +149,7 @@ def exhaustive(judge: OnDevice) -> Table:
     fmt, function = judge.fmt, judge.function
     rules, half = rules_record(fmt, function), 1 << (fmt.width - 1)
     tiles = consecutive(fmt, rules, -half, half - 1)
-    return finish(counted(fmt, function, tiles, judge, rules), Pieces.of(function, fmt))
+    return finish(counted(fmt, function, tiles, judge, rules), MonotonePieces.of(function, fmt))
 
 
 def strata(judge: OnDevice, seed: int, per_bucket: int) -> Table:
@@ -157,17 +157,17 @@ def strata(judge: OnDevice, seed: int, per_bucket: int) -> Table:
     fmt, function = judge.fmt, judge.function
     rules, last = rules_record(fmt, function), fmt.ordinal(fmt.max_finite)
     tiles = drawn(fmt, rules, seed, per_bucket, -1 - last, last)
-    return finish(counted(fmt, function, tiles, judge, rules), Pieces.of(function, fmt))
+    return finish(counted(fmt, function, tiles, judge, rules), MonotonePieces.of(function, fmt))
 
 
-def search(judge: OnDevice, found: Table, seed: int, rounds: int, kept: int, each: int) -> Table:
-    """Around the worst inputs of `found`, nearer and nearer: what the drawn inputs of the last round come to."""
+def search(judge: OnDevice, found: Table, seed: int, rounds: int, centres: int, each: int) -> Table:
+    """The table with inputs drawn around its worst ones, nearer and nearer in each round."""
     fmt, function = judge.fmt, judge.function
     rules, reach = rules_record(fmt, function), 1 << (fmt.width - 18)
     best = found
     for k in range(rounds):
         worst = np.nan_to_num(best.columns["max_error"], nan=-1.0)
-        x = best.columns["max_error_x"][np.argsort(-worst, kind="stable")[:kept]].astype(fmt.uint)
+        x = best.columns["max_error_x"][np.argsort(-worst, kind="stable")[:centres]].astype(fmt.uint)
         spans = _apart([(int(o) - reach, int(o) + reach) for o in ordinals(fmt, x)], fmt.ordinal(fmt.max_finite))
         parts = [drawn(fmt, rules, seed + k, each * (1 << (fmt.width - 16)) // (2 * reach), *span) for span in spans]
         tiles = np.concatenate(parts)
@@ -193,27 +193,27 @@ def _apart(spans: Sequence[tuple[int, int]], last: int) -> list[tuple[int, int]]
 
 @in_default_environment
 def swept(target: Any, dtype: str, function: str) -> str:
-    """The packed table of an exhaustive sweep; `target` lives here and has a `device` and a `launcher`."""
+    """The table of an exhaustive sweep, as text; `target` is in this process and has a `device` and a `launcher`."""
     with _failing(target):
         judge = OnDevice(target.device, target.launcher(dtype), get_format(dtype), get_function(function))
         table = exhaustive(judge)
         confirm(judge, table, target.name)
-    return packed(table)
+    return text_of_table(table)
 
 
 @in_default_environment
 def searched(target: Any, dtype: str, function: str, seed: int) -> str:
-    """The packed table of what is drawn, and of the search from there for larger errors; it has no segments."""
+    """The table of drawn inputs, and of the search from there for larger errors, as text; it has no segments."""
     with _failing(target):
         judge = OnDevice(target.device, target.launcher(dtype), get_format(dtype), get_function(function))
-        table = search(judge, strata(judge, seed, PER_BUCKET), seed, ROUNDS, KEPT, EACH)
+        table = search(judge, strata(judge, seed, PER_BUCKET), seed, ROUNDS, CENTRES, EACH)
         confirm(judge, table, target.name)
-    return packed(replace(table, segments=table.segments[:0]))  # they overlap: neighbours of neighbours are no news
+    return text_of_table(replace(table, segments=table.segments[:0]))  # inputs overlap: there are no neighbours
 
 
 @contextmanager
 def _failing(target: Any) -> Iterator[None]:
-    """What CUDA says of a kernel there is its failure."""
+    """An error of CUDA is the failure of the kernel."""
     try:
         yield
     except target.device.driver.Error as error:
@@ -221,52 +221,26 @@ def _failing(target: Any) -> Iterator[None]:
 
 
 def confirm(judge: OnDevice, table: Table, name: str) -> None:
-    """Ask again for the largest error: the kernel for its answer, the oracle for what it is worth.
+    """Repeat the largest error: call the kernel again, and judge its output by the oracle.
 
     Raises
     ------
-    TargetFailure : the kernel gives another answer than in the sweep
-    OracleError : the device judged it otherwise
+    TargetFailure : the output differs from that in the sweep
+    OracleError : the device judged it differently
     """
     fmt, row = judge.fmt, table.worst()
     if row is None:
         return
     x, got, want = (int(table.columns[f"max_error_{what}"][row]) for what in ("x", "got", "want"))
-    asked = np.array([x], fmt.uint)
-    if (again := int(judge.answers(asked)[0])) != got:
-        told = f"{fmt.bits_text(again)} and {fmt.bits_text(got)} at {fmt.bits_text(x)}"
-        failure = TargetFailure(f"{name} gave other bits when it was called again: {told}", "nondeterministic")
-        failure.inputs = asked
+    x_bits = np.array([x], fmt.uint)
+    if (again := int(judge.outputs(x_bits)[0])) != got:
+        outputs = f"{fmt.bits_text(again)} and {fmt.bits_text(got)} at {fmt.bits_text(x)}"
+        failure = TargetFailure(f"{name} gave other bits when it was called again: {outputs}", "nondeterministic")
+        failure.inputs = x_bits
         raise failure
     true, error, _ = judge_exactly(judge.function, fmt, x, got)
     largest = float(table.columns["max_error"][row])
     if true != want or not abs(min(abs(error), LARGEST) - largest) <= NOISE + 2.0**-40 * largest:
-        told = f"{largest} ulp of {fmt.bits_text(want)}, it is {abs(error)} ulp of {fmt.bits_text(true)}"
-        raise OracleError(f"{name} at {fmt.bits_text(x)}: the device says {told}")
-
-
-@in_default_environment
-def packed(table: Table) -> str:
-    """A table as text."""
-    buffer = io.BytesIO()
-    arrays: dict[str, Any] = {f"columns.{name}": column for name, column in table.columns.items()}
-    arrays |= {f"regions.{name}": column for name, column in table.regions.items()}
-    np.savez_compressed(buffer, **arrays, hist=table.hist, segments=table.segments, samples=table.samples)
-    text = base64.b64encode(buffer.getvalue()).decode()
-    return json.dumps({"dtype": table.fmt.name, "facts": asdict(table.facts), "arrays": text})
-
-
-@in_default_environment
-def unpacked(text: str) -> Table:
-    """The table that was packed."""
-    told = json.loads(text)
-    with np.load(io.BytesIO(base64.b64decode(told["arrays"]))) as file:
-        arrays = {name: file[name] for name in file.files}
-    keys: dict[str, Any] = {name: tuple(key) if isinstance(key, list) else key for name, key in told["facts"].items()}
-    rest: dict[str, Any] = {name: arrays[name] for name in ("hist", "segments", "samples")}
-    rest |= {part: _part(arrays, part) for part in ("columns", "regions")}
-    return Table(get_format(told["dtype"]), **rest, facts=Facts(**keys))
-
-
-def _part(arrays: dict[str, np.ndarray], part: str) -> dict[str, np.ndarray]:
-    return {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{part}.")}
+        device = f"{largest} ULP against {fmt.bits_text(want)}"
+        oracle = f"{abs(error)} ULP against {fmt.bits_text(true)}"
+        raise OracleError(f"{name} at {fmt.bits_text(x)}: the device finds {device}, the oracle {oracle}")

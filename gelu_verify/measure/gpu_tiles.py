@@ -1,7 +1,7 @@
-"""Verification where the answers are: `src/cuda/verify.cu` judges and counts on the device, tile by tile.
+"""Verification on the device that has the outputs: `src/cuda/verify.cu` judges and counts there, tile by tile.
 
-A tile is a part of one bucket, one region and one monotone piece. What comes back of it is a record of some hundred
-bytes; they are merged here to the table that the CPU's reducer makes of the same inputs, bit for bit. Inputs are
+A tile is a part of one bucket, one region and one monotone piece. A record of some 600 bytes comes back for each tile;
+these records are merged to the table that the CPU's reducer makes of the same inputs, bit for bit. Inputs are
 consecutive (float32), or drawn one from each of as many strata (float64), on the device, from a seed.
 """
 
@@ -24,44 +24,42 @@ from ..buckets.reducer import (
     rules_of,
     truth_of,
 )
-from ..buckets.table import Facts, Pieces, Table, merge, merged_regions, merged_rows
+from ..buckets.table import Facts, MonotonePieces, Table, merge, merged_regions, merged_rows
 from ..errors import OracleError
 from ..fenv import in_default_environment
 from ..formats import Format, magnitudes
 from ..functions import Function, get_function
 from ..truth.oracle import judge_exactly
 
-_TRUTH = np.dtype(
-    [("values", "u8"), ("slope", "f8"), ("bend", "f8"), ("activation", "i8"), ("exact", "u8"), ("limits", "u8", 6),
-     ("at_zero", "f8")]
-)  # fmt: skip
-_SPAN = np.dtype([(name, "i8") for name in ("first", "last", "kind", "drifts", "accepted", "constant", "required")])
+_TRUTH = np.dtype([("function", "u8"), ("exact", "u8"), ("limits", "u8", 6), ("at_zero", "f8")])
+_SPAN_FIELDS = ("first", "last", "kind", "is_first_order", "accepted", "constant", "required")
+_SPAN = np.dtype([(name, "i8") for name in _SPAN_FIELDS])
 RULES = np.dtype(
     [
         *(("fmt", "i4", 4), ("truth", _TRUTH), ("approximated", _TRUTH), ("turns", "i8", 8), ("turn_count", "i8")),
-        *(("falls_first", "i8"), ("last", "i8"), ("edges", "i8", 17), ("region_count", "i8"), ("tail_end", "i8")),
+        *(("falls_first", "i8"), ("infinity", "i8"), ("edges", "i8", 17), ("region_count", "i8"), ("tail_end", "i8")),
         *(("stays_below_x", "i8"), ("either_zero", "i8"), ("span_count", "i8"), ("spans", _SPAN, 16)),
         *(("bins", "u1", 4097), ("unused", "u1", 7)),
     ]
 )
 TILE = np.dtype([*((name, "i8") for name in ("first", "step", "count", "place", "region", "span")), ("seed", "u8")])
 TALLY = np.dtype([("row", ROW), ("facts", FACTS), ("ends", "i8", 4)])
-OPEN = np.dtype([("x", "u8"), ("got", "u8"), ("approximated", "i8")])  # the records of src/reduce and src/cuda
-ROOM = 1 << 16  # answers that even double-double leaves open, in one call
-BUCKET = 16
+UNDECIDED = np.dtype([("x", "u8"), ("got", "u8"), ("approximated", "i8")])  # the records of src/buckets and src/cuda
+MOST_UNDECIDED = 1 << 16  # outputs that even double-double does not decide, in one call
+BUCKET_BITS = 16  # of an ordinal
 
 
 class Judge(Protocol):
-    """What has the answers and judges them: a device, or, in tests, the same code on the CPU."""
+    """What has the outputs and judges them: a device, or, in tests, the same code on the CPU."""
 
     def __call__(self, rules: np.ndarray, tiles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Records of TALLY for the tiles, records of OPEN, and (fixed inputs met, 2) bits of them and their answers."""
+        """Records of TALLY for the tiles, records of UNDECIDED, and samples as in `Table`."""
 
 
 @in_default_environment
 def rules_record(fmt: Format, function: Function) -> np.ndarray:
     """The rules of a sweep as the record that C has of them; pointers are null."""
-    rules, record = rules_of(fmt, function, Pieces.of(function, fmt)), np.zeros((), RULES)
+    rules, record = rules_of(fmt, function, MonotonePieces.of(function, fmt)), np.zeros((), RULES)
     record["fmt"] = rules["fmt"]
     for name, entry in (("truth", function), ("approximated", function.approximates)):
         if entry is not None:
@@ -70,13 +68,12 @@ def rules_record(fmt: Format, function: Function) -> np.ndarray:
     for name in ("turns", "edges"):
         record[name][: len(rules[name])] = rules[name]
     record["turn_count"], record["region_count"] = len(rules["turns"]), len(rules["edges"]) - 1
-    for name in ("falls_first", "last", "tail_end", "stays_below_x", "either_zero"):
+    for name in ("falls_first", "infinity", "tail_end", "stays_below_x", "either_zero"):
         record[name] = rules[name]
     record["span_count"] = len(rules["spans"])
     for index, span in enumerate(rules["spans"]):
-        told = {name: getattr(span, name) for name in ("first", "last", "kind", "drifts", "accepted")}
-        for name, value in {**told, "constant": span.constant, "required": span.required}.items():
-            record["spans"][index][name] = value
+        for name in _SPAN_FIELDS:
+            record["spans"][index][name] = getattr(span, name)
     record["bins"] = np.frombuffer(rules["bins"], np.uint8)
     return record
 
@@ -85,7 +82,7 @@ def rules_record(fmt: Format, function: Function) -> np.ndarray:
 
 
 def consecutive(fmt: Format, rules: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Tiles of all inputs from one ordinal to another; answers lie by ordinal, in whole strips."""
+    """Tiles of all inputs from one ordinal to another; outputs lie by ordinal, in whole strips."""
     cuts = _cuts(fmt, rules, first, last)
     tiles = np.zeros(len(cuts) - 1, TILE)
     tiles["first"], tiles["count"], tiles["step"] = cuts[:-1], np.diff(cuts), 1
@@ -94,7 +91,7 @@ def consecutive(fmt: Format, rules: np.ndarray, first: int, last: int) -> np.nda
     for index in range(int(rules["span_count"])):
         span = rules["spans"][index]
         inside = (tiles["first"] >= span["first"]) & (cuts[1:] - 1 <= span["last"])
-        tiles["span"][inside & (not span["drifts"]) & (tiles["span"] < 0)] = index
+        tiles["span"][inside & (not span["is_first_order"]) & (tiles["span"] < 0)] = index
     return tiles
 
 
@@ -102,7 +99,7 @@ def drawn(fmt: Format, rules: np.ndarray, seed: int, per_bucket: int, first: int
     """Tiles of `per_bucket` inputs of each whole bucket, fewer of its parts, one from each of as many strata."""
     cuts = _cuts(fmt, rules, first, last)
     width = np.diff(cuts)
-    whole = 1 << (fmt.width - BUCKET)
+    whole = 1 << (fmt.width - BUCKET_BITS)
     tiles = np.zeros(len(width), TILE)
     tiles["count"] = np.maximum(1, [int(each) * per_bucket // whole for each in width])
     tiles["step"] = width // tiles["count"]
@@ -114,7 +111,7 @@ def drawn(fmt: Format, rules: np.ndarray, seed: int, per_bucket: int, first: int
 
 def _cuts(fmt: Format, rules: np.ndarray, first: int, last: int) -> np.ndarray:
     """Where tiles begin, ascending, and the end of the last: no tile has two buckets, regions or pieces."""
-    step = 1 << (fmt.width - BUCKET)
+    step = 1 << (fmt.width - BUCKET_BITS)
     turns = rules["turns"][: int(rules["turn_count"])] + 1
     edges = rules["edges"][: int(rules["region_count"]) + 1]
     inner = np.concatenate([np.arange(first // step + 1, last // step + 1) * step, turns, edges]).astype(np.int64)
@@ -133,27 +130,27 @@ def _regions(rules: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 @in_default_environment
 def counted(fmt: Format, function: Function, tiles: np.ndarray, judge: Judge, rules: np.ndarray) -> Table:
-    """What the inputs and answers of the tiles come to, before `finish` compares neighbours in different tiles.
+    """The table of the inputs of the tiles, before `finish` compares neighbours in different tiles.
 
     Raises
     ------
-    OracleError : more answers are left open than there is room for
+    OracleError : more than MOST_UNDECIDED outputs are not decided by double-double
     """
-    tallies, left, samples = judge(rules, tiles)
-    if len(left) > ROOM:
-        raise OracleError(f"{len(left)} answers are left open on the device (room: {ROOM})")
-    found = _table(fmt, tiles, tallies, samples)
-    more, facts = _asked(fmt, function, left)
-    whole = merge([found, *more])
-    return replace(whole, segments=found.segments, samples=found.samples, facts=whole.facts.merged(facts))
+    tallies, undecided, samples = judge(rules, tiles)
+    if len(undecided) > MOST_UNDECIDED:
+        raise OracleError(f"the device does not decide {len(undecided)} outputs (accepted: up to {MOST_UNDECIDED})")
+    table = _table(fmt, tiles, tallies, samples)
+    judged, facts = _decided(fmt, function, undecided)
+    whole = merge([table, *judged])
+    return replace(whole, segments=table.segments, samples=table.samples, facts=whole.facts.merged(facts))
 
 
 def _table(fmt: Format, tiles: np.ndarray, tallies: np.ndarray, samples: np.ndarray) -> Table:
-    met = tallies["row"]["n"] > 0
-    bucket = (tiles["first"] >> (fmt.width - BUCKET)) + 0x8000
-    counted = met | (tallies["row"]["count"].sum(axis=1) > 0)
+    judged = tallies["row"]["n"] > 0
+    bucket = (tiles["first"] >> (fmt.width - BUCKET_BITS)) + 0x8000
+    counted = judged | (tallies["row"]["count"].sum(axis=1) > 0)
     columns, hist = merged_rows(fmt, *row_columns(fmt, bucket[counted], tallies["row"][counted]))
-    inside = met & (tiles["region"] >= 0)
+    inside = judged & (tiles["region"] >= 0)
     rows = tallies["row"][inside]
     regions = merged_regions(fmt, region_columns(tiles["region"][inside], rows["n"].astype(np.int64), rows["worst"]))
     by_x = np.argsort(tallies["ends"][:, 0])
@@ -166,29 +163,26 @@ def _least(facts: np.ndarray) -> np.ndarray:
     least = np.zeros((), FACTS)
     least["max_rank"] = facts["max_rank"].max()
     for name in (FACTS.names or ())[1:]:
-        met = facts[name][facts[name]["met"] != 0]
-        if len(met):
-            value = met["value"] if "value" in met.dtype.names else magnitudes(met["ordinal"])
+        present = facts[name][facts[name]["present"] != 0]
+        if len(present):
+            value = present["value"] if "value" in present.dtype.names else magnitudes(present["ordinal"])
             value = -value if name.startswith("approximation") else value
-            least[name] = met[np.lexsort((met["ordinal"], value))[0]]
+            least[name] = present[np.lexsort((present["ordinal"], value))[0]]
     return least
 
 
-def _asked(fmt: Format, function: Function, left: np.ndarray) -> tuple[list[Table], Facts]:
-    """Answers that the device left open, by the oracle: tables of the judged, facts of the approximated."""
-    tables, facts = [], Facts()
-    for answer in np.sort(left):
-        x, got = int(answer["x"]), int(answer["got"])
-        entry = get_function(function.approximates) if answer["approximated"] and function.approximates else function
+def _decided(fmt: Format, function: Function, undecided: np.ndarray) -> tuple[list[Table], Facts]:
+    """Outputs that the device does not decide, by the oracle: a table of those judged, facts of those approximated."""
+    reduction, facts = Reduction(fmt, function, MonotonePieces.of(function, fmt)), Facts()
+    for output in np.sort(undecided):
+        x, got = int(output["x"]), int(output["got"])
+        entry = get_function(function.approximates) if output["approximated"] and function.approximates else function
         want, error, faithful = judge_exactly(entry, fmt, x, got)
-        if answer["approximated"]:
-            if abs(error) < np.inf:
-                x_bits, want_bits = np.array([x], fmt.uint), np.array([want], fmt.uint)
-                off = np.array([abs(error)])
-                facts = facts.merged(approximation_facts(fmt, entry.name, x_bits, want_bits, off))
-            continue
-        x_bits, got_bits, want_bits = (np.array([each], fmt.uint) for each in (x, got, want))
-        reduction = Reduction(fmt, function, Pieces.of(function, fmt))
-        reduction.add_outcome(Outcome(x_bits, got_bits, want_bits, np.array([error]), np.array([faithful])))
-        tables.append(reduction.table())
-    return tables, facts
+        x_bits, got_bits, want_bits = (np.array([bits], fmt.uint) for bits in (x, got, want))
+        if not output["approximated"]:  # a run of its own: no neighbour is compared here
+            judged = Outcome(x_bits, got_bits, want_bits, np.array([error]), np.array([faithful]))
+            reduction.add_outcome(judged)
+        elif abs(error) < np.inf:
+            found = approximation_facts(fmt, entry.name, x_bits, want_bits, np.array([abs(error)]))
+            facts = facts.merged(found)
+    return [reduction.table()] if (undecided["approximated"] == 0).any() else [], facts

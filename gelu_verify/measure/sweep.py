@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..buckets.approximation import approximation, without_overflow
-from ..buckets.reducer import Outcome, Reduction, comb
+from ..buckets.reducer import Outcome, Reduction, fill_strided
 from ..buckets.summary import SUMMARY_KEYS, summary, text_of
-from ..buckets.table import NOISE, Facts, Pieces, Table, finish, merge
+from ..buckets.table import NOISE, Facts, MonotonePieces, Table, finish, merge
+from ..buckets.table_text import table_of_text
 from ..checks import Evidence, Finding, Policy
 from ..checks import findings as found_by_checks
 from ..checks.two_outputs import TwoOutputs
@@ -30,8 +31,8 @@ from ..fenv import in_default_environment
 from ..formats import Format, get_format
 from ..functions import Function, get_function
 from ..inputs.plans import Chunk, Plan
-from ..targets.extra_outputs import Differences, OtherAnswers, collecting, differences
-from ..targets.library import ordinary_numbers
+from ..targets.extra_outputs import Differences, ExtraOutputs, collecting, differences
+from ..targets.probing import ordinary_numbers
 from ..truth.values import judge
 from .diagnosis import KEYS, traits
 from .minimize import NO_FAILURE, failed, narrowed
@@ -99,7 +100,7 @@ def sweep(
     workers: int | None = None,
     progress: Callable[[int], object] | None = None,
     policy: Policy = "limit",
-    others: OtherAnswers | None = None,
+    others: ExtraOutputs | None = None,
 ) -> Result:
     """Judge `target` on every input of `plan`.
 
@@ -131,13 +132,13 @@ def sweep(
     return Result({**identity, **_measures(evidence, findings), **fault}, table, time)
 
 
-def _with_answered(others: OtherAnswers | None, target: Target, fmt: Format, swept: _Sweep) -> OtherAnswers:
+def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swept: _Sweep) -> ExtraOutputs:
     """All answers so far that are not in the table."""
-    found = OtherAnswers() if others is None else others
+    found = ExtraOutputs() if others is None else others
     found.differences.extend(sorted(swept.differences, key=lambda each: each.x.tolist()))
-    if said := target.answered.get(fmt.name):
+    if said := target.probe_outputs.get(fmt.name):
         x = np.resize(ordinary_numbers(fmt.name), len(said))
-        found.give(x, np.array(said, fmt.uint), "at place {} of the first calls, of 4 elements each")
+        found.add_call(x, np.array(said, fmt.uint), "at place {} of the first calls, of 4 elements each")
     return found
 
 
@@ -145,7 +146,7 @@ def is_judged_there(target: Target, plan: Plan) -> bool:
     """Whether a device judges its own answers: to all of float32, or to what it draws of float64 beside the plan."""
     judged = Reduction.judges(get_format("float32"), get_function(plan.function))
     by_width = {32: plan.exhaustive, 64: plan.dense}
-    return target.judged_there and judged and by_width.get(get_format(plan.dtype).width, False)
+    return target.judges_on_device and judged and by_width.get(get_format(plan.dtype).width, False)
 
 
 def available_cores() -> int:
@@ -164,7 +165,7 @@ class _Sweep:
     ) -> None:
         self._target, self._function, self._fmt, self._plan = target, function, fmt, plan
         self._progress = progress or (lambda inputs: None)
-        self._pieces = Pieces.of(function, fmt)
+        self._pieces = MonotonePieces.of(function, fmt)
         self._lock = Lock()
         self._turn = None if target.safe_in_threads else Lock()
         self._next = 0
@@ -191,17 +192,17 @@ class _Sweep:
             raise self._failures[min(self._failures)]
         table = finish(merge([table for table in tables if table is not None]), self._pieces)
         if there:
-            from .gpu_judge import searched, unpacked
+            from .gpu_judge import searched
 
-            packed = self._target.apply(searched, self._fmt.name, self._function.name, self._plan.seed)
-            table = merge([table, unpacked(packed)])
+            text = self._target.apply(searched, self._fmt.name, self._function.name, self._plan.seed)
+            table = merge([table, table_of_text(text)])
         return table, Time(perf_counter() - start, self._target_s, threads)
 
     def _judged_there(self, start: float) -> tuple[Table, Time]:
         """All inputs, where the implementation is: only the table comes back."""
-        from .gpu_judge import swept, unpacked
+        from .gpu_judge import swept
 
-        table = unpacked(self._target.apply(swept, self._fmt.name, self._function.name))
+        table = table_of_text(self._target.apply(swept, self._fmt.name, self._function.name))
         self._progress(self._plan.size)
         seconds = perf_counter() - start
         return table, Time(seconds, seconds, 1)
@@ -234,7 +235,9 @@ class _Sweep:
 class _Worker:
     """One thread's table while it grows, and its room for inputs."""
 
-    def __init__(self, target: Target, function: Function, fmt: Format, pieces: Pieces, turn: Lock | None) -> None:
+    def __init__(
+        self, target: Target, function: Function, fmt: Format, pieces: MonotonePieces, turn: Lock | None
+    ) -> None:
         self._target, self._function, self._fmt, self._turn = target, function, fmt, turn
         self._reduction = Reduction(fmt, function, pieces)
         self._judged_here = Reduction.judges(fmt, function)
@@ -246,8 +249,8 @@ class _Worker:
 
     def measure(self, chunk: Chunk) -> None:
         """Call, judge, reduce."""
-        if chunk.is_comb and self._judged_here:
-            self._measure_comb(chunk)
+        if chunk.is_strided and self._judged_here:
+            self._measure_strided(chunk)
         else:
             self._measure_permuted(chunk)
         self.measured = True
@@ -256,16 +259,16 @@ class _Worker:
         table = self._reduction.table()
         return replace(table, facts=table.facts.merged(self._facts))
 
-    def _measure_comb(self, chunk: Chunk) -> None:
-        """Inputs, call and judgement all in the order of the comb, which is made anew instead of being kept."""
+    def _measure_strided(self, chunk: Chunk) -> None:
+        """Inputs, call and judgement all in strided order, which is made anew instead of being kept."""
         if self._room is None or len(self._room) != chunk.size + 1:
-            self._room = self._target.room(self._fmt.name, chunk.size + 1)
+            self._room = self._target.input_memory(self._fmt.name, chunk.size + 1)
         x = self._room
-        comb(chunk.first, x)
+        fill_strided(chunk.first, x)
         got = np.ascontiguousarray(self._answer(x))
-        if not self._reduction.add_comb(chunk.first, x, got, self._target.seals_inputs):
+        if not self._reduction.add_strided(chunk.first, x, got, self._target.seals_inputs):
             asked = np.empty_like(x)
-            comb(chunk.first, asked)
+            fill_strided(chunk.first, asked)
             self._target.check_unchanged(self._fmt, asked, x)
         self._compare(x[:1], got[:1], got[-1:], len(x))
 
@@ -279,7 +282,7 @@ class _Worker:
         if len(order) > len(x):
             self._compare(shuffled[:1], answers[:1], answers[-1:], len(order))
         if self._judged_here:
-            self._reduction.add_answers(x, got)
+            self._reduction.add_outputs(x, got)
             return
         want, error, faithful = judge(self._function.name, self._fmt.name, x, got)
         self._reduction.add_outcome(Outcome(x, got, want, without_overflow(self._fmt, got, error), faithful))

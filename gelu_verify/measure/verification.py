@@ -17,7 +17,7 @@ from ..interrupts import noting_interrupts
 from ..isolation.hosts import Hosts, supported
 from ..parsing import MOST_WORKERS, whole
 from ..targets import Target, select
-from ..targets.callables import callable_target
+from ..targets.python_callables import callable_target
 from .sweep import Result, sweep
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from . import text
 Row = Mapping[str, Any]
 
 OPERATIONS = 8  # the costliest; all of them are in the JSON and the CSV
-_ROUNDED = 0.99  # of the telling results: from there on they are said to be correctly rounded
+_ROUNDED = 0.99  # of the informative results: from there on they are said to be correctly rounded
 _TITLE = 14
 _CELL = 10
 _NAMES = {"constants": "constants", "formula": "formula", "stored": "as stored", "measured": "measured"}

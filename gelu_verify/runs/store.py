@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..atomic_files import remove_abandoned, unfinished_folder
+from ..atomic_files import is_free, remove_abandoned, unfinished_folder
 from ..buckets.table import BITS, Table
 from ..errors import ResultsError
 from ..fenv import in_default_environment
@@ -60,7 +60,7 @@ class RunWriter:
         self._out, self._root = out, root
         self._records: list[Record] = []
         parent = root if out is None else out.parent
-        if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        if out is not None and not is_free(out):
             raise ResultsError(f"{out} is already there: name a new folder")
         with _writing(parent):
             parent.mkdir(parents=True, exist_ok=True)
@@ -184,7 +184,7 @@ def _names(out: Path | None, root: Path, now: datetime.datetime) -> Iterator[Pat
 def _place(work: Path, names: Iterator[Path]) -> Path:
     """Rename the finished run to the first name that is free (rename replaces no folder that holds something)."""
     for name in names:
-        if name.is_dir() and any(name.iterdir()):
+        if not is_free(name):
             continue
         try:
             work.rename(name)

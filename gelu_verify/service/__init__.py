@@ -1,4 +1,5 @@
-"""The truth over HTTP: reference values, tables, verification by upload, published runs, and a web page.
+"""The HTTP service: reference values, tables, verification by upload, published runs, and a web page.
 
-Numbers come from the floors below; here are doors, limits and a store. `create_app` is in `app.py`.
+`create_app` (`app.py`) makes the ASGI application, `run_server` (`server.py`) serves it. All numbers come from the
+layers below.
 """

@@ -1,4 +1,4 @@
-"""The application: one router per file of `routes/`, found by looking, behind one door."""
+"""The ASGI application: every router in `routes/`, and the middleware around them."""
 
 from __future__ import annotations
 
@@ -10,43 +10,63 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from starlette.types import ASGIApp
 
 from .. import __version__
 from ..fenv import in_default_environment
 from . import problems, routes
-from .door import Door
-from .hall import Hall
+from .fast_path import FastPath
+from .middleware import ServiceMiddleware
 from .settings import Settings
+from .state import AppState
 
 DESCRIPTION = """Correctly rounded values of GELU and its relatives, and verification of implementations.
 
-Values travel as bits: hex text of the dtype's width in JSON, little-endian in binary bodies. Errors are RFC 9457
-problem details. `docs/http.md` of the project explains every route."""
+Values are sent as bits: hex text in JSON, little-endian in binary bodies. Errors are RFC 9457 problem details.
+`docs/http.md` in the project explains every route."""
+
+
+class _Application(FastAPI):
+    """FastAPI, with our error responses in its OpenAPI document in place of its own."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            schema = get_openapi(
+                title=self.title, version=self.version, description=self.description, routes=self.routes,
+                license_info=self.license_info,
+            )  # fmt: skip
+            schemas = schema["components"]["schemas"]
+            schemas.pop("HTTPValidationError", None)
+            schemas.pop("ValidationError", None)
+            schemas["ProblemDetails"] = problems.ProblemDetails.model_json_schema()
+            for operations in schema["paths"].values():
+                for operation in operations.values():
+                    operation["responses"].pop("422", None)
+            self.openapi_schema = schema
+        return self.openapi_schema
 
 
 @in_default_environment
-def create_app(settings: Settings | None = None) -> ASGIApp:
+def create_app(settings: Settings | None = None) -> FastPath:
     """The whole service as one ASGI application.
 
     Parameters
     ----------
-    settings : default: no store, no published runs, the usual limits
+    settings : default: no store, no published runs, the default limits
 
     Raises
     ------
     ResultsError : the store cannot be opened
     """
-    hall = Hall(settings or Settings())
+    state = AppState(settings or Settings())
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        hall.ready = True
+        state.ready = True
         yield
-        hall.ready = False
-        hall.close()
+        state.ready = False
+        state.close()
 
-    app = FastAPI(
+    app = _Application(
         title="gelu-verify",
         version=__version__,
         description=DESCRIPTION,
@@ -58,27 +78,8 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
         responses=problems.RESPONSES,
         redirect_slashes=False,
     )
-    app.state.hall = hall
+    app.state.shared = state
     problems.register(app)
     for module in sorted(info.name for info in pkgutil.iter_modules(routes.__path__)):
         app.include_router(importlib.import_module(f"{routes.__name__}.{module}").router)
-    app.openapi = lambda: _schema(app)
-    return Door(app, hall)
-
-
-def _schema(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document: FastAPI's, with our error shape in place of its own."""
-    if app.openapi_schema is None:
-        schema = get_openapi(
-            title=app.title, version=app.version, description=app.description, routes=app.routes,
-            license_info=app.license_info,
-        )  # fmt: skip
-        schemas = schema["components"]["schemas"]
-        schemas.pop("HTTPValidationError", None)
-        schemas.pop("ValidationError", None)
-        schemas["ProblemDetails"] = problems.ProblemDetails.model_json_schema()
-        for operations in schema["paths"].values():
-            for operation in operations.values():
-                operation["responses"].pop("422", None)
-        app.openapi_schema = schema
-    return app.openapi_schema
+    return FastPath(ServiceMiddleware(app, state.metrics), state)

@@ -1,4 +1,4 @@
-"""Judging uploads: each is a job with progress, kept for a while after it is done, then forgotten."""
+"""Upload jobs: each has progress and a result, which is kept for a while after it is done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..runs.store import unpacked
-from .settings import Limits
+from .settings import ServiceLimits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UnstoredRun:
-    """What the report needs of a run, of a result that is not stored; buckets packed, for they are large."""
+    """What a report needs of a run that is not stored; the buckets are compressed, because they are large."""
 
     manifest: dict[str, Any]
     record: Record
@@ -37,8 +37,8 @@ class UnstoredRun:
 
 
 @dataclass
-class Job:
-    """One upload on its way to a verdict."""
+class UploadJob:
+    """The verification of one upload; `state` is running, done or failed."""
 
     id: str
     total: int
@@ -46,7 +46,7 @@ class Job:
     state: str = "running"
     run: UnstoredRun | None = None
     stored_as: str | None = None
-    problem: BaseException | None = None
+    problem: Exception | None = None
     future: Future[None] | None = None
     ended: float | None = None
 
@@ -54,32 +54,33 @@ class Job:
         self.done += inputs
 
 
-class Jobs:
-    """The jobs of this process: so many, the oldest that are done go first."""
+class JobRegistry:
+    """The jobs of this process; the oldest finished ones are forgotten first."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits, self._lock, self._jobs = limits, Lock(), dict[str, Job]()
+    def __init__(self, limits: ServiceLimits) -> None:
+        self._limits, self._lock, self._jobs = limits, Lock(), dict[str, UploadJob]()
 
-    def new(self, total: int) -> Job:
-        job = Job(secrets.token_urlsafe(12), total)
+    def new(self, total: int) -> UploadJob:
+        job = UploadJob(secrets.token_urlsafe(12), total)
         with self._lock:
-            self._forget(self._limits.jobs_kept - 1)
+            self._forget(self._limits.jobs_max - 1)
             self._jobs[job.id] = job
         return job
 
-    def get(self, name: str) -> Job | None:
+    def get(self, job_id: str) -> UploadJob | None:
         with self._lock:
-            self._forget(self._limits.jobs_kept)
-            return self._jobs.get(name)
+            self._forget(self._limits.jobs_max)
+            return self._jobs.get(job_id)
 
-    def drop(self, job: Job) -> None:
+    def drop(self, job: UploadJob) -> None:
         with self._lock:
             self._jobs.pop(job.id, None)
 
-    def _forget(self, kept: int) -> None:
+    def _forget(self, limit: int) -> None:
+        """Forget finished jobs that are too old, and the oldest of those beyond `limit`."""
         now = monotonic()
         ended = [job for job in self._jobs.values() if job.ended is not None]
-        surplus = len(self._jobs) - kept
-        for place, job in enumerate(ended):
-            if place < surplus or now - (job.ended or now) > self._limits.job_kept_s:
+        surplus = len(self._jobs) - limit
+        for index, job in enumerate(ended):
+            if index < surplus or now - (job.ended or now) > self._limits.job_ttl_s:
                 del self._jobs[job.id]

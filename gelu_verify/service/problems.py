@@ -1,6 +1,6 @@
-"""The one error shape: RFC 9457 problem details, `application/problem+json`.
+"""The error responses of the service: RFC 9457 problem details, `application/problem+json`.
 
-{"type": "about:blank#too-large", "title": "...", "status": 413, "detail": "..."}; `type` names the kind of problem.
+{"type": "urn:gelu-verify:problem:too-large", "title": "...", "status": 413, "detail": "..."}; `type` names the kind.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -21,7 +22,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class ProblemDetails(BaseModel):
-    """What went wrong (RFC 9457)."""
+    """An error (RFC 9457)."""
 
     type: str = Field(description="Kind of problem: `urn:gelu-verify:problem:<kind>`.")
     title: str
@@ -30,7 +31,7 @@ class ProblemDetails(BaseModel):
 
 
 class Problem(Exception):
-    """An answer that is an error: status, kind, one line that says what is accepted."""
+    """An error response: status, kind, and one line that says what was wrong and what is accepted."""
 
     def __init__(self, status: int, kind: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -40,8 +41,8 @@ class Problem(Exception):
 def content(status: int, kind: str, detail: str) -> bytes:
     """The body of a problem."""
     title = HTTPStatus(status).phrase
-    shown = {"type": f"urn:gelu-verify:problem:{kind}", "title": title, "status": status, "detail": detail}
-    return json.dumps(shown, ensure_ascii=True).encode()
+    fields = {"type": f"urn:gelu-verify:problem:{kind}", "title": title, "status": status, "detail": detail}
+    return json.dumps(fields, ensure_ascii=True).encode()
 
 
 def response(problem: Problem) -> Response:
@@ -50,7 +51,7 @@ def response(problem: Problem) -> Response:
 
 
 def too_large(detail: str) -> Problem:
-    """413; what still comes is thrown away for a while (`protocol.py`), so that the client reads this answer."""
+    """413; `protocol.py` discards the rest of the body for a while, so that the client can read this response."""
     return Problem(413, "too-large", detail)
 
 
@@ -58,38 +59,38 @@ def not_found(detail: str) -> Problem:
     return Problem(404, "not-found", detail)
 
 
-def bad(detail: str, kind: str = "bad-request") -> Problem:
+def bad_request(detail: str, kind: str = "bad-request") -> Problem:
     return Problem(400, kind, detail)
 
 
-def unfit(detail: str, kind: str = "unfit") -> Problem:
-    """409: a body that is sound, but does not fit what its URL names."""
+def conflict(detail: str, kind: str = "unfit") -> Problem:
+    """409: a valid body that does not fit what its URL names."""
     return Problem(409, kind, detail)
 
 
-RESPONSES = {
+RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "Any error: RFC 9457 problem details.",
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}},
     }
 }
-"""What every route may answer besides what it says of itself."""
+"""Responses of every route, besides those that it declares."""
 
 
 def register(app: FastAPI) -> None:
-    """Every error of the application ends in the one shape."""
+    """Make every error of the application a problem-details response."""
 
     @app.exception_handler(Problem)
     async def on_problem(request: Request, error: Problem) -> Response:
         return response(error)
 
     @app.exception_handler(GeluVerifyError)
-    async def on_ours(request: Request, error: GeluVerifyError) -> Response:
-        return response(of_error(error))
+    async def on_our_error(request: Request, error: GeluVerifyError) -> Response:
+        return response(problem_of(error))
 
     @app.exception_handler(Exception)
-    async def on_any(request: Request, error: Exception) -> Response:
-        return response(unexpected())
+    async def on_exception(request: Request, error: Exception) -> Response:
+        return response(problem_of(error))
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:
@@ -104,17 +105,19 @@ def register(app: FastAPI) -> None:
         return response(Problem(status, "invalid", f"{where}: {first['msg']}"))
 
 
-def of_error(error: GeluVerifyError) -> Problem:
-    """An error of the floors below, as a client sees it; paths of this machine stay here."""
+def problem_of(error: Exception) -> Problem:
+    """An error of the layers below as a client sees it, without paths of this machine."""
+    if isinstance(error, Problem):
+        return error
     if isinstance(error, UsageError):
         return Problem(422, "invalid", str(error))
     if isinstance(error, OracleError):
         return Problem(422, "undecided", str(error))
     if isinstance(error, ResultsError):
-        return Problem(507, "not-stored", "the run could not be stored or read: the server's log says why")
-    return unexpected()
+        return Problem(507, "not-stored", "the run could not be stored or read: the server's log has the cause")
+    return internal_error()
 
 
-def unexpected() -> Problem:
-    """500; what happened stands in the log, not in the answer."""
-    return Problem(500, "internal", "an error that nobody expected: the server's log says more")
+def internal_error() -> Problem:
+    """500; the cause is in the log, not in the response."""
+    return Problem(500, "internal", "an unexpected error: the server's log has the cause")

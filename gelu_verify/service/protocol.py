@@ -1,40 +1,45 @@
-"""HTTP/1.1 on a socket, as uvicorn speaks it, with limits on what a connection may hold and for how long.
+"""uvicorn's HTTP/1.1 connection with limits on what a client may send, how slowly, and how slowly it may read.
 
-uvicorn leaves these open: a head that never ends or grows without bound, a reader that never reads, a body that
-nobody wants, more connections than there is room for. Answers are in the one error shape.
+uvicorn does not limit the size or the time of a request's head, nor trailers, nor the time in which a client reads
+its response; an ASGI application cannot, because it does not see them. Refusals are problem details like all errors.
+docs/decisions.md has the alternatives that were measured.
 """
 
 from __future__ import annotations
 
 import asyncio
 from asyncio import TimerHandle
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from .problems import MEDIA_TYPE, content
-from .settings import Limits
+from .settings import ServiceLimits
 
 LINGER_S = 5.0
-"""How long an unwanted body is thrown away, so that the client gets to read why it is unwanted."""
+"""How long an unwanted body is read and discarded, so that the client can read why it was refused."""
 
 
-class GuardedProtocol(HttpToolsProtocol):
+class LimitedProtocol(HttpToolsProtocol):
     """One connection."""
 
-    limits = Limits()
-    _timer: TimerHandle | None = None  # of the head, or of an unwanted body
-    _stalled: TimerHandle | None = None
+    limits = ServiceLimits()
+    _timer: TimerHandle | None = None  # of a head, or of an unwanted body
+    _write_timer: TimerHandle | None = None
     _in_head = True
-    _head_bytes = 0
-    _leaving = False
+    _overhead = 0  # bytes since the last head was complete or the last byte of a body came: head, trailers, framing
+    _progress = False
+    _closing = False
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        super().connection_made(transport)
+    # ---- called by asyncio -----------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(cast(asyncio.Transport, transport))
         if len(self.connections) > self.limits.connections:
             self._refuse(429, "busy", "too many connections: try again", b"retry-after: 1\r\n")
-            return
-        self._start_timer(self.limits.head_s, self._head_too_slow)
+        else:
+            self._start_timer(self.limits.head_s, self._head_too_slow)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
@@ -42,18 +47,18 @@ class GuardedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._leaving or self.transport.is_closing():
+        if self._closing or self.transport.is_closing():
             return
+        self._progress = False
         super().data_received(data)
-        if self._in_head:
-            self._head_bytes += len(data)
-            if self._head_bytes > self.limits.head_bytes:
-                self._head_too_large()
+        self._overhead = 0 if self._progress else self._overhead + len(data)
+        if self._overhead > self.limits.head_bytes:
+            self._head_too_large()
 
-    def eof_received(self) -> bool:
-        """True keeps the connection: a client that has said everything still waits for its answer."""
+    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio accepts a bool; uvicorn returns None
+        """The client has sent everything; True keeps the connection open until it has its response."""
         cycle = self.cycle
-        if self._leaving or cycle is None or cycle.response_complete:
+        if self._closing or cycle is None or cycle.response_complete:
             return False
         if cycle.more_body and not cycle.response_started:
             self._refuse(400, "cut-off", "the body was cut off")
@@ -61,54 +66,41 @@ class GuardedProtocol(HttpToolsProtocol):
         cycle.keep_alive = False
         return True
 
-    # ---- the head --------------------------------------------------------------------------------
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(self.limits.send_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+
+    # ---- called by the parser --------------------------------------------------------------------
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._in_head, self._head_bytes = True, 0
+        self._in_head = True
         self._start_timer(self.limits.head_s, self._head_too_slow)
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_head:  # else a trailer: ignored
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._progress = False, True
         self._stop_timer()
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > self.limits.head_bytes:
             self._head_too_large()
             return
         super().on_headers_complete()
-        self.cycle.transport = _Exit(self)
+        self.cycle.transport = cast(asyncio.Transport, _LingeringTransport(self))
 
-    def send_400_response(self, msg: str) -> None:
-        self._refuse(400, "no-http", "what came is no HTTP/1.1 request")
-
-    def _head_too_slow(self) -> None:
-        if self._head_bytes or self.cycle is None:
-            self._refuse(408, "too-slow", f"the head of a request did not arrive within {self.limits.head_s:g} s")
-
-    def _head_too_large(self) -> None:
-        limit = self.limits.head_bytes
-        self._refuse(431, "too-large", f"the head of the request has more than {limit} bytes")
-
-    # ---- bodies that nobody reads, readers that do not read --------------------------------------
-
-    def leave(self) -> None:
-        """Close, but read on for a while what was still being sent: else the client might not get to our answer."""
-        whole = self.cycle is not None and not self.cycle.more_body
-        if self._leaving or self.transport.is_closing() or (whole and not self._in_head):
-            self.transport.close()
-            return
-        self._leaving = True
-        self.flow.resume_reading()
-        self.transport.write_eof()
-        self._start_timer(LINGER_S, self.transport.abort)
-
-    def on_response_complete(self) -> None:
-        if self._leaving:
-            return
-        super().on_response_complete()
-        cycle = self.cycle
-        if cycle is not None and cycle.response_complete and cycle.more_body and not self.transport.is_closing():
-            self._start_timer(LINGER_S, self.transport.abort)
+    def on_body(self, body: bytes) -> None:
+        self._progress = True
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         if self.cycle is not None and self.cycle.response_complete:
@@ -116,16 +108,18 @@ class GuardedProtocol(HttpToolsProtocol):
             self._stop_timer()
         super().on_message_complete()
 
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        if self._stalled is None:
-            self._stalled = self.loop.call_later(self.limits.send_s, self.transport.abort)
+    # ---- called by uvicorn -----------------------------------------------------------------------
 
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        if self._stalled is not None:
-            self._stalled.cancel()
-            self._stalled = None
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, "no-http", "this is not an HTTP/1.1 request")
+
+    def on_response_complete(self) -> None:
+        if self._closing:
+            return
+        super().on_response_complete()
+        cycle = self.cycle
+        if cycle is not None and cycle.response_complete and cycle.more_body and not self.transport.is_closing():
+            self._start_timer(LINGER_S, self.transport.abort)
 
     def timeout_keep_alive_handler(self) -> None:
         if self.transport.get_write_buffer_size():
@@ -135,7 +129,38 @@ class GuardedProtocol(HttpToolsProtocol):
 
     # ---- shared ----------------------------------------------------------------------------------
 
-    def _start_timer(self, seconds: float, then: Any) -> None:
+    def close(self) -> None:
+        """Close after the response; discard for a while what still comes, or the client may not get to read it."""
+        complete = self.cycle is not None and not self.cycle.more_body
+        if self._closing or self.transport.is_closing() or (complete and not self._in_head):
+            self.transport.close()
+            return
+        self._closing = True
+        self.flow.resume_reading()
+        self.transport.write_eof()
+        self._start_timer(LINGER_S, self.transport.abort)
+
+    def _head_too_slow(self) -> None:
+        self._refuse(408, "too-slow", f"the head of a request did not arrive within {self.limits.head_s:g} s")
+
+    def _head_too_large(self) -> None:
+        limit = self.limits.head_bytes
+        self._refuse(431, "too-large", f"the head or the trailers of the request have more than {limit} bytes")
+
+    def _refuse(self, status: int, kind: str, detail: str, extra: bytes = b"") -> None:
+        """Answer without the application, and close."""
+        if self._closing or self.transport.is_closing():
+            return
+        body = content(status, kind, detail)
+        head = f"content-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n".encode()
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.transport.write(STATUS_LINE[status] + head + extra + b"\r\n" + body)
+        self._in_head = True
+        self.close()
+
+    def _start_timer(self, seconds: float, then: Callable[[], Any]) -> None:
         self._stop_timer()
         self._timer = self.loop.call_later(seconds, then)
 
@@ -144,28 +169,11 @@ class GuardedProtocol(HttpToolsProtocol):
             self._timer.cancel()
             self._timer = None
 
-    def _refuse(self, status: int, kind: str, detail: str, extra: bytes = b"") -> None:
-        """Answer without the application, and close."""
-        if self._leaving or self.transport.is_closing():
-            return
-        self._stop_timer()
-        body = content(status, kind, detail)
-        head = f"content-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n".encode()
-        if self.cycle is not None:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-        self.transport.write(STATUS_LINE[status] + head + extra + b"\r\n" + body)
-        self._in_head = True
-        self.leave()
 
+class _LingeringTransport:
+    """The transport as uvicorn's response uses it: `close` lets the client read the response first."""
 
-class _Exit:
-    """The transport as an answer sees it: closing leaves politely."""
-
-    def __init__(self, protocol: GuardedProtocol) -> None:
-        self._protocol = protocol
+    def __init__(self, protocol: LimitedProtocol) -> None:
+        self.close = protocol.close
         self.write = protocol.transport.write
         self.is_closing = protocol.transport.is_closing
-
-    def close(self) -> None:
-        self._protocol.leave()

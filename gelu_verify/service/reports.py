@@ -1,4 +1,4 @@
-"""HTML reports over HTTP: their one inline script is named in the policy by its hash."""
+"""HTML reports over HTTP: the Content-Security-Policy names their inline scripts by hash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from .jobs import Job
+from .jobs import UploadJob
 
 if TYPE_CHECKING:
     from ..report.frames import RunLike
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Page:
-    """A rendered report and the policy that it needs."""
+    """A rendered report and its Content-Security-Policy."""
 
     content: bytes
     policy: str
@@ -32,43 +32,43 @@ class Page:
 
 
 def render_runs(runs: Sequence[RunLike]) -> Page:
-    """The report of `runs`, side by side where there are several."""
+    """The report of `runs`, side by side if there are several."""
     from ..report.frames import FRAMES
-    from ..report.page import render  # pandas: a third of a second, when it is first needed
+    from ..report.page import render  # imports pandas (0.3 s): only when first needed
 
     page = render(runs, {name: build(runs) for name, build in FRAMES.items()})
     return Page(page.encode(), policy(page))
 
 
-class Shelf:
-    """The pages of the runs that were asked for last: making one takes seconds where a run has many results."""
+class ReportCache:
+    """The most recently requested reports: rendering one takes seconds if a run has many results."""
 
-    def __init__(self, room: int = 4) -> None:
-        self._room, self._lock = room, Lock()
+    def __init__(self, size: int = 4) -> None:
+        self._size, self._lock = size, Lock()
         self._pages: dict[tuple[int, ...], tuple[Sequence[RunLike], Page]] = {}
 
     def page(self, runs: Sequence[RunLike]) -> Page:
         """The report of `runs`; the same objects have the same page."""
         key = tuple(map(id, runs))
         with self._lock:
-            known = self._pages.pop(key, None)
-        if known is None:
-            known = (runs, render_runs(runs))  # the runs are kept too, so that their ids are nobody else's
+            entry = self._pages.pop(key, None)
+        if entry is None:
+            entry = (runs, render_runs(runs))  # holds the runs too, so that their ids are not reused
         with self._lock:
-            self._pages[key] = known
-            while len(self._pages) > self._room:
+            self._pages[key] = entry
+            while len(self._pages) > self._size:
                 del self._pages[next(iter(self._pages))]
-        return known[1]
+        return entry[1]
 
 
-def render_job(job: Job) -> Page:
-    """The report of an upload that is done."""
+def render_job(job: UploadJob) -> Page:
+    """The report of a finished upload."""
     assert job.run is not None
     return render_runs([job.run])
 
 
 def policy(page: str) -> str:
-    """A Content-Security-Policy that runs the scripts of this very page, and nothing else."""
+    """A Content-Security-Policy that allows the scripts of this page and nothing else."""
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     hashes = " ".join(_hash(script) for script in scripts)
     return (

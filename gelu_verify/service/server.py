@@ -1,4 +1,4 @@
-"""uvicorn with our limits: one process, one event loop, JSON lines on stderr."""
+"""Runs uvicorn with our limits: one process, one event loop, JSON log lines on stderr."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ import uvicorn
 
 from ..errors import UsageError
 from .app import create_app
-from .observing import LOG, JsonLines, log
-from .protocol import GuardedProtocol
+from .protocol import LimitedProtocol
 from .settings import Settings
+from .state import AppState
+from .telemetry import LOG, JsonLines, log
 
 GRACE_S = 10
 IDLE_S = 30
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens, once it does."""
+    """Logs its URL when it listens, and ends the library processes before it waits for requests."""
+
+    def __init__(self, config: uvicorn.Config, state: AppState) -> None:
+        super().__init__(config)
+        self._state = state
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -29,29 +34,29 @@ class _Server(uvicorn.Server):
                 log("listening", url=_url(each))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await asyncio.to_thread(self.config.app.hall.families.close)
+        await asyncio.to_thread(self._state.libraries.close)
         await super().shutdown(sockets)
         log("stopped")
 
 
 def run_server(settings: Settings, host: str, port: int, *, access_log: bool = False) -> None:
-    """Serve until SIGTERM or Ctrl-C; requests at work are finished first, for up to 10 s, but for questions
-    to implementations, which are refused.
+    """Serve until SIGTERM or Ctrl-C; running requests get up to 10 s to finish, calls of libraries are ended at once.
 
     Raises
     ------
-    UsageError : the address cannot be listened on
+    UsageError : the address is not available
     ResultsError : the store cannot be opened
     """
     _log_to_stderr(access_log)
-    listener = _listener(host, port)
-    protocol = type("Protocol", (GuardedProtocol,), {"limits": settings.limits})
-    config = uvicorn.Config(
-        create_app(settings), http=protocol, ws="none", lifespan="on", log_config=None, access_log=False,
-        server_header=False, proxy_headers=False, timeout_keep_alive=IDLE_S, timeout_graceful_shutdown=GRACE_S,
-        backlog=1024,
-    )  # fmt: skip
-    _Server(config).run([listener])
+    protocol = type("Protocol", (LimitedProtocol,), {"limits": settings.limits})
+    with _listener(host, port) as listener:
+        app = create_app(settings)
+        config = uvicorn.Config(
+            app, http=protocol, ws="none", lifespan="on", log_config=None, access_log=False,
+            server_header=False, proxy_headers=False, timeout_keep_alive=IDLE_S, timeout_graceful_shutdown=GRACE_S,
+            backlog=1024,
+        )  # fmt: skip
+        _Server(config, app.state).run([listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:
@@ -73,7 +78,7 @@ def _url(listener: socket.socket) -> str:
 
 
 def _log_to_stderr(access_log: bool) -> None:
-    """Our lines and uvicorn's, one JSON object each; requests that went well only where asked for."""
+    """Log as JSON lines; successful requests only with `access_log`."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     if not access_log:

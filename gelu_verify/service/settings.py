@@ -1,4 +1,4 @@
-"""What a server is started with: where things are, and how much of everything one client may have."""
+"""What a server is started with: where its data are, and the limits of what clients may use."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 DIGITS = 20
-"""Digits of decimals that are answered when none are asked for: what the native core settles."""
+"""Digits of decimals unless the client asks for another number: as many as the native core decides."""
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Bytes, values, seconds and places; every one has its test."""
+class ServiceLimits:
+    """Bytes, values, seconds and counts; docs/deploy.md explains them."""
 
     body_bytes: int = 64 << 20
     json_bytes: int = 4 << 20
@@ -26,25 +26,25 @@ class Limits:
     body_s: float = 120.0
     send_s: float = 30.0
     batch_s: float = 20.0
-    wait_s: float = 2.0  # a job that is not done by then is answered with 202
-    job_kept_s: float = 900.0
-    jobs_kept: int = 32
-    oracle_slots: int = 2
-    oracle_waiting: int = 32
-    batch_slots: int = 2
-    batch_waiting: int = 6
-    work_slots: int = 2
-    work_waiting: int = 8
-    family_slots: int = 2  # families at work at once; each answers one question at a time
-    family_waiting: int = 8  # questions to one family
-    families_awake: int = 8
-    family_bytes: int = 1 << 30  # beyond what loading it took
-    family_call_s: float = 15.0
-    family_s: float = 45.0  # for all calls of one question; then its process is ended
-    family_wait_s: float = 60.0
-    family_idle_s: float = 300.0
-    family_again_s: float = 60.0  # what failed is asked again after so long
-    family_answers: int = 1024
+    wait_s: float = 2.0  # an upload that takes longer is answered with 202
+    job_ttl_s: float = 900.0
+    jobs_max: int = 32
+    oracle_threads: int = 2
+    oracle_queue: int = 32
+    batch_threads: int = 2
+    batch_queue: int = 6
+    work_threads: int = 2
+    work_queue: int = 8
+    library_threads: int = 2  # libraries that compute at the same time, one call each
+    library_queue: int = 8  # of each library
+    libraries_running: int = 8  # processes
+    library_bytes: int = 1 << 30  # beyond what loading the library took
+    library_call_s: float = 15.0
+    library_s: float = 45.0  # for all calls of one request; then the process is ended
+    library_wait_s: float = 60.0
+    library_idle_s: float = 300.0
+    library_retry_s: float = 60.0  # a failure is remembered for so long
+    library_cache: int = 1024  # results remembered for each library
 
 
 @dataclass(frozen=True)
@@ -54,5 +54,5 @@ class Settings:
     store: Path | None = None
     token: str | None = field(default=None, repr=False)
     runs: Path | None = None
-    families: tuple[str, ...] | None = None  # whose implementations are asked; None: `families.by_default`
-    limits: Limits = Limits()
+    families: tuple[str, ...] | None = None  # target families for /v1/answers; None: `library_pool.default_families`
+    limits: ServiceLimits = ServiceLimits()

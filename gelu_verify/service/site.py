@@ -1,21 +1,22 @@
-"""The read-only part of the service as static files, under the very paths that the server answers."""
+"""The read-only part of the service as static files, under the paths of the server."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..atomic_files import is_free
 from ..errors import ResultsError, UsageError
 from ..formats import DTYPES, FORMATS
 from ..functions import FUNCTIONS, get_function
 from ..inputs.plans import PLANS, make_plan
-from .answers import encoded
-from .library import Library, summary
+from .encoding import json_bytes
 from .reports import render_runs
 from .routes.pages import assets
 from .routes.runs import TABLES, csv_of, flat_cell, flat_summary, table_of
 from .routes.tables import entry_of
-from .tabulated import WRITERS, catalogue, file
+from .run_repository import RunRepository, summary
+from .tables import WRITERS, catalogue, file
 
 LARGEST_PLAN = 1 << 18
 Files = Iterator[tuple[str, bytes]]
@@ -33,40 +34,40 @@ def write_site(folder: Path, runs: Path | None = None, functions: Sequence[str] 
     Raises
     ------
     UsageError : unknown function
-    ResultsError : the folder is taken, or cannot be written
+    ResultsError : the folder is not empty, or cannot be written
     """
     names = [get_function(name).name for name in functions] or list(FUNCTIONS)
     if runs is not None and not runs.is_dir():
-        raise UsageError(f"--runs {runs} is no folder")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"--runs {runs} is not a folder")
+    if not is_free(folder):
         raise ResultsError(f"{folder} is already there: name a new folder")
     written = []
     try:
-        for path, content in _files(names, Library(None, runs)):
-            place = folder / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
-            written.append(place)
+        for path, content in _files(names, RunRepository(None, runs)):
+            file_path = folder / path
+            file_path.parent.mkdir(parents=True, exist_ok=True)
+            file_path.write_bytes(content)
+            written.append(file_path)
     except OSError as error:
         raise ResultsError(f"cannot write the site to {folder}: {error.strerror or error}") from error
     return written
 
 
-def _files(functions: Sequence[str], library: Library) -> Files:
-    whole = catalogue(static=True)
-    here = [each for each in whole["functions"] if each["name"] in functions]
-    yield "v1/functions.json", encoded({**whole, "functions": here})
+def _files(functions: Sequence[str], repository: RunRepository) -> Files:
+    everything = catalogue(static=True)
+    chosen = [each for each in everything["functions"] if each["name"] in functions]
+    yield "v1/functions.json", json_bytes({**everything, "functions": chosen})
     for name, content in assets().items():
         yield ("index.html" if name == "index.html" else f"assets/{name}"), content
     yield from _tables(functions)
     yield from _inputs(functions)
-    yield from _runs(library)
+    yield from _runs(repository)
 
 
 def _tables(functions: Sequence[str]) -> Files:
     for function in functions:
         for dtype in FORMATS:
-            yield f"v1/tables/{function}/{dtype}.json", encoded(entry_of(function, dtype))
+            yield f"v1/tables/{function}/{dtype}.json", json_bytes(entry_of(function, dtype))
             for kind in WRITERS:
                 found = file(function, dtype, kind)
                 yield f"v1/tables/{function}/{dtype}.{kind}", found.content
@@ -74,8 +75,8 @@ def _tables(functions: Sequence[str]) -> Files:
 
 
 def _inputs(functions: Sequence[str]) -> Files:
-    """Those of the first function, whose names the server's defaults give; of others a server is asked."""
-    from .judging import inputs
+    """Inputs of the first function, because file names cannot hold a query; for others a server is needed."""
+    from .upload_jobs import inputs
 
     for plan in PLANS:
         for dtype in DTYPES:
@@ -87,19 +88,19 @@ def _fits(plan: str, function: str, dtype: str) -> bool:
     return make_plan(plan, function, dtype).size <= LARGEST_PLAN
 
 
-def _runs(library: Library) -> Files:
-    summaries, matrix = library.summaries(), library.matrix()
-    yield "v1/runs.json", encoded({"runs": summaries})
+def _runs(repository: RunRepository) -> Files:
+    summaries, matrix = repository.summaries(), repository.matrix()
+    yield "v1/runs.json", json_bytes({"runs": summaries})
     yield "v1/runs.csv", csv_of([flat_summary(row) for row in summaries])
-    yield "v1/matrix.json", encoded({"results": matrix})
+    yield "v1/matrix.json", json_bytes({"results": matrix})
     yield "v1/matrix.csv", csv_of([flat_cell(cell) for cell in matrix])
-    for name in library.names():
-        run = library.run(name)
+    for name in repository.names():
+        run = repository.run(name)
         if run is None:
             continue
         base = f"v1/runs/{name}"
-        yield f"{base}/manifest.json", encoded(run.manifest)
-        yield f"{base}/summary-of-run.json", encoded(summary(name, run))
+        yield f"{base}/manifest.json", json_bytes(run.manifest)
+        yield f"{base}/summary-of-run.json", json_bytes(summary(name, run))
         yield f"{base}/report.html", render_runs([run]).content
         for table in TABLES:
             yield f"{base}/{table}.csv", table_of(run, table, "csv")

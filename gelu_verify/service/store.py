@@ -1,8 +1,8 @@
-"""Where uploads are kept: one folder with an SQLite index (WAL) and, for each upload, a stored run.
+"""The store of uploads: one folder with an SQLite index (WAL) and a stored run for each upload.
 
-A run is whole before it has its name (`results.RunWriter`), and named before it is in the index. Killed between the
-two, the next start finds it and puts it into the index: nothing is lost, and nothing is there by half. Several
-processes may share a store.
+A run is complete before it gets its name (`runs.store.write_run`), and has its name before it is in the index. If the
+process is killed between the two, the next start adds the run to the index: no run is lost, and none is incomplete.
+Several processes may share a store.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..atomic_files import remove_abandoned
 from ..errors import ResultsError
 from ..runs.store import MANIFEST, read_run, write_run
-from .observing import log
+from .telemetry import log
 
 if TYPE_CHECKING:
     from ..measure.sweep import Record, Result
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 INDEX = "index.sqlite"
 RUNS = "runs"
 BUSY_S = 10.0
-ABANDONED_S = 3600.0  # a run still unfinished by then belongs to a process that was killed
+ABANDONED_S = 3600.0  # an unfinished run of this age belongs to a process that was killed
 MIGRATIONS: tuple[str, ...] = (
     """
     CREATE TABLE runs (
@@ -39,7 +39,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX runs_by_time ON runs (created);
     """,
 )
-"""SQL from each version of the index to the next; the index says in `user_version` how many were done to it."""
+"""SQL from each version of the index to the next; `user_version` in the index counts those applied."""
 _COLUMNS = ("id", "created", "target", "function", "dtype", "plan", "seed", "bound", "max_ulp", "failure")
 
 
@@ -48,33 +48,33 @@ class Store:
 
     Raises
     ------
-    ResultsError : the place cannot be read, or was written by a later version
+    ResultsError : the folder cannot be read, or was written by a later version
     """
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.writable = True
         self._lock = Lock()
         try:
-            (place / RUNS).mkdir(parents=True, exist_ok=True)
+            (folder / RUNS).mkdir(parents=True, exist_ok=True)
             with self._index() as index:
                 self._migrate(index)
             self._reader = self._opened()
             self._reconcile()
         except (ResultsError, OSError) as error:
-            if isinstance(error, _Newer) or not (place / INDEX).is_file():
-                raise ResultsError(f"cannot open the store {place}: {error}") from error
+            if isinstance(error, _NewerVersion) or not (folder / INDEX).is_file():
+                raise ResultsError(f"cannot open the store {folder}: {error}") from error
             self.writable = False
             self._reader = self._opened()
             if not self.is_readable():
-                raise ResultsError(f"cannot open the store {place}: {error}") from error
+                raise ResultsError(f"cannot open the store {folder}: {error}") from error
 
     def add(self, result: Result, *, command: str, facts: dict[str, Any]) -> str:
-        """Keep one result; its id. ResultsError when it could not be kept, and then nothing of it is."""
+        """Store one result and return its id; ResultsError if that failed, and then nothing of it is stored."""
         if not self.writable:
-            raise ResultsError(f"the store {self.place} is read-only")
+            raise ResultsError(f"the store {self.folder} is read-only")
         name = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
-        record, out = result.record, self.place / RUNS / name
+        record, out = result.record, self.folder / RUNS / name
         write_run([result], out, command=command, seed=record["seed"], plan=record["plan"], absent={}, facts=facts)
         try:
             self._enter([out])
@@ -85,45 +85,45 @@ class Store:
 
     def names(self) -> list[str]:
         """Ids of the runs, the newest first."""
-        return [row[0] for row in self._asked("SELECT id FROM runs ORDER BY created DESC, id DESC")]
+        return [row[0] for row in self._select("SELECT id FROM runs ORDER BY created DESC, id DESC")]
 
     def path(self, name: str) -> Path | None:
-        """Folder of a run that the index knows."""
-        known = self._asked("SELECT id FROM runs WHERE id = ?", name)
-        return self.place / RUNS / known[0][0] if known else None
+        """Folder of a run; None if the index does not have it."""
+        found = self._select("SELECT id FROM runs WHERE id = ?", name)
+        return self.folder / RUNS / found[0][0] if found else None
 
     def is_readable(self) -> bool:
         try:
-            self._asked("SELECT count(*) FROM runs")
+            self._select("SELECT count(*) FROM runs")
         except ResultsError:
             return False
         return True
 
     def close(self) -> None:
-        """No more reading."""
+        """Close the index."""
         self._reader.close()
 
-    def _asked(self, question: str, *values: str) -> list[tuple[Any, ...]]:
-        """Answers of the connection that stays open, so that reading needs no room on the disk."""
+    def _select(self, query: str, *values: str) -> list[tuple[Any, ...]]:
+        """Rows, from the connection that stays open, so that reading works on a full disk."""
         try:
             with self._lock:
-                return self._reader.execute(question, values).fetchall()
+                return self._reader.execute(query, values).fetchall()
         except sqlite3.Error as error:
-            raise ResultsError(f"the index of {self.place} cannot be read: {error}") from error
+            raise ResultsError(f"the index of {self.folder} cannot be read: {error}") from error
 
     # ---- the index -------------------------------------------------------------------------------
 
     @contextmanager
     def _index(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: committed at the end, or nothing happened."""
+        """A transaction: committed at the end, or rolled back."""
         try:
             with closing(self._opened()) as index, index:
                 yield index
         except sqlite3.Error as error:
-            raise ResultsError(f"the index of {self.place} failed: {error}") from error
+            raise ResultsError(f"the index of {self.folder} failed: {error}") from error
 
     def _opened(self) -> sqlite3.Connection:
-        path = (self.place / INDEX).resolve().as_uri()
+        path = (self.folder / INDEX).resolve().as_uri()
         mode = "rwc" if self.writable else "ro&immutable=1"
         try:
             index = sqlite3.connect(f"{path}?mode={mode}", uri=True, timeout=BUSY_S, check_same_thread=False)
@@ -131,29 +131,29 @@ class Store:
                 _set_write_ahead(index)
                 index.execute("PRAGMA synchronous = FULL")
         except sqlite3.Error as error:
-            raise ResultsError(f"the index of {self.place} cannot be opened: {error}") from error
+            raise ResultsError(f"the index of {self.folder} cannot be opened: {error}") from error
         return index
 
     def _migrate(self, index: sqlite3.Connection) -> None:
-        """Bring an index of an earlier version to this one; two processes may try at once."""
+        """Bring an index of an earlier version up to date; two processes may try at the same time."""
         index.execute("BEGIN IMMEDIATE")
         version = index.execute("PRAGMA user_version").fetchone()[0]
         if version > len(MIGRATIONS):
-            raise _Newer(f"it has version {version}, this program knows up to {len(MIGRATIONS)}")
+            raise _NewerVersion(f"it has version {version}, this program knows up to {len(MIGRATIONS)}")
         for number, script in enumerate(MIGRATIONS[version:], version + 1):
             for statement in filter(str.strip, script.split(";")):
                 index.execute(statement)
             index.execute(f"PRAGMA user_version = {number}")
 
     def _reconcile(self) -> None:
-        """Index and folders say the same: what a killed process left half done is finished, or taken away."""
-        remove_abandoned(self.place / RUNS, ABANDONED_S)
-        known = set(self.names())  # before the folders are listed: a run that is known by now has its folder
-        folders = {path.name: path for path in (self.place / RUNS).iterdir()}
-        there = {name for name, path in folders.items() if (path / MANIFEST).is_file() and not name.startswith(".")}
-        self._enter([folders[name] for name in sorted(there - known)])
+        """Make index and folders agree: finish or remove what a killed process left."""
+        remove_abandoned(self.folder / RUNS, ABANDONED_S)
+        indexed = set(self.names())  # before the folders are listed: a run in the index has its folder by now
+        folders = {path.name: path for path in (self.folder / RUNS).iterdir()}
+        present = {name for name, path in folders.items() if (path / MANIFEST).is_file() and not name.startswith(".")}
+        self._enter([folders[name] for name in sorted(present - indexed)])
         with self._index() as index:
-            index.executemany("DELETE FROM runs WHERE id = ?", [(name,) for name in known - there])
+            index.executemany("DELETE FROM runs WHERE id = ?", [(name,) for name in indexed - present])
 
     def _enter(self, paths: Sequence[Path]) -> None:
         rows = [row for path in paths if (row := _row(path)) is not None]
@@ -163,7 +163,7 @@ class Store:
 
 
 def _set_write_ahead(index: sqlite3.Connection) -> None:
-    """Switch to WAL: tried again while another process does the same, for which SQLite does not wait by itself."""
+    """Switch to WAL; retry while another process does the same, for which SQLite does not wait."""
     end = time.monotonic() + BUSY_S
     while True:
         try:
@@ -175,16 +175,16 @@ def _set_write_ahead(index: sqlite3.Connection) -> None:
             time.sleep(0.01)
 
 
-class _Newer(ResultsError):
+class _NewerVersion(ResultsError):
     """An index of a later version."""
 
 
 def _row(path: Path) -> tuple[Any, ...] | None:
-    """What the index says of a run; None of one that is damaged, which is told and left where it is."""
+    """The row of a run in the index; None if the run is damaged: that is logged, and the run left in its place."""
     try:
         run = read_run(path)
         if not run.results:
-            raise ResultsError(f"{path} holds no result")
+            raise ResultsError(f"{path} has no result")
     except ResultsError as error:
         log("damaged run", run=path.name, problem=str(error))
         return None

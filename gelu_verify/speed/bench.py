@@ -1,8 +1,8 @@
 """Our correctly rounded kernels against others, side by side in one process.
 
-Outputs are placed before, on both sides: a fresh output costs more in page faults than many a kernel takes. Calls
-take turns, so that whatever slows the machine slows all of them; what is compared is medians. On several threads
-each of ours works through its own part of the array, call after call; torch shares every call among its own.
+Outputs are preallocated on both sides: a fresh output costs more in page faults than many a kernel takes. Calls are
+interleaved, so that whatever slows the machine slows all of them; medians are compared. On several threads each of
+ours works through its own part of the array, call after call; torch shares every call among its own.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..fenv import in_default_environment
 from ..formats import DTYPES, numpy_dtype
 from ..targets import Target, families, find
-from ..targets.library import framework
+from ..targets.importing import framework
+from ..timing import rate
 from ..truth import correctly_rounded
 from .throughput import inputs
-from .timer import SAMPLE, Call, Side, interleaved, rate
+from .timer import SAMPLE, Call, Side, interleaved_sides
 
 BUDGET = 0.4  # seconds of timed calls, beyond the least number of repeats
 SIZES = (1 << 14, 1 << 18, 1 << 24)
@@ -91,8 +92,8 @@ def compare(case: Case, rivals: Sequence[str], budget: float = BUDGET) -> tuple[
             paths[rival], sides[rival] = _rival(rival, case, x)
         except _NoSuchPath as reason:
             missing[rival] = str(reason)
-    times = interleaved(sides, SAMPLE * case.threads**2, budget)
-    mine = rate(times.pop(""), case.n, case.dtype)
+    times = interleaved_sides(sides, SAMPLE * case.threads**2, budget)
+    mine = rate(times.pop(""), case.n, x.itemsize)
     rows = [
         {
             "function": case.function,
@@ -102,7 +103,7 @@ def compare(case: Case, rivals: Sequence[str], budget: float = BUDGET) -> tuple[
             "rival": rival,
             "path": paths[rival],
             "ours": mine,
-            "theirs": (theirs := rate(seconds, case.n, case.dtype)),
+            "theirs": (theirs := rate(seconds, case.n, x.itemsize)),
             "ratio": mine["elements_per_s"] / theirs["elements_per_s"],
             "repeats": len(seconds),
         }
@@ -147,7 +148,7 @@ def _path(rival: str, case: Case) -> Target:
 
 
 def _torch(case: Case, x: np.ndarray) -> tuple[str, Side]:
-    """torch's fused operator into a placed output; its silu stands in for the sigmoid GELU, which it does not have."""
+    """torch's fused operator into a preallocated output; silu stands in for the sigmoid GELU, which it lacks."""
     torch = framework(TORCH)
     torch.set_num_threads(case.threads)
     signed = torch.from_numpy(x.view(f"i{x.itemsize}").copy())
@@ -192,5 +193,5 @@ def _size(text: str) -> int:
     match = re.fullmatch(r"([0-9]{1,10})(?:\^([0-9]{1,2}))?", text.strip(" "))
     found = int(match[1]) ** int(match[2] or 1) if match else 0
     if not 1 <= found <= 1 << 30:
-        raise UsageError(f"--sizes {text!r} is no size (accepted: 1 to 2^30, such as 1000, 2^18, 2^14..2^24)")
+        raise UsageError(f"--sizes {text!r} is not a size (accepted: 1 to 2^30, such as 1000, 2^18, 2^14..2^24)")
     return found

@@ -1,4 +1,4 @@
-"""How fast a target is from the first cache to memory, on one thread and on all, beside a copy in turns with it.
+"""How fast a target is from the first cache to memory, on one thread and on all, in turns with a copy.
 
 On T threads each works through its own part of the array, call after call. What a call costs beside the work on the
 elements is in it: for arrays that fit into the first cache it may be most of it.
@@ -19,8 +19,9 @@ from ..fenv import in_default_environment
 from ..formats import get_format
 from ..machine import caches, cores
 from ..targets import Target
+from ..timing import rate
 from .throughput import Watched, failing, inputs
-from .timer import SAMPLE, Side, interleaved, rate
+from .timer import SAMPLE, Side, interleaved_sides
 
 MEMORY = "memory"
 PRIVATE = ("L1", "L2")  # of each core
@@ -42,27 +43,28 @@ def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[di
     ------
     TargetFailure : the target raised
     """
-    return measure_and_watch(target, dtype, budget)["sizes"]
+    sizes: list[dict[str, Any]] = measure_and_watch(target, dtype, budget)["sizes"]
+    return sizes
 
 
 @in_default_environment
 def measure_and_watch(target: Target, dtype: str, budget: float = BUDGET) -> dict[str, Any]:
-    """As `measure_sizes`: "sizes", and as "answers" those to the inputs that all calls repeat."""
+    """As `measure_sizes`: "sizes", and as "outputs" those of the inputs that all calls repeat."""
     watched = Watched(target, dtype, BLOCK)
     with failing(target):
-        return {"sizes": list(_measured(watched, budget)), "answers": watched.packed()}
+        return {"sizes": list(_measured(watched, budget)), "outputs": watched.to_json()}
 
 
 def _measured(watched: Watched, budget: float) -> Iterator[dict[str, Any]]:
     target, dtype = watched.target, watched.dtype
     for threads in (1, cores()) if target.safe_in_threads and cores() > 1 else (1,):
         for level, n in elements(dtype, threads).items():
-            told = {"level": level, "n": n, "threads": threads}
+            case = {"level": level, "n": n, "threads": threads}
             expected = CALLS * _expected(target, dtype, n)
             if expected > TOO_LONG * threads:
-                yield {**told, "left_out": f"it would take about {expected / threads:.0f} s"}
+                yield {**case, "left_out": f"it would take about {expected / threads:.0f} s"}
             else:
-                yield {**told, **_timed(watched, n, threads, budget)}
+                yield {**case, **_timed(watched, n, threads, budget)}
 
 
 def _expected(target: Target, dtype: str, n: int) -> float:
@@ -89,7 +91,7 @@ def elements(dtype: str, threads: int = 1) -> dict[str, int]:
 
 @dataclass
 class _Call:
-    """One thread's call, and the answers that it gave last."""
+    """One thread's call, and what it returned last."""
 
     target: Target
     loaded: Any
@@ -109,12 +111,12 @@ def _timed(watched: Watched, n: int, threads: int, budget: float) -> dict[str, A
         "target": list(calls),
         "copy": [partial(np.copyto, b, a) for a, b in zip(parts, copied, strict=True)],
     }
-    times = interleaved(sides, SAMPLE * threads**2, budget)
+    times = interleaved_sides(sides, SAMPLE * threads**2, budget)
     got = np.concatenate([target.store(dtype, call.loaded, call.result) for call in calls])
     watched.look(x, got)
     return {
-        **rate(times["target"], n, dtype),
+        **rate(times["target"], n, x.itemsize),
         "copy_ratio": median(times["copy"]) / median(times["target"]),
-        "copy_bytes_per_s": rate(times["copy"], n, dtype)["bytes_per_s"],
+        "copy_bytes_per_s": rate(times["copy"], n, x.itemsize)["bytes_per_s"],
         "repeats": len(times["target"]),
     }

@@ -1,8 +1,8 @@
-"""How fast a target is: elements per second, beside a memory copy timed in the same breath.
+"""How fast a target is: elements per second, in turns with a memory copy.
 
-Only `Target.call` is timed: its input is loaded and its output placed before. Numbers are reported
-with their spread and never decide a verdict; the answers do. All calls begin with the same inputs: their answers are
-compared outside of the timed part, and given to who judges. Longer calls than those of a sweep repeat its number.
+Only `Target.call` is timed: its input is loaded and its output preallocated. Numbers are reported with their spread
+and never decide a verdict; the outputs do. All calls begin with the same inputs: their outputs are compared outside of
+the timed part, and passed on to be judged. Calls that are longer than those of a sweep repeat its inputs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from base64 import b64decode, b64encode
 from contextlib import contextmanager
 from functools import lru_cache, partial
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,14 @@ from ..fenv import in_default_environment, left
 from ..formats import get_format, numpy_dtype
 from ..inputs.plans import CHUNKS
 from ..interrupts import is_from_user
-from ..targets.extra_outputs import Differences, OtherAnswers, differences, packed, unpacked
+from ..targets.extra_outputs import (
+    Differences,
+    ExtraOutputs,
+    differences,
+    differences_from_json,
+    differences_to_json,
+)
+from ..timing import REPEATS, interleaved, rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,8 +38,6 @@ if TYPE_CHECKING:
 
 ELEMENTS = 1 << 18
 LEAST = 1 << 10  # elements, however slow the target is
-REPEATS = 9
-MOST = 31
 HOPELESS = 2.0  # seconds: a first call that takes longer is not repeated
 BUDGET = 0.03  # seconds of timed calls for one result
 
@@ -59,32 +65,33 @@ def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGE
     ------
     TargetFailure : the target raised
     """
-    return measure_and_watch(target, dtype, n, budget, seed)["throughput"]
+    throughput: dict[str, Any] = measure_and_watch(target, dtype, n, budget, seed)["throughput"]
+    return throughput
 
 
 @in_default_environment
 def measure_and_watch(
     target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0
 ) -> dict[str, Any]:
-    """As `measure`: "throughput", and as "answers" what `Watched` saw; none where the target has a clock of its own."""
+    """As `measure`: "throughput", and as "outputs" what `Watched` saw; none where the target has a clock of its own."""
     with failing(target):
         if own := target.own_throughput(dtype, inputs(dtype, n, seed)):
-            return {"throughput": own, "answers": None}
+            return {"throughput": own, "outputs": None}
         watched = Watched(target, dtype, CHUNKS[get_format(dtype).width] + 1)
         x = np.resize(inputs(dtype, min(n, watched.period), seed), n)
-        return {"throughput": _timed(watched, x, budget), "answers": watched.packed()}
+        return {"throughput": _timed(watched, x, budget), "outputs": watched.to_json()}
 
 
 class Watched:
-    """A target whose answers are compared, call by call: all inputs are the same ones, `period` of them in a cycle."""
+    """A target whose outputs are compared, call by call: all inputs are the same ones, `period` of them in a cycle."""
 
     def __init__(self, target: Target, dtype: str, period: int) -> None:
         self.target, self.dtype, self.period = target, dtype, period
-        self._known = np.empty(0, get_format(dtype).uint)
+        self._first = np.empty(0, get_format(dtype).uint)
         self._differences: list[Differences] = []
 
     def seconds(self, loaded: Any, x: np.ndarray) -> float:
-        """Of one call; what it answers is looked at after."""
+        """Of one call; what it returns is looked at after."""
         start = time.perf_counter()
         result = self.target.call(loaded)
         seconds = time.perf_counter() - start
@@ -92,32 +99,32 @@ class Watched:
         return seconds
 
     def look(self, x: np.ndarray, got: np.ndarray) -> None:
-        """Compare answers with those that are known, and know more where there are more."""
+        """Compare outputs with the first of each input, and store those of inputs that are new."""
         if got.shape != x.shape:
             message = f"{self.target.name} returned shape {got.shape} for {x.shape} while it was timed"
             raise TargetFailure(message, "shape")
-        if len(self._known) < min(self.period, len(x)):
-            self._known = np.concatenate([self._known, got[len(self._known) : self.period]])
+        if len(self._first) < min(self.period, len(x)):
+            self._first = np.concatenate([self._first, got[len(self._first) : self.period]])
         where = f"at index {{}} of {self.period} in a first call", f"there in a call of {len(x)} that was timed"
         for start in range(0, len(x), self.period):
             part = slice(start, start + self.period)
-            both = self._known[: len(x) - start], got[part]
+            both = self._first[: len(x) - start], got[part]
             self._differences += differences(get_format(self.dtype), x[part], *both, where)
 
-    def packed(self) -> dict[str, Any]:
-        """The answers and the differences, as JSON has them."""
-        return {"got": b64encode(self._known.tobytes()).decode(), "differences": packed(self._differences)}
+    def to_json(self) -> dict[str, Any]:
+        """The outputs and the differences."""
+        return {"got": b64encode(self._first.tobytes()).decode(), "differences": differences_to_json(self._differences)}
 
 
 @in_default_environment
-def unpacked_answers(dtype: str, told: dict[str, Any] | None, into: OtherAnswers, seed: int = 0) -> None:
-    """Add what `Watched.packed` said."""
-    if told is None:
+def outputs_from_json(dtype: str, watched: dict[str, Any] | None, into: ExtraOutputs, seed: int = 0) -> None:
+    """Add what `Watched.to_json` returned."""
+    if watched is None:
         return
     fmt = get_format(dtype)
-    got = np.frombuffer(b64decode(told["got"]), fmt.uint)
-    into.give(inputs(dtype, len(got), seed), got, "at index {} in a call that was timed")
-    into.differences.extend(unpacked(fmt, told["differences"]))
+    got = np.frombuffer(b64decode(watched["got"]), fmt.uint)
+    into.add_call(inputs(dtype, len(got), seed), got, "at index {} in a call that was timed")
+    into.differences.extend(differences_from_json(fmt, watched["differences"]))
 
 
 @contextmanager
@@ -142,17 +149,13 @@ def inputs(dtype: str, n: int, seed: int) -> np.ndarray:
 def _timed(watched: Watched, x: np.ndarray, budget: float) -> dict[str, Any]:
     loaded, x = _affordable(watched, x, budget)
     copied = np.empty_like(x)
-    calls: list[float] = []
-    copies: list[float] = []
-    end = time.perf_counter() + budget
-    while len(calls) < REPEATS or (time.perf_counter() < end and len(calls) < MOST):
-        calls.append(watched.seconds(loaded, x))
-        copies.append(_seconds(partial(np.copyto, copied, x)))
-    low, median, high = np.percentile(calls, (25, 50, 75))
+    copy = partial(_seconds, partial(np.copyto, copied, x))
+    seconds = interleaved({"target": partial(watched.seconds, loaded, x), "copy": copy}, budget=budget)
+    found = rate(seconds["target"], len(x), x.itemsize)
     return {
-        "elements_per_s": float(len(x) / median),
-        "spread": float((high - low) / median),
-        "copy_ratio": float(np.median(copies) / median),
+        "elements_per_s": found["elements_per_s"],
+        "spread": found["spread"],
+        "copy_ratio": median(seconds["copy"]) / median(seconds["target"]),
         "n": len(x),
     }
 
@@ -182,5 +185,5 @@ def _tried(watched: Watched, x: np.ndarray, budget: float) -> tuple[Any, int]:
 def _seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
-    left()  # what it did to the floating-point environment is noted where it is judged
+    left()  # what it did to the floating-point environment is reported by the sweep
     return time.perf_counter() - start

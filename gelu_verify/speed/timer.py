@@ -1,18 +1,15 @@
-"""Calls that take turns, so that whatever slows the machine slows all of them; what is compared is medians."""
+"""Calls that are timed many at once, on one thread or on several; the loop is that of `timing`."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-
-import numpy as np
+from functools import partial
 
 from ..fenv import in_default_environment, left
-from ..formats import get_format
+from ..timing import interleaved
 
-REPEATS = 9
-MOST = 31
 SAMPLE = 2e-4  # seconds, times the square of the threads: shorter calls are timed many at once
 
 Call = Callable[[], object]
@@ -20,37 +17,18 @@ Side = list[Call]  # what each Python thread calls
 
 
 @in_default_environment
-def interleaved(sides: dict[str, Side], sample: float, budget: float) -> dict[str, list[float]]:
-    """Seconds a call of each side, in turns; every round begins with another one.
+def interleaved_sides(sides: dict[str, Side], sample: float, budget: float) -> dict[str, list[float]]:
+    """Seconds a call of each side, in turns.
 
     Parameters
     ----------
     sample : seconds that one timing should take at least
     budget : seconds beyond the least number of rounds
     """
-    times: dict[str, list[float]] = {name: [] for name in sides}
     with ThreadPoolExecutor(max(map(len, sides.values()))) as pool:
         loops = {name: _loops(side, sample, pool) for name, side in sides.items()}
-        names, end = list(sides), time.perf_counter() + budget
-        rounds = 0
-        while rounds < REPEATS or (time.perf_counter() < end and rounds < MOST):
-            for name in names:
-                times[name].append(_seconds(sides[name], loops[name], pool))
-            names.append(names.pop(0))
-            rounds += 1
-    return times
-
-
-@in_default_environment
-def rate(seconds: Sequence[float], n: int, dtype: str) -> dict[str, float]:
-    """Median elements per second, bytes read and written per second, interquartile range over median of the times."""
-    low, median, high = np.percentile(seconds, (25, 50, 75))
-    bytes_moved = 2 * n * get_format(dtype).width // 8
-    return {
-        "elements_per_s": float(n / median),
-        "bytes_per_s": float(bytes_moved / median),
-        "spread": float((high - low) / median),
-    }
+        timed = {name: partial(_seconds, side, loops[name], pool) for name, side in sides.items()}
+        return interleaved(timed, budget=budget)
 
 
 def _loops(side: Side, sample: float, pool: Executor) -> int:

@@ -2,7 +2,7 @@
 
 A family is a module of `frameworks` with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is absent or broken. Its name is the module's, less a trailing
-underscore. One whose module says `ON_REQUEST = True` (slow to call, or nothing that runs here) is found when
+underscore. One whose module says `ON_REQUEST = True` (slow to call, or nothing that runs here) is opt-in: found when
 it is named or everything is asked for; one that says `LOADS_FIRST = True` is imported before the others.
 Importing this package imports no framework; finding one family imports that one only.
 
@@ -27,15 +27,15 @@ from ..functions import get_function
 from . import frameworks
 from .base import Target, first_line
 from .kinds import Asked, kind_of, kinds, load, misfit, of_plugins
-from .kinds._usable import usable
-from .library import looking_for
+from .kinds._names import usable
+from .probing import looking_for
 
 __all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load", "module_of", "select"]
 
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked], Sequence[Target]]
 
-ON_REQUEST = "only when it is named, or with --all"
+OPT_IN = "not run (opt-in: name it, or give --all)"
 
 
 @in_default_environment
@@ -81,18 +81,17 @@ def find(
     Returns
     -------
     targets : list of Target, by family, in each family's own order
-    absent : dict, family -> reason in one line
+    absent : dict, family -> reason in one line; "path dtype" -> reason, of a path that returns another dtype
     """
     names, absent = asked_for(families, everything)
     targets: list[Target] = []
     modules = _modules()
-    for family in sorted(names, key=lambda family: not _says(modules[family], "LOADS_FIRST")):
-        _discovered(modules[family], function, dtype)
+    for family in sorted(names, key=lambda family: not _setting(modules[family], "LOADS_FIRST")):
+        _discovered(family, modules[family], function, dtype)
     for family in names:
-        found, reason = _discovered(modules[family], function, dtype)
+        found, missing = _discovered(family, modules[family], function, dtype)
         targets += found
-        if reason:
-            absent[family] = reason
+        absent |= missing
     return targets, absent
 
 
@@ -104,19 +103,19 @@ def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[
             if family not in modules:
                 raise one_of("target family", family, sorted(modules))
         return sorted(set(families)), {}
-    left = {family: ON_REQUEST for family in modules if not everything and _says(modules[family], "ON_REQUEST")}
+    left = {family: OPT_IN for family in modules if not everything and _setting(modules[family], "ON_REQUEST")}
     return sorted(modules.keys() - left), dict(sorted(left.items()))
 
 
 def is_ours(family: str) -> bool:
     """Whether its code is this package's, or what this package runs on."""
     module = _modules()[family]
-    return module.startswith(f"{frameworks.__name__}.") and bool(_says(module, "OURS"))
+    return module.startswith(f"{frameworks.__name__}.") and bool(_setting(module, "OURS"))
 
 
 def device_of(family: str) -> str:
     """Where it runs: "cpu", or what its module says as `DEVICE`."""
-    return str(_says(_modules()[family], "DEVICE") or "cpu")
+    return str(_setting(_modules()[family], "DEVICE") or "cpu")
 
 
 def _families_on(device: str, names: Sequence[str], everything: bool) -> list[str] | None:
@@ -130,22 +129,25 @@ def _families_on(device: str, names: Sequence[str], everything: bool) -> list[st
     return [family for family, at in where.items() if at == device and family in asked]
 
 
-def _says(module: str, what: str) -> bool:
-    """Whether a family module says so of itself; importing it imports no framework."""
+def _setting(module: str, what: str) -> bool:
+    """What a family module sets for itself, False where it does not; importing it imports no framework."""
     return getattr(import_module(module), what, False)
 
 
 @cache
-def _discovered(module: str, function: str | None, dtype: str | None) -> tuple[tuple[Target, ...], str]:
-    """Targets of one family module, or why there are none; looked for once per process."""
+def _discovered(
+    family: str, module: str, function: str | None, dtype: str | None
+) -> tuple[tuple[Target, ...], dict[str, str]]:
+    """Targets of one family module, and what is absent, as of `find`; looked for once per process."""
     try:
-        with looking_for(function, dtype):
+        with looking_for(function, dtype) as left_out:
             found = tuple(import_module(module).discover())
     except TargetUnavailable as reason:
-        return (), str(reason)
-    except Exception as error:  # noqa: BLE001 - a framework of a version that we have never met: named, not fatal
-        return (), f"{type(error).__name__}: {first_line(error)}"
-    return found, "" if found or function or dtype else "it is there, but none of its paths gives an answer"
+        return (), {family: str(reason)}
+    except Exception as error:  # noqa: BLE001 - a framework of an unknown version: named, not fatal
+        return (), {family: f"{type(error).__name__}: {first_line(error)}"}
+    none = {} if found or function or dtype else {family: "installed, but none of its paths returns a result"}
+    return found, none | left_out
 
 
 @in_default_environment
@@ -206,11 +208,11 @@ def select(
         if device is not None and not targets:
             reasons = "; ".join(f"{family}: {reason}" for family, reason in absent.items())
             raise MissingMeasurement(f"nothing here runs on {device} ({reasons or 'no family does'})")
-        return _kept(targets, function, dtype), absent
+        return _narrowed(targets, function, dtype), absent
     ours = [name for name in names if kind[name] is None]
     of = {_family(name) for name in ours}
     targets, absent = find(of, function=function, dtype=dtype)
-    if not all(any(name in (target.family, target.name) for target in targets) for name in ours):
+    if not all(any(_is_named(target.name, [name]) for target in targets) for name in ours):
         targets, absent = find(of)  # what it computes, for the error
     for name in ours:
         if _family(name) in absent:
@@ -219,35 +221,43 @@ def select(
     for name in names:
         found = load(name, asked) if kind[name] else _named(name, targets)
         chosen |= {target.name: target for target in found if target.name not in chosen}
-    return _kept(list(chosen.values()), function, dtype), {}
+    left_out = {path: reason for path, reason in absent.items() if _is_named(path.partition(" ")[0], ours)}
+    return _narrowed(list(chosen.values()), function, dtype, left_out), left_out
 
 
 def _family(name: str) -> str:
     """Family of a target name; UsageError when there is none."""
-    family, known = name.partition(".")[0], families()
-    if family not in known:
-        close = difflib.get_close_matches(family, known, n=1)
+    family, accepted = name.partition(".")[0], families()
+    if family not in accepted:
+        close = difflib.get_close_matches(family, accepted, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         syntax = ", ".join(text for kind in kinds().values() for text in kind.syntax)
-        raise UsageError(f"unknown target {name!r}{hint} (accepted: {', '.join(known)}, FAMILY.PATH, {syntax})")
+        raise UsageError(f"unknown target {name!r}{hint} (accepted: {', '.join(accepted)}, FAMILY.PATH, {syntax})")
     return family
+
+
+def _is_named(path: str, names: Sequence[str]) -> bool:
+    """Whether one of the names is that of a path, or of its family."""
+    return path in names or path.partition(".")[0] in names
 
 
 def _named(name: str, targets: list[Target]) -> list[Target]:
     """The targets of that family, or the one of that full name."""
-    found = [target for target in targets if name in (target.family, target.name)]
+    found = [target for target in targets if _is_named(target.name, [name])]
     if not found:
         raise one_of("target", name, [target.name for target in targets if target.family == _family(name)])
     return found
 
 
-def _kept(targets: list[Target], function: str | None, dtype: str | None) -> list[Target]:
-    """Those that compute `function` in `dtype`, narrowed to it; UsageError when none does."""
-    kept = [target for target in targets if function in (None, target.function) and dtype in (None, *target.dtypes)]
-    if not kept:
+def _narrowed(
+    targets: list[Target], function: str | None, dtype: str | None, left_out: Mapping[str, str] | None = None
+) -> list[Target]:
+    """Those that compute `function` in `dtype`, narrowed to it; UsageError when none does, with what was left out."""
+    found = [target for target in targets if function in (None, target.function) and dtype in (None, *target.dtypes)]
+    if not found:
         asked = ", ".join(dict.fromkeys(target.family for target in targets)) if len(targets) != 1 else targets[0].name
         what = " in ".join(filter(None, (function, dtype)))
-        raise UsageError(
-            f"no target of {asked or 'any family'} computes {what} (gelu-verify list shows what each does)"
-        )
-    return kept if dtype is None else [dataclasses.replace(target, dtypes=(dtype,)) for target in kept]
+        reasons = [why for path, why in (left_out or {}).items() if dtype in (None, path.rpartition(" ")[2])]
+        why = "; ".join(reasons) or "gelu-verify list shows what each does"
+        raise UsageError(f"no target of {asked or 'any family'} computes {what} ({why})")
+    return found if dtype is None else [dataclasses.replace(target, dtypes=(dtype,)) for target in found]

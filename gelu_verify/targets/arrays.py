@@ -17,8 +17,8 @@ import numpy as np
 
 from ..errors import TargetFailure, UsageError, one_of
 from ..formats import DTYPES, get_format, numpy_dtype
-from .buffers import room_like
-from .protocols import foreign_bits
+from .array_protocols import foreign_bits
+from .output_memory import empty_output_like
 
 
 class ArrayKind(ABC):
@@ -41,9 +41,9 @@ class ArrayKind(ABC):
 
     @abstractmethod
     def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
-        """Name of the dtype and bits of a native array; TargetFailure when it is no float dtype judged here."""
+        """Name of the dtype and bits of a native array; TargetFailure when it is none of our dtypes."""
 
-    def session(self, dtype: str) -> AbstractContextManager:
+    def session(self, dtype: str) -> AbstractContextManager[Any]:
         """What must be in force, in this thread only, while arrays of `dtype` are made and computed with."""
         return nullcontext()
 
@@ -62,7 +62,8 @@ class ArrayKind(ABC):
     def compiled(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """`compute` through `compiler`, "package.function"."""
         package, _, function = self.compiler.rpartition(".")
-        return getattr(import_module(package), function)(compute)
+        compiled: Callable[..., Any] = getattr(import_module(package), function)(compute)
+        return compiled
 
 
 class NumpyKind(ArrayKind):
@@ -80,13 +81,13 @@ class NumpyKind(ArrayKind):
             raise _refused(array.dtype.str if dtype in DTYPES else dtype)
         return dtype, np.asarray(array, order="C").view(get_format(dtype).uint)
 
-    def session(self, dtype: str) -> AbstractContextManager:
+    def session(self, dtype: str) -> AbstractContextManager[Any]:
         return np.errstate(all="ignore")  # overflow and invalid are what the sweep looks for
 
 
 def placed_like(x: np.ndarray) -> np.ndarray:
     """An output like a NumPy array of floats, where the caller wants it."""
-    return room_like(x.view(f"u{x.itemsize}")).view(x.dtype)
+    return empty_output_like(x.view(f"u{x.itemsize}")).view(x.dtype)
 
 
 class TorchKind(ArrayKind):
@@ -133,7 +134,7 @@ class JaxKind(ArrayKind):
     def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
         return KINDS["numpy"].to_bits(array)
 
-    def session(self, dtype: str) -> AbstractContextManager:
+    def session(self, dtype: str) -> AbstractContextManager[Any]:
         # without it JAX turns float64 into float32; the switch is per thread and ends with the block
         return import_module("jax").enable_x64(True) if dtype == "float64" else nullcontext()
 
@@ -237,8 +238,8 @@ def bits_of(name: str, dtype: str, array: Any, *more: ArrayKind) -> np.ndarray:
     except TargetFailure as refusal:
         raise TargetFailure(f"{name} returned {refusal} where {dtype} was expected") from None
     if found is None:
-        known = f"{', '.join(KINDS)}, nor of anything with __dlpack__ or __array__"
-        raise TargetFailure(f"{name} returned {type(array).__name__}, which is no array of {known}")
+        accepted = f"{', '.join(KINDS)}, nor of anything with __dlpack__ or __array__"
+        raise TargetFailure(f"{name} returned {type(array).__name__}, which is not an array of {accepted}")
     got, bits = found
     if got != dtype:
         raise TargetFailure(f"{name} returned {got} where {dtype} was expected")

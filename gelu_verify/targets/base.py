@@ -17,9 +17,9 @@ from ..fenv import in_default_environment, left
 from ..formats import Format, get_format
 from ..gpu import faults as device_faults
 from ..interrupts import is_from_user
-from .buffers import kept
+from .output_memory import safe_copy
 
-Answer = TypeVar("Answer")
+T = TypeVar("T")  # what is returned by a function that is applied
 SHORT = 1 << 13  # values of a result that is looked at twice
 
 
@@ -30,9 +30,11 @@ class Target(ABC):
     `name` is `family.path` (`torch.gelu`, `kernels.gelu_erfc`), or what the user typed for a
     callable. `function` is what it says it computes; `form` how; `note` how it is called;
     `version` of the library or hash of the source; `safe_in_threads`: several threads may call it at once;
-    `compiles_per_length`: the first call with a new number of inputs is slow; `judged_there`: it runs on a device that
-    judges all inputs of float32 itself (`on_device.swept`), and many of float64 (`on_device.searched`); `answered`: by
-    dtype, its answers to `ordinary_numbers`, call after call, where it was called with them to see what it takes.
+    `compiles_per_length`: the first call with a new number of inputs is slow; `judges_on_device`: it runs on a device
+    that judges all inputs of float32 itself (`gpu_judge.swept`), and many of float64 (`gpu_judge.searched`);
+    `probe_outputs`: by dtype, what it returned for `ordinary_numbers`, call after call, where it was called with them
+    to see which dtypes it takes; `seals_inputs`: it cannot change its inputs, whose memory is read-only for it;
+    `fresh_results`: `load` makes the memory of the result anew for each call.
     """
 
     name: str
@@ -43,10 +45,10 @@ class Target(ABC):
     version: str = ""
     safe_in_threads: bool = False
     compiles_per_length: bool = False
-    judged_there: bool = False
-    fresh_results: ClassVar[bool] = False  # `load` makes the memory of the result anew for each call
-    answered: Mapping[str, Sequence[int]] = field(default_factory=dict, compare=False, repr=False)
-    seals_inputs: ClassVar[bool] = False  # what it is lent it cannot change: the memory is read-only for it
+    judges_on_device: bool = False
+    fresh_results: ClassVar[bool] = False
+    probe_outputs: Mapping[str, Sequence[int]] = field(default_factory=dict, compare=False, repr=False)
+    seals_inputs: ClassVar[bool] = False
 
     @property
     def family(self) -> str:
@@ -83,10 +85,10 @@ class Target(ABC):
 
     @in_default_environment
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
-        """As `evaluate`, with the seconds that `call` took; the inputs are lent, and the lender looks at them after.
+        """As `evaluate`, with the seconds that `call` took; the caller checks that the inputs stay as they are.
 
-        The answer is a copy where the implementation may still write to what it returned. Of a target that is not in
-        this process, it lies in memory that the next call in the same thread writes to.
+        The output is a copy where the implementation may still write to what it returned. That of a target in another
+        process lies in memory that the next call in the same thread writes to.
         The floating-point environment is the default one, and what a call leaves of it is noted.
         """
         try:
@@ -113,7 +115,7 @@ class Target(ABC):
             raise TargetFailure(f"{self.name} returned {y_bits.dtype} where {dtype} was expected", "dtype")
         if self.fresh_results:
             return y_bits, seconds
-        copied = kept(y_bits)
+        copied = safe_copy(y_bits)
         self.check_settled(y_bits, copied)
         return copied, seconds
 
@@ -125,23 +127,23 @@ class Target(ABC):
         kind = "memory" if isinstance(error, MemoryError) else device_faults.kind_of(message_of(error)) or "exception"
         return TargetFailure(f"{self.name} raised {type(error).__name__}: {first_line(error)}", kind)
 
-    def room(self, dtype: str, n: int) -> np.ndarray:
-        """Memory for inputs that `timed` takes without copying, until this thread asks for other room."""
+    def input_memory(self, dtype: str, n: int) -> np.ndarray:
+        """Memory for inputs that `timed` takes without copying, until this thread asks for other memory."""
         return np.empty(n, get_format(dtype).uint)
 
-    def apply(self, function: Callable[..., Answer], *arguments: Any, **options: Any) -> Answer:
+    def apply(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """`function(target, ...)`, called where the implementation lives.
 
-        A function of a module; arguments and answer as JSON has them.
+        A function of a module; arguments and result as JSON has them.
         """
         return self.applied(None, function, *arguments, **options)
 
-    def applied(self, calls: int | None, function: Callable[..., Answer], *arguments: Any, **options: Any) -> Answer:
+    def applied(self, calls: int | None, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """As `apply`, of a function that calls the target so many times: time for more is a hang."""
         return function(self, *arguments, **options)
 
     def noted(self, dtype: str) -> TargetFailure | None:
-        """What was seen, since the last time, that breaks the contract and spoils no result: output to stdout."""
+        """What happened, since the last time, that breaks the contract but changes no result: output to stdout."""
         return self._noted.pop(dtype, None)
 
     @property
@@ -167,11 +169,11 @@ class Target(ABC):
         return {}
 
     def fresh(self) -> bool:
-        """Whether the next call is the first in a process of its own: one is started, where the target has one."""
+        """Start a new process, where the target has one of its own; whether the next call is the first in it."""
         return False
 
-    def alone(self) -> AbstractContextManager:
-        """While nobody else has it called where it lives."""
+    def alone(self) -> AbstractContextManager[Any]:
+        """While it is not called from elsewhere in the process where it lives."""
         return nullcontext()
 
     def check_settled(self, returned: np.ndarray, copied: np.ndarray) -> None:
@@ -187,14 +189,46 @@ class Target(ABC):
             message = f"{self.name} changed its result at index {where} after it had returned it"
             raise TargetFailure(message, "nondeterministic")
 
-    def check_unchanged(self, fmt: Format, asked: np.ndarray, lent: np.ndarray) -> None:
-        """TargetFailure where inputs that were lent are no longer those that were asked for."""
-        if not np.array_equal(lent, asked):
-            where = int(np.flatnonzero(lent != asked)[0])
+    def check_unchanged(self, fmt: Format, asked: np.ndarray, passed: np.ndarray) -> None:
+        """TargetFailure where the inputs that were passed are no longer those that were asked for."""
+        if not np.array_equal(passed, asked):
+            where = int(np.flatnonzero(passed != asked)[0])
             message = f"{self.name} changed its input at index {where} ({fmt.bits_text(int(asked[where]))})"
             failure = TargetFailure(message, "changed input")
             failure.inputs = asked.copy()
             raise failure
+
+
+@dataclass(frozen=True)
+class HostCall:
+    """One call, ready to be timed: `run` reads its inputs from `x_bits` and writes its outputs to `y_bits`.
+
+    `x_bits` are `asked`, the caller's inputs, or a copy of them with more values, or more memory, behind it.
+    """
+
+    run: Callable[[], object]
+    x_bits: np.ndarray
+    y_bits: np.ndarray
+    asked: np.ndarray
+
+
+@dataclass(frozen=True)
+class DeviceCall:
+    """One call on a device, ready to be timed; `memory` is what it has there: freed with this."""
+
+    run: Callable[[], object]
+    memory: Any
+    x_bits: np.ndarray
+
+
+class HostTarget(Target):
+    """A target that reads and writes NumPy's memory: `load` makes a HostCall."""
+
+    def call(self, loaded: HostCall) -> None:
+        loaded.run()
+
+    def store(self, dtype: str, loaded: HostCall, result: None) -> np.ndarray:
+        return loaded.y_bits
 
 
 def first_line(error: BaseException) -> str:
@@ -203,5 +237,5 @@ def first_line(error: BaseException) -> str:
 
 
 def described(target: Target) -> dict[str, Any]:
-    """What is said about a target, as JSON has it."""
+    """The fields of a target, as JSON has them."""
     return {field.name: getattr(target, field.name) for field in fields(Target)} | {"family": target.family}

@@ -12,11 +12,11 @@ import numpy as np
 from ..errors import TargetFailure
 from ..formats import get_format
 from .arrays import bits_of
-from .buffers import output_like
-from .calls import CallLine
-from .library import LibraryTarget, Loaded
-from .numbers import NUMBERS, Rounded, numbers_bits, rounded
-from .pieces import Dimensions, Pieces, pieces_of, unfilled
+from .call_line import CallLine
+from .fixed_shapes import Batches, Dimensions, batches_for, without_padding
+from .library_target import LibraryCall, LibraryTarget
+from .output_memory import output_like
+from .python_floats import NUMBERS, Rounded, numbers_bits, rounded
 
 _HINTS = {
     "NoneType": "where it changes its argument, --call 'f(x); x'; where it has an output, --call 'f(x, out=y)'",
@@ -38,39 +38,38 @@ class CallableTarget(LibraryTarget):
     line: CallLine | None = None
     dimensions: Dimensions = (None,)
 
-    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
-        pieces = pieces_of(self.dimensions, x_bits.size)
-        filled = pieces.filled(x_bits)
-        parts = [filled] if pieces.count == 1 else filled.reshape(pieces.count, pieces.size)
+    def load(self, dtype: str, x_bits: np.ndarray) -> LibraryCall:
+        batches = batches_for(self.dimensions, x_bits.size)
+        padded = batches.padded(x_bits)
+        parts = [padded] if batches.count == 1 else padded.reshape(batches.count, batches.size)
         with self.arrays.session(dtype):
-            return Loaded(dtype, tuple(self._given(dtype, pieces, part) for part in parts), x_bits.size)
+            return LibraryCall(dtype, tuple(self._names(dtype, batches, part) for part in parts), x_bits.size)
 
-    def _given(self, dtype: str, pieces: Pieces, x_bits: np.ndarray) -> dict[str, Any]:
+    def _names(self, dtype: str, batches: Batches, x_bits: np.ndarray) -> dict[str, Any]:
         """What the line's names stand for, for one array of inputs."""
 
         def array(bits: np.ndarray) -> Any:
             made = self.arrays.from_bits(dtype, bits)
-            return made if self.dimensions == (None,) else self.arrays.shaped(made, pieces.shape)
+            return made if self.dimensions == (None,) else self.arrays.shaped(made, batches.shape)
 
-        given = {"x": array(x_bits), "bits": x_bits}
+        names = {"x": array(x_bits), "bits": x_bits}
         if self.line is None:
-            return given
-        fmt, names = get_format(dtype), self.line.names
-        if "y" in names:
-            given["y"] = array(output_like(x_bits))
-        if "dy" in names:
-            given["dy"] = array(np.full_like(x_bits, fmt.one))
-        given |= {"f": self.compute, "n": x_bits.size, "grad": self.arrays.gradient}
-        return given | {"rounded": functools.partial(rounded, self.name, dtype)}
+            return names
+        if "y" in self.line.names:
+            names["y"] = array(output_like(x_bits))
+        if "dy" in self.line.names:
+            names["dy"] = array(np.full_like(x_bits, get_format(dtype).one))
+        names |= {"f": self.compute, "n": x_bits.size, "grad": self.arrays.gradient}
+        return names | {"rounded": functools.partial(rounded, self.name, dtype)}
 
-    def call(self, loaded: Loaded) -> list[Any]:
+    def call(self, loaded: LibraryCall) -> list[Any]:
         with self.arrays.session(loaded.dtype):
             self.enter_environment()
             if len(loaded.arguments) == 1:
-                return [self.arrays.wait(self._answer(loaded.arguments[0]))]
-            return [self._kept(loaded.dtype, self.arrays.wait(self._answer(given))) for given in loaded.arguments]
+                return [self.arrays.wait(self._result(loaded.arguments[0]))]
+            return [self._copied(loaded.dtype, self.arrays.wait(self._result(names))) for names in loaded.arguments]
 
-    def _kept(self, dtype: str, result: Any) -> np.ndarray:
+    def _copied(self, dtype: str, result: Any) -> np.ndarray:
         """Its bits, before the next call may write to the same memory."""
         try:
             return self._bits(dtype, result).copy()
@@ -78,28 +77,28 @@ class CallableTarget(LibraryTarget):
             failure.kind = failure.kind or "dtype"
             raise
 
-    def _answer(self, given: dict[str, Any]) -> Any:
-        x = given["x"]
+    def _result(self, names: dict[str, Any]) -> Any:
+        x = names["x"]
         if self.arrays.name != "scalar":
-            return self.compute(x) if self.line is None else self.line.run(given)
+            return self.compute(x) if self.line is None else self.line.run(names)
         if self.line is None:
             return [self.compute(value) for value in x]
-        return [self.line.run(given | {"x": value, "dy": 1.0, "n": 1}) for value in x]
+        return [self.line.run(names | {"x": value, "dy": 1.0, "n": 1}) for value in x]
 
-    def store(self, dtype: str, loaded: Loaded, result: Sequence[Any]) -> np.ndarray:
+    def store(self, dtype: str, loaded: LibraryCall, result: Sequence[Any]) -> np.ndarray:
         with self.arrays.session(dtype):
             found = list(result) if len(result) > 1 else [self._bits(dtype, result[0])]
-            for given in loaded.arguments:
-                self._check_own_copy(dtype, given["x"], given["bits"])
+            for names in loaded.arguments:
+                self._check_own_copy(dtype, names["x"], names["bits"])
         if self.dimensions == (None,):
             return found[0]
-        asked = [given["bits"] for given in loaded.arguments]
-        for each, given in zip(found, loaded.arguments, strict=True):
-            shape = tuple(given["x"].shape)
+        asked = [names["bits"] for names in loaded.arguments]
+        for each, names in zip(found, loaded.arguments, strict=True):
+            shape = tuple(names["x"].shape)
             if each.shape != shape:
                 raise TargetFailure(f"{self.name} returned shape {each.shape} for an input of shape {shape}", "shape")
         x_bits, got = (np.concatenate(list(map(np.ravel, all_of))) for all_of in (asked, found))
-        return unfilled(get_format(dtype), x_bits, got, loaded.n or 0)
+        return without_padding(get_format(dtype), x_bits, got, loaded.n)
 
     def _bits(self, dtype: str, result: Any) -> np.ndarray:
         of_numbers = self.line is not None or self.arrays.name in NUMBERS
@@ -114,7 +113,7 @@ class CallableTarget(LibraryTarget):
             raise TargetFailure(f"{failure} ({hint})" if hint else str(failure), failure.kind) from None
 
     def _check_own_copy(self, dtype: str, x: Any, x_bits: np.ndarray) -> None:
-        """Where the callable was given a copy of its inputs, that must stay as it was too; the caller sees all else."""
+        """Where the callable got a copy of its inputs, that must stay as it was too; the caller checks all else."""
         if self.arrays.name in NUMBERS:
             before = self.arrays.from_bits(dtype, x_bits)
             if not np.array_equal(np.array(list(x)), np.array(list(before)), equal_nan=True):

@@ -1,4 +1,4 @@
-"""Which arrays a callable takes, where nobody says: by where it comes from, by its annotation, by trying."""
+"""Which arrays a callable takes, where the user does not say: by where it comes from, by its annotation, by trying."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from ..fenv import default_environment
 from ..formats import DTYPES
 from ..interrupts import is_from_user
 from .arrays import KINDS, ArrayKind, kind_of_module
-from .library import ordinary_numbers, quiet
-from .numbers import NUMBERS
+from .importing import quiet
+from .probing import ordinary_numbers
+from .python_floats import NUMBERS
 
 if TYPE_CHECKING:
     from .callable_target import CallableTarget
@@ -47,11 +48,11 @@ class Trial(NamedTuple):
 
 
 class Detection:
-    """Finds what a callable takes: see above. `answered`, by kind and dtype, is what its trials returned."""
+    """Finds what a callable takes: see above. `outputs`, by kind and dtype, is what its trials returned."""
 
     def __init__(self, target: CallableTarget) -> None:
         self._target = target
-        self.answered: dict[tuple[str, str], tuple[int, ...]] = {}
+        self.outputs: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def kind(self) -> ArrayKind:
         """NumPy's arrays where nothing else is found."""
@@ -87,7 +88,7 @@ class Detection:
         for dtype in _likeliest_first(target.dtypes):
             if found := trial(target, dtype):
                 key = kind.name, dtype
-                self.answered[key] = self.answered.get(key, ()) + found.bits
+                self.outputs[key] = self.outputs.get(key, ()) + found.bits
                 return found.result
         return None
 

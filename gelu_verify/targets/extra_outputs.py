@@ -1,7 +1,7 @@
-"""Answers beside those to a plan's own calls, kept so that each is judged: from other calls, or a second one of a call.
+"""Outputs beside those of a plan's own calls, so that each is judged: of other calls, or of a second one for an input.
 
-Where a target is called with inputs that it was called with before, the bits are compared; what differs is kept here
-with both answers. What was never compared is kept as it was given. The check `lane` judges both.
+Where a target is called with inputs that it was called with before, the bits are compared; what differs is stored here
+with both outputs. What was never compared is stored as it came. The check `lane` judges both.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..formats import Format, is_nan
 MOST_CROSSING = 64  # differences of one call that a process reports to another
 
 
-class Given(NamedTuple):
-    """The answers of one call (bits); `where` says which call it was, {} standing for the index in it."""
+class CallOutputs(NamedTuple):
+    """The outputs of one call (bits); `where` says which call it was, {} standing for the index in it."""
 
     x: np.ndarray
     got: np.ndarray
@@ -29,7 +29,7 @@ class Given(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """Inputs that had two answers (bits); `where` says where each was given, {} standing for the index `at`."""
+    """Inputs that had two outputs (bits); `where` says where each was returned, {} standing for the index `at`."""
 
     x: np.ndarray
     first: np.ndarray
@@ -39,26 +39,27 @@ class Differences(NamedTuple):
 
 
 @dataclass
-class OtherAnswers:
+class ExtraOutputs:
     """What is left to judge."""
 
-    given: list[Given] = field(default_factory=list)
+    calls: list[CallOutputs] = field(default_factory=list)
     differences: list[Differences] = field(default_factory=list)
 
-    def give(self, x: np.ndarray, got: np.ndarray, where: str) -> None:
-        """Keep the answers of a whole call."""
-        self.given.append(Given(x, got, np.arange(len(x)), where))
+    def add_call(self, x: np.ndarray, got: np.ndarray, where: str) -> None:
+        """The outputs of a whole call."""
+        self.calls.append(CallOutputs(x, got, np.arange(len(x)), where))
 
 
 def differ(fmt: Format, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Where two answers are not the same bits; a NaN is a NaN."""
-    return (first != second) & ~(is_nan(fmt, first) & is_nan(fmt, second))
+    """Where two outputs are not the same bits; a NaN is a NaN."""
+    other: np.ndarray = (first != second) & ~(is_nan(fmt, first) & is_nan(fmt, second))
+    return other
 
 
 def differences(
     fmt: Format, x: np.ndarray, first: np.ndarray, second: np.ndarray, where: tuple[str, str]
 ) -> list[Differences]:
-    """One entry with all inputs whose answers differ; none where all are the same."""
+    """One entry with all inputs whose outputs differ; none where all are the same."""
     if np.array_equal(first, second):
         return []
     at = np.flatnonzero(differ(fmt, first, second))
@@ -72,7 +73,7 @@ _this_thread = threading.local()
 
 @contextmanager
 def collecting() -> Iterator[list[Differences]]:
-    """What `report` is told in this thread meanwhile."""
+    """What is reported in this thread meanwhile."""
     before = getattr(_this_thread, "found", None)
     found: list[Differences] = []
     _this_thread.found = found
@@ -83,7 +84,7 @@ def collecting() -> Iterator[list[Differences]]:
 
 
 def report(found: list[Differences]) -> None:
-    """Pass on to who called the target; nobody listens while a failure is being narrowed down."""
+    """Pass on to who called the target; dropped where that is not collecting, as while a failure is minimized."""
     listener = getattr(_this_thread, "found", None)
     if listener is not None:
         listener.extend(found)
@@ -92,14 +93,12 @@ def report(found: list[Differences]) -> None:
 # ---- across processes ----------------------------------------------------------------------------
 
 
-def packed(found: list[Differences]) -> list[Any]:
-    """As JSON has it."""
+def differences_to_json(found: list[Differences]) -> list[Any]:
     return [[*(array[:MOST_CROSSING].tolist() for array in each[:4]), list(each.where)] for each in found]
 
 
-def unpacked(fmt: Format, told: list[Any]) -> list[Differences]:
-    """What was packed."""
+def differences_from_json(fmt: Format, rows: list[Any]) -> list[Differences]:
     return [
         Differences(np.array(x, fmt.uint), np.array(a, fmt.uint), np.array(b, fmt.uint), np.array(at), tuple(where))
-        for x, a, b, at, where in told
+        for x, a, b, at, where in rows
     ]

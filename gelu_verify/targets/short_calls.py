@@ -2,7 +2,7 @@
 
 They are made where the implementation lives, because there are many. Input and output lie in one block of pages, so
 that their alignment to a cache line, and their distance, are those of the plan below; an implementation that returns
-memory of its own is only given the inputs there.
+memory of its own has only its inputs there.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ..errors import TargetFailure
 from ..fenv import in_default_environment
 from ..formats import get_format
 from .base import Target
-from .buffers import lending
+from .output_memory import allocating_outputs
 
 LENGTHS = 64
 PAGE = 4096
 LINE = 64  # bytes, to which arrays are aligned or not
-EVERY_OFFSET = (7, 16, 33)  # lengths that meet every offset within a line, of up to 15 elements
+EVERY_OFFSET = (7, 16, 33)  # lengths at every offset within a line, of up to 15 elements
 UNWRITTEN = 0xFF  # bytes of an output before a call: NaN in every format
 
 
@@ -35,8 +35,8 @@ class Placed(NamedTuple):
     y_at: int
 
     @property
-    def told(self) -> str:
-        """Where, for a message."""
+    def where(self) -> str:
+        """Where it was made, for a message."""
         apart = self.y_at - self.x_at
         offsets = f"input {self.x_at % LINE} and output {self.y_at % LINE} bytes past a multiple of {LINE}"
         return f"at index {{}} in a call of {len(self.inputs)}, {offsets}, {abs(apart)} bytes apart"
@@ -46,10 +46,10 @@ class Placed(NamedTuple):
 def schedule(itemsize: int, inputs: int, ordinary: int) -> tuple[tuple[Placed, ...], np.ndarray, np.ndarray]:
     """All calls, their inputs (indices) one after the other, and where each call ends in these.
 
-    A long one comes between short ones, so that what one leaves behind is met by the next.
+    A long one comes between short ones, so that the next one starts with what it leaves behind.
 
     A call of one element is made with each of the inputs, because many implementations have a path for it; longer
-    ones have only the first `ordinary` of them, so that each position meets results that no default can stand for.
+    ones have only the first `ordinary` of them, so that no position has results only that are a default.
     """
     calls, start = [], 0
     for n in _interleaved(LENGTHS):
@@ -90,7 +90,7 @@ def _places(n: int, itemsize: int) -> Iterator[tuple[int, int]]:
 
 
 class _Block:
-    """The pages, and the lender of outputs in them."""
+    """The pages, and the allocator of outputs in them."""
 
     def __init__(self) -> None:
         memory = np.zeros(6 * PAGE, np.uint8)
@@ -107,35 +107,35 @@ class _Block:
         return found
 
     def poisoned(self, x_bits: np.ndarray) -> np.ndarray:
-        """Of `_buffers.Lender`; lent once in each call."""
-        lent, self._y = self._y, self._y[:0]
-        return lent.view(x_bits.dtype) if len(lent) == x_bits.nbytes else np.empty_like(x_bits)
+        """Of `OutputAllocator`; once in each call."""
+        memory, self._y = self._y, self._y[:0]
+        return memory.view(x_bits.dtype) if len(memory) == x_bits.nbytes else np.empty_like(x_bits)
 
     plain = poisoned
 
-    def kept(self, y_bits: np.ndarray) -> np.ndarray:
-        """Of `_buffers.Lender`; `answered` copies them."""
+    def safe_copy(self, y_bits: np.ndarray) -> np.ndarray:
+        """Of `OutputAllocator`; `outputs` copies them."""
         return y_bits
 
 
 @in_default_environment
-def answered(target: Target, dtype: str, x_bits: list[int], ordinary: int) -> str:
-    """The answers of all calls of the schedule, one after the other, as text."""
+def outputs(target: Target, dtype: str, x_bits: list[int], ordinary: int) -> str:
+    """What all calls of the schedule return, one after the other, as text."""
     fmt, block = get_format(dtype), _Block()
     calls, inputs, ends = schedule(fmt.width // 8, len(x_bits), ordinary)
-    x_bits_of_all, answers = np.array(x_bits, fmt.uint)[inputs], []
+    x_bits_of_all, found = np.array(x_bits, fmt.uint)[inputs], []
     for call, end in zip(calls, ends.tolist(), strict=True):
         x = block.placed(call, x_bits_of_all[end - len(call.inputs) : end])
         try:
-            with lending(block):
-                answers.append(target.timed(dtype, x)[0].copy())
+            with allocating_outputs(block):
+                found.append(target.timed(dtype, x)[0].copy())
         except TargetFailure as failure:
-            failure.args = (f"{failure}, {call.told.partition(', ')[0].removeprefix('at index {} ')}",)
+            failure.args = (f"{failure}, {call.where.partition(', ')[0].removeprefix('at index {} ')}",)
             raise
-    return b64encode(np.concatenate(answers).tobytes()).decode()
+    return b64encode(np.concatenate(found).tobytes()).decode()
 
 
 @in_default_environment
-def unpacked(dtype: str, text: str) -> np.ndarray:
-    """The answers that `answered` gave."""
+def outputs_from_text(dtype: str, text: str) -> np.ndarray:
+    """What `outputs` found."""
     return np.frombuffer(b64decode(text), get_format(dtype).uint)

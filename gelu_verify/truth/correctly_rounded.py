@@ -1,8 +1,8 @@
 """GELUs to compute with: `gelu(x, out=None)` and seven more, each result the exact value rounded once.
 
 Round to nearest, ties to even, subnormals kept, whatever floating-point environment the caller is in. float32 and
-float64 are computed (what the float64 bound cannot decide, the oracle answers), 16-bit formats are looked up in
-tables of all 65,536 results.
+float64 are computed (where the float64 bound cannot decide, by the oracle), 16-bit formats are looked up in tables of
+all 65,536 results.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FORWARD = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
 FUNCTIONS = (*FORWARD, *(f"{name}_grad" for name in FORWARD))
 _READ = ["readonly", "contig", "aligned"]
 _WRITTEN = ["writeonly", "contig", "aligned", "overlap_assume_elementwise"]
-CHUNK = 1 << 13  # elements: what does not lie as it must is copied piece by piece, through the first-level cache
+CHUNK = 1 << 13  # elements: strided or misaligned arrays are copied piece by piece, through the first-level cache
 
 
 def gelu(x: Any, out: np.ndarray | None = None) -> Any:
@@ -97,7 +97,8 @@ def silu_grad(x: Any, out: np.ndarray | None = None) -> Any:
 
 def _table(function: str, kind: int) -> np.ndarray:
     """All results of a 16-bit format, by input bits."""
-    return np.load(resource(f"data/reference/{function}/{DTYPES[kind]}.npy"))
+    table: np.ndarray = np.load(resource(f"data/reference/{function}/{DTYPES[kind]}.npy"))
+    return table
 
 
 def exactly(function: str, bits: int) -> int:
@@ -109,7 +110,7 @@ def exactly(function: str, bits: int) -> int:
 
 
 def _general(kernel: _correctly_rounded.Kernel, x: Any, out: np.ndarray | None) -> Any:
-    """What the kernel does not take as it is: no array yet, any strides, overlapping."""
+    """For inputs that the kernel does not take as they are: not an array yet, any strides, overlapping."""
     array, fmt = float_array(x, accepted=DTYPES)
     target = None if out is None else _checked_out(out, array)
     y = _by_pieces(kernel, array, fmt, target) if array is x else kernel(array, target)
@@ -119,7 +120,7 @@ def _general(kernel: _correctly_rounded.Kernel, x: Any, out: np.ndarray | None) 
 
 
 def _by_pieces(kernel: _correctly_rounded.Kernel, x: np.ndarray, fmt: Format, out: np.ndarray | None) -> np.ndarray:
-    """Evaluate x into `out`; pieces that do not lie as they must are copied, x as a whole where `out` overlaps it."""
+    """Evaluate x into `out`; strided or misaligned pieces are copied, x as a whole where `out` overlaps it."""
     y = np.empty_like(x) if out is None else out
     kind = DTYPES.index(fmt.name)
     with np.nditer(

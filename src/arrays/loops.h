@@ -15,7 +15,7 @@ static void gv_float32_loop(gv_cr_f32 kernel, const float *x, float *y, size_t n
 }
 
 typedef struct {
-    double kept[GV_BLOCK_VALUES]; /* the block's inputs, which in place are overwritten */
+    double inputs[GV_BLOCK_VALUES]; /* the block's inputs, which in place are overwritten */
     double x[GV_BLOCK_VALUES];    /* undecided inputs, and their places in the whole array */
     size_t places[GV_BLOCK_VALUES], count;
 } gv_undecided;
@@ -29,7 +29,7 @@ static size_t gv_float64_loop(gv_cr_f64 kernel, const double *x, double *y, size
     while (start < n && !undecided->count) {
         size_t block = n - start < GV_BLOCK_VALUES ? n - start : GV_BLOCK_VALUES;
         const double *source = x + start;
-        if (x == y) source = (const double *)memcpy(undecided->kept, source, block * sizeof *x);
+        if (x == y) source = (const double *)memcpy(undecided->inputs, source, block * sizeof *x);
         undecided->count = kernel(source, y + start, block, undecided->places);
         for (size_t i = 0; i < undecided->count; i++) {
             undecided->x[i] = source[undecided->places[i]];

@@ -1,6 +1,8 @@
-/* A strip of consecutive inputs in one bucket, one region and one monotone piece: sums and extremes by vectors. */
-#ifndef GV_REDUCE_DENSE_H
-#define GV_REDUCE_DENSE_H
+/* What a strip of consecutive inputs in one bucket, one region and one monotone piece adds: sums and extremes by
+   vectors. The same as sparse.h adds, output by output: test_a_strided_run_is_counted_as_its_inputs_one_by_one in
+   tests/buckets/test_reducer.py. */
+#ifndef GV_BUCKETS_DENSE_H
+#define GV_BUCKETS_DENSE_H
 #include "sparse.h"
 
 typedef struct {
@@ -10,7 +12,7 @@ typedef struct {
 
 typedef struct {
     uint32_t correct, wrong_sign, zero_lost, rises, beyond, max_rank, differences; /* of all results, as one word */
-    int32_t lowest, highest; /* ordinals of answers */
+    int32_t lowest, highest; /* ordinals of outputs */
 } gv_bit_totals;
 
 GV_CLONES static gv_error_totals gv_total_errors(const gv_strip *s, size_t n) {
@@ -54,7 +56,7 @@ GV_CLONES static gv_bit_totals gv_total_bits(const gv_strip *s, const int32_t *r
     return t;
 }
 
-GV_CLONES static uint64_t gv_hash_along(const uint32_t *got, const uint32_t *want, const uint32_t *weights, size_t n) {
+GV_CLONES static uint64_t gv_hash_block(const uint32_t *got, const uint32_t *want, const uint32_t *weights, size_t n) {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) sum += (uint64_t)(got[i] ^ want[i]) * weights[i];
     return sum;
@@ -66,7 +68,7 @@ static uint64_t gv_hash_strip(const gv_weights *weights, const gv_strip *s, int6
     for (size_t i = 0, m; i < n; i += m) {
         size_t place = (size_t)((ordinal + (int64_t)i) & (GV_HASH_BLOCK - 1));
         m = GV_HASH_BLOCK - place < n - i ? GV_HASH_BLOCK - place : n - i;
-        sum += gv_hash_along(s->got_bits + i, s->want + i, weights->along[ordinal < 0] + place, m) *
+        sum += gv_hash_block(s->got_bits + i, s->want + i, weights->along[ordinal < 0] + place, m) *
                gv_weight_of_block(s->x_bits[i]);
     }
     return sum;
@@ -96,8 +98,8 @@ GV_CLONES static size_t gv_first_worst(const gv_strip *s, int64_t worst, size_t 
     return (size_t)first;
 }
 
-/* the first answer with those bits */
-GV_CLONES static size_t gv_first_answer(const gv_strip *s, uint32_t bits, size_t n) {
+/* the first output with those bits */
+GV_CLONES static size_t gv_first_output(const gv_strip *s, uint32_t bits, size_t n) {
     int32_t first = GV_STRIP;
     for (size_t i = 0; i < n; i++) {
         int32_t place = s->got_bits[i] == bits ? (int32_t)i : GV_STRIP;
@@ -106,33 +108,34 @@ GV_CLONES static size_t gv_first_answer(const gv_strip *s, uint32_t bits, size_t
     return (size_t)first;
 }
 
-/* the conditions of gv_total_bits, of each answer */
-GV_CLONES static void gv_mark_odd(const gv_strip *s, const int32_t *rank, int32_t down, uint32_t beyond, int width,
-                                  unsigned char *odd, size_t n) {
+/* the conditions of gv_total_bits, of each output */
+GV_CLONES static void gv_mark_flagged(const gv_strip *s, const int32_t *rank, int32_t down, uint32_t beyond, int width,
+                                      unsigned char *flagged, size_t n) {
     const uint32_t mask = (1u << (width - 1)) - 1;
     for (size_t i = 0; i < n; i++) {
         uint32_t got = s->got_bits[i], want = s->want[i], opposite = (got ^ want) >> (width - 1);
-        uint32_t lost = ((got & mask) == 0) & ((want & mask) != 0), rises = ((rank[i + 1] ^ down) - down) - 1 > (rank[i] ^ down) - down;
-        odd[i] = (unsigned char)(opposite | lost | rises | (beyond & ((got & mask) > (s->x_bits[i] & mask))));
+        uint32_t lost = ((got & mask) == 0) & ((want & mask) != 0);
+        uint32_t rises = ((rank[i + 1] ^ down) - down) - 1 > (rank[i] ^ down) - down;
+        flagged[i] = (unsigned char)(opposite | lost | rises | (beyond & ((got & mask) > (s->x_bits[i] & mask))));
     }
 }
 
-/* Flags that a strip has, one odd answer after the other. */
+/* The flags of a strip, one flagged output after the other. */
 static void gv_note_strip(gv_reducer *r, gv_row *row, const gv_strip *s, const int32_t *rank, int32_t down,
                           int64_t ordinal, size_t n, int beyond) {
-    unsigned char odd[GV_STRIP];
+    unsigned char flagged[GV_STRIP];
     const int width = r->rules.fmt.width;
     const uint64_t mask = (UINT64_C(1) << (width - 1)) - 1;
-    gv_mark_odd(s, rank, down, beyond != 0, width, odd, n);
+    gv_mark_flagged(s, rank, down, beyond != 0, width, flagged, n);
     for (size_t i = 0; i < n; i++) {
-        if (i && !odd[i]) continue;
-        gv_answer a = {s->x_bits[i], s->got_bits[i], s->want[i], 0.0, 0};
-        gv_point p = {ordinal + (int64_t)i, gv_ordinal(a.got, width)};
+        if (i && !flagged[i]) continue;
+        gv_judged_output o = {s->x_bits[i], s->got_bits[i], s->want[i], 0.0, 0};
+        gv_point p = {ordinal + (int64_t)i, gv_ordinal(o.got, width)};
         if (i) r->previous = (gv_point){p.x - 1, gv_ordinal(s->got_bits[i - 1], width)};
         r->has_previous |= i > 0;
-        gv_count_flags(&r->rules, row, &r->facts, &a, p, width);
+        gv_count_flags(&r->rules, row, &r->facts, &o, p, width);
         if (r->has_previous) gv_count_rise(&r->rules, row, &r->facts, r->previous, p, width);
-        if (beyond && (a.got & mask) > (a.x & mask)) gv_note_nearest(&r->facts.beyond_x, p.x, a.got, 0, 0);
+        if (beyond && (o.got & mask) > (o.x & mask)) gv_note_nearest(&r->facts.beyond_x, p.x, o.got, 0, 0);
     }
 }
 
@@ -140,30 +143,30 @@ static void gv_note_extremes(gv_reducer *r, const gv_strip *s, const gv_bit_tota
                              size_t n) {
     gv_facts *facts = &r->facts;
     int64_t low = t->lowest, high = t->highest;
-    if (!facts->lowest.met || low <= facts->lowest.value)
+    if (!facts->lowest.present || low <= facts->lowest.value)
         gv_note_extreme(&facts->lowest, low,
-                        ordinal + (int64_t)gv_first_answer(s, (uint32_t)gv_bits_at(low, width), n));
-    if (!facts->highest.met || -high <= facts->highest.value)
+                        ordinal + (int64_t)gv_first_output(s, (uint32_t)gv_bits_at(low, width), n));
+    if (!facts->highest.present || -high <= facts->highest.value)
         gv_note_extreme(&facts->highest, -high,
-                        ordinal + (int64_t)gv_first_answer(s, (uint32_t)gv_bits_at(high, width), n));
+                        ordinal + (int64_t)gv_first_output(s, (uint32_t)gv_bits_at(high, width), n));
 }
 
 static void gv_note_worst_of_strip(gv_reducer *r, gv_row *row, const gv_strip *s, int64_t worst, int64_t ordinal,
                                    size_t n) {
-    int64_t region = gv_region_of(r, ordinal);
-    gv_region *seen = region < 0 ? NULL : &r->regions[region];
+    int64_t index = gv_region_of(r, ordinal);
+    gv_region *region = index < 0 ? NULL : &r->regions[index];
     double error = gv_from_bits((uint64_t)worst);
-    if (!row->n || error >= row->worst.error || (seen && (!seen->n || error >= seen->worst.error))) {
+    if (!row->n || error >= row->worst.error || (region && (!region->n || error >= region->worst.error))) {
         size_t i = gv_first_worst(s, worst, n);
         int64_t place = ordinal + (int64_t)i;
         gv_note_worst(&row->worst, !row->n, error, place, s->x_bits[i], s->got_bits[i], s->want[i]);
-        if (seen) gv_note_worst(&seen->worst, !seen->n, error, place, s->x_bits[i], s->got_bits[i], s->want[i]);
+        if (region) gv_note_worst(&region->worst, !region->n, error, place, s->x_bits[i], s->got_bits[i], s->want[i]);
     }
-    if (seen) seen->n += (int64_t)n;
+    if (region) region->n += (int64_t)n;
 }
 
-/* A strip of the left tail in which every answer is a zero that it should not be: its right end is nearest to zero.
-   0 where it is none. */
+/* A strip of the left tail in which every output is a zero that it should not be: its right end is nearest to zero.
+   0 where it is not one. */
 static int gv_note_lost_tail(gv_reducer *r, gv_row *row, const gv_bit_totals *t, int64_t ordinal, size_t n) {
     int64_t last = ordinal + (int64_t)n - 1;
     if (t->zero_lost != n || last > r->rules.tail_end || t->lowest != t->highest) return 0;

@@ -1,11 +1,14 @@
-/* A hash of the results of a bucket that adds up, so that neither their order nor how they are split shows in it: the bits
-   in which a result differs from the correctly rounded one, times a weight of x, modulo 2^64. What is correctly rounded
-   adds 0, and so costs nothing; NaN where NaN is due counts as such, whatever its payload. The weights are odd, and a
-   product with an odd number is 0 only where the other factor is: any one result that changes changes the hash. Of a
-   product, high bits of a factor reach high bits only: differences of 64 bits are mixed first. */
-#ifndef GV_REDUCE_HASH_H
-#define GV_REDUCE_HASH_H
-#include "judged.h"
+/* A hash of the results of a bucket, as a sum, which does not depend on their order or on how they are split: the bits
+   in which a result differs from the correctly rounded one, times a weight of x, modulo 2^64. A correctly rounded
+   result adds 0, and so costs nothing; a NaN where NaN is required counts as one, whatever its payload.
+
+   A single result that changes always changes the hash: weights are odd, and a product with an odd number is 0 modulo
+   2^64 only where the other factor is. Several changes may cancel out, about once in 2^64 (not proved). In a product
+   the high bits of a factor reach high bits only: differences of 64 bits are mixed first. Tests:
+   test_the_hash_of_results_sees_what_changes_and_nothing_else in tests/buckets/test_reducer.py. */
+#ifndef GV_BUCKETS_HASH_H
+#define GV_BUCKETS_HASH_H
+#include "ulp_error.h"
 
 #define GV_HASH_BLOCK 256 /* inputs that share all bits but the last 8 */
 
@@ -36,7 +39,10 @@ GV_INLINE uint64_t gv_hash_result(uint64_t x, uint64_t got, uint64_t want, uint6
 }
 
 /* The weights of a block in the order of the inputs on the line: of positive and of negative ones; and their sum. */
-typedef struct { uint32_t along[2][GV_HASH_BLOCK]; uint64_t sum; } gv_weights;
+typedef struct {
+    uint32_t along[2][GV_HASH_BLOCK];
+    uint64_t sum;
+} gv_weights;
 
 GV_INLINE void gv_fill_weights(gv_weights *weights) {
     weights->sum = 0;

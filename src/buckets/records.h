@@ -1,24 +1,25 @@
-/* What is kept of all inputs of a sweep: one row a bucket (top 16 bits of the ordinal of x), one a region, facts.
-   Everything is a sum of integers or an extreme with the lowest ordinal of x as a tie-break, so that neither the order
-   of the inputs nor the way they are split shows in it. */
-#ifndef GV_REDUCE_RECORDS_H
-#define GV_REDUCE_RECORDS_H
-#include "judged.h"
-#include "known.h"
+/* What is kept of all inputs of a sweep: a row for each bucket (top 16 bits of the ordinal of x) and each region, and
+   facts about all of them. Everything is a sum of integers, or an extreme with the lowest ordinal of x as a tie-break:
+   the records do not depend on the order of the inputs or on how they are split (tests/measure/test_sweep.py).
 
-/* Values of n inputs; whether some lo is not 0. */
-typedef int (*gv_values)(const double *x, double *hi, double *lo, double *err, size_t n);
+   error_sum adds E as a whole number of 2^-16 ulp, |E| clipped at 2^24 so that one lost result does not drown the bias
+   of all others. The Python records are those of gelu_verify/buckets/reducer.py, field by field. */
+#ifndef GV_BUCKETS_RECORDS_H
+#define GV_BUCKETS_RECORDS_H
+#include "enclosure.h"
+#include "ulp_error.h"
 
-/* What is asked where even double-double does not decide: fills want, error, faithful. */
+typedef struct gv_enclosed_function gv_enclosed_function; /* strip_enclosure.h */
+
+/* What decides where even double-double does not: fills want, error, faithful. */
 typedef void (*gv_oracle)(void *owner, int approximated, uint64_t x_bits, uint64_t got_bits, uint64_t *want,
                           double *error, int *faithful);
 
 /* One function to judge against. */
 typedef struct {
-    gv_values values; /* NULL where there is none: then nothing is judged here */
-    gv_series series; /* near zero */
-    gv_loop exact;
-    uint64_t limits[6];
+    const gv_enclosed_function *function; /* NULL where there is none: then nothing is judged here */
+    gv_loop exact; /* in double-double */
+    uint64_t limits[6]; /* bits required at NaN, -inf, inf, -0, 0; those of infinity */
     double at_zero;
 } gv_truth;
 
@@ -33,7 +34,11 @@ typedef struct {
 enum { GV_NONFINITE, GV_WRONG_SIGN, GV_ZERO_LOST, GV_RISES, GV_NEAREST_FLAGS };
 
 /* The largest |E| (-1: nothing scored, while n > 0) and the first input that has it. */
-typedef struct { double error; int64_t ordinal; uint64_t x, got, want; } gv_worst;
+typedef struct {
+    double error;
+    int64_t ordinal;
+    uint64_t x, got, want;
+} gv_worst;
 
 typedef struct {
     gv_worst worst;
@@ -43,14 +48,23 @@ typedef struct {
     uint32_t n, correct, faithful, count[GV_NEAREST_FLAGS], hist[GV_BINS], unused;
 } gv_row;
 
-typedef struct { gv_worst worst; int64_t n; } gv_region;
+typedef struct {
+    gv_worst worst;
+    int64_t n;
+} gv_region;
 
 /* The input nearest to zero that has a property; `below` is its left neighbour, where that matters. */
-typedef struct { int64_t met, ordinal, below; uint64_t got, got_below; } gv_nearest;
+typedef struct {
+    int64_t present, ordinal, below;
+    uint64_t got, got_below;
+} gv_nearest;
 
 /* An extreme with the first input that has it. */
-typedef struct { int64_t met, value, ordinal; } gv_extreme;
-typedef struct { int64_t met, ordinal; double value; } gv_farthest;
+typedef struct { int64_t present, value, ordinal; } gv_extreme;
+typedef struct {
+    int64_t present, ordinal;
+    double value;
+} gv_farthest;
 
 typedef struct {
     uint64_t max_rank;
@@ -59,19 +73,25 @@ typedef struct {
     gv_farthest approximation_ulp, approximation_abs;
 } gv_facts;
 
-/* Inputs whose answers are known beforehand (gelu_verify/settled.py), with errors below the noise, or, where it
-   `drifts`, those of leaving out the term after x/2 or 1/2. A constant that is not the one required (0 for -0) counts
-   as correct where it is `accepted`. */
-typedef struct { int64_t first, last, kind, drifts, accepted; uint64_t constant, required; } gv_span;
+/* kinds of analytic spans: x, x/2 (exact), a constant, any NaN that is quiet where x is */
+enum { GV_SAME, GV_HALF, GV_CONSTANT, GV_NAN };
+
+/* Inputs whose correctly rounded results a formula gives (analytic_spans.h), with errors below the noise, or, where it
+   `is_first_order`, those of leaving out the term after x/2 or 1/2. A constant that is not the one required (0 for -0)
+   counts as correct where it is `accepted`. */
+typedef struct {
+    int64_t first, last, kind, is_first_order, accepted;
+    uint64_t constant, required;
+} gv_span;
 
 typedef struct { int64_t x, got; } gv_point; /* ordinals */
 typedef struct { gv_point first, last; } gv_segment;
 
 typedef struct {
     gv_format fmt;
-    gv_truth truth, approximated; /* values NULL: judged by the caller; nothing is approximated */
-    int64_t turns[GV_MOST_TURNS], turn_count, falls_first, last; /* as in bucket_table.Pieces; a
-                                        negative count: not known to be monotone anywhere */
+    gv_truth truth, approximated; /* function NULL: judged by the caller; nothing is approximated */
+    /* as in buckets/table.py, MonotonePieces; turn_count < 0: not stated to be monotone anywhere */
+    int64_t turns[GV_MOST_TURNS], turn_count, falls_first, infinity;
     int64_t edges[GV_MOST_REGIONS + 1], region_count;
     int64_t tail_end, stays_below_x, either_zero;
     int64_t span_count;
@@ -104,20 +124,20 @@ GV_INLINE void gv_note_worst(gv_worst *worst, int fresh, double error, int64_t o
 
 GV_INLINE void gv_note_nearest(gv_nearest *nearest, int64_t ordinal, uint64_t got, int64_t below, uint64_t got_below) {
     int64_t size = gv_size(ordinal), least = gv_size(nearest->ordinal);
-    if (!nearest->met || size < least || (size == least && ordinal < nearest->ordinal))
-        nearest->met = 1, nearest->ordinal = ordinal, nearest->below = below, nearest->got = got,
+    if (!nearest->present || size < least || (size == least && ordinal < nearest->ordinal))
+        nearest->present = 1, nearest->ordinal = ordinal, nearest->below = below, nearest->got = got,
         nearest->got_below = got_below;
 }
 
 /* the smaller value, then the lower ordinal */
 GV_INLINE void gv_note_extreme(gv_extreme *extreme, int64_t value, int64_t ordinal) {
-    if (!extreme->met || value < extreme->value || (value == extreme->value && ordinal < extreme->ordinal))
-        extreme->met = 1, extreme->value = value, extreme->ordinal = ordinal;
+    if (!extreme->present || value < extreme->value || (value == extreme->value && ordinal < extreme->ordinal))
+        extreme->present = 1, extreme->value = value, extreme->ordinal = ordinal;
 }
 
 GV_INLINE void gv_note_farthest(gv_farthest *farthest, double value, int64_t ordinal) {
-    if (!farthest->met || value > farthest->value || (value == farthest->value && ordinal < farthest->ordinal))
-        farthest->met = 1, farthest->ordinal = ordinal, farthest->value = value;
+    if (!farthest->present || value > farthest->value || (value == farthest->value && ordinal < farthest->ordinal))
+        farthest->present = 1, farthest->ordinal = ordinal, farthest->value = value;
 }
 
 GV_INLINE void gv_note_flag(gv_row *row, int flag, uint64_t magnitude) {
@@ -133,7 +153,7 @@ GV_INLINE int64_t gv_monotone_piece(const gv_rules *rules, int64_t ordinal) {
 }
 
 GV_INLINE int gv_is_number(const gv_rules *rules, int64_t ordinal) {
-    return ordinal <= rules->last && ordinal >= -1 - rules->last;
+    return ordinal <= rules->infinity && ordinal >= -1 - rules->infinity;
 }
 
 /* whether the result moves against the function from one input to the next, by more than one float */

@@ -1,50 +1,52 @@
-/* The reducer: records of a sweep while they grow. */
-#ifndef GV_REDUCE_REDUCER_H
-#define GV_REDUCE_REDUCER_H
-#include <stdlib.h>
-#include "hash.h"
-#include "judgement.h"
-#include "records.h"
+/* The reducer: error statistics of a sweep, bucket by bucket of x. It judges outputs and counts what it finds; what it
+   keeps does not depend on the order of the inputs or on how they are split (records.h).
 
-typedef struct {
-    gv_rules rules;
-    gv_row *rows;
-    gv_region regions[GV_MOST_REGIONS];
-    gv_facts facts;
-    gv_segment *segments;
-    size_t segment_count, segment_room;
-    uint32_t *ordered; /* answers to a comb, by ordinal */
-    size_t ordered_room;
-    gv_oracle oracle;
-    void *owner;
-    gv_point previous; /* of the run of inputs being added */
-    int64_t has_previous, region;
-    gv_strip strip, second;
-    gv_weights weights;
-} gv_reducer;
+   The error is E = (got - y)/u(y), as ../truth/judge.h defines it. How y and E are found here, for formats of 16 and 32
+   bits, and how well they are known:
+     enclosure.h, strip_enclosure.h   |y - (hi + lo)| < err, of one input and of strips of inputs
+     parabola.h                       the same of 256 consecutive float32, by interpolation
+     ulp_error.h, strip_ulp_error.h   E within 2^(p - 36) ulp, of one output and of strips; what these do not decide is
+                                      evaluated in double-double, then by the oracle
+     analytic_spans.h                 runs of float32 whose correctly rounded results a formula gives
+   What is counted: records.h, hash.h, count.h. By what way: sparse.h (one output after the other), dense.h (strips of
+   consecutive inputs, by vectors), outputs.h (any run of outputs), strided_run.h (runs of consecutive float32, as
+   targets are called with them: strided.h).
+   float64 and other functions are judged by the caller (gv_add_judged).
 
-/* the region of an input, or -1; inputs ascend within a run */
-GV_INLINE int64_t gv_region_of(gv_reducer *r, int64_t ordinal) {
-    const gv_rules *rules = &r->rules;
-    if (ordinal < rules->edges[0] || ordinal >= rules->edges[rules->region_count]) return -1;
-    while (ordinal >= rules->edges[r->region + 1]) r->region++;
-    return r->region;
+   Tests: tests/buckets/test_reducer.py holds it against NumPy bit for bit, one way of counting against the other, and E
+   against the reference; tests/truth/test_clones.py compares the bytes of every instruction set. */
+#ifndef GV_BUCKETS_REDUCER_H
+#define GV_BUCKETS_REDUCER_H
+#include "strided_run.h"
+
+static void gv_free_reducer(gv_reducer *r) {
+    if (!r) return;
+    free(r->rows);
+    free(r->segments);
+    free(r->ordered);
+    free(r);
 }
 
-static int gv_begin_run(gv_reducer *r) {
-    r->has_previous = 0;
-    r->region = 0;
-    if (r->segment_count < r->segment_room) return 1;
-    size_t room = 2 * r->segment_room + 64;
-    gv_segment *grown = realloc(r->segments, room * sizeof *grown);
-    if (!grown) return 0;
-    r->segments = grown;
-    r->segment_room = room;
-    return 1;
+/* NULL when there is no memory; a row takes memory when it is first written to */
+static gv_reducer *gv_new_reducer(const gv_rules *rules, gv_oracle oracle, void *owner) {
+    gv_reducer *r = calloc(1, sizeof *r);
+    if (!r) return NULL;
+    r->rules = *rules;
+    r->oracle = oracle;
+    r->owner = owner;
+    gv_fill_weights(&r->weights);
+    r->rows = calloc(GV_BUCKETS, sizeof *r->rows);
+    if (r->rows) return r;
+    gv_free_reducer(r);
+    return NULL;
 }
 
-static void gv_end_run(gv_reducer *r, gv_point first) {
-    r->segments[r->segment_count++] = (gv_segment){first, r->previous};
+/* The buckets that have inputs, ascending; the number of them. */
+static size_t gv_used_buckets(const gv_reducer *r, uint16_t *buckets) {
+    size_t count = 0;
+    for (uint32_t k = 0; k < GV_BUCKETS; k++)
+        if (r->rows[k].n) buckets[count++] = (uint16_t)k;
+    return count;
 }
 
 #endif

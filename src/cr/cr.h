@@ -10,7 +10,11 @@ typedef void (*gv_cr_f32)(const float *x, float *y, size_t n);
    (room for n); y there is within one float of the result. */
 typedef size_t (*gv_cr_f64)(const double *x, double *y, size_t n, size_t *undecided);
 
-typedef struct { const char *name; gv_cr_f32 f32; gv_cr_f64 f64; } gv_cr_function;
+typedef struct {
+    const char *name;
+    gv_cr_f32 f32;
+    gv_cr_f64 f64;
+} gv_cr_function;
 
 /* Kernels of a function; level: x86-64 level 2, 3 or 4, 1 = portable C, 0 = the best that this machine has.
    NULL for an unknown name, and for a level that this machine or this build does not have. */

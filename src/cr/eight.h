@@ -4,19 +4,20 @@
 #define gv_widen GV_TYPED(gv_widen)
 #define gv_narrow GV_TYPED(gv_narrow)
 #define gv_store_eight GV_TYPED(gv_store_eight)
-#define gv_open_lanes GV_TYPED(gv_open_lanes)
+#define gv_undecided_lanes GV_TYPED(gv_undecided_lanes)
 
 #define GV_PARTS (8 / GV_LANES)
 
 /* gv_widen: GV_LANES floats as doubles; gv_narrow: GV_PARTS numbers rounded to floats.
-   gv_open_lanes: bit k where the bits of a[k] and b[k] differ, or |x[k]| > limit, or x[k] is a NaN. */
+   gv_undecided_lanes: bit k where the bits of a[k] and b[k] differ, or |x[k]| > limit, or x[k] is a NaN. */
 #if GV_LANES >= 4
 typedef __m256 gv_eight;
 
 #if GV_LANES == 4
 GV_INLINE gv_real gv_widen(const float *x) { return (gv_real)_mm256_cvtps_pd(_mm_loadu_ps(x)); }
 GV_INLINE gv_eight gv_narrow(const gv_real *v) {
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps((__m256d)v[0])), _mm256_cvtpd_ps((__m256d)v[1]), 1);
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps((__m256d)v[0])), _mm256_cvtpd_ps((__m256d)v[1]),
+                                1);
 }
 #else
 GV_INLINE gv_real gv_widen(const float *x) { return (gv_real)_mm512_cvtps_pd(_mm256_loadu_ps(x)); }
@@ -26,7 +27,7 @@ GV_INLINE gv_eight gv_narrow(const gv_real *v) { return _mm512_cvtpd_ps((__m512d
 GV_INLINE void gv_store_eight(float *y, gv_eight v) { _mm256_storeu_ps(y, v); }
 
 /* Of integers: comparisons of floats would wait for the units that multiply. */
-GV_INLINE unsigned gv_open_lanes(gv_eight a, gv_eight b, const float *x, float limit) {
+GV_INLINE unsigned gv_undecided_lanes(gv_eight a, gv_eight b, const float *x, float limit) {
     __m256i magnitude = _mm256_castps_si256(_mm256_andnot_ps(_mm256_set1_ps(-0.0f), _mm256_loadu_ps(x)));
     __m256i beyond = _mm256_sub_epi32(_mm256_castps_si256(_mm256_set1_ps(limit)), magnitude); /* its sign */
     __m256i same = _mm256_cmpeq_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b));
@@ -53,7 +54,7 @@ GV_INLINE gv_eight gv_narrow(const gv_real *v) {
 
 GV_INLINE void gv_store_eight(float *y, gv_eight v) { memcpy(y, v.lane, sizeof v.lane); }
 
-GV_INLINE unsigned gv_open_lanes(gv_eight a, gv_eight b, const float *x, float limit) {
+GV_INLINE unsigned gv_undecided_lanes(gv_eight a, gv_eight b, const float *x, float limit) {
     unsigned open = 0;
     for (int k = 0; k < 8; k++) open |= (unsigned)!(a.lane[k] == b.lane[k] && fabsf(x[k]) <= limit) << k;
     return open;

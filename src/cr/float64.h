@@ -1,10 +1,19 @@
-/* Correctly rounded float64: gelu, gelu_tanh, gelu_sigmoid, silu and their derivatives.
+/* Correctly rounded float64: gelu, gelu_tanh, gelu_sigmoid, silu and their derivatives, over arrays.
    The includer defines GV_ISA(name), the name for its instruction set, and GV_HAVE_FMA, 1 or 0; or GV_PIECES_ONLY.
+
+   1 fast path       one piece, a polynomial of degree 7 as hi + lo; each has its bound: below, tables/<f>_f64.h
+   2 same piece      in double-double, with eleven more coefficients: wide.h, 2^-83 or less
+   3 accurate path   double-double by the formulas: math/<f>.h, 2^-88
+   4 oracle          the undecided, reported to the caller: gelu_verify/truth/oracle.py
+
+   Bounds    proved for every piece by tests/prove/test_float64.py, and by other means by the script that writes the
+             tables, tools/make_float64_tables.py (docs/proofs.md, section 7)
+   Results   tests/truth/test_float64_kernels.py: the hard cases of data/hard_cases, centre and border of every piece and
+             random inputs, against the oracle and Arb, every instruction set
 
    f(x) = max(x, 0) - t(|x|), f'(-a) = t'(a), f'(a) = 1 - t'(a); v = t or t' by pieces (pieces.h):
      v(c + h) = T0 + T1 h + h^2 R(h),  h = |x| - c exactly, |h| <= r, half a piece
-   T0, T1 as hi + lo, the products and sums of their hi exact, q = h^2 R(h) in double. Then a rounding test; what
-   it does not decide is evaluated anew, in double-double (wide.h), then by src/math, then by the oracle.
+   T0, T1 as hi + lo, the products and sums of their hi exact, q = h^2 R(h) in double. Then a rounding test.
 
    Sums of three operations lose nothing where the first term is at least the second, or a multiple of its unit in the
    last place (Boldo, Graillat, Muller, "On the robustness of the 2Sum and Fast2Sum algorithms", ACM TOMS 44, 2017).
@@ -36,7 +45,7 @@
 typedef gv_value (*gv_evaluator)(double); /* of src/math: any finite x != 0 */
 typedef struct { gv_lanes hi, lo, loss; } gv_lanes_sum;
 
-/* v and what it may be off by, but for the leading term */
+/* v and the bound on its error, without the leading term */
 GV_INLINE gv_lanes_sum gv_piece_sum(const gv_piecewise *f, const gv_lanes *c, gv_lanes h) {
     gv_lanes h2 = h * h;
     gv_lanes r = gv_lanes_madd(gv_lanes_last_bits(c[GV_C6], GV_LAST_SHIFT), h, c[GV_C6]);
@@ -74,7 +83,7 @@ GV_INLINE int gv_round_wide(gv_value v, double *y) {
     return *y == v.hi + (v.lo - v.err);
 }
 
-#ifndef GV_PIECES_ONLY /* who has loops of his own: src/cuda */
+#ifndef GV_PIECES_ONLY /* src/cuda has its own loops */
 
 static int gv_round_binary64(gv_value v, double *y) {
     static const gv_format binary64 = {64, 53, -1022, 1023};

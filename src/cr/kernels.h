@@ -1,6 +1,7 @@
-/* The kernels of one instruction set; the includer defines GV_LANES, GV_HAVE_FMA, GV_F64_LANES, GV_TYPED and GV_LEVEL_TABLE. */
+/* The kernels of one instruction set. The includer defines GV_LANES, GV_HAVE_FMA, GV_F64_LANES, GV_TYPED and
+   GV_LEVEL_TABLE. */
 #include "cr.h"
-#include "../enclosure/brackets.h"
+#include "../enclosure/enclosures.h"
 #include "float32.h"
 #define GV_ISA GV_TYPED
 #include "float64.h"

@@ -20,7 +20,7 @@ GV_INLINE uint32_t gv_step_row(const double *step) {
 #define GV_LIKELY(condition) (condition)
 #endif
 
-#ifndef GV_F64_LANES /* the includer may know better than these macros: clang's tell of the command line alone */
+#ifndef GV_F64_LANES /* the includer may define it: clang's macros follow its command line alone, not its pragmas */
 #if GV_HAVE_FMA && defined(__AVX2__) && defined(__FMA__)
 #define GV_F64_LANES 4
 #elif !GV_HAVE_FMA && defined(__SSE2__)

@@ -1,4 +1,4 @@
-/* The eight functions that are tabulated by pieces, and where. */
+/* The eight functions that are tabulated by pieces, and where: of float64.h (fast path) and wide.h. */
 #ifndef GV_CR_PIECEWISE_H
 #define GV_CR_PIECEWISE_H
 #include "../tables/gelu_f64.h"
@@ -21,15 +21,21 @@ typedef struct {
 
 /* name, its name in the table's macros, whole, derivative */
 #define GV_PIECEWISE_FUNCTIONS(F) \
-    F(gelu, GELU, 9.0, 0) F(gelu_grad, GELU_GRAD, 9.0, 1) \
-    F(gelu_tanh, GELU_TANH, 9.0, 0) F(gelu_tanh_grad, GELU_TANH_GRAD, 9.0, 1) \
-    F(gelu_sigmoid, GELU_SIGMOID, 30.0, 0) F(gelu_sigmoid_grad, GELU_SIGMOID_GRAD, 30.0, 1) \
-    F(silu, SILU, 45.0, 0) F(silu_grad, SILU_GRAD, 45.0, 1)
+    F(gelu, GELU, 9.0, 0) \
+    F(gelu_grad, GELU_GRAD, 9.0, 1) \
+    F(gelu_tanh, GELU_TANH, 9.0, 0) \
+    F(gelu_tanh_grad, GELU_TANH_GRAD, 9.0, 1) \
+    F(gelu_sigmoid, GELU_SIGMOID, 30.0, 0) \
+    F(gelu_sigmoid_grad, GELU_SIGMOID_GRAD, 30.0, 1) \
+    F(silu, SILU, 45.0, 0) \
+    F(silu_grad, SILU_GRAD, 45.0, 1)
 
+/* clang-format off */
 #define GV_PIECEWISE_ROW(name, NAME, whole, derivative) \
     GV_TABLE gv_piecewise gv_##name##_piecewise = { \
         gv_##name##_pieces, gv_##name##_rest, GV_##NAME##_PIECES, GV_##NAME##_WIDE, \
         GV_##NAME##_PER_UNIT, GV_##NAME##_Q_LOSS, whole, derivative};
+/* clang-format on */
 GV_PIECEWISE_FUNCTIONS(GV_PIECEWISE_ROW)
 
 #endif

@@ -2,7 +2,8 @@
 #include "levels.h"
 #if GV_LEVELS
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,popcnt,avx512f,avx512dq,avx512vl,avx512bw"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,popcnt,avx512f,avx512dq,avx512vl,avx512bw"))), \
+                             apply_to = function)
 #else
 /* schedule-insns: the parts of a group side by side (docs/decisions.md) */
 #pragma GCC optimize("schedule-insns")

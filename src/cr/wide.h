@@ -1,4 +1,5 @@
-/* f(x) by its piece in double-double: what float64.h cannot decide, and values to judge float64 by.
+/* f(x) by its piece in double-double: stage 2 of the float64 kernels (float64.h), and values to judge float64 by
+   (truth/loops.h).
    v = T0 + T1 h + h^2 R(h) + d(h), by compensated operations; d, of degree 10, is what the piece leaves (pieces.h).
    The bound of a piece is in the table, for the first piece of t in proportion to q; u = 2^-53:
      c6 + c7 h in double                                 below 4 u sum |c_k| r^k, k = 6, 7
@@ -6,14 +7,15 @@
      products and sums of heads exact; low parts, fewer
      than 32 roundings of terms below 2 u |c_k| r^k      below 128 u^2 sum |c_k| r^k
      what d leaves                                       its Chebyshev expansion and the Taylor remainder, in Arb
-   2^-51 |lo| is for what is added up last. tools/make_float64_tables.py computes it.
+   2^-51 |lo| is for what is added up last. tools/make_float64_tables.py computes it in Arb;
+   tests/prove/test_core.py runs it again.
    Only IEEE operations and fma: the same bits on every instruction set. */
 #ifndef GV_CR_WIDE_H
 #define GV_CR_WIDE_H
 #include "../truth/value.h"
 #include "piecewise.h"
 
-#define GV_WIDE_KNOWN 0x1p-83 /* relative: 2^-30 ulp */
+#define GV_WIDE_ERROR 0x1p-83 /* relative: 2^-30 ulp */
 
 /* h^2 (R(h) + d2 + d3 h + ...) */
 GV_INLINE gv_dd gv_wide_square(const double *c, const double *d, double h) {
@@ -50,10 +52,9 @@ GV_INLINE gv_value gv_wide(const gv_piecewise *f, double x) {
     return gv_value_make(y.hi, y.lo, loss + fabs(y.lo) * 0x1p-51, 0);
 }
 
-/* Whether v, of gv_wide, is known well, and decides how it rounds and on which side of a float64 it lies */
+/* Whether v, of gv_wide, is within GV_WIDE_ERROR and decides how it rounds and on which side of a float64 it lies */
 GV_INLINE int gv_wide_decides(gv_value v) {
-    return v.err <= GV_WIDE_KNOWN * fabs(v.hi) && v.hi + (v.lo + v.err) == v.hi + (v.lo - v.err) &&
-           fabs(v.lo) >= v.err;
+    return v.err <= GV_WIDE_ERROR * fabs(v.hi) && v.hi + (v.lo + v.err) == v.hi + (v.lo - v.err) && fabs(v.lo) >= v.err;
 }
 
 #endif

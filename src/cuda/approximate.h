@@ -5,8 +5,7 @@
 
 #ifdef __CUDACC__
 /* CUDA says: relative error below 2^-11 (PTX ISA, tanh). */
-GV_DEVICE float gv_tanh_approx(float v)
-{
+GV_DEVICE float gv_tanh_approx(float v) {
     float t;
     asm("tanh.approx.f32 %0, %1;" : "=f"(t) : "f"(v));
     return t;

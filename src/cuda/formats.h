@@ -18,13 +18,13 @@ GV_DEVICE float gv_float_of_bf16(uint16_t half) { return f32_of_bf16(half); }
 GV_DEVICE uint16_t gv_bf16_of_float(float v) { return bf16_of_f32(v); }
 #endif
 
-#define GV_FORMAT(name, Bits, Number, LOAD, STORE)                                                                     \
-    struct name {                                                                                                      \
-        typedef Bits bits;                                                                                             \
-        typedef Number number;                                                                                         \
-        enum { lanes = 1 };                                                                                            \
-        GV_MEMBER number load(const bits *b) { return LOAD(*b); }                                                      \
-        GV_MEMBER void store(bits *b, number v) { *b = STORE(v); }                                                     \
+#define GV_FORMAT(name, Bits, Number, LOAD, STORE) \
+    struct name { \
+        typedef Bits bits; \
+        typedef Number number; \
+        enum { lanes = 1 }; \
+        GV_MEMBER number load(const bits *b) { return LOAD(*b); } \
+        GV_MEMBER void store(bits *b, number v) { *b = STORE(v); } \
     };
 
 GV_FORMAT(gv_float16, uint16_t, float, gv_float_of_f16, gv_f16_of_float)

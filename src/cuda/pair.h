@@ -13,8 +13,7 @@ GV_DEVICE float2 gv_floats(__nv_bfloat162 v) { return __bfloat1622float2(v); }
 GV_DEVICE void gv_round(float2 v, __half2 *to) { *to = __floats2half2_rn(v.x, v.y); }
 GV_DEVICE void gv_round(float2 v, __nv_bfloat162 *to) { *to = __floats2bfloat162_rn(v.x, v.y); }
 
-GV_DEVICE __half2 gv_tanh_approx(__half2 v)
-{
+GV_DEVICE __half2 gv_tanh_approx(__half2 v) {
     uint32_t in, out;
     memcpy(&in, &v, sizeof in);
     asm("tanh.approx.f16x2 %0, %1;" : "=r"(out) : "r"(in));
@@ -22,8 +21,7 @@ GV_DEVICE __half2 gv_tanh_approx(__half2 v)
     return v;
 }
 
-GV_DEVICE __nv_bfloat162 gv_tanh_approx(__nv_bfloat162 v)
-{
+GV_DEVICE __nv_bfloat162 gv_tanh_approx(__nv_bfloat162 v) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     uint32_t in, out;
     memcpy(&in, &v, sizeof in);
@@ -51,8 +49,7 @@ template <class Native> struct gv_pair {
 typedef gv_pair<__half2> gv_f16x2;
 typedef gv_pair<__nv_bfloat162> gv_bf16x2;
 
-template <class Pair, float f(float)> GV_DEVICE Pair gv_by_float(Pair a)
-{
+template <class Pair, float f(float)> GV_DEVICE Pair gv_by_float(Pair a) {
     float2 wide = gv_floats(a.v);
     gv_round(make_float2(f(wide.x), f(wide.y)), &a.v);
     return a;
@@ -90,31 +87,37 @@ template <class Pair> GV_DEVICE Pair erf_pair(Pair a) { return gv_by_float<Pair,
 template <class Pair> GV_DEVICE Pair erfc_pair(Pair a) { return gv_by_float<Pair, gv_erfc_of_float>(a); }
 template <class Pair> GV_DEVICE Pair tanh_pair(Pair a) { return gv_by_float<Pair, gv_tanh_of_float>(a); }
 
+template <class Format>
+GV_DEVICE typename Format::number gv_copysign_pair(typename Format::number a, typename Format::number b) {
+    uint16_t magnitude[2], sign[2];
+    Format::store(magnitude, a);
+    Format::store(sign, b);
+    for (int k = 0; k < 2; k++) magnitude[k] = (uint16_t)((magnitude[k] & 0x7fff) | (sign[k] & 0x8000));
+    return Format::load(magnitude);
+}
+
 /* Two neighbours in memory, 4 bytes */
-#define GV_PAIR_FORMAT(name, Number, widen, narrow)                                                                    \
-    struct name {                                                                                                      \
-        typedef uint16_t bits;                                                                                         \
-        typedef Number number;                                                                                         \
-        enum { lanes = 2 };                                                                                            \
-        GV_MEMBER number load(const bits *b) { GV_LOAD_PAIR(Number, widen) }                                           \
-        GV_MEMBER void store(bits *b, number a) { GV_STORE_PAIR(narrow) }                                              \
-    };                                                                                                                 \
-    GV_DEVICE Number copysign_pair(Number a, Number b)                                                                 \
-    {                                                                                                                  \
-        uint16_t magnitude[2], sign[2];                                                                                \
-        name::store(magnitude, a);                                                                                     \
-        name::store(sign, b);                                                                                          \
-        for (int k = 0; k < 2; k++)                                                                                    \
-            magnitude[k] = (uint16_t)((magnitude[k] & 0x7fff) | (sign[k] & 0x8000));                                   \
-        return name::load(magnitude);                                                                                  \
-    }
+#define GV_PAIR_FORMAT(name, Number, widen, narrow) \
+    struct name { \
+        typedef uint16_t bits; \
+        typedef Number number; \
+        enum { lanes = 2 }; \
+        GV_MEMBER number load(const bits *b){GV_LOAD_PAIR(Number, widen)} GV_MEMBER void store(bits *b, number a) { \
+            GV_STORE_PAIR(narrow) \
+        } \
+    }; \
+    GV_DEVICE Number copysign_pair(Number a, Number b) { return gv_copysign_pair<name>(a, b); }
 
 #ifdef __CUDACC__
-#define GV_LOAD_PAIR(Number, widen) Number a; memcpy(&a.v, b, sizeof a.v); return a;
+#define GV_LOAD_PAIR(Number, widen) \
+    Number a; \
+    memcpy(&a.v, b, sizeof a.v); \
+    return a;
 #define GV_STORE_PAIR(narrow) memcpy(b, &a.v, sizeof a.v);
 #else
 #define GV_LOAD_PAIR(Number, widen) return Number(widen(b[0]), widen(b[1]));
-#define GV_STORE_PAIR(narrow) for (int k = 0; k < 2; k++) b[k] = narrow(a.v[k]);
+#define GV_STORE_PAIR(narrow) \
+    for (int k = 0; k < 2; k++) b[k] = narrow(a.v[k]);
 #endif
 
 GV_PAIR_FORMAT(gv_float16x2, gv_f16x2, f32_of_f16, f16_of_f32)

@@ -12,13 +12,12 @@
 #define SKIP(...)
 #define tanhf(v) gv_tanh_approx(v)
 
-#define PUBLISH(library, path, function, formula, where, ...)                                                          \
-    struct NAME(library##_##path##_form) {                                                                             \
-        GV_MEMBER T of(T x) { __VA_ARGS__ }                                                                            \
-    };                                                                                                                 \
-    GV_KERNEL(GV_THREADS) NAME(library##_##path)(const FORMAT::bits *x, FORMAT::bits *y, gv_count n)                   \
-    {                                                                                                                  \
-        gv_each<FORMAT, NAME(library##_##path##_form)>(x, y, n);                                                       \
+#define PUBLISH(library, path, function, formula, where, ...) \
+    struct NAME(library##_##path##_form) { \
+        GV_MEMBER T of(T x) { __VA_ARGS__ } \
+    }; \
+    GV_KERNEL(GV_THREADS) NAME(library##_##path)(const FORMAT::bits *x, FORMAT::bits *y, gv_count n) { \
+        gv_each<FORMAT, NAME(library##_##path##_form)>(x, y, n); \
     }
 #include "published/cutlass.h"
 #include "published/fastertransformer.h"
@@ -26,13 +25,18 @@
 
 #define TEXT(s) TEXT_OF(s)
 #define TEXT_OF(s) #s
-#define PUBLISH(library, path, function, formula, where, ...)                                                          \
-    {TEXT(NAME(library##_##path)), #library "-" #path GV_SUFFIX, #function, #library, DTYPE,                           \
-     formula ", tanh: tanh.approx; " ROUNDING, GV_THREADS, 0},
+#define PUBLISH(library, path, function, formula, where, ...) \
+    {TEXT(NAME(library##_##path)), \
+     #library "-" #path GV_SUFFIX, \
+     #function, \
+     #library, \
+     DTYPE, \
+     formula ", tanh: tanh.approx; " ROUNDING, \
+     GV_THREADS, \
+     0},
 extern "C" {
 GV_ON_DEVICE gv_kernel_row gv_kernels[] = {
 #include "published/cutlass.h"
 #include "published/fastertransformer.h"
-    GV_END_OF_KERNELS
-};
+    GV_END_OF_KERNELS};
 }

@@ -75,7 +75,7 @@ def evaluate(str function, tuple fmt, const unsigned char[::1] x_bits, unsigned 
 def judge(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits, double at_zero,
           const unsigned char[::1] x_bits, const unsigned char[::1] got_bits, unsigned char[::1] want,
           double[::1] error, unsigned char[::1] flags):
-    """Fill want, error and flags of n answers, from what `evaluate` gave at their inputs."""
+    """Fill want, error and flags of n outputs, from the values that `evaluate` gave at their inputs (truth/judge.h)."""
     cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
     cdef Py_ssize_t n = flags.shape[0]
     cdef gv_environment callers

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Correctly rounded functions over arrays: the kernels of src/cr, tables for 16 bits, the oracle for the undecided."""
+"""Correctly rounded functions over arrays: kernels of src/cr, tables for 16 bits, the oracle for the undecided."""
 
 from cpython.buffer cimport (PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_IsContiguous, PyBuffer_Release,
                              PyObject_GetBuffer)
@@ -35,8 +35,8 @@ KINDS = ("float16", "bfloat16", "float32", "float64")
 cdef class Kernel:
     """One function, for x and out as `gelu_verify.gelu` takes them.
 
-    The quick way is for NumPy arrays that lie as they must; `general(kernel, x, out)` answers for everything
-    else, and calls `run` on what it has prepared.
+    The fast path is for aligned, contiguous NumPy arrays; `general(kernel, x, out)` handles everything else, and
+    calls `run` on what it has prepared.
     """
 
     cdef const gv_cr_function *_compiled
@@ -64,7 +64,7 @@ cdef class Kernel:
         if type(x) is self._array:
             kind = self._kinds.get(x.dtype)
             if kind is not None:
-                y = self._quick(kind, x, out)
+                y = self._fast_path(kind, x, out)
         return self._general(self, x, out) if y is None else y
 
     def run(self, int kind, x, y):
@@ -74,7 +74,7 @@ cdef class Kernel:
         try:
             PyObject_GetBuffer(y, &target, PyBUF_STRIDES | PyBUF_WRITABLE)
             try:
-                if not (_lies_well(&source) and _lies_well(&target) and source.len == target.len):
+                if not (_is_plain(&source) and _is_plain(&target) and source.len == target.len):
                     raise ValueError("arrays of different lengths, or not contiguous")
                 self._evaluate(kind, &source, &target)
             finally:
@@ -82,8 +82,8 @@ cdef class Kernel:
         finally:
             PyBuffer_Release(&source)
 
-    cdef object _quick(self, int kind, x, out):
-        """The result where all lies as it must, else None."""
+    cdef object _fast_path(self, int kind, x, out):
+        """The result where both arrays are plain, else None."""
         cdef Py_buffer source, target
         cdef object y = out
         if out is not None and (type(out) is not self._array or self._kinds.get(out.dtype) != kind
@@ -91,13 +91,13 @@ cdef class Kernel:
             return None
         PyObject_GetBuffer(x, &source, PyBUF_STRIDES)
         try:
-            if not _lies_well(&source):
+            if not _is_plain(&source):
                 return None
             if out is None:
                 y = self._empty_like(x)
             PyObject_GetBuffer(y, &target, PyBUF_STRIDES | PyBUF_WRITABLE)
             try:
-                if not (_lies_well(&target) and _same_shape(&source, &target) and _apart(&source, &target)):
+                if not (_is_plain(&target) and _same_shape(&source, &target) and _apart(&source, &target)):
                     return None
                 self._evaluate(kind, &source, &target)
                 return y
@@ -146,7 +146,8 @@ cdef class Kernel:
         return self._tables[kind]
 
 
-cdef bint _lies_well(const Py_buffer *view) noexcept:
+cdef bint _is_plain(const Py_buffer *view) noexcept:
+    """Aligned and contiguous."""
     return <size_t>view.buf % <size_t>view.itemsize == 0 and PyBuffer_IsContiguous(view, b'C')
 
 

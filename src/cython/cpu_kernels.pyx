@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""The C kernels of src/kernels/: their list, and a door for arrays of bits."""
+"""The C kernels of src/kernels/, listed and run on arrays of bits."""
 
 cdef extern from "kernels/kernels.h" nogil:
     void fill_gelu_tanh_answers()

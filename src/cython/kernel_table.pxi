@@ -1,4 +1,4 @@
-# The list of a table of kernels, and a door for arrays of bits: of the header that the includer names, with `kernel_at`.
+# Lists and runs the kernels of the header that the includer names, by its `kernel_at`.
 
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""The re-implementations of src/published/: their list, and a door for arrays of bits."""
+"""The re-implementations of src/published/, listed and run on arrays of bits."""
 
 cdef extern from "published/published.h":
     pass

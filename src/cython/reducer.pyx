@@ -1,37 +1,32 @@
-"""The C reducer behind `gelu_verify.reduction`: moves arrays of bits, computes nothing itself."""
+"""The C reducer (src/buckets) behind `gelu_verify.buckets.reducer`: moves arrays of bits, computes nothing itself."""
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 
-cdef extern from "buckets/create.h":
+cdef extern from "buckets/reducer.h":
     ctypedef struct gv_format:
         int width, precision, emin, emax
     ctypedef struct gv_value:
         pass
     ctypedef void (*gv_loop)(const double *x, gv_value *y, size_t n) noexcept nogil
-    ctypedef int (*gv_values)(const double *x, double *hi, double *lo, double *err, size_t n) noexcept nogil
     ctypedef void (*gv_oracle)(void *owner, int approximated, uint64_t x_bits, uint64_t got_bits, uint64_t *want,
                                double *error, int *faithful) noexcept
-    ctypedef struct gv_series:
+    ctypedef struct gv_enclosed_function:
         pass
     ctypedef struct gv_truth:
-        gv_values values
-        gv_series series
+        const gv_enclosed_function *function
         gv_loop exact
         uint64_t limits[6]
         double at_zero
-    ctypedef struct gv_valued_function:
-        gv_values values
-        gv_series series
     ctypedef struct gv_span:
-        int64_t first, last, kind, drifts, accepted
+        int64_t first, last, kind, is_first_order, accepted
         uint64_t constant, required
     ctypedef struct gv_rules:
         gv_format fmt
         gv_truth truth, approximated
         int64_t turns[8]
-        int64_t turn_count, falls_first, last
+        int64_t turn_count, falls_first, infinity
         int64_t edges[17]
         int64_t region_count, tail_end, stays_below_x, either_zero, span_count
         gv_span spans[16]
@@ -53,12 +48,13 @@ cdef extern from "buckets/create.h":
         size_t segment_count
     gv_reducer *gv_new_reducer(const gv_rules *rules, gv_oracle oracle, void *owner) nogil
     void gv_free_reducer(gv_reducer *r) nogil
+    size_t gv_used_buckets(const gv_reducer *r, uint16_t *buckets) noexcept nogil
     int gv_add_judged(gv_reducer *r, const void *x, const void *got, const void *want, const double *error,
                       const unsigned char *faithful, size_t n) noexcept nogil
-    int gv_add_answers(gv_reducer *r, const void *x, const void *got, size_t n) nogil
-    int gv_add_comb(gv_reducer *r, int64_t first, const uint32_t *x, const uint32_t *got, int sealed, size_t n) nogil
-    void gv_comb(int64_t first, uint32_t *x, size_t n) noexcept nogil
-    const gv_valued_function *gv_find_values(const char *name) nogil
+    int gv_add_outputs(gv_reducer *r, const void *x, const void *got, size_t n) nogil
+    int gv_add_strided(gv_reducer *r, int64_t first, const uint32_t *x, const uint32_t *got, int sealed, size_t n) nogil
+    void gv_fill_strided(int64_t first, uint32_t *x, size_t n) noexcept nogil
+    const gv_enclosed_function *gv_find_enclosed(const char *name) nogil
     gv_loop gv_find(const char *name) nogil
     const int GV_NO_MEMORY, GV_CHANGED
 
@@ -68,22 +64,21 @@ cdef extern from "fenv/environment.h" nogil:
     void gv_enter_default(gv_environment *callers)
     void gv_leave_default(const gv_environment *callers)
 
-BUCKETS = 65536
-TEETH = 8
+STREAMS = 8
 SAME, HALF, CONSTANT, NAN = range(4)
 
 
 def judges(str function):
-    """Whether answers of that function, in 16 and 32 bits, are judged here."""
-    return gv_find_values(function.encode()) != NULL
+    """Whether outputs of that function, in 16 and 32 bits, are judged here."""
+    return gv_find_enclosed(function.encode()) != NULL
 
 
-def comb(int64_t first, uint32_t[::1] x):
-    """Fill x with x.shape[0] - 1 consecutive float32 inputs from that ordinal on, as a comb, and the first again."""
-    if (x.shape[0] - 1) % TEETH or x.shape[0] < 2:
-        raise ValueError(f"a comb has a multiple of {TEETH} inputs, not {x.shape[0] - 1}")
+def fill_strided(int64_t first, uint32_t[::1] x):
+    """Fill x with x.shape[0] - 1 consecutive float32 inputs from `first` on, in strided order, and the first again."""
+    if (x.shape[0] - 1) % STREAMS or x.shape[0] < 2:
+        raise ValueError(f"strided order is for a multiple of {STREAMS} inputs, not for {x.shape[0] - 1}")
     with nogil:
-        gv_comb(first, &x[0], x.shape[0] - 1)
+        gv_fill_strided(first, &x[0], x.shape[0] - 1)
 
 
 cdef int _truth(gv_truth *truth, tuple described) except -1:
@@ -93,9 +88,7 @@ cdef int _truth(gv_truth *truth, tuple described) except -1:
         truth.limits[k] = described[1][k]
     truth.at_zero = described[2]
     truth.exact = gv_find(name)
-    cdef const gv_valued_function *found = gv_find_values(name)
-    if found != NULL:
-        truth.values, truth.series = found.values, found.series
+    truth.function = gv_find_enclosed(name)
     return 0
 
 
@@ -110,15 +103,15 @@ cdef class Reducer:
         cdef gv_rules r
         fmt = rules["fmt"]
         r.fmt = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
-        r.truth.values = NULL
-        r.approximated.values = NULL
+        r.truth.function = NULL
+        r.approximated.function = NULL
         if rules["truth"] is not None:
             _truth(&r.truth, rules["truth"])
         if rules["approximated"] is not None:
             _truth(&r.approximated, rules["approximated"])
         r.turn_count, r.region_count, r.span_count = len(rules["turns"]), len(rules["edges"]) - 1, len(rules["spans"])
         if r.turn_count > 8 or r.region_count > 16 or r.span_count > 16:
-            raise ValueError("more turning points, regions or spans than there is room for")
+            raise ValueError("more than 8 turning points, 16 regions or 16 analytic spans")
         for k, ordinal in enumerate(rules["turns"]):
             r.turns[k] = ordinal
         if not rules["is_monotone"]:
@@ -126,14 +119,14 @@ cdef class Reducer:
         for k, ordinal in enumerate(rules["edges"]):
             r.edges[k] = ordinal
         for k, span in enumerate(rules["spans"]):
-            r.spans[k] = gv_span(span.first, span.last, span.kind, span.drifts, span.accepted, span.constant,
+            r.spans[k] = gv_span(span.first, span.last, span.kind, span.is_first_order, span.accepted, span.constant,
                                  span.required)
-        r.falls_first, r.last, r.tail_end = rules["falls_first"], rules["last"], rules["tail_end"]
+        r.falls_first, r.infinity, r.tail_end = rules["falls_first"], rules["infinity"], rules["tail_end"]
         r.stays_below_x, r.either_zero = rules["stays_below_x"], rules["either_zero"]
         for k, place in enumerate(rules["bins"]):
             r.bins[k] = place
         self._oracle, self._failure = oracle, None
-        self._reducer = gv_new_reducer(&r, <gv_oracle>_ask, <void *>self)
+        self._reducer = gv_new_reducer(&r, <gv_oracle>_decide, <void *>self)
         if self._reducer == NULL:
             raise MemoryError
 
@@ -150,7 +143,7 @@ cdef class Reducer:
 
     def add_judged(self, const unsigned char[::1] x, const unsigned char[::1] got, const unsigned char[::1] want,
                    const double[::1] error, const unsigned char[::1] faithful):
-        """A run of inputs, by ordinal, with what `judge` says of the answers; bits as bytes."""
+        """A run of inputs, by ordinal, with what `judge` says of the outputs; bits as bytes."""
         cdef Py_ssize_t n = error.shape[0], size = n * (self._reducer.rules.fmt.width // 8)
         if x.shape[0] != size or got.shape[0] != size or want.shape[0] != size or faithful.shape[0] != n or n == 0:
             raise ValueError("arrays of different lengths")
@@ -162,36 +155,42 @@ cdef class Reducer:
             gv_leave_default(&callers)
         self._done(added)
 
-    def add_answers(self, const unsigned char[::1] x, const unsigned char[::1] got):
-        """A run of inputs, by ordinal, and the answers to them, judged here; bits as bytes."""
+    def add_outputs(self, const unsigned char[::1] x, const unsigned char[::1] got):
+        """A run of inputs, by ordinal, and the outputs there, judged here; bits as bytes."""
         cdef Py_ssize_t n = x.shape[0] // (self._reducer.rules.fmt.width // 8)
-        if x.shape[0] != got.shape[0] or n == 0 or self._reducer.rules.truth.values == NULL:
+        if x.shape[0] != got.shape[0] or n == 0 or self._reducer.rules.truth.function == NULL:
             raise ValueError("arrays of different lengths, or a function that is not judged here")
         cdef int added
         cdef gv_environment callers
         with nogil:
             gv_enter_default(&callers)
-            added = gv_add_answers(self._reducer, &x[0], &got[0], n)
+            added = gv_add_outputs(self._reducer, &x[0], &got[0], n)
             gv_leave_default(&callers)
         self._done(added)
 
-    def add_comb(self, int64_t first, const uint32_t[::1] x, const uint32_t[::1] got, bint sealed=False):
-        """The answers to what `comb` gave; False when x was changed in between, which is not asked where it is sealed."""
+    def add_strided(self, int64_t first, const uint32_t[::1] x, const uint32_t[::1] got, bint sealed=False):
+        """The outputs for what `fill_strided` wrote; False when x was changed since. A sealed x is not looked at."""
         cdef Py_ssize_t n = x.shape[0] - 1
-        if got.shape[0] != n + 1 or n < 1 or n % TEETH or self._reducer.rules.truth.values == NULL:
+        if got.shape[0] != n + 1 or n < 1 or n % STREAMS or self._reducer.rules.truth.function == NULL:
             raise ValueError("arrays of different lengths, or a function that is not judged here")
         cdef int added
         cdef gv_environment callers
         with nogil:
             gv_enter_default(&callers)
-            added = gv_add_comb(self._reducer, first, &x[0], &got[0], sealed, n)
+            added = gv_add_strided(self._reducer, first, &x[0], &got[0], sealed, n)
             gv_leave_default(&callers)
         self._done(added != GV_NO_MEMORY)
         return added != GV_CHANGED
 
     def rows(self):
-        """One record a bucket, met or not."""
-        return bytes((<char *>self._reducer.rows)[:BUCKETS * sizeof(gv_row)])
+        """The buckets that have inputs, as uint16, and their records: two strings of bytes."""
+        cdef uint16_t buckets[65536]
+        cdef size_t count = gv_used_buckets(self._reducer, buckets)
+        records = bytearray(count * sizeof(gv_row))
+        cdef unsigned char[::1] record = records
+        for k in range(count):
+            memcpy(&record[k * sizeof(gv_row)], &self._reducer.rows[buckets[k]], sizeof(gv_row))
+        return bytes((<char *>buckets)[:count * sizeof(uint16_t)]), records
 
     def regions(self):
         return bytes((<char *>self._reducer.regions)[:self._reducer.rules.region_count * sizeof(gv_region)])
@@ -200,19 +199,19 @@ cdef class Reducer:
         return bytes((<char *>&self._reducer.facts)[:sizeof(gv_facts)])
 
     def segments(self):
-        """Ordinals of the first and last input of each run with those of their answers."""
+        """Ordinals of the first and last input of each run with those of their outputs."""
         return bytes((<char *>self._reducer.segments)[:self._reducer.segment_count * sizeof(gv_segment)])
 
 
-cdef void _ask(void *owner, int approximated, uint64_t x_bits, uint64_t got_bits, uint64_t *want, double *error,
+cdef void _decide(void *owner, int approximated, uint64_t x_bits, uint64_t got_bits, uint64_t *want, double *error,
                int *faithful) noexcept with gil:
-    """What even double-double does not decide."""
+    """What even double-double does not decide, by the oracle; what that raises is raised again by `_done`."""
     cdef Reducer self = <Reducer>owner
     want[0], error[0], faithful[0] = 0, 0.0, 0
     if self._failure is not None:
         return
     try:
-        bits, off, near = self._oracle(approximated != 0, x_bits, got_bits)
-        want[0], error[0], faithful[0] = bits, off, near
+        want_bits, off, is_faithful = self._oracle(approximated != 0, x_bits, got_bits)
+        want[0], error[0], faithful[0] = want_bits, off, is_faithful
     except BaseException as failure:
         self._failure = failure

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Calls a C function of one value for every element of an array, and keeps a library's floating-point environment apart."""
+"""Calls a C function of one value for every element of an array; saves and restores the floating-point environment."""
 
 from libc.stdint cimport uint16_t, uintptr_t
 
@@ -28,7 +28,7 @@ cdef void _each(value (*function)(value) noexcept nogil, const value *x, value *
 
 
 def each_bits16(uintptr_t function, uintptr_t x, uintptr_t y, size_t n):
-    """uint16_t function(uint16_t), from and to `n` values at the addresses `x` and `y`; so the others, by type."""
+    """uint16_t function(uint16_t), on `n` values at address `x`, results to address `y`; the others likewise."""
     with nogil:
         _each[uint16_t](<uint16_t (*)(uint16_t) noexcept nogil>function, <const uint16_t *>x, <uint16_t *>y, n)
 
@@ -55,7 +55,7 @@ def environment():
 def set_environment(const unsigned char[::1] saved):
     """Put this thread back into an environment that was read before."""
     if saved.shape[0] != sizeof(fenv_t):
-        raise ValueError("these bytes are no floating-point environment")
+        raise ValueError("these bytes are not a floating-point environment")
     fesetenv(<const fenv_t *>&saved[0])
 
 

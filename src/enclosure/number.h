@@ -1,4 +1,4 @@
-/* The number that brackets are computed with: one double, or the lanes of a vector register.
+/* The number that enclosures are computed with: one double, or the lanes of a vector register.
    The includer sets GV_LANES (1, 2, 4 or 8 doubles), GV_HAVE_FMA and GV_TYPED(name), a suffix for its names.
    Operators are C's own; what C has no operator for is here. fma only where hardware has it: every bound
    covers a * b + c with one rounding or with two. */
@@ -30,12 +30,12 @@ typedef uint64_t gv_bits __attribute__((vector_size(8 * GV_LANES)));
 #endif
 
 /* the exact value lies between a and b, in either order */
-#define gv_bracket GV_TYPED(gv_bracket)
-typedef struct { gv_real a, b; } gv_bracket;
+#define gv_interval GV_TYPED(gv_interval)
+typedef struct { gv_real a, b; } gv_interval;
 
 #define gv_between GV_TYPED(gv_between)
-GV_INLINE gv_bracket gv_between(gv_real a, gv_real b) {
-    gv_bracket y;
+GV_INLINE gv_interval gv_between(gv_real a, gv_real b) {
+    gv_interval y;
     y.a = a;
     y.b = b;
     return y;

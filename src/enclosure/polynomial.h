@@ -1,4 +1,5 @@
-/* Polynomials and exp for the number of number.h. */
+/* Polynomials and exp for the number of number.h. Their errors are proved by tests/prove/enclosures.py: polynomials
+   against their functions (APPROXIMATIONS), exp with its operations (exp_by); docs/proofs.md, section 6. */
 
 /* c[0] + c[1] w + ... + c[n] w^n by even and odd parts, two chains of half the length */
 #define gv_polynomial GV_TYPED(gv_polynomial)

@@ -7,11 +7,12 @@
 
    and so for gelu_tanh, gelu_sigmoid, silu, and gelu_grad, gelu_tanh_grad, gelu_sigmoid_grad, silu_grad.
    Round to nearest, ties to even, subnormals kept; NaN gives the canonical quiet NaN; limits at the infinities, -0 at
-   -inf. A value is computed in double-double with a bound (truth/value.h), and rounded where the bound decides.
+   -inf. A value is computed in double-double with a bound (truth/value.h), and rounded where the bound decides
+   (truth/judge.h). Formula, bound and proof of each function: math/<function>.h.
 
    decided = 0 in double: the exact value lies within the bound, 2^-88 relative, of the middle between two doubles, and
-   the result is one of these two. A random input meets that less than once in 2^34; only next to the zero of a gradient,
-   where the bound is on what is subtracted, it is usual. gelu_verify.gelu in Python asks its oracle there.
+   the result is one of these two. That happens for less than one random input in 2^34; only next to the zero of a
+   gradient, where the bound is on what is subtracted, is it usual. gelu_verify.gelu in Python calls its oracle there.
 
    Compile with -ffp-contract=off (nvcc: -fmad=false), without -ffast-math; call in the default rounding mode, with
    subnormals on. Over arrays the kernels of cr/cr.h are a hundred times as fast. */
@@ -47,38 +48,47 @@ GV_FUNCTION uint64_t gv_limit_bits(double x, int gradient, const gv_format *fmt)
     return x < 0.0 ? minus_zero : gradient ? gv_power_bits(0, fmt) : infinity;
 }
 
+GV_FUNCTION uint64_t gv_rounded_bits(gv_value y, const gv_format *fmt, int *decided) {
+    uint64_t y_bits = 0;
+    gv_units u = gv_in_units(y, fmt);
+    *decided = gv_round(&u, fmt, gv_power_bits(fmt->emax + 1, fmt), &y_bits);
+    return y_bits;
+}
+
+GV_FUNCTION uint32_t gv_f32_to_bits(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+GV_FUNCTION float gv_f32_from_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 #define GV_CORRECTLY_ROUNDED(name, gradient) \
-    GV_FUNCTION uint64_t gv_cr_##name##_bits(uint64_t x_bits, const gv_format *fmt, int *decided) { \
-        double x = gv_decode(x_bits, fmt); \
-        uint64_t y_bits = 0; \
+    GV_FUNCTION uint64_t gv_cr_##name##_bits(uint64_t x_bits, gv_format fmt, int *decided) { \
+        double x = gv_decode(x_bits, &fmt); \
         *decided = 1; \
-        if (x == 0.0 || !(fabs(x) <= DBL_MAX)) return gv_limit_bits(x, gradient, fmt); \
-        gv_units u = gv_in_units(gv_##name(x), fmt); \
-        *decided = gv_round(&u, fmt, gv_power_bits(fmt->emax + 1, fmt), &y_bits); \
-        return y_bits; \
+        if (x == 0.0 || !(fabs(x) <= DBL_MAX)) return gv_limit_bits(x, gradient, &fmt); \
+        return gv_rounded_bits(gv_##name(x), &fmt, decided); \
     } \
     GV_FUNCTION float gv_cr_##name##_f32(float x) { \
-        gv_format binary32 = gv_make_format(32, 24, 127); \
-        uint32_t bits; \
         int decided; \
-        memcpy(&bits, &x, sizeof bits); \
-        bits = (uint32_t)gv_cr_##name##_bits(bits, &binary32, &decided); \
-        memcpy(&x, &bits, sizeof bits); \
-        return x; \
+        uint64_t y_bits = gv_cr_##name##_bits(gv_f32_to_bits(x), gv_make_format(32, 24, 127), &decided); \
+        return gv_f32_from_bits((uint32_t)y_bits); \
     } \
     GV_FUNCTION double gv_cr_##name##_f64(double x, int *decided) { \
-        gv_format binary64 = gv_make_format(64, 53, 1023); \
-        return gv_from_bits(gv_cr_##name##_bits(gv_to_bits(x), &binary64, decided)); \
+        return gv_from_bits(gv_cr_##name##_bits(gv_to_bits(x), gv_make_format(64, 53, 1023), decided)); \
     } \
     GV_FUNCTION uint16_t gv_cr_##name##_f16(uint16_t x_bits) { \
-        gv_format binary16 = gv_make_format(16, 11, 15); \
         int decided; \
-        return (uint16_t)gv_cr_##name##_bits(x_bits, &binary16, &decided); \
+        return (uint16_t)gv_cr_##name##_bits(x_bits, gv_make_format(16, 11, 15), &decided); \
     } \
     GV_FUNCTION uint16_t gv_cr_##name##_bf16(uint16_t x_bits) { \
-        gv_format bfloat16 = gv_make_format(16, 8, 127); \
         int decided; \
-        return (uint16_t)gv_cr_##name##_bits(x_bits, &bfloat16, &decided); \
+        return (uint16_t)gv_cr_##name##_bits(x_bits, gv_make_format(16, 8, 127), &decided); \
     }
 
 GV_CORRECTLY_ROUNDED(gelu, 0)

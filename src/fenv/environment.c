@@ -1,11 +1,11 @@
-/* The default floating-point environment for Python functions, and what somebody else's code leaves of it. */
+/* The default floating-point environment for Python functions, and the state in which foreign code leaves it. */
 #include <Python.h>
 #include <fenv.h>
 #include <stdint.h>
 #include <string.h>
 #include "environment.h"
 
-/* Control bits that are not as they should be, and what that does. The first that fits of each mask is said. */
+/* Control bits that are not the default, and their effect in words. */
 typedef struct {
     uint64_t mask, value; /* (control & mask) == value; with `other`, != value */
     int other;
@@ -32,20 +32,17 @@ static const Meaning MEANINGS[] = {
     {1ull << STACK, 0, 1, "leaves the x87 registers in use (MMX without emms)"},
 };
 
-static uint64_t control_of(const gv_environment *e)
-{
+static uint64_t control_of(const gv_environment *e) {
     uint64_t traps = (~e->mxcsr & 0x1f80) || (~e->control & 0x3f);
     uint64_t other = (e->mxcsr >> 13 & 3) != (e->control >> 10 & 3u);
     return (e->mxcsr & 0xe040) | (uint64_t)(e->control & 0x300) << X87 | traps << TRAPPING | other << OTHER_ROUNDING;
 }
 
 /* Registers of the x87 unit that are in use, which no function may leave so; they are free afterwards. */
-static uint64_t stack_bit(void)
-{
+static uint64_t stack_bit(void) {
     _Alignas(16) unsigned char state[512];
     __asm__ volatile("fxsave %0" : "=m"(state));
-    if (!state[4])
-        return 0;
+    if (!state[4]) return 0;
     __asm__ volatile("emms");
     return 1ull << STACK;
 }
@@ -65,10 +62,10 @@ static uint64_t control_of(const gv_environment *e) { return e->fpcr; }
 static uint64_t stack_bit(void) { return 0; }
 #else
 static const uint64_t DEFAULT = FE_TONEAREST;
-static const Meaning MEANINGS[] = {{~(uint64_t)0, FE_TONEAREST, 1, "rounds another way, or flushes subnormals to zero"}};
+static const Meaning MEANINGS[] = {
+    {~(uint64_t)0, FE_TONEAREST, 1, "rounds another way, or flushes subnormals to zero"}};
 
-static uint64_t control_of(const gv_environment *e)
-{
+static uint64_t control_of(const gv_environment *e) {
     volatile double smallest_normal = 0x1p-1022;
     gv_environment ours;
     fegetenv(&ours);
@@ -82,21 +79,18 @@ static uint64_t stack_bit(void) { return 0; }
 
 static PyObject *bytes_of(const gv_environment *e) { return PyBytes_FromStringAndSize((const char *)e, sizeof *e); }
 
-static PyObject *enter(PyObject *self, PyObject *nothing)
-{
+static PyObject *enter(PyObject *self, PyObject *nothing) {
     gv_environment callers;
     (void)self, (void)nothing;
     gv_enter_default(&callers);
     return bytes_of(&callers);
 }
 
-static PyObject *leave(PyObject *self, PyObject *saved)
-{
+static PyObject *leave(PyObject *self, PyObject *saved) {
     gv_environment callers;
     (void)self;
     if (PyBytes_Size(saved) != sizeof callers) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "these bytes are not a floating-point environment");
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "these bytes are not a floating-point environment");
         return NULL;
     }
     memcpy(&callers, PyBytes_AsString(saved), sizeof callers);
@@ -104,21 +98,18 @@ static PyObject *leave(PyObject *self, PyObject *saved)
     Py_RETURN_NONE;
 }
 
-static PyObject *meaning_of(uint64_t control)
-{
+static PyObject *meaning_of(uint64_t control) {
     PyObject *found = PyList_New(0);
     for (size_t k = 0; found != NULL && k < sizeof MEANINGS / sizeof *MEANINGS; k++)
         if (((control & MEANINGS[k].mask) == MEANINGS[k].value) != MEANINGS[k].other) {
             PyObject *text = PyUnicode_FromString(MEANINGS[k].text);
-            if (text == NULL || PyList_Append(found, text))
-                Py_CLEAR(found);
+            if (text == NULL || PyList_Append(found, text)) Py_CLEAR(found);
             Py_XDECREF(text);
         }
     return found;
 }
 
-static PyObject *left(PyObject *self, PyObject *nothing)
-{
+static PyObject *left(PyObject *self, PyObject *nothing) {
     gv_environment theirs;
     (void)self, (void)nothing;
     uint64_t stack = stack_bit();
@@ -137,7 +128,4 @@ static PyMethodDef METHODS[] = {
 
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "_fenv", NULL, -1, METHODS, NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__fenv(void)
-{
-    return PyModule_Create(&MODULE);
-}
+PyMODINIT_FUNC PyInit__fenv(void) { return PyModule_Create(&MODULE); }

@@ -1,5 +1,5 @@
-/* The floating-point environment of whoever calls: put aside while we compute, which needs the default one, and put
-   back after, with the exceptions that were raised before and without those that we raised. A caller may flush
+/* The floating-point environment of the caller: saved while we compute, which needs the default one, and restored
+   afterwards, with the exceptions that were raised before and without those that we raised. A caller may flush
    subnormals (torch.set_flush_denormal), round another way, or have exceptions end its process (feenableexcept). */
 #ifndef GV_FENV_ENVIRONMENT_H
 #define GV_FENV_ENVIRONMENT_H
@@ -26,11 +26,9 @@ static unsigned short gv_x87_status(void) {
     return status;
 }
 
-/* Not fldcw: that one would trap on an exception that is raised already and masked no more. */
+/* Not fldcw: that would trap on an exception that is already raised and no longer masked. */
 static void gv_set_x87(unsigned short control, unsigned short status) {
-    struct {
-        unsigned short control, unused, status, rest[11];
-    } x87;
+    struct { unsigned short control, unused, status, rest[11]; } x87;
     __asm__ volatile("fnstenv %0" : "=m"(x87));
     x87.control = control;
     x87.status = (unsigned short)((x87.status & ~GV_RAISED) | (status & GV_RAISED));
@@ -54,9 +52,7 @@ static void gv_leave_default(const gv_environment *callers) {
 #include <stdint.h>
 
 /* Not fesetenv(FE_DFL_ENV), which leaves the flushing of half precision (FZ16) and the default NaN (DN) as they are. */
-typedef struct {
-    uint64_t fpcr, fpsr;
-} gv_environment;
+typedef struct { uint64_t fpcr, fpsr; } gv_environment;
 
 static void gv_enter_default(gv_environment *callers) {
     const uint64_t none = 0;

@@ -1,6 +1,6 @@
 /* One rounding per operation: what the formulas of gelu.h, gelu_tanh.h, gelu_sigmoid.h and silu.h are written in.
 
-   Whoever includes those headers says in which arithmetic, by four macros:
+   The includer of those headers chooses the arithmetic by four macros:
      T         C type that carries a value: float or double
      ROUND(v)  v rounded to the format: float and double have rounded already, so v itself
      LIBM(name)  the C library's function for T: name##f or name

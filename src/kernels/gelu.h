@@ -1,4 +1,4 @@
-/* gelu(x) = x*Phi(x), Phi the standard normal distribution function, and its derivative, as the world codes them.
+/* gelu(x) = x*Phi(x), Phi the standard normal distribution function, and its derivative, as deployed implementations compute them.
    Written in arithmetic.h. */
 
 /* PyTorch, TensorFlow, Keras, the ONNX function body: 1 + erf cancels in the negative tail. */

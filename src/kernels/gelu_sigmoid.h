@@ -1,4 +1,4 @@
-/* gelu_sigmoid(x) = x*sigmoid(1.702*x), "quick GELU", and its derivative, as the world codes them.
+/* gelu_sigmoid(x) = x*sigmoid(1.702*x), "quick GELU", and its derivative, as deployed implementations compute them.
    Written in arithmetic.h. */
 
 PART(gelu_sigmoid_inner, x,

@@ -1,4 +1,4 @@
-/* gelu_tanh(x) = x/2*(1 + tanh(u)), u = sqrt(2/pi)*(x + 0.044715*x^3), and its derivative, as the world codes them.
+/* gelu_tanh(x) = x/2*(1 + tanh(u)), u = sqrt(2/pi)*(x + 0.044715*x^3), and its derivative, as deployed implementations compute them.
    Written in arithmetic.h. The same function by a table of float16: gelu_tanh_table.h. */
 
 PART(gelu_tanh_inner, x,

@@ -1,4 +1,4 @@
-/* silu(x) = x*sigmoid(x), "swish", and its derivative, as the world codes them.
+/* silu(x) = x*sigmoid(x), "swish", and its derivative, as deployed implementations compute them.
    Written in arithmetic.h. */
 
 /* PyTorch, ggml. */

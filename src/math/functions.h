@@ -1,4 +1,4 @@
-/* Every function of the core: its name and what evaluates it. */
+/* Every function of the core: its name and what evaluates it, in double-double. */
 #ifndef GV_MATH_FUNCTIONS_H
 #define GV_MATH_FUNCTIONS_H
 #include "elu.h"
@@ -15,12 +15,21 @@
 #include "tanh.h"
 
 #define GV_FUNCTIONS(F) \
-    F(gelu, gv_gelu) F(gelu_grad, gv_gelu_grad) \
-    F(gelu_tanh, gv_gelu_tanh) F(gelu_tanh_grad, gv_gelu_tanh_grad) \
-    F(gelu_sigmoid, gv_gelu_sigmoid) F(gelu_sigmoid_grad, gv_gelu_sigmoid_grad) \
-    F(silu, gv_silu) F(silu_grad, gv_silu_grad) \
-    F(relu, gv_relu) F(elu, gv_elu) \
-    F(erf, gv_erf) F(erfc, gv_erfc) F(normcdf, gv_normcdf) \
-    F(tanh, gv_tanh_value) F(sigmoid, gv_sigmoid) F(exp, gv_exp_value)
+    F(gelu, gv_gelu) \
+    F(gelu_grad, gv_gelu_grad) \
+    F(gelu_tanh, gv_gelu_tanh) \
+    F(gelu_tanh_grad, gv_gelu_tanh_grad) \
+    F(gelu_sigmoid, gv_gelu_sigmoid) \
+    F(gelu_sigmoid_grad, gv_gelu_sigmoid_grad) \
+    F(silu, gv_silu) \
+    F(silu_grad, gv_silu_grad) \
+    F(relu, gv_relu) \
+    F(elu, gv_elu) \
+    F(erf, gv_erf) \
+    F(erfc, gv_erfc) \
+    F(normcdf, gv_normcdf) \
+    F(tanh, gv_tanh_value) \
+    F(sigmoid, gv_sigmoid) \
+    F(exp, gv_exp_value)
 
 #endif

@@ -1,7 +1,18 @@
-/* gelu(x) = x Phi(x) and its derivative, for finite x != 0, any double.
-   |x| < 1   x/2 + x^2 h(x), h = (Phi(x) - 1/2)/x > 0
-   x >= 1    x - x Q(x)
-   x <= -1   -a Q(a), a = -x; below 2^-1140 from a = 40 on */
+/* gelu(x) = x Phi(x) and its derivative, for finite x != 0, any double. a = |x|, Q = 1 - Phi, M = Q/phi (truth/gauss.h)
+
+   a < 2^-200   x/2, and what comes after it is positive and far below every rounding boundary
+   a < 2^-40    x/2 + x^2/sqrt(2 pi), and what comes after it within err
+   a < 1        x/2 + x^2 h(x), h = (Phi(x) - 1/2)/x > 0
+   x >= 1       x - x Q(x); beside x from 20 on
+   x <= -1      -a Q(a); between -2^-1140 and 0 from a = 40 on
+
+   Bound    err: 2^-88 of what is added to the leading term where that is summed up, else as its constructor says
+            (truth/value.h). Every branch, every double: proved by tests/prove/test_core.py (docs/proofs.md, section 4).
+            Largest errors found: above each function
+   Test     against the oracle: tests/truth/test_values.py
+   Stages   This is the accurate path. float32: stages in cr/float32.h, fast path in enclosure/gelu.h. float64: stages
+            in cr/float64.h, fast path in tables/gelu_f64.h and tables/gelu_grad_f64.h. With
+            GV_QUICK the same formulas in double, 2^-40: the first stage of judging (truth/core.h) */
 #ifndef GV_MATH_GELU_H
 #define GV_MATH_GELU_H
 #include "../truth/gauss.h"
@@ -19,14 +30,17 @@ GV_INLINE gv_value gv_gelu(double x) {
     if (x < -40.0) return gv_vanishing(-1.0);
     gv_scaled_dd q = gv_normal_tail(a);
     q.m = gv_dd_mul_d(q.m, a);
-    if (x > 0.0) return gv_less(x, q);
+    if (x > 0.0) return gv_leading_minus(x, q);
     return gv_relative(gv_scaled(gv_dd_neg(q.m), q.k));
 }
 
-/* Phi(x) + x phi(x)
-   |x| < 1/2   1/2 + x (h(x) + phi(x))
-   x >= 1/2    1 + phi(x) (x - M(x)), M = Q/phi
-   x <= -1/2   phi(a) (M(a) - a): zero at -0.7517915..., so the bound is on what is subtracted */
+/* gelu_grad(x) = Phi(x) + x phi(x)
+   a < 2^-250   beside 1/2, on the side of x
+   a < 2^-40    1/2 + 2x/sqrt(2 pi), and what comes after it within err
+   a < 1/2      1/2 + x (h(x) + phi(x))
+   x >= 1/2     1 + phi(x) (x - M(x)); beside 1 from 20 on
+   x <= -1/2    phi(a) (M(a) - a): zero at -0.7517915..., so the bound is on what is subtracted; from a = 40 on between
+                -2^-1140 and 0 */
 /* Error of gelu_grad: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
    20,000 inputs by tools/state_core_errors.py: >= 0.24 err at -0x1.4b624a15e9434p-32,
    >= 2^-92.1 |f| at 0x1.df5c76a6ffe0ep-41 */

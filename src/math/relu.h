@@ -1,4 +1,4 @@
-/* relu(x) = max(x, 0), exact */
+/* relu(x) = max(x, 0), for finite x != 0: exact */
 #ifndef GV_MATH_RELU_H
 #define GV_MATH_RELU_H
 #include "../truth/value.h"

@@ -1,4 +1,4 @@
-/* The words that the arithmetic of the moment says nothing of do not hold in it. */
+/* Words that the present arithmetic does not define stand for nothing in it. */
 #ifndef NATIVE
 #define NATIVE SKIP
 #endif

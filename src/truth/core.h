@@ -1,6 +1,6 @@
-/* The native core: values at an array of inputs, and what they say of an array of answers. */
-#ifndef GV_CORE_H
-#define GV_CORE_H
+/* The native core: values at an array of inputs, and outputs at them judged (judge.h has the definition). */
+#ifndef GV_TRUTH_CORE_H
+#define GV_TRUTH_CORE_H
 #include "judge.h"
 #include "loops.h"
 
@@ -56,8 +56,8 @@ GV_CLONES static void gv_evaluate(gv_loop loop, gv_loop quick, const gv_format *
     else gv_evaluate_width(loop, quick, fmt, 64, x_bits, y, n);
 }
 
-GV_INLINE void gv_judge_width(const gv_value *y, const gv_format *fmt, int width, const uint64_t *limits, double at_zero,
-                              const void *x_bits, const void *got_bits, void *want, double *error,
+GV_INLINE void gv_judge_width(const gv_value *y, const gv_format *fmt, int width, const uint64_t *limits,
+                              double at_zero, const void *x_bits, const void *got_bits, void *want, double *error,
                               unsigned char *flags, size_t n) {
     for (size_t i = 0; i < n; i++) {
         uint64_t got = gv_read(got_bits, i, width), bits = 0;
@@ -67,7 +67,7 @@ GV_INLINE void gv_judge_width(const gv_value *y, const gv_format *fmt, int width
     }
 }
 
-/* want, error and flags (GV_DECIDED, GV_FAITHFUL) of n answers, from the values at their inputs. */
+/* want, error and flags (GV_DECIDED, GV_FAITHFUL) of n outputs, from the values at their inputs. */
 GV_CLONES static void gv_judge(const gv_value *y, const gv_format *fmt, const uint64_t *limits, double at_zero,
                                const void *x_bits, const void *got_bits, void *want, double *error,
                                unsigned char *flags, size_t n) {

@@ -4,8 +4,8 @@
      gv_dd_add (AccurateDWPlusDW) 3u^2 + 13u^3; gv_dd_mul (DWTimesDW3) 5u^2; gv_dd_add_d, gv_dd_mul_d 2u^2;
      gv_dd_div (DWDivDW2, its product by fma) 20u^2, shown in docs/proofs.md.
    Barring underflow; no contraction (-ffp-contract=off), fma only where written. */
-#ifndef GV_CORE_DD_H
-#define GV_CORE_DD_H
+#ifndef GV_TRUTH_DD_H
+#define GV_TRUTH_DD_H
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,7 +27,10 @@
 #endif
 
 typedef struct { double hi, lo; } gv_dd;
-typedef struct { gv_dd m; int k; } gv_scaled_dd; /* m 2^k */
+typedef struct {
+    gv_dd m;
+    int k;
+} gv_scaled_dd; /* m 2^k */
 
 /* C++ has no compound literals */
 GV_INLINE gv_dd gv_dd_make(double hi, double lo) {

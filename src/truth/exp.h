@@ -1,9 +1,10 @@
 /* exp and expm1 in double-double, |s| <= 800.
    s = n log(2)/64 + r, |r| <= log(2)/128 (1 + 2^-34); e^s = 2^(n >> 6) 2^((n & 63)/64) (1 + p(r)),
-   p(r) = r + r^2/2 + ... + r^10/10!: truncation below 2^-100 |r|. e^s below 2^-103 + |s| 2^-104 relative (docs/proofs.md).
-   The subtraction n log(2)/64 costs |s| 2^-103 absolute, which is relative in e^s. */
-#ifndef GV_CORE_EXP_H
-#define GV_CORE_EXP_H
+   p(r) = r + r^2/2 + ... + r^10/10!: truncation below 2^-100 |r|. e^s below 2^-103 + |s| 2^-104 relative.
+   The subtraction n log(2)/64 costs |s| 2^-103 absolute, which is relative in e^s.
+   Proved by tests/prove/contracts.py, in test_core.py (docs/proofs.md, section 3). */
+#ifndef GV_TRUTH_EXP_H
+#define GV_TRUTH_EXP_H
 #include "tables.h"
 
 #define GV_EXP_DOUBLES 7 /* from r^7 on a double is enough: r^6/7! < 2^-57 */
@@ -26,8 +27,8 @@ GV_INLINE gv_dd gv_expm1_tiny(gv_dd r) {
 
 /* s - n log(2)/64 */
 GV_INLINE gv_dd gv_exp_reduced(gv_dd s, double n) {
-#ifdef GV_QUICK
-    return gv_dd_from((s.hi - n * gv_ln2_64_head) - n * gv_ln2_64_tail); /* the first product and difference are exact */
+#ifdef GV_QUICK /* the first product and difference are exact */
+    return gv_dd_from((s.hi - n * gv_ln2_64_head) - n * gv_ln2_64_tail);
 #else
     return gv_dd_sub(s, gv_dd_mul_d(gv_ln2_64, n));
 #endif

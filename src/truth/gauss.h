@@ -1,6 +1,7 @@
-/* The Gauss integral in double-double: near zero by its Taylor series, in the tail by the Mills ratio. */
-#ifndef GV_CORE_GAUSS_H
-#define GV_CORE_GAUSS_H
+/* The Gauss integral in double-double: near zero by its Taylor series, in the tail by the Mills ratio.
+   Truncations: proved by tests/prove/contracts.py, in test_core.py (docs/proofs.md, section 3). */
+#ifndef GV_TRUTH_GAUSS_H
+#define GV_TRUTH_GAUSS_H
 #include "exp.h"
 
 #define GV_HEAD_DOUBLES 14 /* |coefficient| < 2^-55 from there on */
@@ -57,9 +58,7 @@ GV_INLINE gv_scaled_dd gv_normal_tail(double a) {
 }
 
 /* (Phi(x) - 1/2)/x, |x| <= 1 */
-GV_INLINE gv_dd gv_normal_head(double x) {
-    return gv_dd_mul(gv_gauss_head(gv_two_prod(x, x)), gv_rsqrt_2pi);
-}
+GV_INLINE gv_dd gv_normal_head(double x) { return gv_dd_mul(gv_gauss_head(gv_two_prod(x, x)), gv_rsqrt_2pi); }
 
 /* erf(x), 2^-400 < |x| <= 0.7 */
 GV_INLINE gv_dd gv_erf_head(double x) {

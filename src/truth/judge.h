@@ -1,16 +1,36 @@
-/* From a value and its error bound to the rounded result and to the error of somebody's answer.
-   Everything is counted in u(y) = 2^ue, the unit of the exact y: y = (n + f + l) u within er. */
-#ifndef GV_CORE_JUDGE_H
-#define GV_CORE_JUDGE_H
+/* The definition of judging. y = f(x) is exact, enclosed as hi + lo within err (value.h); got is what an implementation
+   returned.
+
+   u(y)      2^(max(floor(log2 |y|), emin) - p + 1), the unit in the last place of the exact y; u(0) = 2^(emin - p + 1);
+             a y that overflows counts as 2^(emax + 1), in units of the last binade
+   want      y rounded to nearest, ties to even, subnormals kept
+   error     (got - y)/u(y), signed, fractional; NaN where x is not finite. For a finite x and got = inf or NaN: 0 where
+             want is that infinity, else inf
+   faithful  no other number of the format lies between got and y. Where x is not finite: got is the limit; any NaN
+             serves for NaN
+   decided   err is small enough for want and for the side of every number on which y lies. Where it is not, y is
+             evaluated again with a smaller err: in double, in double-double, by the oracle
+
+   Here: y = (n + f + l) u(y) within er u(y), with h = hi/u(y), n = rint(h), f = h - n exactly and l = lo/u(y).
+
+   Proof     docs/proofs.md, section 5
+   Test      tests/truth/test_values.py, against judge_exactly of gelu_verify/truth/oracle.py, which has the same
+             definition in integers of any length and answers where nothing decides
+   Used by   truth/core.h over arrays, for judge of gelu_verify/truth/values.py. src/buckets and src/cuda do the same
+             operations without branches, over strips of inputs, and come to gv_judge_one with what that leaves
+             undecided; there an error below 2^-17 counts as 0. Tests: tests/buckets/test_reducer.py,
+             tests/measure/test_gpu_judge.py */
+#ifndef GV_TRUTH_JUDGE_H
+#define GV_TRUTH_JUDGE_H
 #include <float.h>
 #include "value.h"
 
 typedef struct { int width, precision, emin, emax; } gv_format;
 
 typedef struct {
-    int64_t n;      /* y/u rounded to nearest, before what l says */
-    double f, l, er; /* f = hi/u - n exactly, |f| <= 1/2; l = lo/u; er: bound on the rest */
-    int ue, negative, known; /* known = 0: the binade of y is not decided */
+    int64_t n; /* rint(hi/u): l may still move y across a midpoint */
+    double f, l, er; /* |f| <= 1/2 */
+    int ue, negative, binade_decided; /* u = 2^ue */
 } gv_units;
 
 GV_INLINE gv_units gv_in_units(gv_value v, const gv_format *fmt) {
@@ -21,8 +41,8 @@ GV_INLINE gv_units gv_in_units(gv_value v, const gv_format *fmt) {
     /* the exact y may lie in a neighbouring binade: no matter where the unit is the same, or both overflow */
     double above_edge = (hi - gv_power_of_two(e)) + lo, below_edge = (gv_power_of_two(e + 1) - hi) - lo;
     int overflows = e + v.k > fmt->emax + 1;
-    u.known = (fabs(above_edge) >= v.err || e + v.k <= fmt->emin || overflows) &&
-              (below_edge >= v.err || e + v.k < fmt->emin || overflows);
+    u.binade_decided = (fabs(above_edge) >= v.err || e + v.k <= fmt->emin || overflows) &&
+                       (below_edge >= v.err || e + v.k < fmt->emin || overflows);
     e -= above_edge < 0.0;
     e += v.k;
     if (e > fmt->emax) { /* counts as 2^(emax+1), in units of the last binade */
@@ -51,17 +71,18 @@ GV_INLINE int gv_round(const gv_units *u, const gv_format *fmt, uint64_t infinit
     if (n >> (fmt->precision - 1)) magnitude += (uint64_t)(u->ue - min_exponent) << (fmt->precision - 1);
     if (magnitude > infinity) magnitude = infinity;
     *bits = magnitude | (uint64_t)u->negative << (fmt->width - 1);
-    return u->known && fabs(up) >= u->er && fabs(down) >= u->er;
+    return u->binade_decided && fabs(up) >= u->er && fabs(down) >= u->er;
 }
 
-/* Whether the bound decides the rounding, and on which side of a number of the format the value lies. */
-GV_INLINE int gv_sides_known(const gv_units *u) { return fabs(u->f + u->l) >= u->er; }
+/* Whether the bound decides on which side of a number of the format the value lies. */
+GV_INLINE int gv_sides_decided(const gv_units *u) { return fabs(u->f + u->l) >= u->er; }
 
+/* Whether the bound decides the rounding too. */
 GV_INLINE int gv_is_decided(gv_value v, const gv_format *fmt) {
     uint64_t bits;
     if (v.hi == 0.0) return 1;
     gv_units u = gv_in_units(v, fmt);
-    return gv_round(&u, fmt, UINT64_MAX, &bits) && gv_sides_known(&u);
+    return gv_round(&u, fmt, UINT64_MAX, &bits) && gv_sides_decided(&u);
 }
 
 /* got 2^-exponent, with one rounding at most and no overflow */
@@ -75,8 +96,8 @@ GV_INLINE double gv_scale_down(double got, int exponent) {
 GV_INLINE double gv_error(const gv_units *u, double got, int *faithful) {
     double g = gv_scale_down(u->negative ? -got : got, u->ue);
     double rest = u->f != 0.0 ? u->f : u->l; /* its sign: on which side of n the value lies */
-    double floor_units = (double)(u->n - (rest < 0.0));
-    *faithful = g == floor_units || (g == floor_units + 1.0 && rest != 0.0);
+    double below = (double)(u->n - (rest < 0.0));
+    *faithful = g == below || (g == below + 1.0 && rest != 0.0);
     double error = ((g - (double)u->n) - u->f) - u->l;
     return u->negative ? -error : error;
 }
@@ -84,7 +105,8 @@ GV_INLINE double gv_error(const gv_units *u, double got, int *faithful) {
 #define GV_DECIDED 1
 #define GV_FAITHFUL 2
 
-/* One answer against the truth. limits: bits required at NaN, -inf, +inf, -0, +0; at_zero: the value at +-0. */
+/* want, error, and the flags of one output `got`. limits: bits required at NaN, -inf, +inf, -0, +0, and those of +inf
+   as a number; at_zero: the value at +-0. */
 GV_INLINE unsigned char gv_judge_one(gv_value v, double x, uint64_t got_bits, double got, const gv_format *fmt,
                                      const uint64_t *limits, double at_zero, uint64_t *want, double *error) {
     uint64_t infinity = limits[5], magnitude = got_bits & ~(UINT64_C(1) << (fmt->width - 1));
@@ -99,7 +121,7 @@ GV_INLINE unsigned char gv_judge_one(gv_value v, double x, uint64_t got_bits, do
     if (x == 0.0) v = gv_exact(at_zero);
     if (v.hi != 0.0) {
         u = gv_in_units(v, fmt);
-        decided = gv_round(&u, fmt, infinity, want) && gv_sides_known(&u);
+        decided = gv_round(&u, fmt, infinity, want) && gv_sides_decided(&u);
     } else {
         *want = 0;
     }
@@ -123,7 +145,8 @@ GV_INLINE double gv_decode(uint64_t bits, const gv_format *fmt) {
     double value;
     if (field > fmt->emax - fmt->emin + 1) value = significand ? NAN : INFINITY;
     else if (field == 0) value = (double)significand * gv_power_of_two(min_exponent);
-    else value = (double)(significand | UINT64_C(1) << (fmt->precision - 1)) * gv_power_of_two(min_exponent + field - 1);
+    else
+        value = (double)(significand | UINT64_C(1) << (fmt->precision - 1)) * gv_power_of_two(min_exponent + field - 1);
     return negative ? -value : value;
 }
 

@@ -1,12 +1,15 @@
 /* x sigmoid(s(x)) and its derivative for odd increasing s, from t = s(|x|) and steep = |x| s'(|x|).
-   q = sigmoid(-t) = e^-t / (1 + e^-t). */
-#ifndef GV_CORE_LOGISTIC_H
-#define GV_CORE_LOGISTIC_H
+   q = sigmoid(-t) = e^-t / (1 + e^-t). Each function that is such a product has its table and bound in src/math. */
+#ifndef GV_TRUTH_LOGISTIC_H
+#define GV_TRUTH_LOGISTIC_H
 #include "exp.h"
 #include "value.h"
 
 /* q 2^-k, and 1 - q; 0 < t <= 800 */
-typedef struct { gv_scaled_dd q; gv_dd rest; } gv_shares;
+typedef struct {
+    gv_scaled_dd q;
+    gv_dd rest;
+} gv_shares;
 
 GV_INLINE gv_shares gv_logistic(gv_dd t) {
     gv_scaled_dd e = gv_exp(gv_dd_neg(t));
@@ -24,7 +27,7 @@ GV_INLINE gv_value gv_scaled_logistic(double x, gv_dd t) {
     if (t.hi > 800.0) return gv_vanishing(-1.0);
     gv_scaled_dd q = gv_logistic(t).q;
     q.m = gv_dd_mul_d(q.m, a);
-    if (x > 0.0) return gv_less(x, q);
+    if (x > 0.0) return gv_leading_minus(x, q);
     return gv_relative(gv_scaled(gv_dd_neg(q.m), q.k));
 }
 

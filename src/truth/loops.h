@@ -1,6 +1,7 @@
-/* One loop a function, one clone an instruction set, in the arithmetic of dd.h. */
-#ifndef GV_CORE_LOOPS_H
-#define GV_CORE_LOOPS_H
+/* Values over arrays: one loop for each function, one clone of it for each instruction set, in the arithmetic of dd.h.
+   Every clone gives the same bits (tests/truth/test_clones.py). */
+#ifndef GV_TRUTH_LOOPS_H
+#define GV_TRUTH_LOOPS_H
 #include <float.h>
 #include <stddef.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #endif
 
 #ifdef GV_CLONES
-/* told what to do by whoever compiles: tests/support/clones.c */
+/* set by the compiler's command line: tests/truth/test_clones.py */
 #elif defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #if __GNUC__ >= 12 /* arch=haswell would be for Intel's Haswell alone */
 #define GV_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
@@ -29,24 +30,33 @@
 GV_FUNCTIONS(GV_DEFINE_LOOP)
 
 #define GV_TABLE_ROW(name, evaluate) {#name, gv_loop_##name},
-static const struct { const char *name; gv_loop loop; } gv_functions[] = {GV_FUNCTIONS(GV_TABLE_ROW){0, 0}};
+static const struct {
+    const char *name;
+    gv_loop loop;
+} gv_functions[] = {GV_FUNCTIONS(GV_TABLE_ROW){0, 0}};
 
 #ifndef GV_QUICK
 
-/* By pieces where that tells enough, else as above: ten times as fast */
+/* By pieces where these decide (cr/wide.h), else by the formula: ten times as fast */
+GV_INLINE void gv_loop_by_pieces(const gv_piecewise *f, gv_loop formula, const double *x, gv_value *y, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        int inside = gv_wide_has(f, x[i]);
+        if (inside) y[i] = gv_wide(f, x[i]);
+        if (!inside || !gv_wide_decides(y[i])) formula(x + i, y + i, 1);
+    }
+}
+
 #define GV_DEFINE_LOOP_BY_PIECES(name, NAME, whole, derivative) \
     GV_CLONES static void gv_loop_##name##_by_pieces(const double *x, gv_value *y, size_t n) { \
-        for (size_t i = 0; i < n; i++) { \
-            int inside = gv_wide_has(&gv_##name##_piecewise, x[i]); \
-            if (inside) y[i] = gv_wide(&gv_##name##_piecewise, x[i]); \
-            if (!inside || !gv_wide_decides(y[i])) gv_loop_##name(x + i, y + i, 1); \
-        } \
+        gv_loop_by_pieces(&gv_##name##_piecewise, gv_loop_##name, x, y, n); \
     }
 GV_PIECEWISE_FUNCTIONS(GV_DEFINE_LOOP_BY_PIECES)
 
 #define GV_TABLE_ROW_BY_PIECES(name, NAME, whole, derivative) {#name, gv_loop_##name##_by_pieces},
-static const struct { const char *name; gv_loop loop; } gv_by_pieces[] = {
-    GV_PIECEWISE_FUNCTIONS(GV_TABLE_ROW_BY_PIECES){0, 0}};
+static const struct {
+    const char *name;
+    gv_loop loop;
+} gv_by_pieces[] = {GV_PIECEWISE_FUNCTIONS(GV_TABLE_ROW_BY_PIECES){0, 0}};
 
 #endif
 

@@ -1,4 +1,4 @@
-/* The functions in double: for formats of 32 bits and less, and only where the bound decides the rounding. */
+/* The functions in double, bound 2^-40: for formats of 32 bits and less, and only where the bound decides. */
 #define GV_QUICK
 #include "loops.h"
 

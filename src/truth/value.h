@@ -1,11 +1,16 @@
-/* What the core knows of an exact value y: |y 2^-k - (hi + lo)| < err, or err = 0 and it is exact.
-   The inequality is strict: err = |lo| still says on which side of hi the value lies. */
-#ifndef GV_CORE_VALUE_H
-#define GV_CORE_VALUE_H
+/* An enclosure of an exact value y in double-double: |y 2^-k - (hi + lo)| < err, or err = 0 and hi + lo is exact. The
+   inequality is strict: err = |lo| still says on which side of hi the value lies.
+   What each constructor promises is proved for every branch of src/math: tests/prove/test_core.py (docs/proofs.md,
+   section 4). From here on to the rounding and to errors: judge.h. */
+#ifndef GV_TRUTH_VALUE_H
+#define GV_TRUTH_VALUE_H
 #include <stddef.h>
 #include "dd.h"
 
-typedef struct { double hi, lo, err; int k; } gv_value;
+typedef struct {
+    double hi, lo, err;
+    int k;
+} gv_value;
 
 /* values of n inputs */
 typedef void (*gv_loop)(const double *x, gv_value *y, size_t n);
@@ -29,7 +34,7 @@ GV_INLINE gv_value gv_exact(double y) {
     return gv_value_make(y, 0.0, 0.0, 0);
 }
 
-/* leading + c, with leading exact and c known to `weight` * GV_REL (weight >= |c|: the size of what was added up) */
+/* leading + c, with leading exact and c within `weight` * GV_REL (weight >= |c|: the size of what was added up) */
 GV_INLINE gv_value gv_sum_weighted(double leading, gv_dd c, double weight) {
     gv_dd s = gv_two_sum(leading, c.hi);
     s = gv_fast_two_sum(s.hi, s.lo + c.lo);
@@ -45,19 +50,19 @@ GV_INLINE gv_value gv_beside(double leading, double side) {
     return gv_value_make(leading, side < 0.0 ? -tiny : tiny, tiny, 0);
 }
 
-/* leading + c with c far below leading, c known to 2^-48 relative */
+/* leading + c with c far below leading, c within 2^-48 relative */
 GV_INLINE gv_value gv_next_to(double leading, double c) {
     gv_dd s = gv_fast_two_sum(leading, c);
     return gv_value_make(s.hi, s.lo, fabs(c) * 0x1p-48, 0);
 }
 
-/* c 2^k, c known to weight * GV_REL */
+/* c 2^k, c within weight * GV_REL */
 GV_INLINE gv_value gv_times(gv_dd c, double weight, int k) { return gv_value_make(c.hi, c.lo, weight * GV_REL, k); }
 
 GV_INLINE gv_value gv_relative(gv_scaled_dd c) { return gv_times(c.m, fabs(c.m.hi), c.k); }
 
 /* leading - c, c.k >= -1000 */
-GV_INLINE gv_value gv_less(double leading, gv_scaled_dd c) {
+GV_INLINE gv_value gv_leading_minus(double leading, gv_scaled_dd c) {
     return gv_sum(leading, gv_dd_scale(c.m, -gv_power_of_two(c.k)));
 }
 

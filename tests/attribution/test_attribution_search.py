@@ -13,7 +13,7 @@ from gelu_verify.attribution.evaluation import Arithmetic, evaluate, exactly, pr
 from gelu_verify.attribution.expression import X, contracted, cube, decimal, leftward, text
 from gelu_verify.attribution.forms import FORMS
 from gelu_verify.attribution.models import distance, form_named
-from gelu_verify.attribution.search import telling
+from gelu_verify.attribution.search import informative_sample
 from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
@@ -198,9 +198,9 @@ def test_one_float_apart_is_seen_in_every_dtype():
         assert distance(dtype, *ends) == pytest.approx(np.log2(2.0 * fmt.infinity), rel=1e-3)
 
 
-def test_telling_inputs_have_results_that_differ():
+def test_informative_inputs_have_results_that_differ():
     x = np.array([0.0, -0.0, np.inf, np.nan, 1e-5, 1e30, -1e30, 1.0, -3.0], np.float32).view(np.uint32)
-    assert telling("gelu", "float32", x, x).x.view("f4").tolist() == [1.0, -3.0]
+    assert informative_sample("gelu", "float32", x, x).x.view("f4").tolist() == [1.0, -3.0]
 
 
 def test_variants_are_the_same_function():

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from outcomes import content, outcome, pieces_of, random_outcome
 
-from gelu_verify.buckets.analytic_spans import settled_spans
-from gelu_verify.buckets.reducer import Outcome, Reduction, comb, reduce
-from gelu_verify.buckets.table import NOISE, Pieces, finish, merge
+from gelu_verify.buckets.analytic_spans import spans_of
+from gelu_verify.buckets.reducer import Outcome, Reduction, fill_strided, reduce
+from gelu_verify.buckets.table import NOISE, MonotonePieces, finish, merge
 from gelu_verify.errors import OracleError
 from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_finite, ordinals
 from gelu_verify.functions import get_function
-from gelu_verify.inputs.plans import TEETH, make_plan
+from gelu_verify.inputs.plans import STREAMS, make_plan
 from gelu_verify.truth.values import judge, reference_bits
 
 JUDGED = [name + grad for name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu") for grad in ("", "_grad")]
@@ -43,7 +43,7 @@ def test_the_table_is_that_of_numpy(dtype, seed, narrow):
 @pytest.mark.parametrize("dtype", ["float16", "float64"])
 def test_the_table_is_that_of_numpy_for_other_shapes(function, dtype):
     fmt, entry = get_format(dtype), get_function(function)
-    pieces, rng = Pieces.of(entry, fmt), np.random.default_rng(7)
+    pieces, rng = MonotonePieces.of(entry, fmt), np.random.default_rng(7)
     x = from_ordinals(fmt, np.unique(rng.integers(-(1 << 14), 1 << 14, 500) << (fmt.width - 15)))
     got = np.where(rng.random(len(x)) < 0.2, rng.integers(0, 1 << fmt.width, len(x), dtype=fmt.uint), x)
     want = reference_bits(function, dtype, x)
@@ -77,14 +77,14 @@ def every_bucket(dtype):
 
 def judged_here(function, dtype, x, got):
     entry, fmt = get_function(function), get_format(dtype)
-    reduction = Reduction(fmt, entry, Pieces.of(entry, fmt))
-    reduction.add_answers(x, got)
+    reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
+    reduction.add_outputs(x, got)
     return reduction.table()
 
 
 @pytest.mark.parametrize("function", JUDGED)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
-def test_answers_are_judged_as_the_reference_judges(function, dtype):
+def test_outputs_are_judged_as_the_reference_judges(function, dtype):
     """Bits and faithfulness are the same, errors within 2^(p - 36) ulp, at one input of each bucket."""
     fmt, x = get_format(dtype), every_bucket(dtype)
     want = reference_bits(function, dtype, x)
@@ -125,11 +125,11 @@ PLACES = (
 
 @pytest.mark.parametrize("function", JUDGED)
 @pytest.mark.parametrize("fault", ["none", "some", "flushed", "positive zeros"])
-def test_a_comb_is_counted_as_its_inputs_one_by_one(function, fault):
-    """Vectors, parabolas and settled spans count what inputs in runs of 13 do, whose table has no shortcut."""
-    entry, size = get_function(function), TEETH * 1000
-    pieces, rng = Pieces.of(entry, F32), np.random.default_rng(3)
-    combs, singles = Reduction(F32, entry, pieces), Reduction(F32, entry, pieces)
+def test_a_strided_run_is_counted_as_its_inputs_one_by_one(function, fault):
+    """Vectors, parabolas and analytic spans count what inputs in runs of 13 do, whose table has no shortcut."""
+    entry, size = get_function(function), STREAMS * 1000
+    pieces, rng = MonotonePieces.of(entry, F32), np.random.default_rng(3)
+    strided, singles = Reduction(F32, entry, pieces), Reduction(F32, entry, pieces)
     for place in PLACES:
         first = F32.ordinal(F32.parse(place)) - size // 3
         x, call = from_ordinals(F32, np.arange(first, first + size)), np.empty(size + 1, np.uint32)
@@ -140,13 +140,13 @@ def test_a_comb_is_counted_as_its_inputs_one_by_one(function, fault):
             got = got & np.uint32(F32.sign_mask)
         elif fault == "positive zeros":
             got = np.where(got == F32.sign_mask, np.uint32(0), got)
-        comb(first, call)
-        order = np.append(np.arange(size).reshape(TEETH, -1).T.ravel(), 0)
+        fill_strided(first, call)
+        order = np.append(np.arange(size).reshape(STREAMS, -1).T.ravel(), 0)
         assert (call == x[order]).all()
-        assert combs.add_comb(first, call, got[order])
+        assert strided.add_strided(first, call, got[order])
         for start in range(0, size, 13):
-            singles.add_answers(x[start : start + 13], got[start : start + 13])
-    assert_same_counts(finish(combs.table(), pieces), finish(singles.table(), pieces))
+            singles.add_outputs(x[start : start + 13], got[start : start + 13])
+    assert_same_counts(finish(strided.table(), pieces), finish(singles.table(), pieces))
 
 
 def assert_same_counts(found, want):
@@ -168,10 +168,10 @@ def assert_same_counts(found, want):
 
 
 @pytest.mark.parametrize("function", JUDGED)
-def test_settled_answers_are_the_correctly_rounded_ones_with_errors_below_the_noise(function):
+def test_analytic_results_are_the_correctly_rounded_ones_with_errors_below_the_noise(function):
     """At both ends of each span, one input beyond what is claimed of it not included, and at places between."""
     rng = np.random.default_rng(1)
-    spans = [span for span in settled_spans(function) if not span.drifts]
+    spans = [span for span in spans_of(function) if not span.is_first_order]
     assert len(spans) == 7
     for span in spans:
         ordinal = np.unique([span.first, span.first + 1, span.last - 1, span.last])
@@ -179,30 +179,29 @@ def test_settled_answers_are_the_correctly_rounded_ones_with_errors_below_the_no
         x = from_ordinals(F32, ordinal)
         want = reference_bits(function, "float32", x)
         half = x - np.uint32(1 << 23)
-        settled = [x, half, np.full_like(x, span.required), np.full_like(x, F32.nan)][span.kind]
-        assert (want == settled).all()
+        results = [x, half, np.full_like(x, span.required), np.full_like(x, F32.nan)][span.kind]
+        assert (want == results).all()
         if is_finite(F32, x).all():
             assert np.abs(judge(function, "float32", x, want).error).max() < NOISE
 
 
 def test_spans_leave_little_to_judge():
-    spans = [span for span in settled_spans("gelu") if not span.drifts and span.constant == span.required]
-    settled = sum(span.last - span.first + 1 for span in spans)
-    assert settled / 2**32 > 0.8
+    spans = [span for span in spans_of("gelu") if not span.is_first_order and span.constant == span.required]
+    assert sum(span.last - span.first + 1 for span in spans) / 2**32 > 0.8
 
 
 def test_a_changed_input_is_noticed():
-    entry, size = get_function("gelu"), TEETH * 512
+    entry, size = get_function("gelu"), STREAMS * 512
     for place in ("1", "1e20"):
         first = F32.ordinal(F32.parse(place))
         x = np.empty(size + 1, np.uint32)
-        comb(first, x)
+        fill_strided(first, x)
         got = reference_bits("gelu", "float32", x)
         for index in (0, 77, size):
             changed = x.copy()
             changed[index] ^= 1
-            assert not Reduction(F32, entry, Pieces.of(entry, F32)).add_comb(first, changed, got)
-        assert Reduction(F32, entry, Pieces.of(entry, F32)).add_comb(first, x, got)
+            assert not Reduction(F32, entry, MonotonePieces.of(entry, F32)).add_strided(first, changed, got)
+        assert Reduction(F32, entry, MonotonePieces.of(entry, F32)).add_strided(first, x, got)
 
 
 def test_what_the_oracle_cannot_decide_is_raised(monkeypatch):
@@ -214,23 +213,23 @@ def test_what_the_oracle_cannot_decide_is_raised(monkeypatch):
 
     seen = []
     monkeypatch.setattr(module, "judge_exactly", silent)
-    monkeypatch.setattr(module._reduction, "Reducer", lambda rules, ask: seen.append(ask))
+    monkeypatch.setattr(module._reducer, "Reducer", lambda rules, ask: seen.append(ask))
     Reduction(F32, get_function("gelu"), pieces_of("float32"))
     with pytest.raises(OracleError):
         seen[0](False, 0x3F800000, 0x3F800000)
 
 
-def test_a_comb_plan_is_the_union_of_its_chunks():
+def test_a_strided_plan_is_the_union_of_its_chunks():
     plan = make_plan("exhaustive", "gelu", "float32", ranges=["0x3f800000:0x3f83ffff"])
     tables = []
     entry, pieces = get_function("gelu"), pieces_of("float32")
     for chunk in plan.chunks:
-        assert chunk.is_comb
-        assert (np.diff(ordinals(F32, chunk.x_bits()[chunk.order()[:TEETH]])) == chunk.size // TEETH).all()
+        assert chunk.is_strided
+        assert (np.diff(ordinals(F32, chunk.x_bits()[chunk.order()[:STREAMS]])) == chunk.size // STREAMS).all()
         x = np.empty(chunk.size + 1, np.uint32)
-        comb(chunk.first, x)
+        fill_strided(chunk.first, x)
         reduction = Reduction(F32, entry, pieces)
-        assert reduction.add_comb(chunk.first, x, reference_bits("gelu", "float32", x))
+        assert reduction.add_strided(chunk.first, x, reference_bits("gelu", "float32", x))
         tables.append(reduction.table())
     assert merge(tables).total("n") == plan.size == 1 << 18
 
@@ -246,7 +245,7 @@ def test_the_hash_of_results_sees_what_changes_and_nothing_else(function, dtype)
 
     def hashed(got):
         want, error, faithful = judge(function, dtype, x, got)
-        table = reduce(fmt, entry, Pieces.of(entry, fmt), Outcome(x, got, want, error, faithful))
+        table = reduce(fmt, entry, MonotonePieces.of(entry, fmt), Outcome(x, got, want, error, faithful))
         return tuple(table.columns["bits_hash"].tolist())
 
     def changed(places, mask):

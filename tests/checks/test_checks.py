@@ -117,7 +117,7 @@ def test_policy_formula_accepts_nan_at_minus_infinity_and_says_so():
 @pytest.mark.parametrize("given", [0, 0x7F800000, 0x7F812345])
 @pytest.mark.parametrize("bits", [0x7FD12345, 0xFFE54321])
 def test_every_nan_of_a_range_is_looked_at(bits, given):
-    """Among 2^18 NaNs by the million, where answers are compared with what is settled."""
+    """Among 2^18 NaNs by the million, where outputs are compared with analytic results."""
     start = bits & 0xFFF00000
     plan = make_plan("default", "gelu", "float32", ranges=[(start, start + (1 << 20) - 1)])
     record = sweep(faulty("gelu", nan_lost_at(bits, given)), plan).record

@@ -18,10 +18,11 @@ from gelu_verify.isolation.hosts import Hosts, supported
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.measure.verification import Job
 from gelu_verify.targets import short_calls
-from gelu_verify.targets.buffers import room_like
-from gelu_verify.targets.callables import callable_target
-from gelu_verify.targets.extra_outputs import OtherAnswers
-from gelu_verify.targets.kinds.onnx_model import Loaded, ModelTarget
+from gelu_verify.targets.extra_outputs import ExtraOutputs
+from gelu_verify.targets.kinds._onnx_ports import Ports, Tensor
+from gelu_verify.targets.kinds.onnx_model import ModelTarget
+from gelu_verify.targets.output_memory import empty_output_like
+from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import reference_bits
 
 isolated = pytest.mark.skipif(not supported(), reason="isolation needs Linux")
@@ -209,7 +210,7 @@ class Placing(type(correct("gelu"))):
     when: object
 
     def load(self, dtype, x_bits):
-        return dtype, x_bits, room_like(x_bits)
+        return dtype, x_bits, empty_output_like(x_bits)
 
     def call(self, loaded):
         dtype, x, y = loaded
@@ -307,13 +308,13 @@ def test_the_calls_that_tell_which_arrays_and_dtypes_are_taken(wrong):
         return np.where(np.arange(len(x)) == 1, np.float32(42), y) if next(calls) == wrong else y
 
     found = callable_target(first_is_wrong, "gelu")
-    assert len(found.answered["float32"]) == 8
+    assert len(found.probe_outputs["float32"]) == 8
     assert_seen(judged(found, plan="quick"))
 
 
 def test_answers_that_are_given_to_a_sweep_are_judged():
-    x, others = np.array([0x40000000], np.uint32), OtherAnswers()
-    others.give(x, np.array([0x42280000], np.uint32), "at index {} elsewhere")
+    x, others = np.array([0x40000000], np.uint32), ExtraOutputs()
+    others.add_call(x, np.array([0x42280000], np.uint32), "at index {} elsewhere")
     record = sweep(correct("gelu"), make_plan("quick", "gelu", "float32"), others=others).record
     assert_seen(record)
     assert "at index 0 elsewhere" in record["findings"]["lane"]["detail"]
@@ -428,26 +429,23 @@ class Padded(ModelTarget):
 
     wrong: bool = True
 
-    def bound(self, dtype, pieces, x_parts, y_parts):
+    def bound(self, dtype, batches, x_rows, y_rows):
         def run():
-            y_parts[...] = reference_bits("gelu", dtype, x_parts)
-            if self.wrong and y_parts.size == 8:
-                y_parts[-1, -1] = get_format(dtype).parse("42")
+            y_rows[...] = reference_bits("gelu", dtype, x_rows)
+            if self.wrong and y_rows.size == 8:
+                y_rows[-1, -1] = get_format(dtype).parse("42")
 
         return run
 
 
 @pytest.mark.parametrize("wrong", [False, True])
 def test_the_padding_of_a_model_is_judged(wrong):
-    from gelu_verify.targets.kinds._onnx_border import Border, Tensor
-
     x = Tensor("x", 1, (None, 4))
-    border = Border(x, x)
+    ports = Ports(x, x)
     model = Padded(
-        name="test.padded", function="gelu", dtypes=("float32",), files=(), content="", border=border, wrong=wrong
+        name="test.padded", function="gelu", dtypes=("float32",), files=(), content="", ports=ports, wrong=wrong
     )
-    loaded = model.load("float32", np.zeros(7, np.uint32))
-    assert isinstance(loaded, Loaded)
+    assert model.load("float32", np.zeros(7, np.uint32)).x_bits.size == 8
     record = judged(model, plan="quick")
     assert record["checks"]["lane"] == ("fail" if wrong else "pass")
     if wrong:

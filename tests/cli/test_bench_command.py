@@ -8,11 +8,12 @@ from click.testing import CliRunner
 from core_bits import core_bits
 from repository import ROOT
 
+from gelu_verify import timing
 from gelu_verify.cli import main
 from gelu_verify.errors import MissingMeasurement, TargetUnavailable, UsageError
 from gelu_verify.formats import DTYPES
 from gelu_verify.speed import bench
-from gelu_verify.speed import timer as interleaved
+from gelu_verify.speed.timer import interleaved_sides
 from gelu_verify.truth.correctly_rounded import FUNCTIONS
 
 CASE = bench.Case("gelu", "float32", 64, 1)
@@ -129,8 +130,8 @@ def test_the_default_is_torch_where_it_is_installed(monkeypatch):
         (["relu"], "unknown function with a correctly rounded kernel 'relu'"),
         (["--dtype", "float8_e5m2"], "unknown dtype 'float8_e5m2'"),
         (["--against", "tensorflux"], "did you mean 'tensorflow'"),
-        (["--sizes", "0"], "--sizes '0' is no size"),
-        (["--sizes", "2^99"], "--sizes '2^99' is no size"),
+        (["--sizes", "0"], "--sizes '0' is not a size"),
+        (["--sizes", "2^99"], "--sizes '2^99' is not a size"),
         (["--sizes", "2^9..2^8"], "2^9 is more than 2^8"),
         (["--threads", "0"], "--threads '0' is below 1"),
         (["--sizes", "1", "--threads", "2"], "1 elements cannot be shared by 2 threads"),
@@ -162,10 +163,10 @@ def test_the_parts_of_the_threads_are_the_whole():
 def test_calls_take_turns():
     seen = []
     sides = {name: [lambda name=name: seen.append(name)] for name in "abc"}
-    times = interleaved.interleaved(sides, 0.0, 0.0)
-    assert {name: len(seconds) for name, seconds in times.items()} == dict.fromkeys("abc", interleaved.REPEATS)
-    timed = "".join(seen[-3 * interleaved.REPEATS :])
-    assert timed == ("abc" + "bca" + "cab") * (interleaved.REPEATS // 3)
+    times = interleaved_sides(sides, 0.0, 0.0)
+    assert {name: len(seconds) for name, seconds in times.items()} == dict.fromkeys("abc", timing.REPEATS)
+    timed = "".join(seen[-3 * timing.REPEATS :])
+    assert timed == ("abc" + "bca" + "cab") * (timing.REPEATS // 3)
 
 
 def test_an_error_on_another_thread_is_raised():
@@ -173,7 +174,7 @@ def test_an_error_on_another_thread_is_raised():
         raise ValueError("on the second thread")
 
     with pytest.raises(ValueError, match="second"):
-        interleaved.interleaved({"": [lambda: None, fails]}, 0.0, 0.0)
+        interleaved_sides({"": [lambda: None, fails]}, 0.0, 0.0)
 
 
 def test_a_case_needs_a_known_function():

@@ -82,7 +82,7 @@ def test_the_hash_is_of_all_that_a_source_includes(tmp_path, monkeypatch):
 
 def test_without_nvcc(monkeypatch):
     monkeypatch.setenv("NVCC", "no-such-compiler")
-    with pytest.raises(TargetUnavailable, match="nvcc is not here"):
+    with pytest.raises(TargetUnavailable, match="nvcc is not installed"):
         nvcc.command()
 
 

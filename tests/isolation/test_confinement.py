@@ -22,7 +22,7 @@ import json, sys, threading
 from gelu_verify.errors import TargetFailure
 from gelu_verify.isolation.hosts import Hosts
 from gelu_verify.isolation.limits import Limits
-from gelu_verify.targets.library import ordinary_numbers
+from gelu_verify.targets.probing import ordinary_numbers
 
 threading.Thread(target=threading.Event().wait, daemon=True).start()  # one more to be hit
 with Hosts(Limits(seconds=30)) as hosts:
@@ -111,7 +111,7 @@ def test_a_daemon_ends_when_the_verifier_is_killed():
     assert not running([b"sleep", b"31.4159"])
 
 
-KEEPER = """
+SUPERVISED = """
     import os, sys
     from gelu_verify.isolation.confinement import begin
 
@@ -126,20 +126,20 @@ KEEPER = """
     ("body", "code"),
     [("os._exit(7)", 7), ("os.kill(os.getpid(), 9)", -9), ("os.abort()", -6), ("os.kill(os.getppid(), 9)", -31)],
 )
-def test_a_keeper_ends_as_what_it_keeps(forces, body, code):
+def test_a_supervisor_ends_as_what_it_supervises(forces, body, code):
     if code == -31 and not forces[0]:
         pytest.skip("this system has no filter of system calls")
-    done = subprocess.run([sys.executable, "-P", "-c", textwrap.dedent(KEEPER).format(body=body)], check=False)
+    done = subprocess.run([sys.executable, "-P", "-c", textwrap.dedent(SUPERVISED).format(body=body)], check=False)
     assert done.returncode == code
 
 
-def test_a_process_ends_with_its_keeper():
+def test_a_process_ends_with_its_supervisor():
     body = "print(os.getpid(), flush=True); import time; time.sleep(1000)"
-    words = [sys.executable, "-P", "-c", textwrap.dedent(KEEPER).format(body=body)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as keeper:
-        kept = int(keeper.stdout.readline())
-        keeper.kill()
+    words = [sys.executable, "-P", "-c", textwrap.dedent(SUPERVISED).format(body=body)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as supervisor:
+        worker = int(supervisor.stdout.readline())
+        supervisor.kill()
     end = time.monotonic() + 30
-    while os.path.exists(f"/proc/{kept}") and time.monotonic() < end:
+    while os.path.exists(f"/proc/{worker}") and time.monotonic() < end:
         time.sleep(0.01)
-    assert not os.path.exists(f"/proc/{kept}")
+    assert not os.path.exists(f"/proc/{worker}")

@@ -32,7 +32,7 @@ FMT = get_format("float32")
 PYTHON = """
 import ctypes, signal, sys
 import numpy as np
-from gelu_verify.targets.buffers import output_like
+from gelu_verify.targets.output_memory import output_like
 
 zoo = ctypes.CDLL({library!r})
 

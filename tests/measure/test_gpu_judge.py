@@ -11,8 +11,9 @@ import pytest
 from repository import ROOT, SUPPORT
 
 from gelu_verify.buckets.approximation import approximation, without_overflow
-from gelu_verify.buckets.reducer import Outcome, Reduction
-from gelu_verify.buckets.table import Pieces, finish, merge
+from gelu_verify.buckets.reducer import Outcome, Reduction, reduce
+from gelu_verify.buckets.table import Facts, MonotonePieces, finish, merge
+from gelu_verify.buckets.table_text import table_of_text, text_of_table
 from gelu_verify.errors import OracleError, TargetFailure
 from gelu_verify.formats import from_ordinals, get_format, ordinals
 from gelu_verify.functions import get_function
@@ -20,7 +21,18 @@ from gelu_verify.gpu import nvcc
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.kernels import run
 from gelu_verify.measure import gpu_judge as on_device
-from gelu_verify.measure.gpu_tiles import OPEN, ROOM, RULES, TALLY, TILE, consecutive, counted, drawn, rules_record
+from gelu_verify.measure.gpu_tiles import (
+    MOST_UNDECIDED,
+    RULES,
+    TALLY,
+    TILE,
+    UNDECIDED,
+    _decided,
+    consecutive,
+    counted,
+    drawn,
+    rules_record,
+)
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.paths import resource
 from gelu_verify.targets.base import Target
@@ -58,12 +70,12 @@ class OnCpu:
         self.left = 0
 
     def __call__(self, rules, tiles):
-        tallies, answers = np.zeros(len(tiles), TALLY), np.zeros(ROOM, OPEN)
+        tallies, answers = np.zeros(len(tiles), TALLY), np.zeros(MOST_UNDECIDED, UNDECIDED)
         count = ctypes.c_uint(0)
         pointers = [ctypes.c_void_p(array.ctypes.data) for array in (self.x, self.y, tallies, answers)]
         verify = getattr(self.library, f"gv_verify_{self.fmt.width}")
         verify(ctypes.c_void_p(rules.ctypes.data), ctypes.c_void_p(tiles.ctypes.data), ctypes.c_size_t(len(tiles)),
-               *pointers, ctypes.byref(count), ctypes.c_uint(ROOM))  # fmt: skip
+               *pointers, ctypes.byref(count), ctypes.c_uint(MOST_UNDECIDED))  # fmt: skip
         self.left = count.value
         samples = np.array([(int(x), int(self.y[k])) for k, x in enumerate(self.x) if int(x) in self.fixed], np.uint64)
         return tallies, answers[: self.left], samples.reshape(-1, 2)
@@ -115,7 +127,7 @@ CASES = [(f, a) for f in FUNCTIONS for a in ("rounded", "kernel", "faults")] + [
 @pytest.mark.parametrize(("function", "answers"), CASES)
 def test_float32_is_counted_as_on_the_cpu(built, function, answers):
     fmt, entry, library = get_format("float32"), get_function(function), built(function)
-    reduction, tables = Reduction(fmt, entry, Pieces.of(entry, fmt)), []
+    reduction, tables = Reduction(fmt, entry, MonotonePieces.of(entry, fmt)), []
     rules = rules_record(fmt, entry)
     for place in PLACES:
         first = fmt.ordinal(fmt.parse(place)) // 65536 * 65536 - 65536
@@ -129,9 +141,9 @@ def test_float32_is_counted_as_on_the_cpu(built, function, answers):
         else:
             y = reference_bits(function, "float32", x)
         y = with_faults(fmt, y) if answers == "faults" else y
-        reduction.add_answers(x, y)
+        reduction.add_outputs(x, y)
         tables.append(by_device(library, entry, fmt, tiles, x, y)[0])
-    pieces = Pieces.of(entry, fmt)
+    pieces = MonotonePieces.of(entry, fmt)
     assert_same(finish(merge(tables), pieces), finish(reduction.table(), pieces))
 
 
@@ -145,23 +157,62 @@ def test_float64_is_counted_as_on_the_cpu(built, function):
     assert (np.diff(ordinals(fmt, x)) > 0).all()
     y = with_faults(fmt, reference_bits(function, "float64", x))
     found, left = by_device(library, entry, fmt, tiles, x, y)
-    reduction = Reduction(fmt, entry, Pieces.of(entry, fmt))
+    reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
     want, error, faithful = judge(function, "float64", x, y)
     reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, error), faithful))
-    wanted = finish(reduction.table(), Pieces.of(entry, fmt))
+    wanted = finish(reduction.table(), MonotonePieces.of(entry, fmt))
     if entry.approximates:
         facts = wanted.facts.merged(approximation(fmt, entry.approximates, x, y))
         wanted = replace(wanted, facts=facts)
-    assert_same(finish(found, Pieces.of(entry, fmt)), wanted)
+    assert_same(finish(found, MonotonePieces.of(entry, fmt)), wanted)
     assert left == 0
+
+
+@pytest.mark.parametrize("place", ["-2", "2"])
+def test_steps_across_all_of_float64_are_counted_as_on_the_cpu(built, place):
+    """Where f falls and where it rises: between the largest results of both signs ranks differ by more than 2^63."""
+    fmt, entry = get_format("float64"), get_function("gelu")
+    first = fmt.ordinal(fmt.parse(place))
+    tiles = drawn(fmt, rules_record(fmt, entry), 0, 1 << 48, first, first + 99)
+    x = filled(built("gelu"), fmt, tiles)
+    results = [-1 - fmt.max_finite, fmt.infinity, 0, fmt.nan, fmt.sign_mask - 1, -fmt.sign_mask, -1 - fmt.infinity]
+    y = from_ordinals(fmt, np.random.default_rng(3).choice(results, len(x)))
+    found, _ = by_device(built("gelu"), entry, fmt, tiles, x, y)
+    want, error, faithful = judge("gelu", "float64", x, y)
+    reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
+    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, error), faithful))
+    assert len(x) == 100
+    assert reduction.table().total("rises") > 5
+    assert_same(found, reduction.table())
+
+
+def test_outputs_that_the_device_does_not_decide_are_counted_as_any_other(built):
+    """By the oracle, in one table: what a table of each would be when merged; neighbours are not compared."""
+    fmt, entry = get_format("float64"), get_function("gelu_tanh")
+    x = np.sort(np.random.default_rng(0).uniform(0.1, 3, 40).view(np.uint64))
+    undecided = np.zeros(60, UNDECIDED)
+    undecided["x"], undecided["approximated"] = np.concatenate([x, x[:20]]), np.repeat([0, 1], [40, 20])
+    undecided["got"] = np.concatenate([x[::-1], x[:20]])
+    tables, facts = _decided(fmt, entry, np.random.default_rng(1).permutation(undecided))
+    judged = zip(*(judge_exactly(entry, fmt, int(a), int(b)) for a, b in zip(x, x[::-1], strict=True)), strict=True)
+    want, error, faithful = (np.array(each, kind) for each, kind in zip(judged, (np.uint64, float, bool), strict=True))
+    outcome = Outcome(x, x[::-1].copy(), want, error, faithful)
+    each = [Outcome(*(np.array([array[k]]) for array in vars(outcome).values())) for k in range(40)]
+    pieces = MonotonePieces.of(entry, fmt)
+    assert len(tables) == 1
+    assert_same(tables[0], merge([reduce(fmt, entry, pieces, one) for one in each]))
+    assert tables[0].total("rises") == 0 < finish(reduce(fmt, entry, pieces, outcome), pieces).total("rises")
+    exact = approximation(fmt, "gelu", x[:20], x[:20])
+    assert facts.approximation_ulp == pytest.approx(exact.approximation_ulp)
+    assert _decided(fmt, entry, undecided[:0]) == ([], Facts())
 
 
 def test_records_are_as_large_as_in_c(built):
     sizes = [built("gelu").gv_size_of(k) for k in range(4)]
-    assert sizes == [kind.itemsize for kind in (RULES, TILE, TALLY, OPEN)]
+    assert sizes == [kind.itemsize for kind in (RULES, TILE, TALLY, UNDECIDED)]
 
 
-def test_what_is_drawn_hangs_on_the_seed_alone(built):
+def test_what_is_drawn_depends_on_the_seed_alone(built):
     fmt, entry = get_format("float64"), get_function("gelu")
     rules = rules_record(fmt, entry)
     one, same, other = (drawn(fmt, rules, seed, 4, 0, 1 << 60) for seed in (1, 1, 2))
@@ -237,7 +288,7 @@ def test_float64_is_searched_around_the_worst(built):
     fmt, entry = get_format("float64"), get_function("gelu")
     judge_there = on_device.OnDevice(Imitated(built("gelu")), kernel("gelu_erf", "float64"), fmt, entry)
     few = on_device.strata(judge_there, 0, 1)
-    more = on_device.search(judge_there, few, 0, rounds=2, kept=4, each=256)
+    more = on_device.search(judge_there, few, 0, rounds=2, centres=4, each=256)
     assert np.nanmax(more.columns["max_error"]) >= np.nanmax(few.columns["max_error"])
     assert more.total("n") > few.total("n")
 
@@ -267,7 +318,7 @@ class JudgedThere(Target):
     """A kernel of the CPU, as if it ran on a device that judges."""
 
     device: object
-    judged_there: bool = True
+    judges_on_device: bool = True
 
     def load(self, dtype, x_bits):
         return dtype, x_bits, np.empty_like(x_bits)
@@ -283,18 +334,18 @@ class JudgedThere(Target):
 
 
 @pytest.fixture
-def judged_there(built, monkeypatch):
+def judges_on_device(built, monkeypatch):
     monkeypatch.setattr(on_device, "PER_BUCKET", 1)
     monkeypatch.setattr(on_device, "ROUNDS", 2)
-    monkeypatch.setattr(on_device, "KEPT", 2)
+    monkeypatch.setattr(on_device, "CENTRES", 2)
     monkeypatch.setattr(on_device, "EACH", 256)
     return JudgedThere(name="cuda.gelu_erf", function="gelu", dtypes=("float64",), device=Imitated(built("gelu")))
 
 
-def test_a_sweep_of_float64_is_also_drawn_and_searched_on_the_device(judged_there):
+def test_a_sweep_of_float64_is_also_drawn_and_searched_on_the_device(judges_on_device):
     plan = make_plan("default", "gelu", "float64", 0)
-    here = sweep(replace(judged_there, judged_there=False), plan, workers=1).record
-    there = sweep(judged_there, plan, workers=1).record
+    here = sweep(replace(judges_on_device, judges_on_device=False), plan, workers=1).record
+    there = sweep(judges_on_device, plan, workers=1).record
     assert (here["bound"], here["bound_kind"], here["n"]) == (">=", "sampled", plan.size)
     assert (there["bound"], there["bound_kind"]) == (">=", "searched")
     assert there["n"] > plan.size + 60_000
@@ -307,35 +358,35 @@ def test_a_sweep_of_float64_is_also_drawn_and_searched_on_the_device(judged_ther
     assert sum(region["n"] for region in there["regions"]) > sum(region["n"] for region in here["regions"])
 
 
-def test_what_cuda_says_of_a_kernel_that_is_judged_there_is_its_failure(judged_there, monkeypatch):
+def test_what_cuda_says_of_a_kernel_that_is_judged_there_is_its_failure(judges_on_device, monkeypatch):
     def seconds(device, work):
         raise CudaError("cuCtxSynchronize failed: an illegal memory access was encountered")
 
     monkeypatch.setattr(Imitated, "seconds", seconds)
-    record = sweep(judged_there, make_plan("default", "gelu", "float64", 0), workers=1).record
+    record = sweep(judges_on_device, make_plan("default", "gelu", "float64", 0), workers=1).record
     assert record["failure_kind"] == "illegal address"
     assert "illegal memory access" in record["failure"]
 
 
-def test_few_inputs_that_were_asked_for_are_all(judged_there):
+def test_few_inputs_that_were_asked_for_are_all(judges_on_device):
     for plan in (
         make_plan("quick", "gelu", "float64", 0),
         make_plan("default", "gelu", "float64", 0, ["1:0x1.00000000001p0"]),
     ):
-        record = sweep(judged_there, plan, workers=1).record
+        record = sweep(judges_on_device, plan, workers=1).record
         assert (record["n"], record["bound_kind"]) == (plan.size, "sampled")
 
 
-def test_the_largest_error_is_asked_for_again(judged_there):
-    table = on_device.unpacked(on_device.searched(judged_there, "float64", "gelu", 0))
+def test_the_largest_error_is_asked_for_again(judges_on_device):
+    table = table_of_text(on_device.searched(judges_on_device, "float64", "gelu", 0))
     judge_there = on_device.OnDevice(
-        judged_there.device, judged_there.launcher("float64"), table.fmt, get_function("gelu")
+        judges_on_device.device, judges_on_device.launcher("float64"), table.fmt, get_function("gelu")
     )
     on_device.confirm(judge_there, table, "it")
     row = table.worst()
     other = {name: column.copy() for name, column in table.columns.items()}
     other["max_error"][row] *= 1.01
-    with pytest.raises(OracleError, match=r"it at 0x.*: the device says"):
+    with pytest.raises(OracleError, match=r"it at 0x.*: the device finds"):
         on_device.confirm(judge_there, replace(table, columns=other), "it")
     other = {name: column.copy() for name, column in table.columns.items()}
     other["max_error_got"][row] ^= 1
@@ -350,7 +401,7 @@ def test_a_table_crosses_as_text(built):
     tiles = consecutive(fmt, rules, -65536, 65535)
     x = filled(built("gelu"), fmt, tiles)
     sent, _ = by_device(built("gelu"), entry, fmt, tiles, x, with_faults(fmt, x))
-    came = on_device.unpacked(on_device.packed(sent))
+    came = table_of_text(text_of_table(sent))
     assert_same(came, sent)
     assert came.fmt is sent.fmt
 

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from prove.brackets import CLAIMS, bracket_source
 from prove.core import core_source
+from prove.enclosures import CLAIMS, enclosure_source
 from prove.exact import Exact
 from prove.interpreter import Interpreter
 from prove.source import ROOT, Source
 from prove.stored import wrong_entries, wrong_literals
-from prove.symbols import BRACKET, PAIR, PIECE, QUICK, algorithm
+from prove.symbols import ENCLOSURE, PAIR, PIECE, QUICK, algorithm
 
 GENERATORS = ("make_core_tables.py", "make_enclosure_tables.py", "make_float64_tables.py")
 GENERATED = {"truth/tables.h", "enclosure/tables.h"}
@@ -40,8 +40,8 @@ def algorithms(root: Path = ROOT) -> list[str]:
         source = core_source(quick, root)
         wrong += [name for name, want in proved.items() if algorithm(source, name) != want]
     for fma in (False, True):
-        source = bracket_source(fma, root)
-        wrong += [name for name, want in BRACKET.items() if algorithm(source, name) != want]
+        source = enclosure_source(fma, root)
+        wrong += [name for name, want in ENCLOSURE.items() if algorithm(source, name) != want]
     return wrong
 
 
@@ -62,13 +62,11 @@ def piece_algorithms(root: Path = ROOT) -> list[str]:
 
 
 def claims(root: Path = ROOT) -> list[str]:
-    """Errors that brackets.h claims are known by their value: it must stand nowhere else."""
-    texts = {
-        path.name: path.read_text() for path in (root / "src" / "enclosure").glob("*.h") if path.name != "tables.h"
-    }
-    found = [(name, line) for name, text in texts.items() for line in text.splitlines()
+    """Errors that enclosures claim are identified by their value: no other number may have it."""
+    headers = [path for path in (root / "src" / "enclosure").glob("*.h") if path.name != "tables.h"]
+    found = [line for path in headers for line in path.read_text().splitlines()
              if any(float.fromhex(n) in CLAIMS for n in re.findall(r"\b0x1[.0-9a-f]*p-\d+", line))]  # fmt: skip
-    return [line for name, line in found if not (name == "brackets.h" and re.match(r"#define GV_\w+_ERROR 0x1", line))]
+    return [line for line in found if not re.match(r"#define GV_\w+_ERROR 0x1", line)]
 
 
 def generator_agrees(name: str, root: Path = ROOT) -> bool:

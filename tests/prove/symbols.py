@@ -139,7 +139,7 @@ SHIFTED = "gv_madd(s, gv_all(0x1.71547652b82fep+0), gv_all(6755399441055744.0))"
 STEPS = f"({SHIFTED} - 6755399441055744.0)"
 BY_HEAD = f"gv_madd({STEPS}, gv_all(-head), s)"
 REDUCED = f"((tail == 0.0) ? {BY_HEAD} : gv_madd({STEPS}, gv_all(-tail), {BY_HEAD}))"
-BRACKET = {
+ENCLOSURE = {
     "gv_exp_by": f"gv_as_real((gv_as_bits(gv_polynomial(c, degree, {REDUCED})) + (gv_as_bits({SHIFTED}) << 52)))",
     "gv_magnitude": "gv_as_real((gv_as_bits(x) & 9223372036854775807))",
     "gv_times_sign": "gv_as_real((gv_as_bits(c) ^ (gv_as_bits(x) & 9223372036854775808)))",

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 from prove import checks
-from prove.brackets import MOST, bracket_source, certify_bracket, near_limits
 from prove.core import certify, core_source
+from prove.enclosures import MOST, certify_enclosure, enclosure_source, near_limits
 from prove.source import ROOT
 from prove.specifications import SPECIFICATIONS
 from prove.stored import without_measured
@@ -103,30 +103,30 @@ def test_a_planted_fault(copy, header, right, wrong, name):
         certify(BY_NAME[name], core_source(False, copy), quick=False)
 
 
-BRACKET_FAULTS = [
-    ("tables.h", "0x1.ffffffffe74f1p-2", "0x1.ffffffffa74f1p-2", "silu", "bracket"),
+ENCLOSURE_FAULTS = [
+    ("tables.h", "0x1.ffffffffe74f1p-2", "0x1.ffffffffa74f1p-2", "silu", "enclosure"),
     ("tables.h", "-0x1.f3a05ccfd4c6fp-8", "-0x1.f3a05ccfd5c6fp-8", "gelu", "near"),
-    ("tables.h", "0x1.fd751a1fba8dfp-4", "0x1.fd751b1fba8dfp-4", "gelu_grad", "bracket"),
-    ("brackets.h", "GV_FAR_ERROR 0x1p-44", "GV_FAR_ERROR 0x1p-47", "gelu", "bracket"),
-    ("brackets.h", "GV_NEAR_LOGISTIC_ERROR 0x1.2p-34", "GV_NEAR_LOGISTIC_ERROR 0x1p-34", "silu", "near"),
-    ("brackets.h", "GV_NEAR_GELU_ERROR 0x1p-44", "GV_NEAR_GELU_ERROR 0x1p-47", "gelu", "near"),
-    ("gelu.h", "a * a * -0.5", "a * a * -0.25", "gelu", "bracket"),
-    ("logistic.h", "(2.5 * GV_LOGISTIC_ERROR)", "(0.25 * GV_LOGISTIC_ERROR)", "silu_grad", "bracket"),
-    ("brackets.h", "GV_NEAR_STEEP_ERROR 0x1.8p-34", "GV_NEAR_STEEP_ERROR 0x1.8p-36", "gelu_tanh_grad", "near"),
+    ("tables.h", "0x1.fd751a1fba8dfp-4", "0x1.fd751b1fba8dfp-4", "gelu_grad", "enclosure"),
+    ("gelu.h", "GV_TAIL_ERROR 0x1p-44", "GV_TAIL_ERROR 0x1p-47", "gelu", "enclosure"),
+    ("logistic.h", "GV_NEAR_LOGISTIC_ERROR 0x1.2p-34", "GV_NEAR_LOGISTIC_ERROR 0x1p-34", "silu", "near"),
+    ("gelu.h", "GV_NEAR_GELU_ERROR 0x1p-44", "GV_NEAR_GELU_ERROR 0x1p-47", "gelu", "near"),
+    ("gelu.h", "a * a * -0.5", "a * a * -0.25", "gelu", "enclosure"),
+    ("logistic.h", "(2.5 * GV_LOGISTIC_ERROR)", "(0.25 * GV_LOGISTIC_ERROR)", "silu_grad", "enclosure"),
+    ("logistic.h", "GV_NEAR_STEEP_ERROR 0x1.8p-34", "GV_NEAR_STEEP_ERROR 0x1.8p-36", "gelu_tanh_grad", "near"),
     ("logistic.h", "3.0 * GV_CUBIC", "2.0 * GV_CUBIC", "gelu_tanh_grad", "near"),
 ]
 
 
-@pytest.mark.parametrize(("header", "right", "wrong", "name", "end"), BRACKET_FAULTS)
-def test_a_fault_in_a_bracket(copy, header, right, wrong, name, end):
+@pytest.mark.parametrize(("header", "right", "wrong", "name", "stage"), ENCLOSURE_FAULTS)
+def test_a_fault_in_an_enclosure(copy, header, right, wrong, name, stage):
     path = copy / "src" / "enclosure" / header
     text = path.read_text()
     assert right in text
     path.write_text(text.replace(right, wrong, 1))
-    source = bracket_source(False, copy)
-    most = near_limits(source)[name] if end == "near" else MOST
+    source = enclosure_source(False, copy)
+    most = near_limits(source)[name] if stage == "near" else MOST
     with pytest.raises(AssertionError, match=rf"unproved at|{name}"):
-        certify_bracket(BY_NAME[name], source, end, most, copy)
+        certify_enclosure(BY_NAME[name], source, stage, most, copy)
 
 
 @pytest.mark.parametrize(

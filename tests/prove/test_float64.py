@@ -5,7 +5,7 @@ import re
 import shutil
 
 import pytest
-from prove.brackets import NAMES
+from compiled_enclosures import NAMES
 from prove.float64 import LAST_SHIFT, LOSS_SHIFT, LOW_SHIFT, failing_pieces, read_table
 from prove.source import ROOT
 from prove.specifications import SPECIFICATIONS

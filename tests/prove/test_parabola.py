@@ -12,8 +12,8 @@ from fractions import Fraction
 import flint
 import numpy as np
 import pytest
+from compiled_enclosures import NAMES
 from flint import arb, arb_series
-from prove.brackets import NAMES
 from prove.source import ROOT
 from prove.specifications import SPECIFICATIONS
 
@@ -62,10 +62,10 @@ def by_parabola(tmp_path_factory):
     """`run(name, x_bits, hi, lo, err, n)` as compiled."""
     folder = tmp_path_factory.mktemp("parabola")
     source, library = folder / "parabola.c", folder / "parabola.so"
-    source.write_text("""#include "buckets/create.h"
+    source.write_text("""#include "buckets/reducer.h"
 int run(const char *name, const uint32_t *x_bits, double *hi, double *lo, double *err, size_t n);
 int run(const char *name, const uint32_t *x_bits, double *hi, double *lo, double *err, size_t n) {
-    return gv_by_parabola(gv_find_values(name)->values, x_bits, hi, lo, err, n);
+    return gv_enclose_by_parabola(gv_find_enclosed(name), x_bits, hi, lo, err, n);
 }
 """)
     compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()

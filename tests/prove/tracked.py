@@ -49,7 +49,7 @@ class Tracked:
     value: float | None = None  # a constant of the program
     monomial: tuple[arb, int] | None = None  # ideal = C x^m
     origin: tuple[Tracked, arb, arb] | None = None  # this = origin times a power of two, within a share
-    inner: arb | None = None  # `absolute` without the roundings of sums with an exact leading term (brackets.py)
+    inner: arb | None = None  # `absolute` without the roundings of sums with an exact leading term (enclosures.py)
     offset: arb = ZERO  # what of `ideal` was put in on purpose, to end on one side; not in `point`
 
     def ends(self) -> tuple[arb, arb]:

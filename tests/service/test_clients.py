@@ -7,15 +7,9 @@ import pytest
 import requiring
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
-from serving import ROOT, serving
+from serving import ROOT
 
 CLIENTS = ROOT / "examples" / "clients"
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as found:
-        yield found
 
 
 def verdict(*command):

@@ -21,7 +21,7 @@ from serving import TOKEN, serving
 
 from gelu_verify.cli import main
 from gelu_verify.formats import get_format
-from gelu_verify.service.judging import inputs
+from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
 
 playwright = requiring.module("playwright.sync_api")
@@ -89,7 +89,7 @@ def accessible(page):
     assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
 
 
-def look_up(page, x, function="gelu", dtype="float32"):
+def lookup_json(page, x, function="gelu", dtype="float32"):
     page.fill("#x", x)
     page.select_option("#function", function)
     page.select_option("#dtype", dtype)
@@ -105,7 +105,7 @@ def test_a_look_up_shows_every_dtype(page):
     assert page.locator("#exact").inner_text() == "-2.610400379508426575424994524560446867653e-10"
     assert page.locator(".card .bits").first.inner_text().replace(" ", "") == f"{0xC680:016b}"
     assert page.locator("#line svg").count() == page.locator("#plot svg").count() == 1
-    page.wait_for_selector("#answers [role=status]:has-text('right to the last bit')")
+    page.wait_for_selector("#answers [role=status]:has-text('are correctly rounded')")
     for name in ("kernels", "published", "scipy"):
         group = page.locator(f"#answers tbody:has(th:text-matches('^{name}'))")
         assert group.locator("tr[data-answer]").count() > 1
@@ -125,7 +125,7 @@ def test_a_look_up_shows_every_dtype(page):
 )  # fmt: skip
 def test_any_way_to_write_a_number(desk, x, function, dtype):
     fmt = get_format(dtype)
-    look_up(desk, x, function, dtype)
+    lookup_json(desk, x, function, dtype)
     y = fmt.bits_text(reference_bits(function, dtype, fmt.parse(x.replace("\N{MINUS SIGN}", "-"))))
     desk.wait_for_selector(f".card.chosen:has-text('{y}')")
 
@@ -136,12 +136,12 @@ def test_a_wrong_number_is_told_and_mended(page):
     page.wait_for_selector("#lookup-problem:not([hidden])")
     assert "accepted: decimal" in page.locator("#lookup-problem").inner_text()
     accessible(page)
-    look_up(page, "6")
+    lookup_json(page, "6")
     page.wait_for_selector("#lookup-problem[hidden]", state="attached")
 
 
 def test_a_link_shows_the_same_to_others(page, browser, server):
-    look_up(page, "0.1", "gelu_grad", "bfloat16")
+    lookup_json(page, "0.1", "gelu_grad", "bfloat16")
     page.wait_for_selector(".card.chosen:has-text('0x3dcd')")
     page.click("#share")
     page.wait_for_selector("#shared:has-text('Copied')")
@@ -177,7 +177,7 @@ def test_an_upload_gets_its_verdict(page, tmp_path):
     page.wait_for_selector(".verdict")
     assert "65,536" in page.locator(".verdict").inner_text()
     accessible(page)
-    page.click("text=Look the worst input up")
+    page.click("text=Look up the worst input")
     page.wait_for_selector(f".card.chosen:has-text('0x{int(x[40_000]):04x}')")
 
 
@@ -247,13 +247,13 @@ def test_static_files_answer_for_narrow_dtypes_and_hard_cases(browser, tmp_path)
         threading.Thread(target=files.serve_forever, daemon=True).start()
         for page in opened(browser, f"http://127.0.0.1:{files.server_port}", SIZES["desk"]):
             for dtype, x in (*NARROW, *KNOWN):
-                look_up(page, x, "gelu", dtype)
+                lookup_json(page, x, "gelu", dtype)
                 y = reference_bits("gelu", dtype, get_format(dtype).parse(x))
                 page.wait_for_selector(f".card.chosen:has-text('{get_format(dtype).bits_text(y)}')")
             for dtype in ("float32", "float64"):
                 page.fill("#x", "-6.53")
                 page.select_option("#dtype", dtype)
-                page.wait_for_selector(f"#lookup-problem:has-text('Of {dtype} they know')")
+                page.wait_for_selector(f"#lookup-problem:has-text('For {dtype} it has')")
                 accessible(page)
                 page.locator("#lookup-problem a").first.click()
                 page.wait_for_selector(f".card.chosen h3:has-text('{dtype}')")

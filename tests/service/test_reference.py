@@ -1,4 +1,4 @@
-"""Values over HTTP: bit for bit through every door, in the one error shape where there is none."""
+"""Reference values over HTTP: the same bits by every route, and problem details for what cannot be answered."""
 
 import asyncio
 import json
@@ -11,19 +11,13 @@ from starlette.testclient import TestClient
 
 from gelu_verify.formats import FORMATS, get_format
 from gelu_verify.functions import FUNCTIONS
-from gelu_verify.service import door
+from gelu_verify.service import fast_path
 from gelu_verify.service.app import create_app
-from gelu_verify.service.settings import Limits, Settings
+from gelu_verify.service.settings import ServiceLimits, Settings
 from gelu_verify.truth.lookup import answer
 from gelu_verify.truth.values import reference_bits
 
 RAW = {"Content-Type": "application/octet-stream"}
-
-
-@pytest.fixture(scope="module")
-def client():
-    with TestClient(create_app(), raise_server_exceptions=False) as found:
-        yield found
 
 
 def problem(response, status):
@@ -43,9 +37,9 @@ def sample(fmt, count=40):
     return np.array([*any_bits.tolist(), *near, fmt.nan, fmt.infinity, 0, fmt.sign_mask, fmt.max_finite], fmt.uint)
 
 
-@pytest.mark.parametrize("dtype", FORMATS)
-@pytest.mark.parametrize("function", ["gelu", "gelu_tanh_grad", "erf"])
-def test_every_door_gives_the_same_bits(client, function, dtype):
+@pytest.mark.parametrize(("function", "dtype"), [("gelu", dtype) for dtype in FORMATS] + [("gelu_tanh_grad", "float16"),
+                                                  ("erf", "float32"), ("erf", "float64")])  # fmt: skip
+def test_every_route_gives_the_same_bits(client, function, dtype):
     fmt = get_format(dtype)
     x = sample(fmt)
     want = reference_bits(function, dtype, x)
@@ -60,39 +54,46 @@ def test_every_door_gives_the_same_bits(client, function, dtype):
         assert int(client.get(f"{base}/{text}").json()["y_bits"], 16) == y
 
 
-def test_an_answer_has_all_that_the_command_line_prints_and_more(client):
+def test_a_response_has_all_that_the_command_line_prints(client):
     found = client.get("/v1/reference/gelu/float32/-6.5?digits=40").json()
     assert {**found, "also": None} == {**answer("gelu", "float32", 0xC0D00000, 40), "also": None}
     assert found["exact"] == "-2.610400379508426575424994524560446867653e-10"
 
 
 @pytest.mark.parametrize("x", ["-6.5", "-0x1.ap%2B2", "-0x1.ap+2", "0xc0d00000", "-65e-1"])
-def test_a_number_may_be_written_as_one_likes(client, x):
+def test_a_number_may_be_written_in_any_form(client, x):
     assert client.get(f"/v1/reference/gelu/float32/{x}").json()["y_bits"] == "0xaf8f821f"
 
 
-def test_the_quick_door_says_what_the_route_says(monkeypatch):
-    """Byte for byte, headers too: the framework's route is asked where the door lets through."""
+def test_the_fast_path_gives_the_bytes_of_the_route(monkeypatch):
+    """Status, headers in their order, and body; also of 304."""
     paths = [f"/v1/reference/{f}/{d}/{x}" for f in ("gelu", "silu_grad") for d in ("float16", "float64")
              for x in ("-6.5", "nan", "-inf", "0x1", "1e-30", "-0")]  # fmt: skip
+
+    def responses(client):
+        first = [client.get(path) for path in paths]
+        second = [client.get(path, headers={"If-None-Match": each.headers["etag"]})
+                  for path, each in zip(paths, first, strict=True)]  # fmt: skip
+        return [(each.status_code, each.headers.raw, each.content) for each in first + second]
+
     with TestClient(create_app()) as client:
-        quick = [client.get(path) for path in paths]
-        again = [client.get(path) for path in paths]
-    monkeypatch.setattr(door, "_quick", lambda path: None)
+        fast, cached = responses(client), responses(client)
+        assert 8 < len(client.app._cache) < len(paths)  # some need the oracle
+    monkeypatch.setattr(fast_path, "lookup_of_path", lambda path: None)
     with TestClient(create_app()) as client:
-        routed = [client.get(path) for path in paths]
-    for one, two, three in zip(quick, again, routed, strict=True):
-        assert one.content == two.content == three.content
-        assert dict(one.headers) == dict(two.headers) == dict(three.headers)
+        routed = responses(client)
+        assert not client.app._cache
+    assert fast == cached == routed
+    assert {status for status, _, _ in routed} == {200, 304}
 
 
-def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(door, "REMEMBERED", 10)
+def test_the_cache_of_the_fast_path_is_bounded(monkeypatch):
+    monkeypatch.setattr(fast_path, "CACHE_SIZE", 10)
     app = create_app()
     with TestClient(app) as client:
         for i in range(30):
             client.get(f"/v1/reference/gelu/float32/{i}")
-    assert len(app._remembered) == 10
+    assert len(app._cache) == 10
 
 
 def test_other_dtypes_on_request(client):
@@ -102,7 +103,7 @@ def test_other_dtypes_on_request(client):
     assert found["bfloat16"] == answer("gelu", "bfloat16", 0x3DCD, 20)
 
 
-def test_references_are_kept_for_ever_and_not_sent_twice(client):
+def test_references_are_immutable_and_not_sent_twice(client):
     first = client.get("/v1/reference/gelu/float32/1")
     assert "immutable" in first.headers["cache-control"]
     for path in ("/v1/reference/gelu/float32/1", "/v1/reference/gelu/float32/1?digits=20"):
@@ -126,12 +127,12 @@ def test_references_are_kept_for_ever_and_not_sent_twice(client):
         ("/v1/nothing", "Not Found"),
     ],
 )
-def test_what_is_not_there_is_404(client, path, words):
+def test_names_and_numbers_that_do_not_exist_are_404(client, path, words):
     assert words in problem(client.get(path), 404)
 
 
 @pytest.mark.parametrize("query", ["digits=0", "digits=1001", "digits=x", "also=float31"])
-def test_wrong_wishes_are_422(client, query):
+def test_bad_query_parameters_are_422(client, query):
     problem(client.get(f"/v1/reference/gelu/float32/1?{query}"), 422)
 
 
@@ -158,7 +159,7 @@ def test_bodies_of_a_wrong_kind_or_length(client):
 
 
 def small(**limits):
-    return TestClient(create_app(Settings(limits=Limits(**limits))), raise_server_exceptions=False)
+    return TestClient(create_app(Settings(limits=ServiceLimits(**limits))), raise_server_exceptions=False)
 
 
 def test_limits_of_a_batch():
@@ -171,26 +172,26 @@ def test_limits_of_a_batch():
         assert client.post(path, content=bytes(64), headers=RAW).content == bytes(64)
 
 
-def test_a_batch_that_takes_too_long_is_told_so():
+def test_a_batch_that_takes_too_long_is_413():
     with small(batch_s=-1.0) as client:
         detail = problem(client.post("/v1/reference/gelu/float32", content=bytes(64), headers=RAW), 413)
     assert "send fewer" in detail
 
 
-def test_a_full_room_answers_429_and_empties():
-    with small(oracle_slots=1, oracle_waiting=0) as client:
-        room = client.app.hall.oracle
-        room.inside = 1
+def test_a_full_queue_answers_429_and_empties():
+    with small(oracle_threads=1, oracle_queue=0) as client:
+        pool = client.app.state.oracle_pool
+        pool.inflight = 1
         busy = client.get("/v1/reference/gelu/float32/1?digits=100")
         assert "try again" in problem(busy, 429)
         assert busy.headers["retry-after"]
-        room.inside = 0
+        pool.inflight = 0
         assert client.get("/v1/reference/gelu/float32/1?digits=100").status_code == 200
-        assert room.inside == 0
+        assert pool.inflight == 0
 
 
 def test_an_error_that_nobody_expected_is_a_problem_without_its_secrets(client, monkeypatch):
-    monkeypatch.setattr("gelu_verify.service.routes.reference.look_up", lambda *_: 1 / 0)
+    monkeypatch.setattr("gelu_verify.service.routes.reference.lookup_json", lambda *_: 1 / 0)
     detail = problem(client.get("/v1/reference/erf/float32/1"), 500)
     assert "division" not in detail
 
@@ -214,7 +215,7 @@ def test_health_and_metrics(client):
     client.get("/v1/reference/gelu/float32/7")
     text = client.get("/metrics").text
     assert 'gelu_verify_requests_total{method="GET",route="/v1/reference/{function}/{dtype}/{x}",status="200"}' in text
-    assert 'gelu_verify_room_inside{room="oracle"} 0.0' in text
+    assert 'gelu_verify_worker_pool_inflight{queue="oracle"} 0.0' in text
 
 
 def test_not_ready_before_the_start():

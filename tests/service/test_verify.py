@@ -1,5 +1,6 @@
 """Verification by upload: verdicts, jobs, tokens, reports, published runs."""
 
+import asyncio
 import csv
 import io
 import time
@@ -10,13 +11,14 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 from starlette.testclient import TestClient
 
+from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.verification import verify as verify_here
 from gelu_verify.service.app import create_app
-from gelu_verify.service.judging import inputs
-from gelu_verify.service.settings import Limits, Settings
+from gelu_verify.service.settings import ServiceLimits, Settings
+from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
 
-RAW = {"Content-Type": "application/octet-stream"}
+RAW = {"Content-Type": "application/octet-stream", "Prefer": "wait=20"}  # the machine may be slow
 TOKEN = "correct horse battery"
 AUTH = {**RAW, "Authorization": f"Bearer {TOKEN}"}
 WHERE = "/v1/verify?function=gelu&dtype=float16&plan=default"
@@ -29,39 +31,34 @@ def right():
 
 
 @pytest.fixture
-def client(tmp_path):
+def storing(tmp_path):
+    """A client of a server with a store and a token."""
     with TestClient(
         create_app(Settings(store=tmp_path / "store", token=TOKEN)), raise_server_exceptions=False
     ) as found:
         yield found
 
 
-@pytest.fixture
-def plain():
-    with TestClient(create_app(), raise_server_exceptions=False) as found:
-        yield found
-
-
-def test_right_results_pass(plain, right):
-    done = plain.post(WHERE, content=right.tobytes(), headers=RAW).json()
+def test_right_results_pass(client, right):
+    done = client.post(WHERE, content=right.tobytes(), headers=RAW).json()
     assert (done["state"], done["verdict"], done["stored"]) == ("done", "pass", False)
     assert done["result"]["correctly_rounded"] == 1
     assert done["progress"] == {"done": 65536, "total": 65536}
 
 
-def test_one_wrong_result_of_65536_is_found_and_named(plain, right):
+def test_one_wrong_result_of_65536_is_found_and_named(client, right):
     wrong = right.copy()
     x, _ = inputs("default", "gelu", "float16", 0)
     place = int(np.flatnonzero(x == 0x3C00)[0])
     wrong[place] ^= 0x0100
-    done = plain.post(f"{WHERE}&name=mine-2", content=wrong.tobytes(), headers=RAW).json()
+    done = client.post(f"{WHERE}&name=mine-2", content=wrong.tobytes(), headers=RAW).json()
     assert done["verdict"] == "fail"
     assert done["result"]["witness"]["x_bits"] == "0x3c00"
     assert done["result"]["target"] == "upload.mine-2"
     assert "/v1/verify?" in done["result"]["repeat"]
 
 
-def test_the_verdict_is_the_one_that_a_local_run_gives(plain):
+def test_the_verdict_is_the_one_that_a_local_run_gives(client):
     """The same callable here and uploaded: the same record, but for what an upload cannot say."""
 
     def cubic(x):
@@ -72,7 +69,7 @@ def test_the_verdict_is_the_one_that_a_local_run_gives(plain):
         y = cubic(x.view(np.float32))
         here = verify_here(cubic, "gelu", "float32", "quick").record
     where = "/v1/verify?function=gelu&dtype=float32&plan=quick"
-    there = plain.post(where, content=y.tobytes(), headers=RAW).json()["result"]
+    there = client.post(where, content=y.tobytes(), headers=RAW).json()["result"]
     for key in (
         "max_ulp",
         "witness",
@@ -94,9 +91,9 @@ def test_the_verdict_is_the_one_that_a_local_run_gives(plain):
     assert all(there["checks"][name] == "not applicable" for name in unasked)
 
 
-def test_a_report_comes_with_it_and_runs_only_its_own_script(plain, right):
-    done = plain.post(WHERE, content=right.tobytes(), headers=RAW).json()
-    page = plain.get(done["links"]["report"])
+def test_a_report_comes_with_it_and_runs_only_its_own_script(client, right):
+    done = client.post(WHERE, content=right.tobytes(), headers=RAW).json()
+    page = client.get(done["links"]["report"])
     assert page.status_code == 200
     assert "upload.mine" in page.text
     policy = page.headers["content-security-policy"]
@@ -104,37 +101,53 @@ def test_a_report_comes_with_it_and_runs_only_its_own_script(plain, right):
     assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
 
 
-@pytest.mark.parametrize(
-    ("query", "body", "headers", "status"),
-    [
-        ("function=gelu&dtype=float16", bytes(10), RAW, 409),
-        ("function=gelu&dtype=float16", b"", RAW, 409),
-        ("function=gelu&dtype=float16", bytes(131072), {"Content-Type": "text/csv"}, 415),
-        ("function=gleu&dtype=float16", b"", RAW, 404),
-        ("function=gelu&dtype=float8_e5m2", b"", RAW, 404),
-        ("function=gelu&dtype=float16&plan=no", b"", RAW, 404),
-        ("function=gelu&dtype=float32&plan=exhaustive", b"", RAW, 404),
-        ("function=gelu&dtype=float16&name=../../x", b"", RAW, 422),
-        ("function=gelu&dtype=float16&seed=x", b"", RAW, 422),
-        ("dtype=float16", b"", RAW, 422),
-        ("function=gelu&dtype=float16&inputs_sha256=" + "0" * 64, bytes(131072), RAW, 409),
-        ("function=gelu&dtype=float16", bytes(131072), {**RAW, "Authorization": "Bearer wrong"}, 401),
-        ("function=gelu&dtype=float16", bytes(131072), {**RAW, "Authorization": "Basic x"}, 401),
-        ("function=gelu&dtype=float16", bytes(131072), {**RAW, "Authorization": "Bearer é".encode()}, 401),
-    ],
-)
-def test_what_cannot_be_judged_is_told_why(client, query, body, headers, status):
-    done = client.post(f"/v1/verify?{query}", content=body, headers=headers)
-    assert done.status_code == status, done.text
-    assert done.headers["content-type"] == "application/problem+json"
+REFUSED = [
+    ("function=gelu&dtype=float16", bytes(10), RAW, 409),
+    ("function=gelu&dtype=float16", b"", RAW, 409),
+    ("function=gelu&dtype=float16", bytes(131072), {"Content-Type": "text/csv"}, 415),
+    ("function=gleu&dtype=float16", b"", RAW, 404),
+    ("function=gelu&dtype=float8_e5m2", b"", RAW, 404),
+    ("function=gelu&dtype=float16&plan=no", b"", RAW, 404),
+    ("function=gelu&dtype=float32&plan=exhaustive", b"", RAW, 404),
+    ("function=gelu&dtype=float16&name=../../x", b"", RAW, 422),
+    ("function=gelu&dtype=float16&seed=x", b"", RAW, 422),
+    ("dtype=float16", b"", RAW, 422),
+    ("function=gelu&dtype=float16&inputs_sha256=" + "0" * 64, bytes(131072), RAW, 409),
+    ("function=gelu&dtype=float16", bytes(131072), {**RAW, "Authorization": "Bearer wrong"}, 401),
+    ("function=gelu&dtype=float16", bytes(131072), {**RAW, "Authorization": "Basic x"}, 401),
+    ("function=gelu&dtype=float16", bytes(131072), {**RAW, "Authorization": "Bearer é".encode()}, 401),
+]
 
 
-def test_a_long_job_is_answered_with_202_and_progress(plain, right):
-    done = plain.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
+def test_uploads_that_cannot_be_verified_are_refused(client):
+    for query, body, headers, status in REFUSED:
+        done = client.post(f"/v1/verify?{query}", content=body, headers=headers)
+        assert done.status_code == status, (query, done.text)
+        assert done.headers["content-type"] == "application/problem+json"
+
+
+def test_plans_are_not_built_on_the_event_loop(client, right, monkeypatch):
+    """They take up to 0.2 s, in which no other request would be answered."""
+
+    def make(*args):
+        with pytest.raises(RuntimeError, match="no running event loop"):
+            asyncio.get_running_loop()
+        built.append(args)
+        return make_plan(*args)
+
+    built = []
+    monkeypatch.setattr("gelu_verify.service.routes.verify.make_plan", make)
+    assert client.get("/v1/inputs/default/float16.bin").status_code == 200
+    assert client.post(WHERE, content=right.tobytes(), headers=RAW).json()["verdict"] == "pass"
+    assert len(built) == 2
+
+
+def test_a_long_job_is_answered_with_202_and_progress(client, right):
+    done = client.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
     assert done.status_code in (200, 202)
     assert done.headers["location"] == f"/v1/jobs/{done.json()['id']}"
     for _ in range(400):
-        job = plain.get(done.headers["location"]).json()
+        job = client.get(done.headers["location"]).json()
         if job["state"] == "done":
             break
         assert job["state"] == "running"
@@ -143,80 +156,82 @@ def test_a_long_job_is_answered_with_202_and_progress(plain, right):
     assert job["verdict"] == "pass"
 
 
-def test_a_job_at_work_says_so(plain, right, monkeypatch):
+def test_a_running_job_is_202(client, right, monkeypatch):
     monkeypatch.setattr("gelu_verify.measure.sweep.sweep", lambda *_, **__: time.sleep(0.4))
-    done = plain.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
+    done = client.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
     assert (done.status_code, done.json()["state"], done.json()["verdict"]) == (202, "running", None)
-    assert plain.get(f"{done.headers['location']}/report.html").status_code == 409
-    assert plain.get("/v1/jobs/AAAAAAAAAAAAAAAA").status_code == 404
+    assert client.get(f"{done.headers['location']}/report.html").status_code == 409
+    assert client.get("/v1/jobs/AAAAAAAAAAAAAAAA").status_code == 404
 
 
 def test_jobs_are_forgotten(right):
-    with TestClient(create_app(Settings(limits=Limits(jobs_kept=2)))) as client:
+    with TestClient(create_app(Settings(limits=ServiceLimits(jobs_max=2)))) as client:
         jobs = [client.post(WHERE, content=right.tobytes(), headers=RAW).json()["id"] for _ in range(4)]
         assert [client.get(f"/v1/jobs/{job}").status_code for job in jobs] == [404, 404, 200, 200]
-    with TestClient(create_app(Settings(limits=Limits(job_kept_s=-1.0)))) as client:
+    with TestClient(create_app(Settings(limits=ServiceLimits(job_ttl_s=-1.0)))) as client:
         job = client.post(WHERE, content=right.tobytes(), headers=RAW).json()["id"]
         assert client.get(f"/v1/jobs/{job}").status_code == 404
 
 
-def test_without_a_token_nothing_is_kept(client, right, tmp_path):
-    done = client.post(WHERE, content=right.tobytes(), headers=RAW).json()
+def test_without_a_token_nothing_is_stored(storing, right, tmp_path):
+    done = storing.post(WHERE, content=right.tobytes(), headers=RAW).json()
     assert done["stored"] is False
-    assert client.get("/v1/runs").json() == {"runs": []}
+    assert storing.get("/v1/runs").json() == {"runs": []}
     assert not any((tmp_path / "store/runs").iterdir())
 
 
-def test_with_the_token_it_is_published(client, right):
-    done = client.post(WHERE, content=right.tobytes(), headers=AUTH).json()
+def test_with_the_token_it_is_published(storing, right):
+    done = storing.post(WHERE, content=right.tobytes(), headers=AUTH).json()
     assert done["stored"] is True
-    run = client.get("/v1/runs").json()["runs"][0]
+    run = storing.get("/v1/runs").json()["runs"][0]
     assert run["links"]["self"] == done["links"]["run"]
-    manifest = client.get(done["links"]["run"]).json()
+    manifest = storing.get(done["links"]["run"]).json()
     assert manifest["results"][0]["target"] == "upload.mine"
-    assert client.get(done["links"]["report"]).text.startswith("<!doctype html>")
-    cell = client.get("/v1/matrix").json()["results"][0]
+    assert storing.get(done["links"]["report"]).text.startswith("<!doctype html>")
+    cell = storing.get("/v1/matrix").json()["results"][0]
     assert (cell["target"], cell["verdict"], cell["run"]) == ("upload.mine", "pass", run["id"])
     for path in ("/v1/runs.csv", "/v1/matrix.csv", f"{done['links']['run']}/summary.csv"):
-        rows = list(csv.DictReader(io.StringIO(client.get(path).text)))
+        rows = list(csv.DictReader(io.StringIO(storing.get(path).text)))
         assert len(rows) == 1, path
     for table in ("summary", "tail", "special", "regions", "throughput", "findings"):
-        assert isinstance(client.get(f"{done['links']['run']}/{table}.json").json(), list)
-    side = client.get("/v1/compare.html", params={"run": [run["id"], run["id"]]})
+        assert isinstance(storing.get(f"{done['links']['run']}/{table}.json").json(), list)
+    side = storing.get("/v1/compare.html", params={"run": [run["id"], run["id"]]})
     assert side.status_code == 200
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1/runs/none", "/v1/runs/..", "/v1/runs/%2e%2e%2findex.sqlite", "/v1/runs/index.sqlite/report.html",
-             "/v1/runs/none/summary.csv", "/v1/compare.html?run=../..", "/v1/jobs/../../etc", "/assets/..%2fapp.py"]
-)  # fmt: skip
-def test_names_are_never_paths(client, path):
-    done = client.get(path)
-    assert (done.status_code, done.headers["content-type"]) == (404, "application/problem+json")
+NOT_PATHS = ["/v1/runs/none", "/v1/runs/..", "/v1/runs/%2e%2e%2findex.sqlite", "/v1/runs/index.sqlite/report.html",
+             "/v1/runs/none/summary.csv", "/v1/compare.html?run=../..", "/v1/jobs/../../etc",
+             "/assets/..%2fapp.py"]  # fmt: skip
 
 
-def test_a_store_that_fails_is_a_clear_answer_and_leaves_nothing(client, right, tmp_path, monkeypatch):
+def test_names_are_never_paths(storing):
+    for path in NOT_PATHS:
+        done = storing.get(path)
+        assert (done.status_code, done.headers["content-type"]) == (404, "application/problem+json"), path
+
+
+def test_a_store_that_fails_is_507_and_stores_nothing(storing, right, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("gelu_verify.runs.store._write", full)
-    done = client.post(WHERE, content=right.tobytes(), headers=AUTH)
+    done = storing.post(WHERE, content=right.tobytes(), headers=AUTH)
     assert done.status_code == 507
     assert str(tmp_path) not in done.text
-    assert client.get("/v1/runs").json() == {"runs": []}
+    assert storing.get("/v1/runs").json() == {"runs": []}
     assert not any((tmp_path / "store/runs").iterdir())
-    assert client.post(WHERE, content=right.tobytes(), headers=RAW).status_code == 200
+    assert storing.post(WHERE, content=right.tobytes(), headers=RAW).status_code == 200
 
 
-def test_a_token_without_a_store_is_told_so(right):
+def test_a_token_without_a_store_is_409(right):
     with TestClient(create_app(Settings(token=TOKEN))) as client:
         assert client.post(WHERE, content=right.tobytes(), headers=AUTH).status_code == 409
 
 
-def test_implementations_answer_beside_the_right_one(plain):
-    found = plain.get("/v1/answers/gelu/float32/-6.5?family=kernels").json()
+def test_implementations_answer_beside_the_right_one(client):
+    found = client.get("/v1/answers/gelu/float32/-6.5?family=kernels").json()
     assert found["x_bits"] == "0xc0d00000"
     erf = next(row for row in found["answers"] if row["target"] == "kernels.gelu_erf")
     assert erf["y"] == "-0"
     assert erf["error_ulp"] > 9e6
-    assert plain.get("/v1/answers/gelu/float8_e5m2/1").status_code == 404
+    assert client.get("/v1/answers/gelu/float8_e5m2/1").status_code == 404

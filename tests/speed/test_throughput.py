@@ -9,8 +9,10 @@ import pytest
 from mutants import correct, target
 
 from gelu_verify import machine
+from gelu_verify.commands import output_of
 from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES
+from gelu_verify.gpu.timing import device_throughput
 from gelu_verify.inputs.plans import CHUNKS
 from gelu_verify.speed import throughput
 
@@ -88,5 +90,21 @@ def test_git_state_is_that_of_the_checkout():
 
 
 def test_a_command_that_is_not_there_is_no_error():
-    assert machine._output("no-such-command-of-any-system") is None
+    assert output_of("no-such-command-of-any-system") is None
     assert machine.versions(["no-such-package", "numpy"]) == {"numpy": np.__version__}
+
+
+def test_a_device_is_timed_by_its_own_clock():
+    class Clock:
+        def seconds(self, call):
+            return call()
+
+    found = device_throughput(Clock(), lambda: 2.0, lambda: 1.0, 1000, 4)
+    assert found == {
+        "elements_per_s": 500.0,
+        "bytes_per_s": 4000.0,
+        "spread": 0.0,
+        "copy_ratio": 0.5,
+        "copy_bytes_per_s": 8000.0,
+        "n": 1000,
+    }

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #define FAR 1000000
+/* clang-format off */
 #define READ(at) { static volatile T sink; sink = at; (void)sink; }
 #define RELU(T) for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 || x[i] != x[i] ? x[i] : 0;
 #define BITS for (size_t i = 0; i < n; i++) y[i] = (x[i] & 0x8000) && (x[i] & 0x7fff) <= 0x7c00 ? 0 : x[i];

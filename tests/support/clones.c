@@ -29,7 +29,9 @@ int main(void) {
         unsigned long long bits = next_bits();
         double unit = (double)(next_bits() >> 11) * 0x1p-53;
         if (i % 4 == 0) memcpy(&x[i], &bits, sizeof bits);
-        else x[i] = i % 4 == 1 ? 60.0 * unit - 40.0 : i % 4 == 2 ? 4.0 * unit - 3.0 : (double)(float)(20.0 * unit - 10.0);
+        else if (i % 4 == 1) x[i] = 60.0 * unit - 40.0;
+        else if (i % 4 == 2) x[i] = 4.0 * unit - 3.0;
+        else x[i] = (double)(float)(20.0 * unit - 10.0);
     }
     for (int i = 0; gv_name(i); i++) {
         write_values(gv_find(gv_name(i)), x);

@@ -24,14 +24,14 @@ def cases():
     import gelu_verify as gv
     from gelu_verify import export, formats, kernels
     from gelu_verify.attribution import attribute
-    from gelu_verify.buckets import analytic_spans as settled
+    from gelu_verify.buckets import analytic_spans
     from gelu_verify.cli.terminal import matrix_lines, plain
     from gelu_verify.functions import get_function, regions
     from gelu_verify.gate import verdicts as gate
     from gelu_verify.inputs import special as points
     from gelu_verify.inputs.plans import make_plan
     from gelu_verify.measure.sweep import sweep
-    from gelu_verify.service.answers import look_up
+    from gelu_verify.service.encoding import lookup_json
     from gelu_verify.targets import select
     from gelu_verify.targets.frameworks.kernels import discover
     from gelu_verify.truth import lookup, oracle
@@ -71,13 +71,13 @@ def cases():
         "lookup": lambda: [lookup.answer("gelu", "float64", bits) for bits in X],
         "lookup bfloat16": lambda: [lookup.answer("silu", "bfloat16", bits) for bits in (1, 0x3DCD, 0xC0D0)],
         "lookup elsewhere": lambda: lookup.elsewhere("gelu_tanh", ["float16", "float64"], "0.1", "float64"),
-        "service": lambda: look_up("gelu", "float32", 0xC0D00000, 20),
+        "service": lambda: lookup_json("gelu", "float32", 0xC0D00000, 20),
         "plans": lambda: [c.x_bits()[c.order()] for c in make_plan("strata", "gelu", "float64", 3).chunks][:2],
         "points": lambda: points.fixed_bits("gelu_tanh", "float64"),
         "formats": lambda: formats.to_float64(formats.get_format("bfloat16"), x16),
         "formats parse": lambda: [formats.get_format(d).parse("0.3") for d in formats.FORMATS],
         "regions": lambda: regions.region_edges("float32"),
-        "settled": lambda: settled.settled_spans("gelu"),
+        "analytic spans": lambda: analytic_spans.spans_of("gelu"),
         "oracle": lambda: oracle.judge_exactly(get_function("gelu"), formats.get_format("float64"), X[2], X[2] - 9),
         "gate": lambda: [gate.round_up(ulp) for ulp in (0.50000001, 1.2345, 9.4e6)],
         "attribute": lambda: attribute(select(["kernels.gelu_erf"])[0][0], "bfloat16", "landmarks").record,

@@ -18,7 +18,7 @@ from gelu_verify.buckets.table import (
     WITNESS,
     Columns,
     Facts,
-    Pieces,
+    MonotonePieces,
     Table,
     nearest_of,
     over,
@@ -55,7 +55,7 @@ class Seen:
         return dict(zip(WITNESS, (self.x, self.got, self.want), strict=True))
 
 
-def reduce(fmt: Format, function: Function, pieces: Pieces, outcome: Outcome) -> Table:
+def reduce(fmt: Format, function: Function, pieces: MonotonePieces, outcome: Outcome) -> Table:
     """The table of one chunk."""
     seen = Seen.of(outcome)
     x, got, want, scored, absolute = seen.x, seen.got, seen.want, seen.scored, seen.absolute

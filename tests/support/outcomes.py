@@ -3,7 +3,7 @@
 import numpy as np
 
 from gelu_verify.buckets.reducer import Outcome
-from gelu_verify.buckets.table import Pieces
+from gelu_verify.buckets.table import MonotonePieces
 from gelu_verify.formats import from_ordinals, get_format, ordinals
 from gelu_verify.functions import get_function
 from gelu_verify.truth.values import judge, reference_bits
@@ -30,7 +30,7 @@ def random_outcome(dtype, seed, count, span=None):
 
 
 def pieces_of(dtype):
-    return Pieces.of(get_function("gelu"), get_format(dtype))
+    return MonotonePieces.of(get_function("gelu"), get_format(dtype))
 
 
 def content(table):

@@ -10,7 +10,7 @@ from gelu_verify.targets import frameworks
 FAMILY = """
 import ctypes, os, time
 import numpy as np
-from gelu_verify.targets.callables import callable_target
+from gelu_verify.targets.python_callables import callable_target
 
 def good(x):
     return np.maximum(x, 0)

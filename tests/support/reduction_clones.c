@@ -1,7 +1,7 @@
-/* What a comb of float32 inputs and wrong answers leaves in a reducer, written to stdout as bytes, for every function.
+/* What a strided run of float32 inputs with wrong outputs leaves in a reducer, written to stdout as bytes, for every function.
    Compiled once for each instruction set by test_clones.py; the bytes must be the same. */
 #include <stdio.h>
-#include "buckets/create.h"
+#include "buckets/reducer.h"
 
 #define COUNT 65536
 
@@ -13,12 +13,12 @@ static void no_oracle(void *owner, int approximated, uint64_t x, uint64_t got, u
 int main(void) {
     static const float places[] = {-14.0f, -3.0f, -0.5f, -0x1p-21f, 1e-40f, 1e-6f, 0.7f, 3.0f};
     static uint32_t x[COUNT + 1], got[COUNT + 1];
-    for (int k = 0; gv_valued[k].name; k++) {
-        gv_rules rules = {.fmt = {32, 24, -126, 127}, .last = 0x7f800000, .region_count = 1};
+    for (int k = 0; gv_enclosed_functions[k].name; k++) {
+        gv_rules rules = {.fmt = {32, 24, -126, 127}, .infinity = 0x7f800000, .region_count = 1};
         rules.edges[0] = -0x7f800000;
         rules.edges[1] = 0x7f800000;
-        rules.truth.values = gv_valued[k].values;
-        rules.truth.exact = gv_find(gv_valued[k].name);
+        rules.truth.function = &gv_enclosed_functions[k];
+        rules.truth.exact = gv_find(gv_enclosed_functions[k].name);
         rules.truth.limits[0] = 0x7fc00000;
         rules.truth.limits[5] = 0x7f800000;
         gv_reducer *r = gv_new_reducer(&rules, no_oracle, NULL);
@@ -26,9 +26,9 @@ int main(void) {
             uint32_t bits;
             memcpy(&bits, &places[p], sizeof bits);
             int64_t first = gv_ordinal(bits, 32);
-            gv_comb(first, x, COUNT);
+            gv_fill_strided(first, x, COUNT);
             for (size_t i = 0; i <= COUNT; i++) got[i] = x[i] - 0x800000u + (uint32_t)(i % 7);
-            if (gv_add_comb(r, first, x, got, 0, COUNT) != GV_ADDED) return 1;
+            if (gv_add_strided(r, first, x, got, 0, COUNT) != GV_ADDED) return 1;
         }
         fwrite(r->rows, sizeof *r->rows, GV_BUCKETS, stdout);
         fwrite(&r->facts, sizeof r->facts, 1, stdout);

@@ -1,4 +1,4 @@
-"""A real server in a process of its own, and raw HTTP with which to ill-treat it."""
+"""A real server in a process of its own, and raw HTTP requests to it."""
 
 from __future__ import annotations
 
@@ -17,21 +17,25 @@ TOKEN = "a-token-of-the-tests"
 
 
 class Server:
-    """`gelu-verify serve --port 0`; `port` once it listens."""
+    """`gelu-verify serve --port 0`, or `program`; `port` as soon as it listens."""
 
-    def __init__(self, *options, env=None, wrapper=()):
-        command = [*wrapper, sys.executable, "-P", "-m", "gelu_verify", "serve", "--port", "0", *map(str, options)]
+    def __init__(self, *options, env=None, wrapper=(), program=None):
+        command = (
+            ["-m", "gelu_verify", "serve", "--port", "0", *map(str, options)] if program is None else ["-c", program]
+        )
+        command = [*wrapper, sys.executable, "-P", *command]
         env = {**os.environ, "GELU_VERIFY_TOKEN": TOKEN, **(env or {})}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, cwd=ROOT)
-        self.lines = []
+        lines = []
         for line in self.process.stderr:
-            self.lines.append(line)
+            lines.append(line)
             found = re.search(r'"url": "http://127.0.0.1:(\d+)"', line)
             if found:
                 self.port = int(found[1])
                 break
         else:
-            raise AssertionError("".join(self.lines))
+            self.kill()
+            raise AssertionError("".join(lines))
         self.url = f"http://127.0.0.1:{self.port}"
 
     def connect(self, timeout=20):
@@ -42,14 +46,14 @@ class Server:
         self.process.communicate()
 
     def stop(self):
-        """SIGTERM; what it still said."""
+        """SIGTERM; what it logged until it ended."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.communicate(timeout=20)[1]
 
 
 @contextlib.contextmanager
-def serving(*options, env=None, wrapper=()):
-    server = Server(*options, env=env, wrapper=wrapper)
+def serving(*options, env=None, wrapper=(), program=None):
+    server = Server(*options, env=env, wrapper=wrapper, program=program)
     try:
         yield server
     finally:

@@ -9,9 +9,9 @@ from foreign import bits, chosen, some_bits
 from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import DTYPES, converted, get_format
-from gelu_verify.targets.callables import callable_target
 from gelu_verify.targets.extra_outputs import collecting
-from gelu_verify.targets.pieces import parsed_shape, pieces_of, unfilled
+from gelu_verify.targets.fixed_shapes import batches_for, parsed_shape, without_padding
+from gelu_verify.targets.python_callables import callable_target
 
 SOURCE = """
 import array, functools, math
@@ -345,10 +345,10 @@ def test_the_name_says_the_gradient_only_when_the_call_does(file):
     ],
 )
 def test_shapes(text, n, shape, count):
-    pieces = pieces_of(parsed_shape(text), n)
+    pieces = batches_for(parsed_shape(text), n)
     assert (pieces.shape, pieces.count) == (shape, count)
     x = some_bits("float32", n)
-    filled = pieces.filled(x)
+    filled = pieces.padded(x)
     assert filled.size == pieces.size * count
     np.testing.assert_array_equal(filled, np.resize(x, filled.size))
 
@@ -357,7 +357,7 @@ def test_what_fills_a_shape_up_is_compared():
     fmt, x = get_format("float32"), np.array([1, 2, 3, 1], np.uint32)
     for last, differ in ((7, False), (8, True)):
         with collecting() as found:
-            got = unfilled(fmt, x, np.array([7, 7, 7, last], np.uint32), 3)
+            got = without_padding(fmt, x, np.array([7, 7, 7, last], np.uint32), 3)
         assert got.tolist() == [7, 7, 7]
         assert bool(found) == differ
 

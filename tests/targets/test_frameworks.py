@@ -17,7 +17,7 @@ from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.targets.arrays import get_kind
-from gelu_verify.targets.callables import callable_target
+from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import judge
 
 HEAVY = ("torch", "openvino", "tensorflow")
@@ -315,9 +315,9 @@ def test_tensorflow_by_erfc_keeps_the_tail():
 
 def test_families_on_request_are_found_when_all_is_asked_for(monkeypatch):
     looked = []
-    monkeypatch.setattr(targets, "_discovered", lambda module, *_: looked.append(module) or ((), "absent"))
+    monkeypatch.setattr(targets, "_discovered", lambda module, *_: looked.append(module) or ((), {}))
     _, absent = targets.find()
-    assert {"published", *ON_REQUEST} == {family for family, why in absent.items() if why == targets.ON_REQUEST}
+    assert {"published", *ON_REQUEST} == {family for family, why in absent.items() if why == targets.OPT_IN}
     assert not {"published", "mlx_", "paddle_"} & set(looked)
     looked.clear()
     targets.find(everything=True)

@@ -1,7 +1,10 @@
 """ONNX model files: the models of examples/onnx in each runtime, and every misuse named."""
 
 import runpy
+import subprocess
+import sys
 from contextlib import suppress
+from fractions import Fraction
 
 import numpy as np
 import onnx
@@ -14,8 +17,10 @@ from repository import ROOT
 
 from gelu_verify import targets, verify
 from gelu_verify.errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError
+from gelu_verify.formats import DTYPES, get_format, numpy_dtype
+from gelu_verify.targets.frameworks import onnxruntime_
 from gelu_verify.targets.kinds import onnx_model
-from gelu_verify.targets.kinds._onnx_signature import signature
+from gelu_verify.targets.onnx_format import signature
 from gelu_verify.truth.values import judge
 
 MAKE = runpy.run_path(str(ROOT / "examples" / "onnx" / "make.py"))
@@ -104,7 +109,7 @@ def test_the_function_body_is_what_the_operator_stands_for(models):
 )
 @pytest.mark.parametrize("n", [1, 8, 13, 1000])
 def test_any_number_of_values_fits_every_shape(tmp_path, runtime, shape, n):
-    """Fixed dimensions are filled up, and what fills them is not given back; a fixed shape is run in pieces."""
+    """Fixed dimensions are filled up, and what fills them is not given back; a fixed shape is run in batches."""
     path = model(tmp_path / "shaped.onnx", shape=shape)
     if runtime == "openvino" and shape in (None, (2, -1)):
         pytest.skip("OpenVINO takes such a shape as it stands")
@@ -119,7 +124,7 @@ def test_every_runtime_that_is_there_runs_it(models, monkeypatch):
     def absent(*_):
         raise TargetUnavailable("openvino is not installed")
 
-    monkeypatch.setattr(onnx_model, "_openvino", absent)
+    monkeypatch.setattr(onnx_model, "imported_openvino", absent)
     found, _ = targets.select([str(path)])
     assert [target.name for target in found] == [f"{path}:onnxruntime"]
     with pytest.raises(MissingMeasurement, match=r"gelu.onnx:openvino was asked for, but openvino is not installed"):
@@ -168,9 +173,9 @@ def test_a_border_without_inputs_is_refused(tmp_path):
     [
         ("{folder}/absent.onnx", {}, "^no such file: .*absent.onnx"),
         ("{folder}/gelu.onnx:ort", {}, "unknown runtime of .*gelu.onnx 'ort' .accepted: onnxruntime, openvino"),
-        ("{folder}/text.onnx", {}, "text.onnx is no ONNX model"),
-        ("{folder}/none.onnx", {}, "none.onnx is no ONNX model"),
-        ("{folder}/half.onnx", {}, "half.onnx is no ONNX model"),
+        ("{folder}/text.onnx", {}, "text.onnx is not an ONNX model"),
+        ("{folder}/none.onnx", {}, "none.onnx is not an ONNX model"),
+        ("{folder}/half.onnx", {}, "half.onnx is not an ONNX model"),
         ("{folder}/gelu.onnx", {"dtype": "float64"}, "computes float64"),
     ],
 )
@@ -244,7 +249,7 @@ def test_every_answer_of_a_fixed_shape_is_judged(tmp_path, runtime):
     result = verify(chosen(saved(tmp_path / "relu.onnx", *border, nodes, [mask]), runtime), "relu", "float32", "quick")
     assert result.max_ulp > 1e6
     assert result.failure is None
-    assert "in pieces of shape [4]" in result.record["note"]
+    assert "in batches of shape [4]" in result.record["note"]
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
@@ -339,7 +344,7 @@ def test_a_version_is_of_the_weights_too(tmp_path, runtime, where):
     assert after.version != before.version
     assert after.evaluate("float32", bits("float32", "3")) == bits("float32", "15")
     (tmp_path / "weights.bin").unlink()
-    with pytest.raises(UsageError, match=r"keeps weights in weights\.bin, and there is no such file beside it"):
+    with pytest.raises(UsageError, match=r"has weights in weights\.bin, and there is no such file beside it"):
         chosen(path, runtime)
 
 
@@ -357,3 +362,61 @@ def test_operators_of_another_domain_are_its_failure(tmp_path):
     path = saved(tmp_path / "custom.onnx", *border, [node], opsets=(("", 20), ("my.company", 1)))
     with pytest.raises(TargetFailure, match=r"raised Fail: .*FancyGelu"):
         chosen(path).evaluate("float32", bits("float32", "1"))
+
+
+# ---- models that are written without the package onnx --------------------------------------------
+
+
+def made_by_onnx(graph, dtype):
+    """What `onnxruntime_.model` writes, by the helpers of onnx."""
+    element, nodes, constants = helper.np_dtype_to_tensor_dtype(numpy_dtype(dtype)), [], []
+    for step in graph.steps:
+        names = [operand if isinstance(operand, str) else f"c{len(constants)}" for operand in step.operands]
+        for name, operand in zip(names, step.operands, strict=True):
+            if isinstance(operand, float):
+                raw = get_format(dtype).uint.type(get_format(dtype).round(Fraction(operand))).tobytes()
+                constants.append(helper.make_tensor(name, element, [], raw, raw=True))
+        given = {name: TensorProto.FromString(v) if isinstance(v, bytes) else v for name, v in step.attributes}
+        nodes.append(helper.make_node(step.op, names, [step.result], domain=step.domain, **given))
+    x, y = (helper.make_tensor_value_info(name, element, ["n"]) for name in "xy")
+    opsets = [helper.make_opsetid("", graph.opset), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(helper.make_graph(nodes, "path", [x], [y], constants), opset_imports=opsets, ir_version=10)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_models_are_written_as_onnx_writes_them(dtype):
+    for name, _, _, _, graph in onnxruntime_.PATHS:
+        assert onnx.load_from_string(onnxruntime_.model(graph, dtype)) == made_by_onnx(graph, dtype), name
+
+
+def structure(nodes):
+    """Operators, where their inputs come from, and their constants: whatever the values are called."""
+    made, found = {}, []
+    for node in nodes:
+        found.append((
+            node.op_type,
+            [made.get(name, name.lower()) for name in node.input],
+            [onnx.numpy_helper.to_array(attribute.t).tolist() for attribute in node.attribute],
+        ))  # fmt: skip
+        made[node.output[0]] = len(found)
+    return found
+
+
+@pytest.mark.parametrize(("steps", "mode"), [("BODY_ERF", "none"), ("BODY_TANH", "tanh")])
+def test_the_function_bodies_are_those_of_the_operator_set(steps, mode):
+    schema = onnx.defs.get_schema("Gelu", 20)
+    node = helper.make_node("Gelu", ["x"], ["y"], approximate=mode)
+    kind = helper.make_tensor_type_proto(TensorProto.FLOAT, ["n"])
+    body = schema.get_context_dependent_function(node.SerializeToString(), [kind.SerializeToString()])
+    graph = onnxruntime_.Graph(getattr(onnxruntime_, steps))
+    ours = onnx.load_from_string(onnxruntime_.model(graph, "float32")).graph.node
+    assert structure(ours) == structure(onnx.FunctionProto.FromString(body).node)
+
+
+def test_the_family_needs_onnxruntime_only():
+    code = """import sys
+sys.modules["onnx"] = None
+from gelu_verify.targets import find
+found, absent = find(["onnxruntime"], dtype="float32")
+assert len(found) > 15, absent"""
+    subprocess.run([sys.executable, "-c", code], check=True)

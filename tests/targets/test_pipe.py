@@ -152,9 +152,9 @@ def test_it_ends_with_its_target(program):
         ("exit", "    write(head + x[:400]); sys.exit()\n", "ended with status 0 after 100 of 70000 values"),
         ("abort", "    os.abort()\n", "died of SIGABRT after 0 of 70000"),
         ("exit", "    raise ValueError('no such luck')\n", "status 1 after 0 of .*: ValueError: no such luck"),
-        ("shape", "    write((n - 1).to_bytes(8, 'little') + x[4:])\n" + FLUSH, "answered 65535 where the frame of"),
-        ("shape", "    write(x)\n" + FLUSH, "answered .* where the frame of 65536 values was due"),
-        ("shape", "    print('gelu is ready'); sys.stdout.flush()\n", "answered 'gelu is ' where the frame"),
+        ("shape", "    write((n - 1).to_bytes(8, 'little') + x[4:])\n" + FLUSH, "returned 65535 where the frame of"),
+        ("shape", "    write(x)\n" + FLUSH, "returned .* where the frame of 65536 values was due"),
+        ("shape", "    print('gelu is ready'); sys.stdout.flush()\n", "returned 'gelu is ' where the frame"),
         ("partial write", "    os.close(1); time.sleep(60)\n", "closed its output after 0 of 70000 values"),
     ],
 )  # fmt: skip
@@ -173,7 +173,7 @@ def test_too_much_is_named_at_once_or_with_the_next_question(program):
         for _ in range(2):
             target.evaluate("float32", np.zeros(10, np.uint32))
 
-    with pytest.raises(TargetFailure, match=r"wrote 4 bytes more than its answers|answered .* where"):
+    with pytest.raises(TargetFailure, match=r"wrote 4 bytes more than its outputs|returned .* where"):
         twice()
 
 

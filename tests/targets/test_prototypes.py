@@ -220,7 +220,7 @@ def test_the_compiler_compares_a_prototype_with_the_source(tmp_path, symbol, cal
         ("f", "is not a C prototype .accepted: 'void f.size_t bytes"),
         ("void f(float *x, int n) reads", "is not a C prototype"),
         ("void f(float *x, int n); oob_reads=x", "is not a C prototype"),
-        ("void g(float *x, int n)", "declares 'g', but 'gelu' is judged"),
+        ("void g(float *x, int n)", "declares 'g', but 'gelu' is tested"),
         ("void f(float *x)", "says nowhere how many values"),
         ("void f(const float *x, int n)", "has no output, because x is const"),
         ("void f(const float *x, const float *y, int n)", "has no output, because y is const"),

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
-from gelu_verify.targets import protocols as _protocols
+from gelu_verify.targets import array_protocols as _protocols
 from gelu_verify.targets.arrays import bits_of, compilers, get_kind
-from gelu_verify.targets.callables import callable_target
+from gelu_verify.targets.python_callables import callable_target
 
 jax = pytest.importorskip("jax")
 
@@ -125,7 +125,7 @@ def test_bfloat16_is_not_taken_for_float16():
     half = jax_array("float16", np.zeros(2, np.uint16))
     with pytest.raises(TargetFailure, match="f returned float16 where bfloat16 was expected"):
         bits_of("f", "bfloat16", Dlpack(half))
-    with pytest.raises(TargetFailure, match="an array that says bfloat16 and hands over float16"):
+    with pytest.raises(TargetFailure, match="an array whose dtype is bfloat16, but whose data is float16"):
         bits_of("f", "bfloat16", Says(half))
 
 
@@ -171,8 +171,8 @@ def test_array_protocol_keeps_every_bit(dtype):
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (Plain(np.zeros(2, np.float32), "bfloat16"), "an array that says bfloat16 and hands over float32"),
-        (Plain(np.zeros(2, np.float16), "bfloat16"), "an array that says bfloat16 and hands over float16"),
+        (Plain(np.zeros(2, np.float32), "bfloat16"), "an array whose dtype is bfloat16, but whose data is float32"),
+        (Plain(np.zeros(2, np.float16), "bfloat16"), "an array whose dtype is bfloat16, but whose data is float16"),
         (Plain(np.zeros(2, np.uint16), "bfloat16"), "returned uint16"),
         (Plain(np.zeros(2, "V2")), "returned void16"),
         (Plain(np.zeros(2, ">f4")), "returned >f4"),
@@ -226,13 +226,13 @@ def test_an_error_of_the_driver_is_told(monkeypatch):
     driver = Driver()
     driver.status = 201
     monkeypatch.setattr(_protocols, "_driver", lambda: driver)
-    with pytest.raises(TargetFailure, match="the CUDA driver answers with error 201"):
+    with pytest.raises(TargetFailure, match="the CUDA driver fails with error 201"):
         bits_of("f", "float32", Cuda(some_bits("float32", 4), "<f4"))
 
 
 @pytest.mark.parametrize("thing", [None, 1.0, [1.0], "1", object()])
 def test_what_speaks_no_protocol_is_no_array(thing):
-    with pytest.raises(TargetFailure, match="which is no array of numpy, torch, jax, tensorflow, nor of anything"):
+    with pytest.raises(TargetFailure, match="which is not an array of numpy, torch, jax, tensorflow, nor of anything"):
         bits_of("f", "float32", thing)
 
 

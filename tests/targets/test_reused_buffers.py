@@ -14,8 +14,8 @@ from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.measure.verification import Job
 from gelu_verify.targets import select
-from gelu_verify.targets.callables import callable_target
 from gelu_verify.targets.frameworks.kernels import KernelTarget
+from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import reference_bits
 
 BUFFER = np.empty(1 << 23, np.uint8)

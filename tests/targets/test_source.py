@@ -12,7 +12,8 @@ from foreign import bits, chosen, needs_cc, some_bits
 from gelu_verify import targets, verify
 from gelu_verify.errors import MissingMeasurement, UsageError
 from gelu_verify.formats import get_format
-from gelu_verify.targets.kinds import _compiler, cuda_source
+from gelu_verify.gpu.info import why_no_device
+from gelu_verify.targets.kinds import _compiler
 
 C = """
 #include <stddef.h>
@@ -180,7 +181,7 @@ def test_the_declaration_says_how_it_is_called(tmp_path, symbol, dtype, called):
         ("scalar:vector", {}, "is declared scalar, not vector"),
         ("lies_f64", {}, "lies_f64 says float64 by its name, but is declared with float"),
         ("bits", {}, "nothing says which dtype .*:bits computes in"),
-        ("bits", {"dtype": "float64"}, "is declared with uint16_t, which is no float64 .accepted: float16, bfloat16"),
+        ("bits", {"dtype": "float64"}, "is declared with uint16_t, which is not float64 .accepted: float16, bfloat16"),
         ("vector", {"dtype": "float64"}, "no target of .*:vector computes float64"),
     ],
 )
@@ -263,7 +264,7 @@ def cuda(tmp_path):
 
 
 @needs_nvcc
-@pytest.mark.skipif(cuda_source._no_device() == "", reason="a device is there")
+@pytest.mark.skipif(why_no_device() == "", reason="a device is there")
 @pytest.mark.parametrize("typed", ["gelu_f32", "gelu_f16", "launched_bf16:host"])
 def test_cuda_compiles_and_says_that_there_is_no_device(cuda, typed):
     with pytest.raises(MissingMeasurement, match=f"{typed} compiles, but there is no CUDA device"):
@@ -272,7 +273,7 @@ def test_cuda_compiles_and_says_that_there_is_no_device(cuda, typed):
 
 
 @needs_nvcc
-@pytest.mark.skipif(cuda_source._no_device() != "", reason="no CUDA device")
+@pytest.mark.skipif(why_no_device() != "", reason="no CUDA device")
 def test_cuda_runs(cuda):
     x = some_bits("float32", 1000)
     assert chosen(f"{cuda}:gelu_f32").evaluate("float32", x).shape == x.shape

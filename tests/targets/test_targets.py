@@ -17,8 +17,8 @@ from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.targets import frameworks
 from gelu_verify.targets.arrays import get_kind
-from gelu_verify.targets.callables import callable_target
-from gelu_verify.targets.library import framework
+from gelu_verify.targets.importing import framework
+from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import judge
 
 FRAMEWORKS = ("torch", "jax", "tensorflow", "onnxruntime", "onnx", "openvino", "scipy")
@@ -74,7 +74,7 @@ def new_family(tmp_path, monkeypatch):
 def test_a_new_file_is_a_new_family(new_family):
     new_family("""
         import numpy as np
-        from gelu_verify.targets.callables import callable_target
+        from gelu_verify.targets.python_callables import callable_target
 
         def discover():
             yield callable_target(np.tanh, "tanh", "float32", name="planted.tanh")
@@ -91,13 +91,13 @@ def test_a_new_file_is_a_new_family(new_family):
         ("    raise TargetUnavailable('no such device')\n    yield", "no such device"),
         ("    framework('surely_not_installed.part', 'notthere')\n    yield", "notthere is not installed"),
         ("    {}['version']\n    yield", "KeyError: 'version'"),
-        ("    yield from ()", "it is there, but none of its paths gives an answer"),
+        ("    yield from ()", "installed, but none of its paths returns a result"),
     ],
 )
 def test_an_absent_family_is_listed_with_its_reason(new_family, body, reason):
     new_family(f"""\
 from gelu_verify.errors import TargetUnavailable
-from gelu_verify.targets.library import framework
+from gelu_verify.targets.importing import framework
 
 def discover():
 {body}
@@ -107,6 +107,30 @@ def discover():
         targets.select(["planted"])
     with pytest.raises(MissingMeasurement, match=re.escape(reason)):
         targets.select(["planted.gelu"])
+
+
+def test_a_dtype_that_a_path_promotes_is_said(new_family):
+    """As numexpr does: float32 in, float64 out; float16 it does not take at all."""
+    new_family("""
+        import numpy as np
+        from gelu_verify.targets.arrays import get_kind
+        from gelu_verify.targets.library_target import Path, library_targets
+
+        def promoted(x):
+            if x.dtype.itemsize < 4:
+                raise TypeError("unsupported")
+            return np.tanh(x.astype(np.float64))
+
+        def discover():
+            return library_targets("planted", "1", [Path("tanh", "tanh", "tanh", promoted)], arrays=get_kind("numpy"))
+    """)
+    reason = "not tested: planted.tanh returned float64 where float32 was expected"
+    found, absent = targets.find(["planted"])
+    assert [target.dtypes for target in found] == [("float64",)]
+    assert absent == {"planted.tanh float32": reason}
+    assert targets.select(["planted.tanh"])[1] == targets.select(["planted"])[1] == absent
+    with pytest.raises(UsageError, match=re.escape(f"computes float32 ({reason})")):
+        targets.select(["planted"], dtype="float32")
 
 
 def test_a_framework_that_is_not_there(monkeypatch):
@@ -297,7 +321,7 @@ def test_what_is_no_callable_is_a_usage_error(file, name, message):
         ("short", "float32", r"returned shape \(2,\) for an input of shape \(3,\)"),
         ("column", "float32", r"returned shape \(3, 1\) for an input of shape \(3,\)"),
         ("scalar", "float32", r"returned shape \(\) for an input of shape \(3,\)"),
-        ("listed", "float32", "returned list, which is no array of numpy"),
+        ("listed", "float32", "returned list, which is not an array of numpy"),
         ("integers", "float32", "returned int32 where float32 was expected"),
         ("void", "bfloat16", "returned void16 where bfloat16 was expected"),
         ("swapped", "float32", "returned >f4 where float32 was expected"),

@@ -1,4 +1,4 @@
-"""The formulas in use, one file each: `FORMS`, found by looking."""
+"""The formulas in use: `FORMS` of each module here, by name; a module is for one function and its gradient."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from .base import Form
 __all__ = ["FORMS", "Form"]
 
 
-def _discovered() -> dict[str, Form]:
-    names = sorted(info.name for info in pkgutil.iter_modules(__path__) if info.name != "base")
-    return {name: Form(name=name, **import_module(f"{__name__}.{name}").FORM) for name in names}
+def _found() -> dict[str, Form]:
+    modules = [import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)]
+    forms = [form for module in modules for form in getattr(module, "FORMS", ())]
+    return {form.name: form for form in sorted(forms, key=lambda form: form.name)}
 
 
-FORMS = _discovered()
+FORMS = _found()

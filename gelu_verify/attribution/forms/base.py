@@ -1,4 +1,4 @@
-"""What a form's file says."""
+"""What an entry of `FORMS` says."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..expression import Node, contracted, leftward, nodes, text
 class Form:
     """One way to compute one function, rounding by rounding.
 
-    `name` is that of its file. `private`: building blocks that the implementation computes by itself, as trees of
-    their argument. `spellings` and `targets`: by which description, and by which name, a target is known to use it;
+    `name` begins with the function's. `private`: building blocks that the implementation computes by itself, as trees
+    of their argument. `spellings` and `targets`: by which description, and by which name, a target is known to use it;
     where several forms fit, the one that explains the measured results best is taken.
     """
 

@@ -1,17 +1,17 @@
-// What implementations answer: each family is asked by itself, so that none waits for the slowest.
+// Outputs of implementations: one request for each family, so that none waits for the slowest.
 import { answersOf, families } from "./api.js";
 import { byId, element, ulpText } from "./dom.js";
 import { brief } from "./texts.js";
 
-const AT_ONCE = 2; // a browser has six connections, and the next look-up needs some
-const SETTLED_MS = 200; // stepping through numbers asks nobody
-const UNFOLDED = 8; // rows of a family that are shown without asking
-let asking = null;
+const AT_ONCE = 2; // requests; a browser has six connections, and the next look-up needs some
+const SETTLED_MS = 200; // no requests while the user steps through numbers
+const UNFOLDED = 8; // rows of a family that are shown at first
+let current = null;
 
-// Shows them in `#answers`; what was being asked for another number is given up.
+// Shows them in `#answers`; requests for an earlier number are aborted.
 export async function show(answer) {
-  asking?.abort();
-  const mine = (asking = new AbortController());
+  current?.abort();
+  const mine = (current = new AbortController());
   const place = byId("answers");
   place.replaceChildren();
   await new Promise((done) => setTimeout(done, SETTLED_MS));
@@ -19,7 +19,7 @@ export async function show(answer) {
   try {
     const names = await families(answer.dtype);
     if (mine.signal.aborted) return;
-    if (!names.length) place.replaceChildren(element("p", { class: "empty" }, "No implementation is asked here."));
+    if (!names.length) place.replaceChildren(element("p", { class: "empty" }, "This server has no implementations."));
     else await fill(place, names, answer, mine.signal);
   } catch (error) {
     if (!mine.signal.aborted) place.replaceChildren(element("p", { class: "empty" }, error.message));
@@ -28,21 +28,21 @@ export async function show(answer) {
 
 async function fill(place, names, answer, signal) {
   const status = element("p", { class: "note", role: "status" });
-  const head = ["implementation", "error here, ULP", "bits", "value", "largest error anywhere, ULP"];
-  const bodies = new Map(names.map((name) => [name, group(name, [note("asked next")])]));
+  const head = ["implementation", "error at x, ULP", "bits", "value", "largest error anywhere, ULP"];
+  const bodies = new Map(names.map((name) => [name, group(name, [note("queued")])]));
   const made = element("table", { class: "answers" }, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: COLUMNS[i] }, text)))), ...bodies.values());
   place.replaceChildren(status, element("div", { class: "box", tabindex: "0", role: "region", "aria-label": "answers, as a table" }, made));
   const waiting = [...names];
   const busy = new Set();
   const say = () => {
     const left = [...busy, ...waiting];
-    status.textContent = left.length ? `Waiting for ${left.join(", ")}: a library that was not asked for a while is loaded first.` : summary(made);
+    status.textContent = left.length ? `Waiting for ${left.join(", ")}: a library that has not been used for a while is loaded first.` : summary(made);
   };
   const work = async () => {
     while (waiting.length && !signal.aborted) {
       const name = waiting.shift();
       busy.add(name);
-      bodies.get(name).replaceChildren(...group(name, [note("asking")]).childNodes);
+      bodies.get(name).replaceChildren(...group(name, [note("computing")]).childNodes);
       say();
       const rows = await rowsOf(name, answer, signal);
       if (signal.aborted) return;
@@ -59,14 +59,14 @@ const COLUMNS = ["", "right", "", "value", "right"];
 function summary(made) {
   const right = made.querySelectorAll(".ok").length;
   const all = made.querySelectorAll("tr[data-answer]").length;
-  return all ? `${right} of ${all} are right to the last bit.` : "None of them computes this.";
+  return all ? `${right} of ${all} are correctly rounded.` : "None of them has this function.";
 }
 
 async function rowsOf(name, answer, signal) {
   try {
     const { answers, absent } = await answersOf(name, answer, signal);
-    if (absent[name]) return [note(`not at hand: ${absent[name]}`)];
-    return answers.length ? answers.map((row) => line(row, answer)) : [note("computes something else")];
+    if (absent[name]) return [note(`not available: ${absent[name]}`)];
+    return answers.length ? answers.map((row) => line(row, answer)) : [note("does not have this function")];
   } catch (error) {
     return [note(error.message)];
   }
@@ -74,11 +74,11 @@ async function rowsOf(name, answer, signal) {
 
 const note = (text) => element("tr", { class: "aside" }, element("td", { colspan: "5" }, text));
 
-// The rows of a family under its name; many are folded.
+// The rows of a family under its name; beyond the first few they are folded.
 function group(name, rows) {
   const made = element("tbody", {});
-  const told = rows.length === 1 && rows[0].className === "aside";
-  if (told) {
+  const aside = rows.length === 1 && rows[0].className === "aside";
+  if (aside) {
     made.append(element("tr", { class: "group" }, element("th", { scope: "rowgroup" }, name), element("td", { colspan: "4", class: "note" }, rows[0].textContent)));
     return made;
   }
@@ -100,8 +100,8 @@ function group(name, rows) {
 }
 
 function line(row, answer) {
-  const told = [row.target, row.form, row.note, row.version].filter(Boolean).join("; ");
-  const name = row.target.replace(/^\w+\./, ""); // the family stands above
+  const description = [row.target, row.form, row.note, row.version].filter(Boolean).join("; ");
+  const name = row.target.replace(/^\w+\./, ""); // the family is in the row above
   const right = row.y_bits === answer.y_bits;
   const error = row.error_ulp === null ? "not finite" : ulpText(row.error_ulp);
   const there = row.y_bits === null ? element("td", { class: "bad", colspan: "3" }, row.failure) : null;
@@ -109,6 +109,6 @@ function line(row, answer) {
     element("td", { class: "num" }, element("span", { class: right ? "ok" : "bad" }, right ? "right" : error), row.failure ? element("small", {}, ` ${row.failure}`) : ""),
     element("td", { class: "mono" }, row.y_bits), element("td", { class: "mono value" }, brief(row.y)),
   ];
-  return element("tr", { "data-answer": true }, element("th", { scope: "row", class: "mono", title: told }, name), ...cells,
+  return element("tr", { "data-answer": true }, element("th", { scope: "row", class: "mono", title: description }, name), ...cells,
     element("td", { class: "num" }, row.max_ulp === null ? "–" : element("a", { href: `v1/runs/${row.run}/report.html` }, ulpText(row.max_ulp, row.bound))));
 }

@@ -1,51 +1,25 @@
-// The server, or a folder of static files that was exported from one: the same paths, relative to the page.
+// The questions of the page: to the server, or to static files.
+import { catalogue } from "./catalogue.js";
 import { formatOf } from "./formats.js";
 import * as files from "./files.js";
+import { getJson, problemOf } from "./http.js";
 
-export let catalogue = { functions: [], dtypes: [], plans: [], static: false };
-
-async function problemOf(response) {
-  try {
-    return (await response.json()).detail;
-  } catch {
-    return `the server answered ${response.status}`;
-  }
-}
-
-export async function get(path) {
-  let response;
-  try {
-    response = await fetch(path, { headers: { Accept: "application/json" } });
-  } catch {
-    throw new Error("the server cannot be reached");
-  }
-  if (!response.ok) throw new Error(await problemOf(response));
-  return response;
-}
-
-export const getJson = async (path) => (await get(path)).json();
-
-export async function load() {
-  catalogue = await getJson("v1/functions.json");
-  return catalogue;
-}
-
-// The answer in `dtype`, with those of all other dtypes in `also`.
+// The reference value in `dtype`, with those of all other dtypes in `also`.
 export async function lookUp(fn, dtype, x) {
   if (catalogue.static) return files.lookUp(fn, dtype, x);
   const number = encodeURIComponent(x.trim().replaceAll("−", "-"));
   return getJson(`v1/reference/${fn}/${dtype}/${number}?digits=40&also=all`);
 }
 
-// Families of implementations that can be asked in this dtype.
+// Target families of the server for this dtype.
 export async function families(dtype) {
   if (catalogue.static || formatOf(dtype).width === 8) return [];
   return (await getJson("v1/answers")).families.map((each) => each.family);
 }
 
-const TRIES = 5; // when too many ask
+const TRIES = 5; // while the server is busy
 
-// What one of them answers.
+// The outputs of one family.
 export async function answersOf(family, { function: fn, dtype, x_bits: bits }, signal) {
   for (let tries = 1; ; tries += 1) {
     const response = await fetch(`v1/answers/${fn}/${dtype}/${bits}?family=${family}`, { signal });
@@ -56,7 +30,7 @@ export async function answersOf(family, { function: fn, dtype, x_bits: bits }, s
   }
 }
 
-// Results for float32 inputs, as bits of float32; of float16 where only tables are there.
+// Reference values for float32 inputs; for float16 inputs if there are only tables.
 export async function curve(fn, points) {
   if (catalogue.static) return files.curve(fn, points);
   const response = await fetch(`v1/reference/${fn}/float32`, {

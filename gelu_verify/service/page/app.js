@@ -1,5 +1,5 @@
-// What the address names is what is shown: #/view?query.
-import { load } from "./api.js";
+// Shows the view that the URL names: #/view?query.
+import { load } from "./catalogue.js";
 import { byId } from "./dom.js";
 import * as lookup from "./lookup.js";
 import * as runs from "./runs.js";

@@ -1,4 +1,4 @@
-// Small tools for building pages out of text: nothing here ever parses HTML.
+// Builds elements out of text; nothing here parses HTML.
 
 export const byId = (id) => document.getElementById(id);
 
@@ -42,8 +42,8 @@ export function ulpText(value, bound = "") {
   if (value === 0) return "0";
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 2);
   const round = { "=": Math.ceil, ">=": Math.floor }[bound] || Math.round;
-  const kept = round(value / unit) * unit;
-  const size = Math.abs(kept);
-  const text = size >= 1e4 || size < 1e-3 ? kept.toExponential(2).replace("e+", "e") : size >= 100 ? kept.toFixed(0) : kept.toPrecision(3);
+  const rounded = round(value / unit) * unit;
+  const size = Math.abs(rounded);
+  const text = size >= 1e4 || size < 1e-3 ? rounded.toExponential(2).replace("e+", "e") : size >= 100 ? rounded.toFixed(0) : rounded.toPrecision(3);
   return (bound === ">=" ? "≥ " : "") + text;
 }

@@ -1,5 +1,6 @@
 // Bits coloured by field, the number line between two floats, the function with the point on it.
-import { catalogue, curve } from "./api.js";
+import { curve } from "./api.js";
+import { catalogue } from "./catalogue.js";
 import { element, svg, ulpText } from "./dom.js";
 
 // Spans of sign, exponent and significand, with the value of each for those who do not see colours.
@@ -20,9 +21,9 @@ const short = (text) => {
 // The two floats around f(x), their midpoint, and where f(x) is.
 export function numberLine(answer) {
   const { round_down: down, round_up: up, rounding_error_ulp: error } = answer;
-  if (down === null) return element("p", { class: "note" }, "The exact value behind y is not among these files: gelu-verify serve computes it.");
+  if (down === null) return element("p", { class: "note" }, "A static copy does not have the exact value: gelu-verify serve computes it.");
   if (down.bits === up.bits || error === null) {
-    return element("p", { class: "note" }, `f(x) is a number of ${answer.dtype}: nothing is rounded.`);
+    return element("p", { class: "note" }, `f(x) is exactly representable in ${answer.dtype}: there is no rounding error.`);
   }
   const rounded = answer.y_bits === down.bits ? "down" : "up";
   // between two floats of one binade E is a part of their distance; near a power of two the drawing is clipped
@@ -54,7 +55,7 @@ const label = (x, y, text, strong = false) =>
   svg("text", { x, y, "text-anchor": "middle", ...(strong ? { class: "strong" } : {}) }, text);
 
 const BOX = { left: 58, right: 490, top: 12, bottom: 190 };
-const known = new Map();
+const curves = new Map();
 
 // The function around the point, from correctly rounded values.
 export async function plot(fn, answer) {
@@ -63,8 +64,8 @@ export async function plot(fn, answer) {
   const reach = [6, 12, 48].find((each) => Math.abs(x) <= each) || 6;
   const points = Array.from({ length: 301 }, (_, i) => -reach + (2 * reach * i) / 300);
   const key = `${fn} ${reach}`;
-  if (!known.has(key)) known.set(key, await curve(fn, points));
-  const values = known.get(key).map((value) => (Math.abs(value) <= 4 * reach ? value : NaN));
+  if (!curves.has(key)) curves.set(key, await curve(fn, points));
+  const values = curves.get(key).map((value) => (Math.abs(value) <= 4 * reach ? value : NaN));
   const finite = values.filter(Number.isFinite);
   const [low, high] = [Math.min(0, ...finite), Math.max(0.1, ...finite)];
   const across = (value) => BOX.left + ((value + reach) / (2 * reach)) * (BOX.right - BOX.left);

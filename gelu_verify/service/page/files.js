@@ -1,10 +1,11 @@
-// Without a server: whole tables of the narrow dtypes; of float32 and float64 hard cases and landmarks, nothing else.
-import { catalogue, get } from "./api.js";
+// Look-ups without a server: complete tables for up to 16 bits; only hard cases and landmarks for float32 and float64.
+import { catalogue } from "./catalogue.js";
 import { bitsOf, formatOf, hexFloat, texts } from "./formats.js";
+import { get } from "./http.js";
 
 const tables = new Map();
 const ARRAYS = { 8: Uint8Array, 16: Uint16Array, 32: Uint32Array, 64: BigUint64Array };
-const NEARBY = 3; // known inputs on each side of one that is not known
+const NEARBY = 3; // inputs suggested on each side of one that is not in the table
 
 async function tableOf(fn, dtype) {
   const path = `v1/tables/${fn}/${dtype}.bin`;
@@ -20,7 +21,7 @@ export async function curve(fn, points) {
 export async function lookUp(fn, dtype, x) {
   const wide = formatOf(dtype).width > 16;
   const bits = bitsOf(dtype, x);
-  const y = wide ? await known(fn, dtype, bits) : null;
+  const y = wide ? await inTable(fn, dtype, bits) : null;
   const exactly = /^0x[0-9a-f]+$/i.test(x.trim()) ? hexFloat(formatOf(dtype).value(bits)) : x;
   const answers = {};
   for (const { name, width } of catalogue.dtypes) {
@@ -34,8 +35,8 @@ export async function lookUp(fn, dtype, x) {
   return { ...chosen, also };
 }
 
-// y of an input that the table has; else what it cannot do, and which inputs nearby it has.
-async function known(fn, dtype, bits) {
+// y of an input in the table; otherwise an error with the nearest inputs that are in it.
+async function inTable(fn, dtype, bits) {
   const pairs = await tableOf(fn, dtype);
   const format = formatOf(dtype);
   const same = (each) => BigInt(each) === BigInt(bits);
@@ -44,7 +45,7 @@ async function known(fn, dtype, bits) {
   const inputs = Array.from({ length: pairs.length / 2 }, (_, i) => [format.value(pairs[2 * i]), pairs[2 * i]]).filter(([value]) => Number.isFinite(value));
   inputs.sort((a, b) => a[0] - b[0]);
   const place = Math.max(inputs.findIndex(([value]) => value > there), 0);
-  const text = `These are files without a server. Of ${dtype} they know ${(pairs.length / 2).toLocaleString("en")} hard cases and landmarks, and this is none; gelu-verify serve answers every number. Near it they know:`;
+  const text = `This is a static copy without a server. For ${dtype} it has ${(pairs.length / 2).toLocaleString("en")} hard cases and landmarks, and this input is not one of them; gelu-verify serve answers every input. The nearest inputs it has:`;
   throw Object.assign(new Error(text), { nearby: inputs.slice(Math.max(place - NEARBY, 0), place + NEARBY).map(([, each]) => texts(format, each)) });
 }
 

@@ -1,6 +1,6 @@
-// Binary formats in the browser, exact: for the page without a server. Values fit a double; bits are numbers, of
+// Exact arithmetic on binary formats, for the page without a server. Values are doubles; bits are numbers, for
 // float64 BigInt.
-import { catalogue } from "./api.js";
+import { catalogue } from "./catalogue.js";
 
 const binary64 = new DataView(new ArrayBuffer(8));
 
@@ -44,7 +44,7 @@ function rational(text) {
   const hex = /^0x([0-9a-f]*)\.?([0-9a-f]*)p([+-]?\d{1,5})$/.exec(text);
   const decimal = /^(\d*)\.?(\d*)(?:e([+-]?\d{1,4}))?$/.exec(text);
   const found = hex || decimal;
-  if (!found || !(found[1] || found[2])) throw new Error(`${text} is no number`);
+  if (!found || !(found[1] || found[2])) throw new Error(`${text} is not a number`);
   const digits = BigInt((hex ? "0x" : "") + found[1] + found[2]);
   const exponent = Number(found[3] || 0) - (hex ? 4 : 1) * found[2].length;
   const power = (hex ? 2n : 10n) ** BigInt(Math.abs(exponent));
@@ -53,14 +53,14 @@ function rational(text) {
 
 const NUMBER = /^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d{1,8})?|0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d{1,8}|inf(inity)?|nan)$/;
 
-// Refuses what no server could answer; how a number is rounded is not decided here.
+// Refuses what is not a number; does not round it.
 export function checkNumber(name, text) {
   const word = text.trim().toLowerCase().replaceAll("−", "-");
   if (/^0x[0-9a-f]+$/.test(word)) {
     const { width } = formatOf(name);
     if (BigInt(word) >> BigInt(width)) throw new Error(`${text} is too wide for ${name} (${width} bits)`);
   } else if (!NUMBER.test(word)) {
-    throw new Error(`“${text}” is no number (accepted: decimal, hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)`);
+    throw new Error(`“${text}” is not a number (accepted: decimal, hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)`);
   }
 }
 

@@ -1,6 +1,7 @@
 // Look up: one number in every dtype.
 import * as answers from "./answers.js";
-import { catalogue, lookUp } from "./api.js";
+import { lookUp } from "./api.js";
+import { catalogue } from "./catalogue.js";
 import { checkNumber } from "./formats.js";
 import { bitsView, numberLine, plot } from "./figures.js";
 import { byId, element, options, show, ulpText } from "./dom.js";
@@ -22,7 +23,7 @@ export function start() {
   byId("share").addEventListener("click", share);
 }
 
-// The address says what is shown: going there shows it again.
+// The URL holds the input, so that a link shows the same.
 function go() {
   const query = new URLSearchParams({ x: byId("x").value, function: byId("function").value, dtype: byId("dtype").value });
   const hash = `#/lookup?${query}`;

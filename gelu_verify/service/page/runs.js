@@ -1,6 +1,7 @@
 // Runs: the matrix of the newest results, and the list of published runs.
-import { catalogue, getJson } from "./api.js";
+import { catalogue } from "./catalogue.js";
 import { byId, element, options, table, ulpText } from "./dom.js";
+import { getJson } from "./http.js";
 
 let cells = null;
 
@@ -32,7 +33,7 @@ function draw() {
   const [fn, part] = [byId("matrix-function").value, byId("matrix-target").value.toLowerCase()];
   const shown = cells.filter((cell) => cell.function === fn && cell.target.toLowerCase().includes(part));
   if (!shown.length) {
-    const text = cells.length ? "Nothing that is published computes this." : "No runs are published here (gelu-verify serve --runs DIR).";
+    const text = cells.length ? "No published run has this function." : "No runs are published here (gelu-verify serve --runs DIR).";
     byId("matrix").replaceChildren(element("p", { class: "empty" }, text));
     return;
   }
@@ -46,7 +47,7 @@ function entry(cell) {
   if (!cell) return element("td", {}, "–");
   const mark = { pass: "✓", coarse: "≈", fail: "✗", raised: "✗" }[cell.verdict];
   const link = cell.witness
-    ? element("a", { href: `#/lookup?${new URLSearchParams({ x: cell.witness.x_bits, function: cell.function, dtype: cell.dtype })}`, title: "look the worst input up" }, ulpText(cell.max_ulp, cell.bound))
+    ? element("a", { href: `#/lookup?${new URLSearchParams({ x: cell.witness.x_bits, function: cell.function, dtype: cell.dtype })}`, title: "look up the worst input" }, ulpText(cell.max_ulp, cell.bound))
     : ulpText(cell.max_ulp, cell.bound);
   return element("td", {}, element("span", { class: cell.verdict === "pass" ? "ok" : cell.verdict === "coarse" ? "" : "bad", title: [cell.verdict, ...cell.failed_checks].join(" ") }, `${mark} `), link,
     element("small", {}, cell.failed_checks.length ? ` ${cell.failed_checks.join(", ")}` : ""));
@@ -60,7 +61,7 @@ function list(runs) {
       element("td", {}, element("input", { type: "checkbox", name: "run", value: run.id, "aria-label": `choose ${run.id}`, disabled: catalogue.static || run.damaged !== null })),
       element("th", { scope: "row", class: "mono" }, run.damaged === null ? element("a", { href: run.links.report.slice(1) }, run.id) : run.id),
       element("td", {}, run.damaged === null ? run.headline : `damaged: ${run.damaged}`), element("td", { class: "num" }, String(run.results)), element("td", { class: "mono" }, `${run.plan}, ${run.seed}`)));
-    byId("run-list").replaceChildren(table(["choose", "run", "in a sentence", "results", "plan, seed"], rows, "published runs"));
+    byId("run-list").replaceChildren(table(["choose", "run", "summary", "results", "plan, seed"], rows, "published runs"));
   }
   choose();
 }

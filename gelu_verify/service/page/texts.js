@@ -1,4 +1,4 @@
-// Decimals as a page shows them.
+// Decimals as the page shows them.
 
 export const trimmed = (text) => (text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text.replace(/\.?0+e/, "e"));
 

@@ -1,8 +1,10 @@
-// Verify: drop a file of results, see the verdict.
-import { catalogue, getJson, upload } from "./api.js";
+// Verify: drop a file of outputs, see the verdict.
+import { upload } from "./api.js";
+import { catalogue } from "./catalogue.js";
 import { byId, element, options, show, table, ulpText } from "./dom.js";
+import { getJson } from "./http.js";
 
-let expected = null; // bytes of a file of results
+let expected = null; // bytes of a file of outputs
 const fields = ["function", "dtype", "plan", "name"];
 
 export function start() {
@@ -23,7 +25,7 @@ export function start() {
     drop.classList.remove("over");
     if (event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
   });
-  if (catalogue.static) show(byId("verify-problem"), "These are static files: judging needs a server (gelu-verify serve).");
+  if (catalogue.static) show(byId("verify-problem"), "This is a static copy: verification needs a server (gelu-verify serve).");
 }
 
 export function open(query) {
@@ -43,7 +45,7 @@ async function describe() {
   expected = null;
   if (byId("verify-plan").value === "exhaustive" && !["float16", "bfloat16"].includes(byId("verify-dtype").value)) {
     link.removeAttribute("href");
-    byId("inputs-facts").textContent = "too many for this page: install gelu-verify";
+    byId("inputs-facts").textContent = "too many inputs for this page: install gelu-verify";
     return;
   }
   try {
@@ -62,7 +64,7 @@ async function send(file) {
   show(byId("verify-problem"), "");
   byId("verdict").replaceChildren();
   if (expected !== null && file.size !== expected) {
-    show(byId("verify-problem"), `The file has ${file.size.toLocaleString("en")} bytes; accepted are exactly ${expected.toLocaleString("en")}, one result for each input.`);
+    show(byId("verify-problem"), `The file has ${file.size.toLocaleString("en")} bytes; accepted: exactly ${expected.toLocaleString("en")}, one output for each input.`);
     byId("file").value = "";
     return;
   }
@@ -84,7 +86,7 @@ async function send(file) {
   byId("file").value = "";
 }
 
-const WORDS = { pass: "Every check passes", coarse: "Every check passes, errors are large", fail: "At least one check fails", raised: "It could not be judged" };
+const WORDS = { pass: "Every check passes", coarse: "Every check passes, but some error is above 4 ULP", fail: "At least one check fails", raised: "It could not be verified" };
 
 function view(job) {
   const { result } = job;
@@ -98,11 +100,11 @@ function view(job) {
   const rows = Object.entries(result.checks).sort((a, b) => (b[1] === "fail") - (a[1] === "fail")).map(([name, verdict]) => element("tr", {}, element("th", { scope: "row", class: "mono" }, name),
     element("td", { class: verdict === "fail" ? "bad" : verdict === "pass" ? "ok" : "" }, verdict),
     element("td", {}, result.findings[name]?.detail || ""), element("td", { class: "mono" }, result.findings[name]?.x_bits || "")));
-  const where = result.witness ? element("a", { href: `#/lookup?${new URLSearchParams({ x: result.witness.x_bits, function: result.function, dtype: result.dtype })}` }, "Look the worst input up") : null;
+  const where = result.witness ? element("a", { href: `#/lookup?${new URLSearchParams({ x: result.witness.x_bits, function: result.function, dtype: result.dtype })}` }, "Look up the worst input") : null;
   return element("div", {},
     element("div", { class: `verdict ${job.verdict}` }, element("h2", {}, WORDS[job.verdict]), element("p", {}, job.headline), facts),
-    element("p", {}, element("a", { href: job.links.report.slice(1) }, "The whole report"), " ", where, job.stored ? " Stored." : " Not stored: it is forgotten in a quarter of an hour."),
-    table(["check", "verdict", "what it found", "x"], rows, "checks"));
+    element("p", {}, element("a", { href: job.links.report.slice(1) }, "Full report"), " ", where, job.stored ? " Stored." : " Not stored: it is deleted after 15 minutes."),
+    table(["check", "verdict", "finding", "x"], rows, "checks"));
 }
 
 const percent = (share) => (share === null ? "–" : share === 1 ? "100 %" : `${(Math.floor(share * 1e5) / 1e3).toFixed(3)} %`);

@@ -1,4 +1,4 @@
-"""`POST /v1/reference/{function}/{dtype}`: many values, as JSON or as raw little-endian bits."""
+"""`POST /v1/reference/{function}/{dtype}`: many reference values, as JSON or as raw little-endian bits."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from starlette.responses import Response
 
 from ...formats import Format
 from ...truth.values import reference_bits
-from ..answers import MEDIA_TYPE, encoded
-from ..bodies import Pieces, json_of, read_body
-from ..caching import FOR_NOBODY
-from ..hall import hall_of
-from ..naming import DtypeName, FunctionName, checked
-from ..problems import Problem, unfit
-from ..settings import Limits
+from ..bodies import RAW_TYPE, SlicedResponse, json_of, media_type_of, read_body
+from ..caching import NO_STORE
+from ..encoding import JSON_TYPE, json_bytes
+from ..params import DtypeName, FunctionName, checked
+from ..problems import Problem, conflict
+from ..settings import ServiceLimits
+from ..state import state_of
 
 router = APIRouter(tags=["reference"])
-RAW = "application/octet-stream"
 FIRST_SLICE, LARGEST_SLICE = 1 << 12, 1 << 18
-_QUICK_S = 0.02  # a slice that took less is followed by one twice as long
+_SLICE_S = 0.02  # a slice that took less is followed by one of twice the size
 _BITS = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
 
@@ -45,7 +44,7 @@ class Results(BaseModel):
 _BODY = {
     "required": True,
     "content": {
-        MEDIA_TYPE: {
+        JSON_TYPE: {
             "schema": {
                 "type": "object",
                 "required": ["x_bits"],
@@ -59,84 +58,90 @@ _BODY = {
                 },
             },
         },
-        RAW: {"schema": {"type": "string", "format": "binary"}},
+        RAW_TYPE: {"schema": {"type": "string", "format": "binary"}},
     },
 }
-_ANSWER = {RAW: {"schema": {"type": "string", "format": "binary"}}}
+_RAW_RESPONSE = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 
 
 @router.post(
     "/v1/reference/{function}/{dtype}",
     response_model=Results,
-    summary="The right answers for many inputs",
+    summary="The reference values of many inputs",
     openapi_extra={"requestBody": _BODY},
-    responses={200: {"content": _ANSWER}},
+    responses={200: {"content": _RAW_RESPONSE}},
 )
 async def batch(request: Request, function: FunctionName, dtype: DtypeName) -> Response:
-    """JSON in, JSON out; or raw little-endian bits in, as many out, in the same order."""
+    """JSON in, JSON out; or raw little-endian bits in, and as many out in the same order."""
     fmt = checked(function, dtype)
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == MEDIA_TYPE:
+    kind = media_type_of(request)
+    if kind == JSON_TYPE:
         return await _json(request, function, fmt)
-    if kind == RAW:
+    if kind == RAW_TYPE:
         return await _raw(request, function, fmt)
-    raise Problem(415, "media-type", f"content type {kind!r} (accepted: {MEDIA_TYPE}, {RAW})")
+    raise Problem(415, "media-type", f"content type {kind!r} (accepted: {JSON_TYPE}, {RAW_TYPE})")
 
 
 async def _json(request: Request, function: str, fmt: Format) -> Response:
-    hall = hall_of(request)
-    body = await read_body(request, hall.limits, hall.limits.json_bytes)
-    content, count = await hall.batches.run(_json_answer, function, fmt, body, hall.limits)
-    hall.metrics.values.labels("json").inc(count)
-    return Response(content, headers={"Cache-Control": FOR_NOBODY}, media_type=MEDIA_TYPE)
+    state = state_of(request)
+    body = await read_body(request, state.limits, state.limits.json_bytes)
+    content, count = await state.batch_pool.run(_json_results, function, fmt, body, state.limits)
+    state.metrics.values.labels("json").inc(count)
+    return Response(content, headers={"Cache-Control": NO_STORE}, media_type=JSON_TYPE)
 
 
-def _json_answer(function: str, fmt: Format, body: bytearray, limits: Limits) -> tuple[bytes, int]:
+def _json_results(function: str, fmt: Format, body: bytearray, limits: ServiceLimits) -> tuple[bytes, int]:
     x = _bits(fmt, json_of(body), limits.json_values)
     _fill(function, fmt, x, limits.batch_s)
-    return encoded({"function": function, "dtype": fmt.name, "y_bits": [fmt.bits_text(y) for y in x.tolist()]}), len(x)
+    return json_bytes({"function": function, "dtype": fmt.name, "y_bits": [fmt.bits_text(y) for y in x.tolist()]}), len(
+        x
+    )
 
 
 async def _raw(request: Request, function: str, fmt: Format) -> Response:
-    hall = hall_of(request)
+    state = state_of(request)
     size = fmt.uint.itemsize
-    if (body := await read_body(request, hall.limits, hall.limits.body_bytes)) and len(body) % size:
-        raise unfit(f"the body has {len(body)} bytes, no multiple of the {size} of {fmt.name}", "wrong-length")
+    if (body := await read_body(request, state.limits, state.limits.body_bytes)) and len(body) % size:
+        raise conflict(
+            f"the body has {len(body)} bytes, not a multiple of the {size} bytes of a {fmt.name}", "wrong-length"
+        )
     x = np.frombuffer(body, fmt.uint.newbyteorder("<"))
-    await hall.batches.run(_fill, function, fmt, x, hall.limits.batch_s)
-    hall.metrics.values.labels("raw").inc(len(x))
-    return Pieces(body, {"Content-Type": RAW, "Cache-Control": FOR_NOBODY})
+    await state.batch_pool.run(_fill, function, fmt, x, state.limits.batch_s)
+    state.metrics.values.labels("raw").inc(len(x))
+    return SlicedResponse(body, {"Content-Type": RAW_TYPE, "Cache-Control": NO_STORE})
 
 
-def _bits(fmt: Format, content: Any, most: int) -> np.ndarray:
+def _bits(fmt: Format, content: Any, max_values: int) -> np.ndarray:
     texts = content.get("x_bits") if isinstance(content, dict) else None
     if not isinstance(texts, list):
         raise Problem(422, "invalid", 'the body must be an object such as {"x_bits": ["0xc0d00000"]}')
-    if len(texts) > most:
-        raise Problem(413, "too-large", f"x_bits has {len(texts)} values (accepted: up to {most}; more as {RAW})")
+    if len(texts) > max_values:
+        raise Problem(
+            413, "too-large", f"x_bits has {len(texts)} values (accepted: up to {max_values}; more as {RAW_TYPE})"
+        )
     found = []
     for index, text in enumerate(texts):
         if not isinstance(text, str) or not _BITS.fullmatch(text):
             raise Problem(422, "invalid", f"x_bits[{index}] is {repr(text)[:40]} (accepted: bits such as 0xc0d00000)")
         if (bits := int(text, 16)) >> fmt.width:
-            raise unfit(f"x_bits[{index}] is {text}, too wide for {fmt.name} ({fmt.width} bits)")
+            raise conflict(f"x_bits[{index}] is {text}, too wide for {fmt.name} ({fmt.width} bits)")
         found.append(bits)
     return np.array(found, fmt.uint)
 
 
 def _fill(function: str, fmt: Format, x: np.ndarray, seconds: float) -> None:
-    """Put each result in the place of its input.
+    """Replace each input by its result.
 
-    In slices, so that the clock is looked at: inputs of the oracle take a thousand times as long as others.
+    In slices, so that the time limit is checked: inputs that need the oracle take a thousand times as long as others.
     """
     start, done, size = monotonic(), 0, FIRST_SLICE
     while done < len(x):
         began = monotonic()
         if began - start > seconds:
-            detail = f"{done} of {len(x)} values took the {seconds:g} s that a batch may take: send fewer"
+            detail = f"{done} of {len(x)} values took {seconds:g} s, the limit of a batch: send fewer"
             raise Problem(413, "too-long", detail)
         part = x[done : done + size]
         part[:] = reference_bits(function, fmt.name, part.astype(fmt.uint, copy=False))
         done += size
-        if monotonic() - began < _QUICK_S:
+        if monotonic() - began < _SLICE_S:
             size = min(2 * size, LARGEST_SLICE)

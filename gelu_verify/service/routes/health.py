@@ -1,4 +1,4 @@
-"""`/healthz`, `/readyz`, `/metrics`: for those who run the service."""
+"""`/healthz`, `/readyz`, `/metrics`: for operators."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from ... import __version__
-from ..answers import MEDIA_TYPE, encoded
-from ..caching import FOR_NOBODY
-from ..hall import hall_of
+from ..caching import NO_STORE
+from ..encoding import JSON_TYPE, json_bytes
 from ..problems import Problem
+from ..state import state_of
 
 router = APIRouter(tags=["operations"])
 
 
 class Health(BaseModel):
-    """It is there."""
+    """The process answers."""
 
     status: Literal["ok"]
     version: str
@@ -33,10 +33,10 @@ async def healthz() -> Response:
 @router.get("/readyz", response_model=Health, summary="Whether requests may be sent here")
 async def readyz(request: Request) -> Response:
     """503 while it starts or stops, and while its store cannot be read."""
-    hall = hall_of(request)
-    if not hall.ready:
+    state = state_of(request)
+    if not state.ready:
         raise Problem(503, "not-ready", "the server is starting or stopping", {"Retry-After": "1"})
-    if hall.store is not None and not hall.store.is_readable():
+    if state.store is not None and not state.store.is_readable():
         raise Problem(503, "not-ready", "the store cannot be read", {"Retry-After": "5"})
     return _ok()
 
@@ -44,10 +44,10 @@ async def readyz(request: Request) -> Response:
 @router.get("/metrics", summary="Prometheus metrics", responses={200: {"content": {"text/plain": {}}}},
             response_class=Response)  # fmt: skip
 async def metrics(request: Request) -> Response:
-    content = hall_of(request).metrics.text()
-    return Response(content, headers={"Cache-Control": FOR_NOBODY, "Content-Type": CONTENT_TYPE_LATEST})
+    content = state_of(request).metrics.text()
+    return Response(content, headers={"Cache-Control": NO_STORE, "Content-Type": CONTENT_TYPE_LATEST})
 
 
 def _ok() -> Response:
-    body = encoded({"status": "ok", "version": __version__})
-    return Response(body, headers={"Cache-Control": FOR_NOBODY}, media_type=MEDIA_TYPE)
+    body = json_bytes({"status": "ok", "version": __version__})
+    return Response(body, headers={"Cache-Control": NO_STORE}, media_type=JSON_TYPE)

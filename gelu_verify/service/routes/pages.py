@@ -1,4 +1,4 @@
-"""`/` and `/assets/...`: the web page, from files of this package that are read once."""
+"""`/` and `/assets/...`: the web page, from files of this package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.resources import files
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from ..caching import REVALIDATED, kept
+from ..caching import REVALIDATE, cached_response
 from ..problems import not_found
 
 router = APIRouter(include_in_schema=False)
@@ -40,6 +40,6 @@ def _file(request: Request, name: str) -> Response:
     content = assets().get(name)
     if content is None:
         raise not_found("no such file")
-    response = kept(request, content, MEDIA_TYPES[name.rpartition(".")[2]], REVALIDATED)
+    response = cached_response(request, content, MEDIA_TYPES[name.rpartition(".")[2]], REVALIDATE)
     response.headers["Content-Security-Policy"] = POLICY
     return response

@@ -1,4 +1,4 @@
-"""`GET /v1/reference/{function}/{dtype}/{x}`: one value, and all there is to say about it."""
+"""`GET /v1/reference/{function}/{dtype}/{x}`: one reference value and its surroundings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 from ...formats import FORMATS
 from ...truth.lookup import is_quick
-from ..answers import MEDIA_TYPE, look_up, look_up_with_others
-from ..caching import kept
-from ..hall import hall_of
-from ..naming import PLAIN, DtypeName, FunctionName, NumberText, checked, parsed
+from ..caching import cached_response
+from ..encoding import JSON_TYPE, lookup_json, lookup_json_in_dtypes
+from ..params import DECIMAL_DIGITS, DtypeName, FunctionName, NumberText, checked, parsed
 from ..problems import Problem
 from ..settings import DIGITS
+from ..state import state_of
 
 router = APIRouter(tags=["reference"])
 
@@ -46,48 +46,50 @@ class Neighbours(BaseModel):
     above: Pair | None
 
 
-class Answer(Pair):
-    """What is known of one input; docs/http.md explains every key."""
+class ReferenceValue(Pair):
+    """A reference value; docs/json.md explains every key."""
 
     function: str
     dtype: str
-    exact: str | None = Field(description="Decimal of f(x), correctly rounded; null where float64 has no such numbers.")
+    exact: str | None = Field(description="Decimal of f(x), correctly rounded; null if it has none.")
     rounding_error_ulp: float | None
     round_down: Number
     round_up: Number
     kappa: float | None = Field(description="|x f'(x) / f(x)|.")
     region: str | None
     neighbours: Neighbours
-    also: dict[str, Answer] | None = None
+    also: dict[str, ReferenceValue] | None = None
 
 
-Digits = Annotated[int, PLAIN, Query(ge=1, le=1000, description="Significant digits of decimals.")]
+Digits = Annotated[int, DECIMAL_DIGITS, Query(ge=1, le=1000, description="Significant digits of decimals.")]
 Also = Annotated[
     str,
     Query(
-        description="Other dtypes, separated by commas, or `all`: their answers to the same number.",
+        description="Other dtypes, separated by commas, or `all`: reference values of the same number.",
         max_length=200,
         json_schema_extra={"pattern": f"^(|all|({'|'.join(FORMATS)})(,({'|'.join(FORMATS)}))*)$"},
     ),
 ]
 
 
-@router.get("/v1/reference/{function}/{dtype}/{x}", response_model=Answer, summary="The right answer for one input")
+@router.get(
+    "/v1/reference/{function}/{dtype}/{x}", response_model=ReferenceValue, summary="The reference value of one input"
+)
 async def reference(
     request: Request, function: FunctionName, dtype: DtypeName, x: NumberText, digits: Digits = DIGITS, also: Also = ""
 ) -> Response:
-    """The correctly rounded result as bits, hex float and decimal, with what surrounds it. Cacheable for ever."""
-    hall, fmt = hall_of(request), checked(function, dtype)
-    bits = parsed(fmt, x, hall.limits.number_text)
+    """The correctly rounded result as bits, hex float and decimal, and its neighbours. It never changes."""
+    state, fmt = state_of(request), checked(function, dtype)
+    bits = parsed(fmt, x, state.limits.number_text)
     others = _others(also, dtype)
     if not others and is_quick(function, dtype, bits, digits):
-        body = look_up(function, dtype, bits, digits)
+        body = lookup_json(function, dtype, bits, digits)
     elif not others:
-        body = await hall.oracle.run(look_up, function, dtype, bits, digits)
+        body = await state.oracle_pool.run(lookup_json, function, dtype, bits, digits)
     else:
-        body = await hall.oracle.run(look_up_with_others, function, dtype, bits, digits, x, others)
-    hall.metrics.values.labels("url").inc()
-    return kept(request, body, MEDIA_TYPE)
+        body = await state.oracle_pool.run(lookup_json_in_dtypes, function, dtype, bits, digits, x, others)
+    state.metrics.values.labels("url").inc()
+    return cached_response(request, body, JSON_TYPE)
 
 
 def _others(also: str, dtype: str) -> tuple[str, ...]:

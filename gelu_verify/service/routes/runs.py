@@ -1,4 +1,4 @@
-"""`GET /v1/runs...`: published runs, their tables and reports, and the matrix over all of them."""
+"""`GET /v1/runs...`: published runs, their tables and reports, and the matrix of all of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from ...runs.store import Run
-from ..answers import MEDIA_TYPE, encoded
-from ..caching import REVALIDATED, kept
-from ..hall import Hall, hall_of
-from ..library import Library
+from ..caching import REVALIDATE, cached_response
+from ..encoding import JSON_TYPE, json_bytes
 from ..problems import not_found
+from ..reports import Page
+from ..run_repository import RunRepository
+from ..state import state_of
 
 router = APIRouter(tags=["runs"])
 Row = dict[str, Any]
@@ -25,8 +26,8 @@ TABLES = ("summary", "tail", "special", "regions", "throughput", "findings")
 CSV = "text/csv"
 RunId = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_.+-]{1,100}$"}, description="Name of a run.")]
 Table = Annotated[str, Path(json_schema_extra={"enum": list(TABLES)}, description="A table of the report.")]
-_CSV_ANSWER: dict[int | str, dict[str, Any]] = {200: {"content": {CSV: {}}}}
-_HTML_ANSWER: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
+_CSV_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {CSV: {}}}}
+_HTML_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
 
 class RunSummary(BaseModel):
@@ -68,100 +69,118 @@ class Cell(BaseModel):
 
 
 class Matrix(BaseModel):
-    """Who is how accurate."""
+    """The accuracy of every implementation."""
 
     results: list[Cell]
 
 
-@router.get("/v1/runs.json", response_model=RunList, summary="The same, under the name that a static copy has")
+@router.get("/v1/runs.json", response_model=RunList, summary="The same, under its name in a static copy")
 @router.get("/v1/runs", response_model=RunList, summary="Published runs")
 async def runs(request: Request) -> Response:
-    return await _as_json(request, "runs", Library.summaries)
+    return await _as_json(request, "runs", RunRepository.summaries)
 
 
-@router.get("/v1/runs.csv", summary="Published runs", response_class=Response, responses=_CSV_ANSWER)
+@router.get("/v1/runs.csv", summary="Published runs", response_class=Response, responses=_CSV_RESPONSE)
 async def runs_csv(request: Request) -> Response:
-    return await _as_csv(request, "runs.csv", Library.summaries, flat_summary)
+    return await _as_csv(request, "runs.csv", RunRepository.summaries, flat_summary)
 
 
-@router.get("/v1/matrix.json", response_model=Matrix, summary="The same, under the name that a static copy has")
-@router.get("/v1/matrix", response_model=Matrix, summary="The newest result of everything that was judged")
+@router.get("/v1/matrix.json", response_model=Matrix, summary="The same, under its name in a static copy")
+@router.get("/v1/matrix", response_model=Matrix, summary="The newest result of each target, function and dtype")
 async def matrix(request: Request) -> Response:
-    return await _as_json(request, "results", Library.matrix)
+    return await _as_json(request, "results", RunRepository.matrix)
 
 
-@router.get("/v1/matrix.csv", summary="The same as CSV", response_class=Response, responses=_CSV_ANSWER)
+@router.get("/v1/matrix.csv", summary="The same as CSV", response_class=Response, responses=_CSV_RESPONSE)
 async def matrix_csv(request: Request) -> Response:
-    return await _as_csv(request, "matrix.csv", Library.matrix, flat_cell)
+    return await _as_csv(request, "matrix.csv", RunRepository.matrix, flat_cell)
 
 
-async def _as_json(request: Request, key: str, rows: Callable[[Library], Rows]) -> Response:
-    hall = hall_of(request)
-    return kept(request, encoded({key: await hall.work.run(rows, hall.library)}), MEDIA_TYPE, REVALIDATED)
+async def _as_json(request: Request, key: str, rows: Callable[[RunRepository], Rows]) -> Response:
+    state = state_of(request)
+    found = await state.work_pool.run(rows, state.runs)
+    return cached_response(request, json_bytes({key: found}), JSON_TYPE, REVALIDATE)
 
 
-async def _as_csv(request: Request, name: str, rows: Callable[[Library], Rows], flat: Callable[[Row], Row]) -> Response:
-    hall = hall_of(request)
-    found = await hall.work.run(rows, hall.library)
-    return kept(request, csv_of([flat(row) for row in found]), CSV, REVALIDATED, name)
+async def _as_csv(
+    request: Request, filename: str, rows: Callable[[RunRepository], Rows], flat: Callable[[Row], Row]
+) -> Response:
+    state = state_of(request)
+    found = await state.work_pool.run(rows, state.runs)
+    return cached_response(request, csv_of([flat(row) for row in found]), CSV, REVALIDATE, filename)
 
 
-@router.get("/v1/compare.html", summary="Runs side by side", response_class=Response, responses=_HTML_ANSWER)
+@router.get("/v1/compare.html", summary="Runs side by side", response_class=Response, responses=_HTML_RESPONSE)
 async def compare(
     request: Request, run: Annotated[list[str], Query(min_length=1, max_length=4, description="Names of runs.")]
 ) -> Response:
-    hall = hall_of(request)
-    found = [_found(hall, name) for name in run]
-    return (await hall.work.run(hall.shelf.page, found)).response(REVALIDATED)
+    return await _report(request, run)
 
 
 @router.get(
     "/v1/runs/{run}/manifest.json",
     response_model=dict[str, Any],
-    summary="The same, under the name that a static copy has",
+    summary="The same, under its name in a static copy",
 )
-@router.get("/v1/runs/{run}", response_model=dict[str, Any], summary="A run: its manifest, as docs/json.md has it")
+@router.get("/v1/runs/{run}", response_model=dict[str, Any], summary="The manifest of a run (docs/json.md)")
 async def one_run(request: Request, run: RunId) -> Response:
-    return kept(request, encoded(_found(hall_of(request), run).manifest), MEDIA_TYPE, REVALIDATED)
+    state = state_of(request)
+    found = await state.work_pool.run(_found, state.runs, run)
+    return cached_response(request, json_bytes(found.manifest), JSON_TYPE, REVALIDATE)
 
 
-@router.get("/v1/runs/{run}/report.html", summary="Its report", response_class=Response, responses=_HTML_ANSWER)
+@router.get("/v1/runs/{run}/report.html", summary="The report of a run", response_class=Response,
+            responses=_HTML_RESPONSE)  # fmt: skip
 async def report(request: Request, run: RunId) -> Response:
-    hall = hall_of(request)
-    return (await hall.work.run(hall.shelf.page, [_found(hall, run)])).response(REVALIDATED)
+    return await _report(request, [run])
 
 
-@router.get("/v1/runs/{run}/{table}.csv", summary="A table of its report", response_class=Response,
-            responses=_CSV_ANSWER)  # fmt: skip
+async def _report(request: Request, names: list[str]) -> Response:
+    state = state_of(request)
+
+    def page() -> Page:
+        return state.reports.page([_found(state.runs, name) for name in names])
+
+    return (await state.work_pool.run(page)).response(REVALIDATE)
+
+
+@router.get("/v1/runs/{run}/{table}.csv", summary="A table of the report of a run", response_class=Response,
+            responses=_CSV_RESPONSE)  # fmt: skip
 async def table_csv(request: Request, run: RunId, table: Table) -> Response:
-    hall = hall_of(request)
-    content = await hall.work.run(table_of, _found(hall, run), _known(table), "csv")
-    return kept(request, content, CSV, REVALIDATED, f"{table}.csv")
+    return cached_response(request, await _table(request, run, table, "csv"), CSV, REVALIDATE, f"{table}.csv")
 
 
-@router.get("/v1/runs/{run}/{table}.json", response_model=list[dict[str, Any]], summary="A table of its report")
+@router.get("/v1/runs/{run}/{table}.json", response_model=list[dict[str, Any]],
+            summary="A table of the report of a run")  # fmt: skip
 async def table_json(request: Request, run: RunId, table: Table) -> Response:
-    hall = hall_of(request)
-    content = await hall.work.run(table_of, _found(hall, run), _known(table), "json")
-    return kept(request, content, MEDIA_TYPE, REVALIDATED)
+    return cached_response(request, await _table(request, run, table, "json"), JSON_TYPE, REVALIDATE)
 
 
-def _known(table: str) -> str:
+async def _table(request: Request, run: str, table: str, kind: str) -> bytes:
+    state = state_of(request)
+
+    def content() -> bytes:
+        return table_of(_found(state.runs, run), _checked_table(table), kind)
+
+    return await state.work_pool.run(content)
+
+
+def _checked_table(table: str) -> str:
     if table not in TABLES:
         raise not_found(f"no table {table!r} (accepted: {', '.join(TABLES)})")
     return table
 
 
-def _found(hall: Hall, name: str) -> Run:
-    run = hall.library.run(name)
+def _found(repository: RunRepository, name: str) -> Run:
+    run = repository.run(name)
     if run is None:
-        wrong = hall.library.damage(name)
-        raise not_found(f"the run {name} is damaged: {wrong}" if wrong else f"no run of the name {name[:100]!r}")
+        wrong = repository.damage(name)
+        raise not_found(f"the run {name} is damaged: {wrong}" if wrong else f"no run named {name[:100]!r}")
     return run
 
 
 def table_of(run: Run, table: str, kind: str) -> bytes:
-    """A frame of the report as CSV or JSON."""
+    """A table of the report as CSV or JSON."""
     from ...report.frames import FRAMES
 
     frame = FRAMES[table]([run])
@@ -171,12 +190,12 @@ def table_of(run: Run, table: str, kind: str) -> bytes:
 
 
 def flat_summary(row: Row) -> Row:
-    """What a list says of a run, without nesting."""
+    """An item of the list of runs, without nesting."""
     return {key: value for key, value in row.items() if key != "links"}
 
 
 def flat_cell(row: Row) -> Row:
-    """A cell of the matrix without nesting."""
+    """A cell of the matrix, without nesting."""
     witness = row["witness"] or {}
     bits = {name: witness.get(name) for name in ("x_bits", "got_bits", "want_bits")}
     rest = {key: value for key, value in row.items() if key != "witness"}
@@ -184,7 +203,7 @@ def flat_cell(row: Row) -> Row:
 
 
 def csv_of(rows: Rows) -> bytes:
-    """Rows of equal keys as CSV."""
+    """Rows with the same keys as CSV."""
     if not rows:
         return b""
     text = io.StringIO()

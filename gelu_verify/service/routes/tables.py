@@ -1,4 +1,4 @@
-"""`GET /v1/tables/...`: right answers as files, under lasting names and under names that carry their hash."""
+"""`GET /v1/tables/...`: reference values as files, under fixed names and under names that contain a hash."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ...formats import FORMATS
-from ..answers import MEDIA_TYPE, encoded
-from ..caching import FOR_EVER, REVALIDATED, kept
-from ..hall import Hall, hall_of
-from ..naming import DtypeName, FunctionName, checked
+from ..caching import IMMUTABLE, REVALIDATE, cached_response
+from ..encoding import JSON_TYPE, json_bytes
+from ..params import DtypeName, FunctionName, checked
 from ..problems import not_found
-from ..tabulated import MEDIA_TYPES, WRITERS, File, catalogue, file
+from ..state import AppState, state_of
+from ..tables import MEDIA_TYPES, WRITERS, File, catalogue, file
 
 router = APIRouter(tags=["tables"])
 Kind = Annotated[str, Path(json_schema_extra={"enum": list(WRITERS)}, description="File format.")]
-Digest = Annotated[str, Path(json_schema_extra={"pattern": "^[0-9a-f]{16}$"}, description="Of the file's sha256.")]
+Digest = Annotated[str, Path(json_schema_extra={"pattern": "^[0-9a-f]{16}$"}, description="From the file's sha256.")]
 _FILES: dict[int | str, dict[str, Any]] = {200: {"content": {kind: {} for kind in MEDIA_TYPES.values()}}}
 
 
 class FunctionEntry(BaseModel):
-    """A function of the family."""
+    """A function and how it relates to others."""
 
     name: str
     formula: str
@@ -32,7 +32,7 @@ class FunctionEntry(BaseModel):
 
 
 class DtypeEntry(BaseModel):
-    """A format: precision with the hidden bit, exponents of normal numbers."""
+    """A format: precision with the hidden bit, smallest and largest exponent of normal numbers."""
 
     name: str
     width: int
@@ -43,17 +43,17 @@ class DtypeEntry(BaseModel):
 
 
 class Catalogue(BaseModel):
-    """What can be asked for."""
+    """What this server has."""
 
     version: str
-    static: bool = Field(description="Whether this is a folder of files, without a server behind it.")
+    static: bool = Field(description="Whether this is a folder of files without a server.")
     functions: list[FunctionEntry]
     dtypes: list[DtypeEntry]
     plans: list[str]
 
 
 class TableFile(BaseModel):
-    """One file of a table; `url` may be kept for ever."""
+    """One file of a table; the content at `url` never changes."""
 
     format: str
     bytes: int
@@ -70,31 +70,31 @@ class TableEntry(BaseModel):
     files: list[TableFile]
 
 
-@router.get("/v1/functions.json", response_model=Catalogue, summary="The same, under the name that a static copy has")
+@router.get("/v1/functions.json", response_model=Catalogue, summary="The same, under its name in a static copy")
 @router.get("/v1/functions", response_model=Catalogue, summary="Functions, dtypes and plans")
 async def functions(request: Request) -> Response:
-    return kept(request, encoded(catalogue(static=False)), MEDIA_TYPE, REVALIDATED)
+    return cached_response(request, json_bytes(catalogue(static=False)), JSON_TYPE, REVALIDATE)
 
 
-# The more dots, the earlier: a name in a path may hold dots too.
+# Routes with more dots come first: a path parameter matches dots too.
 @router.get("/v1/tables/{function}/{dtype}.{digest}.{kind}", response_class=Response, responses=_FILES,
-            summary="The same, under a name that changes with its content")  # fmt: skip
+            summary="The same, under a name that changes with the content")  # fmt: skip
 async def table_version(
     request: Request, function: FunctionName, dtype: DtypeName, digest: Digest, kind: Kind
 ) -> Response:
-    """Immutable: may be kept for ever."""
-    found = await _file(hall_of(request), function, dtype, kind)
+    """Immutable: caches may keep it."""
+    found = await _file(state_of(request), function, dtype, kind)
     if digest != found.digest:
         raise not_found(f"the table has digest {found.digest} now")
-    return kept(request, found.content, MEDIA_TYPES[kind], FOR_EVER, f"{function}-{dtype}.{kind}")
+    return cached_response(request, found.content, MEDIA_TYPES[kind], IMMUTABLE, f"{function}-{dtype}.{kind}")
 
 
 @router.get("/v1/tables/{function}/{dtype}.{kind}", response_class=Response, responses=_FILES,
             summary="A table as npy, csv, parquet, bin or h")  # fmt: skip
 async def table_file(request: Request, function: FunctionName, dtype: DtypeName, kind: Kind) -> Response:
-    """Whole for formats of up to 16 bits; hard cases and landmarks for wider ones."""
-    found = await _file(hall_of(request), function, dtype, kind)
-    response = kept(request, found.content, MEDIA_TYPES[kind], REVALIDATED, f"{function}-{dtype}.{kind}")
+    """Complete for dtypes of up to 16 bits; hard cases and landmarks for wider ones."""
+    found = await _file(state_of(request), function, dtype, kind)
+    response = cached_response(request, found.content, MEDIA_TYPES[kind], REVALIDATE, f"{function}-{dtype}.{kind}")
     response.headers["Content-Location"] = f"/v1/tables/{function}/{dtype}.{found.digest}.{kind}"
     return response
 
@@ -102,11 +102,12 @@ async def table_file(request: Request, function: FunctionName, dtype: DtypeName,
 @router.get("/v1/tables/{function}/{dtype}", response_model=TableEntry, summary="The files of a table")
 async def table(request: Request, function: FunctionName, dtype: DtypeName) -> Response:
     checked(function, dtype)
-    return kept(request, encoded(await hall_of(request).work.run(entry_of, function, dtype)), MEDIA_TYPE, REVALIDATED)
+    entry = await state_of(request).work_pool.run(entry_of, function, dtype)
+    return cached_response(request, json_bytes(entry), JSON_TYPE, REVALIDATE)
 
 
 def entry_of(function: str, dtype: str) -> dict[str, Any]:
-    """A table and its files, with URLs that may be kept for ever."""
+    """A table and its files, with URLs whose content never changes."""
     entries = []
     for kind in WRITERS:
         found = file(function, dtype, kind)
@@ -115,8 +116,8 @@ def entry_of(function: str, dtype: str) -> dict[str, Any]:
     return {"function": function, "dtype": dtype, "whole": FORMATS[dtype].width <= 16, "files": entries}
 
 
-async def _file(hall: Hall, function: str, dtype: str, kind: str) -> File:
+async def _file(state: AppState, function: str, dtype: str, kind: str) -> File:
     checked(function, dtype)
     if kind not in WRITERS:
         raise not_found(f"no format {kind!r} (accepted: {', '.join(WRITERS)})")
-    return await hall.work.run(file, function, dtype, kind)
+    return await state.work_pool.run(file, function, dtype, kind)

@@ -12,37 +12,36 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from ...errors import UsageError
-from ...inputs.plans import make_plan
-from ..answers import MEDIA_TYPE, encoded
-from ..bodies import Pieces, read_body
-from ..caching import FOR_NOBODY, REVALIDATED, matches
-from ..hall import Hall, hall_of
-from ..jobs import Job
-from ..judging import inputs, judge_upload, shown
-from ..naming import DtypeQuery, FunctionQuery, JudgedDtypeName, PlanName, PlanQuery, Seed, checked_plan
-from ..problems import Problem, not_found, of_error
+from ...inputs.plans import Plan, make_plan
+from ..bodies import RAW_TYPE, SlicedResponse, media_type_of, read_body
+from ..caching import NO_STORE, REVALIDATE, matches
+from ..encoding import JSON_TYPE, json_bytes
+from ..jobs import UploadJob
+from ..params import DtypeQuery, FunctionQuery, PlanName, PlanQuery, Seed, TestedDtypeName, checked_plan
+from ..problems import Problem, not_found, problem_of
 from ..reports import render_job
-from ..settings import Limits
+from ..settings import ServiceLimits
+from ..state import AppState, state_of
+from ..upload_jobs import inputs, job_record, run_job
 
 router = APIRouter(tags=["verification"])
-RAW = "application/octet-stream"
-_RAW_BODY: dict[str, Any] = {RAW: {"schema": {"type": "string", "format": "binary"}}}
+_RAW_BODY: dict[str, Any] = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 Name = Annotated[
-    str, Query(pattern=r"^[A-Za-z0-9_.+-]{1,60}$", description="What the implementation is called in the report.")
+    str, Query(pattern=r"^[A-Za-z0-9_.+-]{1,60}$", description="Name of the implementation in the report.")
 ]
-Sha256 = Annotated[str, Query(pattern=r"^([0-9a-f]{64})?$", description="sha256 of the inputs that were answered.")]
+Sha256 = Annotated[str, Query(pattern=r"^([0-9a-f]{64})?$", description="sha256 of the inputs that were used.")]
 JobId = Annotated[str, Path(json_schema_extra={"pattern": "^[A-Za-z0-9_-]{16}$"})]
 
 
 class Progress(BaseModel):
-    """Inputs judged so far."""
+    """Inputs verified so far."""
 
     done: int
     total: int
 
 
 class Links(BaseModel):
-    """Where more is."""
+    """Related URLs."""
 
     self: str
     report: str | None = None
@@ -50,7 +49,7 @@ class Links(BaseModel):
 
 
 class JobState(BaseModel):
-    """An upload and its verdict; `result` is a RESULT of docs/json.md."""
+    """An upload and its verdict; `result` is a RESULT (docs/json.md)."""
 
     id: str
     state: str
@@ -65,45 +64,45 @@ class JobState(BaseModel):
 @router.get("/v1/inputs/{plan}/{dtype}.bin", summary="The inputs of a plan", response_class=Response,
             responses={200: {"content": _RAW_BODY}})  # fmt: skip
 async def plan_inputs(
-    request: Request, plan: PlanName, dtype: JudgedDtypeName, function: FunctionQuery = "gelu", seed: Seed = 0
+    request: Request, plan: PlanName, dtype: TestedDtypeName, function: FunctionQuery = "gelu", seed: Seed = 0
 ) -> Response:
-    """Raw little-endian bits, each input once, in ascending order; `X-Inputs-Sha256` names exactly these."""
-    hall = hall_of(request)
+    """Raw little-endian bits, each input once, in ascending order; `X-Inputs-Sha256` identifies them."""
+    state = state_of(request)
     checked_plan(plan, function, dtype)
-    x, digest = await hall.work.run(_inputs, hall.limits, plan, function, dtype, seed)
-    headers = {"ETag": f'"{digest[:32]}"', "Cache-Control": REVALIDATED, "X-Inputs-Sha256": digest,
+    x, digest = await state.work_pool.run(_inputs, state.limits, plan, function, dtype, seed)
+    headers = {"ETag": f'"{digest[:32]}"', "Cache-Control": REVALIDATE, "X-Inputs-Sha256": digest,
                "X-Inputs-Count": str(len(x))}  # fmt: skip
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
     name = f"{plan}-{function}-{dtype}-{seed}.bin"
-    disposition = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": RAW}
-    return Pieces(memoryview(x).cast("B"), {**headers, **disposition})
+    disposition = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": RAW_TYPE}
+    return SlicedResponse(memoryview(x).cast("B"), {**headers, **disposition})
 
 
-def _inputs(limits: Limits, plan: str, function: str, dtype: str, seed: int) -> tuple[Any, str]:
-    _size(limits, plan, function, dtype, seed)
+def _inputs(limits: ServiceLimits, plan: str, function: str, dtype: str, seed: int) -> tuple[Any, str]:
+    _plan(limits, plan, function, dtype, seed)
     return inputs(plan, function, dtype, seed)
 
 
-def _size(limits: Limits, plan: str, function: str, dtype: str, seed: int) -> int:
-    """How many inputs a plan has; Problem 404 where it is none for this dtype, or none for a network."""
+def _plan(limits: ServiceLimits, name: str, function: str, dtype: str, seed: int) -> Plan:
+    """The plan, which takes up to 0.2 s; Problem 404 if the dtype has none of that name, or it is too large."""
     try:
-        size = make_plan(plan, function, dtype, seed).size
+        plan = make_plan(name, function, dtype, seed)
     except UsageError as error:
         raise not_found(str(error)) from None
-    if size > limits.plan_inputs:
+    if plan.size > limits.plan_inputs:
         raise not_found(
-            f"plan {plan} in {dtype} has {size} inputs, more than the {limits.plan_inputs} that are judged over HTTP: "
-            "install gelu-verify"
+            f"plan {name} in {dtype} has {plan.size} inputs (accepted over HTTP: up to {limits.plan_inputs}): "
+            "install gelu-verify to verify it"
         )
-    return size
+    return plan
 
 
 @router.post(
     "/v1/verify",
-    summary="How accurate are these results?",
+    summary="Verify uploaded outputs",
     response_model=JobState,
-    responses={202: {"model": JobState, "description": "Still at work: ask `Location`."}},
+    responses={202: {"model": JobState, "description": "Not finished: poll `Location`."}},
     openapi_extra={"requestBody": {"required": True, "content": _RAW_BODY}},
 )
 async def verify(
@@ -116,77 +115,85 @@ async def verify(
     inputs_sha256: Sha256 = "",
     prefer: Annotated[str | None, Header(description="`respond-async` or `wait=SECONDS` (RFC 7240).")] = None,
 ) -> Response:
-    """Post raw little-endian result bits in the order of the plan's inputs.
+    """Post raw little-endian output bits in the order of the plan's inputs.
 
-    With `Authorization: Bearer TOKEN` the run is stored; without, the verdict is forgotten after a quarter of an hour.
+    With `Authorization: Bearer TOKEN` the run is stored; without, the verdict is forgotten after 15 minutes.
     """
-    hall, limits = hall_of(request), hall_of(request).limits
+    state, limits = state_of(request), state_of(request).limits
     fmt = checked_plan(plan, function, dtype)
-    store = hall.store if _may_write(hall, request.headers.get("authorization")) else None
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != RAW:
-        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {RAW})")
-    size = _size(limits, plan, function, dtype, seed)
-    body = await read_body(request, limits, limits.body_bytes, expected=size * fmt.uint.itemsize)
-    _, digest = await hall.work.run(inputs, plan, function, dtype, seed)
+    store = state.store if _may_write(state, request.headers.get("authorization")) else None
+    kind = media_type_of(request)
+    if kind != RAW_TYPE:
+        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {RAW_TYPE})")
+    made = await state.work_pool.run(_plan, limits, plan, function, dtype, seed)
+    body = await read_body(request, limits, limits.body_bytes, expected=made.size * fmt.uint.itemsize)
+    _, digest = await state.work_pool.run(inputs, plan, function, dtype, seed)
     if inputs_sha256 not in ("", digest):
         raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {digest}: fetch them again")
-    job = hall.jobs.new(size)
+    job = state.jobs.new(made.size)
     try:
-        work = (hall.jobs, make_plan(plan, function, dtype, seed), name, body, store, _facts())
-        job.future = hall.work.submit(judge_upload, job, *work)
+        job.future = state.work_pool.submit(run_job, job, made, name, body, store, _facts())
     except Problem:
-        hall.jobs.drop(job)
+        state.jobs.drop(job)
         raise
-    await _wait(job, _patience(prefer, limits))
-    return await _answer(hall, job)
+    await _wait(job, _wait_seconds(prefer, limits))
+    return await _job_response(state, job)
 
 
-async def _wait(job: Job, seconds: float) -> None:
+async def _wait(job: UploadJob, seconds: float) -> None:
     if job.future is not None:
         await asyncio.wait([asyncio.wrap_future(job.future)], timeout=seconds)
 
 
-async def _answer(hall: Hall, job: Job) -> Response:
+async def _job_response(state: AppState, job: UploadJob) -> Response:
     if job.state == "failed" and job.problem is not None:
-        hall.jobs.drop(job)
-        raise job.problem if isinstance(job.problem, Problem) else of_error(job.problem)  # type: ignore[arg-type]
-    record = shown(job)
+        state.jobs.drop(job)
+        raise problem_of(job.problem)
+    record = job_record(job)
     if job.state == "done":
-        hall.library.forget()
-        hall.metrics.verified.labels(record["verdict"]).inc()
+        state.runs.refresh()
+        state.metrics.verified.labels(record["verdict"]).inc()
     status = 200 if job.state == "done" else 202
-    headers = {"Cache-Control": FOR_NOBODY, "Location": record["links"]["self"]}
-    return Response(encoded(record), status, headers, MEDIA_TYPE)
+    headers = {"Cache-Control": NO_STORE, "Location": record["links"]["self"]}
+    return Response(json_bytes(record), status, headers, JSON_TYPE)
 
 
-def _may_write(hall: Hall, authorization: str | None) -> bool:
-    """Whether the upload is to be stored; Problem 401 for a token that is not ours."""
+def _may_write(state: AppState, authorization: str | None) -> bool:
+    """Whether the upload is to be stored; Problem 401 if the token is wrong."""
     if authorization is None:
         return False
     scheme, _, token = authorization.partition(" ")
-    ours = hall.settings.token
-    if scheme.lower() != "bearer" or ours is None or not hmac.compare_digest(token.strip().encode(), ours.encode()):
-        raise Problem(401, "token", "this token does not permit writing here", {"WWW-Authenticate": "Bearer"})
-    if hall.store is None:
+    expected = state.settings.token
+    if (
+        scheme.lower() != "bearer"
+        or expected is None
+        or not hmac.compare_digest(token.strip().encode(), expected.encode())
+    ):
+        raise Problem(
+            401,
+            "token",
+            "wrong token (accepted: `Bearer` and the token of this server)",
+            {"WWW-Authenticate": "Bearer"},
+        )
+    if state.store is None:
         raise Problem(409, "no-store", "this server has no store (gelu-verify serve --store)")
     return True
 
 
-def _patience(prefer: str | None, limits: Limits) -> float:
-    """Seconds to wait for the verdict before 202."""
-    wishes = [part.strip().lower() for part in (prefer or "").split(",")]
-    if "respond-async" in wishes:
+def _wait_seconds(prefer: str | None, limits: ServiceLimits) -> float:
+    """Seconds to wait for the verdict before answering 202."""
+    preferences = [part.strip().lower() for part in (prefer or "").split(",")]
+    if "respond-async" in preferences:
         return 0.0
-    for wish in wishes:
-        name, _, value = wish.partition("=")
+    for preference in preferences:
+        name, _, value = preference.partition("=")
         if name == "wait" and value.isascii() and value.isdecimal():
             return min(float(value[:6]), limits.batch_s)
     return limits.wait_s
 
 
 def _facts() -> dict[str, Any]:
-    """Provenance of an upload: it was computed elsewhere, nobody here knows where."""
+    """Provenance of an upload: it was computed on an unknown machine."""
     from ...machine import versions
 
     now = datetime.datetime.now(datetime.UTC)
@@ -201,25 +208,25 @@ def _facts() -> dict[str, Any]:
 
 @router.get("/v1/jobs/{job}", summary="Progress and verdict of an upload", response_model=JobState)
 async def job_state(request: Request, job: JobId) -> Response:
-    hall = hall_of(request)
-    answer = await _answer(hall, _found(hall, job))
-    answer.status_code = 200
-    return answer
+    state = state_of(request)
+    response = await _job_response(state, _found(state, job))
+    response.status_code = 200
+    return response
 
 
 @router.get("/v1/jobs/{job}/report.html", summary="The report of an upload", response_class=Response,
             responses={200: {"content": {"text/html": {}}}})  # fmt: skip
 async def job_report(request: Request, job: JobId) -> Response:
-    hall = hall_of(request)
-    found = _found(hall, job)
+    state = state_of(request)
+    found = _found(state, job)
     if found.state != "done":
-        raise Problem(409, "not-done", f"the job is {found.state}: ask /v1/jobs/{job} until it is done")
-    page = await hall.work.run(render_job, found)
-    return page.response(FOR_NOBODY)
+        raise Problem(409, "not-done", f"the job is {found.state}: poll /v1/jobs/{job} until it is done")
+    page = await state.work_pool.run(render_job, found)
+    return page.response(NO_STORE)
 
 
-def _found(hall: Hall, name: str) -> Job:
-    job = hall.jobs.get(name)
+def _found(state: AppState, job_id: str) -> UploadJob:
+    job = state.jobs.get(job_id)
     if job is None:
-        raise not_found("no such job, or it is forgotten")
+        raise not_found("no such job, or it was forgotten")
     return job

@@ -1,6 +1,6 @@
 """GELUs as Triton kernels, as people write them: computed in float32 (float64 in float64), rounded once."""
 
-# mypy: allow-untyped-defs, allow-incomplete-defs
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 import triton
 import triton.language as tl
 

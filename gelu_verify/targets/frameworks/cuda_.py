@@ -8,31 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ...errors import TargetFailure
 from ...formats import get_format
 from ...gpu import cuda, nvcc
-from ...gpu import timing as cuda_timing
 from ...gpu.faults import kind_of
+from ...gpu.timing import device_throughput
 from ...truth.correctly_rounded import exactly
-from ..base import Target
-from ..buffers import output_like
+from ..base import DeviceCall, Target
+from ..output_memory import output_like
 
 DEVICE = "cuda"
 UNDECIDED = "gv_undecided"  # of a module: how many results its bounds left open, and their places
 TIMED_BYTES = 1 << 28  # of the input: beyond every cache
-
-
-class Loaded(NamedTuple):
-    """One call: a kernel, input and output on the device, the inputs here."""
-
-    function: cuda.Function
-    x: Any
-    y: Any
-    x_bits: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,18 +34,18 @@ class CudaTarget(Target):
     device: cuda.Device
     kernels: dict[str, tuple[cuda.Module, str]]
 
-    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
-        module, symbol = self.kernels[dtype]
+    def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
+        module, launch = self.kernels[dtype][0], self.launcher(dtype)
         x, y = self.device.alloc(x_bits.nbytes), self.device.alloc(x_bits.nbytes)
         self.device.copy_in(x, x_bits)
         self.device.fill(y, 0xFF, max(x_bits.nbytes, 1))
         if found := module.variable(UNDECIDED):
             self.device.fill(found[0], 0, 8)
-        return Loaded(module.function(symbol), x, y, x_bits)
+        return DeviceCall(partial(launch, x, y, x_bits.size), (x, y), x_bits)
 
-    def call(self, loaded: Loaded) -> None:
+    def call(self, loaded: DeviceCall) -> None:
         try:
-            self._launch(loaded.function, loaded.x, loaded.y, loaded.x_bits.size, loaded.x_bits.itemsize)
+            loaded.run()
             self.device.synchronize()
         except self.device.driver.Error as error:
             raise TargetFailure(f"{self.name}: CUDA says {str(error)!r}", kind_of(str(error)) or "cuda") from error
@@ -62,8 +54,8 @@ class CudaTarget(Target):
         if n:
             self.device.launch(function, self.device.blocks(function, n, itemsize), function.threads, x, y, n)
 
-    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
-        y_bits = self.device.copy_out(loaded.y, output_like(loaded.x_bits))
+    def store(self, dtype: str, loaded: DeviceCall, result: None) -> np.ndarray:
+        y_bits = self.device.copy_out(loaded.memory[1], output_like(loaded.x_bits))
         for place in self._undecided(dtype):
             y_bits[place] = exactly(self.function, int(loaded.x_bits[place]))
         return y_bits
@@ -88,13 +80,9 @@ class CudaTarget(Target):
         """By device events, on 256 MiB of inputs, in turns with a copy on the device."""
         x_bits = np.resize(inputs, TIMED_BYTES // inputs.itemsize)
         loaded = self.load(dtype, x_bits)
-        return cuda_timing.measured(
-            self.device,
-            lambda: self._launch(loaded.function, loaded.x, loaded.y, x_bits.size, x_bits.itemsize),
-            lambda: self.device.copy(loaded.y, loaded.x, x_bits.nbytes),
-            x_bits.size,
-            get_format(dtype).width // 8,
-        )
+        x, y = loaded.memory
+        copy = partial(self.device.copy, y, x, x_bits.nbytes)
+        return device_throughput(self.device, loaded.run, copy, x_bits.size, x_bits.itemsize)
 
 
 def discover() -> Iterator[Target]:
@@ -115,12 +103,12 @@ def discover() -> Iterator[Target]:
             form=first.form,
             note=f"{first.note}; {device.name}, {device.architecture}",
             version=nvcc.sources_hash(),
-            judged_there=True,
+            judges_on_device=True,
             device=device,
             kernels={dtype: (module, kernel.symbol) for dtype, (kernel, module) in same.items()},
         )
 
 
 def versions() -> frozenset[str]:
-    """What results of today's code have as their version; needs no device (recorded runs are held against it)."""
+    """What results of today's code have as their version; needs no device (recorded runs are compared with it)."""
     return frozenset({nvcc.sources_hash()})

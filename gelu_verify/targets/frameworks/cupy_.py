@@ -11,7 +11,8 @@ import numpy as np
 from ...errors import TargetUnavailable
 from ..arrays import ModuleKind
 from ..base import Target, first_line
-from ..library import LibraryTarget, Path, framework, library_targets
+from ..importing import framework
+from ..library_target import LibraryTarget, Path, library_targets
 from .torch_cuda import on_device
 
 DEVICE = "cuda"

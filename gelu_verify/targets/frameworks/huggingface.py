@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
 
 from ..arrays import get_kind
 from ..base import Target
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
+from .torch_ import after_forward, backward_of
 
 ON_REQUEST = True  # importing it takes seconds
 
@@ -41,19 +42,9 @@ def _paths(torch: ModuleType, activations: ModuleType) -> Iterator[Path]:
             forward = activations.ACT2FN[name]
             yield Path(name, function, form, forward)
             yield Path(
-                f"{name}_grad", f"{function}_grad", f"backward of {form}", _backward(torch), _after(torch, forward)
+                f"{name}_grad",
+                f"{function}_grad",
+                f"backward of {form}",
+                backward_of(torch),
+                after_forward(torch, forward),
             )
-
-
-def _after(torch: ModuleType, forward: Callable[[Any], Any]) -> Callable[[Any], tuple]:
-    """The forward pass belongs to `prepare` and is not timed."""
-
-    def prepare(x: Any) -> tuple:
-        leaf = x.detach().requires_grad_()
-        return forward(leaf), leaf, torch.ones_like(leaf)
-
-    return prepare
-
-
-def _backward(torch: ModuleType) -> Callable[..., Any]:
-    return lambda y, x, ones: torch.autograd.grad(y, x, ones, retain_graph=True)[0]

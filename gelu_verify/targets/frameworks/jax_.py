@@ -10,7 +10,8 @@ from typing import Any
 
 from ..arrays import get_kind
 from ..base import Target
-from ..library import LibraryTarget, Path, framework, library_targets, quiet
+from ..importing import framework, quiet
+from ..library_target import LibraryTarget, Path, library_targets
 
 Forward = tuple[str, str, str, Callable[[Any], Any]]
 EAGER = "CPU, one XLA computation per operation"
@@ -50,7 +51,7 @@ def traces(target: LibraryTarget, dtype: str) -> bool:
     with target.arrays.session(dtype):
         x = jax.ShapeDtypeStruct((4,), dtype)
         try:
-            return jax.eval_shape(target.compute, x).dtype == x.dtype
+            return bool(jax.eval_shape(target.compute, x).dtype == x.dtype)
         except TypeError:  # what JAX raises for a dtype that a function does not take
             return False
 

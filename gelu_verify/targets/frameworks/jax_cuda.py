@@ -8,7 +8,8 @@ from dataclasses import replace
 from ...errors import TargetUnavailable
 from ..arrays import get_kind
 from ..base import Target, first_line
-from ..library import Path, library_targets, quiet
+from ..importing import quiet
+from ..library_target import Path, library_targets
 from .jax_ import imported, paths, traces
 
 DEVICE = "cuda"

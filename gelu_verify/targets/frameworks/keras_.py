@@ -8,7 +8,8 @@ from types import ModuleType
 
 from ..arrays import ArrayKind, get_kind
 from ..base import Target
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # importing it with its backend takes seconds
 

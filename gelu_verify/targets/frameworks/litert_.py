@@ -12,7 +12,8 @@ import numpy as np
 from ...errors import TargetFailure
 from ...formats import numpy_dtype
 from ..base import Target
-from ..library import answers, framework, probed
+from ..importing import framework
+from ..probing import outputs_of_probe, probed
 
 ON_REQUEST = True  # its models are written anew for every length
 
@@ -63,16 +64,8 @@ def discover() -> Iterator[Target]:
             for suffix, resolver, how in DELEGATES
             for name, function, form, operator in PATHS
         ),
-        answers,
+        outputs_of_probe,
     )
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """An interpreter with its input set, and the places of its tensors."""
-
-    interpreter: Any
-    y: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,16 +75,16 @@ class LitertTarget(Target):
     operator: Operator
     resolver: str
 
-    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
+    def load(self, dtype: str, x_bits: np.ndarray) -> Any:
         interpreter = _interpreter(self.operator, dtype, self.resolver, x_bits.size)
         interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x_bits.view(numpy_dtype(dtype)))
-        return Loaded(interpreter, interpreter.get_output_details()[0]["index"])
+        return interpreter
 
-    def call(self, loaded: Loaded) -> None:
-        loaded.interpreter.invoke()
+    def call(self, loaded: Any) -> None:
+        loaded.invoke()
 
-    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
-        y = loaded.interpreter.get_tensor(loaded.y)
+    def store(self, dtype: str, loaded: Any, result: None) -> np.ndarray:
+        y: np.ndarray = loaded.get_tensor(loaded.get_output_details()[0]["index"])
         if y.dtype != numpy_dtype(dtype):
             raise TargetFailure(f"{self.name} returned {y.dtype} where {dtype} was expected")
         return y.view(f"u{y.itemsize}")

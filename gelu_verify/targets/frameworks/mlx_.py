@@ -12,7 +12,8 @@ from ...errors import TargetFailure
 from ...formats import DTYPES, get_format
 from ..arrays import ArrayKind
 from ..base import Target
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # MLX calls a C++ compiler for every function and dtype: seconds each
 

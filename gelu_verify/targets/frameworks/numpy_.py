@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import get_kind, placed_like
 from ..base import Target
-from ..library import Path, library_targets
+from ..library_target import Path, library_targets
 
 OURS = True  # this package runs on it: called in this process
 SQRT_2_OVER_PI = sqrt(2 / pi)

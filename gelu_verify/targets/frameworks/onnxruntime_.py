@@ -1,22 +1,25 @@
-"""ONNX Runtime, CPU provider: one-node models, contrib operators, exported graphs before and after fusion."""
+"""ONNX Runtime, CPU provider: one-node models, contrib operators, exported graphs before and after fusion.
+
+The models are written here (`onnx_format`): the package `onnx` is not needed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from ...formats import DTYPES, get_format
-from ..base import Target
-from ..buffers import room_like
-from ..library import answers, framework, probed
+from ...formats import DTYPES
+from ..base import HostCall, HostTarget, Target
+from ..importing import framework
+from ..onnx_format import ELEMENT_OF, model_of, node_of, scalar_of
+from ..output_memory import empty_output_like
+from ..probing import outputs_of_probe, probed
 
-ONNX_DTYPES = {"float16": "FLOAT16", "bfloat16": "BFLOAT16", "float32": "FLOAT", "float64": "DOUBLE"}
 MICROSOFT = "com.microsoft"
 IR_VERSION = 10  # of ONNX 1.16, with opset 21: what every ONNX Runtime that has Gelu-20 reads
 NATIVE = "CPU provider, one node"
@@ -34,7 +37,7 @@ class Step:
     op: str
     operands: tuple[str | float, ...]
     result: str = "y"
-    attributes: tuple[tuple[str, Any], ...] = ()
+    attributes: tuple[tuple[str, float | str | bytes], ...] = ()
     domain: str = ""
 
 
@@ -45,15 +48,46 @@ class Graph:
     steps: tuple[Step, ...]
     opset: int = 20
     optimize: bool = True
-    body: bool = False  # the only node is replaced by its definition, as a backend without a kernel for it does
 
 
-def _one(op: str, domain: str = "", opset: int = 20, **attributes: Any) -> Graph:
+def _one(op: str, domain: str = "", opset: int = 20, **attributes: float | str) -> Graph:
     return Graph((Step(op, ("x",), "y", tuple(attributes.items()), domain),), opset)
 
 
-def _body(optimize: bool, **attributes: Any) -> Graph:
-    return replace(_one("Gelu", **attributes), optimize=optimize, body=True)
+def _like_x(name: str, value: float) -> tuple[Step, Step]:
+    """A constant of float32, then in the dtype of x."""
+    constant = Step("Constant", (), f"{name}_float", (("value", scalar_of("", "float32", value)),))
+    return constant, Step("CastLike", (constant.result, "x"), name)
+
+
+# The function that ONNX defines Gelu-20 by, which a backend without a kernel for it runs.
+BODY_ERF = (
+    *_like_x("half", 0.5),
+    *_like_x("one", 1.0),
+    *_like_x("two", 2.0),
+    Step("Sqrt", ("two",), "sqrt_two"),
+    Step("Div", ("x", "sqrt_two"), "scaled"),
+    Step("Erf", ("scaled",), "erf"),
+    Step("Sum", ("one", "erf"), "phi"),
+    Step("Mul", ("half", "x"), "half_x"),
+    Step("Mul", ("half_x", "phi")),
+)
+BODY_TANH = (
+    *_like_x("half", 0.5),
+    *_like_x("one", 1.0),
+    *_like_x("two_over_pi", 0.63661977236),
+    *_like_x("c0", 0.044715),
+    Step("Sqrt", ("two_over_pi",), "sqrt_two_over_pi"),
+    *_like_x("three", 3.0),
+    Step("Pow", ("x", "three"), "cube"),
+    Step("Mul", ("c0", "cube"), "c0_cube"),
+    Step("Sum", ("x", "c0_cube"), "inner"),
+    Step("Mul", ("sqrt_two_over_pi", "inner"), "u"),
+    Step("Tanh", ("u",), "tanh"),
+    Step("Sum", ("one", "tanh"), "phi"),
+    Step("Mul", ("half", "x"), "half_x"),
+    Step("Mul", ("half_x", "phi")),
+)
 
 
 def _by_erf(optimize: bool) -> Graph:
@@ -81,8 +115,8 @@ PATHS = (  # name, function, form, note, graph
     ("gelu-contrib", "gelu", "com.microsoft.Gelu", CONTRIB, _one("Gelu", MICROSOFT)),
     ("gelu-erf", "gelu", "0.5 (x (1 + Erf(x/sqrt 2)))", UNFUSED, _by_erf(optimize=False)),
     ("gelu-fused", "gelu", "0.5 (x (1 + Erf(x/sqrt 2)))", FUSED, _by_erf(optimize=True)),
-    ("gelu-body", "gelu", "0.5 x (1 + Erf(x/Sqrt(2)))", BODY, _body(optimize=False)),
-    ("gelu-body_fused", "gelu", "0.5 x (1 + Erf(x/Sqrt(2)))", BODY_FUSED, _body(optimize=True)),
+    ("gelu-body", "gelu", "0.5 x (1 + Erf(x/Sqrt(2)))", BODY, Graph(BODY_ERF, optimize=False)),
+    ("gelu-body_fused", "gelu", "0.5 x (1 + Erf(x/Sqrt(2)))", BODY_FUSED, Graph(BODY_ERF)),
     ("gelu_tanh", "gelu_tanh", "Gelu-20, approximate=tanh", NATIVE, _one("Gelu", approximate="tanh")),
     ("gelu_tanh-fastgelu", "gelu_tanh", "com.microsoft.FastGelu", CONTRIB, _one("FastGelu", MICROSOFT)),
     (
@@ -90,7 +124,7 @@ PATHS = (  # name, function, form, note, graph
         "gelu_tanh",
         "0.5 x (1 + Tanh(Sqrt(0.63661977236) (x + 0.044715 Pow(x, 3))))",
         BODY,
-        _body(optimize=False, approximate="tanh"),
+        Graph(BODY_TANH, optimize=False),
     ),
     ("gelu_sigmoid", "gelu_sigmoid", "com.microsoft.QuickGelu", CONTRIB, _one("QuickGelu", MICROSOFT, alpha=1.702)),
     ("gelu_sigmoid-sigmoid", "gelu_sigmoid", "x Sigmoid(1.702 x)", UNFUSED, _by_sigmoid(SCALE)),
@@ -109,7 +143,6 @@ PATHS = (  # name, function, form, note, graph
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes for which the CPU provider has kernels."""
     ort = framework("onnxruntime")
-    framework("onnx")
     return probed(
         (
             OnnxTarget(
@@ -123,44 +156,28 @@ def discover() -> Iterator[Target]:
             )
             for name, function, form, note, graph in PATHS
         ),
-        answers,
+        outputs_of_probe,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnnxTarget(Target):
+class OnnxTarget(HostTarget):
     """A model on the CPU provider; input and output stay where NumPy put them."""
 
     graph: Graph
 
-    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
-        session, element = _session(self.graph, dtype), _element(dtype)
-        y_bits = room_like(x_bits)
+    def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
+        session, element = _session(self.graph, dtype), ELEMENT_OF[dtype]
+        y_bits = empty_output_like(x_bits)
         binding = session.io_binding()
         binding.bind_input("x", "cpu", 0, element, x_bits.shape, x_bits.ctypes.data)
         binding.bind_output("y", "cpu", 0, element, y_bits.shape, y_bits.ctypes.data)
-        return Loaded(session, binding, x_bits, y_bits)
-
-    def call(self, loaded: Loaded) -> None:
-        loaded.session.run_with_iobinding(loaded.binding)
-
-    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
-        return loaded.y_bits
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A session with its binding, and the memory that the binding points to."""
-
-    session: Any
-    binding: Any
-    x_bits: np.ndarray
-    y_bits: np.ndarray
+        return HostCall(partial(session.run_with_iobinding, binding), x_bits, y_bits, x_bits)
 
 
 @lru_cache(maxsize=4)
 def _session(graph: Graph, dtype: str) -> Any:
-    return session(_model(graph, dtype), graph.optimize)
+    return session(model(graph, dtype), graph.optimize)
 
 
 def session(model: str | bytes, optimize: bool = True) -> Any:
@@ -174,50 +191,17 @@ def session(model: str | bytes, optimize: bool = True) -> Any:
     return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def _model(graph: Graph, dtype: str) -> bytes:
+def model(graph: Graph, dtype: str) -> bytes:
     """The serialized model; its constants are rounded to `dtype`, as exporters do."""
-    helper, element = framework("onnx.helper"), _element(dtype)
-    nodes: list[Any] = []
-    constants: list[Any] = []
+    nodes: list[bytes] = []
+    constants: dict[str, float] = {}
     for step in graph.steps:
         names = []
         for operand in step.operands:
+            name = operand if isinstance(operand, str) else f"c{len(constants)}"
             if isinstance(operand, float):
-                constants.append(_constant(f"c{len(constants)}", dtype, operand))
-                operand = constants[-1].name
-            names.append(operand)
-        nodes.append(helper.make_node(step.op, names, [step.result], domain=step.domain, **dict(step.attributes)))
-    body = helper.make_graph(
-        _definition(nodes[0], element) if graph.body else nodes,
-        "path",
-        [helper.make_tensor_value_info("x", element, ["n"])],
-        [helper.make_tensor_value_info("y", element, ["n"])],
-        constants,
-    )
-    domains = [helper.make_opsetid("", graph.opset), helper.make_opsetid(MICROSOFT, 1)]
-    model = helper.make_model(body, opset_imports=domains, ir_version=IR_VERSION)
-    return bytes(model.SerializeToString())
-
-
-def _definition(node: Any, element: int) -> list[Any]:
-    """The nodes of the function that ONNX defines the operator by, from x to y."""
-    onnx, helper = framework("onnx"), framework("onnx.helper")
-    schema = framework("onnx.defs").get_schema(node.op_type, 20)
-    kind = helper.make_tensor_type_proto(element, ["n"]).SerializeToString()
-    function = onnx.FunctionProto()
-    function.ParseFromString(schema.get_context_dependent_function(node.SerializeToString(), [kind]))
-    outer = {function.input[0]: "x", function.output[0]: "y"}
-    for inner in function.node:
-        inner.input[:] = [outer.get(name, name) for name in inner.input]
-        inner.output[:] = [outer.get(name, name) for name in inner.output]
-    return list(function.node)
-
-
-def _constant(name: str, dtype: str, value: float) -> Any:
-    fmt = get_format(dtype)
-    raw = fmt.uint.type(fmt.round(Fraction(value))).tobytes()
-    return framework("onnx.helper").make_tensor(name, _element(dtype), [], raw, raw=True)
-
-
-def _element(dtype: str) -> int:
-    return int(getattr(framework("onnx").TensorProto, ONNX_DTYPES[dtype]))
+                constants[name] = operand
+            names.append(name)
+        nodes.append(node_of(step.op, names, step.result, dict(step.attributes), step.domain))
+    initializers = [scalar_of(name, dtype, value) for name, value in constants.items()]
+    return model_of(nodes, initializers, dtype, {"": graph.opset, MICROSOFT: 1}, IR_VERSION)

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...errors import TargetFailure
 from ...formats import DTYPES
-from ..base import Target
-from ..buffers import room_like
-from ..library import framework
+from ..base import HostCall, HostTarget, Target
+from ..importing import framework
+from ..output_memory import empty_output_like
 
 OPENVINO_TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 NOTE = "CPU plugin, inference precision f32 (it computes every dtype in float32), preallocated output"
@@ -44,7 +44,7 @@ PATHS: tuple[tuple[str, str, str, Operation], ...] = (
 
 def discover() -> Iterator[Target]:
     """Every path, in all dtypes: the plugin converts at the model's borders."""
-    openvino = _openvino()
+    openvino = imported()
     for name, function, form, operation in PATHS:
         yield OpenvinoTarget(
             name=f"openvino.{name}",
@@ -57,7 +57,8 @@ def discover() -> Iterator[Target]:
         )
 
 
-def _openvino() -> ModuleType:
+def imported() -> ModuleType:
+    """OpenVINO, which sends nothing home."""
     with _without_telemetry():
         return framework("openvino")
 
@@ -77,43 +78,28 @@ def _without_telemetry() -> Iterator[None]:
             sys.modules["openvino_telemetry"] = before  # type: ignore[assignment]
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """An infer request, and the memory that its tensors share."""
-
-    request: Any
-    y_type: str
-    x_bits: np.ndarray
-    y_bits: np.ndarray
-
-
 @dataclass(frozen=True, kw_only=True)
-class OpenvinoTarget(Target):
+class OpenvinoTarget(HostTarget):
     """A compiled one-operation model; input and output tensors share NumPy's memory."""
 
     operation: Operation
 
-    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
-        openvino, compiled = _openvino(), _compiled(self.operation, dtype)
-        x_bits, y_bits = np.require(x_bits, requirements="W"), room_like(x_bits)
+    def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
+        openvino, compiled = imported(), _compiled(self.operation, dtype)
+        returned = compiled.output(0).get_element_type().get_type_name()
+        if returned != OPENVINO_TYPES[dtype]:
+            raise TargetFailure(f"{self.name} returned {returned} where {dtype} was expected", "dtype")
+        read, y_bits = np.require(x_bits, requirements="W"), empty_output_like(x_bits)
         element, shape = _element(openvino, dtype), openvino.Shape(list(x_bits.shape))
         request = compiled.create_infer_request()
-        request.set_input_tensor(0, openvino.Tensor(x_bits, shape, element))
+        request.set_input_tensor(0, openvino.Tensor(read, shape, element))
         request.set_output_tensor(0, openvino.Tensor(y_bits, shape, element))
-        return Loaded(request, compiled.output(0).get_element_type().get_type_name(), x_bits, y_bits)
-
-    def call(self, loaded: Loaded) -> None:
-        loaded.request.infer()
-
-    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
-        if loaded.y_type != OPENVINO_TYPES[dtype]:
-            raise TargetFailure(f"{self.name} returned {loaded.y_type} where {dtype} was expected")
-        return loaded.y_bits
+        return HostCall(request.infer, read, y_bits, x_bits)
 
 
 @lru_cache(maxsize=8)
 def _compiled(operation: Operation, dtype: str) -> Any:
-    openvino, ops = _openvino(), framework("openvino.opset13")
+    openvino, ops = imported(), framework("openvino.opset13")
     element = _element(openvino, dtype)
     x = ops.parameter([-1], element, name="x")
     model = openvino.Model([operation(ops, x, element)], [x], "path")

@@ -14,7 +14,8 @@ from ...errors import TargetFailure, TargetUnavailable
 from ...formats import DTYPES, get_format, numpy_dtype
 from ..arrays import ArrayKind
 from ..base import Target
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # importing it takes two seconds
 LOADS_FIRST = True  # after TensorFlow, importing it ends the process (Paddle 3.3, TensorFlow 2.21); before, it does not
@@ -73,8 +74,8 @@ def _forward(F: ModuleType) -> Iterator[Path]:
 def _gradients(paddle: ModuleType, F: ModuleType) -> Iterator[Path]:
     """The forward pass belongs to `prepare` and is not timed."""
 
-    def after(forward: Callable[[Any], Any]) -> Callable[[Any], tuple]:
-        def prepare(x: Any) -> tuple:
+    def after(forward: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+        def prepare(x: Any) -> tuple[Any, ...]:
             leaf = x.detach()
             leaf.stop_gradient = False
             return forward(leaf), leaf, paddle.ones_like(x)

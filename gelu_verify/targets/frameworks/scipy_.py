@@ -10,7 +10,9 @@ import numpy as np
 
 from ..arrays import get_kind, placed_like
 from ..base import Target
-from ..library import Path, answers, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
+from ..probing import outputs_of_probe
 
 SQRT_HALF = sqrt(0.5)
 SQRT_8_OVER_PI = sqrt(8 / pi)
@@ -26,7 +28,7 @@ def discover() -> Iterator[Target]:
         arrays=get_kind("numpy"),
         prepare=lambda x: (x, placed_like(x)),
         note="scipy.special on NumPy arrays",
-        takes=lambda target, dtype: dtype in ("float32", "float64") and answers(target, dtype),
+        takes=lambda target, dtype: dtype in ("float32", "float64") and outputs_of_probe(target, dtype),
         safe_in_threads=True,
     )
 

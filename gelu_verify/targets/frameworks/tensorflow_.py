@@ -10,7 +10,8 @@ from typing import Any
 
 from ..arrays import get_kind
 from ..base import Target
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
 
 Forward = tuple[str, str, str, Callable[[Any], Any]]
 EAGER = "CPU, eager"
@@ -60,7 +61,8 @@ def _compiled(tf: ModuleType, compute: Callable[[Any], Any]) -> Callable[[Any], 
 
     @cache
     def traced(dtype: Any) -> Callable[[Any], Any]:
-        return function.get_concrete_function(tf.TensorSpec([None], dtype))
+        concrete: Callable[[Any], Any] = function.get_concrete_function(tf.TensorSpec([None], dtype))
+        return concrete
 
     return lambda x: traced(x.dtype)(x)
 
@@ -76,8 +78,8 @@ def _forward(tf: ModuleType) -> Iterator[Path]:
 def _gradients(tf: ModuleType) -> Iterator[Path]:
     """The forward pass belongs to `prepare` and is not timed, except where XLA compiles both."""
 
-    def after(forward: Callable[[Any], Any]) -> Callable[[Any], tuple]:
-        def prepare(x: Any) -> tuple:
+    def after(forward: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+        def prepare(x: Any) -> tuple[Any, ...]:
             with tf.GradientTape(persistent=True) as tape:
                 tape.watch(x)
                 y = forward(x)

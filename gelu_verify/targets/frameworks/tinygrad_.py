@@ -14,7 +14,8 @@ from ...errors import TargetFailure, TargetUnavailable
 from ...formats import DTYPES, get_format
 from ..arrays import ArrayKind
 from ..base import Target
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
 
 ON_REQUEST = True  # it calls clang for every function, dtype and length
 
@@ -49,7 +50,7 @@ def discover() -> Iterator[Target]:
     compiler = os.environ.get("CC", "clang")
     if shutil.which(compiler) is None:
         raise TargetUnavailable(f"tinygrad is installed, but {compiler}, which it compiles with, is not")
-    brain = _knows(compiler, "__bf16")
+    has_bfloat16 = _has_type(compiler, "__bf16")
     version = framework("importlib.metadata").version("tinygrad")
     Tensor = tinygrad.Tensor
     return library_targets(
@@ -58,11 +59,11 @@ def discover() -> Iterator[Target]:
         (*_forward(Tensor), *_gradients(Tensor), *_blocks(Tensor)),
         arrays=TinygradKind(),
         note=NOTE,
-        takes=lambda target, dtype: brain or dtype != "bfloat16",
+        takes=lambda target, dtype: has_bfloat16 or dtype != "bfloat16",
     )
 
 
-def _knows(compiler: str, type_name: str) -> bool:
+def _has_type(compiler: str, type_name: str) -> bool:
     """Whether the compiler has that C type here; clang before 17 has no bfloat16 on x86-64."""
     source = f"{type_name} f({type_name} *x) {{ return *x; }}"
     command = [compiler, "-x", "c", "-fsyntax-only", "-"]

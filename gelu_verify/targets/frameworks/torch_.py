@@ -13,8 +13,9 @@ from typing import Any
 
 from ..arrays import get_kind
 from ..base import Target
-from ..buffers import room_like
-from ..library import Path, framework, library_targets
+from ..importing import framework
+from ..library_target import Path, library_targets
+from ..output_memory import empty_output_like
 
 SQRT_HALF = sqrt(0.5)
 SQRT_2_OVER_PI = sqrt(2 / pi)
@@ -103,13 +104,13 @@ def _placed_output(x: Any) -> Any:
     """An output like x, where the caller wants it."""
     kind = get_kind("torch")
     dtype, bits = kind.to_bits(x)
-    return kind.from_bits(dtype, room_like(bits))
+    return kind.from_bits(dtype, empty_output_like(bits))
 
 
 def _strided(torch: ModuleType) -> Compute:
     """Arguments that keep F.gelu from oneDNN and from contiguous SIMD: a view of every second element."""
 
-    def prepare(x: Any) -> tuple:
+    def prepare(x: Any) -> tuple[Any, ...]:
         wide = torch.zeros(2 * x.numel(), dtype=x.dtype)
         wide[::2] = x
         return wide[::2], torch.empty_like(x)
@@ -168,7 +169,7 @@ def _eager(torch: ModuleType) -> tuple[tuple[str, str, str, Compute], ...]:
 def _gradients(torch: ModuleType) -> Iterator[Path]:
     """Autograd of each forward path; the forward pass belongs to `prepare` and is not timed."""
     F = torch.nn.functional
-    backward, after = _autograd(torch)
+    backward, after = backward_of(torch), partial(after_forward, torch)
     strided, note = _strided(torch), "CPU, autograd, "
     off, fused = partial(_without_onednn, torch), "backward of F.gelu"
     yield Path("gelu_grad", "gelu_grad", fused, _in_turn(backward), _in_turn(after(F.gelu)), f"{note}contiguous")
@@ -190,20 +191,19 @@ def _gradients(torch: ModuleType) -> Iterator[Path]:
         yield Path(path, f"{function}_grad", f"backward of {form}", backward, after(forward), f"{note}contiguous")
 
 
-def _autograd(torch: ModuleType) -> tuple[Compute, Callable[..., Compute]]:
-    """`compute` of a backward pass, and what makes its `prepare` from a forward function."""
+def backward_of(torch: ModuleType) -> Compute:
+    """`compute` of a backward pass, for ones as the gradient of the result."""
+    return lambda y, x, ones: torch.autograd.grad(y, x, ones, retain_graph=True)[0]
 
-    def backward(y: Any, x: Any, ones: Any) -> Any:
-        return torch.autograd.grad(y, x, ones, retain_graph=True)[0]
 
-    def after(forward: Compute, view: Compute = lambda x: x) -> Compute:
-        def prepare(x: Any) -> tuple:
-            leaf = view(x).detach().requires_grad_()
-            return forward(leaf), leaf, torch.ones_like(leaf)
+def after_forward(torch: ModuleType, forward: Compute, view: Compute = lambda x: x) -> Compute:
+    """Its `prepare`: the forward pass, which is not timed, of `view(x)`."""
 
-        return prepare
+    def prepare(x: Any) -> tuple[Any, ...]:
+        leaf = view(x).detach().requires_grad_()
+        return forward(leaf), leaf, torch.ones_like(leaf)
 
-    return backward, after
+    return prepare
 
 
 def _blocks(torch: ModuleType) -> tuple[Path, ...]:

@@ -11,7 +11,9 @@ from typing import Any
 from ...errors import TargetUnavailable
 from ..arrays import get_kind
 from ..base import Target
-from ..library import Path, framework, library_targets, quiet
+from ..importing import framework, quiet
+from ..library_target import Path, library_targets
+from .torch_ import backward_of
 
 ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
 
@@ -44,7 +46,7 @@ def _paths(torch: ModuleType) -> Iterator[Path]:
     for name, form, forward in functions:
         compiled = _compiled(torch, forward)
         yield Path(name, name, form, lambda x, function: function(x), _forward(compiled))
-        yield Path(f"{name}_grad", f"{name}_grad", f"backward of {form}", _backward(torch), _after(torch, compiled))
+        yield Path(f"{name}_grad", f"{name}_grad", f"backward of {form}", backward_of(torch), _after(torch, compiled))
 
 
 Compute = Callable[..., Any]
@@ -61,7 +63,7 @@ def _compiled(torch: ModuleType, forward: Compute) -> Compiled:
         # all paths share one code object: beyond the limit it would run eagerly, which fullgraph=True refuses to hide
         dynamo: Any = framework("torch._dynamo.config")
         dynamo.recompile_limit = 256
-        compiled = torch.compile(lambda x: forward(x), dynamic=True, fullgraph=True)
+        compiled: Compute = torch.compile(lambda x: forward(x), dynamic=True, fullgraph=True)
         with quiet():
             x = torch.ones(8, dtype=dtype, requires_grad=gradient)
             y = compiled(x)
@@ -80,12 +82,8 @@ def _forward(compiled: Compiled) -> Compute:
 def _after(torch: ModuleType, compiled: Compiled) -> Compute:
     """The forward pass belongs to `prepare` and is not timed."""
 
-    def prepare(x: Any) -> tuple:
+    def prepare(x: Any) -> tuple[Any, ...]:
         leaf = x.detach().requires_grad_()
         return compiled(x.dtype, True)(leaf), leaf, torch.ones_like(leaf)
 
     return prepare
-
-
-def _backward(torch: ModuleType) -> Compute:
-    return lambda y, x, ones: torch.autograd.grad(y, x, ones, retain_graph=True)[0]

@@ -11,8 +11,10 @@ import numpy as np
 from ...errors import TargetUnavailable
 from ..arrays import TorchKind
 from ..base import Target
-from ..library import LibraryTarget, Path, framework, library_targets
-from ..on_device import DeviceTarget
+from ..device_target import DeviceTarget
+from ..importing import framework
+from ..library_target import LibraryTarget, Path, library_targets
+from .torch_ import after_forward, backward_of
 
 DEVICE = "cuda"
 
@@ -57,21 +59,13 @@ def _paths(torch: Any) -> Iterator[Path]:
     for function, form, compute in forward:
         yield Path(function, function, form, compute)
         yield Path(
-            f"{function}_grad", f"{function}_grad", f"backward of {form}", _backward(torch), _after(torch, compute)
+            f"{function}_grad",
+            f"{function}_grad",
+            f"backward of {form}",
+            backward_of(torch),
+            after_forward(torch, compute),
         )
     blocks = {"erf": torch.erf, "erfc": torch.erfc, "normcdf": torch.special.ndtr}
     blocks |= {name: getattr(torch, name) for name in ("tanh", "sigmoid", "exp")}
     for name, compute in blocks.items():
         yield Path(name, name, name, compute)
-
-
-def _backward(torch: Any) -> Callable[..., Any]:
-    return lambda y, x, ones: torch.autograd.grad(y, x, ones, retain_graph=True)[0]
-
-
-def _after(torch: Any, forward: Callable[[Any], Any]) -> Callable[[Any], tuple]:
-    def prepare(x: Any) -> tuple:
-        leaf = x.detach().requires_grad_()
-        return forward(leaf), leaf, torch.ones_like(leaf)
-
-    return prepare

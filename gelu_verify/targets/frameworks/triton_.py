@@ -8,7 +8,8 @@ from typing import Any
 
 from ...errors import TargetUnavailable
 from ..base import Target
-from ..library import LibraryTarget, Path, framework, library_targets
+from ..importing import framework
+from ..library_target import LibraryTarget, Path, library_targets
 from .torch_cuda import TorchCudaKind, on_device
 
 DEVICE = "cuda"
@@ -37,7 +38,7 @@ def discover() -> Iterator[Target]:
     yield from (on_device(target) for target in found if isinstance(target, LibraryTarget))
 
 
-def _with_output(x: Any) -> tuple:
+def _with_output(x: Any) -> tuple[Any, ...]:
     return x, framework("torch").empty_like(x)
 
 

@@ -52,7 +52,7 @@ def kind_of(name: str) -> Kind | None:
 
 
 def load(name: str, asked: Asked) -> Sequence[Target]:
-    """What a name that some kind accepts stands for: somebody else's code, read, compiled or run."""
+    """What a name that some kind accepts stands for: the user's code, read, compiled or run."""
     kind = kind_of(name)
     assert kind is not None
     match = kind.pattern.fullmatch(name)

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import TargetFailure, UsageError, one_of
 from ...formats import get_format
-from ..base import Target
-from ..buffers import output_like
+from ..base import HostCall, HostTarget
+from ..output_memory import output_like
 from ._calling import CALL, compiled
 from ._compiler import Built
 from ._elf import FUNCTIONS, elf_or_none
@@ -30,47 +29,38 @@ _LOOPS = {"uint16_t": "each_bits16", "float": "each_float", "double": "each_doub
 _FLUSHES = "which flushes subnormals to zero since it was loaded (-ffast-math)"
 _NAMED = 8  # symbols that a message lists at most
 
-Compute = Callable[[int, int, int], Any]  # (address of x, address of y, number of values)
-
-
-class Loaded(NamedTuple):
-    """Input, where the function finds it, output, and what the call gets of them."""
-
-    asked: np.ndarray
-    x_bits: np.ndarray
-    y_bits: np.ndarray
-    arguments: tuple[int, int, int]
+Compute = Callable[[int, int, int], int | None]  # (address of x, address of y, number of values)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CFunction(Target):
+class CFunction(HostTarget):
     """A C function that reads and writes NumPy's memory."""
 
     compute: Compute
     environment: bytes | None = None  # floating-point environment that its library sets, where that is not ours
     oob_reads: int = 0  # bytes beyond its input that it may read
 
-    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
-        y_bits, given = output_like(x_bits), padded(x_bits, self.oob_reads) if self.oob_reads else x_bits
-        return Loaded(x_bits, given, y_bits, (given.ctypes.data, y_bits.ctypes.data, given.size))
+    def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
+        y_bits, read = output_like(x_bits), padded(x_bits, self.oob_reads) if self.oob_reads else x_bits
+        return HostCall(partial(self._run, read.ctypes.data, y_bits.ctypes.data, read.size), read, y_bits, x_bits)
 
-    def call(self, loaded: Loaded) -> None:
-        if status := self._computed(loaded):
+    def _run(self, x: int, y: int, n: int) -> None:
+        if status := self._status(x, y, n):
             raise TargetFailure(f"{self.name} returned status {status}", "status")
 
-    def _computed(self, loaded: Loaded) -> int | None:
+    def _status(self, x: int, y: int, n: int) -> int | None:
         if self.environment is None:
-            return self.compute(*loaded.arguments)
+            return self.compute(x, y, n)
         from .. import _trampoline
 
         ours = _trampoline.environment()
         _trampoline.set_environment(self.environment)
         try:
-            return self.compute(*loaded.arguments)
+            return self.compute(x, y, n)
         finally:
             _trampoline.set_environment(ours)
 
-    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
+    def store(self, dtype: str, loaded: HostCall, result: None) -> np.ndarray:
         if loaded.x_bits is not loaded.asked:
             self.check_unchanged(get_format(dtype), loaded.asked, loaded.x_bits)
         return loaded.y_bits
@@ -118,7 +108,7 @@ class Library:
     def loaded(cls, shown: str, library: Path | str, built: Built | None = None) -> Library:
         """`library`, which the user calls `shown`, or which was `built` of that.
 
-        UsageError with what dlopen says, and where what was loaded is not what is in the files now.
+        UsageError where it cannot be loaded, or where what was loaded is not what is in the files now.
         """
         try:
             handle, environment = _opened(str(library))
@@ -140,9 +130,9 @@ class Library:
         if address is None:
             raise UsageError(_no_symbol(self.shown, self.path, symbol))
         elf = elf_or_none(self.path)
-        told = elf.symbols.get(symbol) if elf else None
-        if told is not None and told.type not in (*FUNCTIONS, ""):
-            raise UsageError(f"{symbol!r} in {self.shown} is a {told.type}, not a function")
+        found = elf.symbols.get(symbol) if elf else None
+        if found is not None and found.type not in (*FUNCTIONS, ""):
+            raise UsageError(f"{symbol!r} in {self.shown} is a {found.type}, not a function")
         if not self.has(address):
             raise UsageError(f"no symbol {symbol!r} in {self.shown}: it needs {file_of(address)}, which has one")
         return address
@@ -214,13 +204,13 @@ def plain(symbol: str) -> str:
 
 
 def _no_symbol(shown: str, library: Path, symbol: str) -> str:
-    said = f"no symbol {symbol!r} in {shown}"
+    message = f"no symbol {symbol!r} in {shown}"
     exported = exported_by(library)
     if mangled := [name for name in exported if name.startswith("_Z") and symbol in name]:
-        return f'{said}, but {mangled[0]}, which is a C++ name: declare it extern "C"'
+        return f'{message}, but {mangled[0]}, which is a C++ name: declare it extern "C"'
     exported = [name for name in exported if not name.startswith("_Z")]
     near = difflib.get_close_matches(symbol, exported, n=_NAMED, cutoff=0.3) or exported[:_NAMED]
-    return f"{said} (it has {', '.join(near)})" if near else f"{said} (is it static, or hidden?)"
+    return f"{message} (it has {', '.join(near)})" if near else f"{message} (is it static, or hidden?)"
 
 
 def exported_by(library: Path | str) -> list[str]:

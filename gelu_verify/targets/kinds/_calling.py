@@ -91,11 +91,11 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
 
 
 def compiled(prototype: Prototype, dtype: str) -> ctypes.CDLL:
-    """A library with `CALL` alone, for a function of which only the address is known."""
-    said = f"--call {prototype.text!r}"
+    """A library with `CALL` alone, for a function that is given by its address."""
+    shown = f"--call {prototype.text!r}"
     compiler = Compiler.found("C", "CC", "cc", "gcc", "clang")
     try:
-        built = compiler.library("call.c", source_of(prototype, dtype), said, None, ["-shared", "-fPIC", "-w"])
+        built = compiler.library("call.c", source_of(prototype, dtype), shown, None, ["-shared", "-fPIC", "-w"])
     except UsageError as error:
         raise UsageError(re.sub(r"\S*/call\.c:\S* ", "", str(error).partition("; to see all")[0])) from None
     return ctypes.CDLL(built.library)

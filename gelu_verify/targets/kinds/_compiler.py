@@ -1,4 +1,4 @@
-"""Compiling a user's source file into a shared library. What is compiled is never kept for a later run.
+"""Compiling a user's source file into a shared library. What is compiled is never reused by a later run.
 
 What a compiler and a linker read cannot be listed in full: headers, archives, objects, linker scripts, files that the
 assembler includes, plugins, the processor that -march=native asks. So nothing is looked up by what went in: every run
@@ -94,9 +94,9 @@ class Compiler:
         flags = DEFAULT_FLAGS if flags is None else flags
         folder = _builds()
         asked = json.dumps([self.command, self.version, flags, fixed, libraries, file_name, text])
-        kept = folder / f"{_hash(asked)}.json"
-        if _of_this_run and kept.exists():
-            return Built(**json.loads(kept.read_text(encoding="utf-8")))
+        record = folder / f"{_hash(asked)}.json"
+        if _of_this_run and record.exists():
+            return Built(**json.loads(record.read_text(encoding="utf-8")))
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             source, made = Path(scratch) / file_name, Path(scratch) / "made.so"
             source.write_text(text, encoding="utf-8")
@@ -109,7 +109,7 @@ class Compiler:
             built = Built(str(place), self.version, flags, [str(path) for path in linked])
             if _of_this_run:
                 source.write_text(json.dumps(asdict(built)), encoding="utf-8")
-                os.replace(source, kept)  # whole or not at all
+                os.replace(source, record)  # whole or not at all
         return built
 
     def _compiled(self, source: Path, made: Path, shown: str, before: list[str], after: list[str]) -> list[Path]:
@@ -123,7 +123,7 @@ class Compiler:
         return linked
 
     def _linked(self, trace: str) -> list[Path]:
-        """The shared libraries among the files that the linker says that it read, but for a process's own."""
+        """The shared libraries among the files that the linker read, but for a process's own."""
         files = [Path(line) for line in dict.fromkeys(trace.splitlines())]
         shared = [path.absolute() for path in files if path.is_file() and elf_or_none(path) is not None]
         return [path for path in shared if not self._is_own(path)]
@@ -133,7 +133,7 @@ class Compiler:
         return library.parent.name == "stubs" or (bool(RUNTIME.fullmatch(library.name)) and self._finds(library))
 
     def _finds(self, library: Path) -> bool:
-        """Whether it lies where this compiler, or the loader, looks without being told."""
+        """Whether it lies where this compiler, or the loader, looks by default."""
         folder = library.resolve().parent
         if folder in _SYSTEM or (folder.parent in _SYSTEM and "linux-gnu" in folder.name):
             return True
@@ -168,15 +168,15 @@ def _hash(text: str) -> str:
 
 def _version(command: Sequence[str]) -> str:
     lines = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False).stdout.splitlines()
-    release = next((line for line in lines if "release" in line), None)  # of nvcc: its first line says no number
+    release = next((line for line in lines if "release" in line), None)  # of nvcc: its first line has no number
     return (release or (lines or [Path(command[0]).name])[0]).strip()
 
 
-def _why(shown: str, command: list[str], said: str) -> str:
+def _why(shown: str, command: list[str], output: str) -> str:
     """The first error, how many more there are, and how to see all."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if _LINKER_ERROR.search(line)] or [line for line in lines if _ERROR.search(line)]
-    first = (errors or lines or ["the compiler says nothing"])[0]
+    first = (errors or lines or ["the compiler printed nothing"])[0]
     more = f" (and {len(errors) - 1} more lines)" if len(errors) > 1 else ""
     every = shlex.join([command[0], "-fsyntax-only" if "nvcc" not in command[0] else "-c", shown])
     return f"{shown} does not compile: {first}{more}; to see all: {every}"

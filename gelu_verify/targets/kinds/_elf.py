@@ -1,4 +1,4 @@
-"""What an ELF file says of itself: its name, what it needs, its dynamic symbols, and which of its bytes are loaded."""
+"""What is in an ELF file: its name, what it needs, its dynamic symbols, and which of its bytes are loaded."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Elf:
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
-        """The libraries that the loader must find, as it is told them."""
+        """The libraries that the loader must find, by the names in the file."""
         return tuple(self._string(value) for tag, value in self._dynamic if tag == _NEEDED)
 
     @cached_property

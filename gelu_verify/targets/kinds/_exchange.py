@@ -1,6 +1,6 @@
 """Frames of bits to a program and back, written and read at the same time: neither side can block the other for ever.
 
-A frame is the number of its values as 8 bytes, then the values; little-endian. Its answer is a frame of as many.
+A frame is the number of its values as 8 bytes, then the values; little-endian. It returns a frame of as many.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ import numpy as np
 
 from ...errors import TargetFailure
 
-FRAME = 1 << 16  # values in one frame at most: what a program must have room for
-_LAST_WORDS = 4096  # bytes of stderr that are kept
+FRAME = 1 << 16  # values in one frame at most: the most that a program must buffer
+_STDERR_TAIL = 4096  # bytes of stderr that are quoted
 _AT_ONCE = 16  # buffers in one system call
 _PATIENCE = 2.0  # seconds to end in, once its input has ended
 _SIGNALS = {signal.SIGSEGV: "segfault", signal.SIGBUS: "segfault", signal.SIGABRT: "abort", signal.SIGKILL: "killed"}
 
 
 class Exchange:
-    """A running program. `usable` says that it can be asked; after a failure it cannot, and is gone."""
+    """A running program. `usable`: it can be called; after a failure it cannot, and has ended."""
 
-    def __init__(self, name: str, arguments: Sequence[str], said: Mapping[str, str]) -> None:
+    def __init__(self, name: str, arguments: Sequence[str], variables: Mapping[str, str]) -> None:
         self._name = name
         try:
             self._process = subprocess.Popen(
@@ -37,7 +37,7 @@ class Exchange:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env={**os.environ, **said},
+                env={**os.environ, **variables},
             )
         except OSError as error:
             raise TargetFailure(f"{name} cannot be started: {error.strerror}", "exit") from None
@@ -46,54 +46,54 @@ class Exchange:
         self._stdin, self._stdout, self._stderr = (stream.fileno() for stream in streams if stream is not None)
         for each in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(each, False)
-        self._words = b""
+        self._stderr_tail = b""
         self.usable = True
 
     def ask(self, x_bits: np.ndarray, y_bits: np.ndarray) -> None:
-        """Send all of `x_bits`, fill `y_bits`; TargetFailure when the program ends or answers something else."""
-        self.usable = False  # until every answer is here: an interrupt leaves the program amid a frame
+        """Send all of `x_bits`, fill `y_bits`; TargetFailure when the program ends or returns something else."""
+        self.usable = False  # until every output is here: an interrupt leaves the program amid a frame
         little = x_bits.dtype.newbyteorder("<")
-        questions, answers = _Frames(x_bits.astype(little, copy=False)), _Frames(y_bits)
+        inputs, outputs = _Frames(x_bits.astype(little, copy=False)), _Frames(y_bits)
         with selectors.DefaultSelector() as ready:
-            ready.register(self._stdin, selectors.EVENT_WRITE, partial(self._send, questions))
-            ready.register(self._stdout, selectors.EVENT_READ, partial(self._receive, answers))
-            ready.register(self._stderr, selectors.EVENT_READ, self._listen)
-            while answers.buffers:
+            ready.register(self._stdin, selectors.EVENT_WRITE, partial(self._send, inputs))
+            ready.register(self._stdout, selectors.EVENT_READ, partial(self._receive, outputs))
+            ready.register(self._stderr, selectors.EVENT_READ, self._read_stderr)
+            while outputs.buffers:
                 for key, _ in ready.select():
                     if not key.data():
                         ready.unregister(key.fd)
         if not little.isnative:
             y_bits.byteswap(inplace=True)
-        with suppress(BlockingIOError):  # silence is what is due now; an end is seen by the next question
+        with suppress(BlockingIOError):  # nothing more is due; an end is noticed by the next call
             if unasked := os.read(self._stdout, 1 << 16):
-                self._fail("shape", f"wrote {len(unasked)} bytes more than its answers")
+                self._fail("shape", f"wrote {len(unasked)} bytes more than its outputs")
         self.usable = True
 
-    def _send(self, questions: _Frames) -> bool:
-        """Write what fits; False when there is nothing more to write, or nobody who reads."""
+    def _send(self, inputs: _Frames) -> bool:
+        """Write what fits; False when there is nothing more to write, or no reader."""
         try:
-            questions.advance(os.writev(self._stdin, questions.buffers[:_AT_ONCE]))
-        except BrokenPipeError:  # what it has answered before is read first, then its end is seen
+            inputs.advance(os.writev(self._stdin, inputs.buffers[:_AT_ONCE]))
+        except BrokenPipeError:  # its outputs so far are read first, then its end is noticed
             return False
-        return bool(questions.buffers)
+        return bool(inputs.buffers)
 
-    def _receive(self, answers: _Frames) -> bool:
-        """Read what is there; always True: its end is a failure while answers are due."""
-        size = os.readv(self._stdout, answers.buffers[:_AT_ONCE])
+    def _receive(self, outputs: _Frames) -> bool:
+        """Read what is there; always True: its end is a failure while outputs are due."""
+        size = os.readv(self._stdout, outputs.buffers[:_AT_ONCE])
         if not size:
             kind, ending = self._ending()
-            self._fail(kind, f"{ending} after {answers.done} of {answers.values} values")
-        for sent, got in answers.advance(size):
+            self._fail(kind, f"{ending} after {outputs.done} of {outputs.values} values")
+        for sent, got in outputs.advance(size):
             if got != sent:
                 due = f"the frame of {sent} values was due, which begins with {sent}"
-                self._fail("shape", f"answered {_shown(got)} where {due}")
+                self._fail("shape", f"returned {_shown(got)} where {due}")
         return True
 
-    def _listen(self) -> bool:
-        """Keep the end of what it says on stderr; False when it has closed that."""
-        words = os.read(self._stderr, 1 << 16)
-        self._words = (self._words + words)[-_LAST_WORDS:]
-        return bool(words)
+    def _read_stderr(self) -> bool:
+        """Store the end of what it writes to stderr; False when it has closed that."""
+        text = os.read(self._stderr, 1 << 16)
+        self._stderr_tail = (self._stderr_tail + text)[-_STDERR_TAIL:]
+        return bool(text)
 
     def _ending(self) -> tuple[str, str]:
         """In a word and in a sentence, how it ended; what closes its output but stays is given a moment to end."""
@@ -107,15 +107,15 @@ class Exchange:
         return _SIGNALS.get(number, number.name), f"died of {number.name}"
 
     def _fail(self, kind: str, what: str) -> None:
-        with_words = self._last_words()
+        quoted = self._quoted_stderr()
         self._end()
-        raise TargetFailure(f"{self._name} {what}{with_words}", kind)
+        raise TargetFailure(f"{self._name} {what}{quoted}", kind)
 
-    def _last_words(self) -> str:
+    def _quoted_stderr(self) -> str:
         with suppress(BlockingIOError):
-            while self._listen():
+            while self._read_stderr():
                 pass
-        lines = self._words.decode(errors="replace").strip().splitlines()
+        lines = self._stderr_tail.decode(errors="replace").strip().splitlines()
         return f": {lines[-1][:300]}" if lines else ""
 
 
@@ -165,7 +165,7 @@ def _shown(count: int) -> str:
     return repr(head.decode()) if is_text else str(count)
 
 
-def _end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """Close its input, which asks it to end, then see that it does."""
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:

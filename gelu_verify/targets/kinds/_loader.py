@@ -24,7 +24,7 @@ _C_LIBRARY = re.compile(r"lib(c|m)\.so\.\d+")
 _ours: set[int] = set()  # entries of the loader's list that were made here
 _program = ctypes.CDLL(None)
 _spellings = itertools.count()
-_contents: dict[int, str] = {}  # of each file when it was first seen here, by its entry in the loader's list
+_contents: dict[int, str] = {}  # of each file when it was first opened here, by its entry in the loader's list
 
 
 class _Symbol(ctypes.Structure):
@@ -53,7 +53,7 @@ _Entry._fields_ = (
 
 @dataclass(frozen=True)
 class LoadedFile:
-    """A file that the loader has mapped: where its entry is, and what it says of itself."""
+    """A file that the loader has mapped: where its entry is, and what is in it."""
 
     entry: int
     elf: Elf
@@ -62,7 +62,7 @@ class LoadedFile:
 def opened(library: str) -> ctypes.CDLL:
     """dlopen, own symbols first. A file that was replaced since is another library, whatever its name; OSError."""
     folder, slash, name = library.rpartition("/")
-    if slash:  # a new spelling each time: the loader knows names that it has seen, and looks at the file of others
+    if slash:  # a new spelling each time: the loader does not open a file of a name that it has opened
         spelling = "".join("./" if bit == "0" else ".//" for bit in f"{next(_spellings):b}")
         library = f"{folder}/{spelling}{name}"
     own_first = 0 if hindrance() else getattr(os, "RTLD_DEEPBIND", 0)
@@ -133,11 +133,11 @@ def address_of(handle: ctypes.CDLL, symbol: str) -> int | None:
 
 
 def check_loaded(shown: str, handle: ctypes.CDLL, files: Sequence[LoadedFile]) -> None:
-    """UsageError where what runs would not be what lies in the files, or would be somebody else's."""
+    """UsageError where what runs would not be what lies in the files, or would be another library's."""
     for file in files:
         path, content = file.elf.path, file.elf.content
         if _contents.setdefault(file.entry, content) != content:
-            raise UsageError(f"{path} has changed since this process loaded it: judge {shown} in a new process")
+            raise UsageError(f"{path} has changed since this process loaded it: test {shown} in a new process")
         _check_needed(shown, file.elf, files)
     if reason := hindrance() if files[0].entry in _ours else "this program had loaded it before":
         for file in files:
@@ -156,7 +156,7 @@ def _check_unique(shown: str, handle: ctypes.CDLL, files: Sequence[LoadedFile]) 
         if other is not None and not any(_same(other, path) for path in own):
             raise UsageError(
                 f"{shown} would use {symbol.name} of {other}, which this process loaded before "
-                "(STB_GNU_UNIQUE: one for all libraries): judge it in a process of its own"
+                "(STB_GNU_UNIQUE: one for all libraries): test it in a process of its own"
             )
 
 
@@ -170,7 +170,7 @@ def _check_needed(shown: str, elf: Elf, files: Sequence[LoadedFile]) -> None:
         own = next((path for path in places if path.is_file()), None)
         if taken and own and not _same(taken, own) and own.parent.resolve() not in taken.resolve().parents:
             raise UsageError(
-                f"{shown} needs {own}, but this process has loaded {taken} before: judge it in a process of its own"
+                f"{shown} needs {own}, but this process has loaded {taken} before: test it in a process of its own"
             )
 
 

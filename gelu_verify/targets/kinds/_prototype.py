@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...errors import UsageError
-from .base import Asked, dtype_of, said_by
+from .base import Asked, claimed_by, dtype_of
 
 EXAMPLE = "void f(size_t bytes, const float *x, float *y, const void *params=NULL)"
 ROLES = "x is the input, y the output, n the number of values, bytes their size; any other needs a value: params=NULL"
@@ -69,7 +69,7 @@ class Prototype:
                 f"--call {text!r} is not a C prototype (accepted: {EXAMPLE!r}, '; oob_reads=16' behind it)"
             )
         if found["name"] not in ("f", symbol.rpartition("::")[2].partition("<")[0]):
-            raise UsageError(f"--call declares {found['name']!r}, but {symbol!r} is judged (f stands for any function)")
+            raise UsageError(f"--call declares {found['name']!r}, but {symbol!r} is tested (f stands for any function)")
         parameters = tuple(_parameter(text, each) for each in _separated(found["parameters"]))
         prototype = cls(text, " ".join(found["result"].split()), parameters, int(reads[1]) if reads else 0)
         if wrong := prototype._wrong():
@@ -137,8 +137,8 @@ class Prototype:
         dtype = _DTYPES.get(VECTORS[base][0] if base in VECTORS else base)
         if dtype is None:
             return dtype_of(name, symbol, asked)
-        if said_by(symbol)[1] not in (None, dtype):
-            raise UsageError(f"{name} says {said_by(symbol)[1]} by its name, but --call says {base}")
+        if claimed_by(symbol)[1] not in (None, dtype):
+            raise UsageError(f"{name} says {claimed_by(symbol)[1]} by its name, but --call says {base}")
         return dtype
 
     def pointer(self, name: str = "") -> str:

@@ -20,7 +20,7 @@ _TYPED = {"kwargs": "--kwarg"} | {name: f"--{name}" for name in OPTIONS[1:]}
 
 @dataclass(frozen=True)
 class Asked:
-    """What a user said besides the name; `function` and `dtype` are None where nothing was said."""
+    """What a user asked for besides the name; `function` and `dtype` are None where they were not given."""
 
     function: str | None = None
     dtype: str | None = None
@@ -66,7 +66,7 @@ def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -
     return None
 
 
-# How the C world marks a type in a symbol: gelu_f32, gelu_tanh_bf16, erff.
+# How C libraries mark a type in a symbol: gelu_f32, gelu_tanh_bf16, erff.
 _MARKS = {
     "float16": ("f16", "fp16", "half", "float16"),
     "bfloat16": ("bf16", "bfloat16"),
@@ -76,7 +76,7 @@ _MARKS = {
 _DTYPE_OF = {mark: dtype for dtype, marks in _MARKS.items() for mark in marks}
 
 
-def said_by(symbol: str) -> tuple[str | None, str | None]:
+def claimed_by(symbol: str) -> tuple[str | None, str | None]:
     """Function and dtype that a symbol claims by its name: ("gelu_tanh", "float32") of gelu_tanh_f32."""
     if symbol.endswith("f") and symbol[:-1] in FUNCTIONS:  # erff, as libm has it
         return symbol[:-1], "float32"
@@ -87,13 +87,13 @@ def said_by(symbol: str) -> tuple[str | None, str | None]:
 
 
 def function_of(symbol: str, asked: Asked) -> str:
-    """What is claimed: what the user said, else what the symbol says, else gelu."""
-    return asked.function or said_by(symbol)[0] or "gelu"
+    """What is claimed: by the user, else by the symbol, else gelu."""
+    return asked.function or claimed_by(symbol)[0] or "gelu"
 
 
 def dtype_of(name: str, symbol: str, asked: Asked) -> str:
-    """The one dtype of a foreign function: what its symbol says, else what the user said; UsageError without both."""
-    dtype = said_by(symbol)[1] or asked.dtype
+    """The one dtype of a foreign function: that of its symbol, else the user's; UsageError without both."""
+    dtype = claimed_by(symbol)[1] or asked.dtype
     if dtype is None:
         marks = ", ".join(f"_{marks[0]}" for marks in _MARKS.values())
         or_else = f", or end its name in {marks}" if symbol else ""

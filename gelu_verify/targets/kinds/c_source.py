@@ -1,6 +1,6 @@
 """A function of a C or C++ source file, compiled here: "kernel.c:gelu", "kernel.cpp:gelu_f32".
 
-The compiler says how the function is declared, so that nobody has to, and nothing is called as what it is not.
+The compiler says how the function is declared, so that the user need not, and nothing is called as what it is not.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ._c_abi import Library, LibraryFunction, abi_of, exported_by, plain
 from ._calling import source_of
 from ._compiler import DEFAULT_FLAGS, Built, Compiler, words_of
 from ._loader import file_of
+from ._names import includable
 from ._prototype import EXAMPLE, Prototype
-from ._usable import includable
-from .base import Asked, Kind, dtype_of, existing, of_a_file, said_by
+from .base import Asked, Kind, claimed_by, dtype_of, existing, of_a_file
 
 _SHARED, _LIBRARIES = ["-shared", "-fPIC"], ["-lm"]
 _SILENT = "-w"  # of the file around the user's: what it must not stumble over are warnings made errors
@@ -130,8 +130,8 @@ def _built(
 
 
 def _signatures() -> Iterator[tuple[str, str, str, str]]:
-    """Result, parameters, what that is called, and the macro that says that there is such a type."""
-    for ctype, macro in [*dict.fromkeys(_DTYPES, "").items(), *((half, told[1]) for half, told in _HALVES.items())]:
+    """Result, parameters, what that is called, and the macro that is defined where there is such a type."""
+    for ctype, macro in [*dict.fromkeys(_DTYPES, "").items(), *((half, macro) for half, (_, macro) in _HALVES.items())]:
         yield ctype, ctype, f"scalar {ctype}", macro
         for count in _COUNTS:
             for const in ("const ", ""):
@@ -162,9 +162,9 @@ def _declared(name: str, file: str, symbol: str, declared: str, typed: str | Non
     if typed not in (None, abi):
         raise UsageError(f"{name}: {symbol!r} in {file} is declared {abi}, not {typed}")
     dtypes = (_HALVES[ctype][0],) if ctype in _HALVES else _DTYPES[ctype]
-    said = said_by(plain(symbol))[1]
-    if said is not None and said not in dtypes:
-        raise UsageError(f"{name} says {said} by its name, but is declared with {ctype}")
+    claimed = claimed_by(plain(symbol))[1]
+    if claimed is not None and claimed not in dtypes:
+        raise UsageError(f"{name} says {claimed} by its name, but is declared with {ctype}")
     return abi, dtypes[0] if len(dtypes) == 1 else _sixteen(name, symbol, dtypes, asked)
 
 
@@ -172,7 +172,7 @@ def _sixteen(name: str, symbol: str, dtypes: tuple[str, ...], asked: Asked) -> s
     """Which of the formats whose bits a uint16_t may be."""
     dtype = dtype_of(name, plain(symbol), asked)
     if dtype not in dtypes:
-        raise UsageError(f"{name} is declared with uint16_t, which is no {dtype} (accepted: {', '.join(dtypes)})")
+        raise UsageError(f"{name} is declared with uint16_t, which is not {dtype} (accepted: {', '.join(dtypes)})")
     return dtype
 
 

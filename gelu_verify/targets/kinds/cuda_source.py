@@ -7,6 +7,7 @@ import re
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ import numpy as np
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...gpu import nvcc
 from ...gpu.faults import kind_of
-from ..base import Target
-from ..buffers import output_like
+from ...gpu.info import why_no_device
+from ..base import DeviceCall, Target
+from ..output_memory import output_like
 from ._c_abi import Library
 from ._compiler import Compiler
-from ._usable import includable
+from ._names import includable
 from .base import Asked, Kind, dtype_of, existing, function_of, of_a_file
 
 CUDA_TYPES = {"float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double"}
@@ -70,31 +72,23 @@ extern "C" const char *gelu_verify_free(void *memory, size_t n)
 """
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """Device memory with the input and room for the output, and their number of values; freed with this."""
-
-    memory: ctypes.c_void_p
-    x_bits: np.ndarray
-
-
 @dataclass(frozen=True, kw_only=True)
 class CudaFunction(Target):
     """A kernel on the first device, in memory that lies there before the clock starts."""
 
     library: Any
 
-    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
-        memory = ctypes.c_void_p()
+    def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
+        memory = ctypes.c_void_p()  # for the input and the output
         self._ask("load", ctypes.c_void_p(x_bits.ctypes.data), ctypes.byref(memory), x_bits.size)
-        loaded = Loaded(memory, x_bits)
+        loaded = DeviceCall(partial(self._ask, "call", memory, x_bits.size), memory, x_bits)
         weakref.finalize(loaded, self._ask, "free", memory, x_bits.size).atexit = False
         return loaded
 
-    def call(self, loaded: Loaded) -> None:
-        self._ask("call", loaded.memory, loaded.x_bits.size)
+    def call(self, loaded: DeviceCall) -> None:
+        loaded.run()
 
-    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
+    def store(self, dtype: str, loaded: DeviceCall, result: None) -> np.ndarray:
         y_bits = output_like(loaded.x_bits)
         self._ask("store", loaded.memory, ctypes.c_void_p(y_bits.ctypes.data), loaded.x_bits.size)
         return y_bits
@@ -103,8 +97,8 @@ class CudaFunction(Target):
         function = self.library[f"gelu_verify_{what}"]
         function.restype = ctypes.c_char_p
         if error := function(*arguments[:-1], ctypes.c_size_t(arguments[-1])):
-            said = error.decode()
-            raise TargetFailure(f"{self.name}: CUDA says {said!r}", kind_of(said) or "cuda")
+            message = error.decode()
+            raise TargetFailure(f"{self.name}: CUDA says {message!r}", kind_of(message) or "cuda")
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -125,7 +119,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         if f'identifier "{symbol}" is undefined' in str(error):
             raise UsageError(f"no function {symbol!r} in {file}") from None
         raise
-    if reason := _no_device():
+    if reason := why_no_device():
         raise MissingMeasurement(f"{name} compiles, but {reason}")
     library = Library.loaded(file, built.library, built)
     target = CudaFunction(
@@ -137,18 +131,6 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         library=library.handle,
     )
     return [target]
-
-
-def _no_device() -> str:
-    """Why no CUDA device can be used; empty where one can."""
-    count = ctypes.c_int()
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return "there is no CUDA device: no driver is installed (libcuda.so.1)"
-    if status := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return f"there is no CUDA device: the driver answers with error {status}"
-    return "" if count.value else "there is no CUDA device"
 
 
 KIND = Kind(

@@ -1,6 +1,6 @@
 """An ONNX model: "model.onnx", "model.onnx:onnxruntime", "model.onnx:openvino".
 
-A model of fixed shapes is run once for every piece of the inputs, one after the other.
+A model of fixed shapes is run once for every batch of the inputs, one after the other.
 """
 
 from __future__ import annotations
@@ -11,36 +11,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError, one_of
 from ...formats import get_format
-from ..base import Target
-from ..buffers import output_like
+from ..base import HostCall, HostTarget, Target
+from ..fixed_shapes import Batches, batches_for, without_padding
 from ..frameworks.onnxruntime_ import session
-from ..frameworks.openvino_ import OPENVINO_TYPES, _openvino
-from ..library import framework
-from ..pieces import Pieces, pieces_of, unfilled
-from ._onnx_border import Border, Constant, border_of
-from ._onnx_signature import signature
+from ..frameworks.openvino_ import OPENVINO_TYPES
+from ..frameworks.openvino_ import imported as imported_openvino
+from ..importing import framework
+from ..onnx_format import signature
+from ..output_memory import output_like
+from ._onnx_ports import Constant, Ports, ports_of
 from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
 _SHOWN = 8  # operators of a graph that `form` lists at most
 
 
-class Loaded(NamedTuple):
-    """What runs the model, and the memory that it reads and writes; the first `n` values are the caller's."""
-
-    run: Callable[[], Any]
-    x_bits: np.ndarray
-    y_bits: np.ndarray
-    n: int
-
-
 @dataclass(frozen=True, kw_only=True)
-class ModelTarget(Target):
+class ModelTarget(HostTarget):
     """A model file in one runtime, which reads it when it is first called: what it cannot run is its failure.
 
     `files`: the model, and the files that hold its weights; `content` their hash.
@@ -48,30 +40,22 @@ class ModelTarget(Target):
 
     files: tuple[Path, ...]
     content: str
-    border: Border
+    ports: Ports
     constants: tuple[Constant, ...] = field(default=())
 
-    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
-        n = x_bits.size
-        pieces = pieces_of(self.border.x.dimensions, n)
-        filled = np.require(pieces.filled(x_bits), requirements="W")  # OpenVINO takes no read-only memory
-        y_bits = output_like(filled)
-        parts = [_part(bits, pieces) for bits in (filled, y_bits)]
-        return Loaded(self.bound(dtype, pieces, *parts), filled, y_bits, n)
+    def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
+        batches = batches_for(self.ports.x.dimensions, x_bits.size)
+        padded = np.require(batches.padded(x_bits), requirements="W")  # OpenVINO takes no read-only memory
+        y_bits = output_like(padded)
+        rows = [bits.reshape(batches.count, batches.size) for bits in (padded, y_bits)]
+        return HostCall(self.bound(dtype, batches, *rows), padded, y_bits, x_bits)
 
     @abstractmethod
-    def bound(self, dtype: str, pieces: Pieces, x_parts: np.ndarray, y_parts: np.ndarray) -> Callable[[], Any]:
-        """What runs the model on every piece, from a row of `x_parts` to the same of `y_parts`."""
+    def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
+        """What runs the model on every batch, from a row of `x_rows` to the same of `y_rows`."""
 
-    def call(self, loaded: Loaded) -> None:
-        loaded.run()
-
-    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
-        return unfilled(get_format(dtype), loaded.x_bits, loaded.y_bits, loaded.n)
-
-
-def _part(bits: np.ndarray, pieces: Pieces) -> np.ndarray:
-    return bits.reshape(pieces.count, pieces.size)
+    def store(self, dtype: str, loaded: HostCall, result: None) -> np.ndarray:
+        return without_padding(get_format(dtype), loaded.x_bits, loaded.y_bits, loaded.asked.size)
 
 
 class OnnxruntimeModel(ModelTarget):
@@ -80,18 +64,18 @@ class OnnxruntimeModel(ModelTarget):
     package = "onnxruntime"
     how = "CPU provider, default optimizations, IO binding, preallocated output"
 
-    def bound(self, dtype: str, pieces: Pieces, x_parts: np.ndarray, y_parts: np.ndarray) -> Callable[[], Any]:
+    def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
         session = _session(self.files, self.content)
         binding = session.io_binding()
-        x, y = self.border.x, self.border.y
-        y_shape = y.shape_of(pieces.shape)
+        x, y = self.ports.x, self.ports.y
+        y_shape = y.shape_of(batches.shape)
         for each in self.constants:
             binding.bind_input(each.name, "cpu", 0, each.element, each.shape, each.data.ctypes.data)
 
         def run() -> None:
-            for given, found in zip(x_parts, y_parts, strict=True):
-                binding.bind_input(x.name, "cpu", 0, x.element, pieces.shape, given.ctypes.data)
-                binding.bind_output(y.name, "cpu", 0, y.element, y_shape, found.ctypes.data)
+            for read, written in zip(x_rows, y_rows, strict=True):
+                binding.bind_input(x.name, "cpu", 0, x.element, batches.shape, read.ctypes.data)
+                binding.bind_output(y.name, "cpu", 0, y.element, y_shape, written.ctypes.data)
                 session.run_with_iobinding(binding)
 
         return run
@@ -103,14 +87,14 @@ class OpenvinoModel(ModelTarget):
     package = "openvino"
     how = "CPU plugin, inference precision f32, preallocated output"
 
-    def bound(self, dtype: str, pieces: Pieces, x_parts: np.ndarray, y_parts: np.ndarray) -> Callable[[], Any]:
-        openvino, compiled = _openvino(), _compiled(self.files, self.content)
-        x, y = compiled.input(self.border.x.name), compiled.output(self.border.y.name)
-        given = y.get_element_type().get_type_name()
-        if given != OPENVINO_TYPES[dtype]:
-            raise TargetFailure(f"{self.name} returned {given} where {dtype} was expected")
+    def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
+        openvino, compiled = imported_openvino(), _compiled(self.files, self.content)
+        x, y = compiled.input(self.ports.x.name), compiled.output(self.ports.y.name)
+        returned = y.get_element_type().get_type_name()
+        if returned != OPENVINO_TYPES[dtype]:
+            raise TargetFailure(f"{self.name} returned {returned} where {dtype} was expected")
         element, request = getattr(openvino.Type, OPENVINO_TYPES[dtype]), compiled.create_infer_request()
-        shapes = [openvino.Shape(list(shape)) for shape in (pieces.shape, self.border.y.shape_of(pieces.shape))]
+        shapes = [openvino.Shape(list(shape)) for shape in (batches.shape, self.ports.y.shape_of(batches.shape))]
         for each in self.constants:
             port = compiled.input(each.name)
             request.set_tensor(
@@ -118,7 +102,7 @@ class OpenvinoModel(ModelTarget):
             )
 
         def run() -> None:
-            for row in zip(x_parts, y_parts, strict=True):
+            for row in zip(x_rows, y_rows, strict=True):
                 for port, shape, bits in zip((x, y), shapes, row, strict=True):
                     request.set_tensor(port, openvino.Tensor(bits, shape, element))
                 request.infer()
@@ -141,7 +125,7 @@ def _session(files: tuple[Path, ...], content: str) -> Any:
 
 @lru_cache(maxsize=4)
 def _compiled(files: tuple[Path, ...], content: str) -> Any:
-    core = _openvino().Core()
+    core = imported_openvino().Core()
     hints = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
     found = core.compile_model(core.read_model(str(files[0])), "CPU", hints)
     _check_content(files, content)
@@ -162,24 +146,24 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     model = signature(path, file)
     files = (path, *(_beside(path, location, file) for location in model.external))
     content = hash_of(*files)
-    border, constants = border_of(file, model, asked.call, asked.kwargs)
+    ports, constants = ports_of(file, model, asked.call, asked.kwargs)
     found, absent = [], []
     for each in [runtime] if runtime else RUNTIMES:
         try:
-            release = (_openvino() if each == "openvino" else framework(each)).__version__.partition("-")[0]
+            release = (imported_openvino() if each == "openvino" else framework(each)).__version__.partition("-")[0]
         except TargetUnavailable as reason:
             absent.append(str(reason))
             continue
         target = RUNTIMES[each](
             name=f"{file}:{each}",
             function=function_of(path.stem, asked),
-            dtypes=(border.x.dtype,),
+            dtypes=(ports.x.dtype,),
             form=" ".join(model.operators[:_SHOWN]) + " ..." * (len(model.operators) > _SHOWN),
-            note=RUNTIMES[each].how + border.note(model, constants),
+            note=RUNTIMES[each].how + ports.note(model, constants),
             version=f"{each} {release}, {content}",
             files=files,
             content=content,
-            border=border,
+            ports=ports,
             constants=constants,
         )
         found.append(target)
@@ -192,7 +176,7 @@ def _beside(path: Path, location: str, file: str) -> Path:
     """A file that holds weights; the runtimes look for it where the model lies."""
     found = path.parent / location
     if not found.is_file():
-        raise UsageError(f"{file} keeps weights in {location}, and there is no such file beside it")
+        raise UsageError(f"{file} has weights in {location}, and there is no such file beside it")
     return found.resolve()
 
 

@@ -9,44 +9,31 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import UsageError
-from ..base import Target
-from ..buffers import output_like
+from ..base import HostCall, HostTarget, Target
+from ..output_memory import output_like
 from ._exchange import Exchange
-from .base import Asked, Kind, dtype_of, function_of, hash_of, said_by
-
-
-class Loaded(NamedTuple):
-    """A running program, what it is sent, and where its answers go."""
-
-    exchange: Exchange
-    x_bits: np.ndarray
-    y_bits: np.ndarray
+from .base import Asked, Kind, claimed_by, dtype_of, function_of, hash_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProgramTarget(Target):
-    """A program that is started when it is first called, and kept; one that fails is started anew."""
+class ProgramTarget(HostTarget):
+    """A program that is started when it is first called, and stays; one that fails is started anew."""
 
     arguments: tuple[str, ...]
     _running: list[Exchange] = field(default_factory=list, compare=False, repr=False)
 
-    def load(self, dtype: str, x_bits: np.ndarray) -> Loaded:
+    def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
         if not (self._running and self._running[0].usable):
-            said = {"GELU_VERIFY_FUNCTION": self.function, "GELU_VERIFY_DTYPE": dtype}
-            self._running[:] = [Exchange(self.name, self.arguments, said)]
-        return Loaded(self._running[0], x_bits, output_like(x_bits))
-
-    def call(self, loaded: Loaded) -> None:
-        loaded.exchange.ask(loaded.x_bits, loaded.y_bits)
-
-    def store(self, dtype: str, loaded: Loaded, result: None) -> np.ndarray:
-        return loaded.y_bits
+            variables = {"GELU_VERIFY_FUNCTION": self.function, "GELU_VERIFY_DTYPE": dtype}
+            self._running[:] = [Exchange(self.name, self.arguments, variables)]
+        y_bits = output_like(x_bits)
+        return HostCall(partial(self._running[0].ask, x_bits, y_bits), x_bits, y_bits, x_bits)
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
@@ -58,11 +45,11 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         raise UsageError(f"{name!r} names no program (accepted: 'pipe:./program --flag')")
     program = _program(arguments[0])
     files = [path for path in map(Path, arguments[1:]) if path.is_file()]  # `node gelu.js` is what gelu.js is
-    said = next((file.stem for file in (program, *files) if said_by(file.stem)[0]), "")
+    stem = next((file.stem for file in (program, *files) if claimed_by(file.stem)[0]), "")
     target = ProgramTarget(
         name=name,
-        function=function_of(said, asked),
-        dtypes=(dtype_of(name, said, asked),),
+        function=function_of(stem, asked),
+        dtypes=(dtype_of(name, stem, asked),),
         note="a program, over a pipe",
         version=hash_of(program, *files, *_libraries(program)),
         arguments=(str(program), *arguments[1:]),

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ...functions import FUNCTIONS
 from ..base import Target
-from ..callables import load_callable
-from ..calls import CallLine
+from ..call_line import CallLine
+from ..python_callables import load_callable
 from .base import Asked, Kind, function_of
 
 OF_CALLABLES = ("kwargs", "array", "compile", "call", "shape")

@@ -1,0 +1,44 @@
+"""A table as text, for the way from the process that made it: JSON, the arrays in it as a NumPy archive in base64."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ..fenv import in_default_environment
+from ..formats import get_format
+from .table import Columns, Facts, Table
+
+
+@in_default_environment
+def text_of_table(table: Table) -> str:
+    """The text that `table_of_text` reads."""
+    buffer = io.BytesIO()
+    arrays: dict[str, Any] = {f"columns.{name}": column for name, column in table.columns.items()}
+    arrays |= {f"regions.{name}": column for name, column in table.regions.items()}
+    np.savez_compressed(buffer, **arrays, hist=table.hist, segments=table.segments, samples=table.samples)
+    text = base64.b64encode(buffer.getvalue()).decode()
+    return json.dumps({"dtype": table.fmt.name, "facts": asdict(table.facts), "arrays": text})
+
+
+@in_default_environment
+def table_of_text(text: str) -> Table:
+    """The table that `text_of_table` wrote."""
+    fields = json.loads(text)
+    with np.load(io.BytesIO(base64.b64decode(fields["arrays"]))) as file:
+        arrays = {name: file[name] for name in file.files}
+    facts: dict[str, Any] = {
+        name: tuple(key) if isinstance(key, list) else key for name, key in fields["facts"].items()
+    }
+    rest: dict[str, Any] = {name: arrays[name] for name in ("hist", "segments", "samples")}
+    rest |= {part: _columns(arrays, part) for part in ("columns", "regions")}
+    return Table(get_format(fields["dtype"]), **rest, facts=Facts(**facts))
+
+
+def _columns(arrays: dict[str, np.ndarray], part: str) -> Columns:
+    return {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{part}.")}

@@ -1,0 +1,83 @@
+"""Parameters of URLs and their OpenAPI descriptions: functions, dtypes, numbers, plans."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Path, Query
+from pydantic import BeforeValidator
+
+from ..errors import UsageError
+from ..formats import DTYPES, FORMATS, Format, get_format
+from ..functions import FUNCTIONS, get_function
+from ..inputs.plans import PLANS, get_plan
+from .problems import not_found
+
+# A decimal, hex float, up to 64 bits, inf or nan; Format.parse checks the text against the dtype.
+NUMBER = (
+    r"^([+-]?(([0-9]{1,40}(\.[0-9]{0,800})?|\.[0-9]{1,800})([eE][+-]?[0-9]{1,8})?"
+    r"|0[xX]([0-9a-fA-F]{1,40}(\.[0-9a-fA-F]{0,40})?|\.[0-9a-fA-F]{1,40})[pP][+-]?[0-9]{1,8}"
+    r"|[iI][nN][fF]|[nN][aA][nN])|0[xX][0-9a-fA-F]{1,16})$"
+)
+
+
+def _among(names: Any, example: str, title: str) -> dict[str, Any]:
+    return {"json_schema_extra": {"enum": list(names), "example": example}, "description": title}
+
+
+FunctionName = Annotated[str, Path(**_among(FUNCTIONS, "gelu", "Name of a function."))]
+DtypeName = Annotated[str, Path(**_among(FORMATS, "float32", "Name of a dtype."))]
+TestedDtypeName = Annotated[str, Path(**_among(DTYPES, "float32", "A dtype in which implementations are tested."))]
+PlanName = Annotated[str, Path(**_among(PLANS, "default", "Which inputs."))]
+FunctionQuery = Annotated[str, Query(**_among(FUNCTIONS, "gelu", "Name of a function."))]
+DtypeQuery = Annotated[str, Query(**_among(DTYPES, "float32", "A dtype in which implementations are tested."))]
+PlanQuery = Annotated[str, Query(**_among(PLANS, "default", "Which inputs."))]
+
+
+def _decimal_digits(text: Any) -> Any:
+    """Refuse what `int` accepts besides decimal digits: 1_000, ' 5', 5.0."""
+    if isinstance(text, str) and not (text.isascii() and text.isdecimal()):
+        raise ValueError("accepted: a whole number in decimal digits")
+    return text
+
+
+DECIMAL_DIGITS = BeforeValidator(_decimal_digits)
+Seed = Annotated[int, DECIMAL_DIGITS, Query(ge=0, le=2**31 - 1, description="Seed of the sampled inputs.")]
+NumberText = Annotated[
+    str,
+    Path(
+        json_schema_extra={"pattern": NUMBER, "example": "-6.5"},
+        description="A decimal, a hex float (-0x1.ap+2), bits (0xc0d00000), inf or nan; rounded once to the dtype.",
+    ),
+]
+
+
+def checked(function: str, dtype: str) -> Format:
+    """The format of a dtype in a path; Problem 404 if the function or the dtype does not exist."""
+    try:
+        get_function(function)
+        return get_format(dtype)
+    except UsageError as error:
+        raise not_found(str(error)) from None
+
+
+def checked_plan(plan: str, function: str, dtype: str) -> Format:
+    """The same for a plan, and only for dtypes in which implementations are tested."""
+    fmt = checked(function, dtype)
+    try:
+        get_plan(plan)
+    except UsageError as error:
+        raise not_found(str(error)) from None
+    if dtype not in DTYPES:
+        raise not_found(f"implementations are tested in {', '.join(DTYPES)}, not in {dtype}")
+    return fmt
+
+
+def parsed(fmt: Format, text: str, max_length: int) -> int:
+    """Bits of a number in a path; Problem 404 if the text is not a number of the dtype."""
+    if len(text) > max_length:
+        raise not_found(f"x has {len(text)} characters (accepted: up to {max_length})")
+    try:
+        return fmt.parse(text)
+    except UsageError as error:
+        raise not_found(str(error)) from None

@@ -1,0 +1,125 @@
+"""Verification of uploaded outputs: by the same sweep that tests a target on this machine."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import Unanswered
+from ..formats import get_format, ordinals
+from ..inputs.plans import Plan, make_plan
+from ..records.schema import SCHEMA
+from ..report.verdicts import headline, verdict
+from ..runs.store import packed
+from ..targets.base import Target
+from .jobs import UnstoredRun, UploadJob
+from .store import Store
+from .telemetry import log
+
+if TYPE_CHECKING:
+    from ..measure.sweep import Record
+
+
+@lru_cache(maxsize=8)
+def inputs(plan: str, function: str, dtype: str, seed: int) -> tuple[np.ndarray, str]:
+    """All inputs of a plan in the order of its file (by ordinal), and the sha256 of that file."""
+    x = np.concatenate([chunk.x_bits() for chunk in make_plan(plan, function, dtype, seed).chunks])
+    content = np.ascontiguousarray(x.astype(x.dtype.newbyteorder("<"), copy=False))
+    content.flags.writeable = False
+    return content, sha256(content.data).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uploaded(Target):
+    """Outputs that were computed elsewhere, for the inputs with the ascending ordinals `inputs`."""
+
+    inputs: np.ndarray
+    outputs: np.ndarray
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Any:
+        """Positions of the inputs in the file."""
+        fmt = get_format(dtype)
+        wanted = ordinals(fmt, x_bits)
+        position = np.minimum(np.searchsorted(self.inputs, wanted), len(self.inputs) - 1)
+        absent = np.flatnonzero(self.inputs[position] != wanted)
+        if len(absent):
+            raise Unanswered(
+                f"the upload has outputs for its plan only, not for {fmt.bits_text(int(x_bits[absent[0]]))}"
+            )
+        return position
+
+    def call(self, loaded: Any) -> Any:
+        return self.outputs[loaded]
+
+    def store(self, dtype: str, loaded: Any, result: np.ndarray) -> np.ndarray:
+        return result
+
+
+def run_job(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
+    """Verify, store if there is a store, and record the outcome in the job."""
+    try:
+        _verify(job, plan, name, body, store, facts)
+        job.state = "done"
+    except Exception as error:  # noqa: BLE001 - the end of a thread: the job reports the error, the log has its cause
+        log("error", logging.ERROR, error, job=job.id)
+        job.problem, job.state = error, "failed"
+    finally:
+        job.ended = monotonic()
+
+
+def _verify(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
+    from ..measure.sweep import sweep  # imports all checks: a tenth of the startup time
+
+    fmt = get_format(plan.dtype)
+    x, _ = inputs(plan.name, plan.function, plan.dtype, plan.seed)
+    outputs = np.frombuffer(body, fmt.uint.newbyteorder("<")).astype(fmt.uint, copy=False)
+    target = Uploaded(
+        name=f"upload.{name}", function=plan.function, dtypes=(plan.dtype,), note="uploaded results",
+        version=f"sha256:{sha256(body).hexdigest()[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x),
+        outputs=outputs,
+    )  # fmt: skip
+    result = sweep(target, plan, workers=1, progress=job.advance)
+    query = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
+    result.record["repeat"] = f"post the same bits to /v1/verify?{query}"
+    manifest = {
+        "schema": SCHEMA, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {},
+        **facts,
+    }  # fmt: skip
+    buckets = None if result.table is None else packed(result.table, result.record)
+    job.run = UnstoredRun(manifest, result.record, buckets)
+    if store is not None:
+        job.stored_as = store.add(result, command=result.record["repeat"], facts=_without_time(facts))
+    log("verified", target=target.name, function=plan.function, dtype=plan.dtype, plan=plan.name,
+        verdict=verdict(result.record), max_ulp=result.max_ulp, stored=job.stored_as)  # fmt: skip
+
+
+def _without_time(facts: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in facts.items() if key != "created"}
+
+
+def job_record(job: UploadJob) -> Record:
+    """The job as JSON (docs/http.md)."""
+    base = f"/v1/jobs/{job.id}"
+    record: Record = {
+        "id": job.id,
+        "state": job.state,
+        "progress": {"done": min(job.done, job.total), "total": job.total},
+        "verdict": None,
+        "headline": None,
+        "stored": job.stored_as is not None,
+        "result": None,
+        "links": {"self": base},
+    }
+    if job.state == "done" and job.run is not None:
+        result = job.run.record
+        record |= {"verdict": verdict(result), "headline": headline([result]), "result": result}
+        stored = f"/v1/runs/{job.stored_as}"
+        record["links"] |= {"report": f"{stored if job.stored_as else base}/report.html"}
+        record["links"] |= {"run": stored} if job.stored_as else {}
+    return record

@@ -1,0 +1,126 @@
+"""How a callable is called, where that is not `f(x)`: a line of Python that names f, x, y, dy and n.
+
+    f(x, out=y)              y is an output like x; where a call names y, what is in y afterwards is the result
+    f(x, inplace=True); x    the result is x itself: f gets a copy, which it may change
+    f(dy, x)                 a gradient with ones as the gradient of the result
+    grad(f)(x)               the gradient of f by torch, jax or tensorflow
+    f(x)[0]                  one of several results
+    [f(v) for v in x]        one number at a time
+    rounded(f(x))            the result rounded once to the dtype, to nearest even
+
+The last expression is the result, unless y is named.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+from ..errors import UsageError
+
+MEANINGS = {
+    "f": "what was named",
+    "x": "the input",
+    "y": "an output like x",
+    "dy": "ones like x",
+    "n": "how many values",
+    "grad": "grad(f): the gradient of f",
+    "rounded": "rounded(v): v rounded once to the dtype",
+}
+
+
+@dataclass(frozen=True)
+class CallLine:
+    """A parsed `--call`."""
+
+    text: str
+    names: frozenset[str]
+    before: CodeType | None
+    last: CodeType
+    in_place: bool
+
+    @classmethod
+    def parsed(cls, text: str) -> CallLine:
+        """UsageError where it is no Python expression, or uses a name without a meaning."""
+        try:
+            body = ast.parse(text.strip()).body
+        except (SyntaxError, ValueError) as error:
+            raise _unusable(text, f"{type(error).__name__}: {error.args[0]}") from None
+        *before, last = body or [ast.Pass()]
+        if not isinstance(last, ast.Expr) or not all(isinstance(each, ast.Expr) for each in before):
+            raise _unusable(text, "it is not made of expressions")
+        names = {node.id for node in ast.walk(ast.Module(body, [])) if isinstance(node, ast.Name)}
+        unknown = sorted(names - MEANINGS.keys() - set(dir(builtins)) - _bound(body))
+        if unknown:
+            raise _unusable(text, f"nothing is called {unknown[0]!r}")
+        if not {"f", "x"} <= names:
+            raise _unusable(text, "it does not call f with x")
+        return cls(
+            text=text.strip(),
+            names=frozenset(names),
+            before=compile(ast.Module(before, []), "--call", "exec") if before else None,
+            last=compile(ast.Expression(last.value), "--call", "eval"),
+            in_place=isinstance(last.value, ast.Name) and last.value.id == "x",
+        )
+
+    @property
+    def gives_gradient(self) -> bool:
+        return bool(self.names & {"dy", "grad"})
+
+    def run(self, values: Mapping[str, Any]) -> Any:
+        """The result of the line; `values` are those of the names in MEANINGS."""
+        names = dict(values)
+        if self.in_place:
+            names["x"] = copy.deepcopy(names["x"])
+        if self.before is not None:
+            exec(self.before, names)  # the user's own command line
+        value = eval(self.last, names)
+        return names["y"] if "y" in self.names else value
+
+    def note(self) -> str:
+        """How the call is described in a result."""
+        parts = [f"as {self.text}"]
+        parts += ["on a copy of x"] if self.in_place else []
+        parts += ["rounded once by gelu-verify"] if "rounded" in self.names else []
+        return ", ".join(parts)
+
+
+def _bound(body: list[ast.stmt]) -> set[str]:
+    """Names that the line itself gives a meaning: of a comprehension, a lambda."""
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return stored | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def _unusable(text: str, why: str) -> UsageError:
+    accepted = "a Python expression of " + ", ".join(MEANINGS)
+    return UsageError(f"--call {text!r} cannot be used: {why} (accepted: {accepted}; such as 'f(x, out=y)')")
+
+
+def needs_a_line(name: str, call: Callable[..., Any]) -> UsageError | None:
+    """Why `f(x)` cannot be how `call` is called: it is asynchronous, a generator, or takes other arguments."""
+    import inspect
+
+    inner = call
+    while hasattr(inner, "func"):  # functools.partial
+        inner = inner.func
+    function = inner if inspect.isroutine(inner) else type(inner).__call__
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return UsageError(f"{name} is asynchronous (async def); accepted is a function that returns its result")
+    if inspect.isgeneratorfunction(function):
+        return UsageError(f"{name} is a generator function (yield): --call 'list(f(x))' takes all that it yields")
+    try:
+        signature = inspect.signature(call)
+    except (ValueError, TypeError):  # much of what is written in C has no signature
+        return None
+    try:
+        signature.bind(None)
+    except TypeError as error:
+        return UsageError(f"{name}{signature} cannot be called with one argument ({error}): --call says how, "
+                          "such as --call 'f(x, out=y)', --call 'f(dy, x)'")  # fmt: skip
+    return None

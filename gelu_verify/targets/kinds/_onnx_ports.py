@@ -1,0 +1,188 @@
+"""Which input of an ONNX model takes x, the values of its other inputs, and which output is tested.
+
+f(x)                        its only input, its only output
+f(x, alpha=0.5)["z"]        alpha is a constant; the output z, also by its index
+f(data=x)[1]                the input that takes x, by its name
+f(**{"input.1": x})         the same where the name is none of Python's
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...errors import UsageError, one_of
+from ...formats import get_format
+from ..fixed_shapes import Dimensions, batches_for
+from ..onnx_format import ELEMENTS, Signature, Value
+
+_INTEGERS = {2: "u1", 3: "i1", 5: "i2", 6: "i4", 7: "i8", 9: "?"}  # TensorProto.DataType -> NumPy
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input or output that is a float array."""
+
+    name: str
+    element: int
+    dimensions: Dimensions
+
+    @property
+    def dtype(self) -> str:
+        return ELEMENTS[self.element]
+
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Its shape where the input is of `shape`: the same, or another one of as many values that it declares."""
+        declared = batches_for(self.dimensions, prod(shape))
+        return declared.shape if len(self.dimensions) != len(shape) and declared.size == prod(shape) else shape
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """What another input is given; `value` as the user wrote it."""
+
+    name: str
+    element: int
+    shape: tuple[int, ...]
+    data: np.ndarray  # bits, for floats
+    value: Any
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The input that takes x, and the output that is tested."""
+
+    x: Tensor
+    y: Tensor
+
+    def note(self, model: Signature, constants: tuple[Constant, ...]) -> str:
+        """What there was to choose."""
+        parts = [f"x is {self.x.name}"] if len(model.inputs) > 1 else []
+        parts += [f"{each.name}={each.value!r}" for each in constants]
+        parts += [f"the output {self.y.name}"] if len(model.outputs) > 1 else []
+        if None not in self.x.dimensions:
+            parts.append(f"in batches of shape {list(self.x.dimensions)}")
+        return "".join(f", {part}" for part in parts)
+
+
+def ports_of(
+    file: str, model: Signature, call: str | None, kwargs: Mapping[str, Any]
+) -> tuple[Ports, tuple[Constant, ...]]:
+    """The input, the output and the constants; UsageError where that is not certain, or of no float dtype."""
+    line = _CallText.parsed(call) if call else _CallText({}, None, None)
+    given = {**kwargs, **line.constants}
+    inputs = {value.name: value for value in model.inputs}
+    for name in (*given, *([line.x] if line.x else [])):
+        if name not in inputs:
+            raise one_of(f"input of {file}", name, list(inputs))
+    left = [line.x] if line.x else [name for name in inputs if name not in given]
+    missing = [name for name in inputs if name not in given and name not in left]
+    if len(left) != 1 or missing:
+        names = ", ".join(inputs)
+        raise UsageError(
+            f"{file} has {len(inputs)} inputs ({names}); accepted is a model of one input that is not given a value: "
+            "--kwarg NAME=V gives one, --call 'f(NAME=x, OTHER=V)' says which takes x"
+        )
+    x, y = inputs[left[0]], _output(file, model, line.output)
+    if x.element not in ELEMENTS:
+        raise UsageError(f"{file} takes {x.dtype} (accepted: {', '.join(ELEMENTS.values())})")
+    if y.element != x.element:
+        raise UsageError(f"{file} takes {x.dtype} and gives {y.dtype}; accepted is one dtype for both")
+    if x.shape is not None and 0 in x.shape:
+        raise UsageError(f"the input {x.name} of {file} is of the shape {list(x.shape)}, which holds no values")
+    ports = Ports(*(Tensor(v.name, v.element, (None,) if v.shape is None else v.shape) for v in (x, y)))
+    return ports, tuple(_constant(file, inputs[name], value) for name, value in given.items())
+
+
+def _output(file: str, model: Signature, which: str | int | None) -> Value:
+    names = [value.name for value in model.outputs]
+    if which is None and len(names) != 1:
+        raise UsageError(
+            f"{file} has {len(names)} outputs ({', '.join(names)}); accepted is one: --call 'f(x)[\"NAME\"]' says which"
+        )
+    if isinstance(which, str) and which not in names:
+        raise one_of(f"output of {file}", which, names)
+    if isinstance(which, int) and not 0 <= which < len(names):
+        raise UsageError(f"{file} has no output {which} (accepted: 0 to {len(names) - 1})")
+    return model.outputs[names.index(which) if isinstance(which, str) else which or 0]
+
+
+def _constant(file: str, value: Value, given: Any) -> Constant:
+    """`given` in the dtype and shape of that input; a number fills it, and its free dimensions are 1."""
+    where = f"the input {value.name} of {file}"
+    try:
+        numbers = np.array(given, dtype=object)
+        filled = np.broadcast_to(numbers, _shape(value, numbers))
+        if value.element in ELEMENTS:
+            fmt = get_format(ELEMENTS[value.element])
+            data = np.array([fmt.round(Fraction(n)) for n in filled.ravel()], fmt.uint)
+        else:
+            data = filled.ravel().astype(_INTEGERS[value.element])
+            if data.tolist() != filled.ravel().tolist():
+                raise ValueError
+    except (ValueError, TypeError, KeyError, OverflowError):
+        raise UsageError(f"{where} is {value.dtype} of shape {_text(value)}; {given!r} is not") from None
+    return Constant(value.name, value.element, filled.shape, np.ascontiguousarray(data), given)
+
+
+def _shape(value: Value, numbers: np.ndarray) -> tuple[int, ...]:
+    if value.shape is None:
+        return numbers.shape
+    own = (1,) * (len(value.shape) - numbers.ndim) + numbers.shape
+    return tuple(there if size is None else size for size, there in zip(value.shape, own, strict=True))
+
+
+def _text(value: Value) -> str:
+    return "any" if value.shape is None else str(["n" if size is None else size for size in value.shape])
+
+
+@dataclass(frozen=True)
+class _CallText:
+    """A parsed `--call`: constants by the input's name, the input that takes x, the output."""
+
+    constants: dict[str, Any]
+    x: str | None
+    output: str | int | None
+
+    @classmethod
+    def parsed(cls, text: str) -> _CallText:
+        try:
+            call = ast.parse(text.strip(), mode="eval").body
+            output = None
+            if isinstance(call, ast.Subscript):
+                output, call = ast.literal_eval(call.slice), call.value
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "f"):
+                raise ValueError
+            named = dict(_arguments(call))
+            places = [name for name, value in named.items() if isinstance(value, ast.Name) and value.id == "x"]
+            if len(places) + len(call.args) != 1 or not all(_is_x(each) for each in call.args):
+                raise ValueError
+            constants = {name: ast.literal_eval(value) for name, value in named.items() if name not in places}
+            if not isinstance(output, str | int | None) or isinstance(output, bool):
+                raise ValueError
+        except (ValueError, SyntaxError):
+            accepted = 'f(x, alpha=0.5)["z"], f(data=x)[1]'
+            raise UsageError(f"--call {text!r} cannot be used for a model (accepted: {accepted})") from None
+        return cls(constants, places[0] if places else None, output)
+
+
+def _is_x(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "x"
+
+
+def _arguments(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """The keyword arguments of a call, those of `**{...}` too."""
+    for keyword in call.keywords:
+        if keyword.arg is not None:
+            yield keyword.arg, keyword.value
+        elif isinstance(keyword.value, ast.Dict):
+            for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
+                yield str(ast.literal_eval(key)) if key is not None else "", value
+        else:
+            raise ValueError

@@ -1,0 +1,319 @@
+"""Any Python callable as a target: "module:function" or "path/file.py:function"."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from importlib import import_module, metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..errors import TargetUnavailable, UsageError
+from ..fenv import in_default_environment, left
+from ..formats import DTYPES
+from ..interrupts import is_from_user
+from .arrays import ArrayKind, compilers, kind_of_module
+from .base import first_line
+from .call_line import CallLine, needs_a_line
+from .callable_target import CallableTarget
+from .detection import Detection, own_kind, trial
+from .fixed_shapes import parsed_shape
+from .importing import framework, quiet
+from .python_floats import NUMBERS, any_kind
+from .python_sources import SourceLoader, file_of, import_from_source, is_local, source_hash
+
+
+@in_default_environment
+def load_callable(
+    name: str,
+    function: str,
+    dtype: str | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    array: str | None = None,
+    compile: str | None = None,
+    call: str | None = None,
+    shape: str | None = None,
+) -> CallableTarget:
+    """The callable `name`, imported, as a target; see `callable_target`.
+
+    Raises
+    ------
+    UsageError
+        No such file, module or attribute; it cannot be imported; it is not callable, or not by `f(x)` where `call`
+        says nothing else.
+    """
+    for kind_name in filter(None, (array, compile)):
+        any_kind(kind_name)
+    source, _, path = name.rpartition(":")
+    if not source or not path:
+        raise UsageError(f"{name!r} names no callable (accepted: module:function, path/file.py:function)")
+    module = _load_file(Path(source)) if _is_path(source) else _import(source)
+    environment = _left_by_import(module)
+    compute, of_instance = _attribute(name, module, path, kwargs or {})
+    if not (array or compile or _is_path(source) or own_kind(compute)):  # torch.special:ndtr says builtins
+        array = kind.name if (kind := kind_of_module(source)) else None
+    rest = None if of_instance else kwargs
+    target = callable_target(
+        compute, function, dtype, name=name, kwargs=rest, array=array, compile=compile, call=call, shape=shape
+    )
+    note = target.note + (f", a method of an instance made with {_text(kwargs)}" if of_instance and kwargs else "")
+    if environment is not None:
+        note += f", in the floating-point environment that its import leaves: {' and '.join(environment[1])}"
+    note += "" if _is_path(source) else _where(source, module)
+    return replace(target, version=_version(module), note=note, environment=environment)
+
+
+_environments: dict[str, tuple[bytes, list[str]]] = {}  # by module, because a second import leaves nothing
+
+
+def _left_by_import(module: ModuleType) -> tuple[bytes, list[str]] | None:
+    """The floating-point environment that importing it left, where that is not the default one; ours is that again.
+
+    Who uses the module computes in it too, as after `torch.set_flush_denormal(True)` in its first lines.
+    """
+    if (found := left()) is not None:
+        _environments[module.__name__] = found
+    return _environments.get(module.__name__)
+
+
+@in_default_environment
+def callable_target(
+    compute: Callable[..., Any],
+    function: str = "gelu",
+    dtype: str | None = None,
+    *,
+    name: str | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    array: str | None = None,
+    compile: str | None = None,
+    call: str | None = None,
+    shape: str | None = None,
+) -> CallableTarget:
+    """A Python callable as a target that claims to compute `function`.
+
+    Parameters
+    ----------
+    array : what it is called with: "numpy", "torch", "jax", "tensorflow", a module with `from_dlpack`; "scalar" (one
+        Python float at a time), "list", "array", "memoryview". Default: that of `compile`, of the package that it comes
+        from, of its annotation, else the first that it takes
+    kwargs : keyword arguments; of a class, those that its instance is made with
+    compile : it is called through the compiler of that kind (`torch.compile`, `jax.jit`)
+    call : how it is called, in Python (`call_line`); default f(x), or the instance of a class
+    shape : of the arrays, "(n, 16)" (`fixed_shapes`); default one dimension
+    dtype : its only one; default: all in which it takes an array of ordinary numbers, or all four when it takes none,
+        so that what it raises is seen
+    """
+    title = name or f"{getattr(compute, '__module__', None)}:{getattr(compute, '__qualname__', type(compute).__name__)}"
+    line = CallLine.parsed(call) if call else None
+    compute, made_with = _ready(title, compute, kwargs or {}, line)
+    target = CallableTarget(
+        name=title,
+        function=function,
+        dtypes=(dtype,) if dtype else DTYPES,
+        arrays=any_kind("numpy"),
+        compute=compute,
+        line=line,
+        dimensions=parsed_shape(shape) if shape else (None,),
+    )
+    chosen = array or compile
+    detection = Detection(target)
+    kind = any_kind(chosen) if chosen else detection.kind()
+    if compile and compile != kind.name:
+        raise UsageError(f"--compile {compile} compiles for {compile} arrays, not for {kind.name} ones (--array)")
+    if line and "grad" in line.names:
+        kind.gradient(compute)
+    if shape and kind.name in NUMBERS:
+        raise UsageError(f"--shape {shape!r} is for arrays that have one, not for --array {kind.name}")
+    parts = [_TITLES.get(kind.name, f"called with {kind.name} arrays")]
+    parts[0] += f" of shape {shape}" if shape else ""
+    parts[0] += f" and {made_with}" if made_with else ""
+    parts += [line.note()] if line else []
+    target = replace(
+        target,
+        note=", ".join(parts),
+        arrays=_importable(kind),
+        compiles_per_length=kind.compiles_per_length,
+    )
+    found = {name: made for name in DTYPES if (made := trial(target, name))} if not dtype else {}
+    if kind.name in NUMBERS:  # of which dtype they are only the results say
+        found = {name: made for name, made in found.items() if made.bits}
+    tried = {name: detection.outputs.get((kind.name, name), ()) for name in DTYPES}
+    outputs = {name: bits + (found[name].bits if name in found else ()) for name, bits in tried.items()}
+    target = replace(target, dtypes=tuple(found) or target.dtypes, probe_outputs={} if compile else outputs)
+    return _compiled(target, kind) if compile else target
+
+
+_TITLES = {
+    "scalar": "called with one Python float at a time",
+    "list": "called with lists of Python floats",
+    "array": "called with array.array",
+    "memoryview": "called with memoryview",
+}
+
+
+def _ready(
+    name: str, compute: Callable[..., Any], kwargs: Mapping[str, Any], line: CallLine | None
+) -> tuple[Callable[..., Any], str]:
+    """What a call line's f is, and the keyword arguments as text; without a line, a class is made an instance of."""
+    text = _text(kwargs)
+    if line is None and inspect.isclass(compute) and any("__call__" in vars(each) for each in compute.__mro__):
+        bound = _instance(name, compute, kwargs)
+    else:
+        bound = functools.partial(compute, **kwargs) if kwargs else compute
+    if line is None and (reason := needs_a_line(name, bound)):
+        raise reason
+    return bound, text
+
+
+def _text(kwargs: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
+
+
+def _instance(name: str, owner: type, kwargs: Mapping[str, Any]) -> Any:
+    try:
+        with quiet():
+            return owner(**kwargs)
+    except BaseException as error:  # the user's code: whatever it raises is named
+        if is_from_user(error):
+            raise
+        reason = f"{type(error).__name__}: {first_line(error)}"
+        raise UsageError(
+            f"{name}: no instance of {owner.__qualname__} can be made: {reason} (--kwarg gives its arguments)"
+        ) from error
+
+
+def _compiled(target: CallableTarget, kind: ArrayKind) -> CallableTarget:
+    if not kind.compiler:
+        raise UsageError(f"{kind.name} compiles nothing (accepted by --compile: {', '.join(compilers())})")
+    note = f"{target.note}, compiled by {kind.compiler}"
+    with quiet():
+        return replace(target, compute=kind.compiled(target.compute), note=note)
+
+
+def _is_path(source: str) -> bool:
+    return source.endswith(".py") or os.sep in source or "/" in source
+
+
+def _load_file(path: Path) -> ModuleType:
+    """Run a Python file as a module of its own; its folder can be imported from, as when it is run as a script."""
+    if not path.is_file():
+        raise UsageError(f"no such file: {path}")
+    path = path.resolve()
+    plain = re.sub(r"\W", "_", path.stem)  # a dot would make it a module of a package
+    name = f"{plain}_{sha256(os.fsencode(path)).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path, loader=SourceLoader(name, str(path)))
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file (accepted: path/file.py:function)")
+    import_from_source()
+    _append_to_path(path.parent)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickle look a class up by its module
+    try:
+        with quiet():
+            spec.loader.exec_module(module)
+    except BaseException as error:  # the user's code: whatever it raises is named
+        del sys.modules[name]
+        if is_from_user(error):
+            raise
+        raise _not_imported(str(path), error) from error
+    return module
+
+
+def _import(source: str) -> ModuleType:
+    import_from_source()
+    _append_to_path(Path.cwd())
+    try:
+        with quiet():
+            return import_module(source)
+    except ModuleNotFoundError as error:
+        if error.name and (source == error.name or source.startswith(f"{error.name}.")):
+            raise UsageError(f"no module named {error.name!r} (a file is given as path/file.py:function)") from None
+        raise _not_imported(f"module {source!r}", error) from error
+    except BaseException as error:  # the user's code: whatever it raises is named
+        if is_from_user(error):
+            raise
+        raise _not_imported(f"module {source!r}", error) from error
+
+
+def _not_imported(what: str, error: BaseException) -> UsageError:
+    return UsageError(f"{what} cannot be imported: {type(error).__name__}: {first_line(error)}")
+
+
+def _append_to_path(folder: Path) -> None:
+    """Let `folder` be imported from, after everything that is installed."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def _attribute(name: str, module: ModuleType, path: str, kwargs: Mapping[str, Any]) -> tuple[Callable[..., Any], bool]:
+    """What the path names; whether it is a method of an instance that was made with the keyword arguments."""
+    found: Any = module
+    of_instance = False
+    for part in path.split("."):
+        owner = found
+        try:
+            found = getattr(owner, part)
+        except AttributeError:
+            named = f"{name.rpartition(':')[0]!r}" if owner is module else f"{owner!r}"
+            raise UsageError(f"{named} has no attribute {part!r} (in {name!r})") from None
+        if inspect.isclass(owner) and _is_method(owner, part):
+            found, of_instance = getattr(_instance(name, owner, kwargs), part), True
+    if not callable(found):
+        raise UsageError(f"{name!r} is {type(found).__name__}, not callable")
+    return found, of_instance
+
+
+def _is_method(owner: type, name: str) -> bool:
+    """Whether it is a function of a class that takes an instance and an input."""
+    function = inspect.getattr_static(owner, name)
+    if not inspect.isfunction(function):
+        return False
+    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    return len([p for p in needed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]) >= 2
+
+
+def _where(source: str, module: ModuleType) -> str:
+    """The file that a module name stands for, where that is the user's, or not what lies in the working folder."""
+    file, here = file_of(module), Path.cwd()
+    if file is None:
+        return ""
+    if is_local(file):
+        return f", from {file.relative_to(here) if file.is_relative_to(here) else file}"
+    beside = here / source.partition(".")[0]
+    hidden = [path for path in (beside.with_suffix(".py"), beside / "__init__.py") if path.is_file()]
+    return f", from {file}, not from {hidden[0].relative_to(here)}" if hidden else ""
+
+
+def _importable(kind: ArrayKind) -> ArrayKind:
+    """`kind`, when its library is there."""
+    try:
+        framework(kind.roots[0])
+    except TargetUnavailable as reason:
+        raise UsageError(f"array kind {kind.name!r} cannot be used: {reason}") from None
+    return kind
+
+
+def _version(module: ModuleType) -> str:
+    """Version of the package that the module is from; of the user's own code, a hash of its source as well."""
+    root = module.__name__.partition(".")[0]
+    if root in sys.stdlib_module_names:
+        return f"Python {sys.version.split()[0]}"
+    file = file_of(module)
+    own = source_hash(module) if file is not None and (is_local(file) or root == module.__name__) else ""
+    version = getattr(sys.modules[root], "__version__", None)
+    if not isinstance(version, str):
+        version = ""
+        with suppress(metadata.PackageNotFoundError):
+            version = metadata.version(root)
+    if version and file is not None and not is_local(file):
+        return version
+    return ", ".join(filter(None, (version, own)))

@@ -1,0 +1,168 @@
+"""Functions of Python's own numbers: one float at a time, lists, array.array, memoryview.
+
+A Python float is a double. As a result of a narrower dtype it is accepted where it is exactly a number of that dtype;
+what is not is refused, unless the call says `rounded(...)`, which rounds once, to nearest even.
+"""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import TargetFailure, UsageError, one_of
+from ..formats import converted, get_format, to_float64
+from .arrays import KINDS, ArrayKind, bits_of, get_kind
+
+_CODES = {"float32": "f", "float64": "d"}  # of array.array and memoryview
+_DTYPES = {code: dtype for dtype, code in _CODES.items()} | {"e": "float16"}
+
+
+class NumbersKind(ArrayKind):
+    """Lists of Python floats, which the bits become exactly."""
+
+    name = "list"
+    roots = ("builtins",)
+    classes: tuple[str, ...] = ("list",)
+
+    def from_bits(self, dtype: str, bits: np.ndarray) -> list[float]:
+        floats: list[float] = to_float64(get_format(dtype), bits).tolist()
+        return floats
+
+    def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
+        raise TargetFailure(type(array).__name__)  # which dtype is asked for decides: see `numbers_bits`
+
+
+class ScalarKind(NumbersKind):
+    """The same, handed over one at a time."""
+
+    name = "scalar"
+    classes = ()
+
+
+class BufferKind(ArrayKind):
+    """array.array, or memoryview: their type code says the dtype."""
+
+    def __init__(self, root: str, name: str) -> None:
+        self.roots, self.name, self.classes = (root,), name, (name,)
+
+    def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
+        if dtype not in _CODES:
+            raise TargetFailure(f"{self.name} has no {dtype} (accepted: {', '.join(_CODES)})")
+        made = array.array(_CODES[dtype], bits.tobytes())
+        return memoryview(made) if self.name == "memoryview" else made
+
+    def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
+        code = array.typecode if self.name == "array" else array.format
+        if code not in _DTYPES:
+            raise TargetFailure(f"{self.name} of type {code!r}")
+        dtype = _DTYPES[code]
+        return dtype, np.frombuffer(array, get_format(dtype).uint)
+
+
+class Rounded(float):
+    """A double that is to be rounded once: many of them are rounded together."""
+
+
+NUMBERS: dict[str, ArrayKind] = {
+    kind.name: kind
+    for kind in (NumbersKind(), ScalarKind(), BufferKind("array", "array"), BufferKind("builtins", "memoryview"))
+}
+
+
+def any_kind(name: str) -> ArrayKind:
+    """The kind that `--array` names; UsageError says what is accepted."""
+    if name in NUMBERS:
+        return NUMBERS[name]
+    try:
+        return get_kind(name)
+    except UsageError:
+        accepted = [*KINDS, *NUMBERS, "an installed module with asarray or from_dlpack"]
+        raise one_of("array kind", name, accepted) from None
+
+
+def numbers_bits(name: str, dtype: str, numbers: Sequence[Any]) -> np.ndarray:
+    """Bits of a list of results: numbers of Python and NumPy, or arrays of one value."""
+    fmt = get_format(dtype)
+    found = np.empty(len(numbers), fmt.uint)
+    doubles = np.zeros(len(numbers), np.float64)
+    plain, to_round = np.zeros((2, len(numbers)), np.bool_)
+    for index, number in enumerate(numbers):
+        if type(number) is Rounded:
+            doubles[index], to_round[index] = number, True
+        elif type(number) in (float, int, np.float64):
+            doubles[index] = _as_float(name, number, index)
+            plain[index] = True
+        elif isinstance(number, np.generic) or not isinstance(number, (bool, complex, str, list, tuple, type(None))):
+            bits = bits_of(name, dtype, number)
+            if bits.size != 1:
+                raise TargetFailure(f"{name} returned shape {bits.shape} at index {index} of a list", "shape")
+            found[index] = bits.reshape(())
+        else:
+            raise TargetFailure(f"{name} returned {type(number).__name__} at index {index} of a list", "dtype")
+    if to_round.all():
+        return converted(get_format("float64"), doubles.view(np.uint64), fmt)
+    once = converted(get_format("float64"), np.where(to_round, doubles, 0).view(np.uint64), fmt)
+    exact = _exact(name, dtype, np.where(plain, doubles, 0))
+    return np.where(to_round, once, np.where(plain, exact, found))
+
+
+def _as_float(name: str, number: float, index: int) -> float:
+    try:
+        same = float(number)
+    except OverflowError:
+        same = float("inf")
+    if isinstance(number, int) and same != number:
+        raise TargetFailure(f"{name} returned the integer {number} at index {index}, which no double is", "dtype")
+    return same
+
+
+def _exact(name: str, dtype: str, doubles: np.ndarray) -> np.ndarray:
+    """Bits of doubles that are numbers of that dtype; TargetFailure for one that is not."""
+    wide, fmt = get_format("float64"), get_format(dtype)
+    bits = converted(wide, doubles.view(np.uint64), fmt)
+    other = np.flatnonzero((to_float64(fmt, bits) != doubles) & ~np.isnan(doubles))
+    if len(other):
+        at = int(other[0])
+        raise TargetFailure(
+            f"{name} returned {doubles[at].item()!r}, a double, at index {at} where {dtype} was expected "
+            '(--call "rounded(f(x))" rounds it once)',
+            "dtype",
+        )
+    return bits
+
+
+def rounded(name: str, dtype: str, result: Any) -> np.ndarray | Rounded:
+    """A NumPy array of `dtype`: what was returned in that dtype or a wider one, rounded once to nearest even.
+
+    A number is only marked: a million of them are rounded at once.
+    """
+    if type(result) in (float, int, np.float64):
+        return Rounded(_as_float(name, result, 0))
+    kinds = (*KINDS.values(), *NUMBERS.values())
+    kind = next((kind for kind in kinds if kind.owns(result) and kind.name != "list"), None)
+    fmt = get_format(dtype)
+    if kind is None:
+        numbers = result if isinstance(result, list | tuple) else [result]
+        wide, bits = "float64", numbers_bits(name, "float64", [_widened(number) for number in numbers])
+        bits = bits if isinstance(result, list | tuple) else bits.reshape(())
+    else:
+        wide, bits = kind.to_bits(kind.wait(result))
+    if get_format(wide).precision < fmt.precision:
+        raise TargetFailure(
+            f"{name} returned {wide}, which is narrower than {dtype}: rounded() cannot mend that", "dtype"
+        )
+    once = np.atleast_1d(converted(get_format(wide), bits, fmt))
+    array: np.ndarray = KINDS["numpy"].from_bits(dtype, once).reshape(bits.shape)
+    return array
+
+
+def _widened(number: Any) -> Any:
+    """A NumPy number as a double, which is exact for the dtypes that are judged."""
+    return (
+        float(number)
+        if isinstance(number, np.generic) and number.dtype.kind == "f" and number.itemsize <= 8
+        else number
+    )

@@ -1,0 +1,57 @@
+/* Strided order: the order in which a target is called with a run of n consecutive float32 inputs. The call meets
+     x[GV_STREAMS j + t] = the input of ordinal first + t (n/GV_STREAMS) + j,
+   GV_STREAMS runs of consecutive inputs in turn, the stride n/GV_STREAMS apart. Inputs that share a vector register are
+   then far from each other on the line, so that a mistake between lanes shows; and to make, check and read such inputs
+   costs next to nothing, while a random permutation of 2^32 inputs costs more than the target. */
+#ifndef GV_BUCKETS_STRIDED_H
+#define GV_BUCKETS_STRIDED_H
+#include "outputs.h"
+
+#define GV_STREAMS 8
+#define GV_ROWS 16 /* steps of all streams that are compared or read at once: a cache line of each */
+
+/* bits of an ordinal of 32 bits */
+GV_INLINE uint32_t gv_bits_32(int32_t ordinal) {
+    return (uint32_t)ordinal ^ ((0u - (uint32_t)(ordinal < 0)) & 0x7fffffffu);
+}
+
+/* n inputs, a multiple of GV_STREAMS, and one more: the first again, so that the call has an odd length */
+GV_CLONES static void gv_fill_strided(int64_t first, uint32_t *x, size_t n) {
+    int32_t stride = (int32_t)(n / GV_STREAMS), start = (int32_t)first;
+    for (int32_t j = 0; j < stride; j++)
+        for (int32_t t = 0; t < GV_STREAMS; t++) x[GV_STREAMS * j + t] = gv_bits_32(start + t * stride + j);
+    x[n] = x[0];
+}
+
+/* whether x is no longer what gv_fill_strided wrote */
+GV_CLONES static int gv_is_changed(int64_t first, const uint32_t *x, size_t n) {
+    int32_t pattern[GV_ROWS * GV_STREAMS], stride = (int32_t)(n / GV_STREAMS);
+    uint32_t changed = x[n] ^ x[0];
+    for (int32_t i = 0; i < GV_ROWS * GV_STREAMS; i++)
+        pattern[i] = (int32_t)first + i % GV_STREAMS * stride + i / GV_STREAMS;
+    for (int32_t j = 0; j < stride; j += GV_ROWS) {
+        int32_t size = GV_STREAMS * (stride - j < GV_ROWS ? stride - j : GV_ROWS);
+        for (int32_t i = 0; i < size; i++) changed |= gv_bits_32(pattern[i] + j) ^ x[GV_STREAMS * j + i];
+    }
+    return changed != 0;
+}
+
+/* the place in the call of input number i of the run */
+GV_INLINE size_t gv_strided_place(size_t i, size_t stride) { return GV_STREAMS * (i % stride) + i / stride; }
+
+/* Outputs in the order of their inputs; 0 when there is no memory. */
+static int gv_order_outputs(gv_reducer *r, const uint32_t *got, size_t n) {
+    size_t stride = n / GV_STREAMS;
+    if (n > r->ordered_capacity) {
+        uint32_t *grown = realloc(r->ordered, n * sizeof *grown);
+        if (!grown) return 0;
+        r->ordered = grown;
+        r->ordered_capacity = n;
+    }
+    for (size_t j = 0; j < stride; j += GV_ROWS)
+        for (size_t t = 0; t < GV_STREAMS; t++)
+            for (size_t i = j; i < j + GV_ROWS && i < stride; i++) r->ordered[t * stride + i] = got[GV_STREAMS * i + t];
+    return 1;
+}
+
+#endif
