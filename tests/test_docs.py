@@ -57,13 +57,8 @@ def test_every_option_says_what_it_does(name):
             assert parameter.help, f"{name} {parameter.opts[0]}"
 
 
-def test_the_json_contract_names_every_key():
+def test_the_json_contract_names_every_exit_code():
     text = (ROOT / "docs" / "json.md").read_text()
-    from gelu_verify.measure.verification import verify
-
-    record = verify("kernels.silu_exp", "silu", "float16", "landmarks").record
-    for key in record:
-        assert f"`{key}`" in text, f"docs/json.md does not name {key}"
     for code in (0, OVER_BUDGET, USAGE, MISSING, INTERRUPTED, BROKEN_PIPE):
         assert f"| {code} |" in text
 

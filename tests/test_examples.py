@@ -140,4 +140,4 @@ def test_the_program_in_the_docs_keeps_the_protocol(tmp_path):
     (source,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "targets.md").read_text(), re.DOTALL)
     (tmp_path / "quick.py").write_text(source)
     result = verify(f"pipe:{shlex.quote(sys.executable)} {tmp_path}/quick.py", "gelu_sigmoid", "float32", "landmarks")
-    assert result.record["variant"] == "gelu_sigmoid", result.failure
+    assert result.record.variant == "gelu_sigmoid", result.failure

@@ -180,8 +180,10 @@ INTERFACES = [
         "truth.oracle",
         "truth.lookup",
         "measure.verification",
+        "measure.jobs",
         "measure.sweep",
-        "gate.verdicts",
+        "gate.compliance",
+        "gate.changes",
         "gate.budgets",
         "runs.integrity",
         "speed.bench",
@@ -192,7 +194,7 @@ INTERFACES = [
     *(
         "runs.store",
         "runs.committed",
-        "measure.same_formula",
+        "measure.pairs",
         "measure.tolerances",
         "measure.diagnosis",
         "measure.minimize",
@@ -204,11 +206,11 @@ INTERFACES = [
     *("measure.gpu_judge", "service.app"),
 ]
 EXACT = {  # text, names and integers only, or part of what is decorated
-    *("rounded_text", "is_judged_there", "available_cores", "key_of", "conditions_of", "default_path", "required"),
+    *("rounded_text", "is_judged_on_device", "selecting", "conditions_of", "default_path", "required"),
     *("default_rivals", "check_rivals", "check_case", "one_thread_each", "failing", "elements", "write_folder"),
     *("default_root", "current_versions", "failed", "consecutive", "drawn", "flags", "confirm", "search", "strata"),
     *("exhaustive", "is_quick", "curve_frame", "rungs_frame", "operations_frame", "render", "headline", "inputs"),
-    *("sizes", "counts_of", "maxima", "sealed", "metadata_of", "arrow_table"),
+    *("sizes", "counts_of", "is_earlier", "and_more", "sealed", "metadata_of", "arrow_table"),
 }
 
 

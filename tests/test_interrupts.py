@@ -73,7 +73,7 @@ def test_what_a_target_raises_is_a_result(name, how):
     workers = 2 if how == "two threads" else 1
     result = verify(target, "gelu", "float16", "landmarks", isolate=isolate, workers=workers)
     assert f"raised {printable(type(RAISED[name]).__name__)}" in result.failure
-    assert result.record["failure_kind"] == ("memory" if name == "memory" else "exception")
+    assert result.record.failure_kind == ("memory" if name == "memory" else "exception")
     assert result.failure == printable(result.failure)
     assert len(result.failure) < 1000
 

@@ -1,39 +1,34 @@
 """Write the published matrix: every implementation measured, in every dtype, forward and backward.
 
-    python tools/make_matrix.py RUN [RUN ...]   take the results of stored runs into data/runs/; write docs/matrix.md
-    python tools/make_matrix.py --add RUN ...   the same, but the newest record keeps what those runs did not measure
+    python tools/make_matrix.py RUN [RUN ...]   keep stored runs in data/runs/, remove the others; write docs/matrix.md
+    python tools/make_matrix.py --add RUN ...   the same, but the others stay
     python tools/make_matrix.py                 write docs/matrix.md from what data/runs/ holds
     python tools/make_matrix.py --check         exit with 1 if that would change it
 
 A run is the folder that `gelu-verify run --all --no-throughput --out RUN` leaves; of several, a later one replaces the
-results of an earlier one. What is kept is small enough to be committed: one row for each result (matrix.csv) and what
-the runs say of themselves (provenance.json); buckets and findings stay in the run, and `repeat` makes them again.
+results of the same target in an earlier one. It is kept condensed (docs/json.md): buckets and findings stay in RUN, and
+`repeat` makes them again.
 """
 
 from __future__ import annotations
 
-import csv
-import json
+import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from gelu_verify.formats import DTYPES
 from gelu_verify.functions import get_function
+from gelu_verify.records.result import Record
 from gelu_verify.report.text import ulp_text
+from gelu_verify.runs.committed import commit, matrix_runs
 from gelu_verify.runs.integrity import verified
-from gelu_verify.runs.store import read_run
+from gelu_verify.runs.store import Run, read_run
 
 ROOT = Path(__file__).parents[1]
 RUNS, PAGE = ROOT / "data" / "runs", ROOT / "docs" / "matrix.md"
 COMMAND = "python tools/make_matrix.py"
 FUNCTIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
-REGIONS = ("(-inf,-8)", "[-8,-5)", "[-5,-3)", "[-3,-1)", "[-1,0)", "[0,1)", "[1,inf)")
-TOLD = ("target", "function", "dtype", "form", "note", "version", "n", "bound", "max_ulp")
-WITNESS = ("x_bits", "got_bits", "want_bits")
-COLUMNS = (*TOLD, *WITNESS, "nonfinite", "zero_from", *REGIONS, "failed_checks", "failure", "repeat")
-FACTS = ("command", "created", "seed", "plan", "versions", "machine", "git", "absent")
 LEFT_OUT = (  # what the matrix has no row for, and why
     (
         "PyTorch MPS, MLX on Metal as it runs, Core ML as it runs, BNNS",
@@ -48,116 +43,91 @@ LEFT_OUT = (  # what the matrix has no row for, and why
     ("Tenstorrent bfloat16 since 2026", "uses exp_21f of the SFPU, whose arithmetic is not IEEE 754's"),
 )
 
-Row = dict[str, str]
+Cells = Mapping[str, Record]  # by dtype
 
 
-def row(record: dict[str, Any]) -> Row:
-    """One result as text, nothing where there is nothing to say."""
-    regions = {region["region"]: region["max_ulp"] for region in record["regions"] or ()}
-    failed = [name for name, verdict in record["checks"].items() if verdict == "fail"]
-    cells = {
-        **{name: record[name] for name in (*TOLD, "failure", "repeat")},
-        **(record["witness"] or {}),
-        "nonfinite": (record["nonfinite"] or {}).get("count"),
-        "zero_from": (record["zero_from"] or {}).get("x"),
-        "failed_checks": " ".join(failed),
-        **{name: regions.get(name) for name in REGIONS},
-    }
-    return {name: "" if cells.get(name) is None else str(cells[name]) for name in COLUMNS}
-
-
-def recorded(place: Path) -> tuple[list[Row], list[dict[str, Any]]]:
-    """The rows of a record, and what the runs that it was made of say of themselves."""
-    with (place / "matrix.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return rows, json.loads((place / "provenance.json").read_text(encoding="utf-8"))["runs"]
-
-
-def record_runs(paths: Sequence[Path], rows: Iterable[Row] = (), told: Iterable[dict[str, Any]] = ()) -> None:
-    """Keep the results of those runs, in a folder named by the day of the last.
-
-    `rows` and `told` are of a record that stays, but for the targets that those runs have measured.
-    """
+def keep(paths: Sequence[Path], add: bool) -> None:
+    """Condensed copies of stored runs in data/runs/; without `add` they replace those that are there."""
     runs = [verified(read_run(path)) for path in paths]
-    measured = {r["target"] for run in runs for r in run.results}
-    kept = {(r["target"], r["function"], r["dtype"]): r for r in rows if r["target"] not in measured}
-    kept |= {(r["target"], r["function"], r["dtype"]): row(r) for run in runs for r in run.results}
-    place = RUNS / f"zoo-{runs[-1].manifest['created'][:10]}"
-    place.mkdir(parents=True, exist_ok=True)
-    with (place / "matrix.csv").open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        table.writeheader()
-        table.writerows(kept[key] for key in sorted(kept))
-    facts_of_runs = [{key: run.manifest[key] for key in FACTS} for run in runs]
-    for each in facts_of_runs:
-        each["command"] = each["command"].partition(" --out")[0]
-    facts = {"generated": f"{COMMAND} RUN ...", "runs": [*told, *facts_of_runs]}
-    (place / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    if not add:
+        for run in matrix_runs(RUNS):
+            shutil.rmtree(run.path)
+    for run in runs:
+        commit(run, RUNS, matrix=True)
 
 
-def newest() -> Path:
-    return max(RUNS.glob("zoo-*"))
+def records(runs: Iterable[Run]) -> list[Record]:
+    """Of each target what the newest run that measured it found, of runs with the newest first."""
+    found: list[Record] = []
+    for run in runs:
+        targets = {record.target for record in found}
+        found += [record for record in run.results if record.target not in targets]
+    return sorted(found, key=lambda record: (record.target, record.function, record.dtype))
 
 
 def page() -> str:
-    """docs/matrix.md as the newest record has it."""
-    place = newest()
-    rows, runs = recorded(place)
-    parts = [_head(rows, runs, place)]
+    """docs/matrix.md as the runs in data/runs/ have it."""
+    runs = matrix_runs(RUNS)
+    found = records(runs)
+    parts = [_head(found, runs[::-1])]
     for name in (each for function in FUNCTIONS for each in (function, f"{function}_grad")):
-        parts.append(_table(name, [r for r in rows if r["function"] == name]))
-    return "\n".join((*parts, _left_out(runs)))
+        parts.append(_table(name, [record for record in found if record.function == name]))
+    return "\n".join((*parts, _left_out(runs[::-1])))
 
 
-def _head(rows: list[Row], runs: list[dict[str, Any]], place: Path) -> str:
-    versions = {name: version for run in runs for name, version in run["versions"].items()}
-    implementations = len({row["target"] for row in rows})
-    machine, where = runs[-1]["machine"], place.relative_to(ROOT)
+def _head(records: list[Record], runs: list[Run]) -> str:
+    versions = {name: version for run in runs for name, version in run.manifest["versions"].items()}
+    implementations = len({record.target for record in records})
+    newest = runs[-1].manifest
+    machine, places = newest["machine"], [run.path.relative_to(ROOT) for run in runs]
     named = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
-    commands = ", ".join(f"`{command}`" for command in dict.fromkeys(run["command"] for run in runs))
-    return f"""<!-- Generated by `{COMMAND}` from {where}; do not edit. -->
+    commands = ", ".join(f"`{command}`" for command in dict.fromkeys(_command(run) for run in runs))
+    files = " and ".join(f"`{place}/manifest.json`" for place in places)
+    return f"""<!-- Generated by `{COMMAND}` from {", ".join(map(str, places))}; do not edit. -->
 # The matrix
 
-Largest error in ULP of {implementations} implementations, {len(rows)} results: `=` every input tried, `>=` the
+Largest error in ULP of {implementations} implementations, {len(records)} results: `=` every input tried, `>=` the
 largest found in a sample. "n lost" are finite inputs that give NaN or infinity where the answer is finite; they are in
 no maximum. A failed check is named with the dtypes that fail it; `gelu-verify run NAME` shows the input and the reason.
 Names that begin with `published.` are re-implementations of published formulas in C: what is measured is the formula
 with its constants and roundings, not the library. Every row, with witness, regions and the command that repeats it:
-`{where}/matrix.csv`.
+{files}.
 
-Measured {runs[-1]["created"][:10]} by {commands}
+Measured {newest["created"][:10]} by {commands}
 on {machine["cpu"]} ({", ".join(machine["isa"])}), {machine["libm"]}, Python {machine["python"]};
 {named}.
 """
 
 
-def _table(name: str, rows: list[Row]) -> str:
-    targets = sorted({r["target"] for r in rows})
+def _command(run: Run) -> str:
+    return str(run.manifest["command"]).partition(" --out")[0]
+
+
+def _table(name: str, records: list[Record]) -> str:
+    targets = sorted({record.target for record in records})
     lines = [
         f"## {name}\n\n`{get_function(name).formula}`\n",
         "| implementation | " + " | ".join(DTYPES) + " | failed checks |",
         "|---|" + "---|" * (len(DTYPES) + 1),
     ]
     for target in targets:
-        of = {r["dtype"]: r for r in rows if r["target"] == target}
-        cells = [_cell(of.get(dtype)) for dtype in DTYPES]
+        of = {record.dtype: record for record in records if record.target == target}
+        cells = [_cell(of[dtype]) if dtype in of else "" for dtype in DTYPES]
         lines.append(f"| `{target}` | " + " | ".join(cells) + f" | {_failed(of)} |")
     return "\n".join(lines) + "\n"
 
 
-def _cell(row: Row | None) -> str:
-    if row is None:
-        return ""
-    if row["failure"]:
+def _cell(record: Record) -> str:
+    if record.failure:
         return "raised"
-    lost = f", {row['nonfinite']} lost" if row["nonfinite"] not in ("", "0") else ""
-    return (row["bound"] + ulp_text(float(row["max_ulp"]), row["bound"]) if row["max_ulp"] else "") + lost
+    lost = f", {record.nonfinite.count} lost" if record.nonfinite and record.nonfinite.count else ""
+    return ("" if record.max_ulp is None else record.bound + ulp_text(record.max_ulp, record.bound)) + lost
 
 
-def _failed(of: dict[str, Row]) -> str:
+def _failed(of: Cells) -> str:
     """Every failed check once, with its dtypes unless all have it."""
-    failed = {dtype: row["failed_checks"].split() for dtype, row in of.items()}
-    where = {name: [d for d in DTYPES if name in failed.get(d, ())] for names in failed.values() for name in names}
+    names = dict.fromkeys(name for record in of.values() for name in record.failed_checks)
+    where = {name: [d for d in DTYPES if d in of and name in of[d].failed_checks] for name in names}
     return ", ".join(name if len(at) == len(of) else f"{name} ({_short(at)})" for name, at in where.items())
 
 
@@ -165,8 +135,8 @@ def _short(dtypes: Iterable[str]) -> str:
     return " ".join(dtype.replace("bfloat", "bf").replace("float", "f") for dtype in dtypes)
 
 
-def _left_out(runs: list[dict[str, Any]]) -> str:
-    absent = {family: why for run in runs for family, why in run["absent"].items()}
+def _left_out(runs: list[Run]) -> str:
+    absent = {family: why for run in runs for family, why in run.manifest["absent"].items()}
     lines = ["## Not in the matrix\n", *(f"- {what}: {why}." for what, why in LEFT_OUT)]
     lines += [f"- {family}: {why}." for family, why in sorted(absent.items())]
     return "\n".join(lines) + "\n"
@@ -176,10 +146,8 @@ def main(arguments: list[str]) -> int:
     if "--check" in arguments:
         return int(PAGE.read_text(encoding="utf-8") != page())
     runs = [Path(argument) for argument in arguments if argument != "--add"]
-    if "--add" in arguments:
-        record_runs(runs, *recorded(newest()))
-    elif runs:
-        record_runs(runs)
+    if runs:
+        keep(runs, "--add" in arguments)
     PAGE.write_text(page(), encoding="utf-8")
     return 0
 

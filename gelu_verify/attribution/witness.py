@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,27 +9,28 @@ import numpy as np
 from ..fenv import in_default_environment
 from ..formats import get_format, is_finite
 from ..functions import FUNCTIONS
+from ..records.result import Record
 from .ladder import CONSTANTS, FORMULA, MEASURED, Model, climb
 from .models import distance, forms_for
 
 BLOCKS_AND_REST = "blocks and rest"
 
-Record = dict[str, Any]
+Parts = dict[str, Any]
 
 
 @in_default_environment
-def witness_parts(result: Mapping[str, Any]) -> Record | None:
-    """{form, working, constants, formula, rest, main} of a RESULT's witness, in ULP; None where no form is known.
+def witness_parts(record: Record) -> Parts | None:
+    """{form, working, constants, formula, rest, main} of a result's witness, in ULP; None where no form is known.
 
     `rest` is what building blocks, constants that are not correctly rounded, and the order of operations add. Which
     form, and which dtype it is computed in, is what explains the witnesses of all regions best.
     """
-    function, dtype = result["function"], result["dtype"]
-    if result["witness"] is None or function not in FUNCTIONS:
+    function, dtype = record.function, record.dtype
+    if record.witness is None or function not in FUNCTIONS:
         return None
-    forms = forms_for(result["target"], function, f"{result['form']}; {result['note']}", result["form"])
+    forms = forms_for(record.target, function, f"{record.form}; {record.note}", record.form)
     wider = (dtype, "float32") if get_format(dtype).width == 16 else (dtype,)
-    x, got = _witnesses(result)
+    x, got = _witnesses(record)
     models = [Model(form, working, {}, {}) for form in forms for working in wider]
     if not models or not is_finite(get_format(dtype), x[:1])[0]:
         return None
@@ -38,15 +38,16 @@ def witness_parts(result: Mapping[str, Any]) -> Record | None:
     return _parts(model, dtype, x[:1], got[:1])
 
 
-def _witnesses(result: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+def _witnesses(record: Record) -> tuple[np.ndarray, np.ndarray]:
     """x and got of the largest error, then of each region's."""
-    fmt = get_format(result["dtype"])
-    found = [result["witness"], *(region["witness"] for region in result["regions"] if region["witness"])]
-    x, got = (np.array([int(each[name], 16) for each in found], fmt.uint) for name in ("x_bits", "got_bits"))
+    fmt = get_format(record.dtype)
+    found = [each for each in (record.witness, *(part.witness for part in record.regions or ())) if each]
+    x, got = (np.array([int(bits, 16) for bits in column], fmt.uint)
+              for column in ([each.x_bits for each in found], [each.got_bits for each in found]))  # fmt: skip
     return x, got
 
 
-def _parts(model: Model, dtype: str, x: np.ndarray, got: np.ndarray) -> Record | None:
+def _parts(model: Model, dtype: str, x: np.ndarray, got: np.ndarray) -> Parts | None:
     ladder = climb(model, dtype, x, got)
     if not len(ladder.x_bits) or not all(np.isfinite(rung.error[0]) for rung in ladder.rungs):
         return None

@@ -102,7 +102,7 @@ class MonotonePieces:
     turns: np.ndarray
     falls_first: bool
     infinity: int  # ordinal of +inf: NaNs lie beyond
-    is_monotone: bool = True  # between turning points; else nothing is stated, and nothing is violated
+    is_monotone: bool = True  # between turning points; else nothing is known, and nothing is violated
 
     @classmethod
     def of(cls, function: Function, fmt: Format) -> MonotonePieces:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..errors import UsageError
-from .options import SEED
+from .options import SEED, Keyword, naming_options
 from .program import say, stdout_for_results
-
-if TYPE_CHECKING:
-    from ..measure.verification import Selector
-    from ..targets import Target
 
 
 @click.command()
@@ -34,7 +28,14 @@ if TYPE_CHECKING:
 @click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs, up to a million.")
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of sampled inputs.")
 @click.option("--array", metavar="KIND", help="What a callable is given, as in run.")
-@click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
+@click.option(
+    "--kwarg",
+    "kwargs",
+    type=Keyword(),
+    multiple=True,
+    metavar="K=V",
+    help="Keyword argument for a callable; may repeat.",
+)
 @click.option("--call", metavar="LINE", help="How it is called, as in run: 'f(x, out=y)'.")
 @click.option("--shape", metavar="S", help="Shape of the arrays that a callable is given, as in run.")
 @click.option("--compile", metavar="KIND", help="Compile a callable, as in run.")
@@ -51,24 +52,34 @@ def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> Non
     rounded correctly, then with TARGET's own building blocks; what is still missing is the rest.
     """
     from ..attribution import attribute as take_apart
+    from ..measure.jobs import one_target, selecting
+    from ..measure.request import Request
     from ..report.attribution_text import attribution_lines
     from ..speed.throughput import one_thread_each
-    from .children import selector
+    from .progress import OnStderr
 
+    with naming_options():
+        request = Request(
+            targets=(target,),
+            functions=(typed["function"],) if typed["function"] else (),
+            dtypes=(typed["dtype"],) if typed["dtype"] else (),
+            kwargs=dict(typed["kwargs"]),
+            **{name: typed[name] for name in ("plan", "seed", "array", "call", "shape", "compile", "cflags")},
+        )
     one_thread_each()
-    with stdout_for_results(), selector() as select:
-        one, dtype = _one(target, typed, select)
+    with stdout_for_results(), selecting(request, OnStderr()) as select:
+        one = one_target(request, select)
         found = take_apart(
             one,
-            dtype,
-            typed["plan"],
-            typed["seed"],
+            typed["dtype"] or (DTYPE if DTYPE in one.dtypes else one.dtypes[0]),
+            request.plan,
+            request.seed,
             form=typed["form"],
             working=typed["working"],
             constants=_pairs("--constant", typed["constants"]) or None,
             blocks=_pairs("--block", typed["blocks"]),
         )
-    found.record["repeat"] += _also(typed)
+    found.record["repeat"] += request.further_options
     if as_json:
         click.echo(json.dumps(found.record, indent=1, allow_nan=False))
     else:
@@ -81,27 +92,7 @@ def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> Non
             say(f"written: {path}", err=as_json)
 
 
-_OPTIONS = ("array", "call", "shape", "compile", "cflags")
 DTYPE = "float32"  # of a target that is there in several dtypes
-
-
-def _one(name: str, typed: dict[str, Any], select: Selector) -> tuple[Target, str]:
-    """The target, and the dtype that is asked for, else its own."""
-    kwargs = {key: _literal(value) for key, value in _pairs("--kwarg", typed["kwargs"]).items()}
-    options = {option: typed[option] for option in _OPTIONS}
-    targets, _ = select([name], function=typed["function"], dtype=typed["dtype"], kwargs=kwargs, **options)
-    if len(targets) != 1:
-        found = ", ".join(each.name for each in targets)
-        raise UsageError(f"{name!r} stands for {len(targets)} targets: {found}; name one")
-    (target,) = targets
-    return target, typed["dtype"] or (DTYPE if DTYPE in target.dtypes else target.dtypes[0])
-
-
-def _also(typed: dict[str, Any]) -> str:
-    """What an attribution does not know of the command that repeats it."""
-    words = [word for each in typed["kwargs"] for word in ("--kwarg", each)]
-    words += [f"--{option}={typed[option]}" for option in _OPTIONS if typed[option]]
-    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
@@ -112,10 +103,3 @@ def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"{option} {each!r} cannot be used (accepted: name=value)")
         pairs[name.strip()] = value.strip()
     return pairs
-
-
-def _literal(value: str) -> Any:
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return value

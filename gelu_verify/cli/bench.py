@@ -62,8 +62,8 @@ def bench(
                 click.echo(line)
         missing |= dict.fromkeys(reasons.values())
     if as_json:
-        told = {"machine": machine(), "versions": versions(["gelu-verify", "numpy", *rivals])}
-        click.echo(json.dumps({**told, "results": rows, "missing": list(missing)}, indent=1, allow_nan=False))
+        origin = {"machine": machine(), "versions": versions(["gelu-verify", "numpy", *rivals])}
+        click.echo(json.dumps({**origin, "results": rows, "missing": list(missing)}, indent=1, allow_nan=False))
     for reason in missing:
         warn(f"not compared: {reason}")
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,19 +13,8 @@ from .options import WORKERS
 from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
-    from ..gate.verdicts import Budgets, Verdict
-    from ..measure.sweep import Record
-    from ..measure.verification import Job, Selector
-    from ..runs.store import Run
-
-
-@dataclass
-class Measured:
-    """Results, the machine that those of the CPU come from, and why families are not among them."""
-
-    records: list[Record]
-    machine: Mapping[str, Any]
-    absent: dict[str, str] = field(default_factory=dict)
+    from ..gate.budgets import Budgets
+    from ..gate.compliance import Compliance
 
 
 @click.command()
@@ -44,24 +32,27 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
     measured has changed. Ends with 1 when a row is over its budget, with 3 when a row was not measured; says which row,
     at which input, and how to repeat it.
     """
-    from ..gate.verdicts import check, conditions_of, default_path, read_budgets, required
+    from ..gate.budgets import conditions_of, default_path, read_budgets
+    from ..gate.compliance import compliance, required
+    from ..gate.measurements import measure_budgeted, stored_measurements, with_committed
+    from .progress import OnStderr
 
-    stored = _stored(run) if run else None
+    stored = stored_measurements(run) if run else None
     budgets = read_budgets(path or default_path())
-    measured = stored or _measured_now(budgets, families, workers)
-    _add_recorded(measured, {key.partition(".")[0] for key in budgets.rows}.union(families), root)
+    measured = stored or measure_budgeted(budgets, families, workers, OnStderr())
+    measured = with_committed(measured, {key.partition(".")[0] for key in budgets.rows}.union(families), root)
     demanded = required(families, measured.records, measured.absent)
-    verdicts = check(measured.records, measured.machine, budgets)
-    verdicts += [each for each in demanded if each.key not in budgets.rows]
-    for verdict in verdicts:
-        if verdict.outcome != "ok" or verdict.notes:
-            for line in _lines(verdict):
+    rows = compliance(measured.records, measured.machine, budgets)
+    rows += [each for each in demanded if each.key not in budgets.rows]
+    for row in rows:
+        if row.outcome != "ok" or row.notes:
+            for line in _lines(row):
                 say(line)
-    counts = Counter(verdict.outcome for verdict in verdicts)
+    counts = Counter(row.outcome for row in rows)
     same = conditions_of(measured.machine) == budgets.conditions
     where = "" if same else f" (budgets of {_conditions(budgets)}: headroom applies)"
-    said = f"{counts['ok']} of {len(verdicts)} within budget, {counts['over']} over, {counts['missing']} not measured"
-    say(said + where)
+    summary = f"{counts['ok']} of {len(rows)} within budget, {counts['over']} over, {counts['missing']} not measured"
+    say(summary + where)
     if counts["over"]:
         raise click.exceptions.Exit(OVER_BUDGET)
     if counts["missing"]:
@@ -78,16 +69,18 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
 
     The first is that of the CPU kernels; further ones may be recorded runs, data/runs/cuda-DATE.
     """
-    from ..gate.verdicts import compare, make_budgets, read_budgets, write_budgets
+    from ..gate.budgets import make_budgets, read_budgets, write_budgets
+    from ..gate.changes import changes
+    from ..gate.measurements import dated_results, deciding_run
 
-    stored = [_believed(run) for run in runs]
+    stored = [deciding_run(run) for run in runs]
     first = stored[0].manifest
-    results = [result for run in stored for result in _told(run)]
+    results = [record for run in stored for record in dated_results(run)]
     fresh = make_budgets(results, first["machine"], str(first["created"])[:10])
-    changes = compare(read_budgets(file), fresh) if file.exists() else []
-    for change in changes:
+    found = changes(read_budgets(file), fresh) if file.exists() else []
+    for change in found:
         say(change.text)
-    looser = sum(change.looser for change in changes)
+    looser = sum(change.looser for change in found)
     if looser and not allow_looser:
         warn(f"error: {looser} rows get looser; nothing was written (--allow-looser accepts them)")
         raise click.exceptions.Exit(OVER_BUDGET)
@@ -97,119 +90,20 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
     say(f"written: {file} ({len(fresh.rows)} rows)")
 
 
-def _told(run: Run) -> list[Record]:
-    """The results of a run with its day and its device."""
-    from ..gpu.info import label
-
-    told = {"date": run.manifest["created"][:10], "device": label(run.manifest.get("device"))}
-    return [{**result, **told} for result in run.results]
-
-
-def _believed(place: str) -> Run:
-    """A stored run that may decide: sealed, following from its buckets, each result once, and no check left out.
-
-    Raises
-    ------
-    ResultsError : why it may not, in one line
-    """
-    from ..checks import CHECKS
-    from ..errors import ResultsError
-    from ..runs.integrity import verified
-    from ..runs.store import read_run
-
-    run = read_run(place)
-    if run.manifest["schema"] == 1:
-        raise ResultsError(f"{run.path} cannot decide: schema 1 has no content hash (measure again)")
-    met: set[str] = set()
-    for result in run.results:
-        key = f"{result['target']}/{result['function']}/{result['dtype']}"
-        missing = sorted(CHECKS.keys() - result["checks"].keys()) if result["failure"] is None else []
-        if missing:
-            raise ResultsError(
-                f"{run.path} cannot decide: {key} was not checked for {', '.join(missing)} (measure again)"
-            )
-        if key in met:
-            raise ResultsError(f"{run.path} cannot decide: {key} is there twice")
-        met.add(key)
-    return verified(run)
-
-
-def _stored(run: str) -> Measured:
-    stored = _believed(run)
-    return Measured(_told(stored), stored.manifest["machine"])
-
-
-def _measured_now(budgets: Budgets, families: Collection[str], workers: int | None) -> Measured:
-    """Everything that has a budget, or is required, and that is here: on the plan and seed of its budget, so that the
-    limits are met by the same inputs."""
-    from ..gate.budgets import FAMILIES
-    from ..gpu.info import device, label
-    from ..machine import machine
-    from ..measure.verification import SEED
-    from ..records.schema import check_measured
-    from .children import selector
-    from .measuring import measured
-
-    rows = budgets.rows
-    asked = [
-        each for each in (*FAMILIES, *families) if each in families or any(key.startswith(f"{each}.") for key in rows)
-    ]
-    with selector() as select:
-        found, absent = _here(dict.fromkeys(asked), select)
-        found = [job for job in found if job.key in rows or job.target.family in families]
-        plans = [job.plan(*((rows[job.key].plan, rows[job.key].seed) if job.key in rows else ("default", SEED)))
-                 for job in found]  # fmt: skip
-        told = {"device": label(device())}
-        results = list(measured(found, plans, workers=workers))
-    for result in results:
-        check_measured(result.record, result.table is not None)
-    records = [{**result.record, **told} for result in results]
-    return Measured(records, machine(), absent)
-
-
-def _here(asked: Collection[str], select: Selector) -> tuple[list[Job], dict[str, str]]:
-    """The jobs of those families that can be measured, and why others cannot."""
-    from ..errors import MissingMeasurement
-    from ..measure.verification import jobs
-    from ..targets import families
-
-    found: list[Job] = []
-    absent: dict[str, str] = {}
-    for family in asked:
-        if family not in families():
-            absent[family] = "there is no such family here"
-            continue
-        try:
-            found += jobs([family], select=select)[0]
-        except MissingMeasurement as reason:
-            absent[family] = str(reason)
-    return found, absent
-
-
-def _add_recorded(measured: Measured, families: Collection[str], root: Path | None) -> None:
-    """What is recorded of those families of which nothing was measured."""
-    from ..gate.budgets import FAMILY
-    from ..runs.committed import recorded_results
-
-    met = {record["family"] for record in measured.records}
-    measured.records += recorded_results(set(families) - met - {FAMILY}, root)
-
-
 def _conditions(budgets: Budgets) -> str:
     recorded = budgets.conditions
     return f"{recorded.libm}, {recorded.architecture}{', FMA' if recorded.fma else ''}"
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
-    word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[verdict.outcome]
-    yield f"{word}  {verdict.key}: {'; '.join((*verdict.reasons, *verdict.notes))}"
-    record = verdict.result
-    if verdict.outcome != "ok" and record is not None:
+def _lines(row: Compliance) -> Iterator[str]:
+    word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.outcome]
+    yield f"{word}  {row.key}: {'; '.join((*row.reasons, *row.notes))}"
+    if row.outcome != "ok" and row.record is not None:
         for name in ("x", "got", "want"):
-            bits = (verdict.witness or {}).get(f"{name}_bits")
+            bits = (row.witness or {}).get(f"{name}_bits")
             if bits is not None:
-                yield f"  {name:6s} {_value(record['dtype'], bits)}"
-        yield f"  repeat {record['repeat']}"
+                yield f"  {name:6s} {_value(row.record.dtype, bits)}"
+        yield f"  repeat {row.record.repeat}"
 
 
 def _value(dtype: str, bits: str) -> str:

@@ -27,10 +27,12 @@ def _found() -> dict[str, Any]:
     from ..checks import CHECKS
     from ..functions import FUNCTIONS
     from ..inputs.plans import PLANS
+    from ..measure.jobs import selecting
+    from ..measure.request import Request
     from ..targets.kinds import kinds
-    from .children import selector
+    from .progress import OnStderr
 
-    with stdout_for_results(), selector() as select:
+    with stdout_for_results(), selecting(Request(), OnStderr()) as select:
         targets, absent = select([])
     return {
         "targets": [

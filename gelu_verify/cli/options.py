@@ -1,20 +1,27 @@
-"""Numbers as options take them: plain decimal digits in a range, and an error that names the option."""
+"""What options take: numbers in plain decimal digits, sizes, K=V; and an error that names the option."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import UsageError
 from ..parsing import LARGEST_SEED, LONGEST_S, MOST_WORKERS, parse_real, parse_whole
 
+if TYPE_CHECKING:
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # not generic before click 8.5
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_OPTION_OF = {"ranges": "--bits", "isolate": "--in-process"}  # where it is not named as the argument of a request
 
 
-class Whole(click.ParamType):
+class Whole(ParamType):
     """An integer from `low` to `high`."""
 
     name = "whole number"
@@ -22,11 +29,11 @@ class Whole(click.ParamType):
     def __init__(self, low: int, high: int) -> None:
         self._low, self._high = low, high
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return parse_whole(_name(param), value, self._low, self._high) if isinstance(value, str) else value
 
 
-class Real(click.ParamType):
+class Real(ParamType):
     """A finite number from `low` to `high`; `above`: not `low` itself."""
 
     name = "number"
@@ -34,20 +41,35 @@ class Real(click.ParamType):
     def __init__(self, low: float = 0.0, high: float = math.inf, *, above: bool = False) -> None:
         self._low, self._high, self._above = low, high, above
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
         return parse_real(_name(param), value, self._low, self._high, above=self._above)
 
 
-class Memory(click.ParamType):
-    """A size of memory, as `memory_bytes` reads it; its text is kept."""
+class Memory(ParamType):
+    """A size of memory in bytes, as `memory_bytes` reads it."""
 
     name = "size"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        memory_bytes(value)
-        return value
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return memory_bytes(value) if isinstance(value, str) else value
+
+
+class Keyword(ParamType):
+    """K=V as a pair; V is a Python literal where it reads as one, else text."""
+
+    name = "K=V"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from ..measure.request import literal_or_text
+
+        if not isinstance(value, str):
+            return value
+        name, equals, text = value.partition("=")
+        if not equals or not name.isidentifier():
+            raise UsageError(f"{_name(param)} {value!r} cannot be used (accepted: name=value)")
+        return name, literal_or_text(text)
 
 
 def memory_bytes(text: str) -> int:
@@ -61,6 +83,18 @@ def memory_bytes(text: str) -> int:
         accepted = f"512M, 8G; from 1M to the {memory_of_machine() >> 20}M of this machine"
         raise UsageError(f"--memory-limit {text[:40]!r} {wrong} (accepted: {accepted})")
     return nbytes
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """An argument of a request that cannot be used, named as the option that it was typed as."""
+    from ..measure.request import ArgumentError
+
+    try:
+        yield
+    except ArgumentError as error:
+        option = _OPTION_OF.get(error.argument, f"--{error.argument}")
+        raise UsageError(f"{option}: {error.reason}") from None
 
 
 def _name(param: click.Parameter | None) -> str:

@@ -38,7 +38,8 @@ def fetch_answer(server: str, function: str, dtype: str, x: str, digits: int = 4
     request = Request(url, headers={"Accept": "application/json", "User-Agent": f"gelu-verify/{__version__}"})
     try:
         with urlopen(request, timeout=TIMEOUT_S) as response:
-            return json.loads(response.read(LARGEST))
+            answer: dict[str, Any] = json.loads(response.read(LARGEST))
+            return answer
     except HTTPError as error:
         detail = _detail(error)
         if error.code in (404, 422) and detail:

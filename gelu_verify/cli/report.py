@@ -24,7 +24,7 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
     """
     from ..errors import UsageError
     from ..report import write_report
-    from ..runs.committed import recorded_runs
+    from ..runs.committed import committed_runs
     from ..runs.integrity import verified
     from ..runs.store import read_run
 
@@ -32,7 +32,7 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
     if out is None and len(paths) > 1:
         raise UsageError("several runs need --out, the folder of the report")
     live = [verified(read_run(path)) for path in paths]
-    measured = {result["family"] for run in live for result in run.results}
-    recorded = [] if live_only else recorded_runs(root, without=measured)
-    for path in write_report([*live, *recorded], out or paths[0]):
+    measured = {record.family for run in live for record in run.results}
+    committed = [] if live_only else committed_runs(root, without=measured)
+    for path in write_report([*live, *committed], out or paths[0]):
         say(str(path))

@@ -2,63 +2,24 @@
 
 from __future__ import annotations
 
-import ast
-import gc
 import json
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import UsageError
-from .options import LENGTH, SECONDS, SEED, WORKERS, Memory, Real
+from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Real, naming_options
 from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
-    from ..checks import Policy
-    from ..measure.verification import Job
-    from ..runs.store import Record
-    from ..targets import Target
-
-
-@dataclass(frozen=True)
-class Request:
-    """What was typed."""
-
-    targets: tuple[str, ...]
-    everything: bool
-    functions: tuple[str, ...]
-    dtypes: tuple[str, ...]
-    plan: str
-    seed: int
-    ranges: tuple[str, ...]
-    length: int | None
-    device: str | None
-    out: Path | None
-    record: Path | None
-    max_ulp: float | None
-    strict: bool
-    policy: Policy
-    kwargs: tuple[str, ...]
-    array: str | None
-    throughput: str
-    compile: str | None
-    cflags: str | None
-    call: str | None
-    shape: str | None
-    no_throughput: bool
-    workers: int | None
-    time_limit: float | None
-    memory_limit: str | None
-    in_process: bool
-    as_json: bool
+    from ..measure.request import Request
+    from ..records.parts import SweepTime
+    from ..records.result import Record
+    from ..runs.store import Run
 
 
 @click.command()
@@ -79,7 +40,14 @@ class Request:
 @click.option("--strict", is_flag=True, help="End with 1 on a failed check or target, or an error above --max-ulp.")
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
-@click.option("--kwarg", "kwargs", multiple=True, metavar="K=V", help="Keyword argument for a callable; may repeat.")
+@click.option(
+    "--kwarg",
+    "kwargs",
+    type=Keyword(),
+    multiple=True,
+    metavar="K=V",
+    help="Keyword argument for a callable; may repeat.",
+)
 @click.option("--array", metavar="KIND", help="What a callable is given: numpy, torch, jax, tensorflow, "
               "MODULE, scalar (one float at a time), list, array, memoryview.")  # fmt: skip
 @click.option("--compile", metavar="KIND", help="Compile a callable by torch.compile, jax.jit, tensorflow.function.")
@@ -99,7 +67,9 @@ class Request:
 @click.option("--in-process", is_flag=True, help="Call everything in this process, as a debugger likes it: "
               "a crash ends the run.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
-def run(**typed: Any) -> None:
+def run(
+    out: Path | None, record: Path | None, max_ulp: float | None, strict: bool, as_json: bool, **typed: Any
+) -> None:
     """Measure TARGETs (default: everything found here), store the run, write its report.
 
     TARGET is a family (torch), one of its paths (torch.gelu), or something of yours: module:function,
@@ -111,211 +81,81 @@ def run(**typed: Any) -> None:
     is called in a process of its own. Measuring ends with 1 when a target failed (raised, crashed, hung ...), else with
     0 whatever errors it finds, unless --strict is given.
     """
-    request = Request(**typed)
-    records, absent, place = _execute(request)
-    with _no_collection():
-        _print(request, records, absent, place)
-    if request.record is not None:
-        _record(place, request.record)
-    if request.strict and (faults := _faults(records, request.max_ulp)):
-        warn(f"strict: {len(faults)} of {len(records)} measurements fail: {faults[0]}")
+    from ..gate.strict import rejected
+    from ..runs.measuring import measure_run, without_garbage_collection
+    from .progress import OnStderr
+
+    request = _request(**typed)
+    say(f"plan {request.plan}, seed {request.seed}", err=as_json)
+    command = shlex.join(["gelu-verify", *sys.argv[1:]])
+    with stdout_for_results():
+        measured = measure_run(request, out, command=command, observer=OnStderr(), prepare=_load_report)
+    with without_garbage_collection():
+        _print(measured, as_json)
+    if record is not None:
+        _commit(measured, record)
+    if strict and (reasons := rejected(measured.results, max_ulp)):
+        warn(f"strict: {len(reasons)} of {len(measured.results)} measurements fail: {reasons[0]}")
         raise click.exceptions.Exit(OVER_BUDGET)
-    if any(record["failure"] is not None for record in records):
+    if any(record.failure is not None for record in measured.results):
         raise click.exceptions.Exit(OVER_BUDGET)
 
 
-def _execute(request: Request) -> tuple[list[Record], dict[str, str], Path]:
-    """Measure and store: the results, what is absent and why, the folder of the run."""
-    from ..inputs.plans import get_plan
-    from ..machine import provenance
-    from ..measure.same_formula import Comparisons
-    from ..measure.verification import jobs
-    from ..runs.store import RunWriter
-    from ..speed.throughput import one_thread_each
-    from .children import selector
-    from .measuring import measured
-    from .progress import progress
+def _request(*, kwargs: tuple[tuple[str, Any], ...], no_throughput: bool, in_process: bool, **typed: Any) -> Request:
+    """What was typed, as the library takes it; options are named as its fields are."""
+    from ..measure.request import Request
 
-    get_plan(request.plan)
-    one_thread_each()
-    if request.ranges and len(request.dtypes) != 1:
-        raise UsageError("--bits needs exactly one --dtype, which says what the bits mean")
-    _check_ranges(request)
-    kwargs = dict(_keyword(text) for text in request.kwargs)
-    say(f"plan {request.plan}, seed {request.seed}", err=request.as_json)
-    limits = request.time_limit, request.memory_limit
-    with (
-        stdout_for_results(),
-        RunWriter(request.out) as writer,
-        selector(*limits, in_process=request.in_process) as select,
-    ):
-        with progress(1) as bar, _no_collection():
-            bar.start("looking for implementations")
-            # other processes load implementations meanwhile
-            ahead = Thread(target=_prepare_what_comes, args=(len(request.targets) == 1,), daemon=True)
-            ahead.start()
-            named = request.targets, request.functions, request.dtypes
-            given = ("everything", "device", "array", "compile", "cflags", "call", "shape")
-            options = {name: getattr(request, name) for name in given}
-            found, absent = jobs(*named, kwargs=kwargs, **options, select=select)
-            ahead.join()
-        found = _affordable(found, request)
-        plans = [job.plan(request.plan, request.seed, request.ranges, request.length) for job in found]
-        timed = request.throughput != "none" and not request.no_throughput
-        pairs = Comparisons()
-        sizes = timed and request.throughput == "full"
-        for result in measured(found, plans, policy=request.policy, workers=request.workers, timed=timed, sizes=sizes):
-            result.record["repeat"] += _also(request)
-            pairs.add(result)
-            writer.add(result)
-        place = writer.finish(
-            command=shlex.join(["gelu-verify", *sys.argv[1:]]),
-            seed=request.seed,
-            plan=request.plan,
-            absent=absent,
-            facts=provenance(job.target.family for job in found),
-        )
-    return _stored(place), absent, place
+    if no_throughput:
+        typed["throughput"] = "none"
+    with naming_options():
+        return Request(**typed, kwargs=dict(kwargs), isolate=False if in_process else None)
 
 
-def _check_ranges(request: Request) -> None:
-    """The error in --bits before anything is looked for or measured."""
-    from ..inputs.plans import make_plan
-
-    if request.ranges:
-        try:
-            make_plan(request.plan, "gelu", request.dtypes[0], request.seed, request.ranges)
-        except UsageError as error:
-            raise UsageError(f"--bits: {error}") from None
-
-
-def _record(place: Path, root: Path) -> None:
-    from ..runs.committed import record
-    from ..runs.store import read_run
-
-    say(f"recorded: {record(read_run(place), root)}", err=True)
-
-
-def _prepare_what_comes(idle: bool) -> None:
-    """What storing and reporting need, which takes a second: modules, the template, and, where other cores are idle
-    and nothing disturbs it, the speed of a copy."""
-    for module in ("pandas", "pyarrow.parquet", "gelu_verify.report", "gelu_verify.cli.terminal"):
-        import_module(module)
-    from ..machine import copy_bytes_per_s
+def _load_report() -> None:
+    """What printing and reporting need."""
+    import_module("gelu_verify.cli.terminal")
     from ..report.page import template
 
     template()
-    if idle:
-        copy_bytes_per_s()
 
 
-def _affordable(found: list[Job], request: Request) -> list[Job]:
-    """The jobs of a run; of a family that is asked for 2^32 inputs, the path that its users call, not all of them."""
-    if request.plan != "exhaustive" or request.ranges:
-        return found
-    kept = [job for job in found if job.dtype != "float32" or _is_asked_for(job.target, request.targets)]
-    left = [job.target.name for job in found if job not in kept]
-    if left and kept:
-        warn(f"2^32 inputs are for paths that are named, and for each family's first: not for {', '.join(left)}")
-    return kept or found
+def _commit(measured: Run, root: Path) -> None:
+    from ..runs.committed import commit
+
+    say(f"recorded: {commit(measured, root)}", err=True)
 
 
-def _is_asked_for(target: Target, names: tuple[str, ...]) -> bool:
-    """Whether it is named, or the path of its family that bears the function's own name."""
-    return target.family == "callable" or target.name in (*names, f"{target.family}.{target.function}")
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Importing a framework makes a million objects that stay: looking for garbage among them takes half a second."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-def _also(request: Request) -> str:
-    """What a sweep does not know of the command that repeats it."""
-    words = [word for text in request.kwargs for word in ("--kwarg", text)]
-    words += ["--array", request.array] if request.array else []
-    words += ["--compile", request.compile] if request.compile else []
-    words += [f"--cflags={request.cflags}"] if request.cflags is not None else []
-    words += ["--call", request.call] if request.call is not None else []
-    words += ["--shape", request.shape] if request.shape is not None else []
-    words += ["--policy", request.policy] if request.policy != "limit" else []
-    words += ["--time-limit", repr(request.time_limit).removesuffix(".0")] if request.time_limit else []
-    words += ["--memory-limit", request.memory_limit] if request.memory_limit else []
-    words += ["--in-process"] if request.in_process else []
-    return "".join(f" {shlex.quote(word)}" for word in words)
-
-
-def _stored(place: Path) -> list[Record]:
-    from ..runs.store import read_run
-
-    return read_run(place).results
-
-
-def _keyword(text: str) -> tuple[str, Any]:
-    """K=V; V is a Python literal where it reads as one, else text."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise UsageError(f"--kwarg {text!r} cannot be used (accepted: name=value)")
-    try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return name, value
-
-
-def _print(request: Request, records: list[Record], absent: dict[str, str], place: Path) -> None:
+def _print(measured: Run, as_json: bool) -> None:
+    from ..records.serialize import to_json
     from ..report import write_report
-    from ..runs.store import read_run
 
-    if request.as_json:
-        click.echo(json.dumps(records, indent=1, allow_nan=False))
+    records = measured.results
+    if as_json:
+        click.echo(json.dumps([to_json(record) for record in records], indent=1, allow_nan=False))
     else:
         from .terminal import print_matrix
 
-        print_matrix(records, absent=absent)
+        print_matrix(records, absent=measured.manifest["absent"])
         for line in _really(records):
             say(line)
     for record in records:
-        if record.get("time"):
-            say(_times(record), err=request.as_json)
-    for path in write_report([read_run(place)], place):
+        if record.time:
+            say(_times(record, record.time), err=as_json)
+    for path in write_report([measured], measured.path):
         if path.suffix in (".html", ".md"):
-            say(f"written: {path}", err=request.as_json)
-    say(f"written: {place} (the run: manifest.json, buckets/, and a CSV of every table)", err=request.as_json)
+            say(f"written: {path}", err=as_json)
+    say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)
 
 
-def _really(records: list[Record]) -> list[str]:
+def _really(records: Sequence[Record]) -> list[str]:
     """What the user's own targets compute, where that is not what they were judged as."""
-    wrong = [r for r in records if r["family"] == "callable" and r["checks"].get("variant") == "fail"]
-    return [f"{r['target']} {r['dtype']} {r['findings']['variant']['detail']}" for r in wrong]
+    wrong = [r for r in records if r.family == "callable" and r.checks.get("variant") == "fail"]
+    return [f"{r.target} {r.dtype} {r.findings['variant'].detail}" for r in wrong]
 
 
-def _times(record: Record) -> str:
+def _times(record: Record, time: SweepTime) -> str:
     """How long an exhaustive sweep took, beside the calls that it judged."""
-    time, name = record["time"], f"{record['target']} {record['function']} {record['dtype']}"
-    alone = time["target_s"] / time["threads"]
     return (
-        f"{name}: {record['n']:,} inputs in {time['sweep_s']:.1f} s, {time['ratio']:.2f} times the {alone:.1f} s "
-        f"that its calls took on {time['threads']} threads"
+        f"{record.target} {record.function} {record.dtype}: {record.n:,} inputs in {time.sweep_s:.1f} s, "
+        f"{time.ratio:.2f} times the {time.target_s / time.threads:.1f} s that its calls took on {time.threads} threads"
     )
-
-
-def _faults(records: list[Record], max_ulp: float | None) -> list[str]:
-    """What --strict does not accept, one line per result."""
-    return [f"{r['target']} {r['function']} {r['dtype']}: {why}" for r in records if (why := _fault(r, max_ulp))]
-
-
-def _fault(record: Record, max_ulp: float | None) -> str:
-    failed = [name for name, verdict in record["checks"].items() if verdict == "fail"]
-    if record["failure"] is not None:
-        return str(record["failure"])
-    if failed:
-        return f"check {failed[0]}: {record['findings'][failed[0]]['detail']}"
-    if max_ulp is not None and (record["max_ulp"] is None or record["max_ulp"] > max_ulp):
-        return f"{record['max_ulp']} ULP, more than --max-ulp {max_ulp!r}"
-    return ""

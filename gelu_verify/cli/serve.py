@@ -51,12 +51,12 @@ def serve(
 
 def _settings(store: Path | None, token_file: Path | None, runs: Path | None, families: str) -> Settings:
     from ..service.settings import Settings
-    from ..targets import families as known
+    from ..targets import families as all_families
 
     names = None if families == "installed" else tuple(name for name in families.split(",") if name not in ("", "none"))
     for name in names or ():
-        if name not in known():
-            raise UsageError(f"unknown target family {name!r} (accepted: {', '.join(known())}, installed, none)")
+        if name not in all_families():
+            raise UsageError(f"unknown target family {name!r} (accepted: {', '.join(all_families())}, installed, none)")
     if runs is not None and not runs.is_dir():
         raise UsageError(f"--runs {runs} is no folder")
     token = _token(token_file)

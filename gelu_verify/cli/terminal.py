@@ -11,8 +11,9 @@ from typing import TextIO
 
 from ..errors import printable
 from ..fenv import in_default_environment
+from ..records.result import Record
 from ..report.text import LIMITS, ulp_text
-from ..report.verdicts import Result, dtype_rank, failed_checks, function_rank, headline, target_order, verdict
+from ..report.verdicts import dtype_rank, function_rank, headline, target_order, verdict
 
 Span = tuple[str, str]  # text, style: "" | "bold" | "dim" | "ok" | "bad"
 Line = list[Span]
@@ -29,7 +30,7 @@ _LEGEND = (
 
 
 def print_matrix(
-    results: Sequence[Result], *, absent: Mapping[str, str] | None = None, file: TextIO | None = None
+    results: Sequence[Record], *, absent: Mapping[str, str] | None = None, file: TextIO | None = None
 ) -> None:
     """Print the verdicts on `file` (default stdout): with colour on a terminal, as plain text elsewhere."""
     stream = file or sys.stdout
@@ -51,12 +52,12 @@ def plain(lines: Sequence[Line]) -> str:
 
 
 @in_default_environment
-def matrix_lines(results: Sequence[Result], *, absent: Mapping[str, str] | None = None, width: int = 80) -> list[Line]:
+def matrix_lines(results: Sequence[Record], *, absent: Mapping[str, str] | None = None, width: int = 80) -> list[Line]:
     """The headline, one table per function (rows: targets by framework, columns: dtypes), failures, absences."""
-    dtypes = sorted({r["dtype"] for r in results}, key=lambda name: (dtype_rank(name), name))
-    ranked = sorted(results, key=lambda r: (function_rank(r["function"]), r["function"], target_order(r)))
+    dtypes = sorted({r.dtype for r in results}, key=lambda name: (dtype_rank(name), name))
+    ranked = sorted(results, key=lambda r: (function_rank(r.function), r.function, target_order(r.family, r.target)))
     lines: list[Line] = []
-    for function, members in groupby(ranked, key=lambda r: r["function"]):
+    for function, members in groupby(ranked, key=lambda r: r.function):
         lines += _function_lines(function, list(members), dtypes, width)
     if results:
         lines += [[(part, "dim")] for text in _LEGEND for part in _wrapped(text, width)]
@@ -66,13 +67,13 @@ def matrix_lines(results: Sequence[Result], *, absent: Mapping[str, str] | None 
     return [[(printable(text), style) for text, style in line] for line in lines]
 
 
-def _function_lines(function: str, results: list[Result], dtypes: list[str], width: int) -> Iterator[Line]:
+def _function_lines(function: str, results: list[Record], dtypes: list[str], width: int) -> Iterator[Line]:
     name_width = min(max(width - _CELL * len(dtypes), _NAMES[0]), _NAMES[1])
     yield [(function.ljust(name_width), "bold"), *((_column(dtype), "dim") for dtype in dtypes)]
-    for family, members in groupby(results, key=lambda r: r["family"]):
+    for family, members in groupby(results, key=lambda r: r.family):
         yield [(" " + family, "")]
-        for target, cells in groupby(members, key=lambda r: r["target"]):
-            by_dtype = {r["dtype"]: r for r in cells}
+        for target, cells in groupby(members, key=lambda r: r.target):
+            by_dtype = {r.dtype: r for r in cells}
             name = "  " + target.removeprefix(family + ".")
             if len(name) > name_width:
                 yield [(name, "")]
@@ -82,13 +83,13 @@ def _function_lines(function: str, results: list[Result], dtypes: list[str], wid
     yield []
 
 
-def _cell(result: Result | None) -> Line:
+def _cell(result: Record | None) -> Line:
     if result is None:
         return [(_column("-"), "dim")]
     word, style = _MARKS[verdict(result)]
-    error, bound = result["max_ulp"], result["bound"]
-    if result["failure"] is not None:
-        kind = result.get("failure_kind") or word
+    error, bound = result.max_ulp, result.bound
+    if result.failure is not None:
+        kind = result.failure_kind or word
         return [(_column(kind if len(kind) < _CELL else "failed"), style)]
     return [(f" {_number(error, bound):>{_NUMBER}} ", ""), (word.ljust(len("FAIL")), style)]
 
@@ -106,19 +107,17 @@ def _column(text: str) -> str:
     return f" {text:>{_NUMBER}}".ljust(_CELL)
 
 
-def _check_lines(results: list[Result], width: int) -> Iterator[Line]:
+def _check_lines(results: list[Record], width: int) -> Iterator[Line]:
     """The checks that failed in any dtype, once per target."""
-    names = dict.fromkeys(name for r in results for name in failed_checks(r))
+    names = dict.fromkeys(name for r in results for name in r.failed_checks)
     if names:
         yield from ([("    " + part, "dim")] for part in _wrapped("fails " + ", ".join(names), width - 4))
 
 
-def _failure_lines(results: Sequence[Result], absent: Mapping[str, str], width: int) -> Iterator[Line]:
-    raised = [r for r in results if r["failure"] is not None]
+def _failure_lines(results: Sequence[Record], absent: Mapping[str, str], width: int) -> Iterator[Line]:
+    raised = [r for r in results if r.failure is not None]
     for r in raised:
-        yield from _entry(
-            r.get("failure_kind") or "raised", f"{r['target']} {r['function']} {r['dtype']}: {r['failure']}", width
-        )
+        yield from _entry(r.failure_kind or "raised", f"{r.target} {r.function} {r.dtype}: {r.failure}", width)
     for family, reason in absent.items():
         yield from _entry("absent", f"{family}: {reason}", width)
     if raised or absent:

@@ -1,1 +1,1 @@
-"""Budgets, and verdicts of a run against them."""
+"""Budgets: what they are made from, whether results comply with them, what changes between two sets."""

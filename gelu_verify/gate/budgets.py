@@ -7,7 +7,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
@@ -20,15 +20,19 @@ from ..formats import DTYPES, get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import INTERVALS, REGIONS
 from ..paths import resource
+from ..records.result import Record
 
 SCHEMA = 2
 SCHEMAS = (1, SCHEMA)
-FAMILY = "kernels"  # whose results hang on libm, architecture and FMA
+FAMILY = "kernels"  # whose results depend on libm, architecture and FMA
 FAMILIES = (FAMILY, "cuda")  # what budgets are kept for: our own code
 HEADROOM_ULP = 2.0
 HEADROOM_RATIO = 1.25
 REGION_RATIO = 2.0  # of one region or interval: libms differ more in a part than in the largest error of all
 DIGITS = 3
+COVERAGE = 0.9  # a sampled row is measured by at least this share of its inputs: seeds differ a little in size
+MOST_NAMED = 3  # parts of x in one line
+SHARES = {"correct": "correctly rounded", "faithful": "faithful"}
 FINITE = INTERVALS[1:-1]  # those with errors
 NONE = "-"
 
@@ -91,10 +95,6 @@ class Budgets:
     schema: int = SCHEMA
 
 
-def key_of(result: Mapping[str, Any]) -> str:
-    return f"{result['target']}/{result['function']}/{result['dtype']}"
-
-
 def conditions_of(machine: Mapping[str, Any]) -> Conditions:
     """The conditions of a run, from the machine in its manifest; ResultsError where it does not tell."""
     missing = [name for name in ("libm", "architecture", "isa") if name not in machine]
@@ -114,71 +114,71 @@ def default_path() -> Path:
 
 
 @in_default_environment
-def make_budgets(results: Iterable[Mapping[str, Any]], machine: Mapping[str, Any], date: str) -> Budgets:
+def make_budgets(records: Iterable[Record], machine: Mapping[str, Any], date: str) -> Budgets:
     """Budgets that allow exactly what these results of our kernels measured, errors rounded up to 3 digits.
 
-    Results that were recorded say by themselves on which device, and when.
+    The `origin` of a result, where it has one, says on which device it was measured, and when.
     """
     rows = {}
-    for result in results:
-        if result["family"] not in FAMILIES:
+    for record in records:
+        if record.family not in FAMILIES:
             continue
-        if result["failure"] is not None or result["max_ulp"] is None:
-            raise ResultsError(f"no budget for {key_of(result)}: {result['failure'] or 'nothing was measured'}")
-        rows[key_of(result)] = Row(
-            max_ulp=round_up(result["max_ulp"]),
-            bound=result["bound"],
-            n=result["n"],
-            plan=result["plan"],
-            seed=result["seed"],
-            witness=result["witness"]["x_bits"] if result["witness"] else "",
-            date=result.get("date", date),
-            fails=failing(result),
-            device="" if result["family"] == FAMILY else result.get("device", ""),
-            **_parts(result),
+        if record.failure is not None or record.max_ulp is None:
+            raise ResultsError(f"no budget for {record.key}: {record.failure or 'nothing was measured'}")
+        rows[record.key] = Row(
+            max_ulp=round_up(record.max_ulp),
+            bound=record.bound,
+            n=record.n,
+            plan=record.plan,
+            seed=record.seed,
+            witness=record.witness.x_bits if record.witness else "",
+            date=record.origin.date or date,
+            fails=tuple(sorted(record.failed_checks)),
+            device="" if record.family == FAMILY else record.origin.device,
+            **_parts(record),
         )
     if not rows:
         raise MissingMeasurement(f"the run holds no result of {' or '.join(FAMILIES)}, which is what budgets are for")
     return Budgets(conditions_of(machine), dict(sorted(rows.items())))
 
 
-def _parts(result: Mapping[str, Any]) -> dict[str, Any]:
+def _parts(record: Record) -> dict[str, Any]:
     """What a row holds beside the largest error; nothing of a result that an earlier version measured."""
-    if result.get("intervals") is None:
+    if record.intervals is None or record.nonfinite is None or record.regions is None:
         return {}
-    zero = result["zero_from"]
     return {
-        **counts_of(result),
-        "nonfinite": result["nonfinite"]["count"],
-        "mean_ulp": round_up(abs(result["mean_ulp"])),
-        "p99_ulp": round_up(result["p99_ulp"]),
-        "zero_from": zero["x_bits"] if zero else "",
-        "inputs": result["inputs_sha256"],
-        "bits": result["bits_sha256"],
-        "regions": {name: round_up(error) for name, error in maxima(result, "region").items()},
-        "intervals": {name: round_up(error) for name, error in maxima(result, "interval").items()},
+        **counts_of(record),
+        "nonfinite": record.nonfinite.count,
+        "mean_ulp": round_up(abs(record.mean_ulp or 0.0)),
+        "p99_ulp": round_up(record.p99_ulp or 0.0),
+        "zero_from": record.zero_from.x_bits if record.zero_from else "",
+        "inputs": record.inputs_sha256,
+        "bits": record.bits_sha256,
+        "regions": {part.region: round_up(part.max_ulp) for part in record.regions if part.max_ulp is not None},
+        "intervals": {part.interval: round_up(part.max_ulp) for part in record.intervals if part.max_ulp is not None},
     }
 
 
-def counts_of(result: Mapping[str, Any]) -> dict[str, int]:
+def counts_of(record: Record) -> dict[str, int]:
     """How many results are correctly rounded, and how many faithful."""
-    return {key: sum(part[key] for part in result["intervals"]) for key in ("correct", "faithful")}
-
-
-def maxima(result: Mapping[str, Any], kind: str) -> dict[str, float]:
-    """Largest error of each "region" or "interval" in which something was scored."""
-    return {part[kind]: part["max_ulp"] for part in result[f"{kind}s"] if part["max_ulp"] is not None}
-
-
-def failing(result: Mapping[str, Any]) -> tuple[str, ...]:
-    """Names of the checks that fail."""
-    return tuple(sorted(name for name, verdict in result["checks"].items() if verdict == "fail"))
+    parts = record.intervals or ()
+    return {"correct": sum(part.correct for part in parts), "faithful": sum(part.faithful for part in parts)}
 
 
 @in_default_environment
 def round_up(ulp: float, digits: int = DIGITS) -> float:
     """The smallest number of that many significant decimal digits that is not below `ulp`."""
     return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(ulp))
+
+
+def is_earlier(zero: str, other: str) -> bool:
+    """Whether the first zero of the tail comes at a smaller |x| than the other; "" is none. Both are negative."""
+    return bool(zero) and (not other or int(zero, 16) < int(other, 16))
+
+
+def and_more(names: Sequence[str]) -> str:
+    """How many names follow the MOST_NAMED ones."""
+    return f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
 
 
 # ---- the file ------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def read_budgets(path: Path) -> Budgets:
     except OSError as error:
         raise UsageError(f"cannot read the budgets in {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:  # of TOML, of UTF-8, of numbers with thousands of digits
-        raise UsageError(f"{path} is no budgets file: {_first_line(error)}") from error
+        raise UsageError(f"{path} is not a budgets file: {_first_line(error)}") from error
     schema = document.get("schema")
     if type(schema) is not int or schema not in SCHEMAS:
         raise UsageError(f"{path} has budgets schema {schema!r} (accepted: {', '.join(map(str, SCHEMAS))})")
@@ -201,7 +201,7 @@ def read_budgets(path: Path) -> Budgets:
         rows = {key: _row(key, row) for key, row in document["rows"].items()}
         budgets, digest = Budgets(_conditions(document["conditions"]), rows, schema), document["sha256"]
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise UsageError(f"{path} is no budgets file: {_first_line(error)}") from error
+        raise UsageError(f"{path} is not a budgets file: {_first_line(error)}") from error
     if digest != _hash(budgets) or (schema == SCHEMA and _bare(text) != _bare(budgets_text(budgets, ""))):
         raise UsageError(f"{path} was edited by hand: regenerate it with the command in its first line")
     return budgets
@@ -217,18 +217,18 @@ def _bare(text: str) -> str:
 
 
 def _hash(budgets: Budgets) -> str:
-    """sha256 of what the file says, so that a row edited by hand is seen."""
-    said: list[Any] = [asdict(budgets.conditions), {key: _told(row) for key, row in budgets.rows.items()}]
-    said += [] if budgets.schema == 1 else [budgets.schema]
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    """sha256 of the content, so that a row edited by hand is noticed."""
+    content: list[Any] = [asdict(budgets.conditions), {key: _entry(row) for key, row in budgets.rows.items()}]
+    content += [] if budgets.schema == 1 else [budgets.schema]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _told(row: Row) -> dict[str, Any]:
-    """What the file says of a row; of a device only where there is one."""
-    told = {each.name: getattr(row, each.name) for each in fields(row)}
+def _entry(row: Row) -> dict[str, Any]:
+    """A row as the file has it; a device only where there is one."""
+    entry = {each.name: getattr(row, each.name) for each in fields(row)}
     if row.intervals is not None:
-        told["intervals"] = tuple(row.intervals.get(name, NONE) for name in FINITE)
-    return {name: value for name, value in told.items() if value is not None and (name != "device" or value)}
+        entry["intervals"] = tuple(row.intervals.get(name, NONE) for name in FINITE)
+    return {name: value for name, value in entry.items() if value is not None and (name != "device" or value)}
 
 
 def _conditions(entry: Mapping[str, Any]) -> Conditions:
@@ -257,7 +257,7 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
     """{key: whether its value can be}. NaN compares with nothing, so every limit is asked to be a number."""
     width = get_format(dtype).width // 4
     bits, n = re.compile(rf"(0x[0-9a-f]{{{width}}})?"), row.n if type(row.n) is int else -1
-    optional = {
+    optional: dict[str, Callable[[Any], bool]] = {
         **{name: lambda v: type(v) is int and 0 <= v <= n for name in ("correct", "faithful", "nonfinite")},
         **dict.fromkeys(("mean_ulp", "p99_ulp"), _is_limit),
         "zero_from": lambda v: type(v) is str and bits.fullmatch(v) is not None,
@@ -300,7 +300,7 @@ def budgets_text(budgets: Budgets, command: str) -> str:
     ]
     lines += ["", f"# intervals: {' '.join(FINITE)}"]
     for key, row in budgets.rows.items():
-        lines += ["", f"[rows.{_toml(key)}]", *(f"{k} = {_toml(v)}" for k, v in _told(row).items())]
+        lines += ["", f"[rows.{_toml(key)}]", *(f"{k} = {_toml(v)}" for k, v in _entry(row).items())]
     return "\n".join(lines) + "\n"
 
 

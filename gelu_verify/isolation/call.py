@@ -11,16 +11,16 @@ from ..formats import Format
 from ..targets.base import Target
 from ..targets.extra_outputs import collecting, differences_to_json
 from ..targets.output_memory import allocating_outputs
-from .memory import GuardedRoom, Place
+from .memory import GuardedMemory, Place
 
 
 class Call:
-    """One target, one dtype, one place in the room: what is called again and again; the allocator of its outputs."""
+    """One target, one dtype, one place in shared memory: what is called again and again; allocates its outputs."""
 
-    def __init__(self, target: Target, fmt: Format, room: GuardedRoom, place: Place) -> None:
+    def __init__(self, target: Target, fmt: Format, memory: GuardedMemory, place: Place) -> None:
         self._target, self._fmt, self._at_start = target, fmt, place.at_start
-        self._x, self._y = room.inputs(place, fmt.uint), room.outputs(place, fmt.uint)
-        self._margin = room.output_bytes[place.margin]
+        self._x, self._y = memory.inputs(place, fmt.uint), memory.outputs(place, fmt.uint)
+        self._margin = memory.output_bytes[place.margin]
         self._poisons = _poisons(fmt)
         self._poison, self._lent, self._is_poisoned = self._poisons[0], False, False
 
@@ -50,13 +50,13 @@ class Call:
         """Seconds of the call, which outputs (index of the first, how many) a second one did not repeat, and what the
         target itself noticed: second outputs."""
         with collecting() as others:
-            answer = self._checked(twice)
-        return {**answer, "others": differences_to_json(others)} if others else answer
+            found = self._checked(twice)
+        return {**found, "others": differences_to_json(others)} if others else found
 
     def _checked(self, twice: bool) -> dict[str, Any]:
         first, second = self._poisons
         seconds = self._once(first)
-        answer: dict[str, Any] = {"seconds": seconds}
+        found: dict[str, Any] = {"seconds": seconds}
         if twice or (self._is_poisoned and (self._y == first).any()):
             got = self._y.copy()
             self._once(second)
@@ -64,11 +64,11 @@ class Call:
                 self._check_written((got == first) & (self._y == second))
             differ = np.flatnonzero(got != self._y)
             if len(differ):
-                answer["differ"] = [int(differ[0]), len(differ)]
+                found["differ"] = [int(differ[0]), len(differ)]
             self._y[:] = got
         if (noted := self._target.noted(self._fmt.name)) is not None:
-            answer["noted"] = [str(noted), noted.kind]
-        return answer
+            found["noted"] = [str(noted), noted.kind]
+        return found
 
     def _once(self, poison: np.integer) -> float:
         self._poison, self._lent, self._is_poisoned = poison, False, False
@@ -105,4 +105,5 @@ def _poisons(fmt: Format) -> tuple[np.integer, np.integer]:
 
 
 def _address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
+    address: int = array.__array_interface__["data"][0]
+    return address

@@ -1,6 +1,6 @@
 """Messages between parent and child, over a socket that keeps them apart.
 
-JSON, and files beside it; but for the one answer that comes thousands of times a second: seconds, and nothing else.
+JSON, and files beside it; but for the one reply that comes thousands of times a second: seconds, and nothing else.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Channel:
             raise Closed from error
 
     def send_seconds(self, seconds: float) -> None:
-        """The short answer; raises Closed."""
+        """The short reply; raises Closed."""
         try:
             self.socket.send(_SECONDS + _DOUBLE.pack(seconds))
         except OSError as error:
@@ -72,7 +72,7 @@ class Channel:
             except OSError as error:
                 raise Closed from error
             if piece[:1] == _SECONDS:
-                return {"answer": {"seconds": _DOUBLE.unpack(piece[1:])[0]}}
+                return {"value": {"seconds": _DOUBLE.unpack(piece[1:])[0]}}
             if not piece:
                 raise Closed
             text += piece[1:]

@@ -1,4 +1,4 @@
-"""The child: loads what it is told to, calls it in shared memory, and dies with its parent.
+"""The child: loads what it is asked to, calls it in shared memory, and dies with its parent.
 
 Started by `process.start` as a fresh interpreter, never forked from a process that has threads. Whatever happens in
 here, the parent learns from a message, or from how this process ended.
@@ -34,7 +34,7 @@ from ..targets.base import Target, described, first_line
 from . import _faults
 from .call import Call
 from .channel import Channel, Closed, text_of
-from .memory import GuardedRoom, Place, map_page
+from .memory import GuardedMemory, Place, map_page
 from .printed import Printed
 from .process import LAST_WORDS
 from .state import Watch, identity
@@ -51,7 +51,7 @@ def main() -> None:
     gc.disable()  # importing a framework makes a million objects that stay
     hosted = Hosted(map_page(fault), (control, lifeline))
     hosted.watch()
-    Lane(Channel(socket.socket(fileno=control)), hosted).serve()
+    Connection(Channel(socket.socket(fileno=control)), hosted).serve()
     os._exit(0)  # nobody waits for what frameworks do when they end
 
 
@@ -68,7 +68,7 @@ def _die_with(lifeline: int) -> None:
 
 
 class Hosted:
-    """The targets that were loaded here, and what is said about each."""
+    """The targets that were loaded here, and what each left behind before it was called."""
 
     def __init__(self, fault: int, own: tuple[int, ...]) -> None:
         self._fault = fault
@@ -105,14 +105,14 @@ class Hosted:
     def find(self, key: str, family: str, **looked_for: Any) -> dict[str, Any]:
         self.state.patient = True
         found, absent = targets.find([family], **looked_for)
-        return self._told(key, found) | {"absent": absent}
+        return self._described(key, found) | {"absent": absent}
 
     def select(self, key: str, names: list[str], kwargs: str, **options: Any) -> dict[str, Any]:
         """`kwargs` pickled, because JSON knows no tuples."""
         found, absent = targets.select(names, kwargs=pickle.loads(bytes.fromhex(kwargs)), **options)
-        return self._told(key, found) | {"absent": absent}
+        return self._described(key, found) | {"absent": absent}
 
-    def _told(self, key: str, found: list[Target]) -> dict[str, Any]:
+    def _described(self, key: str, found: list[Target]) -> dict[str, Any]:
         self._loaded[key] = found
         if left := self._left_by_first_calls:
             self.left_early[key] = " and ".join(dict.fromkeys(left))
@@ -122,13 +122,13 @@ class Hosted:
         return {"targets": [described(target) for target in found]}
 
 
-class Lane:
-    """One connection and its room; several lanes, each in a thread of its own, when targets are safe in threads."""
+class Connection:
+    """One connection and the memory shared through it; several, each in a thread, when targets are safe in threads."""
 
     def __init__(self, channel: Channel, hosted: Hosted) -> None:
         self._channel, self._hosted = channel, hosted
         self._own = identity(channel.socket.fileno())
-        self._room: GuardedRoom | None = None
+        self._memory: GuardedMemory | None = None
         self._calls: dict[bytes, tuple[tuple[str, int, str], Callable[[], dict[str, Any]]]] = {}
 
     def served(self) -> None:
@@ -138,24 +138,24 @@ class Lane:
         self._hosted.state.serve(-1)
 
     def serve(self) -> None:
-        """Answer until the parent is gone."""
+        """Reply to questions until the parent is gone."""
         _faults.own_stack()
         try:
             while True:
                 question, files = self._channel.receive_text()
-                answer = self._answer(question, files)
-                if isinstance(answer, float):
-                    self._channel.send_seconds(answer)
+                reply = self._reply(question, files)
+                if isinstance(reply, float):
+                    self._channel.send_seconds(reply)
                 else:
-                    self._channel.send(text_of(answer))
+                    self._channel.send(text_of(reply))
         except Closed:
-            if self._room is not None:
-                self._room.close()
+            if self._memory is not None:
+                self._memory.close()
 
     @in_default_environment
-    def _answer(self, question: bytes, files: list[int]) -> dict[str, Any] | float:
+    def _reply(self, question: bytes, files: list[int]) -> dict[str, Any] | float:
         found: Any = None
-        answer: dict[str, Any]
+        reply: dict[str, Any]
         who: tuple[str, int, str] | None = None
         try:
             if question in self._calls:
@@ -170,23 +170,24 @@ class Lane:
                     self._calls[question] = who, found
                     self._hosted.state.enter()
                     found = found()
-            answer = {"answer": found}
+            reply = {"value": found}
         except TargetFailure as failure:
-            answer = {"failure": str(failure), "kind": failure.kind}
+            reply = {"failure": str(failure), "kind": failure.kind}
         except GeluVerifyError as error:
-            answer = {"error": type(error).__name__, "message": str(error)}
+            reply = {"error": type(error).__name__, "message": str(error)}
         except BaseException as error:  # noqa: BLE001 - a framework's: the parent says which target it was
             kind = device_faults.kind_of(message_of(error)) or "exception"
-            answer = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": kind}
+            reply = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": kind}
         left = self._left(who)
         printed = self._hosted.printed.taken()
         if left:
-            answer["left"] = left
+            reply["left"] = left
         if printed:
-            answer["printed"] = printed
+            reply["printed"] = printed
         elif left is None and isinstance(found, dict) and found.keys() == {"seconds"}:
-            return found["seconds"]
-        return answer
+            seconds: float = found["seconds"]
+            return seconds
+        return reply
 
     def _left(self, who: tuple[str, int, str] | None) -> tuple[str, bool] | None:
         """What a call of `who` left behind; None too after any other question."""
@@ -208,19 +209,21 @@ class Lane:
     def do_select(self, files: list[int], **arguments: Any) -> dict[str, Any]:
         return self._hosted.select(**arguments)
 
-    def do_lane(self, files: list[int]) -> None:
-        lane = Lane(Channel(socket.socket(fileno=files[0])), self._hosted)
-        threading.Thread(target=lane.served, daemon=True).start()
+    def do_connect(self, files: list[int]) -> None:
+        connection = Connection(Channel(socket.socket(fileno=files[0])), self._hosted)
+        threading.Thread(target=connection.served, daemon=True).start()
 
-    def do_room(self, files: list[int], capacity: int) -> tuple[int, int]:
+    def do_share(self, files: list[int], capacity: int) -> tuple[int, int]:
         self._calls.clear()
-        if self._room is not None:
-            self._room.close()
-        self._room = GuardedRoom(files[0], capacity)
+        if self._memory is not None:
+            self._memory.close()
+        self._memory = GuardedMemory(files[0], capacity)
         os.close(files[0])  # the mapping stays, and nothing else reaches the inputs
-        return self._room.base, self._room.guard
+        return self._memory.base, self._memory.guard
 
-    def do_apply(self, files: list[int], key: str, index: int, function: str, arguments: list, options: dict) -> Any:
+    def do_apply(
+        self, files: list[int], key: str, index: int, function: str, arguments: list[Any], options: dict[str, Any]
+    ) -> Any:
         module, _, name = function.partition(":")
         return getattr(import_module(module), name)(self._hosted.target(key, index), *arguments, **options)
 
@@ -228,7 +231,7 @@ class Lane:
         self, files: list[int], key: str, index: int, dtype: str, n: int, at_start: bool, twice: bool
     ) -> Callable[[], dict[str, Any]]:
         """What is called at once, and whenever the same is asked again."""
-        assert self._room is not None
+        assert self._memory is not None
         fmt = get_format(dtype)
-        place = Place(n, fmt.width // 8, self._room.capacity, at_start)
-        return partial(Call(self._hosted.target(key, index), fmt, self._room, place).checked, twice)
+        place = Place(n, fmt.width // 8, self._memory.capacity, at_start)
+        return partial(Call(self._hosted.target(key, index), fmt, self._memory, place).checked, twice)

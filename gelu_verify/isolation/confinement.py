@@ -1,4 +1,4 @@
-"""The beginning of a child process: a supervisor that ends all it started, and walls around the process that verifies it.
+"""The beginning of a child process: a supervisor that ends all it started, and limits that protect the verifier.
 
 First thing in a fresh interpreter, while it has one thread and none of somebody else's code: what is refused here is
 refused to all threads and processes that are started later.
@@ -18,7 +18,7 @@ def begin(lifeline: int, fault: int) -> None:
 
     The supervisor is this process as it was started: it ends the way its child ends, or when the pipe `lifeline` closes
     or on SIGTERM, and before that it ends every process that descends from it, whatever group or session that is in.
-    The record `fault` of src/isolation/faults.c is told who the child is.
+    The record `fault` of src/isolation/faults.c is given the number of the child.
     """
     ancestors = _ancestors()
     _confinement.become_subreaper()

@@ -19,7 +19,7 @@ from ..formats import Format
 from ..targets.kinds import BUILDS
 from .channel import Channel
 from .limits import LOADING, Limits, Patience
-from .memory import Layout, Place, SharedRoom
+from .memory import Layout, Place, SharedMemory
 from .process import POLL, Child, Died
 
 
@@ -62,55 +62,56 @@ class Turns:
 
 
 @dataclass
-class Lane:
-    """A thread's connection to one child, and the room at its end."""
+class Connection:
+    """A thread's connection to one child, and the memory that they share."""
 
     child: Child
     channel: Channel
-    room: SharedRoom | None = None
+    memory: SharedMemory | None = None
     layout: Layout | None = None
     places: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def __del__(self) -> None:
-        """Its thread is gone: the child's ends, and gives back its room."""
+        """Its thread is gone: the child's ends, and gives back that memory."""
         self.child.channels.discard(self.channel)
         self.channel.close()
 
     def placed(self, fmt: Format, n: int, at_start: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Memory of n inputs and of their outputs, bits, for the next call; the room grows when they do not fit."""
+        """Memory of n inputs and of their outputs, bits, for the next call; it grows when they do not fit."""
         found = self.places.get((fmt.name, n, at_start))
         if found is None:
-            room, itemsize = self.room, fmt.width // 8
-            if room is None or n * itemsize > room.capacity:
-                room = self._grown(n * itemsize)
-            place = Place(n, itemsize, room.capacity, at_start)
-            found = room.inputs(place, fmt.uint), room.outputs(place, fmt.uint)
+            memory, itemsize = self.memory, fmt.width // 8
+            if memory is None or n * itemsize > memory.capacity:
+                memory = self._grown(n * itemsize)
+            place = Place(n, itemsize, memory.capacity, at_start)
+            found = memory.inputs(place, fmt.uint), memory.outputs(place, fmt.uint)
             self.places[fmt.name, n, at_start] = found
         return found
 
-    def _grown(self, nbytes: int) -> SharedRoom:
-        room = SharedRoom(nbytes)
-        reply = self.child.ask(self.channel, "room", LOADING, (room.file,), capacity=room.capacity)
-        room.close_file()
+    def _grown(self, nbytes: int) -> SharedMemory:
+        memory = SharedMemory(nbytes)
+        reply = self.child.ask(self.channel, "share", LOADING, (memory.file,), capacity=memory.capacity)
+        memory.close_file()
         if "failure" in reply:
             raise Died(self.child.exhausted(reply["failure"]), True)
-        self.room = room
+        self.memory = memory
         self.places.clear()
         if self.layout is not None:
             self.child.layouts.remove(self.layout)
-        base, guard = reply["answer"]
-        self.layout = Layout(base, guard, room.capacity)
+        base, guard = reply["value"]
+        self.layout = Layout(base, guard, memory.capacity)
         self.child.layouts.append(self.layout)
-        return room
+        return memory
 
     def ask(self, name: str, seconds: float, **arguments: Any) -> dict[str, Any]:
         """The reply to one question; raises Died."""
-        return self.child.ask(self.channel, name, seconds, **arguments)
+        reply: dict[str, Any] = self.child.ask(self.channel, name, seconds, **arguments)
+        return reply
 
 
 @dataclass(frozen=True)
 class Loading:
-    """What a child is told to load: the question, and its arguments."""
+    """What a child is asked to load: the question, and its arguments."""
 
     question: str
     arguments: dict[str, Any]
@@ -118,11 +119,11 @@ class Loading:
 
 @dataclass
 class Case:
-    """What is known of one target in one dtype: how patient to be, what it did beside answering."""
+    """State of one target in one dtype: how patient to be, what it did beside returning outputs."""
 
     patience: Patience
     calls: int = 0
-    pardoned: bool = False
+    retried: bool = False
     notes: dict[str, TargetFailure] = field(default_factory=dict)
 
     def note(self, failure: TargetFailure, x_bits: np.ndarray | None) -> None:
@@ -140,7 +141,7 @@ class Host:
         self.turns = Turns()
         self._lock = threading.RLock()
         self._child: Child | None = None
-        self._lanes = threading.local()
+        self._connections = threading.local()
         self._loaded: dict[str, tuple[Loading, list[str]]] = {}
         self._cases: dict[tuple[str, int, str], Case] = {}
         self._closed = False
@@ -168,7 +169,7 @@ class Host:
                 for key, (loading, versions) in self._loaded.items():
                     if _versions(self._load(self._child, key, loading)) != versions:
                         self.discard(self._child)
-                        raise TargetFailure(f"{self.label}: its files changed while it was judged", "changed code")
+                        raise TargetFailure(f"{self.label}: its files changed while it was measured", "changed code")
             return self._child
 
     def _check_open(self) -> None:
@@ -187,9 +188,10 @@ class Host:
             raise getattr(errors, reply["error"])(reply["message"])
         if "failure" in reply:
             raise TargetFailure(f"{self.label} {reply['failure']}", reply["kind"])
-        with suppress(FileNotFoundError):  # closed meanwhile: who asks it next is told
+        with suppress(FileNotFoundError):  # closed meanwhile: the next question says so
             child.limit_memory(self.limits.nbytes)
-        return reply["answer"]
+        value: dict[str, Any] = reply["value"]
+        return value
 
     def discard(self, child: Child) -> None:
         """The next question goes to a fresh child."""
@@ -204,7 +206,7 @@ class Host:
             self.discard(self._child)
 
     def close(self) -> None:
-        """End the child; who still waits for an answer is told so, and who waits for it to load too: no lock."""
+        """End the child; threads that wait for a reply, or for it to load, get an error: no lock."""
         self._closed = True
         child, self._child = self._child, None
         if child is not None:
@@ -216,25 +218,26 @@ class Host:
     def case(self, key: str, index: int, dtype: str) -> Case:
         return self._cases.setdefault((key, index, dtype), Case(Patience(self.limits)))
 
-    def lane(self) -> Lane:
+    def connection(self) -> Connection:
         """This thread's connection to the living child."""
-        child, lane = self._child or self._living(), getattr(self._lanes, "lane", None)
-        while lane is None or lane.child is not child:
+        child = self._child or self._living()
+        found: Connection | None = getattr(self._connections, "connection", None)
+        while found is None or found.child is not child:
             try:
-                lane = self._lanes.lane = self._new_lane(child)
+                found = self._connections.connection = self._connected(child)
             except Died:  # while nothing was asked of it: nobody's fault here
                 self.discard(child)
                 child = self._living()
-        return lane
+        return found
 
-    def _new_lane(self, child: Child) -> Lane:
+    def _connected(self, child: Child) -> Connection:
         channel, theirs = Channel.pair(POLL)
         child.channels.add(channel)
         with self._lock, theirs:
-            child.ask(child.control, "lane", LOADING, (theirs.fileno(),))
-        return Lane(child, channel)
+            child.ask(child.control, "connect", LOADING, (theirs.fileno(),))
+        return Connection(child, channel)
 
 
 def _versions(reply: dict[str, Any]) -> list[str]:
     """Of what was loaded: hashes of the code, or releases of a framework."""
-    return [told["version"] for told in reply["targets"]]
+    return [fields["version"] for fields in reply["targets"]]

@@ -70,11 +70,11 @@ class Hosts:
         options["kwargs"] = pickle.dumps(dict(asked.kwargs)).hex()
         host, key = self._host(name), f"{asked.function} {asked.dtype}"
         try:
-            answer = host.load(key, Loading("select", {"names": [name], **options}))
+            found = host.load(key, Loading("select", {"names": [name], **options}))
         except TargetFailure as failure:
             dtypes = (asked.dtype,) if asked.dtype else DTYPES
             return [LostTarget(name=name, function=asked.function or "gelu", dtypes=dtypes, failure=failure)]
-        return _proxies(host, key, answer["targets"])
+        return _proxies(host, key, found["targets"])
 
     def _discovered(self, family: str, function: str | None, dtype: str | None) -> tuple[list[Target], dict[str, str]]:
         """Targets of one family, and what is absent: it may not survive its import."""
@@ -85,10 +85,10 @@ class Hosts:
         if key not in self._families:
             host = self._host(family)
             try:
-                answer = host.load(key, Loading("find", {"family": family, **looked_for}))
+                loaded = host.load(key, Loading("find", {"family": family, **looked_for}))
             except TargetFailure as failure:
                 return [], {family: str(failure)}
-            self._families[key] = _proxies(host, key, answer["targets"]), answer["absent"]
+            self._families[key] = _proxies(host, key, loaded["targets"]), loaded["absent"]
         return self._families[key]
 
     def _host(self, name: str) -> Host:
@@ -97,8 +97,8 @@ class Hosts:
 
 def _proxies(host: Host, key: str, described: list[dict[str, Any]]) -> list[Target]:
     proxies: list[Target] = []
-    for index, told in enumerate(described):
-        family = told.pop("family")
-        told["dtypes"] = tuple(told["dtypes"])
-        proxies.append(IsolatedTarget(host=host, key=key, index=index, told_family=family, **told))
+    for index, fields_of in enumerate(described):
+        family = fields_of.pop("family")
+        fields_of["dtypes"] = tuple(fields_of["dtypes"])
+        proxies.append(IsolatedTarget(host=host, key=key, index=index, family_name=family, **fields_of))
     return proxies

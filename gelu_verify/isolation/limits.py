@@ -1,4 +1,4 @@
-"""How long a call may take and how much memory a child may need: generous, because nobody is to be accused wrongly."""
+"""How long a call may take and how much memory a child may need: generous, so that nothing fails that is only slow."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Patience:
     def seconds(self, n: int) -> float:
         """Of a call with n inputs."""
         likely = 3 * (self.longest or 0.0) + TIMES * self.rate * n
-        if self.hung:  # it is accused already: what is left is to find the inputs
+        if self.hung:  # it failed already: what is left is to find the inputs
             return min(self.limits.seconds or FIRST, SHORT + likely if self.longest else 4 * SHORT)
         if self.limits.seconds is not None:
             return self.limits.seconds

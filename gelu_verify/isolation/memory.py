@@ -52,7 +52,7 @@ def capacity_for(nbytes: int) -> int:
     return max(PAGE, 1 << (nbytes - 1).bit_length()) if nbytes < 1 << 24 else -(-nbytes // PAGE) * PAGE
 
 
-class SharedRoom:
+class SharedMemory:
     """The parent's side: two regions of one anonymous file."""
 
     def __init__(self, nbytes: int) -> None:
@@ -76,7 +76,7 @@ class SharedRoom:
         return self._bytes[start : start + place.n * place.itemsize].view(uint)
 
 
-class GuardedRoom:
+class GuardedMemory:
     """The child's side: guard, inputs (read-only), guard, outputs, guard."""
 
     def __init__(self, file: int, capacity: int) -> None:
@@ -104,7 +104,7 @@ class GuardedRoom:
 
 @dataclass
 class Layout:
-    """Where a GuardedRoom lies, as the parent knows it, and what it was asked to call there last."""
+    """Where a GuardedMemory lies, as the parent knows it, and what it was asked to call there last."""
 
     base: int
     guard: int
@@ -157,7 +157,7 @@ _libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 
 
 def _map(address: int | None, length: int, access: int, flags: int, file: int, offset: int = 0) -> int:
-    found = _libc.mmap(address, length, access, flags, file, offset)
+    found: int = _libc.mmap(address, length, access, flags, file, offset)
     if found == _FAILED:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return found

@@ -69,7 +69,7 @@ class Death:
 
 
 class Died(Exception):
-    """The child ended before it answered; `by_me` when it was ended because of this question."""
+    """The child ended before it replied; `by_me` when it was ended because of this question."""
 
     def __init__(self, death: Death, by_me: bool) -> None:
         super().__init__(death.detail)
@@ -86,14 +86,14 @@ class Child:
         fault = _memory("fault", PAGE)
         self._fault_map = mmap.mmap(fault, PAGE)
         self._fault = _Fault.from_buffer(self._fault_map)
-        printed, self._said = _sealed("stdout"), _sealed("stderr")
+        printed, self._stderr = _sealed("stdout"), _sealed("stderr")
         inherited = (theirs.fileno(), held, fault)
         path = "\n".join(entry or os.getcwd() for entry in _path())
         self._process = subprocess.Popen(
             [sys.executable, "-u", "-c", _RUN, *map(str, inherited), label, path],
             stdin=subprocess.DEVNULL,
             stdout=printed,
-            stderr=self._said,
+            stderr=self._stderr,
             pass_fds=inherited,
             env={**os.environ, **(variables or {})},
             start_new_session=True,
@@ -102,7 +102,7 @@ class Child:
             os.setpriority(os.PRIO_PGRP, self.pid, niceness)
         for file in (held, fault, printed):
             os.close(file)
-        self._held = [lifeline, self._said]
+        self._held = [lifeline, self._stderr]
         theirs.close()
         self._limit = self._most_data = sys.maxsize
         self._ending = RLock()
@@ -132,7 +132,7 @@ class Child:
         self._most_data = data + nbytes
 
     def ask(self, channel: Channel, name: str, seconds: float, files: tuple[int, ...] = (), **arguments: Any) -> Any:
-        """The answer to one question; raises Died when there is none in that time, or the memory limit is passed."""
+        """The reply to one question; raises Died when there is none in that time, or the memory limit is passed."""
         return self.ask_text(channel, text_of((name, arguments)), seconds, files)
 
     def ask_text(self, channel: Channel, question: bytes, seconds: float, files: tuple[int, ...] = ()) -> Any:
@@ -149,9 +149,9 @@ class Child:
             raise Died(self.death(), False) from None
 
     def _look(self, end: float, seconds: float) -> None:
-        """After `POLL` seconds without an answer: does it need too much?"""
+        """After `POLL` seconds without a reply: does it need too much?"""
         if self._resident() > self._limit:
-            self._end_for(Death("memory", f"needed more memory than its limit ({_told(self._limit)} resident)"))
+            self._end_for(Death("memory", f"needed more memory than its limit ({_gibibytes(self._limit)} resident)"))
         if monotonic() >= end:
             self._end_for(Death("hang", f"did not return within {seconds:.3g} s"))
 
@@ -170,9 +170,9 @@ class Child:
     def death(self) -> Death:
         """How it ended; it is made to, if it only stopped talking."""
         with self._ending:
-            return self._death or self._seen()
+            return self._death or self._observed()
 
-    def _seen(self) -> Death:
+    def _observed(self) -> Death:
         end = monotonic() + 5
         while self._process.returncode is None and monotonic() < end and not _has_ended(self._process.pid):
             sleep(1e-3)
@@ -186,32 +186,32 @@ class Child:
             return Death("left behind", words)
         if code >= 0:
             return Death("exit", f"ended its process with exit code {code}")
-        fault, said = self._fault, self._last_words()
+        fault, words = self._fault, self._last_words()
         number = signal.Signals(-code)
         kind = _KINDS.get(number, number.name)
         data = _sizes(fault.statm[: fault.statm_size].decode())[1] if fault.statm_size > 0 else 0
-        if data > self._most_data or "bad_alloc" in said or "MemoryError" in said:
-            return Death("memory", f"ran out of memory, then died of {number.name}{said}")
+        if data > self._most_data or "bad_alloc" in words or "MemoryError" in words:
+            return Death("memory", f"ran out of memory, then died of {number.name}{words}")
         if number == signal.SIGSYS:
-            return Death(kind, f"tried to signal, trace or limit the process that verifies it, and was ended{said}")
+            return Death(kind, f"tried to signal, trace or limit the process that verifies it, and was ended{words}")
         if number in (signal.SIGSEGV, signal.SIGBUS) and fault.signal == number and fault.code > 0:
             at = f" at address {fault.address:#x}" if fault.code != _UNKNOWN_ADDRESS else ""
-            return Death(kind, f"died of {number.name}{at}{said}", fault.address, fault.access == 2)
-        return Death(kind, f"died of {number.name}{said}")
+            return Death(kind, f"died of {number.name}{at}{words}", fault.address, fault.access == 2)
+        return Death(kind, f"died of {number.name}{words}")
 
     def _last_words(self) -> str:
         """The last line on stderr."""
-        end = os.lseek(self._said, 0, os.SEEK_CUR)
-        text = os.pread(self._said, 4096, max(0, end - 4096)) if end else b""
+        end = os.lseek(self._stderr, 0, os.SEEK_CUR)
+        text = os.pread(self._stderr, 4096, max(0, end - 4096)) if end else b""
         lines = text.decode(errors="replace").strip().splitlines()
         return f": {lines[-1][:200]}" if lines else ""
 
-    def exhausted(self, said: str) -> Death:
+    def exhausted(self, message: str) -> Death:
         """Why it, still alive, can share no more memory with us."""
         files = len(os.listdir(f"/proc/{self.pid}/fd"))
         if files >= FILES:
             return Death("files", f"left {files} files open, and no more can be opened")
-        return Death("memory", f"left no memory to share: {said}")
+        return Death("memory", f"left no memory to share: {message}")
 
     def kill(self) -> None:
         """End it and everything that it started."""
@@ -268,5 +268,5 @@ def _sealed(name: str) -> int:
     return file
 
 
-def _told(nbytes: int) -> str:
+def _gibibytes(nbytes: int) -> str:
     return f"{nbytes / (1 << 30):.3g} GiB"

@@ -1,7 +1,7 @@
 """What a call leaves behind in its process, looked at after calls: it would harm whoever calls it in theirs.
 
-Some of it no implementation needs, and the first time is told. Of threads, processes, descriptors and memory, many
-frameworks keep some from their first calls on: told is what grows with the calls.
+Some of it no implementation needs: it is reported the first time. Of threads, processes, descriptors and memory, many
+frameworks keep some from their first calls on: what grows with the calls is reported.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Growth:
 
 class Watch:
     """The state of this process as it was. `patient`: a framework that we found, which may get ready in its first
-    call; what a user named is told of the first time."""
+    call; what a user named is reported the first time."""
 
     def __init__(self, own: Sequence[int], patient: bool = False) -> None:
         self._lock = Lock()
@@ -62,7 +62,7 @@ class Watch:
         self.patient = patient
         self._changes = dict.fromkeys(_CHANGED, 0)
         self._growth: dict[Hashable, Growth] = {}
-        self._lanes, self._inside, self._alone, self._calls = 0, 0, True, 0
+        self._connections, self._inside, self._alone, self._calls = 0, 0, True, 0
         self.begin()
 
     def begin(self) -> None:
@@ -72,10 +72,10 @@ class Watch:
                 self._state, self._processes = self._now(), self._others()
                 self._counts, self._memory = self._counted(), self._private()
 
-    def serve(self, lanes: int) -> None:
+    def serve(self, connections: int) -> None:
         """So many more threads, each with a descriptor, are ours."""
         with self._lock:
-            self._lanes += lanes
+            self._connections += connections
 
     def enter(self) -> None:
         """A call begins; where two run at once, nobody knows who of them added something."""
@@ -88,7 +88,7 @@ class Watch:
         return all(identity(number) == ours for number, ours in self._own.items())
 
     def look(self, who: Hashable) -> tuple[str, bool] | None:
-        """What the call that ends left, in words, and whether that call alone did; None where there is nothing to tell.
+        """What the call that ends left, in words, and whether that call alone did; None where it left nothing.
 
         `who` was called: what grows is counted for each.
         """
@@ -110,7 +110,7 @@ class Watch:
             by_this_call = bool(found) and self._calls <= FIRST
             return (" and ".join(found + grown), by_this_call) if found or grown else None
 
-    # ---- told the first time ----
+    # ---- reported the first time ----
 
     def _now(self) -> tuple[object, ...]:
         place = os.stat(".")
@@ -131,10 +131,10 @@ class Watch:
         self._state = self._now()
 
     def _redirected(self) -> Iterator[str]:
-        for number, (kept, ours) in self._standard.items():
+        for number, (copy, ours) in self._standard.items():
             if identity(number) != ours:
                 with suppress(OSError):
-                    os.dup2(kept, number)
+                    os.dup2(copy, number)
                 yield f"closed or redirected {_STANDARD[number]}"
 
     def _others(self) -> set[int]:
@@ -147,11 +147,11 @@ class Watch:
         if self._processes - before:
             yield "left a process that it forked running"
 
-    # ---- told when it grows with the calls ----
+    # ---- reported when it grows with the calls ----
 
     def _counted(self) -> tuple[int, int, int]:
         threads = os.stat("/proc/self/task").st_nlink
-        return threads - self._lanes, len(_children()), _open_descriptors() - self._lanes
+        return threads - self._connections, len(_children()), _open_descriptors() - self._connections
 
     def _grown(self, growth: Growth, before: tuple[int, int, int]) -> Iterator[str]:
         for what, old, new in zip(_COUNTED, before, self._counts, strict=True):

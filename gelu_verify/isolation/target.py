@@ -39,12 +39,12 @@ class IsolatedTarget(Target):
     host: Host = field(repr=False, compare=False)
     key: str
     index: int
-    told_family: str
+    family_name: str
     seals_inputs = True
 
     @property
     def family(self) -> str:
-        return self.told_family
+        return self.family_name
 
     def load(self, dtype: str, x_bits: np.ndarray) -> tuple[str, np.ndarray]:
         return dtype, x_bits
@@ -61,7 +61,7 @@ class IsolatedTarget(Target):
         return self._guarded(fmt, case, x_bits, closely=True)[0].copy()
 
     def input_memory(self, dtype: str, n: int) -> np.ndarray:
-        return self.host.lane().placed(get_format(dtype), n)[0]
+        return self.host.connection().placed(get_format(dtype), n)[0]
 
     def noted(self, dtype: str) -> TargetFailure | None:
         notes = self.host.case(self.key, self.index, dtype).notes
@@ -72,7 +72,7 @@ class IsolatedTarget(Target):
             self.host.restart()
         return True
 
-    def alone(self) -> AbstractContextManager:
+    def alone(self) -> AbstractContextManager[object]:
         return self.host.turns.alone()
 
     def applied(self, calls: int | None, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
@@ -80,17 +80,18 @@ class IsolatedTarget(Target):
         name = f"{function.__module__}:{function.__qualname__}"
         case = self.host.case(self.key, self.index, arguments[0])
         seconds = self.host.limits.timing if calls is None else case.patience.of_calls(calls)
-        return self._survived(case, lambda: self._asked(seconds, name, arguments, options), np.empty(0))
+        value: T = self._survived(case, lambda: self._asked(seconds, name, arguments, options), np.empty(0))
+        return value
 
-    def _asked(self, seconds: float, name: str, arguments: tuple, options: dict[str, Any]) -> Any:
-        lane = self.host.lane()
-        lane.child.served.add((self.key, self.index))
-        told = {"function": name, "arguments": arguments, "options": options}
-        reply = lane.ask("apply", seconds, key=self.key, index=self.index, **told)
-        return self._answer(reply, lane.child)
+    def _asked(self, seconds: float, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        connection = self.host.connection()
+        connection.child.served.add((self.key, self.index))
+        call = {"function": name, "arguments": arguments, "options": options}
+        reply = connection.ask("apply", seconds, key=self.key, index=self.index, **call)
+        return self._value(reply, connection.child)
 
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
-        """As of every target; the answer lies in shared memory until this thread's next call."""
+        """As of every target; the outputs lie in shared memory until this thread's next call."""
         fmt, case = get_format(dtype), self.host.case(self.key, self.index, dtype)
         if not case.calls and len(x_bits) > SMALL:
             asked = x_bits.copy()  # the probe may be placed over them
@@ -114,30 +115,30 @@ class IsolatedTarget(Target):
 
     def _survived(self, case: Case, call: Callable[[], T], x_bits: np.ndarray) -> T:
         """One call, and once more in a fresh child, alone, where somebody else may have killed the first."""
-        lane = self.host.lane()
+        connection = self.host.connection()
         try:
             with self._turn():
                 return call()
         except Died as died:
-            self.host.discard(lane.child)
-            served, death = lane.child.served, died.death
+            self.host.discard(connection.child)
+            served, death = connection.child.served, died.death
             case.patience.hung |= death.kind == "hang"
             certain = served == {(self.key, self.index)} and not self.safe_in_threads and death.kind != "killed"
-            if died.by_me or case.pardoned or certain:
-                raise self._accused(death, lane.child) from None
-        case.pardoned = True
+            if died.by_me or case.retried or certain:
+                raise self._failure_of(death, connection.child) from None
+        case.retried = True
         with self.alone():
-            lane = self.host.lane()
+            connection = self.host.connection()
             try:
-                answer = call()
+                value = call()
             except Died as died:
-                self.host.discard(lane.child)
-                raise self._accused(died.death, lane.child) from None
+                self.host.discard(connection.child)
+                raise self._failure_of(died.death, connection.child) from None
         if len(served) == 1 and death.kind != "killed":
-            case.note(self._accused(death, lane.child, "; the same call in a fresh process did not"), x_bits)
-        return answer
+            case.note(self._failure_of(death, connection.child, "; the same call in a fresh process did not"), x_bits)
+        return value
 
-    def _turn(self) -> AbstractContextManager:
+    def _turn(self) -> AbstractContextManager[object]:
         return self.host.turns.shared() if self.safe_in_threads else self.host.turns.alone()
 
     def _called(self, fmt: Format, case: Case, x_bits: np.ndarray, closely: bool) -> tuple[np.ndarray, float]:
@@ -152,42 +153,42 @@ class IsolatedTarget(Target):
     def _placed(
         self, fmt: Format, case: Case, x_bits: np.ndarray, at_start: bool, twice: bool
     ) -> tuple[np.ndarray, float]:
-        lane, n = self.host.lane(), len(x_bits)
-        inputs, outputs = lane.placed(fmt, n, at_start)
-        assert lane.room is not None
-        assert lane.layout is not None
-        lane.layout.place = Place(n, fmt.width // 8, lane.room.capacity, at_start)
+        connection, n = self.host.connection(), len(x_bits)
+        inputs, outputs = connection.placed(fmt, n, at_start)
+        assert connection.memory is not None
+        assert connection.layout is not None
+        connection.layout.place = Place(n, fmt.width // 8, connection.memory.capacity, at_start)
         if inputs is not x_bits:
             inputs[:] = x_bits
-        lane.child.served.add((self.key, self.index))
+        connection.child.served.add((self.key, self.index))
         start = perf_counter()
         question = _call_text(self.key, self.index, fmt.name, n, at_start, twice)
-        reply = lane.child.ask_text(lane.channel, question, case.patience.seconds(n))
+        reply = connection.child.ask_text(connection.channel, question, case.patience.seconds(n))
         case.patience.took(perf_counter() - start, n)
         if "printed" in reply:
             case.note(TargetFailure(f"{self.name} printed to stdout: {reply['printed'][:80]!r}", "stdout"), x_bits)
         if "left" in reply:
             text, by_this_call = reply["left"]
             case.note(TargetFailure(f"{self.name} {text}", "left behind"), x_bits if by_this_call else None)
-        answer = self._answer(reply, lane.child)
-        if "noted" in answer:
-            case.note(TargetFailure(*answer["noted"]), x_bits)
-        if "differ" in answer:
-            first, many = answer["differ"]
+        found = self._value(reply, connection.child)
+        if "noted" in found:
+            case.note(TargetFailure(*found["noted"]), x_bits)
+        if "differ" in found:
+            first, many = found["differ"]
             x = fmt.bits_text(int(x_bits[first]))
             text = f"{self.name} gave other bits when it was called again: {many} of {n}, the first at {x}"
             case.note(TargetFailure(text, "nondeterministic"), x_bits)
-        report(differences_from_json(fmt, answer.get("others", [])))
-        return outputs, answer["seconds"]
+        report(differences_from_json(fmt, found.get("others", [])))
+        return outputs, found["seconds"]
 
-    def _answer(self, reply: dict[str, Any], child: Child) -> Any:
+    def _value(self, reply: dict[str, Any], child: Child) -> Any:
         if "failure" in reply:
-            if is_broken(reply["kind"], reply["failure"]):  # its CUDA context answers nothing any more
+            if is_broken(reply["kind"], reply["failure"]):  # its CUDA context is of no use any more
                 self.host.discard(child)
             raise TargetFailure(reply["failure"], reply["kind"])
-        return reply["answer"]
+        return reply["value"]
 
-    def _accused(self, death: Death, child: Child, also: str = "") -> TargetFailure:
+    def _failure_of(self, death: Death, child: Child, also: str = "") -> TargetFailure:
         """The death as a failure of this target: an address in what we share says more than the signal."""
         address = death.address
         places = () if address is None else (layout.region(address) for layout in child.layouts)

@@ -4,7 +4,7 @@ and which of the world's tolerances would have noticed."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,24 +14,26 @@ from ..checks.outlier import ROOT_UNIT
 from ..fenv import in_default_environment
 from ..formats import to_float64
 from ..functions.regions import REGIONS
+from ..records.parts import Flush, Root
+from ..records.result import Record
 from .tolerances import noticed
 
-KEYS = ("computes_in", "rounding", "rounding_mode", "flush", "root", "tolerances")
 ONCE = 0.75  # ulp: at most, where a float32 result is rounded once; each further rounding adds up to 0.5
 CORE = tuple(region.name for region in REGIONS if region.lower is not None and region.lower >= -1)
 
 
 @in_default_environment
-def traits(evidence: Evidence, findings: Mapping[str, Finding]) -> dict[str, Any]:
-    """The record's KEYS."""
-    return {
-        "computes_in": findings["precision"].value,
-        "rounding": _rounding(evidence, findings["rounding"].value),
-        "rounding_mode": findings["rounding"].value,
-        "flush": _flush(evidence, findings["subnormals"]),
-        "root": _root(evidence),
-        "tolerances": noticed(evidence.function, evidence.table) if _is_off(evidence) else None,
-    }
+def diagnosed(record: Record, evidence: Evidence, findings: Mapping[str, Finding]) -> Record:
+    """The record with what its results tell that is no fault."""
+    return replace(
+        record,
+        computes_in=findings["precision"].value,
+        rounding=_rounding(evidence, findings["rounding"].value),
+        rounding_mode=findings["rounding"].value,
+        flush=_flush(evidence, findings["subnormals"]),
+        root=_root(evidence),
+        tolerances=noticed(evidence.function, evidence.table) if _is_off(evidence) else None,
+    )
 
 
 def _is_off(evidence: Evidence) -> bool:
@@ -53,17 +55,17 @@ def _rounding(evidence: Evidence, mode: str | None) -> str | None:
     return "once" if np.nanmax(core) <= most else "composed"
 
 
-def _flush(evidence: Evidence, finding: Finding) -> dict[str, Any] | None:
+def _flush(evidence: Evidence, finding: Finding) -> Flush | None:
     """What is flushed, and the largest error of the buckets whose worst input is no flush."""
-    if finding.status != "fail":
+    if finding.status != "fail" or finding.value is None:
         return None
     fmt, columns = evidence.fmt, evidence.table.columns
     x, got, want = (columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want"))
-    kept = columns["max_error"][~flushed(fmt, x, got, want) & ~np.isnan(columns["max_error"])]
-    return {"flushed": finding.value, "max_ulp": float(kept.max()) if len(kept) else None}
+    rest = columns["max_error"][~flushed(fmt, x, got, want) & ~np.isnan(columns["max_error"])]
+    return Flush(finding.value, float(rest.max()) if len(rest) else None)
 
 
-def _root(evidence: Evidence) -> dict[str, Any] | None:
+def _root(evidence: Evidence) -> Root | None:
     """The largest error of the buckets about a root, in ulp, and in units of an ulp of ROOT_UNIT."""
     fmt, root = evidence.fmt, evidence.function.landmarks.get("root")
     if root is None:
@@ -79,8 +81,4 @@ def _root(evidence: Evidence) -> dict[str, Any] | None:
     _, unit = np.frexp(ROOT_UNIT)
     absolute = error * 2.0 ** np.minimum(exponent - float(unit), 0)
     worst = int(near[np.argmax(error)])
-    return {
-        "x_bits": fmt.bits_text(int(columns["max_error_x"][worst])),
-        "max_ulp": float(error.max()),
-        "max_ulp_absolute": float(absolute.max()),
-    }
+    return Root(fmt.bits_text(int(columns["max_error_x"][worst])), float(error.max()), float(absolute.max()))

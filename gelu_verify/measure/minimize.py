@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -11,28 +12,29 @@ import numpy as np
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
 from ..formats import Format, from_ordinals, ordinals, texts_apart, value_text
+from ..records.result import Record
 
 if TYPE_CHECKING:
     from ..targets.base import Target
 
 FAILING = 60  # most calls that may fail while we look: each may cost a process
-SECONDS = 60.0  # most time, after which what was reached is told
+SECONDS = 60.0  # most time, after which what was found so far is reported
 CRASHES = ("segfault", "abort", "out of bounds", "changed input", "exit", "arithmetic")
 HARMLESS = ("1", "-1", "0")  # inputs of which a fault of the length is independent
 LENGTHS = (*range(1, 34), *(length for k in range(6, 25) for length in ((1 << k) - 1, 1 << k, (1 << k) + 1)))
 OTHER = 64  # a length that whole vectors fill
-NO_FAILURE: dict[str, Any] = {"failure": None, "failure_kind": None, "failure_range": None, "failure_length": None}
 
 
-def failed(fmt: Format, failure: TargetFailure) -> dict[str, Any]:
-    """The failure as a record tells it."""
+def failed(record: Record, fmt: Format, failure: TargetFailure) -> Record:
+    """The record with that failure."""
     ends = [fmt.bits_text(bits) for bits in (failure.first_bits, failure.last_bits) if bits is not None]
-    return {
-        "failure": str(failure),
-        "failure_kind": failure.kind or "exception",
-        "failure_range": ":".join(ends) or None,
-        "failure_length": failure.length,
-    }
+    return replace(
+        record,
+        failure=str(failure),
+        failure_kind=failure.kind or "exception",
+        failure_range=":".join(ends) or None,
+        failure_length=failure.length,
+    )
 
 
 @in_default_environment
@@ -59,13 +61,13 @@ class _Search:
         size, again = len(self._failure.inputs), self._shown(self._failure.inputs)
         if again is None:
             text = f"for {_inputs(self._fmt, self._x)}, but not when they were called again"
-            return self._told(self._failure, text, self._x)
+            return self._located(self._failure, text, self._x)
         harmless = self._harmless(size)
         if harmless is None:
             return self._by_length(again, size)
         shown = self._shown(self._x) if len(self._x) < size else again
         if shown is None:  # it takes these inputs in the order of the call, or twice
-            return self._told(again, f"for {_inputs(self._fmt, self._x)}", self._x)
+            return self._located(again, f"for {_inputs(self._fmt, self._x)}", self._x)
         return self._by_inputs(shown, harmless)
 
     # ---- the number of inputs ----
@@ -80,7 +82,7 @@ class _Search:
     def _by_length(self, shown: TargetFailure, length: int) -> TargetFailure:
         """The smallest number of inputs that fails, whatever they are, and whether more fail as well."""
         bits = self._fmt.parse(HARMLESS[0])
-        least, known = self._least_length(bits, length)
+        least, shorter = self._least_length(bits, length)
         others = sorted(n for n in {least + 1, 2 * least, OTHER, length} if n > least)
         fails = {n: self._fails(bits, n) for n in others}
         if all(fails.values()):
@@ -88,7 +90,7 @@ class _Search:
         else:
             bad, good = [least, *(n for n in others if fails[n])], [n for n in others if not fails[n]]
             text = f"when it is called with {_list(bad)} elements, but not with {_list(good)}, whatever they are"
-        failure = self._told(known or shown, text, self._same(bits, 1))
+        failure = self._located(shorter or shown, text, self._same(bits, 1))
         failure.length = least
         return failure
 
@@ -126,26 +128,28 @@ class _Search:
             length = len(x)
             x, among = self._halved(alone, x, lambda part: np.append(part, self._same(harmless, length - len(part))))
             if len(x) == 1:
-                least, known = self._least_length(int(x[0]), length)
-                failure = self._told(known or among, f"{_at(self._fmt, x[0])} in a call of {least:,} elements", x)
+                least, in_length = self._least_length(int(x[0]), length)
+                failure = self._located(
+                    in_length or among, f"{_at(self._fmt, x[0])} in a call of {least:,} elements", x
+                )
                 failure.length = least
                 return failure
-            return self._told(among, f"for {_inputs(self._fmt, x)}", x)
-        return self._told(alone, _at(self._fmt, x[0]) + self._elsewhere(x), x)
+            return self._located(among, f"for {_inputs(self._fmt, x)}", x)
+        return self._located(alone, _at(self._fmt, x[0]) + self._elsewhere(x), x)
 
     def _halved(self, shown: TargetFailure, x: np.ndarray, call: Any) -> tuple[np.ndarray, TargetFailure]:
-        """The smallest part of `x` of which `call(part)` was seen to fail, and how."""
-        known = reached = x
+        """The smallest part of `x` of which `call(part)` failed, and how."""
+        failing = reached = x
         while len(reached) > 1 and not self._spent():
             first, second = reached[: len(reached) // 2], reached[len(reached) // 2 :]
             found = self._shown(call(first))
             if found is None:
                 reached = second  # likely: what one half does not show is in the other
             else:
-                shown, known, reached = found, first, first
-        if len(reached) < len(known) and (found := self._shown(call(reached))) is not None:
-            shown, known = found, reached
-        return known, shown
+                shown, failing, reached = found, first, first
+        if len(reached) < len(failing) and (found := self._shown(call(reached))) is not None:
+            shown, failing = found, reached
+        return failing, shown
 
     def _elsewhere(self, x: np.ndarray) -> str:
         """What is to be added where the last input fails like the first."""
@@ -172,21 +176,21 @@ class _Search:
     def _alike(self, found: TargetFailure) -> bool:
         return found.kind == self._failure.kind or (found.kind in CRASHES and self._failure.kind in CRASHES)
 
-    def _told(self, failure: TargetFailure, where: str, x: np.ndarray) -> TargetFailure:
-        told = copy.copy(self._failure)
-        said = (
-            self._failure if failure.kind == "hang" else failure
-        )  # it was given more time than those that look for it
-        told.args = (f"{said}, {where}",)
-        told.kind, told.first_bits, told.last_bits = failure.kind or "exception", int(x[0]), int(x[-1])
-        return told
+    def _located(self, failure: TargetFailure, where: str, x: np.ndarray) -> TargetFailure:
+        """The failure with where it happens: in its message, and as bits."""
+        located = copy.copy(self._failure)
+        # of a hang the first message: it was given more time than those that look for it
+        message = self._failure if failure.kind == "hang" else failure
+        located.args = (f"{message}, {where}",)
+        located.kind, located.first_bits, located.last_bits = failure.kind or "exception", int(x[0]), int(x[-1])
+        return located
 
 
 def _inputs(fmt: Format, x: np.ndarray) -> str:
     """How many, from which to which."""
     ends = [int(x[0]), int(x[-1])]
-    said = zip(ends, texts_apart(fmt, *ends), strict=True)
-    first, last = (f"{fmt.bits_text(bits)} ({value})" for bits, value in said)
+    values = zip(ends, texts_apart(fmt, *ends), strict=True)
+    first, last = (f"{fmt.bits_text(bits)} ({value})" for bits, value in values)
     return f"{len(x):,} inputs from {first} to {last}" if len(x) > 1 else f"x = {first}"
 
 

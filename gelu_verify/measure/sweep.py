@@ -6,21 +6,19 @@ somebody else's code may be called by two; judging and reducing run beside it wi
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..buckets.approximation import approximation, without_overflow
 from ..buckets.reducer import Outcome, Reduction, fill_strided
-from ..buckets.summary import SUMMARY_KEYS, summary, text_of
 from ..buckets.table import NOISE, Facts, MonotonePieces, Table, finish, merge
 from ..buckets.table_text import table_of_text
 from ..checks import Evidence, Finding, Policy
@@ -31,65 +29,20 @@ from ..fenv import in_default_environment
 from ..formats import Format, get_format
 from ..functions import Function, get_function
 from ..inputs.plans import Chunk, Plan
+from ..machine import cores
+from ..records.measures import measured, text_of
+from ..records.parts import FindingRecord, Witness
+from ..records.result import BoundKind, Record, Result, Time
 from ..targets.extra_outputs import Differences, ExtraOutputs, collecting, differences
 from ..targets.probing import ordinary_numbers
 from ..truth.values import judge
-from .diagnosis import KEYS, traits
-from .minimize import NO_FAILURE, failed, narrowed
+from .diagnosis import diagnosed
+from .minimize import failed, narrowed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..targets.base import Target
 
-Record = dict[str, Any]
 EXHAUSTED = ("exception", "memory", "files")  # how a call may fail after others left too much behind
-
-
-@dataclass(frozen=True)
-class Time:
-    """Seconds that a sweep took, seconds inside the target (summed over threads), and on how many threads."""
-
-    sweep_s: float
-    target_s: float
-    threads: int
-
-    @property
-    @in_default_environment
-    def ratio(self) -> float:
-        """What the sweep took over what the calls alone would, spread over the same threads."""
-        return self.sweep_s * self.threads / self.target_s
-
-
-@dataclass
-class Result:
-    """What one sweep found: `record` is the documented JSON object, `table` the buckets (None on failure)."""
-
-    record: Record
-    table: Table | None
-    time: Time | None = None
-
-    @property
-    def max_ulp(self) -> float | None:
-        """Largest |E|; None where the target failed or nothing was scored."""
-        return self.record["max_ulp"]
-
-    @property
-    def failure(self) -> str | None:
-        """What the target did: raised, crashed, broke its contract; there are measures only where that spoiled none."""
-        return self.record["failure"]
-
-    @property
-    def failed_checks(self) -> list[str]:
-        """Names of the checks that failed."""
-        return [name for name, verdict in self.record["checks"].items() if verdict == "fail"]
-
-    @in_default_environment
-    def frame(self) -> pd.DataFrame:
-        """The bucket table, one row per bucket that has inputs."""
-        import pandas as pd
-
-        return pd.DataFrame({} if self.table is None else self.table.flat)
 
 
 @in_default_environment
@@ -116,20 +69,20 @@ def sweep(
     Result : with `failure` set where the target raised or broke its contract
     """
     function, fmt = get_function(plan.function), get_format(plan.dtype)
-    identity = _identity(target, plan)
+    record = _unmeasured(target, plan)
     try:
         swept = _Sweep(target, function, fmt, plan, progress)
-        table, time = swept.run(workers or available_cores())
+        table, time = swept.run(workers or cores())
     except TargetFailure as failure:
-        return Result({**identity, **_NOTHING, **failed(fmt, narrowed(target, fmt, failure))}, None)
+        return Result(failed(record, fmt, narrowed(target, fmt, failure)), None)
     others = _with_answered(others, target, fmt, swept)
     evidence = Evidence(function, fmt, target, table, plan, policy, others, progress or (lambda inputs: None))
     findings, failed_later = found_by_checks(evidence)
     noted = target.noted(fmt.name)
     if failed_later and not (noted and noted.kind == "left behind" and failed_later.kind in EXHAUSTED):
         noted = failed_later
-    fault = failed(fmt, narrowed(target, fmt, noted)) if noted else NO_FAILURE
-    return Result({**identity, **_measures(evidence, findings), **fault}, table, time)
+    record = _checked(_larger_elsewhere(measured(record, table), evidence), evidence, findings)
+    return Result(failed(record, fmt, narrowed(target, fmt, noted)) if noted else record, table, time)
 
 
 def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swept: _Sweep) -> ExtraOutputs:
@@ -142,16 +95,11 @@ def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swe
     return found
 
 
-def is_judged_there(target: Target, plan: Plan) -> bool:
+def is_judged_on_device(target: Target, plan: Plan) -> bool:
     """Whether a device judges its own answers: to all of float32, or to what it draws of float64 beside the plan."""
     judged = Reduction.judges(get_format("float32"), get_function(plan.function))
     by_width = {32: plan.exhaustive, 64: plan.dense}
     return target.judges_on_device and judged and by_width.get(get_format(plan.dtype).width, False)
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 # ---- measuring -----------------------------------------------------------------------------------
@@ -176,7 +124,7 @@ class _Sweep:
     def run(self, workers: int) -> tuple[Table, Time]:
         """The merged table; the failure raised is that of the first chunk that fails."""
         start, threads = perf_counter(), min(workers, len(self._plan.chunks))
-        there = is_judged_there(self._target, self._plan)
+        there = is_judged_on_device(self._target, self._plan)
         if there and self._plan.exhaustive:
             return self._judged_there(start)
         if threads == 1:
@@ -308,78 +256,66 @@ class _Worker:
 
 # ---- the record ----------------------------------------------------------------------------------
 
-_NOTHING: Record = {
-    **dict.fromkeys(SUMMARY_KEYS),
-    "variant": None,
-    "checks": {},
-    "findings": {},
-    **dict.fromkeys((*KEYS, "pair", "throughput", "time")),
-    "buckets": None,
-    "sha256": None,
-}
 
-
-def _identity(target: Target, plan: Plan) -> Record:
+def _unmeasured(target: Target, plan: Plan) -> Record:
+    """What names the result and its inputs."""
     fmt = get_format(plan.dtype)
     ranges = [":".join(fmt.bits_text(fmt.from_ordinal(end)) for end in span) for span in plan.spans or ()]
     command = ["gelu-verify", "run", target.name, "--function", plan.function, "--dtype", plan.dtype]
     command += ["--plan", plan.name, "--seed", str(plan.seed)]
     command += ["--length", str(plan.length)] if plan.length else []
-    return {
-        "target": target.name,
-        "family": target.family,
-        "function": plan.function,
-        "dtype": plan.dtype,
-        "form": target.form,
-        "note": target.note,
-        "version": target.version,
-        "plan": plan.name,
-        "seed": plan.seed,
-        "ranges": ranges or None,
-        "n": plan.size,
-        "inputs_sha256": plan.inputs_sha256,
-        "bound": "=" if plan.exhaustive else ">=",
-        "bound_kind": _bound_kind(target, plan),
-        "repeat": shlex.join([*command, *(word for text in ranges for word in ("--bits", text))]),
-    }
+    return Record(
+        target=target.name,
+        family=target.family,
+        function=plan.function,
+        dtype=plan.dtype,
+        form=target.form,
+        note=target.note,
+        version=target.version,
+        plan=plan.name,
+        seed=plan.seed,
+        ranges=tuple(ranges) or None,
+        n=plan.size,
+        inputs_sha256=plan.inputs_sha256,
+        bound="=" if plan.exhaustive else ">=",
+        bound_kind=_bound_kind(target, plan),
+        repeat=shlex.join([*command, *(word for text in ranges for word in ("--bits", text))]),
+    )
 
 
-def _bound_kind(target: Target, plan: Plan) -> str:
+def _bound_kind(target: Target, plan: Plan) -> BoundKind:
     """How the largest error was looked for."""
     if plan.exhaustive:
         return "exhaustive"
-    return "searched" if is_judged_there(target, plan) else "sampled"
+    return "searched" if is_judged_on_device(target, plan) else "sampled"
 
 
-def _measures(evidence: Evidence, findings: dict[str, Finding]) -> Record:
+def _checked(record: Record, evidence: Evidence, findings: dict[str, Finding]) -> Record:
+    """With what the checks found."""
     fmt = evidence.fmt
-    return {
-        **_NOTHING,
-        **summary(evidence.function, evidence.table),
-        **_larger_elsewhere(evidence),
-        "variant": findings["variant"].value or findings["gradient_variant"].value,
-        **traits(evidence, findings),
-        "checks": {name: finding.status for name, finding in findings.items()},
-        "findings": {
-            name: {
-                "detail": finding.detail,
-                "x_bits": text_of(fmt, finding.x_bits),
-                "got_bits": text_of(fmt, finding.got_bits),
-                "want_bits": text_of(fmt, finding.want_bits),
-            }
+    return replace(
+        diagnosed(record, evidence, findings),
+        variant=findings["variant"].value or findings["gradient_variant"].value,
+        checks={name: finding.status for name, finding in findings.items()},
+        findings={
+            name: FindingRecord(
+                finding.detail,
+                text_of(fmt, finding.x_bits),
+                text_of(fmt, finding.got_bits),
+                text_of(fmt, finding.want_bits),
+            )
             for name, finding in findings.items()
             if finding.status != "not applicable"
         },
-    }
+    )
 
 
-def _larger_elsewhere(evidence: Evidence) -> Record:
-    """The largest error with its witness, where an input had two answers and one of them is worse than the table's."""
-    fmt, table, twice = evidence.fmt, evidence.table, TwoOutputs.judged(evidence)
-    row, largest = table.worst(), None if twice is None else twice.largest(evidence)
-    max_ulp = None if row is None else float(table.columns["max_error"][row])
+def _larger_elsewhere(record: Record, evidence: Evidence) -> Record:
+    """With the largest error and its witness, where an input had two outputs and one is worse than the table's."""
+    fmt, twice = evidence.fmt, TwoOutputs.judged(evidence)
+    largest = None if twice is None else twice.largest(evidence)
+    max_ulp = record.max_ulp
     if largest is None or (max_ulp is not None and largest[0] <= max_ulp + NOISE + 2.0**-40 * max_ulp):
-        return {}
+        return record
     ulp, *bits = largest
-    witness = {f"{name}_bits": fmt.bits_text(each) for name, each in zip(("x", "got", "want"), bits, strict=True)}
-    return {"max_ulp": ulp, "witness": witness}
+    return replace(record, max_ulp=ulp, witness=Witness(*map(fmt.bits_text, bits)))

@@ -1,6 +1,6 @@
-"""Would the world's own tests have noticed? The tolerances in use, as rules over answers.
+"""Would the world's own tests have noticed? The tolerances in use, as rules over outputs.
 
-Each is applied to the worst answer of every bucket of a sweep. A test takes some points of its range, here it is
+Each is applied to the worst output of every bucket of a sweep. A test takes some points of its range, here it is
 granted the whole range: "not noticed" is certain as far as the sweep saw, "noticed" is the best that it can do.
 """
 
@@ -18,8 +18,8 @@ from ..functions import Function
 
 
 @dataclass(frozen=True)
-class Answers:
-    """Answers to finite x, by x; values are float64."""
+class Outputs:
+    """Outputs for finite x, by x; values are float64."""
 
     function: Function
     fmt: Format
@@ -30,8 +30,8 @@ class Answers:
     width: np.ndarray  # of the interval of x that each stands for, up to its neighbours in the table
 
     @classmethod
-    def of(cls, function: Function, table: Table) -> Answers:
-        """The worst of every bucket, where it is not faithful (no tolerance here rejects a faithful answer), and NaN
+    def of(cls, function: Function, table: Table) -> Outputs:
+        """The worst of every bucket, where it is not faithful (no tolerance here rejects a faithful output), and NaN
         for the first input of each that gave inf or NaN."""
         fmt, columns = table.fmt, table.columns
         bits = [columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want")]
@@ -45,11 +45,11 @@ class Answers:
         parts = ((x, lost), (got, nothing), (want, 0 * lost), (floats, far), (width, far))
         return cls(function, fmt, *(np.concatenate(part) for part in parts))
 
-    def between(self, low: float, high: float) -> Answers:
+    def between(self, low: float, high: float) -> Outputs:
         """Those of an interval of x."""
         keep = (self.x >= low) & (self.x <= high)
         parts = (array[keep] for array in (self.x, self.got, self.want, self.floats, self.width))
-        return Answers(self.function, self.fmt, *parts)
+        return Outputs(self.function, self.fmt, *parts)
 
     @property
     def difference(self) -> np.ndarray:
@@ -75,53 +75,53 @@ def _widths(x: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What one project's test accepts; `noticed` says whether it rejects any of these answers."""
+    """What one project's test accepts; `noticed` says whether it rejects any of these outputs."""
 
     name: str
     source: str
     low: float
     high: float
     dtypes: tuple[str, ...]
-    noticed: Callable[[Answers], bool]
+    noticed: Callable[[Outputs], bool]
 
 
-def _close(limits: Mapping[str, tuple[float, float]]) -> Callable[[Answers], bool]:
+def _close(limits: Mapping[str, tuple[float, float]]) -> Callable[[Outputs], bool]:
     """|got - want| <= atol + rtol |want|, from (rtol, atol) by dtype."""
 
-    def noticed(seen: Answers) -> bool:
-        rtol, atol = limits[seen.fmt.name]
-        return bool((seen.difference > atol + rtol * np.abs(seen.want)).any())
+    def noticed(outputs: Outputs) -> bool:
+        rtol, atol = limits[outputs.fmt.name]
+        return bool((outputs.difference > atol + rtol * np.abs(outputs.want)).any())
 
     return noticed
 
 
-def _benchdnn(seen: Answers) -> bool:
+def _benchdnn(outputs: Outputs) -> bool:
     """Relative above 1e-5, absolute below, and absolute wherever 1 + erf or 1 + tanh cancels."""
-    is_exact = seen.function.name.startswith("gelu") and seen.function.approximates is None
-    limit = seen.eps if seen.fmt.name != "float32" else 4e-6 if is_exact else 4e-5
-    size, away = np.abs(seen.want), seen.difference
+    is_exact = outputs.function.name.startswith("gelu") and outputs.function.approximates is None
+    limit = outputs.eps if outputs.fmt.name != "float32" else 4e-6 if is_exact else 4e-5
+    size, away = np.abs(outputs.want), outputs.difference
     with np.errstate(divide="ignore", invalid="ignore"):
-        sum_of_two = 2 * (size if seen.function.gradient_of else np.abs(seen.want / seen.x))
+        sum_of_two = 2 * (size if outputs.function.gradient_of else np.abs(outputs.want / outputs.x))
         measured = np.where((size > 1e-5) & ~(sum_of_two <= 2.0**-22 / limit), away / size, away)
     return bool((measured > limit).any())
 
 
-def _xnnpack(seen: Answers) -> bool:
-    eps, size = seen.eps, np.abs(seen.want)
-    limit = np.maximum(10 * eps, 5 * eps * size) if seen.fmt.name == "float32" else 2 * eps + 6 * eps * size
-    return bool((seen.difference > limit).any())
+def _xnnpack(outputs: Outputs) -> bool:
+    eps, size = outputs.eps, np.abs(outputs.want)
+    limit = np.maximum(10 * eps, 5 * eps * size) if outputs.fmt.name == "float32" else 2 * eps + 6 * eps * size
+    return bool((outputs.difference > limit).any())
 
 
-def _nmse(seen: Answers) -> bool:
+def _nmse(outputs: Outputs) -> bool:
     """Mean square error over mean square; the worst of a bucket stands for the bucket."""
     low, high = UNIFORM
-    mean_square = 0.5 if seen.function.gradient_of else high**3 / 3 / (high - low)
+    mean_square = 0.5 if outputs.function.gradient_of else high**3 / 3 / (high - low)
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool((seen.width * seen.difference**2).sum() > 1e-7 * mean_square * (high - low))
+        return bool((outputs.width * outputs.difference**2).sum() > 1e-7 * mean_square * (high - low))
 
 
-def _floats(limit: int) -> Callable[[Answers], bool]:
-    return lambda seen: bool(((seen.floats > limit) & (seen.difference > 0)).any())
+def _floats(limit: int) -> Callable[[Outputs], bool]:
+    return lambda outputs: bool(((outputs.floats > limit) & (outputs.difference > 0)).any())
 
 
 UNIFORM = (-150.0, 150.0)  # inputs of test-backend-ops
@@ -146,6 +146,6 @@ TOLERANCES = (
 @in_default_environment
 def noticed(function: Function, table: Table) -> dict[str, bool]:
     """Name of each tolerance that is used for the dtype -> whether it would have noticed anything."""
-    seen = Answers.of(function, table)
-    inside = {rule.name: seen.between(rule.low, rule.high) for rule in TOLERANCES if table.fmt.name in rule.dtypes}
+    outputs = Outputs.of(function, table)
+    inside = {rule.name: outputs.between(rule.low, rule.high) for rule in TOLERANCES if table.fmt.name in rule.dtypes}
     return {rule.name: rule.noticed(inside[rule.name]) for rule in TOLERANCES if rule.name in inside}

@@ -1,1 +1,1 @@
-"""What a measurement found, as the documented JSON object, and what makes such an object valid."""
+"""What a measurement found: one frozen record, its serialiser, what makes it valid, and its documentation."""

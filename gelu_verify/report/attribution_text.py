@@ -69,7 +69,7 @@ def _head(record: Row) -> Iterator[str]:
 
 def is_known(record: Row) -> bool:
     """Whether the form is more than the nearest one: said by someone, or by the results."""
-    return record["explained"] or record["chosen"] != "found"
+    return bool(record["explained"]) or record["chosen"] != "found"
 
 
 def explained_text(record: Row) -> str:

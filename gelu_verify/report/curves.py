@@ -21,7 +21,8 @@ def y_of(value: np.ndarray, span: tuple[int, int]) -> np.ndarray:
     """Height of values on a log2 axis: the ends of the span for what lies beyond; NaN stays."""
     with np.errstate(divide="ignore"):
         octave = np.clip(np.log2(value), span[0], span[1])
-    return HEIGHT * (span[1] - octave) / (span[1] - span[0])
+    height: np.ndarray = HEIGHT * (span[1] - octave) / (span[1] - span[0])
+    return height
 
 
 def area(value: np.ndarray, span: tuple[int, int]) -> str:

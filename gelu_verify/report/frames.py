@@ -2,26 +2,30 @@
 
 Every frame starts with the KEYS columns and is sorted by function, dtype, then target. Bits are
 hex text of fixed width; the column without `_bits` beside it is the same value as a decimal that
-reads back to those bits. Columns are part of the public contract (reports/README.md).
+reads back to those bits. Columns are part of the public contract (`columns.py`, reports/README.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Protocol
 
 import pandas as pd
 
 from ..attribution.witness import witness_parts
 from ..formats import get_format
-from .text import as_int, value_text
-from .verdicts import Result, dtype_rank, failed_checks, function_rank, target_order, verdict
+from ..records.parts import FindingRecord, Witness
+from ..records.result import Record
+from . import columns
+from .columns import TAIL_CHECKS, Table
+from .text import value_text
+from .verdicts import dtype_rank, function_rank, target_order, verdict
 
 Row = dict[str, Any]
 
-KEYS = ["run", "family", "target", "function", "dtype"]
-TAIL_CHECKS = ["tail_zero", "sign", "monotone", "range", "finite"]
 SPECIALS = {"plus_infinity": "+inf", "minus_infinity": "-inf", "nan": "NaN", "signed_zero": "-0"}
+PANDAS = {"count": "Int64", "number": "float64"}
 
 
 class RunLike(Protocol):
@@ -31,7 +35,7 @@ class RunLike(Protocol):
     def manifest(self) -> Mapping[str, Any]: ...
 
     @property
-    def results(self) -> Sequence[Result]: ...
+    def results(self) -> Sequence[Record]: ...
 
     def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame: ...
 
@@ -46,16 +50,16 @@ def run_letter(index: int) -> str:
     return letters
 
 
-def ordered_results(runs: Sequence[RunLike]) -> list[tuple[int, int, Result]]:
-    """(run number, result number, RESULT) of all runs in the order of every table."""
-    found = [(r, i, result) for r, run in enumerate(runs) for i, result in enumerate(run.results)]
+def ordered_results(runs: Sequence[RunLike]) -> list[tuple[int, int, Record]]:
+    """(run number, result number, record) of all runs in the order of every table."""
+    found = [(r, i, record) for r, run in enumerate(runs) for i, record in enumerate(run.results)]
     return sorted(
         found,
         key=lambda item: (
-            function_rank(item[2]["function"]),
-            item[2]["function"],
-            dtype_rank(item[2]["dtype"]),
-            *target_order(item[2]),
+            function_rank(item[2].function),
+            item[2].function,
+            dtype_rank(item[2].dtype),
+            *target_order(item[2].family, item[2].target),
             item[:2],
         ),
     )
@@ -63,42 +67,42 @@ def ordered_results(runs: Sequence[RunLike]) -> list[tuple[int, int, Result]]:
 
 def summary_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per result: the numbers, the witness, the verdict."""
-    return _frame(runs, _summary_rows, _SUMMARY)
+    return _frame(runs, _summary_rows, columns.SUMMARY)
 
 
 def tail_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per measured result: where it returns zero, where it may, and the checks on the tail."""
-    return _frame(runs, _tail_rows, _TAIL)
+    return _frame(runs, _tail_rows, columns.TAIL)
 
 
 def special_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per special input: got, want, verdict."""
-    return _frame(runs, _special_rows, _SPECIAL)
+    return _frame(runs, _special_rows, columns.SPECIAL)
 
 
 def throughput_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per timed result, with its error beside it."""
-    return _frame(runs, _throughput_rows, _THROUGHPUT)
+    return _frame(runs, _throughput_rows, columns.THROUGHPUT)
 
 
 def sizes_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per timed result, level of the memory and number of threads."""
-    return _frame(runs, _size_rows, _SIZES)
+    return _frame(runs, _size_rows, columns.SIZES)
 
 
 def attribution_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per result whose form is known: what makes up its largest error."""
-    return _frame(runs, _attribution_rows, _ATTRIBUTION)
+    return _frame(runs, _attribution_rows, columns.ATTRIBUTION)
 
 
 def regions_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per result and region of x."""
-    return _frame(runs, _region_rows, _REGIONS)
+    return _frame(runs, _region_rows, columns.REGIONS)
 
 
 def findings_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per failed check: what it found, and the input that shows it."""
-    return _frame(runs, _finding_rows, _FINDINGS)
+    return _frame(runs, _finding_rows, columns.FINDINGS)
 
 
 FRAMES: dict[str, Callable[[Sequence[RunLike]], pd.DataFrame]] = {
@@ -114,169 +118,128 @@ FRAMES: dict[str, Callable[[Sequence[RunLike]], pd.DataFrame]] = {
 
 
 def _frame(
-    runs: Sequence[RunLike], rows: Callable[[Result, Mapping[str, Any]], Iterator[Row]], columns: list[str]
+    runs: Sequence[RunLike], rows: Callable[[Record, Mapping[str, Any]], Iterator[Row]], table: Table
 ) -> pd.DataFrame:
-    records = []
-    for run, index, result in ordered_results(runs):
-        keys = {"run": run_letter(run), **{name: result[name] for name in KEYS[1:]}, "result": index}
-        records += [{**keys, **row} for row in rows(result, runs[run].manifest)]
-    frame = pd.DataFrame(records, columns=[*KEYS, *columns, "result"], dtype=object)
-    kinds = {**dict.fromkeys(_COUNTS, "Int64"), **dict.fromkeys(_FLOATS, "float64")}
-    return frame.astype({name: kind for name, kind in kinds.items() if name in frame})
+    found = []
+    for run, index, record in ordered_results(runs):
+        names = {"family": record.family, "target": record.target, "function": record.function, "dtype": record.dtype}
+        keys = {"run": run_letter(run), **names, "result": index}
+        found += [{**keys, **row} for row in rows(record, runs[run].manifest)]
+    whole = (*columns.KEYS, *table.columns, columns.RESULT)
+    frame = pd.DataFrame(found, columns=[column.name for column in whole], dtype=object)
+    return frame.astype({column.name: PANDAS[column.kind] for column in whole if column.kind in PANDAS})
 
 
-def _bits(result: Result, prefix: str, holder: Mapping[str, Any] | None, key: str = "") -> Row:
-    """Two columns, `<prefix>_bits` and `<prefix>`, from the key `<prefix>_bits` (or `key`) of `holder`."""
-    text = (holder or {}).get(key or f"{prefix}_bits")
-    return {f"{prefix}_bits": text, prefix: value_text(result["dtype"], text)}
+def _value(record: Record, name: str, holder: object, key: str = "x_bits") -> Row:
+    """Two columns: bits, and the decimal that they are in the result's dtype; empty where `holder` is None."""
+    bits = None if holder is None else getattr(holder, key)
+    return {f"{name}_bits": bits, name: value_text(record.dtype, bits)}
 
 
-def _witness(result: Result, holder: Mapping[str, Any] | None) -> Row:
-    return {**_bits(result, "x", holder), **_bits(result, "got", holder), **_bits(result, "want", holder)}
+def _witness(record: Record, witness: Witness | FindingRecord | None) -> Row:
+    found: Row = {}
+    for name in ("x", "got", "want"):
+        found |= _value(record, name, witness, f"{name}_bits")
+    return found
 
 
-_COUNTS = ["n", "nonfinite", "result", "threads", "repeats"]  # max_rank and seed stay Python ints: they may pass 2^63
-_FLOATS = [
-    "max_ulp", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "approximation_max_ulp",
-    "approximation_max_abs", "elements_per_s", "bytes_per_s", "spread", "copy_ratio", "copy_bytes_per_s",
-    "constants_ulp", "formula_ulp", "rest_ulp",
-]  # fmt: skip
-_WITNESS = ["x_bits", "x", "got_bits", "got", "want_bits", "want"]
-
-_SUMMARY = [
-    "verdict", "bound", "bound_kind", "max_ulp", *_WITNESS, "failed_checks", "n", "mean_ulp", "p50_ulp", "p99_ulp",
-    "correctly_rounded", "faithful", "max_rank", "nonfinite", "nonfinite_x_bits", "nonfinite_x", "variant",
-    "approximates", "approximation_max_ulp", "approximation_max_abs", "approximation_x_bits", "approximation_x",
-    "form", "note", "version", "plan", "seed", "ranges", "failure", "failure_kind",
-    "failure_range", "failure_length", "recorded", "stale", "repeat",
-]  # fmt: skip
+_KINDS_BEFORE = {"=": "exhaustive", ">=": "sampled"}  # of runs of earlier versions, which do not say
 
 
-_KINDS_BEFORE = {"=": "exhaustive", ">=": "sampled"}  # of runs that do not tell
-
-
-def _summary_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
-    nonfinite, approximation = result["nonfinite"], result["approximation"] or {}
-    copied = [
-        "bound", "max_ulp", "n", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "variant",
-        "form", "note", "version", "plan", "seed", "failure", "repeat",
-    ]  # fmt: skip
+def _summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    nonfinite, approximation = record.nonfinite, record.approximation
+    copied = (
+        *("bound", "max_ulp", "n", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "max_rank"),
+        *("variant", "form", "note", "version", "plan", "seed", "failure", "failure_kind", "failure_range"),
+        *("failure_length", "repeat"),
+    )
     yield {
-        **{name: result[name] for name in copied},
-        **_witness(result, result["witness"]),
-        "bound_kind": result.get("bound_kind") or _KINDS_BEFORE.get(result["bound"]),
-        "verdict": verdict(result),
-        "failed_checks": " ".join(failed_checks(result)),
-        "ranges": " ".join(result.get("ranges") or ()),
-        "failure_kind": result.get("failure_kind"),  # runs of before have none
-        "failure_range": result.get("failure_range"),
-        "failure_length": as_int(result.get("failure_length")),
-        "recorded": result.get("recorded", ""),
-        "stale": result.get("stale", ""),
-        "max_rank": as_int(result["max_rank"]),
-        "nonfinite": (nonfinite or {}).get("count"),
-        **_bits(result, "nonfinite_x", nonfinite, "x_bits"),
-        "approximates": approximation.get("function"),
-        "approximation_max_ulp": approximation.get("max_ulp"),
-        "approximation_max_abs": approximation.get("max_abs"),
-        **_bits(result, "approximation_x", approximation, "x_bits"),
+        **{name: getattr(record, name) for name in copied},
+        **_witness(record, record.witness),
+        "bound_kind": record.bound_kind or _KINDS_BEFORE[record.bound],
+        "verdict": verdict(record),
+        "failed_checks": " ".join(record.failed_checks),
+        "ranges": " ".join(record.ranges or ()),
+        "recorded": record.origin.recorded,
+        "stale": record.origin.stale,
+        "nonfinite": nonfinite and nonfinite.count,
+        **_value(record, "nonfinite_x", nonfinite),
+        "approximates": approximation and approximation.function,
+        "approximation_max_ulp": approximation and approximation.max_ulp,
+        "approximation_max_abs": approximation and approximation.max_abs,
+        **_value(record, "approximation_x", approximation),
     }
 
 
-_TAIL = [
-    "zero_from_x_bits", "zero_from_x", "zero_threshold_x_bits", "zero_threshold_x",
-    *(column for check in TAIL_CHECKS for column in (check, f"{check}_x_bits", f"{check}_x")),
-]  # fmt: skip
-
-
-def _tail_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
-    if result["failure"] is not None:
+def _tail_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    if record.failure is not None:
         return
     row = {
-        **_bits(result, "zero_from_x", result["zero_from"], "x_bits"),
-        **_bits(result, "zero_threshold_x", result["zero_threshold"], "x_bits"),
+        **_value(record, "zero_from_x", record.zero_from),
+        **_value(record, "zero_threshold_x", record.zero_threshold),
     }
     for check in TAIL_CHECKS:
-        row[check] = result["checks"].get(check)
-        row |= _bits(result, f"{check}_x", result["findings"].get(check), "x_bits")
+        row[check] = record.checks.get(check)
+        row |= _value(record, f"{check}_x", record.findings.get(check))
     yield row
 
 
-_SPECIAL = ["input", "verdict", *_WITNESS, "detail"]
-
-
-def _special_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
+def _special_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     for check, shown in SPECIALS.items():
-        if check in (result["checks"] or {}):
-            finding = result["findings"].get(check) or {}
+        if check in record.checks:
+            finding = record.findings.get(check)
             yield {
                 "input": shown,
-                "verdict": result["checks"][check],
-                **_witness(result, finding),
-                "detail": finding.get("detail"),
+                "verdict": record.checks[check],
+                **_witness(record, finding),
+                "detail": finding and finding.detail,
             }
 
 
-_TIMED = ["elements_per_s", "spread", "copy_ratio", "n"]
-_THROUGHPUT = [*_TIMED, "bytes_per_s", "copy_bytes_per_s", "bound", "max_ulp"]
-
-
-def _throughput_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
-    timing = result["throughput"]
+def _throughput_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    timing = record.throughput
     if timing is not None:
         yield {
-            **{name: timing[name] for name in _TIMED},
-            "bytes_per_s": timing["elements_per_s"] * 2 * get_format(result["dtype"]).width / 8,
+            "elements_per_s": timing.elements_per_s,
+            "spread": timing.spread,
+            "copy_ratio": timing.copy_ratio,
+            "n": timing.n,
+            "bytes_per_s": timing.elements_per_s * 2 * get_format(record.dtype).width / 8,
             "copy_bytes_per_s": manifest.get("copy_bytes_per_s"),
-            "bound": result["bound"],
-            "max_ulp": result["max_ulp"],
+            "bound": record.bound,
+            "max_ulp": record.max_ulp,
         }
 
 
-_TIMES = ["elements_per_s", "bytes_per_s", "spread", "copy_ratio", "copy_bytes_per_s", "repeats"]
-_SIZES = ["level", "n", "threads", *_TIMES, "left_out"]
+def _size_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    if record.throughput is not None:
+        yield from map(asdict, record.throughput.sizes or ())
 
 
-def _size_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
-    for each in (result["throughput"] or {}).get("sizes") or ():
-        yield {name: each.get(name) for name in _SIZES}
-
-
-_ATTRIBUTION = [
-    "form", "working", "bound", "max_ulp", "x_bits", "x", "constants_ulp", "formula_ulp", "rest_ulp", "main",
-]  # fmt: skip
-
-
-def _attribution_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
-    parts = witness_parts(result)
+def _attribution_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    parts = witness_parts(record)
     if parts is not None:
         yield {
             **{name: parts[name] for name in ("form", "working", "main")},
             **{f"{name}_ulp": parts[name] for name in ("constants", "formula", "rest")},
-            "bound": result["bound"],
-            "max_ulp": result["max_ulp"],
-            **_bits(result, "x", result["witness"]),
+            "bound": record.bound,
+            "max_ulp": record.max_ulp,
+            **_value(record, "x", record.witness),
         }
 
 
-_REGIONS = ["region", "n", "bound", "max_ulp", *_WITNESS]
-
-
-def _region_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
-    for region in result["regions"] or ():
+def _region_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    for part in record.regions or ():
         yield {
-            "region": region["region"],
-            "n": region["n"],
-            "bound": result["bound"],
-            "max_ulp": region["max_ulp"],
-            **_witness(result, region["witness"]),
+            "region": part.region,
+            "n": part.n,
+            "bound": record.bound,
+            "max_ulp": part.max_ulp,
+            **_witness(record, part.witness),
         }
 
 
-_FINDINGS = ["check", "detail", *_WITNESS]
-
-
-def _finding_rows(result: Result, manifest: Mapping[str, Any]) -> Iterator[Row]:
-    for check in failed_checks(result):
-        finding = result["findings"].get(check) or {}
-        yield {"check": check, "detail": finding.get("detail"), **_witness(result, finding)}
+def _finding_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    for check in record.failed_checks:
+        finding = record.findings.get(check)
+        yield {"check": check, "detail": finding and finding.detail, **_witness(record, finding)}

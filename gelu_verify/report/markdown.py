@@ -9,7 +9,9 @@ import pandas as pd
 
 from ..errors import printable
 from . import text
-from .frames import SPECIALS, TAIL_CHECKS, RunLike, run_letter
+from .columns import TAIL_CHECKS
+from .frames import SPECIALS, RunLike, run_letter
+from .rows import rows_of
 from .verdicts import absences, dtype_rank, headline, target_order
 
 LIMIT = 900_000  # bytes; GitHub refuses a step summary above 1 MiB
@@ -63,7 +65,7 @@ def _recorded(summary: pd.DataFrame) -> str:
     """Where the letters of recorded runs come from, and what of them is stale."""
     lines = [f"- [{run}] {told}" for run, told in summary.groupby("run")["recorded"].first().items() if told]
     stale = summary[summary["stale"] != ""]
-    lines += ["- " + _escape(f"{_target(row)} {row['dtype']}: {row['stale']}") for row in _rows(stale)]
+    lines += ["- " + _escape(f"{_target(row)} {row['dtype']}: {row['stale']}") for row in rows_of(stale)]
     return "\n".join(("## Recorded\n", *lines, "")) if lines else ""
 
 
@@ -85,10 +87,6 @@ def _folded(title: str, table: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{table}\n</details>\n" if table else ""
 
 
-def _rows(frame: pd.DataFrame) -> list[Row]:
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
-
-
 def _keys(row: Row) -> list[str]:
     return [_target(row), row["function"], row["dtype"]]
 
@@ -104,7 +102,7 @@ def _error(row: Row) -> str:
 def _matrix(function: str, summary: pd.DataFrame) -> str:
     dtypes = sorted(summary["dtype"].unique(), key=dtype_rank)
     cells: dict[str, dict[str, str]] = {}
-    for row in sorted(_rows(summary), key=target_order):
+    for row in sorted(rows_of(summary), key=lambda row: target_order(row["family"], row["target"])):
         broke = f"✗ {row['failure_kind'] or 'raised'}"
         mark = {"pass": "✓", "coarse": "≈", "fail": "✗", "raised": broke}[row["verdict"]]
         shown = mark if row["verdict"] == "raised" else f"{mark} {_error(row)}"
@@ -114,7 +112,7 @@ def _matrix(function: str, summary: pd.DataFrame) -> str:
 
 
 def _worst(summary: pd.DataFrame) -> str:
-    worst = _rows(summary.dropna(subset=["max_ulp"]).nlargest(_WORST, "max_ulp"))
+    worst = rows_of(summary.dropna(subset=["max_ulp"]).nlargest(_WORST, "max_ulp"))
     if not worst:
         return ""
     head = [*_KEYS, "ULP", "x", "x bits", "got", "want", "failed checks"]
@@ -125,7 +123,7 @@ def _worst(summary: pd.DataFrame) -> str:
 
 
 def _raised(summary: pd.DataFrame, absent: Mapping[str, str]) -> str:
-    rows = _rows(summary[summary["verdict"] == "raised"])
+    rows = rows_of(summary[summary["verdict"] == "raised"])
     raised = _table([*_KEYS, "what happened"], ([*_keys(r), r["failure"]] for r in rows))
     missing = _table(["framework", "why it was not tested"], absent.items())
     parts = [f"## {title}\n\n{table}" for title, table in (("Raised", raised), ("Absent", missing)) if table]
@@ -135,12 +133,12 @@ def _raised(summary: pd.DataFrame, absent: Mapping[str, str]) -> str:
 def _tail(tail: pd.DataFrame) -> str:
     shown = ["zero_from_x", "zero_threshold_x", *TAIL_CHECKS]
     head = [*_KEYS, "returns zero from x", "zero is right from x", *TAIL_CHECKS]
-    return _table(head, ([*_keys(r), *(r[name] or "" for name in shown)] for r in _rows(tail)))
+    return _table(head, ([*_keys(r), *(r[name] or "" for name in shown)] for r in rows_of(tail)))
 
 
 def _specials(special: pd.DataFrame) -> str:
     rows: dict[tuple[str, ...], dict[str, str]] = {}
-    for r in _rows(special):
+    for r in rows_of(special):
         shown = f"✗ {r['got']}, want {r['want']}" if r["verdict"] == "fail" else r["got"] or r["verdict"]
         rows.setdefault(tuple(_keys(r)), {})[r["input"]] = shown
     inputs = list(SPECIALS.values())
@@ -151,7 +149,7 @@ def _specials(special: pd.DataFrame) -> str:
 def _regions(regions: pd.DataFrame) -> str:
     names = list(dict.fromkeys(regions["region"]))
     rows: dict[tuple[str, ...], dict[str, str]] = {}
-    for r in _rows(regions):
+    for r in rows_of(regions):
         rows.setdefault(tuple(_keys(r)), {})[r["region"]] = _error(r)
     head = [*_KEYS, *(f"`{n}`" for n in names)]
     return _table(head, ([*key, *(by.get(n, "") for n in names)] for key, by in rows.items()))
@@ -159,7 +157,7 @@ def _regions(regions: pd.DataFrame) -> str:
 
 def _throughput(throughput: pd.DataFrame) -> str:
     rows = []
-    for r in _rows(throughput):
+    for r in rows_of(throughput):
         speed = [text.rate_text(r["elements_per_s"]), _spread(r["spread"]), text.number_text(r["copy_ratio"])]
         rows.append([*_keys(r), *speed, _error(r)])
     return _table([*_KEYS, "elements/s", "spread", "ratio to copy", "ULP"], rows)
@@ -167,7 +165,7 @@ def _throughput(throughput: pd.DataFrame) -> str:
 
 def _attribution(attribution: pd.DataFrame) -> str:
     rows = []
-    for r in _rows(attribution):
+    for r in rows_of(attribution):
         parts = [text.number_text(r[f"{name}_ulp"], 3, signed=True) for name in ("constants", "formula", "rest")]
         rows.append([*_keys(r), _error(r), r["x"], *parts, r["main"], f"{r['form']}, {r['working']}"])
     head = [*_KEYS, "ULP", "x", "constants", "formula", "blocks and rest", "mostly", "form, computed in"]
@@ -176,7 +174,7 @@ def _attribution(attribution: pd.DataFrame) -> str:
 
 def _sizes(sizes: pd.DataFrame) -> str:
     rows = []
-    for r in _rows(sizes):
+    for r in rows_of(sizes):
         speed = [r["left_out"] or text.rate_text(r["elements_per_s"]), _spread(r["spread"])]
         gigabytes = text.number_text(r["bytes_per_s"] / 1e9) if r["bytes_per_s"] else text.NONE
         rows.append([*_keys(r), r["level"], r["n"], r["threads"], *speed, gigabytes, text.number_text(r["copy_ratio"])])

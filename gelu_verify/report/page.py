@@ -19,13 +19,15 @@ from markupsafe import Markup
 from .. import __version__
 from ..buckets.bins import ENVELOPE_COLUMNS, FLOOR, HIGHEST, LEVELS_PER_OCTAVE, bins_per_binade, envelope, octaves
 from ..functions import FUNCTIONS
+from ..records.result import Record
 from . import text
 from .axis import edge_values, ticks
 from .charts import STRIP_HEIGHT, half_ulp_line, strip_path
+from .columns import TAIL_CHECKS
 from .evidence import evidence
 from .files import environment, inline
-from .frames import SPECIALS, TAIL_CHECKS, RunLike, ordered_results, run_letter
-from .records import grouped, records
+from .frames import SPECIALS, RunLike, ordered_results, run_letter
+from .rows import grouped, rows_of
 from .speed import speed_groups
 from .verdicts import OWN_FAMILY, absences, dtype_rank, headline, target_order, verdict
 
@@ -55,7 +57,7 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         attributions=grouped(frames["attribution"]),
         sources=SOURCES,
         speed=speed_groups(frames["throughput"], frames["sizes"]),
-        raised=records(frames["summary"].query("verdict == 'raised'")),
+        raised=rows_of(frames["summary"].query("verdict == 'raised'")),
         measurements=_measurements(runs, frames),
         style=inline("vendor/uPlot.min.css") + inline("page.css"),
         script=inline("vendor/uPlot.iife.min.js") + inline("plot.js"),
@@ -88,15 +90,14 @@ def _bar(max_ulp: float | None) -> int:
 
 
 def _head(runs: Sequence[RunLike]) -> Group:
-    results = [result for run in runs for result in run.results]
-    measured = [r for r in results if r["failure"] is None]
+    records = [record for run in runs for record in run.results]
     return {
-        "headline": headline(results),
+        "headline": headline(records),
         "facts": [
-            _fact(len({r["target"] for r in results}), "target"),
-            _fact(len({r["function"] for r in results}), "function"),
-            _fact(len(results), "measurement"),
-            ("inputs judged", sum(r["n"] or 0 for r in measured)),
+            _fact(len({record.target for record in records}), "target"),
+            _fact(len({record.function for record in records}), "function"),
+            _fact(len(records), "measurement"),
+            ("inputs judged", sum(record.n for record in records if record.failure is None)),
         ],
         "runs": [
             {"letter": run_letter(i), "recorded": None, "device": None, **run.manifest} for i, run in enumerate(runs)
@@ -118,7 +119,7 @@ def _matrix(summary: pd.DataFrame) -> list[Group]:
     """[{function, groups: [(family, rows)]}]; a row has target, run, form and {dtype: record}."""
     functions = []
     for name, found in grouped(summary):
-        own_last = sorted(found, key=lambda r: (target_order(r), r["run"]))
+        own_last = sorted(found, key=lambda r: (target_order(r["family"], r["target"]), r["run"]))
         families = []
         for family, members in groupby(own_last, key=lambda r: r["family"]):
             rows = []
@@ -167,7 +168,7 @@ def _regions(regions: pd.DataFrame) -> Group:
 def _measurements(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> list[tuple[str, list[Group]]]:
     """[(function, rows)] of every result, all that is known about it in `evidence`."""
     findings: dict[tuple[str, int], list[Group]] = {}
-    for finding in records(frames["findings"]):
+    for finding in rows_of(frames["findings"]):
         findings.setdefault((finding["run"], finding["result"]), []).append(finding)
     groups = grouped(frames["summary"])
     for _, rows in groups:
@@ -178,15 +179,15 @@ def _measurements(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -
 
 def _plots(runs: Sequence[RunLike]) -> list[Group]:
     """[{function, charts}]; a chart is one dtype with its layout, scale and series."""
-    measured = [item for item in ordered_results(runs) if item[2]["buckets"] is not None]
+    measured = [item for item in ordered_results(runs) if item[2].buckets is not None]
     detail = bins_per_binade(len(measured))
     several = len(runs) > 1
     functions = []
-    for name, items in groupby(measured, key=lambda item: item[2]["function"]):
+    for name, items in groupby(measured, key=lambda item: item[2].function):
         charts = []
-        for dtype, members in groupby(items, key=lambda item: item[2]["dtype"]):
+        for dtype, members in groupby(items, key=lambda item: item[2].dtype):
             entries = list(members)
-            span = octaves(*(result["max_ulp"] or 0 for _, _, result in entries))
+            span = octaves(*(record.max_ulp or 0 for _, _, record in entries))
             series = [_series(runs, item, span, detail, several) for item in entries]
             layout = series[0]["envelope"].layout
             charts.append(
@@ -198,20 +199,20 @@ def _plots(runs: Sequence[RunLike]) -> list[Group]:
 
 
 def _series(
-    runs: Sequence[RunLike], item: tuple[int, int, Mapping[str, Any]], span: tuple[int, int], detail: int, several: bool
+    runs: Sequence[RunLike], item: tuple[int, int, Record], span: tuple[int, int], detail: int, several: bool
 ) -> Group:
-    run, index, result = item
-    shape = envelope(runs[run].table(index, ENVELOPE_COLUMNS), result["dtype"], detail)
+    run, index, record = item
+    shape = envelope(runs[run].table(index, ENVELOPE_COLUMNS), record.dtype, detail)
     strip = shape.coarser(2)
     letter = run_letter(run)
     return {
-        "name": f"{result['target']} [{letter}]" if several else result["target"],
-        "family": result["family"],
+        "name": f"{record.target} [{letter}]" if several else record.target,
+        "family": record.family,
         "run": letter,
         "result": index,
-        "max_ulp": result["max_ulp"],
-        "bound": result["bound"],
-        "verdict": verdict(result),
+        "max_ulp": record.max_ulp,
+        "bound": record.bound,
+        "verdict": verdict(record),
         "envelope": shape,
         "strip": strip,
         "path": strip_path(strip, span),

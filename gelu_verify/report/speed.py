@@ -11,7 +11,7 @@ import pandas as pd
 
 from . import text
 from .charts import scatter
-from .records import grouped
+from .rows import grouped
 from .size_charts import size_chart
 from .verdicts import OWN_FAMILY, dtype_rank, target_order
 
@@ -25,7 +25,7 @@ def speed_groups(throughput: pd.DataFrame, sizes: pd.DataFrame) -> list[Group]:
     functions = []
     for name, rows in grouped(throughput):
         numbers: dict[Key, int] = {}
-        for row in sorted(rows, key=lambda r: (target_order(r), r["run"])):
+        for row in sorted(rows, key=lambda r: (target_order(r["family"], r["target"]), r["run"])):
             row["number"] = numbers.setdefault((row["run"], row["target"]), len(numbers) + 1)
             row["own"] = row["family"] == OWN_FAMILY
             row["title"] = _title(row)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from decimal import ROUND_DOWN, ROUND_UP, Decimal
 from functools import lru_cache
-from typing import Any
 
 from ..formats import get_format
 
@@ -105,8 +104,3 @@ def _value_text(dtype: str, bits: int) -> str:
     value = math.ldexp(significand, exponent)
     candidates = (f"{value:.{digits}g}" for digits in range(1, 18))
     return repr(value) if fmt.width == 64 else next(text for text in candidates if fmt.parse(text) == bits)
-
-
-def as_int(value: Any) -> int | None:
-    """An integer that JSON may have carried as a float; None stays None."""
-    return None if value is None else int(value)

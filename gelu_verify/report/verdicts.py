@@ -1,4 +1,4 @@
-"""What a RESULT comes to: its verdict, its failing checks, and the one sentence over many."""
+"""What a record comes to: its verdict, and the one sentence over many."""
 
 from __future__ import annotations
 
@@ -8,49 +8,45 @@ from typing import Any, Literal
 
 from ..formats import DTYPES
 from ..functions import FUNCTIONS
+from ..records.result import Record
 from .text import ulp_text
 
 Verdict = Literal["pass", "coarse", "fail", "raised"]
-Result = Mapping[str, Any]
 
 ANY_CALL = {"lane", "repeatable"}  # checks that look at other calls than those of the plan
 FINE = 4.0  # ULP: the most that vendors state for these functions in their best modes (CUDA erfc 4, ARM vector 3.5)
 OWN_FAMILY = "kernels"  # the implementations that ship with this package: listed after everybody else's
 
 
-def verdict(result: Result) -> Verdict:
+def verdict(record: Record) -> Verdict:
     """What a reader is told first.
 
     "raised": no measure, the target broke down; "fail": at least one check failed; "coarse": the
     checks pass, but some error is above `FINE`; else "pass".
     """
-    if result["failure"] is not None:
+    if record.failure is not None:
         return "raised"
-    if failed_checks(result):
+    if record.failed_checks:
         return "fail"
-    return "coarse" if (result["max_ulp"] or 0.0) > FINE else "pass"
+    return "coarse" if (record.max_ulp or 0.0) > FINE else "pass"
 
 
-def failed_checks(result: Result) -> list[str]:
-    return [name for name, outcome in (result["checks"] or {}).items() if outcome == "fail"]
+def is_correctly_rounded(record: Record) -> bool:
+    """Every input that was tried gave the correctly rounded result, in every call."""
+    return record.failure is None and record.correctly_rounded == 1 and not {*record.failed_checks} & ANY_CALL
 
 
-def is_correctly_rounded(result: Result) -> bool:
-    """Every input that was tried got the correctly rounded answer, in every call."""
-    return result["failure"] is None and result["correctly_rounded"] == 1 and not {*failed_checks(result)} & ANY_CALL
-
-
-def severity(result: Result) -> tuple[float, bool, int]:
+def severity(record: Record) -> tuple[float, bool, int]:
     """Sorts by the largest error as it is printed; among equals, the plainest path of a framework is the news."""
-    if result["max_ulp"] is None:
+    if record.max_ulp is None:
         return -1.0, False, 0
-    printed = float(ulp_text(result["max_ulp"], result["bound"]))
-    return printed, result["family"] != OWN_FAMILY, -len(result["target"])
+    printed = float(ulp_text(record.max_ulp, record.bound))
+    return printed, record.family != OWN_FAMILY, -len(record.target)
 
 
-def target_order(result: Result) -> tuple[bool, str, str]:
+def target_order(family: str, target: str) -> tuple[bool, str, str]:
     """Frameworks by name, then our own kernels."""
-    return (result["family"] == OWN_FAMILY, result["family"], result["target"])
+    return (family == OWN_FAMILY, family, target)
 
 
 def function_rank(name: str) -> int:
@@ -63,12 +59,12 @@ def dtype_rank(name: str) -> int:
     return DTYPES.index(name) if name in DTYPES else len(DTYPES)
 
 
-def headline(results: Sequence[Result]) -> str:
+def headline(records: Sequence[Record]) -> str:
     """One sentence for the top of a report."""
-    if not results:
+    if not records:
         return "Nothing was measured."
-    measured = [r for r in results if r["failure"] is None]
-    raised = len(results) - len(measured)
+    measured = [record for record in records if record.failure is None]
+    raised = len(records) - len(measured)
     broke = f"{_count(raised, 'target')} failed" if raised else ""
     if not measured:
         return f"Nothing could be measured: {broke}."
@@ -99,12 +95,12 @@ def absences(manifests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
-def _worst(result: Result) -> str:
-    where = f"{result['target']}, {result['function']}, {result['dtype']}"
-    if result["max_ulp"] is None or math.isnan(result["max_ulp"]):
+def _worst(record: Record) -> str:
+    where = f"{record.target}, {record.function}, {record.dtype}"
+    if record.max_ulp is None or math.isnan(record.max_ulp):
         return f"unknown ({where})"
-    sign = "at least " if result["bound"] == ">=" else ""
-    return f"{sign}{ulp_text(result['max_ulp'], result['bound'])} ULP ({where})"
+    sign = "at least " if record.bound == ">=" else ""
+    return f"{sign}{ulp_text(record.max_ulp, record.bound)} ULP ({where})"
 
 
 def _count(n: int, noun: str) -> str:

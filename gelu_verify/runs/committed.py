@@ -1,9 +1,10 @@
-"""Recorded runs: results of another machine, small enough to be committed (`data/runs/`), used where it is missing.
+"""Committed runs: results of another machine or day, small enough to be committed (`data/runs/`).
 
-A recorded run is a stored run (`results.py`) whose bucket tables are folded into the bins of the report, and whose
-manifest says under `recorded` when, and on what, it was measured. It is read beside live runs for families that cannot
-be measured here. Its results carry `recorded`, who says so ("recorded 2026-11-21 on NVIDIA H100"), and `stale`: why a
-result of our own code no longer says anything, because that code has changed since; empty where it has not.
+A committed run is a stored run (`store.py`) whose manifest says under `recorded` when, and on what, it was measured.
+Its bucket tables are folded into the bins of the report: it is read beside live runs for families that cannot be
+measured here. Or it is condensed: no buckets, and of each result the numbers of the published matrix (docs/matrix.md).
+The `origin` of its records says so ("recorded 2026-11-21 on NVIDIA H100"), and why a result of our own code no longer
+counts, because that code has changed since.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ from ..buckets.bins import layout
 from ..fenv import in_default_environment
 from ..gpu.info import label
 from ..paths import resource
+from ..records.result import Origin, Record
+from ..records.schema import condensed
 from ..targets import families, module_of
 from .integrity import rounded_up, verified
 from .store import MANIFEST, Run, metadata_of, read_run, sealed, write_folder
@@ -29,9 +32,8 @@ from .store import MANIFEST, Run, metadata_of, read_run, sealed, write_folder
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..measure.sweep import Record
-
 PER_BINADE = 32  # the finest bins that a report draws
+MATRIX = "matrix"  # how the name of a condensed run begins
 COLUMNS = ("bucket", "n", "nonfinite", "max_error")
 
 
@@ -44,31 +46,44 @@ def default_root() -> Path:
 
 
 @in_default_environment
-def record(run: Run, root: Path) -> Path:
-    """Keep a stored run in a new folder of `root`, by its families and its day; that folder.
+def commit(run: Run, root: Path, *, matrix: bool = False) -> Path:
+    """Keep a stored run in a new folder of `root`, named by its families and its day; that folder.
+
+    `matrix`: condensed, and named so.
 
     Raises
     ------
     ResultsError : when the place cannot be written, or a bucket table of the run cannot be read
     """
-    day = run.manifest["created"][:10]
-    names = sorted({result["family"] for result in run.results})
-    told = {
-        "date": day,
-        "device": label(run.manifest.get("device")) or run.manifest["machine"].get("cpu", "an unknown machine"),
-    }
+    date, device = _day(run), _device(run)
+    facts = {key: value for key, value in run.manifest.items() if key != "content_sha256"}
     contents: dict[str, bytes] = {}
-    results = []
-    for index, result in enumerate(run.results):
-        kept = {key: value for key, value in result.items() if key not in ("recorded", "stale")}
-        if result["buckets"] is not None:
-            name = f"buckets/{index:03d}.parquet"
-            contents[name] = _parquet(folded(run.table(index), result["dtype"]), result)
-            kept |= {"buckets": name, "sha256": _hash(contents[name])}
-        results.append(kept)
-    facts = {key: value for key, value in run.manifest.items() if key not in ("results", "content_sha256")}
-    contents[MANIFEST] = sealed({**facts, "recorded": told}, results)
-    return write_folder(contents, root, f"{'-'.join(names)}-{day}")
+    if matrix:
+        name, results = MATRIX, [condensed(record) for record in run.results]
+        facts["recorded"] = {"date": date, "device": device, "condensed": True}
+    else:
+        name = "-".join(sorted({record.family for record in run.results}))
+        results = [_folded_result(run, index, contents) for index in range(len(run.results))]
+        facts["recorded"] = {"date": date, "device": device}
+    return write_folder({**contents, MANIFEST: sealed(facts, results)}, root, f"{name}-{date}")
+
+
+def _day(run: Run) -> str:
+    return str(run.manifest["created"])[:10]
+
+
+def _device(run: Run) -> str:
+    return label(run.manifest.get("device")) or run.manifest["machine"].get("cpu", "an unknown machine")
+
+
+def _folded_result(run: Run, index: int, contents: dict[str, bytes]) -> Record:
+    """A result with its folded buckets, which are put into `contents`."""
+    record = run.results[index]
+    if record.buckets is None:
+        return record
+    name = f"buckets/{index:03d}.parquet"
+    contents[name] = _parquet(folded(run.table(index), record.dtype), record)
+    return replace(record, buckets=name, sha256=_hash(contents[name]))
 
 
 @in_default_environment
@@ -83,12 +98,12 @@ def folded(table: pd.DataFrame, dtype: str) -> pd.DataFrame:
     return rows.assign(max_error=rounded_up(rows["max_error"].to_numpy())).reset_index(drop=True)
 
 
-def _parquet(table: pd.DataFrame, result: Record) -> bytes:
+def _parquet(table: pd.DataFrame, record: Record) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     buffer = io.BytesIO()
-    bare = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(metadata_of(result))
+    bare = pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(metadata_of(record))
     coded = {"bucket": "DELTA_BINARY_PACKED", "max_error": "BYTE_STREAM_SPLIT"}
     plain = [name for name in table if name not in coded]
     pq.write_table(
@@ -105,12 +120,12 @@ def _hash(content: bytes) -> str:
 
 
 @dataclass(frozen=True)
-class RecordedRun:
-    """Some results of a recorded run; the same door as a stored run."""
+class CommittedRun:
+    """Some results of a committed run; it is read like a stored run."""
 
     run: Run
-    kept: tuple[int, ...]
-    results: list[Record]
+    indices: tuple[int, ...]  # of the results in the whole run
+    results: Sequence[Record]
 
     @property
     def path(self) -> Path:
@@ -122,35 +137,46 @@ class RecordedRun:
 
     def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """As `Run.table`; of the columns in COLUMNS."""
-        return self.run.table(self.kept[index], columns)
+        return self.run.table(self.indices[index], columns)
 
 
 @in_default_environment
-def recorded_runs(root: Path | None = None, without: Collection[str] = ()) -> list[RecordedRun]:
-    """The recorded runs in `root` (default: data/runs), the newest first, each with what no newer one holds.
+def committed_runs(root: Path | None = None, without: Collection[str] = ()) -> list[CommittedRun]:
+    """The committed runs with buckets in `root` (default: data/runs), the newest first.
 
-    Results of the families in `without` are left out: those were measured.
+    Each has the results that no newer one has; those of the families in `without` are left out: they were measured.
     """
-    place = default_root() if root is None else root
-    runs = [verified(read_run(manifest.parent)) for manifest in sorted(place.glob(f"*/{MANIFEST}"))]
-    runs.sort(key=lambda run: run.manifest["created"], reverse=True)
-    met: set[tuple[str, str, str]] = set()
+    taken: set[str] = set()
     found = []
-    for run in runs:
-        versions = current_versions({result["family"] for result in run.results})
-        kept = [i for i, r in enumerate(run.results) if r["family"] not in without and _key(r) not in met]
-        met |= {_key(run.results[i]) for i in kept}
-        if kept:
-            told = [run.results[i] | _said(run, run.results[i], versions) for i in kept]
-            found.append(RecordedRun(run, tuple(kept), told))
+    for run in _newest_first(root, matrix=False):
+        versions = current_versions({record.family for record in run.results})
+        indices = [i for i, r in enumerate(run.results) if r.family not in without and r.key not in taken]
+        taken |= {run.results[i].key for i in indices}
+        if indices:
+            records = [replace(run.results[i], origin=_origin(run, run.results[i], versions)) for i in indices]
+            found.append(CommittedRun(run, tuple(indices), records))
     return found
 
 
 @in_default_environment
-def recorded_results(families: Iterable[str], root: Path | None = None) -> list[Record]:
-    """What is recorded of those families."""
+def matrix_runs(root: Path | None = None) -> list[Run]:
+    """The condensed runs in `root` (default: data/runs), the newest first."""
+    return _newest_first(root, matrix=True)
+
+
+def _newest_first(root: Path | None, matrix: bool) -> list[Run]:
+    found = (default_root() if root is None else root).glob(f"*/{MANIFEST}")
+    folders = [file.parent for file in sorted(found) if file.parent.name.startswith(f"{MATRIX}-") == matrix]
+    runs = [verified(read_run(folder)) for folder in folders]
+    # of one second the later folder, whose name has the larger number at its end
+    return sorted(runs, key=lambda run: (str(run.manifest["created"]), len(run.path.name), run.path.name), reverse=True)
+
+
+@in_default_environment
+def committed_results(families: Iterable[str], root: Path | None = None) -> list[Record]:
+    """What is committed of those families."""
     asked = set(families)
-    return [result for run in recorded_runs(root) for result in run.results if result["family"] in asked]
+    return [record for run in committed_runs(root) for record in run.results if record.family in asked]
 
 
 def current_versions(asked: Collection[str]) -> dict[str, Collection[str]]:
@@ -166,22 +192,15 @@ def current_versions(asked: Collection[str]) -> dict[str, Collection[str]]:
     return found
 
 
-def _key(result: Record) -> tuple[str, str, str]:
-    return result["target"], result["function"], result["dtype"]
+def _origin(run: Run, record: Record, versions: Mapping[str, Collection[str]]) -> Origin:
+    """Where a result comes from, and whether that still counts."""
+    facts = run.manifest.get("recorded") or {"date": _day(run), "device": _device(run)}
+    date, device = facts["date"], facts["device"]
+    return Origin(_day(run), device, f"recorded {date} on {device}", _stale(record, versions))
 
 
-def _said(run: Run, result: Record, versions: Mapping[str, Collection[str]]) -> dict[str, str]:
-    """What is added to a result: where it comes from, and whether that still counts."""
-    told = run.manifest.get("recorded") or {
-        "date": run.manifest["created"][:10],
-        "device": run.manifest["machine"].get("cpu", "an unknown machine"),
-    }
-    recorded = f"recorded {told['date']} on {told['device']}"
-    return {"recorded": recorded, "stale": _stale(result, versions), "device": told["device"]}
-
-
-def _stale(result: Record, versions: Mapping[str, Collection[str]]) -> str:
-    ours = versions.get(result["family"])
-    if ours is None or result["version"] in ours:
+def _stale(record: Record, versions: Mapping[str, Collection[str]]) -> str:
+    ours = versions.get(record.family)
+    if ours is None or record.version in ours:
         return ""
-    return f"stale: the source was {result['version']}, and is {' or '.join(sorted(ours)[:3]) or 'gone'} now"
+    return f"stale: the source was {record.version}, and is {' or '.join(sorted(ours)[:3]) or 'gone'} now"

@@ -3,8 +3,9 @@
 A run is written beside its final place, flushed to disk, and renamed when it is whole: whatever
 goes wrong, no partial run stands under a final name and no earlier run is touched.
 
-A manifest ends with the sha256 of all that stands before it, and holds those of the bucket files: a run is whole, or it
-is not read. Reading also trusts no value (`run_schema.py`); `integrity.py` derives results from their buckets again.
+A manifest ends with the sha256 of all that stands before it, and holds those of the bucket files: a run is whole, or
+it is not read. Reading also trusts no value (`records/schema.py`); `integrity.py` derives results from their buckets
+again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,18 +26,18 @@ from ..atomic_files import is_free, remove_abandoned, unfinished_folder
 from ..buckets.table import BITS, Table
 from ..errors import ResultsError
 from ..fenv import in_default_environment
-from ..records.schema import SCHEMA, check_manifest
+from ..records.result import Record, Result
+from ..records.schema import SCHEMA, check_measured, parsed_results
+from ..records.serialize import record_from_json, to_json
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from ..measure.sweep import Record, Result
-
 ROOT = Path("reports")
 LATEST = "latest"
 MANIFEST = "manifest.json"
-IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # told in a Parquet file too
+IDENTITY = ("target", "function", "dtype", "plan", "seed", "n", "bound")  # fields that a Parquet file has too
 _SEAL = ',\n "content_sha256": "{}"\n}}\n'  # how a manifest ends
 
 
@@ -78,23 +79,22 @@ class RunWriter:
 
     @in_default_environment
     def add(self, result: Result) -> None:
-        """Store one result: its buckets now, its record with `finish`."""
-        record = dict(result.record)
+        """Store one result: its buckets now, its record with `finish`; ResultsError where it cannot be read again."""
+        check_measured(result.record, result.table is not None)
+        record = record_from_json(_as_text(to_json(result.record)))
         if result.table is not None:
             name = f"buckets/{len(self._records):03d}.parquet"
-            content = packed(result.table, record)
+            content = parquet_of(result.table, record)
             with _writing(self._out or self._root):
                 _write(self._work / name, content)
-            record |= {"buckets": name, "sha256": hashlib.sha256(content).hexdigest()}
+            record = replace(record, buckets=name, sha256=hashlib.sha256(content).hexdigest())
         self._records.append(record)
 
     @in_default_environment
-    def finish(
-        self, *, command: str, seed: int, plan: str, absent: Mapping[str, str], facts: Mapping[str, Any]
-    ) -> Path:
+    def finish(self, *, command: str, seed: int, plan: str, absent: Mapping[str, str], facts: Mapping[str, Any]) -> Run:
         """Put the run in its place and return it; `facts` are those of `machine.provenance`."""
         now = datetime.datetime.now(datetime.UTC)
-        manifest = {
+        manifest: dict[str, Any] = {
             "schema": SCHEMA,
             "command": command,
             "created": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -111,23 +111,29 @@ class RunWriter:
             _flush_folder(place.parent)
             if self._out is None:
                 _point_latest(self._root, place.name)
-        return place
+        return Run(place, _as_text(manifest), self._records)
+
+
+def _as_text(document: dict[str, Any]) -> dict[str, Any]:
+    """An object as it is read back: a path may have bytes that are not text, which a file cannot hold."""
+    text = json.dumps(document, ensure_ascii=False)
+    found: dict[str, Any] = document if text.isprintable() else json.loads(text.encode("utf-8", "replace"))
+    return found
 
 
 @in_default_environment
 def write_run(results: Sequence[Result], out: Path | None = None, root: Path = ROOT, **manifest: Any) -> Path:
-    """Store a whole run at once; arguments as of RunWriter and its `finish`."""
+    """Store a whole run at once, and return its folder; arguments as of RunWriter and its `finish`."""
     with RunWriter(out, root) as writer:
         for result in results:
             writer.add(result)
-        return writer.finish(**manifest)
+        return writer.finish(**manifest).path
 
 
 def sealed(facts: Mapping[str, Any], results: Sequence[Record]) -> bytes:
     """A manifest: JSON with one line for each result, so that a difference shows what changed, and its content hash."""
     head = json.dumps({**facts, "results": []}, indent=1, allow_nan=False, ensure_ascii=False).removesuffix("[]\n}")
-    told = [json.dumps(each, allow_nan=False, ensure_ascii=False) for each in results]
-    lines = ",\n".join(told)
+    lines = ",\n".join(json.dumps(to_json(each), allow_nan=False, ensure_ascii=False) for each in results)
     body = f"{head}[\n{lines}\n]".encode("utf-8", "replace")  # a path may have bytes that are no text
     return body + _SEAL.format(hashlib.sha256(body).hexdigest()).encode()
 
@@ -208,14 +214,14 @@ def _point_latest(root: Path, name: str) -> None:
 
 
 @in_default_environment
-def packed(table: Table, record: Record) -> bytes:
+def parquet_of(table: Table, record: Record) -> bytes:
     """The bucket table as a Parquet file: bits in the dtype's own unsigned type."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     columns = {k: v.astype(table.fmt.uint) if k in BITS else v for k, v in table.flat.items()}
-    packed = ("bucket", "error_sum", *BITS)
-    encodings = {**dict.fromkeys(packed, "DELTA_BINARY_PACKED"), "max_error": "BYTE_STREAM_SPLIT"}
+    deltas = ("bucket", "error_sum", *BITS)
+    encodings = {**dict.fromkeys(deltas, "DELTA_BINARY_PACKED"), "max_error": "BYTE_STREAM_SPLIT"}
     buffer = io.BytesIO()
     pq.write_table(
         pa.table(columns, metadata=metadata_of(record)),
@@ -228,15 +234,15 @@ def packed(table: Table, record: Record) -> bytes:
     return buffer.getvalue()
 
 
-def metadata_of(record: Mapping[str, Any]) -> dict[str, str]:
+def metadata_of(record: Record) -> dict[str, str]:
     """What a Parquet file says of the result that it belongs to."""
-    facts = {"schema": SCHEMA, **{key: record[key] for key in IDENTITY}}
+    facts = {"schema": SCHEMA, **{name: getattr(record, name) for name in IDENTITY}}
     return {"gelu_verify": json.dumps(facts)}
 
 
 @in_default_environment
-def unpacked(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """The rows of `packed`, all columns or those named."""
+def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """The rows of a Parquet file, all columns or those named."""
     return arrow_table(content, columns).to_pandas()
 
 
@@ -248,7 +254,7 @@ def arrow_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Tabl
     try:
         return pq.read_table(io.BytesIO(content), columns=None if columns is None else list(columns))
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise ResultsError(f"buckets are no Parquet file: {(str(error).splitlines() or [''])[0]}") from error
+        raise ResultsError(f"buckets are not a Parquet file: {(str(error).splitlines() or [''])[0]}") from error
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -256,30 +262,30 @@ def arrow_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Tabl
 
 @dataclass(frozen=True)
 class Run:
-    """A stored run: `manifest` and `results` as in manifest.json, bucket tables when asked for."""
+    """A stored run: what its manifest says beside the results, the results, and bucket tables when asked for."""
 
     path: Path
-    manifest: dict[str, Any]
+    manifest: Mapping[str, Any]
+    results: Sequence[Record]
 
-    @property
-    def results(self) -> list[Record]:
-        """The RESULT objects, in the order of the run."""
-        return self.manifest["results"]
+    def document(self) -> dict[str, Any]:
+        """The manifest as an object of JSON, with its results."""
+        last = {key: value for key, value in self.manifest.items() if key == "content_sha256"}
+        results = [to_json(record) for record in self.results]
+        return {**{key: value for key, value in self.manifest.items() if key not in last}, "results": results, **last}
 
     def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Buckets of one result, all columns or those named; ResultsError when missing, damaged, or there are none."""
-        record = self.results[index]
-        name = f"{record['target']}/{record['function']}/{record['dtype']}"
-        if record["buckets"] is None:
-            raise ResultsError(f"{self.path} holds no buckets of {name}: {record['failure']}")
-        return unpacked(self.buckets(index), columns)
+        return frame_of(self.buckets(index), columns)
 
     def buckets(self, index: int) -> bytes:
         """The Parquet file of one result; ResultsError when missing, or damaged."""
         record = self.results[index]
-        path = self.path / record["buckets"]
+        if record.buckets is None:
+            raise ResultsError(f"{self.path} holds no buckets of {record.key}: {record.failure}")
+        path = self.path / record.buckets
         content = _content(path)
-        if hashlib.sha256(content).hexdigest() != record["sha256"]:
+        if hashlib.sha256(content).hexdigest() != record.sha256:
             raise ResultsError(f"{path} is damaged: its sha256 is not the one in {MANIFEST}")
         return content
 
@@ -288,7 +294,7 @@ def _content(path: Path) -> bytes:
     """A file of a run, which is no link to something elsewhere; ResultsError when it cannot be read."""
     try:
         if path.is_symlink() or not path.is_file():
-            raise ResultsError(f"cannot read {path}: {'it is no file' if path.exists() else 'No such file'}")
+            raise ResultsError(f"cannot read {path}: {'it is not a file' if path.exists() else 'No such file'}")
         return path.read_bytes()
     except OSError as error:
         raise ResultsError(f"cannot read {path}: {error.strerror}") from error
@@ -309,15 +315,16 @@ def read_run(path: Path | str) -> Run:
         raise ResultsError(f"no stored run at {place}")
     file = place / MANIFEST
     if not file.is_file():
-        raise ResultsError(f"{place} is no stored run: it has no {MANIFEST}")
+        raise ResultsError(f"{place} is not a stored run: it has no {MANIFEST}")
     content = _content(file)
     manifest = _parsed(file, content)
     try:
-        check_manifest(manifest)
+        results = parsed_results(manifest)
     except ResultsError as error:
         raise ResultsError(f"{file} {error}") from error
     _check_seal(file, manifest, content)
-    return Run(place, manifest)
+    del manifest["results"]
+    return Run(place, manifest, results)
 
 
 def _parsed(file: Path, content: bytes) -> Any:
@@ -326,9 +333,9 @@ def _parsed(file: Path, content: bytes) -> Any:
         manifest = json.loads(content.decode(), object_pairs_hook=_once, parse_constant=_refuse_constant)
         json.dumps(manifest, ensure_ascii=False).encode()
     except RecursionError as error:
-        raise ResultsError(f"{file} is truncated or no JSON: it is nested too deeply") from error
+        raise ResultsError(f"{file} is truncated or not JSON: it is nested too deeply") from error
     except ValueError as error:  # of JSON, of UTF-8, of an integer with thousands of digits
-        raise ResultsError(f"{file} is truncated or no JSON: {str(error).splitlines()[0]:.200}") from error
+        raise ResultsError(f"{file} is truncated or not JSON: {str(error).splitlines()[0]:.200}") from error
     return manifest
 
 
@@ -346,13 +353,13 @@ def _refuse_constant(text: str) -> None:
 
 def _check_seal(file: Path, manifest: Mapping[str, Any], content: bytes) -> None:
     """The manifest ends with the hash of its content; schema 1 had none."""
-    told = manifest.get("content_sha256")
+    written = manifest.get("content_sha256")
     if manifest["schema"] == 1:
-        if told is not None:
-            raise ResultsError(f"{file} cannot be believed: schema 1 has no content_sha256")
+        if written is not None:
+            raise ResultsError(f"{file} cannot be trusted: schema 1 has no content_sha256")
         return
-    seal = _SEAL.format(told).encode()
+    seal = _SEAL.format(written).encode()
     if not content.endswith(seal):
         raise ResultsError(f"{file} is not as it was written: it does not end with its content_sha256")
-    if hashlib.sha256(content.removesuffix(seal)).hexdigest() != told:
+    if hashlib.sha256(content.removesuffix(seal)).hexdigest() != written:
         raise ResultsError(f"{file} is not as it was written: its content_sha256 is that of something else")

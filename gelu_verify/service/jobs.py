@@ -5,18 +5,17 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ..runs.store import unpacked
+from ..records.result import Record
+from ..runs.store import frame_of
 from .settings import ServiceLimits
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ..measure.sweep import Record
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,11 @@ class UnstoredRun:
 
     @property
     def results(self) -> list[Record]:
-        return [{**self.record, "buckets": None if self.buckets is None else "in memory"}]
+        return [replace(self.record, buckets=None if self.buckets is None else "in memory")]
 
     def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
         assert self.buckets is not None
-        return unpacked(self.buckets, columns)
+        return frame_of(self.buckets, columns)
 
 
 @dataclass

@@ -6,17 +6,17 @@ import time
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ResultsError
+from ..records.result import Record
+from ..records.serialize import to_json
 from ..report.verdicts import function_rank, headline, target_order, verdict
 from ..runs.integrity import verified
 from ..runs.store import LATEST, MANIFEST, Run, read_run
 from .store import Store
 
-if TYPE_CHECKING:
-    from ..measure.sweep import Record
-
+Row = dict[str, Any]
 REFRESH_S = 2.0
 
 
@@ -41,19 +41,19 @@ class RunRepository:
         path = self._paths().get(name)
         return "" if path is None else _damage(path)
 
-    def summaries(self) -> list[Record]:
-        """One record for each run; for a damaged run it says what is wrong."""
+    def summaries(self) -> list[Row]:
+        """One row for each run; for a damaged run it says what is wrong."""
         found = ((name, self.run(name)) for name in self.names())
         return [damaged(name, self.damage(name)) if run is None else summary(name, run) for name, run in found]
 
-    def matrix(self) -> list[Record]:
+    def matrix(self) -> list[Row]:
         """The newest result of each target, function and dtype."""
-        newest: dict[tuple[str, str, str], Record] = {}
+        newest: dict[str, Row] = {}
         for name in self.names():
             run = self.run(name)
-            for result in [] if run is None else run.results:
-                newest.setdefault((result["target"], result["function"], result["dtype"]), _cell(name, result))
-        return sorted(newest.values(), key=lambda r: (function_rank(r["function"]), *target_order(r), r["dtype"]))
+            for record in [] if run is None else run.results:
+                newest.setdefault(record.key, _cell(name, record))
+        return sorted(newest.values(), key=_rank)
 
     def _paths(self) -> dict[str, Path]:
         with self._lock:
@@ -76,7 +76,7 @@ class RunRepository:
         return found
 
 
-def summary(name: str, run: Run) -> Record:
+def summary(name: str, run: Run) -> Row:
     """A run as an item of a list."""
     manifest = run.manifest
     return {
@@ -92,7 +92,7 @@ def summary(name: str, run: Run) -> Record:
     }
 
 
-def damaged(name: str, wrong: str) -> Record:
+def damaged(name: str, wrong: str) -> Row:
     """A damaged run as an item of a list."""
     empty = {"created": "", "plan": "", "seed": 0, "command": "", "results": 0}
     return {"id": name, **empty, "headline": "damaged", "links": {}, "damaged": wrong or "it cannot be read"}
@@ -103,10 +103,21 @@ def links(name: str) -> dict[str, str]:
     return {"self": base, "report": f"{base}/report.html", "summary_csv": f"{base}/summary.csv"}
 
 
-def _cell(name: str, result: Record) -> dict[str, Any]:
-    keys = ("target", "family", "function", "dtype", "form", "version", "bound", "max_ulp", "witness", "failure")
-    failed = [check for check, outcome in (result["checks"] or {}).items() if outcome == "fail"]
-    return {**{key: result[key] for key in keys}, "verdict": verdict(result), "failed_checks": failed, "run": name}
+def _cell(name: str, record: Record) -> Row:
+    keys = ("target", "family", "function", "dtype", "form", "version", "bound", "max_ulp")
+    witness = None if record.witness is None else to_json(record.witness)
+    return {
+        **{key: getattr(record, key) for key in keys},
+        "witness": witness,
+        "failure": record.failure,
+        "verdict": verdict(record),
+        "failed_checks": record.failed_checks,
+        "run": name,
+    }
+
+
+def _rank(row: Row) -> tuple[Any, ...]:
+    return (function_rank(row["function"]), *target_order(row["family"], row["target"]), row["dtype"])
 
 
 def _read(path: Path) -> Run | None:

@@ -99,7 +99,7 @@ def _runs(repository: RunRepository) -> Files:
         if run is None:
             continue
         base = f"v1/runs/{name}"
-        yield f"{base}/manifest.json", json_bytes(run.manifest)
+        yield f"{base}/manifest.json", json_bytes(run.document())
         yield f"{base}/summary-of-run.json", json_bytes(summary(name, run))
         yield f"{base}/report.html", render_runs([run]).content
         for table in TABLES:

@@ -16,15 +16,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..atomic_files import remove_abandoned
 from ..errors import ResultsError
+from ..records.result import Result
 from ..runs.store import MANIFEST, read_run, write_run
 from .telemetry import log
-
-if TYPE_CHECKING:
-    from ..measure.sweep import Record, Result
 
 INDEX = "index.sqlite"
 RUNS = "runs"
@@ -75,7 +73,7 @@ class Store:
             raise ResultsError(f"the store {self.folder} is read-only")
         name = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
         record, out = result.record, self.folder / RUNS / name
-        write_run([result], out, command=command, seed=record["seed"], plan=record["plan"], absent={}, facts=facts)
+        write_run([result], out, command=command, seed=record.seed, plan=record.plan, absent={}, facts=facts)
         try:
             self._enter([out])
         except ResultsError:
@@ -188,6 +186,4 @@ def _row(path: Path) -> tuple[Any, ...] | None:
     except ResultsError as error:
         log("damaged run", run=path.name, problem=str(error))
         return None
-    record: Record = run.results[0]
-    facts = {"id": path.name, "created": run.manifest["created"], **record}
-    return tuple(facts[name] for name in _COLUMNS)
+    return path.name, run.manifest["created"], *(getattr(run.results[0], name) for name in _COLUMNS[2:])

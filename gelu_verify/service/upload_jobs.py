@@ -7,23 +7,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import Unanswered
 from ..formats import get_format, ordinals
 from ..inputs.plans import Plan, make_plan
+from ..measure.observer import Observer
 from ..records.schema import SCHEMA
+from ..records.serialize import to_json
 from ..report.verdicts import headline, verdict
-from ..runs.store import packed
+from ..runs.store import parquet_of
 from ..targets.base import Target
 from .jobs import UnstoredRun, UploadJob
 from .store import Store
 from .telemetry import log
-
-if TYPE_CHECKING:
-    from ..measure.sweep import Record
 
 
 @lru_cache(maxsize=8)
@@ -61,6 +60,16 @@ class Uploaded(Target):
         return result
 
 
+class Advancing(Observer):
+    """Counts in a job how many inputs are done."""
+
+    def __init__(self, job: UploadJob) -> None:
+        self._job = job
+
+    def advance(self, steps: int) -> None:
+        self._job.advance(steps)
+
+
 def run_job(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
     """Verify, store if there is a store, and record the outcome in the job."""
     try:
@@ -74,7 +83,8 @@ def run_job(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store
 
 
 def _verify(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
-    from ..measure.sweep import sweep  # imports all checks: a tenth of the startup time
+    from ..measure.request import Request  # imports all checks: a tenth of the startup time
+    from ..measure.run import measure_one
 
     fmt = get_format(plan.dtype)
     x, _ = inputs(plan.name, plan.function, plan.dtype, plan.seed)
@@ -84,17 +94,21 @@ def _verify(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store
         version=f"sha256:{sha256(body).hexdigest()[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x),
         outputs=outputs,
     )  # fmt: skip
-    result = sweep(target, plan, workers=1, progress=job.advance)
     query = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
-    result.record["repeat"] = f"post the same bits to /v1/verify?{query}"
+    repeat = f"post the same bits to /v1/verify?{query}"
+    request = Request(
+        targets=(target,), functions=(plan.function,), dtypes=(plan.dtype,), plan=plan.name, seed=plan.seed,
+        workers=1, repeat=repeat,
+    )  # fmt: skip
+    result = measure_one(request, Advancing(job))
     manifest = {
-        "schema": SCHEMA, "command": result.record["repeat"], "seed": plan.seed, "plan": plan.name, "absent": {},
+        "schema": SCHEMA, "command": repeat, "seed": plan.seed, "plan": plan.name, "absent": {},
         **facts,
     }  # fmt: skip
-    buckets = None if result.table is None else packed(result.table, result.record)
+    buckets = None if result.table is None else parquet_of(result.table, result.record)
     job.run = UnstoredRun(manifest, result.record, buckets)
     if store is not None:
-        job.stored_as = store.add(result, command=result.record["repeat"], facts=_without_time(facts))
+        job.stored_as = store.add(result, command=repeat, facts=_without_time(facts))
     log("verified", target=target.name, function=plan.function, dtype=plan.dtype, plan=plan.name,
         verdict=verdict(result.record), max_ulp=result.max_ulp, stored=job.stored_as)  # fmt: skip
 
@@ -103,10 +117,10 @@ def _without_time(facts: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if key != "created"}
 
 
-def job_record(job: UploadJob) -> Record:
+def job_record(job: UploadJob) -> dict[str, Any]:
     """The job as JSON (docs/http.md)."""
     base = f"/v1/jobs/{job.id}"
-    record: Record = {
+    document: dict[str, Any] = {
         "id": job.id,
         "state": job.state,
         "progress": {"done": min(job.done, job.total), "total": job.total},
@@ -117,9 +131,9 @@ def job_record(job: UploadJob) -> Record:
         "links": {"self": base},
     }
     if job.state == "done" and job.run is not None:
-        result = job.run.record
-        record |= {"verdict": verdict(result), "headline": headline([result]), "result": result}
+        record = job.run.record
+        document |= {"verdict": verdict(record), "headline": headline([record]), "result": to_json(record)}
         stored = f"/v1/runs/{job.stored_as}"
-        record["links"] |= {"report": f"{stored if job.stored_as else base}/report.html"}
-        record["links"] |= {"run": stored} if job.stored_as else {}
-    return record
+        document["links"] |= {"report": f"{stored if job.stored_as else base}/report.html"}
+        document["links"] |= {"run": stored} if job.stored_as else {}
+    return document

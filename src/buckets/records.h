@@ -90,7 +90,7 @@ typedef struct { gv_point first, last; } gv_segment;
 typedef struct {
     gv_format fmt;
     gv_truth truth, approximated; /* function NULL: judged by the caller; nothing is approximated */
-    /* as in buckets/table.py, MonotonePieces; turn_count < 0: not stated to be monotone anywhere */
+    /* as in buckets/table.py, MonotonePieces; a negative count: not known to be monotone anywhere */
     int64_t turns[GV_MOST_TURNS], turn_count, falls_first, infinity;
     int64_t edges[GV_MOST_REGIONS + 1], region_count;
     int64_t tail_end, stays_below_x, either_zero;

@@ -11,12 +11,14 @@ import pytest
 from foreign import needs_cc, shared_library
 from mutants import correct, faulty, rounded, target
 
-from gelu_verify.cli.measuring import measured
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts, supported
+from gelu_verify.measure.jobs import Job
+from gelu_verify.measure.request import Request
+from gelu_verify.measure.run import measured
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.measure.verification import Job
+from gelu_verify.records.serialize import to_json
 from gelu_verify.targets import short_calls
 from gelu_verify.targets.extra_outputs import ExtraOutputs
 from gelu_verify.targets.kinds._onnx_ports import Ports, Tensor
@@ -45,12 +47,10 @@ def judged(mutant, dtype="float32", plan="default", ranges=None):
 
 def assert_seen(record, check="lane"):
     """The check fails and the largest error has a witness that is nothing that the function could give."""
-    assert record["checks"][check] == "fail"
-    assert record["findings"][check]["got_bits"] != record["findings"][check]["want_bits"]
-    assert record["max_ulp"] > 4
-    assert record["witness"]["got_bits"] == get_format(record["dtype"]).bits_text(
-        get_format(record["dtype"]).parse("42")
-    )
+    assert record.checks[check] == "fail"
+    assert record.findings[check].got_bits != record.findings[check].want_bits
+    assert record.max_ulp > 4
+    assert record.witness.got_bits == get_format(record.dtype).bits_text(get_format(record.dtype).parse("42"))
 
 
 LENGTHS = (1, 2, 3, 7, 8, 9, 31, 33, 63, 64, 127, 128, 129, 1025, 4095, 8192, 16385)
@@ -83,8 +83,8 @@ def test_no_call_goes_unseen(dtype):
         record = judged(
             planted(lambda call, n, at, number=number, place=place: (call == number) & (at == place)), dtype, "quick"
         )
-        failed = [name for name, verdict in record["checks"].items() if verdict == "fail"]
-        assert failed or record["max_ulp"] > 4, (number, calls[number], place)
+        failed = [name for name, verdict in record.checks.items() if verdict == "fail"]
+        assert failed or record.max_ulp > 4, (number, calls[number], place)
 
 
 def test_a_wrong_answer_that_is_not_the_worst_is_asked_again():
@@ -100,8 +100,8 @@ def test_a_wrong_answer_that_is_not_the_worst_is_asked_again():
         return np.where(lost, fmt.uint.type(fmt.sign_mask), y)
 
     record = judged(faulty("gelu", fault))
-    assert (record["checks"]["lane"], record["checks"]["repeatable"]) == ("not applicable", "fail")
-    assert "f(-3) = -0 in the sweep, but -0.00404" in record["findings"]["repeatable"]["detail"]
+    assert (record.checks["lane"], record.checks["repeatable"]) == ("not applicable", "fail")
+    assert "f(-3) = -0 in the sweep, but -0.00404" in record.findings["repeatable"].detail
 
 
 @pytest.mark.parametrize("ranges", [["1:0x3f801fff"], ["1:0x3f801ffe"], ["1"]])
@@ -111,10 +111,10 @@ def test_the_input_that_a_call_has_twice(ranges):
     n = size + 1 if size % 2 == 0 else size
     mutant = planted(lambda call, m, at: (m == n) & (at == n - 1) & (call == 0))
     record = judged(mutant, ranges=ranges)
-    assert record["max_ulp"] > 1e6
+    assert record.max_ulp > 1e6
     if size % 2 == 0:
         assert_seen(record)
-        assert f"at its last index, {n - 1}" in record["findings"]["lane"]["detail"]
+        assert f"at its last index, {n - 1}" in record.findings["lane"].detail
 
 
 def test_two_unfaithful_answers_are_both_told():
@@ -125,8 +125,8 @@ def test_two_unfaithful_answers_are_both_told():
         return np.where(moved, y + np.uint32(32768 if len(x) == 1 else 33000), y)
 
     record = judged(target("gelu", answer), plan="quick")
-    assert record["checks"]["lane"] == "fail"
-    detail = record["findings"]["lane"]["detail"]
+    assert record.checks["lane"] == "fail"
+    detail = record.findings["lane"].detail
     assert detail.startswith("the result depends on the position in the array, on the number of elements, or on the ")
     assert "gelu(-4) = -0.00012" in detail
     assert " (off by 3.3e+04 ulp), but -0.00012" in detail
@@ -141,8 +141,8 @@ def test_an_infinity_in_long_calls_only():
         return np.where(large & (len(x) > 1), fmt.uint.type(fmt.infinity), y)
 
     record = judged(target("gelu", answer), plan="quick")
-    assert record["checks"]["lane"] == "fail"
-    assert "= inf" in record["findings"]["lane"]["detail"]
+    assert record.checks["lane"] == "fail"
+    assert "= inf" in record.findings["lane"].detail
 
 
 def test_nan_and_a_number_always_differ():
@@ -150,7 +150,7 @@ def test_nan_and_a_number_always_differ():
         y, fmt = reference_bits("gelu", dtype, x), get_format(dtype)
         return np.where((x == fmt.infinity + fmt.sign_mask) & (len(x) == 1), fmt.uint.type(fmt.nan), y)
 
-    assert judged(target("gelu", answer), plan="quick")["checks"]["lane"] == "fail"
+    assert judged(target("gelu", answer), plan="quick").checks["lane"] == "fail"
 
 
 def test_faithful_answers_may_differ_and_change_no_number():
@@ -160,22 +160,22 @@ def test_faithful_answers_may_differ_and_change_no_number():
         return (up if len(x) == 3 else correct("gelu")).answer(dtype, x)
 
     record = judged(target("gelu", answer), plan="quick")
-    assert record["checks"]["lane"] == "pass"
-    assert "both are faithful" in record["findings"]["lane"]["detail"]
-    assert record["max_ulp"] <= 1
+    assert record.checks["lane"] == "pass"
+    assert "both are faithful" in record.findings["lane"].detail
+    assert record.max_ulp <= 1
 
 
 def test_what_lies_outside_of_the_ranges_is_not_in_the_largest_error():
     record = judged(planted(lambda call, n, at: (n == 7) & (at == 3)), ranges=["100:101"])
-    assert record["checks"]["lane"] == "fail"
-    assert record["max_ulp"] <= 0.5
+    assert record.checks["lane"] == "fail"
+    assert record.max_ulp <= 0.5
 
 
 def test_a_kernel_that_returns_whole_wrong_calls_is_not_correctly_rounded():
     from gelu_verify.report.verdicts import is_correctly_rounded
 
     record = judged(planted(lambda call, n, at: (n == 7) & (at == 3)), plan="quick")
-    assert record["correctly_rounded"] == 1
+    assert record.correctly_rounded == 1
     assert not is_correctly_rounded(record)
 
 
@@ -249,7 +249,7 @@ def test_memory_that_is_reused():
             return known.setdefault(key, np.array(reference_bits("gelu", dtype, x)))
         return reference_bits("gelu", dtype, x)
 
-    assert judged(target("gelu", answer), plan="quick")["checks"]["lane"] == "fail"
+    assert judged(target("gelu", answer), plan="quick").checks["lane"] == "fail"
 
 
 def test_scratch_that_a_longer_call_leaves_behind():
@@ -263,7 +263,7 @@ def test_scratch_that_a_longer_call_leaves_behind():
             y[-1] = old[len(x) - 1]
         return y
 
-    assert judged(target("gelu", answer), plan="quick")["checks"]["lane"] == "fail"
+    assert judged(target("gelu", answer), plan="quick").checks["lane"] == "fail"
 
 
 # ---- calls that are timed, or made to see what a target takes ------------------------------------
@@ -283,19 +283,19 @@ def test_a_kernel_that_is_right_only_while_it_is_judged():
 
     cheating = Cheating(name="test.cheating", function="gelu", dtypes=DTYPES, answer=None)
     plan = make_plan("quick", "gelu", "float32")
-    (result,) = measured([Job(cheating, "float32")], [plan], timed=True)
-    assert result.record["checks"]["lane"] == "fail"
-    assert "that was timed" in result.record["findings"]["lane"]["detail"]
-    (result,) = measured([Job(correct("gelu"), "float32")], [plan], timed=True)
-    assert result.record["checks"]["lane"] == "pass"
-    assert set(result.record["throughput"]) == {"elements_per_s", "spread", "copy_ratio", "n"}
+    (result,) = measured([Job(cheating, plan)], Request(throughput="quick"))
+    assert result.record.checks["lane"] == "fail"
+    assert "that was timed" in result.record.findings["lane"].detail
+    (result,) = measured([Job(correct("gelu"), plan)], Request(throughput="quick"))
+    assert result.record.checks["lane"] == "pass"
+    assert set(to_json(result.record.throughput)) == {"elements_per_s", "spread", "copy_ratio", "n"}
 
 
 @pytest.mark.parametrize("number", range(8))
 def test_the_first_timed_calls_are_judged(number):
     """One wrong answer in call `number` of all, the timed ones first."""
     mutant = planted(lambda call, n, at: (call == number) & (at == n - 1))
-    (result,) = measured([Job(mutant, "float32")], [make_plan("quick", "gelu", "float32")], timed=True)
+    (result,) = measured([Job(mutant, make_plan("quick", "gelu", "float32"))], Request(throughput="quick"))
     assert_seen(result.record)
 
 
@@ -317,7 +317,7 @@ def test_answers_that_are_given_to_a_sweep_are_judged():
     others.add_call(x, np.array([0x42280000], np.uint32), "at index {} elsewhere")
     record = sweep(correct("gelu"), make_plan("quick", "gelu", "float32"), others=others).record
     assert_seen(record)
-    assert "at index 0 elsewhere" in record["findings"]["lane"]["detail"]
+    assert "at index 0 elsewhere" in record.findings["lane"].detail
 
 
 # ---- in a process of its own ---------------------------------------------------------------------
@@ -364,10 +364,10 @@ def test_a_c_function_in_its_own_process(library, name):
     with Hosts() as hosts:
         (found,), _ = hosts.select([f"{library}:{name}"], function="gelu", dtype="float32")
         record = sweep(found, make_plan("quick", "gelu", "float32")).record
-    assert record["failure"] is None or "other bits" in record["failure"]
+    assert record.failure is None or "other bits" in record.failure
     if name == "honest":
-        assert record["checks"]["lane"] == "pass"
-    elif record["failure"] is None:
+        assert record.checks["lane"] == "pass"
+    elif record.failure is None:
         assert_seen(record)
 
 
@@ -402,8 +402,8 @@ def test_a_python_function_and_a_program(tmp_path, kind, number):
     with Hosts() as hosts:
         (found,), _ = hosts.select([name], function="gelu", dtype="float32")
         record = sweep(found, make_plan("landmarks", "gelu", "float32")).record
-    assert record["failure"] is None or "other bits" in record["failure"]
-    if record["failure"] is None:
+    assert record.failure is None or "other bits" in record.failure
+    if record.failure is None:
         assert_seen(record)
 
 
@@ -416,8 +416,8 @@ def test_a_short_range_is_called_with_its_own_inputs(library, last):
         (found,), _ = hosts.select([f"{library}:honest"], function="gelu", dtype="float32")
         plan = make_plan("default", "gelu", "float32", ranges=[f"0x3f800000:{last}"])
         record = sweep(found, plan).record
-    assert record["failure"] is None
-    assert record["max_ulp"] <= 0.51
+    assert record.failure is None
+    assert record.max_ulp <= 0.51
 
 
 # ---- what fills an input up to its shape ---------------------------------------------------------
@@ -447,7 +447,7 @@ def test_the_padding_of_a_model_is_judged(wrong):
     )
     assert model.load("float32", np.zeros(7, np.uint32)).x_bits.size == 8
     record = judged(model, plan="quick")
-    assert record["checks"]["lane"] == ("fail" if wrong else "pass")
+    assert record.checks["lane"] == ("fail" if wrong else "pass")
     if wrong:
         assert_seen(record)
 

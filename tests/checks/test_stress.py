@@ -75,12 +75,12 @@ def stressed(library, name, plan="stress"):
 def test_what_many_calls_show_is_named(library, name, check, words, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", BATCHES)
     record = stressed(library, name)
-    assert record["checks"][check] == "fail"
-    assert words in record["findings"][check]["detail"]
+    assert record.checks[check] == "fail"
+    assert words in record.findings[check].detail
     assert check in failing(record)
     if name in ("leaks", "opens"):
         assert failing(record) == {check}
-        assert record["failure_kind"] in (None, "left behind")
+        assert record.failure_kind in (None, "left behind")
         assert failing(stressed(library, name, "quick")) == set()
 
 
@@ -88,16 +88,16 @@ def test_what_many_calls_show_is_named(library, name, check, words, monkeypatch)
 def test_what_keeps_a_cache_is_not_accused(library, name, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", BATCHES)
     record = stressed(library, name)
-    assert (failing(record), record["failure"]) == (set(), None)
-    assert record["checks"]["growth"] == record["checks"]["lengths"] == "pass"
+    assert (failing(record), record.failure) == (set(), None)
+    assert record.checks["growth"] == record.checks["lengths"] == "pass"
 
 
 def test_a_call_that_dies_late_is_told_by_its_number(library, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", BATCHES)
     record = stressed(library, "dies")
-    assert record["failure_kind"] == "segfault"
-    assert "in calls 4,001 to 5,000 of a fresh process" in record["failure"]
-    assert record["max_ulp"] == 0
+    assert record.failure_kind == "segfault"
+    assert "in calls 4,001 to 5,000 of a fresh process" in record.failure
+    assert record.max_ulp == 0
 
 
 def test_threads_are_asked_for_long(monkeypatch):
@@ -106,7 +106,7 @@ def test_threads_are_asked_for_long(monkeypatch):
     monkeypatch.setattr(endurance, "EACH", 20)
     monkeypatch.setattr("gelu_verify.checks.repeatable._threads", lambda evidence, cycle: _passed())
     record = judged(racing("gelu"), "float16", "stress")
-    assert "in 8 threads at once" in record["findings"]["repeatable"]["detail"]
+    assert "in 8 threads at once" in record.findings["repeatable"].detail
 
 
 def _passed():
@@ -128,7 +128,7 @@ def test_what_the_sweep_alone_saw_is_not_repeatable_whatever_check_saw_it(dtype)
 
     record = judged(faulty("gelu", once), dtype, "default")
     assert failing(record) == {"repeatable"}
-    assert "when the same call is made again" in record["findings"]["repeatable"]["detail"]
-    assert any("not when it was called again" in finding["detail"] for finding in record["findings"].values()) or any(
-        record["checks"][name] == "not applicable" for name in ("monotone", "outlier", "sign", "range")
+    assert "when the same call is made again" in record.findings["repeatable"].detail
+    assert any("not when it was called again" in finding.detail for finding in record.findings.values()) or any(
+        record.checks[name] == "not applicable" for name in ("monotone", "outlier", "sign", "range")
     )

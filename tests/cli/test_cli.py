@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from gelu_verify import targets
 from gelu_verify.cli import main
 from gelu_verify.errors import MissingMeasurement, OracleError, ResultsError, UsageError
-from gelu_verify.gate import verdicts as gate
+from gelu_verify.gate import budgets as gate
 
 QUICK = ["--plan", "landmarks", "--no-throughput"]
 PYTHON = [sys.executable, "-P"]  # -P: the package under test, not the folder that the tests happen to run in
@@ -252,7 +252,7 @@ def test_a_failed_check_is_strict_too(home):
         (["kernels", "--plan", "exhaustive", "--dtype", "float64"], ["exhaustive", "float64"]),
         (["kernels", "--seed", "-1"], ["--seed"]),
         (["kernels", "--seed", "x"], ["--seed"]),
-        (["kernels", "--bits", "0x1"], ["--bits", "--dtype"]),
+        (["kernels", "--bits", "0x1"], ["--bits", "exactly one dtype"]),
         (["kernels", "--dtype", "float16", "--bits", "0x10000"], ["too wide", "float16"]),
         (["kernels", "--dtype", "float16", "--bits", "2:1"], ["empty"]),
         (["kernels", "--policy", "none"], ["--policy"]),

@@ -1,43 +1,45 @@
-"""What the command does with plans of 2^32 inputs, short of sweeping them."""
+"""What a run does with plans of 2^32 inputs, short of sweeping them."""
 
 from dataclasses import replace
 
 import pytest
 from mutants import correct
 
-from gelu_verify.cli.run import Request, _affordable, _times
-from gelu_verify.measure.verification import Job
+from gelu_verify.cli.run import _times
+from gelu_verify.measure.jobs import find_jobs
+from gelu_verify.measure.request import Request
 
 
-def request(**typed):
-    blank = dict.fromkeys(Request.__dataclass_fields__)
-    return Request(**{**blank, "targets": (), "plan": "exhaustive", "ranges": (), **typed})
+def named(name, function="gelu", dtypes=("float32",)):
+    return replace(correct(function), name=name, dtypes=dtypes)
 
 
-def named(name, function="gelu", dtype="float32"):
-    return Job(replace(correct(function), name=name), dtype)
+def found(*targets, **request):
+    """What is measured of these targets, and what is left out."""
+    result = find_jobs(Request(**{"plan": "exhaustive", **request}), select=lambda names, **_: (list(targets), {}))
+    return [job.key for job in result.jobs], result.left_out
 
 
-FOUND = [named("torch.gelu"), named("torch.gelu-erf"), named("torch.gelu", dtype="float16"), named("f:g")]
+FOUND = [named("torch.gelu", dtypes=("float32", "float16")), named("torch.gelu-erf"), named("f:g")]
+KEYS = ["torch.gelu/gelu/float32", "torch.gelu/gelu/float16", "torch.gelu-erf/gelu/float32", "f:g/gelu/float32"]
 
 
 @pytest.mark.parametrize(
-    ("typed", "kept"),
+    ("request_", "kept"),
     [
-        ({}, [0, 2, 3]),
+        ({}, [0, 1, 3]),
         ({"targets": ("torch.gelu-erf",)}, [0, 1, 2, 3]),
         ({"plan": "default"}, [0, 1, 2, 3]),
-        ({"ranges": ("1:2",)}, [0, 1, 2, 3]),
+        ({"ranges": ("1:2",), "dtypes": ("float32",)}, [0, 2, 3]),
     ],
 )
-def test_a_family_is_asked_for_its_main_path_only(typed, kept, capsys):
-    assert _affordable(FOUND, request(**typed)) == [FOUND[k] for k in kept]
-    assert ("torch.gelu-erf" in capsys.readouterr().err) == (1 not in kept)
+def test_a_family_is_asked_for_its_main_path_only(request_, kept):
+    assert found(*FOUND, **request_) == ([KEYS[k] for k in kept], [] if 2 in kept else ["torch.gelu-erf"])
 
 
 def test_a_family_without_a_main_path_is_measured_whole():
     odd = [named("torch.gelu-erf"), named("torch.gelu-erfc")]
-    assert _affordable(odd, request()) == odd
+    assert found(*odd) == (["torch.gelu-erf/gelu/float32", "torch.gelu-erfc/gelu/float32"], [])
 
 
 def test_both_times_are_printed():

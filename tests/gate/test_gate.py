@@ -1,8 +1,8 @@
 """The gate: budgets that allow what was measured, and nothing that got worse."""
 
-import dataclasses
 import math
 import tomllib
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -14,11 +14,15 @@ from repository import TESTS
 
 from gelu_verify.errors import MissingMeasurement, ResultsError, UsageError
 from gelu_verify.formats import get_format, to_float64
-from gelu_verify.gate import verdicts as gate
-from gelu_verify.gate.budgets import key_of
+from gelu_verify.gate import budgets as gate
+from gelu_verify.gate.changes import changes as changes_of
+from gelu_verify.gate.compliance import Compliance, compliance
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure.jobs import find_jobs
+from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.measure.verification import jobs
+from gelu_verify.records.parts import FindingRecord, Witness
+from gelu_verify.records.result import Record
 from gelu_verify.truth.values import reference_bits
 
 MACHINE = {"libm": "glibc 2.36", "architecture": "x86_64", "isa": ["avx2", "fma"]}
@@ -30,12 +34,12 @@ def result(**changes):
     measured = {
         "target": "kernels.gelu_erf", "family": "kernels", "function": "gelu", "dtype": "float32",
         "plan": "default", "seed": 0, "n": 262144, "bound": ">=", "max_ulp": 3.2109,
-        "witness": {"x_bits": "0xc0d00000", "got_bits": "0x80000000", "want_bits": "0xaf8f821f"},
+        "witness": Witness("0xc0d00000", "0x80000000", "0xaf8f821f"),
         "checks": {"nan": "pass", "monotone": "pass", "minus_infinity": "fail"},
-        "findings": {name: {"detail": "wrong", "x_bits": "0x7fc00000"} for name in ("nan", "monotone")},
-        "failure": None,
+        "findings": {name: FindingRecord("wrong", "0x7fc00000", None, None) for name in ("nan", "monotone")},
+        "form": "erf", "note": "", "version": "1", "repeat": "again",
     }  # fmt: skip
-    return {**measured, **changes}
+    return Record(**{**measured, **changes})
 
 
 @pytest.fixture
@@ -44,7 +48,7 @@ def budgets():
 
 
 def verdict(budgets, machine=MACHINE, **changes):
-    (found,) = gate.check([result(**changes)], machine, budgets)
+    (found,) = compliance([result(**changes)], machine, budgets)
     return found
 
 
@@ -110,7 +114,7 @@ def test_the_witness_is_the_input_that_shows_it(budgets):
 
 
 def test_a_row_that_was_not_measured_is_missing(budgets):
-    (found,) = gate.check([result(dtype="float64")], MACHINE, budgets)
+    (found,) = compliance([result(dtype="float64")], MACHINE, budgets)
     assert (found.key, found.outcome) == (KEY, "missing")
 
 
@@ -161,16 +165,16 @@ def test_a_check_that_passes_now_is_told(budgets):
     ],
 )
 def test_looser_changes_are_marked(budgets, changes, looser):
-    (change,) = gate.compare(budgets, gate.make_budgets([result(**changes)], MACHINE, "2026-11-22"))
+    (change,) = changes_of(budgets, gate.make_budgets([result(**changes)], MACHINE, "2026-11-22"))
     assert change.looser == looser
     assert KEY in change.text
 
 
 def test_a_row_that_goes_is_looser_and_a_new_one_is_not(budgets):
     both = gate.make_budgets([result(), result(dtype="float64")], MACHINE, "2026-11-21")
-    assert [change.looser for change in gate.compare(both, budgets)] == [True]
-    assert [change.looser for change in gate.compare(budgets, both)] == [False]
-    assert gate.compare(both, both) == []
+    assert [change.looser for change in changes_of(both, budgets)] == [True]
+    assert [change.looser for change in changes_of(budgets, both)] == [False]
+    assert changes_of(both, both) == []
 
 
 def test_a_row_that_was_edited_by_hand_is_seen(budgets, tmp_path):
@@ -186,7 +190,7 @@ def test_the_recorded_budgets_are_whole():
     recorded = gate.read_budgets(path)
     command = path.read_text().splitlines()[0].split("`")[1]
     assert gate.budgets_text(recorded, command) == path.read_text()
-    kernels = {f"{job.target.name}/{job.function}/{job.dtype}" for job in jobs(["kernels"])[0]}
+    kernels = {job.key for job in find_jobs(Request(targets=("kernels",))).jobs}
     assert set(recorded.rows) == kernels, "a kernel without a budget, or a budget without a kernel"
 
 
@@ -212,14 +216,14 @@ MANIFESTED = {"libm": "glibc 2.36", "architecture": "x86_64", "isa": ["fma"]}
 
 def kernel(fault=lambda x, bits: bits, seed=0, name=KERNEL):
     """What a sweep finds of our kernel, and of one with a fault: fault(x as float64, bits) -> bits."""
-    (job,) = jobs([name], dtypes=["float32"])[0]
+    (job,) = find_jobs(Request(targets=(name,), dtypes=("float32",))).jobs
 
     def answer(dtype, x_bits):
         bits = job.target.evaluate(dtype, x_bits)
         return fault(to_float64(get_format(dtype), x_bits), bits).astype(np.uint32)
 
     found = sweep(target("gelu", answer), make_plan("default", "gelu", "float32", seed))
-    return {**found.record, "target": name, "family": "kernels"}
+    return replace(found.record, target=name, family="kernels")
 
 
 @pytest.fixture(scope="module")
@@ -237,12 +241,12 @@ def right(x, bits):
 
 
 def judged(budgets, result, machine=MANIFESTED):
-    (found,) = gate.check([result], machine, budgets)
+    (found,) = compliance([result], machine, budgets)
     return found
 
 
 def test_an_honest_kernel_is_within_its_budget_everywhere(measured_budgets, honest):
-    assert judged(measured_budgets, honest) == gate.Verdict(key_of(honest), "ok", result=honest)
+    assert judged(measured_budgets, honest) == Compliance(honest.key, "ok", record=honest)
     assert judged(measured_budgets, honest, OTHER_MACHINE).outcome == "ok"
     assert judged(measured_budgets, kernel(seed=5)).outcome == "ok"
 
@@ -253,7 +257,7 @@ def test_an_honest_kernel_is_within_its_budget_everywhere(measured_budgets, hone
 )
 def test_an_error_below_the_largest_of_all_is_seen_where_it_is(measured_budgets, machine, lower, upper, part):
     worse = kernel(lambda x, bits: np.where((x > lower) & (x < upper), bits + 1678, bits))
-    assert worse["max_ulp"] <= measured_budgets.rows[key_of(worse)].max_ulp
+    assert worse.max_ulp <= measured_budgets.rows[worse.key].max_ulp
     found = judged(measured_budgets, worse, machine)
     assert found.outcome == "over"
     assert any(f"ULP in {part}, budget" in reason for reason in found.reasons)
@@ -272,7 +276,7 @@ def test_a_region_that_has_large_errors_hides_no_others_in_it(measured_budgets, 
 
 def test_fewer_right_results_are_seen_below_every_largest_error(measured_budgets, honest):
     one_float = kernel(lambda x, bits: np.where((x > -4.9) & (x < -3.1) & (bits == right(x, bits)), bits ^ 1, bits))
-    assert [part["max_ulp"] for part in one_float["regions"]] == [part["max_ulp"] for part in honest["regions"]]
+    assert [part.max_ulp for part in one_float.regions] == [part.max_ulp for part in honest.regions]
     found = judged(measured_budgets, one_float)
     assert (found.outcome, "correctly rounded, budget" in " ".join(found.reasons)) == ("over", True)
 
@@ -303,17 +307,17 @@ def test_results_that_are_all_correctly_rounded_must_not_change(machine):
 
 @pytest.mark.parametrize("key", ["max_ulp", "mean_ulp", "p99_ulp"])
 def test_nan_is_over_every_limit(measured_budgets, honest, key):
-    assert judged(measured_budgets, {**honest, key: math.nan}).outcome == "over"
+    assert judged(measured_budgets, replace(honest, **{key: math.nan})).outcome == "over"
 
 
 def test_nan_in_a_part_is_over_every_limit(measured_budgets, honest):
     for kind in ("regions", "intervals"):
-        parts = [{**part, "max_ulp": math.nan} for part in honest[kind]]
-        assert judged(measured_budgets, {**honest, kind: parts}).outcome == "over"
+        parts = [replace(part, max_ulp=math.nan) for part in getattr(honest, kind)]
+        assert judged(measured_budgets, replace(honest, **{kind: parts})).outcome == "over"
 
 
 def test_a_result_without_intervals_is_missing(measured_budgets, honest):
-    old = {key: value for key, value in honest.items() if key not in ("intervals", "bits_sha256")}
+    old = replace(honest, intervals=None, bits_sha256=None)
     assert judged(measured_budgets, old).outcome == "missing"
 
 
@@ -327,7 +331,7 @@ def test_a_result_without_intervals_is_missing(measured_budgets, honest):
     ],
 )
 def test_a_budget_that_is_looser_in_one_respect_is_marked(measured_budgets, fault, said):
-    (change,) = gate.compare(measured_budgets, gate.make_budgets([kernel(fault)], MANIFESTED, "2026-11-22"))
+    (change,) = changes_of(measured_budgets, gate.make_budgets([kernel(fault)], MANIFESTED, "2026-11-22"))
     assert (change.looser, said in change.text) == (True, True), change.text
 
 
@@ -345,9 +349,9 @@ def test_a_budget_that_is_looser_in_one_respect_is_marked(measured_budgets, faul
     ],
 )
 def test_a_budget_that_cannot_be_is_refused_though_its_hash_is_right(measured_budgets, tmp_path, changes):
-    rows = {key: dataclasses.replace(row, **changes) for key, row in measured_budgets.rows.items()}
-    gate.write_budgets(tmp_path / "b.toml", dataclasses.replace(measured_budgets, rows=rows), "x")
-    with pytest.raises(UsageError, match="is no budgets file") as error:
+    rows = {key: replace(row, **changes) for key, row in measured_budgets.rows.items()}
+    gate.write_budgets(tmp_path / "b.toml", replace(measured_budgets, rows=rows), "x")
+    with pytest.raises(UsageError, match="is not a budgets file") as error:
         gate.read_budgets(tmp_path / "b.toml")
     assert "\n" not in str(error.value)
 
@@ -375,13 +379,13 @@ def test_budgets_of_the_first_schema_are_read(tmp_path):
     assert old.rows["kernels.silu_exp/silu/float16"].regions is None
     path = tmp_path / "deep.toml"
     path.write_text("x = " + "[" * 100_000)
-    with pytest.raises(UsageError, match="is no budgets file"):
+    with pytest.raises(UsageError, match="is not a budgets file"):
         gate.read_budgets(path)
 
 
 def test_another_choice_of_inputs_under_the_same_name_is_another_measurement(measured_budgets):
     """A plan may change from version to version: that accuses no kernel."""
-    elsewhere = kernel(seed=3) | {"seed": 0}
-    assert elsewhere["n"] == measured_budgets.rows[key_of(elsewhere)].n
+    elsewhere = replace(kernel(seed=3), seed=0)
+    assert elsewhere.n == measured_budgets.rows[elsewhere.key].n
     assert judged(measured_budgets, elsewhere).outcome == "ok"
     assert judged(measured_budgets, elsewhere).notes == ()

@@ -69,5 +69,5 @@ def test_a_run_reports_it_with_the_smallest_range(tmp_path):
     path = tmp_path / "imitated.py"
     path.write_text(textwrap.dedent(IMITATED))
     record = verify(f"{path}:gelu", "gelu", "float16", "exhaustive").record
-    assert record["failure_kind"] == "illegal address"
-    assert record["failure_range"] == "0xc700:0xc700"
+    assert record.failure_kind == "illegal address"
+    assert record.failure_range == "0xc700:0xc700"

@@ -90,9 +90,9 @@ def test_what_stays_within_is_not_accused(hosts, library, suffix):
 @pytest.mark.parametrize("name", ["x_before_if_long", "y_before_if_long"])
 def test_long_calls_of_a_sweep_are_made_at_both_ends(hosts, library, name):
     record = sweep(chosen(hosts, library, name, "f32"), make_plan("default", "relu", "float32")).record
-    assert BEYOND[name] in record["failure"]
-    assert record["failure"].endswith("when it is called with 1,025 or more elements")
-    assert record["failure_length"] == 1025
+    assert BEYOND[name] in record.failure
+    assert record.failure.endswith("when it is called with 1,025 or more elements")
+    assert record.failure_length == 1025
 
 
 @pytest.mark.parametrize("suffix", ["f32", pytest.param("f16", marks=pytest.mark.nightly)])
@@ -110,15 +110,13 @@ def test_long_calls_of_a_sweep_are_made_at_both_ends(hosts, library, name):
 )
 def test_a_fault_of_a_length_is_told_by_the_length(hosts, library, name, suffix, length, words):
     record = sweep(chosen(hosts, library, name, suffix), make_plan("landmarks", "relu", DTYPES[suffix])).record
-    assert words in record["failure"]
-    assert record["failure_length"] == length
-    assert "lane" not in [check for check, verdict in record["checks"].items() if verdict == "fail"]
-    first, last = record["failure_range"].split(":")
-    again = make_plan("default", "relu", DTYPES[suffix], 0, [record["failure_range"]], length)
+    assert words in record.failure
+    assert record.failure_length == length
+    assert "lane" not in [check for check, verdict in record.checks.items() if verdict == "fail"]
+    first, last = record.failure_range.split(":")
+    again = make_plan("default", "relu", DTYPES[suffix], 0, [record.failure_range], length)
     assert first == last
-    assert (
-        re.sub(r", .*", "", sweep(chosen(hosts, library, name, suffix), again).record["failure"]) in record["failure"]
-    )
+    assert re.sub(r", .*", "", sweep(chosen(hosts, library, name, suffix), again).record.failure) in record.failure
 
 
 def test_a_length_can_be_asked_for(hosts, library):
@@ -126,10 +124,10 @@ def test_a_length_can_be_asked_for(hosts, library):
     target = chosen(hosts, library, "dies_of_2000", "f32")
     assert sweep(target, make_plan("quick", "relu", "float32")).failure is None
     record = sweep(target, make_plan("quick", "relu", "float32", length=2000)).record
-    assert record["failure_length"] == 2000
-    assert "--length 2000" in record["repeat"]
-    assert "when it is called with 2,000 elements, but not with 2,001 or 4,000" in record["failure"]
-    words = [*shlex.split(record["repeat"])[1:], "--no-throughput", "--json"]
+    assert record.failure_length == 2000
+    assert "--length 2000" in record.repeat
+    assert "when it is called with 2,000 elements, but not with 2,001 or 4,000" in record.failure
+    words = [*shlex.split(record.repeat)[1:], "--no-throughput", "--json"]
     done = subprocess.run(
         [sys.executable, "-P", "-m", "gelu_verify", *words], capture_output=True, text=True, cwd=library.parent
     )

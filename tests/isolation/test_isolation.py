@@ -173,11 +173,11 @@ def judged(hosts, zoo, name, ranges=("2.9999:3.0001", "-1:-0.99999")):
 def test_what_breaks_down_is_named_with_the_smallest_range(hosts, zoo, name, kind, where, words):
     result = judged(hosts, zoo, name)
     record = result.record
-    assert record["failure_kind"] == kind, record["failure"]
-    assert words in record["failure"]
-    first, last = record["failure_range"].split(":")
+    assert record.failure_kind == kind, record.failure
+    assert words in record.failure
+    first, last = record.failure_range.split(":")
     assert first == last
-    assert where in (None, record["failure_range"])
+    assert where in (None, record.failure_range)
     assert result.max_ulp is None
     assert result.table is None
 
@@ -185,15 +185,15 @@ def test_what_breaks_down_is_named_with_the_smallest_range(hosts, zoo, name, kin
 @pytest.mark.parametrize(("name", "where"), [("c_prints", AT_THREE), ("prints", AT_THREE)])
 def test_what_prints_is_measured_and_named(hosts, zoo, name, where, capfd):
     record = judged(hosts, zoo, name).record
-    assert (record["failure_kind"], record["failure_range"], record["max_ulp"]) == ("stdout", where, 0)
-    assert "three" in record["failure"]
+    assert (record.failure_kind, record.failure_range, record.max_ulp) == ("stdout", where, 0)
+    assert "three" in record.failure
     assert capfd.readouterr().out == ""
 
 
 def test_what_is_not_deterministic_is_measured_and_named(hosts, zoo):
     record = judged(hosts, zoo, "c_random_bits").record
-    assert record["failure_kind"] == "nondeterministic"
-    assert record["max_ulp"] > 0
+    assert record.failure_kind == "nondeterministic"
+    assert record.max_ulp > 0
 
 
 @pytest.mark.parametrize("name", ["good", "c_good"])
@@ -202,7 +202,7 @@ def test_what_is_right_is_never_accused(hosts, zoo, name, plan):
     chosen = make_plan(plan, "relu", "float32")
     isolated = sweep(one(hosts, zoo, name), chosen)
     assert isolated.failure is None
-    assert isolated.record["failure_kind"] is None
+    assert isolated.record.failure_kind is None
     assert isolated.max_ulp == 0
     assert isolated.failed_checks == []
     if name == "good":
@@ -233,7 +233,7 @@ def test_a_host_goes_on_after_its_child_was_killed(hosts, zoo):
     for _ in range(3):
         pid = target.host._child.pid
         os.kill(pid, signal.SIGKILL)
-        target.host.case("relu float32", 0, "float32").pardoned = False
+        target.host.case("relu float32", 0, "float32").retried = False
         assert (target.evaluate("float32", x) == before).all()
         assert target.host._child.pid != pid
 
@@ -268,21 +268,21 @@ def test_an_address_is_named_by_the_array_that_it_is_near(guard, at_start, items
 
 def test_verify_takes_a_name_to_a_child_and_a_callable_where_it_can(zoo, monkeypatch):
     plan = {"function": "relu", "dtype": "float32", "plan": "landmarks"}
-    assert verify(f"{zoo}:c_segfault", **plan).record["failure_kind"] == "segfault"
+    assert verify(f"{zoo}:c_segfault", **plan).record.failure_kind == "segfault"
     with pytest.raises(UsageError, match="lives in this process only"):
         verify(lambda x: np.maximum(x, 0), isolate=True, **plan)
     monkeypatch.syspath_prepend(zoo.parent)
     import zoo as module
 
     assert verify(module.good, isolate=True, **plan).max_ulp == 0
-    assert verify(module.prints, isolate=True, **plan).record["failure_kind"] == "stdout"
+    assert verify(module.prints, isolate=True, **plan).record.failure_kind == "stdout"
 
 
 def test_what_cannot_be_loaded_is_a_result(hosts, tmp_path):
     (tmp_path / "dies.py").write_text("import os\nos.kill(os.getpid(), 11)\ndef f(x):\n    return x\n")
     record = judged(hosts, tmp_path / "dies.py", "f").record
-    assert record["failure_kind"] == "segfault"
-    assert "while it was loaded" in record["failure"]
+    assert record.failure_kind == "segfault"
+    assert "while it was loaded" in record.failure
 
 
 def test_a_family_that_does_not_survive_its_import_is_absent(tmp_path, monkeypatch):

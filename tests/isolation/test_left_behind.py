@@ -47,7 +47,7 @@ def judged(target):
 @pytest.mark.parametrize("name", WORDS)
 def test_a_changed_floating_point_environment_is_named_and_spoils_nothing(chosen, name):
     result = judged(chosen(name))
-    assert result.record["failure_kind"] == "environment"
+    assert result.record.failure_kind == "environment"
     assert f"left the floating-point environment changed: it {WORDS[name]}" in result.failure
     assert result.max_ulp == 0
     assert result.failed_checks == []
@@ -75,7 +75,7 @@ def test_the_callers_environment_does_not_reach_the_target():
         finally:
             floating.default()
         assert again == found, name
-    assert found["failure"] is None
+    assert found.failure is None
 
 
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
@@ -104,7 +104,7 @@ def test_what_is_left_behind_is_named_and_measured_all_the_same(name, words):
     with Hosts(Limits(seconds=20)) as hosts:
         (target,), _ = hosts.select([f"{ZOO}:{name}"], function="relu", dtype="float32")
         result = judged(target)
-    assert result.record["failure_kind"] == "left behind", result.failure
+    assert result.record.failure_kind == "left behind", result.failure
     assert words in result.failure
     assert result.max_ulp == 0
 
@@ -114,7 +114,7 @@ def test_who_closes_the_connection_is_named():
     with Hosts(Limits(seconds=20)) as hosts:
         (target,), _ = hosts.select([f"{ZOO}:closed"], function="relu", dtype="float32")
         result = judged(target)
-    assert result.record["failure_kind"] == "left behind"
+    assert result.record.failure_kind == "left behind"
     assert "closed a file descriptor that it did not open" in result.failure
 
 
@@ -149,7 +149,7 @@ def test_a_target_is_called_in_the_environment_that_its_import_leaves_and_says_s
         assert "import leaves: flushes subnormal results to zero and takes subnormal inputs as zero" in target.note
         result = judged(target)
         assert result.failure is None
-        assert result.record["checks"]["subnormals"] == "fail"
+        assert result.record.checks["subnormals"] == "fail"
 
 
 @pytest.mark.frameworks

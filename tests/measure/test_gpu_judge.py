@@ -346,26 +346,26 @@ def test_a_sweep_of_float64_is_also_drawn_and_searched_on_the_device(judges_on_d
     plan = make_plan("default", "gelu", "float64", 0)
     here = sweep(replace(judges_on_device, judges_on_device=False), plan, workers=1).record
     there = sweep(judges_on_device, plan, workers=1).record
-    assert (here["bound"], here["bound_kind"], here["n"]) == (">=", "sampled", plan.size)
-    assert (there["bound"], there["bound_kind"]) == (">=", "searched")
-    assert there["n"] > plan.size + 60_000
-    assert there["max_ulp"] >= here["max_ulp"]
-    assert (there["checks"], there["zero_from"]) == (here["checks"], here["zero_from"])
-    x, got = (int(there["witness"][f"{name}_bits"], 16) for name in ("x", "got"))
+    assert (here.bound, here.bound_kind, here.n) == (">=", "sampled", plan.size)
+    assert (there.bound, there.bound_kind) == (">=", "searched")
+    assert there.n > plan.size + 60_000
+    assert there.max_ulp >= here.max_ulp
+    assert (there.checks, there.zero_from) == (here.checks, here.zero_from)
+    x, got = (int(bits, 16) for bits in (there.witness.x_bits, there.witness.got_bits))
     assert judge_exactly(get_function("gelu"), get_format("float64"), x, got)[1] == pytest.approx(
-        there["max_ulp"], abs=1e-5
+        there.max_ulp, abs=1e-5
     )
-    assert sum(region["n"] for region in there["regions"]) > sum(region["n"] for region in here["regions"])
+    assert sum(region.n for region in there.regions) > sum(region.n for region in here.regions)
 
 
-def test_what_cuda_says_of_a_kernel_that_is_judged_there_is_its_failure(judges_on_device, monkeypatch):
+def test_what_cuda_says_of_a_kernel_that_is_judges_on_device_is_its_failure(judges_on_device, monkeypatch):
     def seconds(device, work):
         raise CudaError("cuCtxSynchronize failed: an illegal memory access was encountered")
 
     monkeypatch.setattr(Imitated, "seconds", seconds)
     record = sweep(judges_on_device, make_plan("default", "gelu", "float64", 0), workers=1).record
-    assert record["failure_kind"] == "illegal address"
-    assert "illegal memory access" in record["failure"]
+    assert record.failure_kind == "illegal address"
+    assert "illegal memory access" in record.failure
 
 
 def test_few_inputs_that_were_asked_for_are_all(judges_on_device):
@@ -374,7 +374,7 @@ def test_few_inputs_that_were_asked_for_are_all(judges_on_device):
         make_plan("default", "gelu", "float64", 0, ["1:0x1.00000000001p0"]),
     ):
         record = sweep(judges_on_device, plan, workers=1).record
-        assert (record["n"], record["bound_kind"]) == (plan.size, "sampled")
+        assert (record.n, record.bound_kind) == (plan.size, "sampled")
 
 
 def test_the_largest_error_is_asked_for_again(judges_on_device):

@@ -34,6 +34,8 @@ from gelu_verify.functions import get_function
 from gelu_verify.functions.regions import REGIONS
 from gelu_verify.inputs.plans import Chunk, Plan, make_plan
 from gelu_verify.measure.sweep import sweep
+from gelu_verify.records.parts import NonFinite, Witness
+from gelu_verify.records.serialize import to_json
 from gelu_verify.truth.values import exact, reference_bits
 
 
@@ -160,18 +162,18 @@ def test_the_table_is_what_plain_loops_count(dtype, seed):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_result_of_a_correct_implementation(dtype):
     record = sweep(correct("gelu"), make_plan("quick", "gelu", dtype)).record
-    assert record["bound"] == ">="
-    assert 0.49 < record["max_ulp"] <= 0.5000001
-    assert record["p50_ulp"] <= record["p99_ulp"] <= 0.5000001
-    assert abs(record["mean_ulp"]) < 0.05
-    assert record["correctly_rounded"] == record["faithful"] == 1.0
-    assert record["max_rank"] == 0
-    assert record["nonfinite"] == {"count": 0, "x_bits": None}
-    assert record["variant"] == "gelu"
-    assert [region["region"] for region in record["regions"]] == [region.name for region in REGIONS]
-    assert all(region["max_ulp"] <= 0.5000001 for region in record["regions"])
-    assert record["failure"] is record["approximation"] is record["throughput"] is None
-    json.dumps(record, allow_nan=False)
+    assert record.bound == ">="
+    assert 0.49 < record.max_ulp <= 0.5000001
+    assert record.p50_ulp <= record.p99_ulp <= 0.5000001
+    assert abs(record.mean_ulp) < 0.05
+    assert record.correctly_rounded == record.faithful == 1.0
+    assert record.max_rank == 0
+    assert record.nonfinite == NonFinite(0, None)
+    assert record.variant == "gelu"
+    assert [region.region for region in record.regions] == [region.name for region in REGIONS]
+    assert all(region.max_ulp <= 0.5000001 for region in record.regions)
+    assert record.failure is record.approximation is record.throughput is None
+    json.dumps(to_json(record), allow_nan=False)
 
 
 def test_witness_regions_and_rank_of_a_single_fault():
@@ -179,21 +181,21 @@ def test_witness_regions_and_rank_of_a_single_fault():
     fmt = get_format("float32")
     x, want = fmt.parse("-4"), reference_bits("gelu", "float32", fmt.parse("-4"))
     got = fmt.from_ordinal(fmt.ordinal(want) - 1000)
-    assert record["witness"] == {f"{k}_bits": fmt.bits_text(b) for k, b in {"x": x, "got": got, "want": want}.items()}
-    assert 999 < record["max_ulp"] < 1001
-    assert record["max_rank"] == 1000
-    region = next(r for r in record["regions"] if r["region"] == "[-5,-3)")
-    assert (region["max_ulp"], region["witness"]) == (record["max_ulp"], record["witness"])
-    assert all(r["max_ulp"] <= 0.5000001 for r in record["regions"] if r is not region)
-    assert record["repeat"] == "gelu-verify run test.mutant --function gelu --dtype float32 --plan default --seed 7"
-    assert record["bound"] == ">="
+    assert record.witness == Witness(*map(fmt.bits_text, (x, got, want)))
+    assert 999 < record.max_ulp < 1001
+    assert record.max_rank == 1000
+    region = next(r for r in record.regions if r.region == "[-5,-3)")
+    assert (region.max_ulp, region.witness) == (record.max_ulp, record.witness)
+    assert all(r.max_ulp <= 0.5000001 for r in record.regions if r is not region)
+    assert record.repeat == "gelu-verify run test.mutant --function gelu --dtype float32 --plan default --seed 7"
+    assert record.bound == ">="
 
 
 def test_region_edges_belong_to_the_region_on_the_right():
     for edge, name in ((-5.0, "[-5,-3)"), (-1.0, "[-1,0)"), (0.0, "[0,1)"), (1.0, "[1,inf)")):
         record = sweep(faulty("gelu", at(edge, "100")), make_plan("default", "gelu", "float16")).record
-        assert [r["region"] for r in record["regions"] if r["max_ulp"] > 1] == [name]
-    assert sum(r["n"] for r in record["regions"]) == 2 * get_format("float16").infinity
+        assert [r.region for r in record.regions if r.max_ulp > 1] == [name]
+    assert sum(r.n for r in record.regions) == 2 * get_format("float16").infinity
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
@@ -202,13 +204,13 @@ def test_nonfinite_results_are_counted_and_not_folded_into_the_maximum(dtype):
         faulty("gelu", where(lambda x: (x > 100) & np.isfinite(x), "inf")), make_plan("default", "gelu", dtype)
     ).record
     fmt = get_format(dtype)
-    assert record["max_ulp"] <= 0.5000001
-    assert record["nonfinite"]["count"] > 1000
-    first = int(record["nonfinite"]["x_bits"], 16)
+    assert record.max_ulp <= 0.5000001
+    assert record.nonfinite.count > 1000
+    first = int(record.nonfinite.x_bits, 16)
     assert fmt.fraction(first) > 100
     if dtype == "float16":
         assert fmt.fraction(first - 1) == 100
-    assert record["checks"]["finite"] == "fail"
+    assert record.checks["finite"] == "fail"
 
 
 @pytest.mark.parametrize(
@@ -223,11 +225,11 @@ def test_nonfinite_results_are_counted_and_not_folded_into_the_maximum(dtype):
 )
 def test_approximation_error_is_that_of_the_function(function, dtype, error, x):
     record = sweep(correct(function), make_plan("landmarks", function, dtype)).record
-    found = record["approximation"]
-    assert found["function"] == ("gelu_grad" if function.endswith("_grad") else "gelu")
-    assert found["max_abs"] == pytest.approx(error, rel=1e-3)
-    assert found["max_ulp"] > 100
-    assert record["max_ulp"] <= 0.5000001
+    found = record.approximation
+    assert found.function == ("gelu_grad" if function.endswith("_grad") else "gelu")
+    assert found.max_abs == pytest.approx(error, rel=1e-3)
+    assert found.max_ulp > 100
+    assert record.max_ulp <= 0.5000001
 
 
 def test_unit_of_the_exact_value_beside_a_power_of_two():
@@ -246,8 +248,8 @@ def test_errors_beyond_a_double_are_not_lost():
     record = sweep(
         faulty("gelu", at(-1e300, "-1e308")), make_plan("default", "gelu", "float64", ranges=["-1e300"])
     ).record
-    assert record["max_ulp"] == float(np.finfo(np.float64).max)
-    json.dumps(record, allow_nan=False)
+    assert record.max_ulp == float(np.finfo(np.float64).max)
+    json.dumps(to_json(record), allow_nan=False)
 
 
 # ---- running -------------------------------------------------------------------------------------
@@ -272,7 +274,7 @@ def test_inputs_are_permuted_and_outputs_put_back():
 
     plan = make_plan("default", "gelu", "float16")
     record = sweep(target("gelu", answer), plan, workers=1).record
-    assert record["correctly_rounded"] == 1.0
+    assert record.correctly_rounded == 1.0
     del met[len(plan.chunks) :]  # what the checks ask
     assert all(len(x) % 2 for x in met)
     assert all((np.diff(ordinals(get_format("float16"), x)) < 0).mean() > 0.4 for x in met)
@@ -320,9 +322,9 @@ def test_a_target_that_breaks_its_contract_is_a_result(answer, said, dtype):
     assert "\n" not in result.failure
     assert result.table is None
     assert result.max_ulp is None
-    assert result.record["checks"] == {}
+    assert result.record.checks == {}
     fine = sweep(correct("gelu"), make_plan("quick", "gelu", dtype))
-    assert set(result.record) == set(fine.record)
+    assert list(to_json(result.record)) == list(to_json(fine.record))
     assert result.failed_checks == fine.failed_checks == []
 
 
@@ -337,8 +339,8 @@ def test_the_failure_reported_is_that_of_the_first_chunk():
 
     lowest = fmt.bits_text(firsts[0])
     record = sweep(target("gelu", answer), plan, workers=1).record
-    assert record["failure"] == f"no, at x = {lowest} (NaN)"
-    assert (record["failure_kind"], record["failure_range"]) == ("exception", f"{lowest}:{lowest}")
+    assert record.failure == f"no, at x = {lowest} (NaN)"
+    assert (record.failure_kind, record.failure_range) == ("exception", f"{lowest}:{lowest}")
 
 
 def test_many_small_chunks_give_what_few_give():
@@ -353,7 +355,7 @@ def test_many_small_chunks_give_what_few_give():
     few = sweep(mutant, whole)
     assert many.record == few.record
     assert content(many.table) == content(few.table)
-    assert few.record["bound"] == "="
+    assert few.record.bound == "="
 
 
 def test_nan_inputs_are_counted_but_not_scored():
@@ -385,7 +387,7 @@ def test_only_a_target_that_is_safe_in_threads_is_called_by_several_at_once(safe
 
 def test_times_stay_out_of_the_record():
     result = sweep(correct("gelu"), make_plan("quick", "gelu", "float32"), workers=2)
-    assert result.record["time"] is None
+    assert result.record.time is None
     assert 0 < result.time.target_s < result.time.sweep_s * result.time.threads
     assert result.time.ratio == result.time.sweep_s * result.time.threads / result.time.target_s
 

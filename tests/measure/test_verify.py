@@ -7,7 +7,9 @@ import pytest
 
 import gelu_verify
 from gelu_verify.errors import UsageError
-from gelu_verify.measure.verification import jobs, verify
+from gelu_verify.measure.jobs import find_jobs
+from gelu_verify.measure.request import Request
+from gelu_verify.measure.verification import verify
 from gelu_verify.targets import select
 
 
@@ -26,7 +28,7 @@ def test_a_callable_a_name_and_a_target_are_judged_alike():
     assert "tail_zero" in judged[0].failed_checks
 
     found = gelu_verify.verify(relu, "relu", "bfloat16")
-    assert (found.max_ulp, found.failed_checks, found.record["bound"]) == (0, [], "=")
+    assert (found.max_ulp, found.failed_checks, found.record.bound) == (0, [], "=")
     assert verify(relu, "gelu", "float16").max_ulp > 100
 
 
@@ -59,8 +61,9 @@ def test_a_target_is_judged_only_in_its_dtypes():
 
 
 def test_jobs_are_every_path_of_what_was_named():
-    found, absent = jobs(["kernels"], ["gelu", "silu"], ["float32", "float64"])
-    assert {job.function for job in found} == {"gelu", "silu"}
-    assert {job.dtype for job in found} == {"float32", "float64"}
-    assert len({job.key for job in found}) == len(found)
-    assert absent == {}
+    request = Request(targets=("kernels",), functions=("gelu", "silu"), dtypes=("float32", "float64"))
+    found = find_jobs(request)
+    assert {job.plan.function for job in found.jobs} == {"gelu", "silu"}
+    assert {job.plan.dtype for job in found.jobs} == {"float32", "float64"}
+    assert len({job.key for job in found.jobs}) == len(found.jobs)
+    assert (found.absent, found.left_out) == ({}, [])

@@ -1,7 +1,8 @@
-"""Recorded runs: small, dated, beside live ones, and worth nothing once the code that they measured has changed."""
+"""Committed runs: small, dated, beside live ones, and worth nothing once the code that they measured has changed."""
 
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,13 +17,16 @@ from gelu_verify.buckets.bins import envelope
 from gelu_verify.cli import main
 from gelu_verify.cli.program import MISSING, OVER_BUDGET, USAGE
 from gelu_verify.errors import MissingMeasurement, UsageError
-from gelu_verify.gate import verdicts as gate
+from gelu_verify.gate import budgets as gate
+from gelu_verify.gate.compliance import compliance
 from gelu_verify.gpu import info as devices
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure.jobs import find_jobs
+from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.measure.verification import jobs
+from gelu_verify.records.result import Origin
 from gelu_verify.report import write_report
-from gelu_verify.runs import committed as recorded
+from gelu_verify.runs import committed
 from gelu_verify.runs.store import read_run, write_run
 
 H100 = {"name": "NVIDIA H100 80GB HBM3", "driver": "580.65", "cuda": "13.0", "nvcc": "13.0.48", "clock_sm_mhz": "1980"}
@@ -33,7 +37,7 @@ KEY = "cuda.gelu_erf/gelu/float32"
 @pytest.fixture(scope="module")
 def swept():
     """A result with buckets of every kind of row: a kernel of ours, in float32."""
-    (job,) = jobs(["kernels.gelu_erf"], dtypes=["float32"])[0]
+    (job,) = find_jobs(Request(targets=("kernels.gelu_erf",), dtypes=("float32",))).jobs
     return sweep(job.target, make_plan("default", "gelu", "float32", 0))
 
 
@@ -53,7 +57,7 @@ def on_gpu(measured, version="0123456789ab", **fields):
 @pytest.fixture
 def root(tmp_path, swept):
     """data/runs with a recorded run of a CUDA kernel, whose buckets are those of a real sweep."""
-    recorded.record(read_run(stored(tmp_path / "h100", [on_gpu(swept)])), tmp_path / "runs")
+    committed.commit(read_run(stored(tmp_path / "h100", [on_gpu(swept)])), tmp_path / "runs")
     return tmp_path / "runs"
 
 
@@ -81,7 +85,7 @@ def cuda_here(monkeypatch):
 
 @pytest.fixture
 def budgets(tmp_path, swept):
-    record = on_gpu(swept).record | {"device": devices.label(H100), "date": "2026-11-21"}
+    record = replace(on_gpu(swept).record, origin=Origin("2026-11-21", devices.label(H100)))
     made = gate.make_budgets([record], manifest()["machine"] | {"libm": "x", "architecture": "y"}, "2026-11-21")
     path = tmp_path / "budgets.toml"
     gate.write_budgets(path, made, "gelu-verify budget RUN")
@@ -117,22 +121,22 @@ def test_the_curves_of_a_report_lose_nothing(root, swept, per_binade):
 
 
 def test_a_second_run_of_a_day_has_a_folder_of_its_own(root, tmp_path, swept):
-    again = recorded.record(read_run(stored(tmp_path / "again", [on_gpu(swept)])), root)
+    again = committed.commit(read_run(stored(tmp_path / "again", [on_gpu(swept)])), root)
     assert again.name == "cuda-2026-11-21-2"
     assert [path.name for path in root.glob(".*")] == []
 
 
 def test_the_newest_record_of_a_target_counts(root, tmp_path, swept):
     newer = stored(tmp_path / "newer", [on_gpu(swept, "ba9876543210")], created="2026-12-01T00:00:00Z")
-    recorded.record(read_run(newer), root)
-    (found,) = recorded.recorded_runs(root)
-    assert found.results[0]["version"] == "ba9876543210"
-    assert found.results[0]["recorded"].startswith("recorded 2026-12-01 on NVIDIA H100")
+    committed.commit(read_run(newer), root)
+    (found,) = committed.committed_runs(root)
+    assert found.results[0].version == "ba9876543210"
+    assert found.results[0].origin.recorded.startswith("recorded 2026-12-01 on NVIDIA H100")
 
 
 def test_what_was_measured_here_is_not_taken_from_a_record(root):
-    assert recorded.recorded_runs(root, without=["cuda"]) == []
-    assert recorded.recorded_results(["torch"], root) == []
+    assert committed.committed_runs(root, without=["cuda"]) == []
+    assert committed.committed_results(["torch"], root) == []
 
 
 # ---- stale ----
@@ -140,23 +144,23 @@ def test_what_was_measured_here_is_not_taken_from_a_record(root):
 
 def test_a_result_of_the_same_source_is_fresh(root, cuda_here):
     cuda_here("0123456789ab")
-    (found,) = recorded.recorded_results(["cuda"], root)
-    assert (found["recorded"], found["stale"]) == (NAMED, "")
+    (found,) = committed.committed_results(["cuda"], root)
+    assert (found.origin.recorded, found.origin.stale) == (NAMED, "")
 
 
 @pytest.mark.parametrize(("version", "why"), [("ba9876543210", "is ba9876543210 now"), ("", "is gone now")])
 def test_a_result_of_another_source_is_stale(root, cuda_here, version, why):
     cuda_here(version)
-    (found,) = recorded.recorded_results(["cuda"], root)
-    assert why in found["stale"]
+    (found,) = committed.committed_results(["cuda"], root)
+    assert why in found.origin.stale
 
 
 def test_versions_of_our_kernels_are_those_of_their_targets():
-    (job,) = jobs(["kernels.gelu_erf"], dtypes=["float32"])[0]
-    versions = recorded.current_versions(["kernels", "published", "torch"])
+    (job,) = find_jobs(Request(targets=("kernels.gelu_erf",), dtypes=("float32",))).jobs
+    versions = committed.current_versions(["kernels", "published", "torch"])
     assert job.target.version in versions["kernels"]
     assert set(versions) == {"kernels", "published"}
-    assert all(re.fullmatch("[0-9a-f]{12}", version) for version in recorded.current_versions(["cuda"])["cuda"])
+    assert all(re.fullmatch("[0-9a-f]{12}", version) for version in committed.current_versions(["cuda"])["cuda"])
 
 
 # ---- the report ----
@@ -165,7 +169,7 @@ def test_versions_of_our_kernels_are_those_of_their_targets():
 def test_the_report_names_date_and_device_and_what_is_stale(root, cuda_here, tmp_path, swept):
     cuda_here("ba9876543210")
     live = read_run(stored(tmp_path / "live", [swept], device=None))
-    write_report([live, *recorded.recorded_runs(root, without=["kernels"])], tmp_path / "out")
+    write_report([live, *committed.committed_runs(root, without=["kernels"])], tmp_path / "out")
     markdown, page = ((tmp_path / "out" / name).read_text() for name in ("report.md", "index.html"))
     assert f"[B] {NAMED}" in markdown
     assert "stale: the source was 0123456789ab" in markdown
@@ -220,7 +224,7 @@ def test_a_record_over_its_budget_is_over(root, cuda_here, budgets, tmp_path):
     fault = faulty("gelu", where(lambda x: (x > 0.5) & (x < 3), "7"))
     wrong = sweep(fault, make_plan("default", "gelu", "float32", 0))
     worse = stored(tmp_path / "worse", [on_gpu(wrong)], created="2026-12-01T00:00:00Z")
-    recorded.record(read_run(worse), root)
+    committed.commit(read_run(worse), root)
     code, said = invoke("gate", "--budgets", budgets, "--recorded", root)
     assert (code, f"OVER  {KEY}" in said) == (OVER_BUDGET, True)
 
@@ -229,9 +233,10 @@ def test_a_gpu_row_is_exact_only_on_its_device(root, budgets, swept):
     allowed = gate.read_budgets(budgets)
     assert allowed.rows[KEY].device == devices.label(H100)
     slightly_more = on_gpu(swept, max_ulp=allowed.rows[KEY].max_ulp + 1).record
-    here, there = ({**slightly_more, "device": name} for name in (devices.label(H100), "another GPU"))
+    names = devices.label(H100), "another GPU"
+    here, there = (replace(slightly_more, origin=Origin(device=name)) for name in names)
     machine = {"libm": "a", "architecture": "b", "isa": []}
-    assert [gate.check([each], machine, allowed)[0].outcome for each in (here, there)] == ["over", "ok"]
+    assert [compliance([each], machine, allowed)[0].outcome for each in (here, there)] == ["over", "ok"]
 
 
 def test_a_failure_on_the_gpu_can_be_recorded(tmp_path):
@@ -239,8 +244,8 @@ def test_a_failure_on_the_gpu_can_be_recorded(tmp_path):
         raise RuntimeError("an illegal memory access")
 
     broken = relabelled(sweep(target("gelu", crash), make_plan("quick", "gelu", "float32")), family="cuda")
-    place = recorded.record(read_run(stored(tmp_path / "h100", [broken])), tmp_path / "runs")
-    assert read_run(place).results[0]["failure"] == broken.failure
+    place = committed.commit(read_run(stored(tmp_path / "h100", [broken])), tmp_path / "runs")
+    assert read_run(place).results[0].failure == broken.failure
 
 
 # ---- the command line, and what the driver tells ----
@@ -256,10 +261,10 @@ def test_run_records(tmp_path):
 def test_a_device_that_is_not_here_is_a_missing_measurement(cuda_here):
     cuda_here("0123456789ab")
     with pytest.raises(MissingMeasurement, match=r"nothing here runs on cuda .*there is no CUDA device"):
-        jobs([], device="cuda")
+        find_jobs(Request(device="cuda"))
     with pytest.raises(UsageError, match="kernels runs on cpu, not on cuda"):
-        jobs(["kernels"], device="cuda")
-    assert {job.target.family for job in jobs(["numpy"], device="cpu")[0]} == {"numpy"}
+        find_jobs(Request(targets=("kernels",), device="cuda"))
+    assert {job.target.family for job in find_jobs(Request(targets=("numpy",), device="cpu")).jobs} == {"numpy"}
 
 
 SMI = """#!/bin/sh

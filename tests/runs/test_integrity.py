@@ -21,13 +21,15 @@ from gelu_verify.checks import CHECKS
 from gelu_verify.cli import main
 from gelu_verify.cli.program import USAGE
 from gelu_verify.errors import ResultsError
-from gelu_verify.gate import verdicts as gate
+from gelu_verify.gate import budgets as gate
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.machine import machine
+from gelu_verify.measure.jobs import find_jobs
+from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.measure.verification import jobs
+from gelu_verify.records.parts import Throughput
 from gelu_verify.records.schema import CHECKS_OF_1, FIRST_CHECKS
-from gelu_verify.runs import committed as recorded
+from gelu_verify.runs import committed
 from gelu_verify.runs.integrity import verified
 from gelu_verify.runs.store import IDENTITY, read_run, sealed, write_run
 
@@ -49,9 +51,9 @@ def whole(tmp_path_factory):
         ("kernels.silu_exp", "float16"),
         ("kernels.gelu_grad_erf", "float64"),
     ):
-        (job,) = jobs([name], dtypes=[dtype])[0]
-        results.append(sweep(job.target, make_plan("quick" if dtype != "float16" else "default", job.function, dtype)))
-        results[-1].record["throughput"] = TIMES
+        plan = "quick" if dtype != "float16" else "default"
+        (job,) = find_jobs(Request(targets=(name,), dtypes=(dtype,), plan=plan)).jobs
+        results.append(sweep(job.target, job.plan).updated(throughput=Throughput(**TIMES)))
     results.append(relabelled(sweep(target("gelu", crash), make_plan("quick", "gelu", "float32")), family="torch"))
     facts = {key: manifest()[key] for key in ("versions", "git", "copy_bytes_per_s")} | {"machine": machine()}
     place = tmp_path_factory.mktemp("whole") / "run"
@@ -96,7 +98,7 @@ def refused(run, budgets):
 
 def test_a_run_that_nobody_touched_is_believed(run, budgets):
     assert [invoke(*words)[0] for words in commands(run, budgets)] == [0, 0, 0]
-    assert verified(read_run(run)).results[0]["max_ulp"] > 1
+    assert verified(read_run(run)).results[0].max_ulp > 1
 
 
 # ---- one bit -------------------------------------------------------------------------------------
@@ -248,7 +250,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_what_is_no_strict_json_is_refused(run, budgets, name):
     seal(run, TEXTS[name])
-    assert "is truncated or no JSON" in refused(run, budgets)
+    assert "is truncated or not JSON" in refused(run, budgets)
 
 
 def test_random_edits_end_in_an_answer_or_in_one_line(whole, run, budgets):
@@ -335,13 +337,13 @@ def test_links_and_folders_are_no_files_of_a_run(run, budgets):
     path = run / "buckets" / "000.parquet"
     path.rename(run.parent / "elsewhere")
     path.symlink_to(run.parent / "elsewhere")
-    assert "it is no file" in refused(run, budgets)
+    assert "it is not a file" in refused(run, budgets)
     path.unlink()
     path.mkdir()
-    assert "it is no file" in refused(run, budgets)
+    assert "it is not a file" in refused(run, budgets)
     path.rmdir()
     os.mkfifo(path)
-    assert "it is no file" in refused(run, budgets)
+    assert "it is not a file" in refused(run, budgets)
 
 
 # ---- recorded runs -------------------------------------------------------------------------------
@@ -349,7 +351,7 @@ def test_links_and_folders_are_no_files_of_a_run(run, budgets):
 
 @pytest.fixture
 def kept(run, tmp_path):
-    recorded.record(read_run(run), tmp_path / "runs")
+    committed.commit(read_run(run), tmp_path / "runs")
     return tmp_path / "runs"
 
 
@@ -402,7 +404,7 @@ def test_runs_of_faulty_implementations_follow_from_their_buckets(dtype, tmp_pat
     facts = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}
     place = write_run(results, tmp_path / "run", command="", seed=0, plan=plan, absent={}, facts=facts)
     assert len(verified(read_run(place)).results) == len(results)
-    folder = recorded.record(read_run(place), tmp_path / "runs")
+    folder = committed.commit(read_run(place), tmp_path / "runs")
     assert len(verified(read_run(folder)).results) == len(results)
 
 

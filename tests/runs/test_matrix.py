@@ -1,43 +1,40 @@
-"""The published matrix is what its record says, and the record holds every re-implementation."""
+"""The published matrix is what the committed runs say, and they have every re-implementation."""
 
-import csv
-import importlib.util
+from dataclasses import replace
 
 import pytest
-from forged import relabelled
+from forged import edited, relabelled
 from mutants import at, correct, faulty
-from repository import ROOT
+from repository import tool
 from synthetic_runs import manifest
 
+from gelu_verify.errors import ResultsError
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.kernels.published import PUBLISHED
 from gelu_verify.measure.sweep import sweep
+from gelu_verify.records.parts import NonFinite
+from gelu_verify.runs.committed import matrix_runs
 from gelu_verify.runs.store import write_run
 
-spec = importlib.util.spec_from_file_location("make_matrix", ROOT / "tools" / "make_matrix.py")
-matrix = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(matrix)
-
-
+matrix = tool("make_matrix")
 MACHINE = {"cpu": "a processor", "isa": ["avx2"], "libm": "glibc 2.36", "python": "3.11.7"}
 
 
-def rows(place):
-    with (place / "matrix.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+def kept():
+    return matrix.records(matrix_runs(matrix.RUNS))
 
 
-def test_the_page_is_what_the_record_gives():
+def test_the_page_is_what_the_committed_runs_give():
     assert matrix.PAGE.read_text(encoding="utf-8") == matrix.page()
 
 
-def test_the_record_holds_every_reimplementation():
+def test_the_committed_runs_have_every_reimplementation():
     asked = {*matrix.FUNCTIONS, *(f"{function}_grad" for function in matrix.FUNCTIONS)}
-    kept = {(row["target"], row["dtype"]) for row in rows(max(matrix.RUNS.glob("zoo-*")))}
-    assert {(f"published.{k.name}", k.dtype) for k in PUBLISHED if k.function in asked} <= kept
+    found = {(record.target, record.dtype) for record in kept()}
+    assert {(f"published.{k.name}", k.dtype) for k in PUBLISHED if k.function in asked} <= found
 
 
-def test_the_record_is_small():
+def test_the_committed_runs_are_small():
     assert sum(path.stat().st_size for path in matrix.RUNS.rglob("*")) < 3 << 20
 
 
@@ -65,32 +62,50 @@ def test_a_later_run_replaces_results_of_an_earlier_one(elsewhere):
     worse = measured("torch.gelu", at(1.0, "2"))
     second = stored(elsewhere / "b", worse)
     assert matrix.main([first, second]) == 0
-    kept = {row["target"]: row["max_ulp"] for row in rows(max(matrix.RUNS.glob("zoo-*")))}
-    assert set(kept) == {"torch.gelu", "jax.gelu"}
-    assert kept["torch.gelu"] == str(worse.max_ulp)
+    found = {record.target: record.max_ulp for record in kept()}
+    assert set(found) == {"torch.gelu", "jax.gelu"}
+    assert found["torch.gelu"] == worse.max_ulp
     assert "| `torch.gelu` | >=" in matrix.PAGE.read_text(encoding="utf-8")
     assert matrix.main(["--check"]) == 0
     matrix.PAGE.write_text("edited", encoding="utf-8")
     assert matrix.main(["--check"]) == 1
 
 
-def test_a_run_of_some_targets_is_added_to_the_record(elsewhere):
+def test_a_run_of_some_targets_is_added(elsewhere):
     whole = stored(
         elsewhere / "a", measured("torch.gelu"), measured("jax.gelu"), measured("jax.gelu", dtype="bfloat16")
     )
     worse = measured("jax.gelu", at(1.0, "2"))
     part = stored(elsewhere / "b", worse)
     assert matrix.main([whole]) == matrix.main(["--add", part]) == 0
-    kept, told = matrix.recorded(matrix.newest())
-    assert [(row["target"], row["dtype"]) for row in kept] == [("jax.gelu", "float16"), ("torch.gelu", "float16")]
-    assert kept[0]["max_ulp"] == str(worse.max_ulp)
-    assert len(told) == 2
+    assert [(record.target, record.dtype) for record in kept()] == [("jax.gelu", "float16"), ("torch.gelu", "float16")]
+    assert kept()[0].max_ulp == worse.max_ulp
+    assert len(matrix_runs(matrix.RUNS)) == 2
+    assert matrix.main([part]) == 0
+    assert [record.target for record in kept()] == ["jax.gelu"]
+
+
+def test_a_condensed_run_that_was_edited_is_refused(elsewhere):
+    matrix.main([stored(elsewhere / "a", measured("torch.gelu", at(1.0, "2")))])
+    (run,) = matrix_runs(matrix.RUNS)
+    manifest = (run.path / "manifest.json").read_text()
+    for key, value, why in (
+        ("max_ulp", 0.5, "witness is not one of its error"),
+        ("witness", None, "witness does not fit max_ulp"),
+        ("regions", [], "regions are not all there"),
+        ("checks", {"nan": "pass"}, "has one that did not fail"),
+        ("intervals", [], "has intervals, which a condensed run has not"),
+    ):
+        edited(run.path, lambda document: document["results"][0].update({key: value}))  # noqa: B023
+        with pytest.raises(ResultsError, match=why):
+            matrix_runs(matrix.RUNS)
+        (run.path / "manifest.json").write_text(manifest)
 
 
 def test_what_raised_and_what_was_lost_is_said():
-    row = dict.fromkeys(matrix.COLUMNS, "")
-    assert matrix._cell(row | {"failure": "raised ValueError"}) == "raised"
-    assert matrix._cell(row | {"bound": ">=", "max_ulp": "2.5", "nonfinite": "3"}) == ">=2.50, 3 lost"
-    assert matrix._failed(
-        {"float16": row | {"failed_checks": "nan sign"}, "float32": row | {"failed_checks": "nan"}}
-    ) == ("nan, sign (f16)")
+    record = measured("torch.gelu").record
+    assert matrix._cell(replace(record, failure="raised ValueError")) == "raised"
+    lost = replace(record, bound=">=", max_ulp=2.5, nonfinite=NonFinite(3, None))
+    assert matrix._cell(lost) == ">=2.50, 3 lost"
+    failing = [replace(record, checks=dict.fromkeys(names, "fail")) for names in (("nan", "sign"), ("nan",))]
+    assert matrix._failed(dict(zip(("float16", "float32"), failing, strict=True))) == "nan, sign (f16)"

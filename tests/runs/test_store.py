@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from gelu_verify.errors import ResultsError
 from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.sweep import sweep
+from gelu_verify.records.serialize import to_json
 from gelu_verify.runs import store as results_module
 from gelu_verify.runs.store import RunWriter, read_run, write_run
 
@@ -63,13 +65,12 @@ def test_what_is_written_is_read_back(some_results, stored):
     assert run.manifest["created"].endswith("Z")
     assert {key: run.manifest[key] for key in FACTS} == FACTS
     for index, (result, record) in enumerate(zip(some_results, run.results, strict=True)):
-        same = {key: value for key, value in record.items() if key not in ("buckets", "sha256")}
-        assert same == {key: result.record[key] for key in same}
+        assert replace(record, buckets=None, sha256=None) == result.record
         if result.table is None:
-            assert record["buckets"] is record["sha256"] is None
+            assert record.buckets is record.sha256 is None
             continue
-        assert record["buckets"] == f"buckets/{index:03d}.parquet"
-        assert hashlib.sha256((stored / record["buckets"]).read_bytes()).hexdigest() == record["sha256"]
+        assert record.buckets == f"buckets/{index:03d}.parquet"
+        assert hashlib.sha256((stored / record.buckets).read_bytes()).hexdigest() == record.sha256
         frame, flat = run.table(index), result.table.flat
         assert list(frame.columns) == list(flat)
         for name, column in flat.items():
@@ -79,9 +80,9 @@ def test_what_is_written_is_read_back(some_results, stored):
 def test_bits_are_stored_in_the_unsigned_type_of_the_dtype(stored):
     run = read_run(stored)
     for record in run.results[: len(DTYPES)]:
-        schema = pq.read_schema(stored / record["buckets"])
+        schema = pq.read_schema(stored / record.buckets)
         kinds = {name: str(schema.field(name).type) for name in schema.names}
-        uint = str(get_format(record["dtype"]).uint)
+        uint = str(get_format(record.dtype).uint)
         assert {kinds[name] for name in BITS} == {uint}
         assert (kinds["bucket"], kinds["n"], kinds["error_sum"], kinds["max_error"]) == (
             "uint16",
@@ -90,7 +91,7 @@ def test_bits_are_stored_in_the_unsigned_type_of_the_dtype(stored):
             "double",
         )
         facts = json.loads(schema.metadata[b"gelu_verify"])
-        assert facts == {"schema": 2, **{key: record[key] for key in facts if key != "schema"}}
+        assert facts == {"schema": 2, **{key: getattr(record, key) for key in facts if key != "schema"}}
         assert {"target", "function", "dtype", "seed", "plan", "n", "bound"} < set(facts)
 
 
@@ -250,7 +251,7 @@ def test_nothing_there(tmp_path):
     (tmp_path / "latest").write_text("gone\n")
     assert "no stored run at" in refused(tmp_path / "latest")
     (tmp_path / "file").write_text("x")
-    assert "is no stored run" in refused(tmp_path / "file")
+    assert "is not a stored run" in refused(tmp_path / "file")
 
 
 def test_a_truncated_manifest(stored):
@@ -258,16 +259,16 @@ def test_a_truncated_manifest(stored):
     whole = path.read_bytes()
     for length in (0, 1, len(whole) // 2, len(whole) - 3):
         path.write_bytes(whole[:length])
-        assert "truncated or no JSON" in refused(stored)
+        assert "truncated or not JSON" in refused(stored)
     path.write_bytes(b"\xff\xfe\x00")
-    assert "truncated or no JSON" in refused(stored)
+    assert "truncated or not JSON" in refused(stored)
 
 
 def test_a_foreign_manifest(stored):
     path = stored / "manifest.json"
     for text in ("[]", "3", '"run"', '{"name": "web-app", "icons": []}'):
         path.write_text(text)
-        assert "no manifest of gelu-verify" in refused(stored)
+        assert "is not a manifest of gelu-verify" in refused(stored)
 
 
 def test_schema_and_keys(stored):
@@ -292,15 +293,15 @@ def test_schema_and_keys(stored):
 
 def test_damaged_buckets(stored):
     run = read_run(stored)
-    path = stored / run.results[0]["buckets"]
+    path = stored / run.results[0].buckets
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
     with pytest.raises(ResultsError, match="is damaged: its sha256"):
         run.table(0)
     path.write_bytes(b"nonsense")
-    records = [{**run.results[0], "sha256": hashlib.sha256(b"nonsense").hexdigest()}]
+    records = [{**to_json(run.results[0]), "sha256": hashlib.sha256(b"nonsense").hexdigest()}]
     change(stored / "manifest.json", results=records)
-    with pytest.raises(ResultsError, match="are no Parquet file"):
+    with pytest.raises(ResultsError, match="are not a Parquet file"):
         read_run(stored).table(0)
     path.unlink()
     with pytest.raises(ResultsError, match=r"cannot read .*No such file"):

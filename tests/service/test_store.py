@@ -139,7 +139,7 @@ def test_a_store_that_each_version_wrote_opens_and_goes_on(tmp_path, result, ver
     place = tmp_path / "store"
     shutil.copytree(TESTS / "data" / "stores" / f"version-{version}", place)
     (old,) = Store(place).names()
-    assert read_run(place / "runs" / old).results[0]["max_ulp"] == 0
+    assert read_run(place / "runs" / old).results[0].max_ulp == 0
     new = add(Store(place), result)
     assert sorted(check_whole(place)) == sorted([old, new])
 

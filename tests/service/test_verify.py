@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.verification import verify as verify_here
+from gelu_verify.records.serialize import to_json
 from gelu_verify.service.app import create_app
 from gelu_verify.service.settings import ServiceLimits, Settings
 from gelu_verify.service.upload_jobs import inputs
@@ -67,7 +68,7 @@ def test_the_verdict_is_the_one_that_a_local_run_gives(client):
     x, _ = inputs("quick", "gelu", "float32", 0)
     with np.errstate(all="ignore"):
         y = cubic(x.view(np.float32))
-        here = verify_here(cubic, "gelu", "float32", "quick").record
+        here = to_json(verify_here(cubic, "gelu", "float32", "quick").record)
     where = "/v1/verify?function=gelu&dtype=float32&plan=quick"
     there = client.post(where, content=y.tobytes(), headers=RAW).json()["result"]
     for key in (

@@ -27,10 +27,11 @@ def cases():
     from gelu_verify.buckets import analytic_spans
     from gelu_verify.cli.terminal import matrix_lines, plain
     from gelu_verify.functions import get_function, regions
-    from gelu_verify.gate import verdicts as gate
+    from gelu_verify.gate import budgets as gate
     from gelu_verify.inputs import special as points
     from gelu_verify.inputs.plans import make_plan
     from gelu_verify.measure.sweep import sweep
+    from gelu_verify.records.serialize import to_json
     from gelu_verify.service.encoding import lookup_json
     from gelu_verify.targets import select
     from gelu_verify.targets.frameworks.kernels import discover
@@ -46,7 +47,7 @@ def cases():
 
     def swept(name, dtype, plan):
         found = sweep(by_name[name], make_plan(plan, "gelu", dtype), workers=2)
-        return found.record, found.table.flat, plain(matrix_lines([found.record]))
+        return to_json(found.record), found.table.flat, plain(matrix_lines([found.record]))
 
     def relu(x):
         return np.maximum(x, 0)
@@ -64,13 +65,13 @@ def cases():
         "exact 0.1": lambda: gv.exact("normcdf", "0.1", 30, "float32"),
         "ulp_error": lambda: gv.ulp_error("gelu", floats["float64"], floats["float64"]),
         "zero_threshold": lambda: zero_threshold("gelu", "float64"),
-        "verify relu": lambda: gv.verify(relu, "relu", "float32", "landmarks").record,
-        "verify kernel": lambda: gv.verify("kernels.gelu_erfc", "gelu", "bfloat16", "exhaustive").record,
+        "verify relu": lambda: to_json(gv.verify(relu, "relu", "float32", "landmarks").record),
+        "verify kernel": lambda: to_json(gv.verify("kernels.gelu_erfc", "gelu", "bfloat16", "exhaustive").record),
         "sweep float64": lambda: swept("kernels.gelu_erf", "float64", "landmarks"),
         "sweep float32": lambda: swept("kernels.gelu_tanh_tanh", "float32", "landmarks"),
         "lookup": lambda: [lookup.answer("gelu", "float64", bits) for bits in X],
         "lookup bfloat16": lambda: [lookup.answer("silu", "bfloat16", bits) for bits in (1, 0x3DCD, 0xC0D0)],
-        "lookup elsewhere": lambda: lookup.elsewhere("gelu_tanh", ["float16", "float64"], "0.1", "float64"),
+        "lookup elsewhere": lambda: lookup.answer_in_dtypes("gelu_tanh", ["float16", "float64"], "0.1", "float64"),
         "service": lambda: lookup_json("gelu", "float32", 0xC0D00000, 20),
         "plans": lambda: [c.x_bits()[c.order()] for c in make_plan("strata", "gelu", "float64", 3).chunks][:2],
         "points": lambda: points.fixed_bits("gelu_tanh", "float64"),

@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gelu_verify.measure.sweep import Result
+from gelu_verify.records.result import Result
 from gelu_verify.runs.store import _SEAL
 
 
 def relabelled(result: Result, **fields: Any) -> Result:
     """A result that was really measured, under another name."""
-    return replace(result, record={**result.record, **fields})
+    return result.updated(**fields)
 
 
 def seal(folder: Path, body: str) -> None:

@@ -29,4 +29,4 @@ def scaled(factor):
 
 
 def failing(record):
-    return {name for name, verdict in record["checks"].items() if verdict == "fail"}
+    return {name for name, verdict in record.checks.items() if verdict == "fail"}

@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 
 from gelu_verify.formats import Format, from_ordinals, get_format, to_float64
+from gelu_verify.records.result import Record
+from gelu_verify.records.serialize import record_from_json
 
 EDGES = (-math.inf, -8, -5, -3, -1, 0, 1, math.inf)
 REGIONS = ("(-inf,-8)", "[-8,-5)", "[-5,-3)", "[-3,-1)", "[-1,0)", "[0,1)", "[1,inf)")
@@ -25,7 +27,7 @@ SMALL = ("float16", "bfloat16")
 INPUTS = {"float16": 65536, "bfloat16": 65536, "float32": 262144, "float64": 65536}
 THRESHOLDS = {"float16": -5.7238548, "bfloat16": -13.56152, "float32": -14.356068, "float64": -38.58014022}
 MEASURES = (
-    "n", "bound", "max_ulp", "witness", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "max_rank",
+    "max_ulp", "witness", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "max_rank",
     "nonfinite", "zero_from", "zero_threshold", "approximation", "variant", "throughput", "buckets", "sha256",
 )  # fmt: skip
 
@@ -35,10 +37,10 @@ class SyntheticRun:
     """A run in memory: the same door as a stored one."""
 
     manifest: dict[str, Any]
-    results: list[dict[str, Any]] = field(default_factory=list)
+    results: list[Record] = field(default_factory=list)
 
     def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        whole = bucket_table(self.results[index]["dtype"], *self.results[index]["_model"])
+        whole = bucket_table(self.results[index].dtype, *self.results[index].unknown["_model"])
         return whole if columns is None else whole[list(columns)]
 
 
@@ -59,10 +61,15 @@ def bucket_table(dtype: str, noise: float, cancels: bool, nonfinite_below: float
     return pd.DataFrame({"bucket": bucket.astype(np.uint16), "n": np.uint32(1), "max_error": error, "nonfinite": bad})
 
 
-def result(
+def result(target: str, function: str, dtype: str, **fields: Any) -> Record:
+    """One result as a sweep would report it; `fields` replace any of its keys, as JSON has them."""
+    return record_from_json(document(target, function, dtype, **fields))
+
+
+def document(
     target: str, function: str, dtype: str, *, noise: float = 1.2, cancels: bool = False, **fields: Any
 ) -> dict[str, Any]:
-    """One RESULT as a sweep would report it; `fields` replace any of its keys."""
+    """The same as an object of JSON."""
     fmt, family = get_format(dtype), target.partition(".")[0]
     model = (noise, cancels, fields.pop("nonfinite_below", -math.inf))
     table = bucket_table(dtype, *model)
@@ -120,10 +127,10 @@ def result(
     return values | fields
 
 
-def failed(target: str, function: str, dtype: str, line: str) -> dict[str, Any]:
-    """A RESULT of a target that raised: no measures."""
+def failed(target: str, function: str, dtype: str, line: str) -> Record:
+    """The result of a target that raised: no measures."""
     nothing = dict.fromkeys(MEASURES) | {"failure": line, "regions": [], "checks": {}, "findings": {}}
-    return result(target, function, dtype) | nothing
+    return result(target, function, dtype, **nothing)
 
 
 def manifest(**fields: Any) -> dict[str, Any]:
@@ -169,7 +176,7 @@ def large_run() -> SyntheticRun:
     return SyntheticRun(manifest(), results)
 
 
-def _forward(function: str) -> list[dict[str, Any]]:
+def _forward(function: str) -> list[Record]:
     results = []
     for k, name in enumerate(("jax.{}", "jax.{}_jit", "onnxruntime.{}", "scipy.{}", "torch.{}_compiled")):
         cancels = k in (2, 4) and function != "silu"
@@ -224,8 +231,8 @@ def _bits(fmt: Format, x: float) -> str:
     return fmt.bits_text(fmt.parse(repr(x)))
 
 
-def _point(fmt: Format, x: float) -> dict[str, str]:
-    return {"x_bits": _bits(fmt, x), "x": repr(x)}
+def _point(fmt: Format, x: float) -> dict[str, Any]:
+    return {"x_bits": _bits(fmt, x), "x": x}
 
 
 def _witness(fmt: Format, x: float, got: float) -> dict[str, str]:

@@ -246,7 +246,7 @@ def test_an_output_that_is_not_written_is_no_result(file, path):
         right.evaluate("float32", x)
         assert np.isnan(lazy.evaluate("float32", x).view("f4")[1::2]).all()
     result = verify(f"{file}:{path}", "gelu", "float32", "landmarks", call="f(x, y)", isolate=True)
-    assert result.record["failure_kind"] == "partial write"
+    assert result.record.failure_kind == "partial write"
 
 
 def test_a_copy_is_not_one_to_change(file):
@@ -311,16 +311,16 @@ def test_gradients_of_torch(dtype):
     auto = chosen("torch.nn.functional:gelu", dtype=dtype, call="grad(f)(x)")
     assert auto.function == "gelu_grad"
     np.testing.assert_array_equal(two.evaluate(dtype, x), auto.evaluate(dtype, x))
-    assert verify(auto, "gelu_grad", dtype, "landmarks").record["checks"]["gradient_variant"] == "pass"
+    assert verify(auto, "gelu_grad", dtype, "landmarks").record.checks["gradient_variant"] == "pass"
 
 
 def test_gradients_of_jax():
     pytest.importorskip("jax")
     result = verify("jax.nn:gelu", "gelu_tanh_grad", "float64", "landmarks", call="grad(f)(x)", isolate=False)
     assert result.failure is None
-    assert result.record["checks"]["gradient_variant"] == "pass"
+    assert result.record.checks["gradient_variant"] == "pass"
     forward = verify("jax.nn:gelu", "gelu_tanh_grad", "float64", "landmarks", isolate=False)
-    assert forward.record["checks"]["gradient_variant"] == "fail"
+    assert forward.record.checks["gradient_variant"] == "fail"
 
 
 def test_the_name_says_the_gradient_only_when_the_call_does(file):
@@ -471,7 +471,7 @@ def test_verify_takes_what_the_command_takes(file):
     assert named.failure is None
     thing = verify(lambda x, out: np.multiply(x, x.dtype.type(0.5), out=out), "gelu", "float32", "landmarks",
                    call="f(x, out=y)")  # fmt: skip
-    assert thing.record["witness"] == named.record["witness"]
+    assert thing.record.witness == named.record.witness
     (target,), _ = targets.select(["numpy.tanh"])
     with pytest.raises(UsageError, match="call: accepted for callables and for names, not for a Target"):
         verify(target, "tanh", call="f(x)")

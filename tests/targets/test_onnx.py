@@ -71,7 +71,7 @@ def model(path, *, inputs=("x",), outputs=("y",), shape=("n",), element=TensorPr
 def test_the_examples_compute_what_they_say(models, name, runtime):
     target = chosen(models["float32"] / f"{name}.onnx", runtime, function=CLAIMS[name])
     result = verify(target, CLAIMS[name], "float32", "landmarks")
-    assert result.record["variant"] == CLAIMS[name]
+    assert result.record.variant == CLAIMS[name]
     x = np.linspace(0.25, 4, 997, dtype=np.float32).view(np.uint32)
     assert np.abs(judge(CLAIMS[name], "float32", x, target.evaluate("float32", x)).error).max() < 16
 
@@ -80,7 +80,7 @@ def test_the_examples_compute_what_they_say(models, name, runtime):
 def test_another_variant_is_seen(models, runtime):
     target = chosen(models["float32"] / "gelu_tanh.onnx", runtime, function="gelu")
     result = verify(target, "gelu", "float32", "landmarks")
-    assert result.record["variant"] == "gelu_tanh"
+    assert result.record.variant == "gelu_tanh"
     assert "variant" in result.failed_checks
 
 
@@ -249,7 +249,7 @@ def test_every_answer_of_a_fixed_shape_is_judged(tmp_path, runtime):
     result = verify(chosen(saved(tmp_path / "relu.onnx", *border, nodes, [mask]), runtime), "relu", "float32", "quick")
     assert result.max_ulp > 1e6
     assert result.failure is None
-    assert "in batches of shape [4]" in result.record["note"]
+    assert "in batches of shape [4]" in result.record.note
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)

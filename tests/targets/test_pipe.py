@@ -103,7 +103,7 @@ def test_it_is_told_dtype_and_function(program):
 def test_the_run_says_what_it_really_computes(program):
     identity = program(FRAME_LOOP + "    write(head + x)\n" + FLUSH, "gelu.py")
     result = verify(identity, "gelu", "float32", "landmarks")
-    assert result.record["variant"] == "none"
+    assert result.record.variant == "none"
     assert "variant" in result.failed_checks
 
 

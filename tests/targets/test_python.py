@@ -299,7 +299,7 @@ def test_jax_jit_compiles(tmp_path):
     assert target.note == "called with jax arrays, compiled by jax.jit"
     result = verify(target, "gelu", "float64", "landmarks")
     assert result.failure is None
-    assert result.record["variant"] == "gelu"
+    assert result.record.variant == "gelu"
     with pytest.raises(TargetFailure, match="AssertionError"):
         chosen(f"{path}:gelu", array="jax", dtype="float64").evaluate("float64", bits("float64", "1"))
 

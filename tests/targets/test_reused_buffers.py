@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from gelu_verify import verify
-from gelu_verify.cli.measuring import measured
 from gelu_verify.formats import get_format
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure.jobs import Job
+from gelu_verify.measure.request import Request
+from gelu_verify.measure.run import measured
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.measure.verification import Job
 from gelu_verify.targets import select
 from gelu_verify.targets.frameworks.kernels import KernelTarget
 from gelu_verify.targets.python_callables import callable_target
@@ -98,9 +99,9 @@ def test_it_passes_when_it_is_called_piece_by_piece(way):
 
 def test_jobs_side_by_side_share_a_buffer():
     """As `run --in-process`: two dtypes of one function, in one memory."""
-    jobs = [Job(callable_target(reused, "gelu", dtype), dtype) for dtype in ("float32", "float64", "float32")]
-    plans = [make_plan("strata", "gelu", job.dtype, seed) for seed, job in enumerate(jobs)]
-    assert all(map(sound, measured(jobs, plans, workers=4)))
+    plans = [make_plan("strata", "gelu", dtype, seed) for seed, dtype in enumerate(("float32", "float64", "float32"))]
+    jobs = [Job(callable_target(reused, "gelu", plan.dtype), plan) for plan in plans]
+    assert all(map(sound, measured(jobs, Request(workers=4))))
 
 
 def test_an_answer_that_is_kept_stays():
@@ -159,7 +160,7 @@ def test_a_result_that_a_thread_still_writes_to_is_named():
     finally:
         stop.set()
         thread.join()
-    assert result.record["failure_kind"] == "nondeterministic" or "repeatable" in result.failed_checks
+    assert result.record.failure_kind == "nondeterministic" or "repeatable" in result.failed_checks
 
 
 def test_a_shared_buffer_of_what_says_that_it_is_safe_in_threads_is_a_race():

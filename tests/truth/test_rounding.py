@@ -57,8 +57,8 @@ def in_mode(library, function, mode):
 @pytest.mark.parametrize("function", ["gelu", "gelu_tanh"])
 def test_the_mode_of_the_processor_is_named(library, function, dtype, mode):
     record = judged(in_mode(library, function, mode), dtype)
-    assert record["rounding_mode"] == mode
-    assert record["checks"]["rounding"] == ("pass" if mode == "nearest_even" else "fail")
+    assert record.rounding_mode == mode
+    assert record.checks["rounding"] == ("pass" if mode == "nearest_even" else "fail")
 
 
 @needs_cc
@@ -66,15 +66,15 @@ def test_the_mode_of_the_processor_is_named(library, function, dtype, mode):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_direction_that_is_not_certain_is_not_named(library, dtype, mode):
     record = judged(in_mode(library, "silu", mode), dtype)
-    assert record["rounding_mode"] in (mode, None)
+    assert record.rounding_mode in (mode, None)
 
 
 def test_what_is_cut_off_is_no_composition():
     for mutant in cut_off("gelu_sigmoid", sigmoid_form()), rounded("gelu_sigmoid", "zero"):
         record = judged(mutant, "bfloat16")
-        assert (record["rounding"], record["rounding_mode"]) == ("once", "toward_zero")
-        assert "toward zero (cut off)" in record["findings"]["rounding"]["detail"]
-    assert 0.99 < record["max_ulp"] <= 1
+        assert (record.rounding, record.rounding_mode) == ("once", "toward_zero")
+        assert "toward zero (cut off)" in record.findings["rounding"].detail
+    assert 0.99 < record.max_ulp <= 1
     assert failing(record) == {"rounding"}
 
 
@@ -90,10 +90,10 @@ def test_where_ties_go_is_told():
             return np.where(x & 0x7FFF < 0x7F80, half_away(x), rounded("gelu_sigmoid", "down").answer(dtype, x))
 
     record = judged(target("gelu_sigmoid", answer), "bfloat16")
-    assert record["rounding_mode"] == "nearest_away"
-    assert record["checks"]["rounding"] == "pass"
-    assert judged(formula("gelu_sigmoid", sigmoid_form(), np.float32), "bfloat16")["rounding_mode"] == "nearest_even"
-    assert judged(correct("gelu_sigmoid"), "bfloat16")["rounding_mode"] == "nearest"
+    assert record.rounding_mode == "nearest_away"
+    assert record.checks["rounding"] == "pass"
+    assert judged(formula("gelu_sigmoid", sigmoid_form(), np.float32), "bfloat16").rounding_mode == "nearest_even"
+    assert judged(correct("gelu_sigmoid"), "bfloat16").rounding_mode == "nearest"
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -107,4 +107,4 @@ def test_a_formula_that_is_a_little_off_is_rounded_to_nearest(dtype, share):
         ("gelu_tanh_grad", tanh_form_derivative()),
     ):
         record = judged(formula(wide[0], lambda x, compute=wide[1]: compute(x) * factor), dtype)
-        assert record["checks"]["rounding"] != "fail"
+        assert record.checks["rounding"] != "fail"

@@ -126,7 +126,7 @@ async def compare(
 async def one_run(request: Request, run: RunId) -> Response:
     state = state_of(request)
     found = await state.work_pool.run(_found, state.runs, run)
-    return cached_response(request, json_bytes(found.manifest), JSON_TYPE, REVALIDATE)
+    return cached_response(request, json_bytes(found.document()), JSON_TYPE, REVALIDATE)
 
 
 @router.get("/v1/runs/{run}/report.html", summary="The report of a run", response_class=Response,

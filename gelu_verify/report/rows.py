@@ -10,11 +10,12 @@ import pandas as pd
 Group = dict[str, Any]
 
 
-def records(frame: pd.DataFrame) -> list[Group]:
+def rows_of(frame: pd.DataFrame) -> list[Group]:
     """Rows as dicts with None for everything missing."""
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+    found: list[Group] = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return found
 
 
 def grouped(frame: pd.DataFrame) -> list[tuple[str, list[Group]]]:
     """[(function, rows)] in the order of the frame."""
-    return [(str(name), list(rows)) for name, rows in groupby(records(frame), key=lambda row: row["function"])]
+    return [(str(name), list(rows)) for name, rows in groupby(rows_of(frame), key=lambda row: row["function"])]

@@ -1,0 +1,252 @@
+"""The gate: results of our kernels, held against their budgets.
+
+A budget row is what a run measured on the recorded machine. Kernels call the system's libm, whose
+results differ between versions and instruction sets, so a limit is exact only where it was
+measured:
+
+- same libm, architecture, FMA and inputs as the row: no error of all inputs, of a region or of an interval is
+  above that of the row, no fewer results are correctly rounded or faithful, and no check fails
+  that is not listed in `fails`; a note says where the bits are not the row's;
+- anything else: max(HEADROOM_RATIO * max_ulp, max_ulp + HEADROOM_ULP), in a part of x REGION_RATIO; shares of the
+  results may be less by SHARE; a check that looks at last bits (LAST_BIT_CHECKS) may fail with a note.
+
+A row all of whose results were correctly rounded leaves none that could be another: there the bits must be the same on
+every machine.
+
+Comparisons are written so that a NaN is over every limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..fenv import in_default_environment
+from ..formats import get_format
+from ..records.parts import FindingRecord, IntervalErrors, RegionErrors, Witness
+from ..records.result import Record
+from .budgets import (
+    COVERAGE,
+    FAMILY,
+    HEADROOM_RATIO,
+    HEADROOM_ULP,
+    MOST_NAMED,
+    REGION_RATIO,
+    SHARES,
+    Budgets,
+    Row,
+    conditions_of,
+    counts_of,
+    is_earlier,
+)
+
+LAST_BIT_CHECKS = frozenset({"monotone", "range"})
+SHARE = 0.1  # of the results, that may be rounded otherwise on another machine
+Shown = Witness | IntervalErrors | FindingRecord  # what has bits of an input, of its output and of what is due
+
+
+@dataclass(frozen=True)
+class Compliance:
+    """Whether a row of the budgets is met, or why not, by which result, shown by which input (bits)."""
+
+    key: str
+    outcome: Literal["ok", "over", "missing"]
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    record: Record | None = None
+    witness: Mapping[str, str | None] | None = None  # x_bits, and got_bits and want_bits where they are known
+
+
+@in_default_environment
+def compliance(records: Sequence[Record], machine: Mapping[str, Any], budgets: Budgets) -> list[Compliance]:
+    """One for each budget row, in the order of the file; results without a row are not judged.
+
+    Of two results with one key the first counts. One that is committed says so in a note; one that is stale is missing.
+    """
+    measured = {record.key: record for record in reversed(records)}
+    same_machine = conditions_of(machine) == budgets.conditions
+    return [
+        _judged(key, row, measured[key], same_machine)
+        if key in measured
+        else Compliance(key, "missing", ("not in this run",))
+        for key, row in budgets.rows.items()
+    ]
+
+
+def required(families: Iterable[str], records: Sequence[Record], absent: Mapping[str, str]) -> list[Compliance]:
+    """What is missing of families that must be measured, budgets or not: all of it, or results that are stale."""
+    found = []
+    for family in families:
+        members = [record for record in records if record.family == family]
+        if not members:
+            reason = absent.get(family, "not in this run")
+            found.append(Compliance(family, "missing", (f"required, but not measured and not recorded: {reason}",)))
+        found += [_stale(record) for record in members if record.origin.stale]
+    return found
+
+
+def _stale(record: Record) -> Compliance:
+    return Compliance(record.key, "missing", (record.origin.recorded, record.origin.stale), record=record)
+
+
+@dataclass
+class _Judgement:
+    """A result against its row, while reasons are found. `exact`: measured where, and on what, the row was."""
+
+    row: Row
+    record: Record
+    exact: bool
+    same_inputs: bool
+    reasons: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    witness: Mapping[str, str | None] | None = None
+
+    def over(self, reason: str, shown: Shown | None = None) -> None:
+        """The row is exceeded; the first reason that has an input shows it."""
+        self.reasons.append(reason)
+        if shown is not None and self.witness is None:
+            self.witness = {name: getattr(shown, name) for name in ("x_bits", "got_bits", "want_bits")}
+
+    def over_at(self, reason: str, x_bits: str | None) -> None:
+        """The same, where only the input is known."""
+        self.reasons.append(reason)
+        self.witness = self.witness or {"x_bits": x_bits}
+
+    def limit(self, budget: float, ratio: float = HEADROOM_RATIO) -> float:
+        return budget if self.exact else max(ratio * budget, budget + HEADROOM_ULP)
+
+    def limit_text(self, budget: float, limit: float) -> str:
+        return f"{budget:g}" if self.exact else f"{limit:g} ({budget:g} and the headroom)"
+
+
+def _judged(key: str, row: Row, record: Record, same_machine: bool) -> Compliance:
+    if record.origin.stale:
+        return _stale(record)
+    if record.failure is not None:
+        return Compliance(key, "over", (record.failure,), record=record)
+    if reason := _unmeasured(row, record):
+        return Compliance(key, "missing", (reason,), record=record)
+    same = same_machine if record.family == FAMILY else record.origin.device == row.device
+    same_inputs = row.bound == "=" or _on_the_same_inputs(row, record)
+    found = _Judgement(row, record, same and same_inputs, same_inputs)
+    _judge_errors(found)
+    _judge_shares(found)
+    _judge_bits(found)
+    _judge_checks(found)
+    found.notes += [record.origin.recorded] if record.origin.recorded else []
+    outcome: Literal["over", "ok"] = "over" if found.reasons else "ok"
+    return Compliance(key, outcome, tuple(found.reasons), tuple(found.notes), record, found.witness)
+
+
+def _on_the_same_inputs(row: Row, record: Record) -> bool:
+    """By name and seed, and by what these choose in this version, where that is known."""
+    named = (row.plan, row.seed) == (record.plan, record.seed)
+    return named and (row.inputs is None or row.inputs == record.inputs_sha256)
+
+
+def _unmeasured(row: Row, record: Record) -> str:
+    """What the budget asks for and the result does not have; empty where it has all."""
+    if (row.bound == "=" and record.bound != "=") or not record.n >= COVERAGE * row.n:
+        return f"measured on {record.n} inputs, the budget asks for {row.n} ({row.bound})"
+    if row.intervals is not None and record.intervals is None:
+        return "measured by an earlier version, which has no intervals of x: measure again"
+    return ""
+
+
+def _judge_errors(found: _Judgement) -> None:
+    row, record = found.row, found.record
+    limit = found.limit(row.max_ulp)
+    if record.max_ulp is None:
+        found.over("no finite result")
+    elif not record.max_ulp <= limit:
+        budget = found.limit_text(row.max_ulp, limit)
+        found.over(f"{record.max_ulp:.6g} ULP {record.bound}, budget {budget}", record.witness)
+    if row.regions is not None:
+        _judge_parts(found, {part.region: part for part in record.regions or ()}, row.regions)
+    if row.intervals is not None and not found.reasons:  # they say more closely what a region has said already
+        _judge_parts(found, {part.interval: part for part in record.intervals or ()}, row.intervals)
+
+
+def _judge_parts(
+    found: _Judgement, parts: Mapping[str, RegionErrors | IntervalErrors], budgets: Mapping[str, float]
+) -> None:
+    """The largest error of each region, or interval, that has one."""
+    errors = {name: part.max_ulp for name, part in parts.items() if part.max_ulp is not None}
+    limits = {name: found.limit(budgets.get(name, 0.0), REGION_RATIO) for name in errors}
+    larger = [name for name, error in errors.items() if not error <= limits[name]]
+    larger.sort(key=lambda name: -errors[name] / max(budgets.get(name, 0.0), 0.5))
+    for name in larger[:MOST_NAMED]:
+        part, limit = parts[name], found.limit_text(budgets.get(name, 0.0), limits[name])
+        shown = part.witness if isinstance(part, RegionErrors) else part
+        found.over(f"{errors[name]:.6g} ULP in {name}, budget {limit}", shown)
+    if len(larger) > MOST_NAMED:
+        found.over(f"larger errors in {len(larger) - MOST_NAMED} more parts of x")
+
+
+def _judge_shares(found: _Judgement) -> None:
+    """How many results are right, and the measures of all of them."""
+    row, record = found.row, found.record
+    if row.intervals is None:
+        return
+    slack = 0.0 if found.exact else SHARE
+    for name, count in counts_of(record).items():
+        budget = getattr(row, name)
+        if not count * row.n >= (budget - slack * row.n) * record.n:
+            found.over(f"{count} of {record.n} results {SHARES[name]}, budget {budget} of {row.n}{_slack(slack)}")
+    allowed = row.nonfinite or 0
+    if record.nonfinite is not None:
+        count = record.nonfinite.count
+        if not count * row.n <= (allowed if found.exact else HEADROOM_RATIO * allowed) * record.n:
+            found.over_at(f"{count} finite inputs give inf or NaN, budget {allowed}", record.nonfinite.x_bits)
+    for value, budget, what in (
+        (record.mean_ulp, row.mean_ulp, "mean error"),
+        (record.p99_ulp, row.p99_ulp, "99th percentile of the errors"),
+    ):
+        limit = found.limit(budget or 0.0, REGION_RATIO)
+        if value is not None and not abs(value) <= limit:
+            found.over(f"{what} {abs(value):.6g} ULP, budget {found.limit_text(budget or 0.0, limit)}")
+    _judge_zero(found)
+
+
+def _slack(slack: float) -> str:
+    return f" (less {100 * slack:g} %)" if slack else ""
+
+
+def _judge_zero(found: _Judgement) -> None:
+    """Where the tail turns to zero; on another machine |x| may be a tenth smaller."""
+    zero, budget = found.record.zero_from, found.row.zero_from
+    if zero is None or budget is None or not is_earlier(zero.x_bits, budget):
+        return
+    fmt = get_format(found.record.dtype)
+    if not found.exact and budget and abs(zero.x) >= 0.9 * abs(float(fmt.fraction(int(budget, 16)))):
+        return
+    limit = f"{float(fmt.fraction(int(budget, 16))):.6g}" if budget else "none"
+    found.over_at(f"zero from {zero.x:.6g}, budget {limit}", zero.x_bits)
+
+
+def _judge_bits(found: _Judgement) -> None:
+    row, record = found.row, found.record
+    if row.bits is None:
+        return
+    correct = counts_of(record)["correct"]
+    if row.is_fixed and correct < record.n:
+        found.over(f"{record.n - correct} results are not correctly rounded; of the budget's run all were")
+    elif found.same_inputs and record.bits_sha256 != row.bits:
+        if row.is_fixed:
+            found.over("other results than the budget's run, all of which were correctly rounded")
+        elif found.exact:
+            found.notes.append("other results than the budget's run, with the same libm and inputs")
+
+
+def _judge_checks(found: _Judgement) -> None:
+    row, record = found.row, found.record
+    for name in sorted(set(record.failed_checks) - set(row.fails)):
+        finding = record.findings.get(name)
+        reason = f"check {name} fails: {finding.detail if finding and finding.detail else 'no detail'}"
+        if not found.exact and name in LAST_BIT_CHECKS:
+            found.notes.append(reason)
+        else:
+            found.over(reason, finding)
+    passing = [name for name in row.fails if record.checks.get(name) == "pass"]
+    found.notes += [f"check {name} passes now, the budget still excuses it" for name in passing]

@@ -1,0 +1,179 @@
+"""From a request to its jobs: the targets that it names, each in the functions and dtypes that it asks for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from .. import targets
+from ..errors import UsageError, one_of
+from ..fenv import in_default_environment
+from ..inputs.plans import Plan
+from ..isolation.hosts import Hosts, supported
+from ..targets import Target
+from ..targets.python_callables import callable_target
+from .observer import SILENT, Observer
+from .request import ArgumentError, Request
+
+Selector = Callable[..., tuple[list[Target], dict[str, str]]]
+"""As `targets.select`."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One measurement: a target, and the inputs on which it is judged, in their function and dtype."""
+
+    target: Target
+    plan: Plan
+
+    @property
+    def key(self) -> str:
+        """The name of its budget row."""
+        return _key(self.target, self.plan.function, self.plan.dtype)
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return f"{self.target.name} {self.plan.function} {self.plan.dtype}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The jobs of a request.
+
+    `absent`: families that are not among them, and why; `left_out`: targets that nobody asked for 2^32 inputs.
+    """
+
+    jobs: list[Job]
+    absent: dict[str, str]
+    left_out: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def selecting(request: Request, observer: Observer = SILENT) -> Iterator[Selector]:
+    """What finds targets: in processes of their own, which end with the block, or in this one."""
+    if request.isolates:
+        with Hosts(request.limits) as hosts:
+            yield hosts.select
+        return
+    if request.isolate is None and request.names_only and not supported():
+        observer.warn("this system cannot isolate implementations: they are called in this process, and may end it")
+    yield targets.select
+
+
+@in_default_environment
+def find_jobs(
+    request: Request, select: Selector = targets.select, keep: Callable[[Target, str], bool] = lambda target, key: True
+) -> Found:
+    """The jobs of a request, by target and dtype.
+
+    Parameters
+    ----------
+    select : finds the targets, as `selecting` yields it
+    keep : whether a target is measured, in the function and dtype of that key
+
+    Raises
+    ------
+    UsageError : an unknown name, or nothing computes what was asked for
+    MissingMeasurement : a family, a compiler or a device that was asked for is not here
+    """
+    cases: dict[str, tuple[Target, str, str]] = {}
+    absent: dict[str, str] = {}
+    for function, dtype in product(request.functions or (None,), request.dtypes or (None,)):
+        found, missing = _targets(request, function, dtype, select)
+        absent |= missing
+        for target in found:
+            judged_as = function or target.function
+            for each in (dtype,) if dtype else target.dtypes:
+                key = _key(target, judged_as, each)
+                if keep(target, key):
+                    cases.setdefault(key, (target, judged_as, each))
+    kept = {key: case for key, case in cases.items() if _is_affordable(case[0], case[2], request)} or cases
+    jobs = [Job(target, request.inputs(key, function, dtype)) for key, (target, function, dtype) in kept.items()]
+    return Found(jobs, absent, [target.name for key, (target, _, _) in cases.items() if key not in kept])
+
+
+@in_default_environment
+def one_job(request: Request, select: Selector = targets.select) -> Job:
+    """The job of a request for one target in one function and dtype; UsageError where its name stands for several."""
+    jobs = find_jobs(request, select).jobs
+    _check_one([job.target for job in jobs], request)
+    return jobs[0]
+
+
+@in_default_environment
+def one_target(request: Request, select: Selector = targets.select) -> Target:
+    """The target of a request for one, in all dtypes that are asked for."""
+    function, dtype = (next(iter(asked), None) for asked in (request.functions, request.dtypes))
+    found, _ = _targets(request, function, dtype, select)
+    _check_one(found, request)
+    return found[0]
+
+
+def _check_one(found: list[Target], request: Request) -> None:
+    if len(found) != 1:
+        names = ", ".join(target.name for target in found)
+        raise UsageError(f"{request.targets[0]!r} stands for {len(found)} targets: {names}; name one")
+
+
+def _key(target: Target, function: str, dtype: str) -> str:
+    return f"{target.name}/{function}/{dtype}"
+
+
+def _is_affordable(target: Target, dtype: str, request: Request) -> bool:
+    """Whether 2^32 inputs are for it: the path that the users of a family call, or one that was named."""
+    if not request.exhausts_float32 or dtype != "float32" or target.family == "callable":
+        return True
+    return target.name in (*request.targets, f"{target.family}.{target.function}")
+
+
+# ---- targets ---------------------------------------------------------------------------------------
+
+
+def _targets(
+    request: Request, function: str | None, dtype: str | None, select: Selector
+) -> tuple[list[Target], dict[str, str]]:
+    """The targets of a request for one function and dtype, or for all."""
+    named = [_name(each) if request.isolates else each for each in request.targets]
+    names = [each for each in named if isinstance(each, str)]
+    found: list[Target] = []
+    absent: dict[str, str] = {}
+    if names or not named:
+        which = {"everything": request.everything, "device": request.device, **request.call_options}
+        found, absent = select(names, function=function, dtype=dtype, **which)
+    found += [_of_object(each, function, dtype, request) for each in named if not isinstance(each, str)]
+    return found, absent
+
+
+def _of_object(
+    target: Target | Callable[..., Any], function: str | None, dtype: str | None, request: Request
+) -> Target:
+    if not isinstance(target, Target):
+        return callable_target(target, function or "gelu", dtype, **request.call_options)
+    if request.call_options:
+        name = next(iter(request.call_options))
+        raise ArgumentError(name, "accepted for callables and for names, not for a Target")
+    if dtype is not None and dtype not in target.dtypes:
+        raise one_of(f"dtype of {target.name}", dtype, list(target.dtypes))
+    return target
+
+
+def _name(target: str | Target | Callable[..., Any]) -> str:
+    """What another process knows a target by."""
+    if isinstance(target, str):
+        return target
+    if isinstance(target, Target):
+        return target.name
+    module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", "")
+    found: Any = sys.modules.get(module or "")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is not target or module == "__main__":
+        raise ArgumentError(
+            "isolate", f"{target!r} lives in this process only (accepted: what a module has by its name)"
+        )
+    return f"{module}:{name}"

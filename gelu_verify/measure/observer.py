@@ -1,0 +1,25 @@
+"""What a caller is told while a measurement runs."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+
+
+class Observer:
+    """Does nothing with what it is told; a subclass draws a bar, prints a line, counts."""
+
+    def phase(self, total: int) -> AbstractContextManager[object]:
+        """The next `total` steps are one phase: they are timed jobs, then inputs that are judged."""
+        return nullcontext()
+
+    def start(self, label: str) -> None:
+        """The next measurement of the phase begins."""
+
+    def advance(self, steps: int) -> None:
+        """So many steps of the phase are done; called from several threads."""
+
+    def warn(self, message: str) -> None:
+        """Something did not go as was asked for, and the rest goes on."""
+
+
+SILENT = Observer()

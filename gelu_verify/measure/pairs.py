@@ -1,0 +1,53 @@
+"""One formula on several paths through a library: eager and compiled, contiguous and strided, a dispatch on and off.
+
+A path is compared with the first of the same family, function, dtype and form, on the fixed inputs that every
+sweep contains. No path is right because another one agrees: this says where
+they part, the checks say what is wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..fenv import in_default_environment
+from ..formats import get_format, is_nan
+from ..records.parts import Pair, PairWitness
+from ..records.result import Result
+
+_NONE = np.empty((0, 2), np.uint64)
+
+
+class FirstPaths:
+    """The first path of each kind in a run; later ones are compared with it as they come."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, ...], Result] = {}
+
+    @in_default_environment
+    def pair(self, result: Result) -> Pair | None:
+        """What differs from the first path; None for a first one, or where one failed."""
+        record = result.record
+        if result.table is None or not record.form:
+            return None
+        first = self._first.setdefault((record.family, record.function, record.dtype, record.form), result)
+        return None if first is result else compared(first, result)
+
+
+@in_default_environment
+def compared(first: Result, other: Result) -> Pair:
+    """What `other` gives at the fixed inputs where `first` gives something else (a NaN is a NaN).
+
+    The input with the largest difference is the witness.
+    """
+    fmt = get_format(other.record.dtype)
+    samples = [(result.table.samples if result.table else _NONE).astype(fmt.uint) for result in (first, other)]
+    x, here, there = np.intersect1d(samples[0][:, 0], samples[1][:, 0], return_indices=True)
+    one, two = samples[0][here, 1], samples[1][there, 1]
+    differ = np.flatnonzero((one != two) & ~(is_nan(fmt, one) & is_nan(fmt, two)))
+    target, max_ulp = first.record.target, first.record.max_ulp
+    if not len(differ):
+        return Pair(target, len(x), 0, 0, None, max_ulp)
+    away = [abs(fmt.rank(int(a)) - fmt.rank(int(b))) for a, b in zip(one[differ], two[differ], strict=True)]
+    worst = int(differ[int(np.argmax(away))])
+    witness = PairWitness(*(fmt.bits_text(int(array[worst])) for array in (x, two, one)))
+    return Pair(target, len(x), len(differ), max(away), witness, max_ulp)

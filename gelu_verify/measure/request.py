@@ -1,0 +1,183 @@
+"""What is to be measured, and how: the one request that `run`, `verify`, `gate` and an upload are made into."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from ..checks import Policy
+from ..errors import UsageError, one_of
+from ..formats import DTYPES
+from ..functions import get_function
+from ..inputs.plans import LONGEST, Plan, get_plan, make_plan
+from ..isolation.hosts import supported
+from ..isolation.limits import MEMORY, Limits
+from ..parsing import LARGEST_SEED, MOST_WORKERS, whole
+from ..targets import Target
+
+Throughput = Literal["none", "quick", "full"]
+Device = Literal["cpu", "cuda"]
+SEED = 0  # of every request that is not given another one, so that two people see the same inputs
+
+
+class ArgumentError(UsageError):
+    """An argument of a request that cannot be used: `argument` is its name here, `reason` what is wrong with it."""
+
+    def __init__(self, argument: str, reason: str) -> None:
+        super().__init__(f"{argument}: {reason}")
+        self.argument, self.reason = argument, reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Checked when it is made: UsageError names the argument, what was wrong, and what is accepted.
+
+    Parameters
+    ----------
+    targets : names as `targets.select` takes them, Target objects, callables; empty: everything that is found
+    functions, dtypes : what is judged of them; empty: all
+    everything : where nothing is named, families that are only found on request too
+    device : where nothing is named, only families that run on it
+    kwargs, array, compile, cflags, call, shape : how what the user wrote is called, as `targets.select` takes them
+    plan, seed, ranges, length : which inputs, as `make_plan` takes them; ranges need exactly one dtype
+    plan_of : plan and seed of single jobs, by `Job.key`, where they are not those of the others
+    policy : "formula" accepts NaN at -inf
+    throughput : "quick": of one size; "full": from the first cache to memory, on one thread and on all
+    workers : threads; default all cores
+    isolate : call targets in processes of their own. Default: where all are named, and the system can
+    time_limit, memory_limit : seconds of one call, bytes; of isolated targets
+    repeat : how a result can be had again, where that is not a command line
+    """
+
+    targets: tuple[str | Target | Callable[..., Any], ...] = ()
+    functions: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    everything: bool = False
+    device: Device | None = None
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    array: str | None = None
+    compile: str | None = None
+    cflags: str | None = None
+    call: str | None = None
+    shape: str | None = None
+    plan: str = "default"
+    seed: int = SEED
+    ranges: tuple[str | tuple[int, int], ...] = ()
+    length: int | None = None
+    plan_of: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    policy: Policy = "limit"
+    throughput: Throughput = "none"
+    workers: int | None = None
+    isolate: bool | None = None
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    repeat: str | None = None
+
+    def __post_init__(self) -> None:
+        for function in self.functions:
+            get_function(function)
+        for dtype in self.dtypes:
+            _check_among("dtype", dtype, DTYPES)
+        get_plan(self.plan)
+        whole("seed", self.seed, 0, LARGEST_SEED)
+        for name, value, most in (("workers", self.workers, MOST_WORKERS), ("length", self.length, LONGEST)):
+            if value is not None:
+                whole(name, value, 1, most)
+        _check_among("policy", self.policy, get_args(Policy))
+        _check_among("throughput", self.throughput, get_args(Throughput))
+        if self.device is not None:
+            _check_among("device", self.device, get_args(Device))
+        _ = self.limits
+        if self.ranges:
+            self._check_ranges()
+        if self.isolate and not supported():
+            raise ArgumentError("isolate", "this system cannot isolate a target (Linux can); say isolate=False")
+
+    def _check_ranges(self) -> None:
+        """Before anything is looked for, which takes seconds."""
+        if len(self.dtypes) != 1:
+            raise ArgumentError("ranges", f"need exactly one dtype, which says what bits mean, not {len(self.dtypes)}")
+        try:
+            make_plan(self.plan, "gelu", self.dtypes[0], self.seed, self.ranges)
+        except UsageError as error:
+            raise ArgumentError("ranges", str(error)) from None
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Of each process that targets are called in."""
+        return Limits(self.time_limit, MEMORY if self.memory_limit is None else self.memory_limit)
+
+    @property
+    def names_only(self) -> bool:
+        """Whether another process can find the targets, too."""
+        return all(isinstance(target, str) for target in self.targets)
+
+    @property
+    def isolates(self) -> bool:
+        """Whether targets are called in processes of their own."""
+        return self.isolate if self.isolate is not None else self.names_only and supported()
+
+    @property
+    def call_options(self) -> dict[str, Any]:
+        """How what the user wrote is called, as far as that was said."""
+        names = ("kwargs", "array", "compile", "cflags", "call", "shape")
+        return {name: value for name in names if (value := getattr(self, name)) not in (None, {}, "")}
+
+    @property
+    def exhausts_float32(self) -> bool:
+        """Whether it asks for 2^32 inputs."""
+        return self.plan == "exhaustive" and not self.ranges
+
+    def inputs(self, key: str, function: str, dtype: str) -> Plan:
+        """The plan of one job."""
+        plan, seed = self.plan_of.get(key, (self.plan, self.seed))
+        return make_plan(plan, function, dtype, seed, self.ranges, self.length)
+
+    def repeated(self, command: str) -> str:
+        """How a result can be had again: `command`, which says target, function, dtype and inputs, and the rest."""
+        return command + self.further_options if self.repeat is None else self.repeat
+
+    @property
+    def further_options(self) -> str:
+        """What the command line says beside targets, functions, dtypes and inputs."""
+        words = [word for name, value in self.kwargs.items() for word in ("--kwarg", f"{name}={_literal(value)}")]
+        words += ["--array", self.array] if self.array else []
+        words += ["--compile", self.compile] if self.compile else []
+        words += [f"--cflags={self.cflags}"] if self.cflags is not None else []
+        words += ["--call", self.call] if self.call else []
+        words += ["--shape", self.shape] if self.shape else []
+        words += ["--policy", self.policy] if self.policy != "limit" else []
+        words += ["--time-limit", repr(self.time_limit).removesuffix(".0")] if self.time_limit else []
+        words += ["--memory-limit", _memory_text(self.memory_limit)] if self.memory_limit else []
+        words += ["--in-process"] if self.isolate is False and self.names_only else []
+        return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def literal_or_text(text: str) -> Any:
+    """The Python literal that `text` is, else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def _literal(value: Any) -> str:
+    """The text that `literal_or_text` reads as this value; of an object that is no literal, how it shows itself."""
+    return value if isinstance(value, str) and literal_or_text(value) == value else repr(value)
+
+
+def _memory_text(nbytes: int) -> str:
+    """512M, 8G: in the largest unit that it is a multiple of."""
+    shift, unit = next(
+        (shift, unit) for shift, unit in ((30, "G"), (20, "M"), (10, "K"), (0, "")) if not nbytes % (1 << shift)
+    )
+    return f"{nbytes >> shift}{unit}"
+
+
+def _check_among(name: str, value: str, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise one_of(name, value, list(accepted))

@@ -1,0 +1,155 @@
+"""The one path from jobs to results, which `run`, `verify`, `gate` and an upload take.
+
+First the jobs are timed, one after the other, where that is asked for. Then they are swept side by side, one per
+worker; implementations are called one at a time, but for those that say that they are safe in threads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event, Lock
+
+from ..errors import TargetFailure
+from ..interrupts import interrupted
+from ..isolation.target import IsolatedTarget
+from ..machine import cores
+from ..records.parts import SweepTime, Throughput
+from ..records.result import Result
+from ..records.serialize import from_json
+from ..speed.cache_levels import measure_and_watch as measure_and_watch_sizes
+from ..speed.throughput import BUDGET, measure_and_watch, outputs_from_json
+from ..targets.extra_outputs import ExtraOutputs, collecting
+from ..targets.probing import ordinary_numbers
+from .jobs import Job, one_job, selecting
+from .observer import SILENT, Observer
+from .pairs import FirstPaths
+from .request import Request
+from .sweep import sweep
+from .turns import TakingTurns
+
+TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
+
+
+class _Stopped(Exception):
+    """Nobody waits for the results any more: leave the sweep at the next chunk."""
+
+
+def measure_one(request: Request, observer: Observer = SILENT) -> Result:
+    """The result of a request for one target in one function and dtype."""
+    with selecting(request, observer) as select:
+        (result,) = measured([one_job(request, select)], request, observer)
+    return result
+
+
+def measured(jobs: Sequence[Job], request: Request, observer: Observer = SILENT) -> Iterator[Result]:
+    """The result of each job, in order, as soon as it is there; a target that fails is a result like any other."""
+    others = [ExtraOutputs() for _ in jobs]
+    times: Sequence[Throughput | TargetFailure | None] = [None] * len(jobs)
+    if request.throughput != "none":
+        times = _timings(jobs, others, request.throughput == "full", observer)
+    firsts = FirstPaths()
+    with observer.phase(sum(job.plan.work for job in jobs)):
+        for job, timing, result in zip(jobs, times, _swept(jobs, others, request, observer), strict=True):
+            if result.failure is not None:
+                observer.warn(f"failed: {job.label}: {result.failure}")
+            elif isinstance(timing, TargetFailure):
+                observer.warn(f"not timed: {job.label}: {timing}")
+            yield result.updated(
+                throughput=None if result.failure is not None or isinstance(timing, TargetFailure) else timing,
+                time=_time(job, result),
+                pair=firsts.pair(result),
+                repeat=request.repeated(result.record.repeat),
+            )
+
+
+def _time(job: Job, result: Result) -> SweepTime | None:
+    """What a sweep of 2^32 inputs took; that of fewer says nothing."""
+    if result.time is None or not job.plan.exhaustive or job.plan.dtype != "float32":
+        return None
+    return result.time.recorded()
+
+
+# ---- throughput ------------------------------------------------------------------------------------
+
+
+def _timings(
+    jobs: Sequence[Job], others: Sequence[ExtraOutputs], sizes: bool, observer: Observer
+) -> list[Throughput | TargetFailure | None]:
+    """The throughput of each job, or why there is none."""
+    times: list[Throughput | TargetFailure | None] = []
+    with observer.phase(len(jobs)):
+        for job, found in zip(jobs, others, strict=True):
+            observer.start(f"timing {job.label}")
+            times.append(_timing(job, min(BUDGET, TIMING / len(jobs)), sizes, found))
+            observer.advance(1)
+    return times
+
+
+def _timing(job: Job, budget: float, sizes: bool, others: ExtraOutputs) -> Throughput | TargetFailure:
+    """Throughput of a job, or why there is none; what fails here most often fails in the sweep, which says so.
+
+    The outputs of the timed calls are added to `others`, to be judged.
+    """
+    target, dtype = job.target, job.plan.dtype
+    try:
+        x = ordinary_numbers(dtype)
+        with collecting() as found:
+            got = target.evaluate(dtype, x)  # what hangs shall hang within its limit
+        others.differences.extend(found)
+        others.add_call(x, got, f"at index {{}} in a call of {len(x)}")
+        quick = target.apply(measure_and_watch, dtype, budget=budget)
+        outputs_from_json(dtype, quick["outputs"], others)
+        if not sizes:
+            return from_json(Throughput, quick["throughput"])
+        full = target.apply(measure_and_watch_sizes, dtype)
+        outputs_from_json(dtype, full["outputs"], others)
+        return from_json(Throughput, {**quick["throughput"], "sizes": full["sizes"]})
+    except TargetFailure as failure:
+        return failure
+
+
+# ---- sweeps ----------------------------------------------------------------------------------------
+
+
+def _swept(
+    jobs: Sequence[Job], others: Sequence[ExtraOutputs], request: Request, observer: Observer
+) -> Iterator[Result]:
+    """The sweep of each job, in order."""
+    workers = request.workers or cores()
+    threads = workers if len(jobs) < workers else 1
+    turn, stop = Lock(), Event()
+
+    def advance(inputs: int) -> None:
+        if stop.is_set() or interrupted.is_set():
+            raise _Stopped
+        observer.advance(inputs)
+
+    def work(index: int) -> Result:
+        target, plan = jobs[index].target, jobs[index].plan
+        observer.start(jobs[index].label)
+        # a process has turns of its own: those of several processes may be called side by side
+        if len(jobs) > 1 and not isinstance(target, IsolatedTarget):
+            target = TakingTurns.of(target, turn)
+        return sweep(target, plan, workers=threads, progress=advance, policy=request.policy, others=others[index])
+
+    if len(jobs) == 1 and not isinstance(jobs[0].target, IsolatedTarget):
+        yield work(0)  # in the caller's own thread, as code of this process and its debugger expect
+    else:
+        yield from _in_order(len(jobs), workers, work, stop)
+
+
+def _in_order(count: int, workers: int, work: Callable[[int], Result], stop: Event) -> Iterator[Result]:
+    """`work` of 0, 1, 2 ..., some ahead on threads; what is left stops when the caller does."""
+    pool, waiting = ThreadPoolExecutor(workers), deque[Future[Result]]()
+    try:
+        for index in range(count):
+            waiting.append(pool.submit(work, index))
+            if len(waiting) > workers + 1:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,184 @@
+"""The objects inside of a RESULT (docs/json.md), each a frozen record; `result.py` has the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from ..functions import FUNCTIONS
+from ..functions.regions import INTERVALS, REGIONS
+from .fields import Bits, Count, OneOf, Positive, Size, Ulp, about
+
+FunctionName = Annotated[str, OneOf(FUNCTIONS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """One input, what the implementation returned for it, and the correctly rounded value."""
+
+    x_bits: Bits = field(metadata=about("the input"))
+    got_bits: Bits = field(metadata=about("what the implementation returned"))
+    want_bits: Bits = field(metadata=about("the correctly rounded value"))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An input as bits and as a number."""
+
+    x_bits: Bits = field(metadata=about("its bits"))
+    x: float = field(metadata=about("its value"))
+
+
+@dataclass(frozen=True, slots=True)
+class NonFinite:
+    """Finite inputs that gave NaN or an infinity where a finite value is due."""
+
+    count: Count = field(metadata=about("how many"))
+    x_bits: Bits | None = field(metadata=about("the one nearest to zero", null="where there is none"))
+
+
+@dataclass(frozen=True, slots=True)
+class RegionErrors:
+    """The inputs of one region of x."""
+
+    region: Annotated[str, OneOf([region.name for region in REGIONS])] = field(metadata=about('its ends: `"[-8,-5)"`'))
+    n: Count | None = field(metadata=about("how many inputs", null="in a condensed run"))
+    max_ulp: Ulp | None = field(metadata=about("largest error in ULP", null="where nothing was scored"))
+    witness: Witness | None = field(metadata=about("its witness", null="where there is none, and in a condensed run"))
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalErrors:
+    """The inputs of one interval of x: finer than a region, and made of whole buckets."""
+
+    interval: Annotated[str, OneOf(INTERVALS)] = field(metadata=about('its ends: `"[1,1.5)"`'))
+    n: Count = field(metadata=about("how many inputs"))
+    correct: Count = field(metadata=about("how many results are correctly rounded"))
+    faithful: Count = field(
+        metadata=about("how many results are one of the two values of the dtype next to the exact one")
+    )
+    max_ulp: Ulp | None = field(metadata=about("largest error in ULP", null="where nothing was scored"))
+    x_bits: Bits | None = field(metadata=about("the input with the largest error", null=""))
+    got_bits: Bits | None = field(metadata=about("what it gave", null=""))
+    want_bits: Bits | None = field(metadata=about("the correctly rounded value there", null=""))
+
+
+@dataclass(frozen=True, slots=True)
+class Approximation:
+    """Error against the function that the judged one approximates."""
+
+    function: FunctionName = field(metadata=about("name of that function"))
+    max_ulp: Ulp = field(metadata=about("largest error in ULP"))
+    max_abs: Size = field(metadata=about("largest absolute error"))
+    x_bits: Bits = field(metadata=about("the input with the largest error in ULP"))
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """What a check found, and the input that shows it."""
+
+    detail: str = field(metadata=about("one line; may be empty where the check passes"))
+    x_bits: Bits | None = field(metadata=about("the input", null=""))
+    got_bits: Bits | None = field(metadata=about("what it gave", null=""))
+    want_bits: Bits | None = field(metadata=about("what is due", null=""))
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """Subnormal numbers become zero."""
+
+    flushed: str = field(metadata=about('which: `"inputs"` or `"results"`'))
+    max_ulp: Ulp | None = field(
+        metadata=about("largest error in ULP of the buckets whose worst input is not flushed", null="")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """The errors near the root of a gradient; no gate looks at them."""
+
+    x_bits: Bits = field(metadata=about("the input with the largest error"))
+    max_ulp: Ulp = field(metadata=about("largest error in ULP of the exact value"))
+    max_ulp_absolute: Size = field(metadata=about("largest error in ULP of 1/8"))
+
+
+@dataclass(frozen=True, slots=True)
+class PairWitness:
+    """The input at which two paths differ most."""
+
+    x_bits: Bits = field(metadata=about("the input"))
+    got_bits: Bits = field(metadata=about("what this path gave"))
+    other_bits: Bits = field(metadata=about("what the first path gave"))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A path through a library beside the first path of the same family, function, dtype and form in the run."""
+
+    first: str = field(metadata=about("target of the first path", key="with"))
+    inputs: Count = field(metadata=about("how many fixed inputs both were called with"))
+    differ: Count = field(metadata=about("how many of them gave other bits (all NaNs are the same)"))
+    floats: Count = field(metadata=about("how far apart at most, counted in floats"))
+    witness: PairWitness | None = field(
+        metadata=about("where they are farthest apart", null="where they do not differ")
+    )
+    max_ulp: Ulp | None = field(metadata=about("largest error of the first path, in ULP", null=""))
+
+
+@dataclass(frozen=True, slots=True)
+class SizeThroughput:
+    """Throughput at one size of the arrays, on one number of threads."""
+
+    level: str = field(metadata=about('the memory that the arrays fit into: `"L1"`, `"L2"`, `"L3"`, `"memory"`'))
+    n: Count = field(metadata=about("elements"))
+    threads: Positive | None = field(metadata=about("how many threads", omitted=True), default=None)
+    elements_per_s: Size | None = field(
+        metadata=about("median elements per second", null="", omitted=True), default=None
+    )
+    bytes_per_s: Size | None = field(
+        metadata=about("bytes read and written per second", null="", omitted=True), default=None
+    )
+    spread: Size | None = field(
+        metadata=about("interquartile range over median of the times", null="", omitted=True), default=None
+    )
+    copy_ratio: Size | None = field(
+        metadata=about("time of a copy of the same bytes over its own time", null="", omitted=True), default=None
+    )
+    copy_bytes_per_s: Size | None = field(
+        metadata=about("bytes per second of that copy", null="", omitted=True), default=None
+    )
+    repeats: Count | None = field(metadata=about("how often it was timed", null="", omitted=True), default=None)
+    left_out: str | None = field(
+        metadata=about("why it was not timed, in the place of the numbers", null="", omitted=True), default=None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """How fast the target is; it decides nothing."""
+
+    elements_per_s: Size = field(metadata=about("median elements per second"))
+    bytes_per_s: Size | None = field(
+        metadata=about("bytes read and written per second; of a GPU only", omitted=True), default=None
+    )
+    spread: Size = field(metadata=about("interquartile range over median of the times"), kw_only=True)
+    copy_ratio: Size | None = field(
+        metadata=about("time of a memory copy of the same bytes over its own time", null=""), kw_only=True
+    )
+    copy_bytes_per_s: Size | None = field(
+        metadata=about("bytes per second of that copy; of a GPU only", omitted=True), default=None
+    )
+    n: Positive = field(metadata=about("elements per call"), kw_only=True)
+    sizes: tuple[SizeThroughput, ...] | None = field(
+        metadata=about("with `--throughput full`: from the first cache to memory", omitted=True), default=None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SweepTime:
+    """How long an exhaustive float32 sweep took, beside the calls that it judged."""
+
+    sweep_s: Size = field(metadata=about("wall-clock seconds of the sweep"))
+    target_s: Size = field(metadata=about("seconds inside the target's calls, summed over its threads"))
+    threads: Positive = field(metadata=about("how many threads"))
+    ratio: Size = field(metadata=about("sweep_s threads / target_s"))

@@ -1,0 +1,176 @@
+"""The columns of the report's frames and CSV files: their names in order, what they hold, and how pandas keeps it.
+
+The tables of reports/README.md are made from this (`python tools/make_key_tables.py`). What a column shares with a key
+of a result is described there, once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..records.document import described
+from ..records.parts import SizeThroughput, Throughput
+from ..records.result import Record
+from ..records.serialize import keys_of
+
+Kind = Literal["text", "count", "number"]
+TAIL_CHECKS = ["tail_zero", "sign", "monotone", "range", "finite"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; pandas keeps a count as Int64, a number as float64, and anything else as it is."""
+
+    name: str
+    text: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a frame between KEYS and `result`."""
+
+    rows: str  # what has a row
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+
+def _same(key: str, kind: Kind = "text", of: Any = Record) -> Column:
+    """A column that is what a result has under that key."""
+    (found,) = (each for each in keys_of(of) if each.key == key)
+    return Column(key, described(found, "empty"), kind)
+
+
+def _value(name: str, text: str) -> tuple[Column, Column]:
+    """The two columns of a value: bits, and the decimal."""
+    return Column(f"{name}_bits", text), Column(name, "the same as a decimal")
+
+
+_WITNESS = (*_value("x", "the input"), *_value("got", "what it gave"), *_value("want", "the correctly rounded value"))
+_ERROR = (_same("bound"), Column("max_ulp", "largest error of the result, in ULP", "number"))
+
+KEYS = (
+    Column("run", "A, B, ...: which of the runs of the report"),
+    _same("family"),
+    _same("target"),
+    _same("function"),
+    _same("dtype"),
+)
+RESULT = Column("result", "number of the result in the `manifest.json` of its run", "count")
+
+SUMMARY = Table(
+    "result",
+    (
+        Column(
+            "verdict", "`pass`; `fail`: a check failed; `coarse`: an error is above 4 ULP; `raised`: the target failed"
+        ),
+        _same("bound"),
+        _same("bound_kind"),
+        _same("max_ulp", "number"),
+        *_WITNESS,
+        Column("failed_checks", "names of the checks that failed, separated by spaces"),
+        _same("n", "count"),
+        *(_same(key, "number") for key in ("mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful")),
+        _same("max_rank"),  # may pass 2^63
+        Column("nonfinite", "how many finite x gave NaN or an infinity where a finite value is due", "count"),
+        *_value("nonfinite_x", "the one of them nearest to zero"),
+        _same("variant"),
+        Column("approximates", "the function that this one approximates"),
+        Column("approximation_max_ulp", "largest error against that function, in ULP", "number"),
+        Column("approximation_max_abs", "largest absolute error against it", "number"),
+        *_value("approximation_x", "the input with the largest error against it, in ULP"),
+        *(_same(key) for key in ("form", "note", "version", "plan", "seed")),
+        Column("ranges", "of bits, separated by spaces, where the plan was narrowed"),
+        Column("failure", "what a target that failed did"),
+        *(_same(key) for key in ("failure_kind", "failure_range", "failure_length")),
+        Column("recorded", "when and on what, of a result that is not of this machine"),
+        Column("stale", "why such a result no longer counts"),
+        _same("repeat"),
+    ),
+)
+TAIL = Table(
+    "measured result",
+    (
+        *_value("zero_from_x", "the x nearest to zero, below -1, that gives zero though the reference is not zero"),
+        *_value("zero_threshold_x", "where zero becomes right"),
+        *(
+            column
+            for check in TAIL_CHECKS
+            for column in (
+                Column(check, f"outcome of the check `{check}`"),
+                *_value(f"{check}_x", "the input that shows it"),
+            )
+        ),
+    ),
+)
+SPECIAL = Table(
+    "special input",
+    (
+        Column("input", "`+inf`, `-inf`, `NaN`, `-0`"),
+        Column("verdict", "outcome of its check: `pass`, `fail`, `not applicable`"),
+        *_WITNESS,
+        Column("detail", "what the check found"),
+    ),
+)
+REGIONS = Table(
+    "result and region of x",
+    (
+        Column("region", "its ends"),
+        Column("n", "how many inputs", "count"),
+        _same("bound"),
+        Column("max_ulp", "largest error in the region, in ULP", "number"),
+        *_WITNESS,
+    ),
+)
+THROUGHPUT = Table(
+    "timed result",
+    (
+        *(_same(key, "number", Throughput) for key in ("elements_per_s", "spread", "copy_ratio")),
+        _same("n", "count", Throughput),
+        Column("bytes_per_s", "bytes read and written per second", "number"),
+        Column("copy_bytes_per_s", "of a plain memory copy in that run", "number"),
+        *_ERROR,
+    ),
+)
+_RATES = ("elements_per_s", "bytes_per_s", "spread", "copy_ratio", "copy_bytes_per_s")
+SIZES = Table(
+    "timed result, level of the memory and number of threads",
+    (
+        _same("level", "text", SizeThroughput),
+        *(_same(key, "count", SizeThroughput) for key in ("n", "threads")),
+        *(_same(key, "number", SizeThroughput) for key in _RATES),
+        _same("repeats", "count", SizeThroughput),
+        _same("left_out", "text", SizeThroughput),
+    ),
+)
+ATTRIBUTION = Table(
+    "result whose form is known",
+    (
+        Column("form", "name of the form"),
+        Column("working", "the dtype that its operations are rounded to"),
+        *_ERROR,
+        *_value("x", "the input with the largest error"),
+        Column("constants_ulp", "what rounded constants add to the error there, signed", "number"),
+        Column("formula_ulp", "what its operations add, each rounded correctly", "number"),
+        Column("rest_ulp", "what building blocks, and all else, add", "number"),
+        Column("main", "the largest of the three"),
+    ),
+)
+FINDINGS = Table(
+    "failed check",
+    (Column("check", "its name"), Column("detail", "what it found"), *_WITNESS),
+)
+TABLES = {
+    "summary": SUMMARY,
+    "tail": TAIL,
+    "special": SPECIAL,
+    "regions": REGIONS,
+    "throughput": THROUGHPUT,
+    "sizes": SIZES,
+    "attribution": ATTRIBUTION,
+    "findings": FINDINGS,
+}

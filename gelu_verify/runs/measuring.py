@@ -1,0 +1,94 @@
+"""A request measured and stored: targets found, results in order, one run."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+
+from ..fenv import in_default_environment
+from ..machine import copy_bytes_per_s, provenance
+from ..measure.jobs import Found, find_jobs, selecting
+from ..measure.observer import SILENT, Observer
+from ..measure.request import Request
+from ..measure.run import measured
+from ..speed.throughput import one_thread_each
+from .store import Run, RunWriter
+
+
+@in_default_environment
+def measure_run(
+    request: Request,
+    out: Path | None = None,
+    *,
+    command: str,
+    observer: Observer = SILENT,
+    prepare: Callable[[], object] = lambda: None,
+) -> Run:
+    """Measure what `request` asks for, and store it in a new folder: `out`, or one named by the time.
+
+    Parameters
+    ----------
+    command : the line that is kept in the manifest
+    prepare : what the caller needs afterwards and can load meanwhile, while implementations are looked for
+
+    Raises
+    ------
+    ResultsError : when the place is taken, cannot be written, or is full; nothing is left there
+    UsageError, MissingMeasurement : as `find_jobs`
+    """
+    one_thread_each()
+    with RunWriter(out) as writer, selecting(request, observer) as select:
+        with observer.phase(1), without_garbage_collection(), _loading(request, prepare):
+            observer.start("looking for implementations")
+            found = find_jobs(request, select)
+        _say_what_is_left_out(found, observer)
+        for result in measured(found.jobs, request, observer):
+            writer.add(result)
+        return writer.finish(
+            command=command,
+            seed=request.seed,
+            plan=request.plan,
+            absent=found.absent,
+            facts=provenance(job.target.family for job in found.jobs),
+        )
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Importing a framework makes a million objects that stay: looking for garbage among them takes half a second."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@contextmanager
+def _loading(request: Request, prepare: Callable[[], object]) -> Iterator[None]:
+    """Load what storing and reporting need on another thread: other processes load implementations meanwhile.
+
+    Where only one of them does, the speed of a copy is measured, too: other cores are idle, and nothing disturbs it.
+    """
+
+    def load() -> None:
+        for module in ("pandas", "pyarrow.parquet"):
+            import_module(module)
+        prepare()
+        if len(request.targets) == 1:
+            copy_bytes_per_s()
+
+    thread = Thread(target=load, daemon=True)
+    thread.start()
+    yield
+    thread.join()
+
+
+def _say_what_is_left_out(found: Found, observer: Observer) -> None:
+    if found.left_out:
+        names = ", ".join(found.left_out)
+        observer.warn(f"2^32 inputs are for paths that are named, and for each family's first: not for {names}")

@@ -1,0 +1,192 @@
+"""One request, one path: what is refused, that a result says how to have it again, and that all ways find the same."""
+
+import dataclasses
+import json
+import shlex
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gelu_verify import verify
+from gelu_verify.cli import main
+from gelu_verify.cli.run import _request, run
+from gelu_verify.errors import UsageError
+from gelu_verify.formats import DTYPES
+from gelu_verify.gate.budgets import Budgets, Conditions
+from gelu_verify.gate.measurements import measure_budgeted
+from gelu_verify.measure.jobs import find_jobs, selecting
+from gelu_verify.measure.observer import Observer
+from gelu_verify.measure.request import ArgumentError, Request
+from gelu_verify.measure.run import measure_one, measured, updated
+from gelu_verify.targets import select
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
+LITERAL = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner) | st.tuples(inner, inner),
+    max_leaves=3,
+)
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "kwargs": st.dictionaries(st.sampled_from(["by", "approximate", "_x1"]), LITERAL, max_size=2),
+        **dict.fromkeys(("array", "compile", "cflags", "call", "shape"), TEXT),
+        "policy": st.sampled_from(["limit", "formula"]),
+        "time_limit": st.floats(1e-3, 1e5),
+        "memory_limit": st.integers(1 << 20, 1 << 30),
+        "isolate": st.just(False),
+    },
+)
+NAMES = {"functions": ("gelu",), "dtypes": ("float32",)}
+
+
+# ---- the request -----------------------------------------------------------------------------------
+
+
+@given(OPTIONS)
+def test_the_command_that_repeats_a_result_is_the_same_request(options):
+    request = Request(targets=("mine.py:f",), throughput="quick", **NAMES, **options)
+    command = request.repeated("gelu-verify run mine.py:f --function gelu --dtype float32 --plan default --seed 0")
+    words = shlex.split(command)[2:]
+    typed = run.make_context("run", words).params
+    assert (
+        _request(**{k: v for k, v in typed.items() if k not in ("out", "record", "max_ulp", "strict", "as_json")})
+        == request
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"functions": ("gleu",)}, "unknown function 'gleu'"),
+        ({"dtypes": ("float33",)}, "unknown dtype 'float33'"),
+        ({"plan": "al"}, "unknown plan 'al'"),
+        ({"policy": "none"}, "unknown policy 'none'.*limit, formula"),
+        ({"throughput": "fast"}, "unknown throughput 'fast'.*none, quick, full"),
+        ({"device": "tpu"}, "unknown device 'tpu'.*cpu, cuda"),
+        ({"seed": -1}, "seed -1 is below 0"),
+        ({"workers": 0}, "workers 0 is below 1"),
+        ({"length": 0}, "length 0 is below 1"),
+        ({"time_limit": 0.0}, "the time limit 0.0 is out of range"),
+        ({"memory_limit": 1}, "the memory limit 1 is below"),
+        ({"ranges": ("1:2",)}, "ranges: need exactly one dtype"),
+        ({"ranges": ("2:1",), "dtypes": ("float32",)}, "ranges: .*is empty"),
+    ],
+)
+def test_what_cannot_be_used_names_the_argument(wrong, words):
+    with pytest.raises(UsageError, match=words):
+        Request(**wrong)
+
+
+def test_options_are_for_what_takes_them():
+    (target,), _ = select(["kernels.gelu_erf"])
+    with pytest.raises(ArgumentError, match=r"^array: .* not for a Target"):
+        find_jobs(Request(targets=(target,), array="numpy"))
+    with pytest.raises(ArgumentError, match=r"^isolate: .* this process only"):
+        measure_one(Request(targets=(lambda x: x,), isolate=True, **NAMES))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_job_has_the_plan_of_its_request_or_its_own(dtype):
+    target = dataclasses.replace(select(["kernels.gelu_erf"])[0][0], dtypes=DTYPES)
+    request = Request(targets=(target,), functions=("silu",), dtypes=(dtype,), plan="landmarks", seed=3)
+    (job,) = find_jobs(request).jobs
+    assert (job.plan.name, job.plan.seed, job.plan.function, job.plan.dtype) == ("landmarks", 3, "silu", dtype)
+    (other,) = find_jobs(dataclasses.replace(request, plan_of={job.key: ("quick", 5)})).jobs
+    assert (other.plan.name, other.plan.seed, other.key) == ("quick", 5, job.key)
+    assert find_jobs(request, keep=lambda target, key: key != job.key).jobs == []
+
+
+# ---- the path --------------------------------------------------------------------------------------
+
+
+def test_every_way_finds_the_same(tmp_path, monkeypatch):
+    """`verify` by name, with its Target, and isolated, `run`, and the gate."""
+    monkeypatch.chdir(tmp_path)
+    name, key = "kernels.silu_exp", "kernels.silu_exp/silu/float32"
+    (target,), _ = select([name])
+    asked = ("silu", "float32", "landmarks")
+    ways = [verify(name, *asked).record, verify(target, *asked).record]
+    command = ["run", name, "--function", "silu", "--dtype", "float32", "--plan", "landmarks", "--no-throughput"]
+    (typed,) = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)
+    ways.append({**typed, "buckets": None, "sha256": None})
+    row = type("Row", (), {"plan": "landmarks", "seed": 0})
+    (gated,) = measure_budgeted(Budgets(Conditions("", "", False), {key: row}), []).records
+    ways.append({k: v for k, v in gated.items() if k != "device"})
+    assert all(json.loads(json.dumps(way)) == json.loads(json.dumps(ways[0])) for way in ways)
+
+
+def test_an_update_is_a_new_result():
+    found = verify("kernels.silu_exp", "silu", "float16", "landmarks")
+    other = updated(found, repeat="again")
+    assert (other.record["repeat"], found.record["repeat"] == "again") == ("again", False)
+    assert {k: v for k, v in other.record.items() if k != "repeat"} == {
+        k: v for k, v in found.record.items() if k != "repeat"
+    }
+
+
+class Noting(Observer):
+    def __init__(self):
+        self.steps, self.labels, self.warnings = 0, [], []
+
+    def start(self, label):
+        self.labels.append(label)
+
+    def advance(self, steps):
+        self.steps += steps
+
+    def warn(self, message):
+        self.warnings.append(message)
+
+
+def good(x):
+    return np.maximum(x, 0)
+
+
+def bad(x):
+    raise ValueError("no")
+
+
+def test_results_come_in_order_and_the_observer_hears_of_all():
+    observer, request = (
+        Noting(),
+        Request(targets=(good, bad, good), functions=("relu",), dtypes=("float16",), workers=2),
+    )
+    jobs = [find_jobs(dataclasses.replace(request, targets=(each,))).jobs[0] for each in request.targets]
+    results = list(measured(jobs, request, observer))
+    assert [result.failure is None for result in results] == [True, False, True]
+    assert observer.labels == [job.label for job in jobs]
+    assert observer.warnings == [f"failed: {jobs[1].label}: {results[1].failure}"]
+    assert observer.steps >= 2 << 16
+
+
+def test_what_was_asked_for_in_this_process_is_called_by_the_caller():
+    """So that a debugger stops in it, and what belongs to a thread works."""
+    import threading
+
+    threads = set()
+
+    def watched(x):
+        threads.add(threading.get_ident())
+        return np.maximum(x, 0)
+
+    verify(watched, "relu", "float16", "landmarks", workers=1)
+    assert threads == {threading.get_ident()}
+
+
+def test_a_system_that_cannot_isolate_is_named(monkeypatch):
+    from gelu_verify.measure import jobs, request
+
+    for module in (jobs, request):
+        monkeypatch.setattr(module, "supported", lambda: False)
+    observer = Noting()
+    with selecting(Request(), observer) as find:
+        assert find is select
+    assert len(observer.warnings) == 1
+    with selecting(Request(isolate=False), observer):
+        assert len(observer.warnings) == 1
+    with pytest.raises(ArgumentError, match=r"^isolate: this system cannot"):
+        Request(isolate=True)

@@ -1,0 +1,63 @@
+"""Write the tables of keys and columns: docs/json.md from the records, reports/README.md from the report's columns.
+
+python tools/make_key_tables.py            write them between the marks of both pages
+python tools/make_key_tables.py --check    exit with 1 if that would change one
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from gelu_verify.records.document import key_tables
+from gelu_verify.report.columns import KEYS, RESULT, TABLES, Column
+
+ROOT = Path(__file__).parents[1]
+COMMAND = "python tools/make_key_tables.py"
+BEGIN, END = f"<!-- keys: written by `{COMMAND}` -->\n", "<!-- /keys -->\n"
+
+
+def column_tables() -> str:
+    """The columns that every CSV file has, then those of each."""
+    parts = [_table("column of every file", (*KEYS, RESULT))]
+    parts += [
+        f"`{name}.csv`, one row per {table.rows}:\n\n{_table('column', table.columns)}"
+        for name, table in TABLES.items()
+    ]
+    return "\n".join(parts)
+
+
+def _table(head: str, columns: tuple[Column, ...]) -> str:
+    """One line for each column; those of bits and their decimal share one."""
+    lines = [f"| {head} | value |", "|---|---|"]
+    decimals = {column.name.removesuffix("_bits") for column in columns if column.name.endswith("_bits")}
+    for column in columns:
+        bare = column.name.removesuffix("_bits")
+        if column.name not in decimals:
+            names = f"`{column.name}`, `{bare}`" if column.name != bare else f"`{bare}`"
+            lines.append(f"| {names} | {column.text} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {ROOT / "docs" / "json.md": key_tables, ROOT / "reports" / "README.md": column_tables}
+
+
+def pages() -> dict[Path, str]:
+    """Each page with the tables of today."""
+    found = {}
+    for path, tables in PAGES.items():
+        before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+        found[path] = before + BEGIN + tables() + END + rest.partition(END)[2]
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    if "--check" in arguments:
+        return int(any(path.read_text(encoding="utf-8") != text for path, text in pages().items()))
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
