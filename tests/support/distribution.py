@@ -97,7 +97,7 @@ CHECK = Check("raising", "a bug", run)
 
 import numpy as np
 
-from gelu_verify.targets.callables import callable_target
+from gelu_verify.targets.python_callables import callable_target
 
 OURS = True  # which only families of the package are
 
@@ -122,7 +122,7 @@ import re
 
 import numpy as np
 
-from gelu_verify.targets.callables import callable_target
+from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.targets.kinds import Kind
 
 

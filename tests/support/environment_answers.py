@@ -71,7 +71,7 @@ def cases():
         "sweep float32": lambda: swept("kernels.gelu_tanh_tanh", "float32", "landmarks"),
         "lookup": lambda: [lookup.answer("gelu", "float64", bits) for bits in X],
         "lookup bfloat16": lambda: [lookup.answer("silu", "bfloat16", bits) for bits in (1, 0x3DCD, 0xC0D0)],
-        "lookup elsewhere": lambda: lookup.elsewhere("gelu_tanh", ["float16", "float64"], "0.1", "float64"),
+        "lookup elsewhere": lambda: lookup.answer_in_dtypes("gelu_tanh", ["float16", "float64"], "0.1", "float64"),
         "service": lambda: lookup_json("gelu", "float32", 0xC0D00000, 20),
         "plans": lambda: [c.x_bits()[c.order()] for c in make_plan("strata", "gelu", "float64", 3).chunks][:2],
         "points": lambda: points.fixed_bits("gelu_tanh", "float64"),
