@@ -67,8 +67,8 @@ SUMMARY = Table(
     (
         Column(
             "verdict",
-            "`pass`; `fail`: a check failed; `inaccurate`: every check passes, but an error is above 4 ULP; `raised`: the "
-            "target failed",
+            "`pass`; `fail`: a check failed; `inaccurate`: every check passes, but an error is above 4 ULP; "
+            "`raised`: the target failed",
         ),
         _same("bound"),
         _same("bound_kind"),

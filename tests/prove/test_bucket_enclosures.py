@@ -7,7 +7,6 @@ import flint
 import pytest
 from compiled_enclosures import NAMES
 from flint import arb, arb_series
-from prove.enclosures import NAMES
 from prove.source import ROOT
 from prove.specifications import SPECIFICATIONS
 
