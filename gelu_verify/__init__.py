@@ -1,9 +1,8 @@
-"""How accurate is a GELU? Reference values, correctly rounded, a verifier for implementations, and right ones.
+"""How accurate is a GELU? Correctly rounded reference values and kernels, and a verifier of implementations.
 
 The public names load on first use, so that importing the package costs nothing:
-`gelu`, `gelu_tanh`, `gelu_sigmoid`, `silu` and their gradients `gelu_grad` ... (correctly rounded, to
-compute with), `reference`, `reference_bits`, `exact`, `ulp_error` (what is the right answer) and
-`verify` (how wrong is this one).
+`gelu`, `gelu_tanh`, `gelu_sigmoid`, `silu` and their gradients `gelu_grad` ... (correctly rounded kernels),
+`reference`, `reference_bits`, `exact`, `ulp_error` (correct values) and `verify` (test an implementation).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What users hand over as floats: arrays, scalars, anything with `__array__`, where the dtype is certain."""
+"""Arguments given as floats: arrays, scalars, anything with `__array__` whose dtype is certain."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def float_array(
     the other byte order), is not `dtype`, or is not among the `accepted`.
     """
     if isinstance(x, (bool, str, bytes)):
-        raise UsageError(f"{x!r} is no float or array of floats")
+        raise UsageError(f"{x!r} is not a float or an array of floats")
     if type(x) is float and dtype in (None, "float64"):
         return np.array(x), FORMATS["float64"]
     if isinstance(x, (int, float)) and not isinstance(x, np.generic):

@@ -1,4 +1,4 @@
-"""Folders and files that appear whole or not at all, however many processes and threads write beside each other."""
+"""Files and folders that are written completely or not at all, also beside other processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The errors a user can meet; each message names what was wrong and what is accepted."""
+"""The errors that a user can see; each message says what was wrong and what is accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C headers as a folder of their own, with a test program and the results that it must give."""
+"""The C headers as a folder of their own, with a test program and correct results to compare with."""
 
 from __future__ import annotations
 

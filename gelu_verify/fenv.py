@@ -1,4 +1,4 @@
-"""The floating-point environment: the caller's has no effect here, and is restored when we return.
+"""The floating-point environment: set to the default in our code, restored for the caller.
 
 A thread carries one: rounding mode, flushing of subnormals, exceptions that end the process. `torch.set_flush_denormal`
 and C libraries change it. Every public function that computes runs in the default one, in which threads that it

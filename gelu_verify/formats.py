@@ -194,7 +194,7 @@ class Format:
     def parse(self, text: str) -> int:
         """Bits named by `text`: bits ('0xc0d00000'), hex float ('-0x1.ap+2'), decimal, inf or nan.
 
-        Decimals and hex floats are rounded to the format, once. UsageError when it is no number.
+        Decimals and hex floats are rounded to the format, once. UsageError when it is not a number.
         """
         word = re.sub(r"(?<=[0-9a-fA-F])_(?=[0-9a-fA-F])", "", text.strip(" ")).lower() if text.isascii() else ""
         if re.fullmatch(r"0x[0-9a-f]+", word):
@@ -222,7 +222,7 @@ def _parse_magnitude(body: str, text: str) -> Dyadic | Fraction:
     match = re.fullmatch(r"(\d*)\.?(\d*)(?:e([+-]?\d{1,9}))?", body)
     if not match or not (match[1] or match[2]) or len(match[1] + match[2]) > MOST_DIGITS:
         raise UsageError(
-            f"{_shortened(repr(text))} is no number (accepted: decimal of up to {MOST_DIGITS} digits, "
+            f"{_shortened(repr(text))} is not a number (accepted: decimal of up to {MOST_DIGITS} digits, "
             "hex float such as -0x1.ap+2, bits such as 0xc0d00000, inf, nan)"
         )
     digits, exponent = int(match[1] + match[2]), int(match[3] or 0) - len(match[2])

@@ -1,4 +1,4 @@
-"""Ctrl-C, told apart from a KeyboardInterrupt that an implementation raises by itself."""
+"""Ctrl-C, distinguished from a KeyboardInterrupt that an implementation raises."""
 
 from __future__ import annotations
 

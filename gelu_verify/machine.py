@@ -1,4 +1,4 @@
-"""Where numbers come from: processor, system, versions, state of the source, memory bandwidth."""
+"""Provenance of results: processor, system, versions, state of the source, memory bandwidth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that users type or pass: plain decimals in a range, or an error that names the argument."""
+"""Numbers given as text or arguments: plain decimals in a range, or an error that names the argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are shipped with the package: `data/`, and the C sources of `src/`; a place for what is compiled."""
+"""Files that ship with the package, `data/` and the C sources of `src/`, and a folder for compiled files."""
 
 import os
 import tempfile

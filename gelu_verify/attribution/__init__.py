@@ -1,4 +1,4 @@
-"""Where an error comes from: the formula, its constants, its building blocks, or the rest of an implementation."""
+"""Where an error comes from: formula, constants, building blocks, or unexplained."""
 
 from __future__ import annotations
 

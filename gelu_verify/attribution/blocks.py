@@ -70,7 +70,7 @@ def _named(name: str, working: str, by: str) -> Block | None:
         return block
     (target, *more), _ = select([by], function=name, dtype=working)
     if more:
-        raise UsageError(f"{by!r} stands for {1 + len(more)} targets: name one")
+        raise UsageError(f"{by!r} matches {1 + len(more)} targets (accepted: the name of one)")
     return _of_target(target, working)
 
 

@@ -120,7 +120,7 @@ def climb(
     at = np.arange(len(x_bits)) if exact is None else _chosen(dtype, x_bits, rungs, exact)
     error = np.full(len(x_bits), np.nan)
     error[at] = _of_constants(model, fmt, x_bits[at], want[at], rounding[at], unit[at], _cancelled(parts, at))
-    rungs.insert(0, Rung(CONSTANTS, "constants rounded, arithmetic exact", "constants", error))
+    rungs.insert(0, Rung(CONSTANTS, "constants rounded, exact arithmetic", "constants", error))
     return Ladder(model, dtype, x_bits, want, tuple(rungs), tuple(parts))
 
 
@@ -129,7 +129,7 @@ def _rounded_rungs(model: Model, dtype: str, x_bits: np.ndarray) -> Iterator[Run
         got = model.bits(dtype, x_bits, arithmetic)
         return Rung(name, title, source, judge(model.form.function, dtype, x_bits, got).error, got)
 
-    yield rung(FORMULA, "every operation rounded correctly", "formula", model.arithmetic(stored=False))
+    yield rung(FORMULA, "every operation correctly rounded", "formula", model.arithmetic(stored=False))
     if model.stored:
         constants_text = ", ".join(stored_text(*each) for each in model.stored.items())
         yield rung(STORED, f"constants as stored: {constants_text}", "constants", model.arithmetic())

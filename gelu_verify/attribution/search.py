@@ -99,7 +99,7 @@ def searched(
     forms = [form_named(target.function, form)] if form else list(_forms(target.function))
     if not forms:
         raise UsageError(
-            f"there is no form of {target.function}, so its error cannot be attributed: see gelu-verify run"
+            f"no formula of {target.function} is known, so its error cannot be attributed (gelu-verify run measures it)"
         )
     first, then = sample.of(FIRST), sample.of(THEN)
     models = list(_candidates(forms, target, sample.dtype, working, stored, dict(blocks or {})))

@@ -13,7 +13,7 @@ from ..records.result import Record
 from .ladder import CONSTANTS, FORMULA, MEASURED, Model, climb
 from .models import distance, forms_for
 
-BLOCKS_AND_REST = "blocks and rest"
+BLOCKS_AND_REST = "building blocks / unexplained"
 
 Parts = dict[str, Any]
 

@@ -1,1 +1,1 @@
-"""Error statistics per bucket of x: counted by a native reducer, merged exactly, summed up."""
+"""Error statistics per bucket of x, counted by a native reducer and merged exactly."""

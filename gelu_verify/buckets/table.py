@@ -1,4 +1,4 @@
-"""The unit of results: what is kept of all inputs that share the top 16 bits of their ordinal.
+"""The unit of results: the statistics of all inputs that share the top 16 bits of their ordinal.
 
 `reducer.reduce` makes the table of one chunk, `merge` joins tables of chunks that do not overlap. Merging is exact,
 associative and commutative: integers are added, maxima break ties by the lowest ordinal of x, so every order and every

@@ -1,4 +1,4 @@
-"""The yes/no properties: one file each here, or in another distribution, found by looking.
+"""The checks: yes-or-no properties of an implementation, one file each, found by looking, also in other distributions.
 
 A module with `CHECK` is a check; a module without is shared by several.
 """

@@ -75,7 +75,7 @@ class Evidence:
         whole = f"a call of {len(cycled)}" if len(parts) == 1 else f"calls of {step}"
         self.others.add_call(x, got[: len(x)], f"at index {{}} in {whole}")
         expected = np.resize(got[: len(x)], len(cycled))
-        where = f"in {whole}", "at index {} there, which had it again"
+        where = f"in {whole}", "at index {} of the same call, which has that input twice"
         self.others.differences.extend(differences(self.fmt, cycled, expected, got, where))
         return got[: len(x)]
 

@@ -122,7 +122,7 @@ def _described(constant: Constant, off: float) -> str:
     for fmt in sorted(FORMATS.values(), key=lambda fmt: -fmt.precision):
         rounded = fmt.fraction(fmt.round(exact)) / exact - 1
         if rounded and abs(float(rounded) / off - 1) < 0.02:
-            return f"{constant.name} were {float(exact * (1 + rounded)):.17g}, which is its {fmt.name}"
+            return f"{constant.name} were {float(exact * (1 + rounded)):.17g}, its value in {fmt.name}"
     digits = max(ceil(-log10(abs(off))) + 2, 3)
     return f"{constant.name} were {float(exact) * (1 + off):.{min(digits, 17)}g}"
 

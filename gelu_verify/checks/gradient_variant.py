@@ -6,7 +6,7 @@ from .variants import named
 
 def run(evidence: Evidence) -> Finding:
     if not evidence.function.gradient_of:
-        return Finding("not applicable", f"{evidence.function.name} is no derivative")
+        return Finding("not applicable", f"{evidence.function.name} is not a derivative")
     return named(evidence)
 
 

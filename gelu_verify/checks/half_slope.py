@@ -11,7 +11,7 @@ from .flushing import flushed, flushes
 def run(evidence: Evidence) -> Finding:
     fmt, function = evidence.fmt, evidence.function
     if slope_at_zero(function) is None:
-        return Finding("not applicable", f"{function.name} does not start as x/2")
+        return Finding("not applicable", f"{function.name} is not x/2 near zero")
     x = np.array(tiny_bits(fmt), dtype=fmt.uint)
     got, want, error = evidence.judged(x)
     lost = flushed(fmt, x, got, want) & (function.is_zero_at_zero and flushes(evidence) is not None)

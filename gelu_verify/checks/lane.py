@@ -90,7 +90,7 @@ def _in_long_calls(evidence: Evidence) -> Iterator[list[Differences]]:
         usual = positions.usual[inputs]
         places = np.flatnonzero(differ(evidence.fmt, usual, got))
         if len(places):
-            where = f"at index {{}} in a call of {size}{also} (so at {_pattern(places, size)})"
+            where = f"at index {{}} in a call of {size}{also} (places affected: {_pattern(places, size)})"
             yield differences(evidence.fmt, positions.x[inputs], usual, got, ("at most indices", where))
 
 
@@ -174,8 +174,8 @@ def _pattern(places: np.ndarray, size: int) -> str:
         return f"{len(places)} of the last {size - places[0]}"
     shared = [lanes for lanes in LANES if (places % lanes == places[0] % lanes).all()]
     if len(places) == 1 or not shared:
-        return f"{len(places)} places"
-    return f"{len(places)} places, all in lane {places[0] % shared[-1]} of {shared[-1]}"
+        return f"{len(places)}"
+    return f"{len(places)}, all in lane {places[0] % shared[-1]} of {shared[-1]}"
 
 
 # ---- outputs that are not faithful ---------------------------------------------------------------

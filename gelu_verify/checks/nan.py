@@ -23,7 +23,7 @@ def run(evidence: Evidence) -> Finding:
     x, got = _outputs(evidence)
     bad = np.flatnonzero(~is_nan(fmt, got) | (is_quiet(fmt, x) & ~is_quiet(fmt, got)))
     if len(bad):
-        return _failed(evidence, int(x[bad[0]]), int(got[bad[0]]), f"; so for {len(bad)} of {len(x)} NaNs")
+        return _failed(evidence, int(x[bad[0]]), int(got[bad[0]]), f"; likewise for {len(bad)} of {len(x)} NaNs")
     return Finding("pass", _convention(fmt, x, got), fmt.nan, int(evidence.probe([fmt.nan])[0]), fmt.nan)
 
 

@@ -22,7 +22,7 @@ def run(evidence: Evidence) -> Finding:
     columns = evidence.table.columns
     error = np.nan_to_num(columns["max_error"])
     if len(error) <= 2 * NEEDED:
-        return Finding("not applicable", "too few inputs to stand out from")
+        return Finding("not applicable", "too few inputs to compare with")
     if not _candidates(evidence, error):
         return Finding("pass")
     error = _counted(evidence, error)
@@ -33,7 +33,7 @@ def run(evidence: Evidence) -> Finding:
     x, got, want = (int(columns[f"max_error_{name}"][row]) for name in ("x", "got", "want"))
     beside = np.delete(error, rows)[max(row - NEAR, 0) : row + NEAR].max(initial=FLOOR)
     detail = f"f({evidence.digits(x)}) = {evidence.digits(got)} is off by {error[row]:.3g} ulp"
-    return Finding("fail", f"{detail}, where all that is near is within {beside:.3g}", x, got, want)
+    return Finding("fail", f"{detail}, while the inputs around it are within {beside:.3g}", x, got, want)
 
 
 def _candidates(evidence: Evidence, error: np.ndarray) -> list[int]:

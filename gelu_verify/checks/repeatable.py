@@ -39,7 +39,8 @@ def _endured(evidence: Evidence) -> Finding:
     if endurance.first is not None:
         call, _, x, once, again, count = endurance.first
         detail = f"f({evidence.digits(x)}) = {evidence.digits(once)}, but {evidence.digits(again)} in call {call:,}"
-        detail += f" of equal calls, at {count} places; so in {endurance.different:,} of {endurance.made[-1]:,} calls"
+        detail += f" of equal calls; differing outputs: {count}; "
+        detail += f"differing calls: {endurance.different:,} of {endurance.made[-1]:,}"
         return evidence.two_outputs(detail, x, (once, again))
     if not evidence.target.safe_in_threads:
         return Finding("pass")
@@ -50,7 +51,7 @@ def _endured(evidence: Evidence) -> Finding:
     detail = (
         f"f({evidence.digits(x)}) = {evidence.digits(once)}, but {evidence.digits(again)} in {STRESSED} threads at once"
     )
-    detail += f", at {count} places; so in {found['different']:,} of {STRESSED * EACH:,} calls"
+    detail += f"; differing outputs: {count}; differing calls: {found['different']:,} of {STRESSED * EACH:,}"
     return evidence.two_outputs(detail, x, (once, again))
 
 
@@ -76,7 +77,7 @@ def _differs(
     detail = f"f({evidence.digits(x_bits)}) = {evidence.digits(got[0])}, then {evidence.digits(got[1])} in {by}"
     where = f"at index {{}} in a call of {len(x)}"
     evidence.others.differences += differences(evidence.fmt, x, once, again, (where, f"{where}, {by}"))
-    return evidence.two_outputs(f"{detail}; so at {count} of {len(x)} places", x_bits, got)
+    return evidence.two_outputs(f"{detail}; differing outputs: {count} of {len(x)}", x_bits, got)
 
 
 CHECK = Check("repeatable", "the same call, other bits: races, uninitialized memory (llama.cpp#10172, ggml#748)", run)

@@ -11,10 +11,10 @@ def run(evidence: Evidence) -> Finding:
     fmt, name = evidence.fmt, evidence.function.name
     threshold = zero_threshold(name, fmt.name)
     if threshold is None:
-        return Finding("not applicable", f"{name} does not fade out at -inf")
+        return Finding("not applicable", f"{name} has no tail that rounds to zero at -inf")
     lost = evidence.witness("zero_from")
     if lost is None:
-        return Finding("pass", f"zero from {evidence.text(threshold)}, as it must be")
+        return Finding("pass", f"zero from {evidence.text(threshold)}, where zero is correct")
     x, got = (np.array([bits], dtype=fmt.uint) for bits in lost)
     want, error, _ = judge(name, fmt.name, x, got)
     first, limit = evidence.texts(lost[0], threshold)
@@ -24,7 +24,7 @@ def run(evidence: Evidence) -> Finding:
     if fmt.magnitude(int(want[0])) < 1 << (fmt.precision - 1):
         detail += "; only subnormal results are lost"
         if flushes(evidence) is not None:
-            return Finding("pass", f"{detail}, as all are: see subnormals", *lost, int(want[0]))
+            return Finding("pass", f"{detail}, because all are flushed: see subnormals", *lost, int(want[0]))
     return Finding("fail", detail, *lost, int(want[0]))
 
 

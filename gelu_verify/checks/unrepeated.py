@@ -40,7 +40,9 @@ def without_unrepeated(evidence: Evidence, findings: Mapping[str, Finding]) -> d
     result = dict(findings)
     for name, some in asked.items():
         if not some.isdisjoint(again):
-            result[name] = Finding("not applicable", f"{findings[name].detail}; not when it was called again")
+            result[name] = Finding(
+                "not applicable", f"{findings[name].detail}; not reproduced when it was called again"
+            )
     if result["repeatable"].status != "fail":
         (x, once), now = next(iter(again.items()))
         detail = f"f({evidence.digits(x)}) = {evidence.digits(once)} in the sweep, "

@@ -1,4 +1,4 @@
-"""The command line: checks what was typed, calls the rooms below, prints. No numerics here."""
+"""The command line: checks the arguments, calls the library, prints the result. No numerics here."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .serve import serve
 @click.version_option(__version__, prog_name="gelu-verify")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """How accurate is a GELU? Measures implementations against correctly rounded values.
+    """Measure how accurate implementations of GELU are, against correctly rounded values.
 
-    Exit codes: 0 ok, 1 over budget (or, with --strict, a failed check), 2 usage, 3 a required measurement is
-    missing.
+    Exit codes: 0 success; 1 a target crashed, a budget is exceeded or, with --strict, a check fails; 2 wrong usage;
+    3 a required measurement is missing.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -1,4 +1,4 @@
-"""`attribute`: how much of a target's error is the formula's, its constants', its building blocks'."""
+"""`attribute`: how much of a target's error comes from its formula, its constants and its building blocks."""
 
 from __future__ import annotations
 
@@ -15,41 +15,45 @@ from .program import say, stdout_for_results
 
 @click.command()
 @click.argument("target")
-@click.option("--function", metavar="F", help="The path of TARGET that computes F; what a callable claims to compute.")
-@click.option("--dtype", metavar="D", help="In which dtype; default the one that TARGET says, else float32.")
-@click.option("--form", metavar="NAME", help="Compare with this formula (erf, erfc, tanh, ...), not with the best one.")
-@click.option(
-    "--working", metavar="D", help="Dtype that operations are rounded to; default: what explains TARGET best."
-)
+@click.option("--function", metavar="F", help="Function that TARGET computes.")
+@click.option("--dtype", metavar="D", help="Dtype to test; default: the one that TARGET names, else float32.")
+@click.option("--form", metavar="NAME", help="Formula to compare with (erf, erfc, tanh, ...); default: the best fit.")
+@click.option("--working", metavar="D", help="Dtype that each operation is rounded to; default: the best fit.")
 @click.option("--constant", "constants", multiple=True, metavar="NAME=V",
-              help="A constant as TARGET has it, such as 'sqrt(2/pi)=0.797885'; may repeat.")  # fmt: skip
+              help="Value of a constant in TARGET, such as 'sqrt(2/pi)=0.797885'; may be repeated.")  # fmt: skip
 @click.option("--block", "blocks", multiple=True, metavar="NAME=BY",
-              help="Whose erf, tanh, ... TARGET calls: libm, exact, or torch.erf, ...; may repeat.")  # fmt: skip
-@click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs, up to a million.")
-@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of sampled inputs.")
-@click.option("--array", metavar="KIND", help="What a callable is given, as in run.")
+              help="Library whose erf, tanh, ... TARGET calls: libm, exact, torch.erf; may be repeated.")  # fmt: skip
+@click.option(
+    "--plan", default="default", show_default=True, metavar="P", help="Which inputs (see `list`), at most a million."
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Seed of the sampled inputs.")
+@click.option("--array", metavar="KIND", help="Type that a callable is called with, as in run.")
 @click.option(
     "--kwarg",
     "kwargs",
     type=Keyword(),
     multiple=True,
     metavar="K=V",
-    help="Keyword argument for a callable; may repeat.",
+    help="Keyword argument for a callable; may be repeated.",
 )
-@click.option("--call", metavar="LINE", help="How it is called, as in run: 'f(x, out=y)'.")
-@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is given, as in run.")
+@click.option("--call", metavar="LINE", help="How to call it, as in run: 'f(x, out=y)'.")
+@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is called with, as in run.")
 @click.option("--compile", metavar="KIND", help="Compile a callable, as in run.")
-@click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write a page with the plot, and CSV.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")
+@click.option("--cflags", metavar="FLAGS", help="Compiler flags for a source file; default -O2.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write an HTML page with the plot, and CSV files."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
 def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> None:
-    """Take the error of TARGET apart: constants, formula, building blocks, and the rest.
+    """Explain where the error of a target comes from.
 
-    TARGET is named as in run. Of a library's path the formula is known; of your own code all known formulas, constants
-    and building blocks are compared with its results, and the report says which explains them, how well, or that none
-    does.
-    The formula is evaluated exactly, then with rounded constants, then with every operation and building block
-    rounded correctly, then with TARGET's own building blocks; what is still missing is the rest.
+    TARGET is named as in run. The formula of an installed library is known. Your own code is compared with all known
+    formulas, constants and building blocks; the report says which of them explain its results and how well, or that
+    none does.
+
+    The formula is evaluated in steps: exactly, with rounded constants, with every operation and building block
+    correctly rounded, and with the building blocks of TARGET. Each step adds one source of error. What is left after
+    the last step is unexplained.
     """
     from ..attribution import attribute as take_apart
     from ..measure.jobs import one_target, selecting

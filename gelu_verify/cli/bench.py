@@ -1,4 +1,4 @@
-"""`bench`: our correctly rounded kernels beside what others are as fast as."""
+"""`bench`: the throughput of our correctly rounded kernels and of other libraries, side by side."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from .program import stdout_for_results, warn
 
 @click.command()
 @click.argument("functions", nargs=-1, metavar="[FUNCTION]...")
-@click.option("--against", metavar="R,R", help="Rivals: torch, copy (of memory), onnxruntime, jax, ... Default "
-              "torch,copy where torch is installed.")  # fmt: skip
-@click.option("--dtype", "dtypes", default="float32", show_default=True, metavar="D,D", help="In which dtypes.")
+@click.option("--against", metavar="R,R", help="What to compare with: torch, copy (a memory copy), onnxruntime, "
+              "jax, ...; default: torch,copy where torch is installed, else copy.")  # fmt: skip
+@click.option("--dtype", "dtypes", default="float32", show_default=True, metavar="D,D", help="Dtypes.")
 @click.option("--sizes", default="2^14,2^18,2^24", show_default=True, metavar="N,N",
-              help="Elements; 2^14..2^24 goes up by factors of 4.")  # fmt: skip
-@click.option("--threads", default="1", show_default=True, metavar="T,T", help="On how many threads each side runs.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")
+              help="Array sizes in elements; 2^14..2^24 grows by factors of 4.")  # fmt: skip
+@click.option(
+    "--threads", default="1", show_default=True, metavar="T,T", help="Numbers of threads that each side runs on."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
 def bench(
     functions: tuple[str, ...], against: str | None, dtypes: str, sizes: str, threads: str, as_json: bool
 ) -> None:
-    """Time our correctly rounded FUNCTIONs (default: all eight) and their rivals side by side in this process.
+    """Time our correctly rounded kernels beside other libraries.
 
-    Inputs are 2*randn; outputs are placed before, on both sides; calls take turns; medians of at least 9 rounds.
-    Time decides nothing: the exit code is 0 whoever is faster, 3 when a rival that was named is not installed.
+    FUNCTION defaults to all eight correctly rounded functions. Inputs are 2*randn; outputs are preallocated on both
+    sides; calls are interleaved, in this process; the numbers are medians of at least 9 rounds. The exit code does not
+    depend on the timings; it is 3 when a library given by --against is not installed.
     """
     from ..machine import machine, versions
     from ..speed import bench as timing
@@ -69,27 +72,27 @@ def bench(
 
 
 _HEAD = (
-    f"{'':34s}{'ours':>15s}  {'':11s}{'theirs':>11s}\n"
-    f"{'function':17s} {'dtype':8s} {'n':>4s} {'T':>2s} {'M/s':>5s} {'GB/s':>4s}  +-%  {'rival':11s} "
-    f"{'M/s':>5s}  +-% ratio"
+    f"{'':40s} {'ours':>18s}  {'':11s} {'theirs':>14s}\n"
+    f"{'function':17s} {'dtype':8s} {'size':>5s} threads {'Melem/s':>7s} {'GB/s':>4s} IQR %  {'rival':11s} "
+    f"{'Melem/s':>7s}  IQR % ratio"
 )
 
 
 def _lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         yield (
-            f"{row['function']:17s} {row['dtype']:8s} {_size(row['n']):>4s} {row['threads']:2d} "
+            f"{row['function']:17s} {row['dtype']:8s} {_size(row['n']):>5s} {row['threads']:7d} "
             f"{_millions(row['ours'])} {row['ours']['bytes_per_s'] / 1e9:4.1f} {_spread(row['ours'])}  "
-            f"{row['rival']:11s} {_millions(row['theirs'])} {_spread(row['theirs'])} {row['ratio']:5.2f}"
+            f"{row['rival']:11s} {_millions(row['theirs'])}  {_spread(row['theirs'])} {row['ratio']:5.2f}"
         )
 
 
 def _millions(side: dict[str, float]) -> str:
-    return f"{side['elements_per_s'] / 1e6:5.0f}"
+    return f"{side['elements_per_s'] / 1e6:7.0f}"
 
 
 def _spread(side: dict[str, float]) -> str:
-    return f"{100 * side['spread']:4.0f}"
+    return f"{100 * side['spread']:5.0f}"
 
 
 def _size(n: int) -> str:

@@ -1,4 +1,4 @@
-"""`export`: what others build on, as files."""
+"""`export`: C headers, and the read-only part of the service, as files."""
 
 from __future__ import annotations
 
@@ -11,30 +11,34 @@ from .program import say
 
 @click.group()
 def export() -> None:
-    """Write what others can build on: C headers, or the read-only part of the service as files."""
+    """Write the C headers, or the read-only service, as files."""
 
 
 @export.command()
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 def headers(folder: Path) -> None:
-    """Write the C headers of the correctly rounded functions into DIR, a new or an empty folder.
+    """Write the C headers of the correctly rounded functions.
 
-    With a README, a Makefile, and a test program that holds them against a table of results: `make -C DIR test`.
+    DIR is a new or an empty folder. It also gets a README, a Makefile and a test program that compares the functions
+    with a table of correct results: `make -C DIR test`.
     """
     from ..export import write_headers
 
     written = write_headers(folder)
-    say(f"written: {folder} ({len(written)} files; begin with {folder / 'README.md'}, or make -C {folder} test)")
+    say(f"written: {folder} ({len(written)} files; see {folder / 'README.md'}; to test: make -C {folder} test)")
 
 
 @export.command()
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--runs", type=click.Path(path_type=Path), metavar="DIR", help="Folder of stored runs to publish.")
-@click.option("--function", "functions", multiple=True, metavar="F", help="Tables of F only; may repeat.")
+@click.option(
+    "--function", "functions", multiple=True, metavar="F", help="Write only the tables of F; may be repeated."
+)
 def site(folder: Path, runs: Path | None, functions: tuple[str, ...]) -> None:
-    """Write the read-only part of the service into DIR, a new or an empty folder, as static files.
+    """Write the read-only part of the service as static files.
 
-    The page, all tables, the inputs of the plans, published runs with their reports: for any web server or CDN.
+    DIR is a new or an empty folder. It gets the web page, all tables, the inputs of the plans and the published runs
+    with their reports, ready for any web server or CDN.
     """
     from ..errors import MissingMeasurement
 
@@ -43,4 +47,4 @@ def site(folder: Path, runs: Path | None, functions: tuple[str, ...]) -> None:
     except ModuleNotFoundError as error:
         raise MissingMeasurement(f"{error.name} is not installed: pip install 'gelu-verify[serve]'") from None
     written = write_site(folder, runs, functions)
-    say(f"written: {folder} ({len(written)} files; try python -m http.server -d {folder})")
+    say(f"written: {folder} ({len(written)} files; to try it: python -m http.server -d {folder})")

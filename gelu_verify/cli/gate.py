@@ -1,4 +1,4 @@
-"""`gate` and `budget`: hold our kernels to their recorded accuracy."""
+"""`gate` and `budget`: compare the accuracy of our kernels with their budgets."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 @click.argument("run", required=False, metavar="[RUN]")
 @click.option("--budgets", "path", type=click.Path(path_type=Path), metavar="FILE", help="Default: data/budgets.toml.")
 @click.option("--require", "families", multiple=True, metavar="FAMILY",
-              help="End with 3 unless FAMILY (cuda) is measured, or freshly recorded; may repeat.")  # fmt: skip
+              help="Exit with 3 unless FAMILY (such as cuda) was measured here or has an up-to-date recorded run; "
+              "may be repeated.")  # fmt: skip
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
-              help="Where runs are recorded; default data/runs.")  # fmt: skip
-@click.option("--workers", type=WORKERS, metavar="N", help="Threads; default all cores.")
+              help="Folder of recorded runs; default data/runs.")  # fmt: skip
+@click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
 def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Path | None, workers: int | None) -> None:
-    """Hold the stored RUN, or our kernels measured now, to the accuracy budgets.
+    """Check a stored RUN, or our kernels, against the budgets.
 
-    What cannot be measured here, because there is no GPU, is taken from recorded runs, unless the code that they
-    measured has changed. Ends with 1 when a row is over its budget, with 3 when a row was not measured; says which row,
-    at which input, and how to repeat it.
+    Without RUN, our kernels are measured now. Results that need a GPU that is not here are taken from recorded runs,
+    unless the code that was measured has changed since. The exit code is 1 when a result exceeds its budget and 3 when
+    one was not measured; each such result is printed with its input and the command that repeats it.
     """
     from ..gate.budgets import conditions_of, default_path, read_budgets
     from ..gate.compliance import compliance, required
@@ -50,7 +51,7 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
                 say(line)
     counts = Counter(row.outcome for row in rows)
     same = conditions_of(measured.machine) == budgets.conditions
-    where = "" if same else f" (budgets of {_conditions(budgets)}: headroom applies)"
+    where = "" if same else f" (the budgets were made with {_conditions(budgets)}: headroom applies)"
     summary = f"{counts['ok']} of {len(rows)} within budget, {counts['over']} over, {counts['missing']} not measured"
     say(summary + where)
     if counts["over"]:
@@ -62,12 +63,13 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--budgets", "file", type=click.Path(path_type=Path), default=Path("data/budgets.toml"), metavar="FILE",
-              show_default=True, help="What is read, compared and replaced.")  # fmt: skip
-@click.option("--allow-looser", is_flag=True, help="Accept rows that allow more, ask less, or are gone.")
+              show_default=True, help="The file to compare with and to replace.")  # fmt: skip
+@click.option("--allow-looser", is_flag=True, help="Accept budgets that get looser, cover less, or disappear.")
 def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
-    """Regenerate the accuracy budgets from stored RUNs, and print what changes.
+    """Regenerate the accuracy budgets from stored runs.
 
-    The first is that of the CPU kernels; further ones may be recorded runs, data/runs/cuda-DATE.
+    The first RUN is that of the CPU kernels; others may be recorded runs, such as data/runs/cuda-DATE. Every change is
+    printed.
     """
     from ..gate.budgets import make_budgets, read_budgets, write_budgets
     from ..gate.changes import changes
@@ -82,7 +84,7 @@ def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
         say(change.text)
     looser = sum(change.looser for change in found)
     if looser and not allow_looser:
-        warn(f"error: {looser} rows get looser; nothing was written (--allow-looser accepts them)")
+        warn(f"error: {looser} budgets get looser; nothing was written (--allow-looser accepts them)")
         raise click.exceptions.Exit(OVER_BUDGET)
     made = f"gelu-verify run kernels --plan {first['plan']} --seed {first['seed']}"
     further = "".join(f" {run}" for run in runs[1:])

@@ -1,4 +1,4 @@
-"""`list`: what can be named on this machine."""
+"""`list`: the targets, functions, plans and checks that can be named on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from .program import say, stdout_for_results
 @click.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_command(as_json: bool) -> None:
-    """Targets found here with their versions, what is absent and why, functions, plans, checks."""
+    """List targets, functions, plans and checks.
+
+    Targets have the versions that are installed here; families that are not used are listed with the reason.
+    """
     found = _found()
     if as_json:
         click.echo(json.dumps(found, indent=2))
@@ -70,7 +73,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
             yield f"  {family}  {next(iter(versions)) if len(versions) == 1 else ''}".rstrip()
         yield f"    {target['target']:{wide}s}  {target['function']:17s}  {' '.join(target['dtypes'])}"
     for family, reason in found["absent"].items():
-        yield f"  {family}  absent: {reason}"
+        yield f"  {family}  not run: {reason}"
     for title in ("kinds", "functions", "plans", "checks"):
         yield from ("", title.upper())
         wide = max(map(len, found[title]), default=0)

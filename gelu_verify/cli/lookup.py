@@ -1,4 +1,4 @@
-"""`lookup`: the right answer for an input, to the last bit."""
+"""`lookup`: the correctly rounded value of a function at an input."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from ..errors import UsageError
 from .options import Whole
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]})
 @click.argument("function")
 @click.argument("dtype")
 @click.argument("x", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for one X, a list for several.")
-@click.option("--digits", type=Whole(1, 5000), default=40, show_default=True, help="Digits of decimal values.")
-@click.option("--remote", metavar="URL", help="Ask a server of `gelu-verify serve` instead.")
+@click.option(
+    "--digits", type=Whole(1, 5000), default=40, show_default=True, help="Significant digits of decimal values."
+)
+@click.option("--remote", metavar="URL", help="Ask a `gelu-verify serve` server instead of computing here.")
 def lookup(function: str, dtype: str, x: tuple[str, ...], as_json: bool, digits: int, remote: str | None) -> None:
-    """The correctly rounded FUNCTION(X) in DTYPE, with the true value behind it.
+    """Print the correctly rounded value of a function at X.
 
-    X is a decimal (-6.5), a hex float (-0x1.ap+2), bits (0xc0d00000), inf or nan; decimals and hex floats are
-    rounded to DTYPE first. Neighbours are the numbers of DTYPE next to X, and their results.
+    X is a decimal (-6.5), a hex float (-0x1.ap+2), bits (0xc0d00000), inf or nan; decimals and hex floats are first
+    rounded to DTYPE. The exact value and the values at the two neighbours of X in DTYPE are printed as well.
     """
     for text in x:
         if text.startswith("--"):
@@ -59,6 +61,14 @@ def _text(entry: dict[str, Any]) -> str:
     lines = [f"  {text:{label}s}  {p[f'{n}_bits']}  {p[f'{n}_hex']:{wide}s}  {p[n]}" for text, p, n in rows]
     blank = " " * (len(entry["x_bits"]) + 2 + wide)
     lines.insert(2, f"  {'exact':{label}s}  {blank}  {entry['exact']}")
-    error = entry["rounding_error_ulp"]
-    rounding = "" if error is None else f": y is {error:+.4f} ULP from the exact value" if error else ": y is exact"
-    return "\n".join([f"{entry['function']} in {entry['dtype']}{rounding}", *lines])
+    return "\n".join([f"{entry['function']} in {entry['dtype']}{_rounding(entry)}", *lines])
+
+
+def _rounding(entry: dict[str, Any]) -> str:
+    """How y comes from the exact value, for the first line."""
+    y, error = entry["y"], entry["rounding_error_ulp"]
+    if y in ("inf", "-inf") and entry["exact"] != y:
+        return ": the exact value overflows to infinity"
+    if error is None:
+        return ""
+    return f": y is {error:+.4f} ULP from the exact value" if error else ": y is exact"

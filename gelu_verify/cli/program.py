@@ -1,4 +1,4 @@
-"""The door of the command line: every error ends in one line on stderr and a documented exit code."""
+"""The entry point of the command line: every error is one line on stderr and a documented exit code."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def stdout_for_results() -> Iterator[None]:
 
 
 class Program(click.Group):
-    """A group of commands that never ends in a traceback for something the user can meet."""
+    """A group of commands in which no error that a user can cause ends in a traceback."""
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         sys.exit(self._guarded(list(sys.argv[1:] if args is None else args)))
@@ -76,12 +76,12 @@ class Program(click.Group):
             warn(f"error: {error}")
             return exit_code(error)
         except KeyboardInterrupt:
-            warn("interrupted; nothing is half written")
+            warn("interrupted; no file is left half written")
             return INTERRUPTED
         except BrokenPipeError:  # the reader has what it wanted: `gelu-verify list | head`
             _give_up_stdout()
             return BROKEN_PIPE
-        except OSError as error:  # the rooms below name their files themselves
+        except OSError as error:  # the layers below name their files themselves
             warn(f"error: cannot write to {error.filename or 'standard output'}: {error.strerror}")
             _give_up_stdout()
             return USAGE

@@ -1,4 +1,4 @@
-"""`report`: the page and the tables, from stored runs."""
+"""`report`: the HTML page and the tables of stored runs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ LATEST = "reports/latest"
 
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the report; default: that of the only RUN.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the report; default: the folder of RUN.")
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
-              help="Where runs are recorded; default data/runs.")  # fmt: skip
-@click.option("--live-only", is_flag=True, help="Leave out what is recorded.")
+              help="Folder of recorded runs; default data/runs.")  # fmt: skip
+@click.option("--live-only", is_flag=True, help="Leave out recorded runs.")
 def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only: bool) -> None:
-    """Rebuild the report from stored RUNs (default: reports/latest), side by side when there are several.
+    """Rebuild the report of stored runs.
 
-    Families of which they hold nothing are taken from recorded runs, with the date and the device.
+    RUN defaults to reports/latest; several runs are put side by side. Families that none of them measured are taken
+    from recorded runs, marked with date and device.
     """
     from ..errors import UsageError
     from ..report import write_report
@@ -30,7 +31,7 @@ def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only
 
     paths = [Path(run) for run in runs or (LATEST,)]
     if out is None and len(paths) > 1:
-        raise UsageError("several runs need --out, the folder of the report")
+        raise UsageError("--out is needed for several runs (accepted: the folder of the report)")
     live = [verified(read_run(path)) for path in paths]
     measured = {record.family for run in live for record in run.results}
     committed = [] if live_only else committed_runs(root, without=measured)

@@ -24,62 +24,81 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
-@click.option("--all", "everything", is_flag=True, help="Also families that are slow to call, and re-implementations.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Also run the opt-in families: slow ones, and re-implementations."
+)
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), metavar="D",
-              help="Only families that run on cpu, or on cuda; ends with 3 where there are none.")  # fmt: skip
-@click.option("--function", "functions", multiple=True, metavar="F", help="Judge only what computes F; may repeat.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Judge only in dtype D; may repeat.")
-@click.option("--plan", default="default", show_default=True, metavar="P", help="Which inputs.")
-@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of sampled inputs.")
-@click.option("--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or A alone; may repeat.")
-@click.option("--length", type=LENGTH, metavar="N", help="Inputs of every call of the sweep.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="New folder; default reports/TIME.")
+              help="Only families that run on this device: cpu or cuda. Exits with 3 if there are none.")  # fmt: skip
+@click.option(
+    "--function", "functions", multiple=True, metavar="F", help="Test only implementations of F; may be repeated."
+)
+@click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Test only dtype D; may be repeated.")
+@click.option(
+    "--plan",
+    default="default",
+    show_default=True,
+    metavar="P",
+    help="Which inputs: quick, landmarks, default, strata, stress or exhaustive; see `gelu-verify list`.",
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Seed of the sampled inputs.")
+@click.option(
+    "--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or only A; may be repeated."
+)
+@click.option("--length", type=LENGTH, metavar="N", help="Number of inputs in each call.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder to create for the run; default reports/TIME."
+)
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-              help="Also keep the run in DIR, small enough to be committed: data/runs.")  # fmt: skip
-@click.option("--max-ulp", type=Real(), metavar="N", help="Largest error that --strict accepts.")
-@click.option("--strict", is_flag=True, help="End with 1 on a failed check or target, or an error above --max-ulp.")
+              help="Also store a condensed copy in DIR, small enough to commit (data/runs).")  # fmt: skip
+@click.option("--max-ulp", type=Real(), metavar="N", help="Largest error that --strict accepts, in ULP.")
+@click.option("--strict", is_flag=True, help="Exit with 1 when a check fails or an error exceeds --max-ulp.")
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
-              help="At -inf: require the limit, or accept the NaN of the formula.")  # fmt: skip
+              help="What to accept at -inf: only the limit, or also the NaN that the formula gives.")  # fmt: skip
 @click.option(
     "--kwarg",
     "kwargs",
     type=Keyword(),
     multiple=True,
     metavar="K=V",
-    help="Keyword argument for a callable; may repeat.",
+    help="Keyword argument for a callable; may be repeated.",
 )
-@click.option("--array", metavar="KIND", help="What a callable is given: numpy, torch, jax, tensorflow, "
+@click.option("--array", metavar="KIND", help="Type that a callable is called with: numpy, torch, jax, tensorflow, "
               "MODULE, scalar (one float at a time), list, array, memoryview.")  # fmt: skip
-@click.option("--compile", metavar="KIND", help="Compile a callable by torch.compile, jax.jit, tensorflow.function.")
-@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is given: '(n, 16)', '(16,)'.")
-@click.option("--cflags", metavar="FLAGS", help="Flags that a source file is compiled with; default -O2.")
-@click.option("--call", metavar="LINE", help="How it is called. Python, where not f(x): 'f(x, out=y)', 'f(x); x', "
-              "'f(dy, x)', 'grad(f)(x)', 'rounded(f(x))'. C, where not (x, y, n): "
+@click.option(
+    "--compile", metavar="KIND", help="Compile a callable: torch (torch.compile), jax (jax.jit) or tensorflow."
+)
+@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is called with: '(n, 16)', '(16,)'.")
+@click.option("--cflags", metavar="FLAGS", help="Compiler flags for a source file; default -O2.")
+@click.option("--call", metavar="LINE", help="How to call it. Python, where it is not f(x): 'f(x, out=y)', 'f(x); x', "
+              "'f(dy, x)', 'grad(f)(x)', 'rounded(f(x))'. C, where it is not (x, y, n): "
               "'void f(size_t bytes, const float *x, float *y, const void *params=NULL)'.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
-              help="full: from the first cache to memory, on one thread and on all; none: accuracy only.")  # fmt: skip
+              help="full: array sizes from L1 to memory, on one thread and on all; none: no timing.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
-@click.option("--workers", type=WORKERS, metavar="N", help="Threads; default all cores.")
+@click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
 @click.option("--time-limit", type=SECONDS, metavar="S",
-              help="Seconds that one call may take; default minutes, by how long the others took.")  # fmt: skip
+              help="Time limit of one call in seconds; default: minutes, depending on earlier calls.")  # fmt: skip
 @click.option("--memory-limit", type=Memory(), metavar="SIZE",
-              help="Memory that an implementation may need: 512M, 8G; default 4G.")  # fmt: skip
-@click.option("--in-process", is_flag=True, help="Call everything in this process, as a debugger likes it: "
+              help="Memory limit of an implementation, such as 512M or 8G; default 4G.")  # fmt: skip
+@click.option("--in-process", is_flag=True, help="Call every target in this process, for use with a debugger; "
               "a crash ends the run.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print the list of results as JSON, and nothing else, on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
 def run(
     out: Path | None, record: Path | None, max_ulp: float | None, strict: bool, as_json: bool, **typed: Any
 ) -> None:
-    """Measure TARGETs (default: everything found here), store the run, write its report.
+    """Measure targets, store the run and write its report.
 
-    TARGET is a family (torch), one of its paths (torch.gelu), or something of yours: module:function,
-    path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag";
-    `gelu-verify list` shows what is here and all ways to name a target. Python code that is not called as f(x) needs
-    one line that says how: --call "f(x, out=y)", --call "f(x); x" where it changes x, --call "f(dy, x)" for a gradient;
-    docs/targets.md has them all. What is yours is judged as what its name says
-    (gelu_tanh_f32: gelu_tanh in float32), else as --function in --dtype. Each family, and each target that was named,
-    is called in a process of its own. Measuring ends with 1 when a target failed (raised, crashed, hung ...), else with
-    0 whatever errors it finds, unless --strict is given.
+    TARGET is a family (torch), one of its implementations (torch.gelu), or your own code: module:function,
+    path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag".
+    The default is every library that is installed. `gelu-verify list` shows what is found here and all ways to name a
+    target.
+
+    Python code that is not called as f(x) needs --call: "f(x, out=y)", "f(x); x" where it changes x in place,
+    "f(dy, x)" for a gradient; docs/targets.md describes them all. Your own code is tested as the function and dtype in
+    its name (gelu_tanh_f32: gelu_tanh in float32), or as --function and --dtype.
+
+    Each family, and each target that is named, is called in its own process. The exit code is 1 when a target failed
+    (raised, crashed, hung ...), and 0 however large the errors are, unless --strict is given.
     """
     from ..gate.strict import rejected
     from ..runs.measuring import measure_run, without_garbage_collection
@@ -95,7 +114,7 @@ def run(
     if record is not None:
         _commit(measured, record)
     if strict and (reasons := rejected(measured.results, max_ulp)):
-        warn(f"strict: {len(reasons)} of {len(measured.results)} measurements fail: {reasons[0]}")
+        warn(f"strict: {len(reasons)} of {len(measured.results)} measurements fail; the first is {reasons[0]}")
         raise click.exceptions.Exit(OVER_BUDGET)
     if any(record.failure is not None for record in measured.results):
         raise click.exceptions.Exit(OVER_BUDGET)
@@ -157,5 +176,6 @@ def _times(record: Record, time: SweepTime) -> str:
     """How long an exhaustive sweep took, beside the calls that it judged."""
     return (
         f"{record.target} {record.function} {record.dtype}: {record.n:,} inputs in {time.sweep_s:.1f} s, "
-        f"{time.ratio:.2f} times the {time.target_s / time.threads:.1f} s that its calls took on {time.threads} threads"
+        f"{time.ratio:.2f} times the {time.target_s / time.threads:.1f} s that the calls alone take on "
+        f"{time.threads} threads"
     )

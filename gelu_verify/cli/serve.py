@@ -1,4 +1,4 @@
-"""`serve`: the truth over HTTP, and a web page."""
+"""`serve`: reference values, verification by upload and a web page over HTTP."""
 
 from __future__ import annotations
 
@@ -20,23 +20,32 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 is everywhere.")
-@click.option("--port", type=Whole(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
-@click.option("--store", type=click.Path(path_type=Path), metavar="DIR", help="Where uploads with the token are kept.")
-@click.option("--token-file", type=click.Path(path_type=Path), metavar="FILE", help=f"Token for writing; or ${TOKEN}.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0: all addresses.")
+@click.option(
+    "--port", type=Whole(0, 65535), default=8000, show_default=True, help="Port to listen on; 0: any free one."
+)
+@click.option(
+    "--store", type=click.Path(path_type=Path), metavar="DIR", help="Folder for uploads that are sent with the token."
+)
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help=f"File with the token for uploads; default ${TOKEN}.",
+)
 @click.option("--runs", type=click.Path(path_type=Path), metavar="DIR", help="Folder of stored runs to publish.")
 @click.option("--answers", "families", metavar="A,B", default="installed", show_default=True,
-              help="Target families whose answers the page shows beside the right one, each in a process of its own; "
-              "`none` for none.")  # fmt: skip
-@click.option("--access-log", is_flag=True, help="A line of JSON on stderr for every request, not only for errors.")
+              help="Target families whose outputs the page shows beside the reference value, each in its own process; "
+              "installed: all that are found; none: no family.")  # fmt: skip
+@click.option("--access-log", is_flag=True, help="Log every request as a line of JSON on stderr, not only errors.")
 def serve(
     host: str, port: int, store: Path | None, token_file: Path | None, runs: Path | None, families: str,
     access_log: bool,
 ) -> None:  # fmt: skip
-    """Serve reference values, tables, verification by upload and a web page over HTTP.
+    """Serve reference values and verification over HTTP.
 
-    Without --store and a token nothing is ever written. Behind a proxy, many copies may run side by side:
-    docs/deploy.md.
+    The server offers reference values, tables, verification by upload and a web page. Without --store and a token it
+    never writes to disk. docs/deploy.md shows how to run several copies behind a proxy.
     """
     settings = _settings(store, token_file, runs, families)
     try:
@@ -45,7 +54,7 @@ def serve(
         raise MissingMeasurement(f"{error.name} is not installed: pip install 'gelu-verify[serve]'") from None
 
     if host not in LOOPBACK:
-        warn(f"listening on {host}: everybody who reaches this machine reaches the service")
+        warn(f"listening on {host}: everybody who can reach this machine can use the service")
     run_server(settings, host, port, access_log=access_log)
 
 
@@ -58,10 +67,10 @@ def _settings(store: Path | None, token_file: Path | None, runs: Path | None, fa
         if name not in all_families():
             raise UsageError(f"unknown target family {name!r} (accepted: {', '.join(all_families())}, installed, none)")
     if runs is not None and not runs.is_dir():
-        raise UsageError(f"--runs {runs} is no folder")
+        raise UsageError(f"--runs {runs} is not a folder")
     token = _token(token_file)
     if store is not None and token is None:
-        warn(f"--store without a token: nobody can write (give --token-file or ${TOKEN})")
+        warn(f"--store without a token: uploads cannot be stored (give --token-file or ${TOKEN})")
     return Settings(store=store, token=token, runs=runs, families=names)
 
 

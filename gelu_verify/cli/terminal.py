@@ -21,11 +21,16 @@ Line = list[Span]
 _NUMBER = 8  # '>=1.67e7'
 _CELL = 1 + _NUMBER + len(" FAIL")
 _NAMES = (24, 44)  # columns for names: what 80 columns leave beside four dtypes, and the most they get
-_MARKS = {"pass": ("ok", "ok"), "coarse": ("far", "far"), "fail": ("FAIL", "bad"), "raised": ("raised", "bad")}
-_STYLES = {"": "", "bold": "bold", "dim": "dim", "ok": "green", "far": "yellow", "bad": "bold red"}
+_MARKS = {
+    "pass": ("ok", "ok"),
+    "inaccurate": ("~", "inaccurate"),
+    "fail": ("FAIL", "bad"),
+    "raised": ("crashed", "bad"),
+}
+_STYLES = {"": "", "bold": "bold", "dim": "dim", "ok": "green", "inaccurate": "yellow", "bad": "bold red"}
 _LEGEND = (
-    "largest error in ULP; = every input tried, >= the largest found; 0.500 is correctly rounded",
-    "FAIL: a check failed, and stands below or in the report; far: all pass, but an error is above 4 ULP; ok: neither",
+    "Largest error in ULP: '=' every input was tried, '>=' the largest error found; 0.500 is correctly rounded.",
+    "FAIL: a check failed; listed below the row. ~: every check passes, but inaccurate (> 4 ULP). ok: neither.",
 )
 
 
@@ -117,16 +122,16 @@ def _check_lines(results: list[Record], width: int) -> Iterator[Line]:
 def _failure_lines(results: Sequence[Record], absent: Mapping[str, str], width: int) -> Iterator[Line]:
     raised = [r for r in results if r.failure is not None]
     for r in raised:
-        yield from _entry(r.failure_kind or "raised", f"{r.target} {r.function} {r.dtype}: {r.failure}", width)
+        yield from _entry(r.failure_kind or "crashed", f"{r.target} {r.function} {r.dtype}: {r.failure}", width)
     for family, reason in absent.items():
-        yield from _entry("absent", f"{family}: {reason}", width)
+        yield from _entry("not run", f"{family}: {reason}", width)
     if raised or absent:
         yield []
 
 
 def _entry(label: str, text: str, width: int) -> Iterator[Line]:
     first, *rest = _wrapped(text, width - len(label) - 1)
-    yield [(label + " ", "dim" if label == "absent" else "bad"), (first, "")]
+    yield [(label + " ", "dim" if label == "not run" else "bad"), (first, "")]
     yield from ([(" " * (len(label) + 1) + part, "")] for part in rest)
 
 

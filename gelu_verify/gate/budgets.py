@@ -99,7 +99,7 @@ def conditions_of(machine: Mapping[str, Any]) -> Conditions:
     """The conditions of a run, from the machine in its manifest; ResultsError where it does not tell."""
     missing = [name for name in ("libm", "architecture", "isa") if name not in machine]
     if missing:
-        raise ResultsError(f"the run does not tell the {', '.join(missing)} of its machine, on which budgets depend")
+        raise ResultsError(f"the run does not record the {', '.join(missing)} of its machine, on which budgets depend")
     tunables = machine.get("switches", {}).get("GLIBC_TUNABLES")  # chooses other code in libm
     libm = f"{machine['libm']}{f' ({tunables})' if tunables else ''}"
     return Conditions(libm=libm, architecture=str(machine["architecture"]), fma="fma" in machine["isa"])

@@ -77,4 +77,4 @@ def _looser(old: Row, new: Row) -> Iterator[str]:
         if before is not None and (after is None or not after <= before):
             yield reason
     if old.zero_from is not None and (new.zero_from is None or is_earlier(new.zero_from, old.zero_from)):
-        yield "zero from nearer to 0"
+        yield "zero nearer to 0"

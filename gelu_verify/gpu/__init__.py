@@ -1,1 +1,1 @@
-"""CUDA devices: what is there, compilation with nvcc, launches, the device's clock, faults."""
+"""CUDA devices: detection, compilation with nvcc, launches, timing, faults."""

@@ -1,1 +1,1 @@
-"""Which inputs: plans, and the special values that every plan contains."""
+"""Which inputs are tested: plans, and the special values that every plan contains."""

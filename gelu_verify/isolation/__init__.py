@@ -1,4 +1,4 @@
-"""Somebody else's code in a process of its own: whatever it does there is a result, and not our end.
+"""Foreign code in a child process: a crash or hang there is a result, and does not end the run.
 
 parent                                         child (a fresh interpreter, one per family or named target)
 `hosts.Hosts` ─ `host.Host` ─ `process.Child`  `child.main`: loads, then replies to questions

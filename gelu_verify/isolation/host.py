@@ -169,7 +169,7 @@ class Host:
                 for key, (loading, versions) in self._loaded.items():
                     if _versions(self._load(self._child, key, loading)) != versions:
                         self.discard(self._child)
-                        raise TargetFailure(f"{self.label}: its files changed while it was measured", "changed code")
+                        raise TargetFailure(f"{self.label}: its files changed while it was tested", "changed code")
             return self._child
 
     def _check_open(self) -> None:

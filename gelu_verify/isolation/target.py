@@ -176,7 +176,7 @@ class IsolatedTarget(Target):
         if "differ" in found:
             first, many = found["differ"]
             x = fmt.bits_text(int(x_bits[first]))
-            text = f"{self.name} gave other bits when it was called again: {many} of {n}, the first at {x}"
+            text = f"{self.name} gave different bits when it was called again: {many} of {n}, the first at {x}"
             case.note(TargetFailure(text, "nondeterministic"), x_bits)
         report(differences_from_json(fmt, found.get("others", [])))
         return outputs, found["seconds"]

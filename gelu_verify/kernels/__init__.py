@@ -1,4 +1,4 @@
-"""The kernels that we ship to be tested: GELUs as deployed implementations compute them, compiled from src/kernels/."""
+"""Kernels that we ship to be tested: GELU as deployed implementations compute it, compiled from src/kernels/."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The path from a target and a plan to a result: calls, judgement on the CPU or on the device, minimized failures."""
+"""From a target and a plan to a result: calls, errors, checks, minimized failures."""

@@ -235,7 +235,7 @@ def confirm(judge: OnDevice, table: Table, name: str) -> None:
     x_bits = np.array([x], fmt.uint)
     if (again := int(judge.outputs(x_bits)[0])) != got:
         outputs = f"{fmt.bits_text(again)} and {fmt.bits_text(got)} at {fmt.bits_text(x)}"
-        failure = TargetFailure(f"{name} gave other bits when it was called again: {outputs}", "nondeterministic")
+        failure = TargetFailure(f"{name} gave different bits when it was called again: {outputs}", "nondeterministic")
         failure.inputs = x_bits
         raise failure
     true, error, _ = judge_exactly(judge.function, fmt, x, got)

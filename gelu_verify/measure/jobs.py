@@ -61,7 +61,9 @@ def selecting(request: Request, observer: Observer = SILENT) -> Iterator[Selecto
             yield hosts.select
         return
     if request.isolate is None and request.names_only and not supported():
-        observer.warn("this system cannot isolate implementations: they are called in this process, and may end it")
+        observer.warn(
+            "this system cannot isolate implementations: they are called in this process, and a crash ends the run"
+        )
     yield targets.select
 
 

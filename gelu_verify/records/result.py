@@ -318,6 +318,13 @@ class Result:
     table: Table | None
     time: Time | None = None
 
+    def __repr__(self) -> str:
+        record = self.record
+        scored = "nothing was scored" if record.max_ulp is None else f"max_ulp {record.bound} {record.max_ulp:.6g}"
+        checks = f", failed checks: {', '.join(record.failed_checks)}" if record.failed_checks else ""
+        what = f"{record.target}, {record.function} in {record.dtype}"
+        return f"<Result of {what}: {record.failure or scored}{checks}>"
+
     @property
     def max_ulp(self) -> float | None:
         """Largest |E|; None where the target failed or nothing was scored."""

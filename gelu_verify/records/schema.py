@@ -62,7 +62,7 @@ IDENTITY = (
 def parsed_results(manifest: Any) -> list[Record]:
     """The results of a manifest; ResultsError, in one line, when it is none of a schema that this version reads."""
     if not isinstance(manifest, dict) or "schema" not in manifest:
-        raise ResultsError("is not a manifest of gelu-verify: it has no schema number")
+        raise ResultsError("is not a gelu-verify manifest: it has no schema number")
     schema = manifest["schema"]
     if type(schema) is not int or schema not in SCHEMAS:
         raise ResultsError(f"has schema {schema!r:.40} (this version reads {' and '.join(map(str, SCHEMAS))})")

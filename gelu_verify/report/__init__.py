@@ -1,4 +1,4 @@
-"""From stored runs to what people read: pandas frames, CSV, Markdown and one offline HTML page."""
+"""From stored runs to pandas frames, CSV, Markdown and one offline HTML page."""
 
 from __future__ import annotations
 

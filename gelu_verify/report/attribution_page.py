@@ -1,4 +1,4 @@
-"""An attribution as a page of its own and as CSV: errors of the rungs against x, conditioning under them."""
+"""An attribution as an HTML page and as CSV: the error after each step against x, and the conditioning."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .files import environment, inline, replace_files
 PER_BINADE = 16
 LOWEST = -6  # octaves: errors below 1/64 ULP are on the floor of the plot
 SOURCES = {
-    "constants": "constants, which are rounded",
-    "formula": "the formula: its operations, each rounded correctly",
-    "blocks": "building blocks, as the library has them",
-    "rest": "the rest: order of operations, fused or private code",
+    "constants": "constants: rounding them",
+    "formula": "formula: its operations, each correctly rounded",
+    "blocks": "building blocks: the library's erf, tanh, exp, ...",
+    "rest": "unexplained: order of operations, fused or private code",
 }
-SHORT = {"constants": "constants", "formula": "formula", "blocks": "blocks", "rest": "rest"}
+SHORT = {"constants": "constants", "formula": "formula", "blocks": "building blocks", "rest": "unexplained"}
 
 Row = dict[str, Any]
 
@@ -139,10 +139,10 @@ def headline(record: Row) -> str:
         return f"{name}: no finite error was measured."
     if not is_known(record):
         size = text.ulp_text(abs(worst["error"]), record["bound"])
-        return f"{name}: {size} ULP, and no known form explains it."
+        return f"{name}: {size} ULP, and no known formula explains it."
     sign = "" if record["bound"] == "=" else "at least "
     size = text.ulp_text(abs(worst["error"]), record["bound"])
-    return f"{name}: {sign}{size} ULP, most of it from {SOURCES[worst['main']].partition(',')[0].partition(':')[0]}."
+    return f"{name}: {sign}{size} ULP; main cause: {SHORT[worst['main']]}."
 
 
 def _parts(record: Row) -> Iterator[Row]:

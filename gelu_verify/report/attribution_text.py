@@ -1,4 +1,4 @@
-"""An attribution on a terminal: which rung of the ladder adds the error, region by region, and where the digits go."""
+"""An attribution on a terminal: which step adds the error, region by region, and what each operation costs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _TITLE = 14
 _CELL = 10
 _NAMES = {"constants": "constants", "formula": "formula", "stored": "as stored", "measured": "measured"}
 _SAID = {
-    "constants": "the constants",
-    "formula": "the formula's own rounding",
-    "blocks": "building blocks",
-    "rest": "the rest: order of operations, fused or private code",
+    "constants": "constants: rounding them",
+    "formula": "formula: its operations, each correctly rounded",
+    "blocks": "building blocks: the library's erf, tanh, exp, ...",
+    "rest": "unexplained: order of operations, fused or private code",
 }
 
 
@@ -40,23 +40,31 @@ def attribution_lines(record: Row) -> Iterator[str]:
         cells = [text.ulp_text(row["max_ulp"], record["bound"]).replace(text.NONE, "-") for row in rung["regions"]]
         yield f"{_NAMES.get(rung['name'], rung['name']):<{_TITLE}}" + "".join(f"{cell:>{_CELL}}" for cell in cells)
     cells = [text.ulp_text(row["input_ulp"], record["bound"]).replace(text.NONE, "-") for row in record["regions"]]
-    yield f"{'half ULP of x':<{_TITLE}}" + "".join(f"{cell:>{_CELL}}" for cell in cells)
+    yield f"{'half ULP in x':<{_TITLE}}" + "".join(f"{cell:>{_CELL}}" for cell in cells)
     if not known:
-        yield "  (what half a ULP of x costs: no formula can do better with a rounded x)"
+        yield "  (half ULP in x: the error that half an ULP of error in x causes; no formula can avoid it)"
         yield f"repeat: {record['repeat']}"
         return
-    mostly = [row["worst"]["main"] if row["worst"] else "-" for row in record["regions"]]
-    yield f"{'mostly':<{_TITLE}}" + "".join(f"{name:>{_CELL}}" for name in mostly)
+    causes = [_cause(record, row["worst"]["main"]) if row["worst"] else "-" for row in record["regions"]]
+    yield f"{'main cause':<{_TITLE}}" + "".join(f"{name:>{_CELL}}" for name in causes)
     yield ""
     yield from _worst(record)
     yield from _operations(record["dtype"], record["operations"][:OPERATIONS])
     yield f"repeat: {record['repeat']}"
 
 
+def _cause(record: Row, source: str) -> str:
+    """A source of error in less than a cell; building blocks by name."""
+    if source == "blocks":
+        names = ", ".join(record["blocks"])
+        return names if len(names) < _CELL else "blocks"
+    return "unknown" if source == "rest" else source
+
+
 def _head(record: Row) -> Iterator[str]:
-    yield f"  as        {record['formula']}"
+    yield f"  formula   {record['formula']}"
     rounding = "every operation rounded" if record["working"] == record["dtype"] else "rounded once at the end"
-    yield f"  in        {record['working']}, {rounding}"
+    yield f"  computed  in {record['working']}, {rounding}"
     if record["constants"]:
         yield "  constants " + ", ".join(stored_text(*pair) for pair in record["constants"].items())
     if record["blocks"]:
@@ -64,51 +72,52 @@ def _head(record: Row) -> Iterator[str]:
     if said := explained_text(record):
         yield f"  {said}"
     same = text.share_text(record["agreement"])
-    yield f"  which gives the measured bits at {same} of {record['n']:,} inputs (plan {record['plan']})"
+    yield f"  agreement the measured bits at {same} of {record['n']:,} inputs (plan {record['plan']})"
 
 
 def is_known(record: Row) -> bool:
-    """Whether the form is more than the nearest one: said by someone, or by the results."""
+    """Whether the formula is established: described, given by the user, or explained by the results."""
     return bool(record["explained"]) or record["chosen"] != "found"
 
 
 def explained_text(record: Row) -> str:
-    """How sure it is that the target computes this formula; empty where its own description says so."""
+    """The evidence that the target computes this formula; empty where its own description says so."""
     if record["chosen"] == "described":
         return ""
     share = text.share_text(record["explains"])
     if record["chosen"] == "asked":
-        said = "" if record["explained"] else ", so it does not explain them"
-        return f"as asked for; it gives {share} of the results that tell forms apart{said}"
-    also = f"; not told apart from {', '.join(record['alike'])}" if record["alike"] else ""
-    return f"found by its results: it gives {share} of those that tell forms apart{also}"
+        verdict = "" if record["explained"] else ", so it does not explain them"
+        return f"given by --form; it reproduces {share} of the results that distinguish formulas{verdict}"
+    also = f"; {', '.join(record['alike'])} would explain them as well" if record["alike"] else ""
+    return f"found from the results: it reproduces {share} of those that distinguish formulas{also}"
 
 
 def unexplained_text(record: Row) -> str:
     """What is known where no form explains the results."""
     share = text.share_text(record["explains"])
-    return f"no known form gives more than {share} of the results that tell forms apart; nearest: {record['form']}"
+    known = f"no known formula reproduces more than {share} of the results that distinguish formulas"
+    return f"{known}; nearest: {record['form']}"
 
 
 def _unexplained(record: Row) -> Iterator[str]:
     yield f"  {unexplained_text(record)}"
-    yield "  so nothing is said here of its formula, constants and building blocks"
+    yield "  so its formula, constants and building blocks remain unknown"
 
 
 def _errors(record: Row) -> Iterator[str]:
     if record["rounded"] >= max(record["explains"], _ROUNDED):
         share = text.share_text(record["rounded"])
-        yield f"  results   are the correctly rounded ones at {share} of those: they tell of no formula"
+        yield f"  results   {share} of those are correctly rounded, so they do not distinguish formulas"
     if record["computes"] != record["function"]:
         other = record["computes"]
-        yield f"  computes  {other}, not {record['function']}: the table has the errors as {other}"
+        yield f"  computes  {other}, not {record['function']}: the errors in the table are against {other}"
     for row in record["errors"]:
         if row["max_ulp"] is None:
             continue
         size = text.ulp_text(row["max_ulp"], record["bound"])
         where = text.short_value(record["dtype"], row["x_bits"])
         own = row["function"] in (record["function"], record["computes"])
-        role = "as" if own else "as an approximation of"
+        role = "against" if own else "as an approximation of"
         yield f"  error     {size} ULP {role} {row['function']}, at x = {where} in {_region(record, row)}"
 
 
@@ -129,9 +138,9 @@ def _worst(record: Row) -> Iterator[str]:
         yield "no finite error was measured"
         return
     at = f"{text.short_value(record['dtype'], worst['x_bits'])} ({worst['x_bits']})"
-    yield f"at the largest error, x = {at}: {worst['error']:+.4g} ULP, which is"
+    yield f"at the largest error, x = {at}: {worst['error']:+.4g} ULP, the sum of"
     for source, said in _SAID.items():
-        mark = "  <- most of it" if source == worst["main"] else ""
+        mark = "  <- main cause" if source == worst["main"] else ""
         yield f"  {worst[source]:+12.4g}  {said}{mark}"
     yield ""
 
@@ -139,7 +148,7 @@ def _worst(record: Row) -> Iterator[str]:
 def _operations(dtype: str, operations: Sequence[Row]) -> Iterator[str]:
     if not operations:
         return
-    yield "where the digits go: what the rounding of one operation alone costs, to first order"
+    yield "cost of each operation: the error that rounding it alone causes, to first order"
     yield f"  {'ULP':>8}  {'amplified':>9}  {'at x':>12}  operation"
     for row in operations:
         grown = "-" if row["amplification"] is None else f"{row['amplification']:.3g}"

@@ -66,7 +66,9 @@ SUMMARY = Table(
     "result",
     (
         Column(
-            "verdict", "`pass`; `fail`: a check failed; `coarse`: an error is above 4 ULP; `raised`: the target failed"
+            "verdict",
+            "`pass`; `fail`: a check failed; `inaccurate`: every check passes, but an error is above 4 ULP; "
+            "`raised`: the target failed",
         ),
         _same("bound"),
         _same("bound_kind"),

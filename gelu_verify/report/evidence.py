@@ -21,7 +21,7 @@ def _lines(row: Row, findings: Sequence[Row]) -> Iterator[str]:
     if row["recorded"]:
         yield "; ".join(filter(None, (row["recorded"], row["stale"])))
     if row["failure"]:
-        yield f"raised: {row['failure']}"
+        yield f"{row['failure_kind'] or 'crashed'}: {row['failure']}"
     else:
         yield from _measures(row)
         for finding in findings:
@@ -48,9 +48,9 @@ def _measures(row: Row) -> Iterator[str]:
     yield f"  {shares}; E: mean {text.number_text(row['mean_ulp'], 3, True)}, {quantiles}"
     if row["nonfinite"]:
         where = f", first at x = {row['nonfinite_x']} ({row['nonfinite_x_bits']})" if row["nonfinite_x_bits"] else ""
-        yield f"  {text.count_text(row['nonfinite'])} NaN or infinite where a number is due{where}"
+        yield f"  {text.count_text(row['nonfinite'])} NaN or infinite outputs where a finite value is expected{where}"
     if row["variant"] not in (None, row["function"]):
-        yield f"  really computes: {row['variant']}"
+        yield f"  computes {row['variant']}, not {row['function']}"
 
 
 def _value(dtype: str, name: str, holder: Row) -> str:

@@ -22,14 +22,14 @@ Row = dict[str, Any]
 
 
 def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
-    """Headline and verdict matrix first; the long tables folded, and left to the CSVs when they do not fit."""
+    """Headline and verdict matrix first; long tables are folded, and left out where they do not fit."""
     results = [result for run in runs for result in run.results]
     summary = frames["summary"]
     whole = [
         "# gelu-verify: accuracy report\n",
         f"**{_escape(headline(results))}**\n",
-        "Largest error in ULP; `=` every input tried, `>=` the largest found. ✗ a check failed; "
-        "≈ all pass, but an error is above 4 ULP; ✓ neither.\n",
+        "Largest error in ULP; `=`: every input was tried, `>=`: the largest error found. ✗: a check failed; "
+        "≈: every check passes, but inaccurate (> 4 ULP); ✓: neither.\n",
     ]
     sections = [
         _recorded(summary),
@@ -53,7 +53,7 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
         elif section:
             whole.append(section)
     if left_out:
-        whole.append(f"_{left_out} sections did not fit here: see the CSV files and index.html._\n")
+        whole.append(f"_{left_out} sections were left out because of their size: see the CSV files and index.html._\n")
     return "\n".join(whole)
 
 
@@ -62,7 +62,7 @@ def _bytes(text: str) -> int:
 
 
 def _recorded(summary: pd.DataFrame) -> str:
-    """Where the letters of recorded runs come from, and what of them is stale."""
+    """Date and device of the recorded runs, and which of their results are stale."""
     lines = [f"- [{run}] {told}" for run, told in summary.groupby("run")["recorded"].first().items() if told]
     stale = summary[summary["stale"] != ""]
     lines += ["- " + _escape(f"{_target(row)} {row['dtype']}: {row['stale']}") for row in rows_of(stale)]
@@ -103,8 +103,8 @@ def _matrix(function: str, summary: pd.DataFrame) -> str:
     dtypes = sorted(summary["dtype"].unique(), key=dtype_rank)
     cells: dict[str, dict[str, str]] = {}
     for row in sorted(rows_of(summary), key=lambda row: target_order(row["family"], row["target"])):
-        broke = f"✗ {row['failure_kind'] or 'raised'}"
-        mark = {"pass": "✓", "coarse": "≈", "fail": "✗", "raised": broke}[row["verdict"]]
+        broke = f"✗ {row['failure_kind'] or 'crashed'}"
+        mark = {"pass": "✓", "inaccurate": "≈", "fail": "✗", "raised": broke}[row["verdict"]]
         shown = mark if row["verdict"] == "raised" else f"{mark} {_error(row)}"
         cells.setdefault(_target(row), {})[row["dtype"]] = shown
     table = _table(["target", *dtypes], ([name, *(by.get(d, "") for d in dtypes)] for name, by in cells.items()))
@@ -125,14 +125,14 @@ def _worst(summary: pd.DataFrame) -> str:
 def _raised(summary: pd.DataFrame, absent: Mapping[str, str]) -> str:
     rows = rows_of(summary[summary["verdict"] == "raised"])
     raised = _table([*_KEYS, "what happened"], ([*_keys(r), r["failure"]] for r in rows))
-    missing = _table(["framework", "why it was not tested"], absent.items())
-    parts = [f"## {title}\n\n{table}" for title, table in (("Raised", raised), ("Absent", missing)) if table]
+    missing = _table(["framework", "why it was not run"], absent.items())
+    parts = [f"## {title}\n\n{table}" for title, table in (("Crashed", raised), ("Not run", missing)) if table]
     return "\n".join(parts)
 
 
 def _tail(tail: pd.DataFrame) -> str:
     shown = ["zero_from_x", "zero_threshold_x", *TAIL_CHECKS]
-    head = [*_KEYS, "returns zero from x", "zero is right from x", *TAIL_CHECKS]
+    head = [*_KEYS, "returns zero from x", "zero is correct from x", *TAIL_CHECKS]
     return _table(head, ([*_keys(r), *(r[name] or "" for name in shown)] for r in rows_of(tail)))
 
 
@@ -160,7 +160,7 @@ def _throughput(throughput: pd.DataFrame) -> str:
     for r in rows_of(throughput):
         speed = [text.rate_text(r["elements_per_s"]), _spread(r["spread"]), text.number_text(r["copy_ratio"])]
         rows.append([*_keys(r), *speed, _error(r)])
-    return _table([*_KEYS, "elements/s", "spread", "ratio to copy", "ULP"], rows)
+    return _table([*_KEYS, "elements/s", "IQR", "ratio to copy", "ULP"], rows)
 
 
 def _attribution(attribution: pd.DataFrame) -> str:
@@ -168,7 +168,16 @@ def _attribution(attribution: pd.DataFrame) -> str:
     for r in rows_of(attribution):
         parts = [text.number_text(r[f"{name}_ulp"], 3, signed=True) for name in ("constants", "formula", "rest")]
         rows.append([*_keys(r), _error(r), r["x"], *parts, r["main"], f"{r['form']}, {r['working']}"])
-    head = [*_KEYS, "ULP", "x", "constants", "formula", "blocks and rest", "mostly", "form, computed in"]
+    head = [
+        *_KEYS,
+        "ULP",
+        "x",
+        "constants",
+        "formula",
+        "building blocks and unexplained",
+        "main cause",
+        "form, computed in",
+    ]
     return _table(head, rows)
 
 
@@ -178,7 +187,7 @@ def _sizes(sizes: pd.DataFrame) -> str:
         speed = [r["left_out"] or text.rate_text(r["elements_per_s"]), _spread(r["spread"])]
         gigabytes = text.number_text(r["bytes_per_s"] / 1e9) if r["bytes_per_s"] else text.NONE
         rows.append([*_keys(r), r["level"], r["n"], r["threads"], *speed, gigabytes, text.number_text(r["copy_ratio"])])
-    return _table([*_KEYS, "level", "elements", "threads", "elements/s", "spread", "GB/s", "ratio to copy"], rows)
+    return _table([*_KEYS, "level", "array size", "threads", "elements/s", "IQR", "GB/s", "ratio to copy"], rows)
 
 
 def _spread(spread: float | None) -> str:
@@ -190,7 +199,7 @@ def _provenance(runs: Sequence[RunLike]) -> str:
     for index, run in enumerate(runs):
         m = run.manifest
         versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
-        source = "no git state"
+        source = "not a git checkout"
         if m["git"]:
             source = m["git"]["commit"][:12] + (" with local changes" if m["git"]["dirty"] else "")
         recorded = [m["created"], m["command"], m["plan"], m["seed"], m["machine"].get("cpu", "")]

@@ -31,7 +31,6 @@ from .rows import grouped, rows_of
 from .speed import speed_groups
 from .verdicts import OWN_FAMILY, absences, dtype_rank, headline, target_order, verdict
 
-SOURCES = {"constants": "constants", "formula": "the formula's own", "blocks and rest": "blocks and the rest"}
 _LARGEST_OCTAVES = 54  # the bar under an error is full at 2^53 ULP, everything lost in float64
 
 Group = dict[str, Any]
@@ -55,7 +54,6 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         **_regions(frames["regions"]),
         approximations=grouped(frames["summary"].dropna(subset=["approximates"])),
         attributions=grouped(frames["attribution"]),
-        sources=SOURCES,
         speed=speed_groups(frames["throughput"], frames["sizes"]),
         raised=rows_of(frames["summary"].query("verdict == 'raised'")),
         measurements=_measurements(runs, frames),
@@ -97,7 +95,7 @@ def _head(runs: Sequence[RunLike]) -> Group:
             _fact(len({record.target for record in records}), "target"),
             _fact(len({record.function for record in records}), "function"),
             _fact(len(records), "measurement"),
-            ("inputs judged", sum(record.n for record in records if record.failure is None)),
+            ("inputs tested", sum(record.n for record in records if record.failure is None)),
         ],
         "runs": [
             {"letter": run_letter(i), "recorded": None, "device": None, **run.manifest} for i, run in enumerate(runs)

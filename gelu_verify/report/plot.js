@@ -29,6 +29,18 @@
     });
   };
 
+  /* the same colour and dash for a target in every chart of a function: its place among all targets of that function */
+  const places = new Map();
+  for (const [id, figure] of Object.entries(data.figures)) {
+    const name = id.slice(0, id.lastIndexOf("-"));
+    if (!places.has(name)) places.set(name, new Map());
+    const found = places.get(name);
+    for (const s of figure.series) {
+      if (!found.has(s.name)) found.set(s.name, found.size);
+      s.place = found.get(s.name);
+    }
+  }
+
   const swatch = index => {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
@@ -53,6 +65,7 @@
     return series.map(s => chosen.has(s));
   };
 
+  const filters = []; // of the plots that are built: each hides the targets that do not match
   const upgrade = figure => {
     const spec = data.figures[figure.id];
     const layout = data.layouts[spec.dtype];
@@ -71,7 +84,7 @@
     const tools = make("div", { class: "tools" });
     const body = make("tbody");
     const key = make("div", { class: "key", tabindex: "0", role: "region", "aria-label": "targets" }, make("table", {},
-      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "target"), make("th", { scope: "col", class: "num" }, "largest"), make("th", { scope: "col", class: "num" }, "here, about"))), body));
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "target"), make("th", { scope: "col", class: "num" }, "max"), make("th", { scope: "col", class: "num" }, "max in this bin"))), body));
     const live = make("div", { class: "live" }, tools, chart, key);
     let plot = null;
 
@@ -79,7 +92,7 @@
       const box = make("input", { type: "checkbox" });
       box.checked = shown[i];
       const here = make("td", { class: "num" }, "");
-      const row = make("tr", {}, make("th", { scope: "row" }, make("label", {}, box, swatch(i), make("span", {}, ...breakable(s.name)))),
+      const row = make("tr", {}, make("th", { scope: "row" }, make("label", {}, box, swatch(s.place), make("span", {}, ...breakable(s.name)))),
         make("td", { class: "num" }, `${s.bound === ">=" ? "≥" : s.bound} ${s.max}`), here);
       box.addEventListener("change", () => show(i, box.checked));
       row.addEventListener("mouseenter", () => { if (shown[i]) plot.setSeries(i + 1, { focus: true }); });
@@ -92,8 +105,12 @@
       shown[i] = on;
       rows[i].box.checked = on;
       rows[i].row.classList.toggle("off", !on);
-      plot.setSeries(i + 1, { show: on });
+      plot.setSeries(i + 1, { show: on && !rows[i].row.hidden });
     };
+    filters.push(matches => rows.forEach(({ row }, i) => {
+      row.hidden = !matches(spec.series[i].name);
+      plot.setSeries(i + 1, { show: shown[i] && !row.hidden });
+    }));
 
     const read = u => {
       const at = u.cursor.idx === null || u.cursor.idx === undefined ? null : Math.min(u.cursor.idx, bins - 1);
@@ -108,10 +125,10 @@
 
     const xTicks = (u, axis, from, to) => {
       const inside = layout.ticks.filter(t => t[0] >= from && t[0] <= to);
-      const room = u.bbox.width / devicePixelRatio;
+      const space = u.bbox.width / devicePixelRatio;
       const major = inside.filter(t => /^−?(64|8|1|0)$/.test(t[1]));
-      if (inside.length >= 4) return (room < 60 * inside.length * 0.6 ? major : inside).map(t => t[0]);
-      const step = Math.max(1, Math.ceil((to - from) / Math.max(2, Math.floor(room / 90))));
+      if (inside.length >= 4) return (space < 60 * inside.length * 0.6 ? major : inside).map(t => t[0]);
+      const step = Math.max(1, Math.ceil((to - from) / Math.max(2, Math.floor(space / 90))));
       const first = Math.ceil(from / step) * step, splits = [];
       for (let at = first; at <= to; at += step) splits.push(at);
       return splits;
@@ -137,8 +154,8 @@
       ctx.textAlign = "center";
       ctx.font = `${11 * px}px sans-serif`;
       spec.series.forEach((s, i) => {
-        if (!shown[i]) return;
-        ctx.fillStyle = variable(`--c${i % COLOURS}`);
+        if (!shown[i] || rows[i].row.hidden) return;
+        ctx.fillStyle = variable(`--c${s.place % COLOURS}`);
         for (const [a, b] of s.nonfinite) {
           const left = Math.max(u.valToPos(a, "x", true), bbox.left), right = Math.min(u.valToPos(b + 1, "x", true), bbox.left + bbox.width);
           if (right <= left) continue;
@@ -151,16 +168,17 @@
 
     const build = () => {
       const axis = { stroke: variable("--soft"), grid: { stroke: variable("--faint"), width: 1 }, ticks: { stroke: variable("--rule"), width: 1, size: 4 }, font: `12px ${variable("--sans")}` };
+      const title = { labelSize: 18, labelGap: 0, labelFont: axis.font };
       if (plot) plot.destroy();
       plot = new uPlot({
         width: Math.max(chart.clientWidth, 200), height: innerWidth < 576 ? 240 : 320, legend: { show: false },
         scales: { x: { time: false }, y: { range: [low, high + 0.25] } },
         cursor: { y: false, drag: { x: true, y: false }, points: { size: 6 }, focus: { prox: 16 }, dataIdx: (u, s, at, x) => Math.min(Math.floor(x), bins - 1) },
         focus: { alpha: 0.3 },
-        axes: [{ ...axis, splits: xTicks, values: (u, splits) => splits.map(xLabel), size: 30, gap: 4 },
-          { ...axis, splits: yTicks, values: (u, splits) => splits.map(power), size: 46, gap: 4 }],
-        series: [{}, ...spec.series.map((s, i) => ({ label: s.name, show: shown[i], stroke: variable(`--c${i % COLOURS}`), width: 1.5,
-          dash: DASHES[i % DASHES.length], paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, spanGaps: false }))],
+        axes: [{ ...axis, splits: xTicks, values: (u, splits) => splits.map(xLabel), size: 30, gap: 4, label: "x, in the order of the floats", ...title },
+          { ...axis, splits: yTicks, values: (u, splits) => splits.map(power), size: 46, gap: 4, label: "largest |E|, ULP", ...title }],
+        series: [{}, ...spec.series.map((s, i) => ({ label: s.name, show: shown[i] && !rows[i].row.hidden, stroke: variable(`--c${s.place % COLOURS}`), width: 1.5,
+          dash: DASHES[s.place % DASHES.length], paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, spanGaps: false }))],
         hooks: { setCursor: [read], draw: [overlays] },
       }, [xs, ...drawn], chart);
     };
@@ -211,6 +229,7 @@
     if (!isIntersecting) return;
     near.unobserve(target);
     upgrade(target);
+    if (byTarget.value) filter();
   }), { rootMargin: "400px" });
   document.querySelectorAll("figure.plot").forEach(figure => near.observe(figure));
 
@@ -241,6 +260,7 @@
     });
     document.querySelectorAll("#verdicts .box").forEach(node => { node.hidden ||= [...node.querySelectorAll("tbody")].every(body => body.hidden); });
     document.querySelectorAll(".strip").forEach(node => { node.hidden = !matches(node.querySelector(".name").textContent); });
+    filters.forEach(apply => apply(matches));
   };
   panel.hidden = false;
   for (const control of [byFunction, byDtype, byTarget, failing]) control.addEventListener("input", filter);

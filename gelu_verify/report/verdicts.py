@@ -1,4 +1,4 @@
-"""What a record comes to: its verdict, and the one sentence over many."""
+"""The verdict of a result, its failed checks, and the headline of a report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..functions import FUNCTIONS
 from ..records.result import Record
 from .text import ulp_text
 
-Verdict = Literal["pass", "coarse", "fail", "raised"]
+Verdict = Literal["pass", "inaccurate", "fail", "raised"]
 
 ANY_CALL = {"lane", "repeatable"}  # checks that look at other calls than those of the plan
 FINE = 4.0  # ULP: the most that vendors state for these functions in their best modes (CUDA erfc 4, ARM vector 3.5)
@@ -19,25 +19,25 @@ OWN_FAMILY = "kernels"  # the implementations that ship with this package: liste
 
 
 def verdict(record: Record) -> Verdict:
-    """What a reader is told first.
+    """The outcome in one word.
 
-    "raised": no measure, the target broke down; "fail": at least one check failed; "coarse": the
-    checks pass, but some error is above `FINE`; else "pass".
+    "raised": the target crashed, and nothing was measured; "fail": at least one check failed; "inaccurate": every
+    check passes, but an error is above `FINE`; else "pass".
     """
     if record.failure is not None:
         return "raised"
     if record.failed_checks:
         return "fail"
-    return "coarse" if (record.max_ulp or 0.0) > FINE else "pass"
+    return "inaccurate" if (record.max_ulp or 0.0) > FINE else "pass"
 
 
 def is_correctly_rounded(record: Record) -> bool:
-    """Every input that was tried gave the correctly rounded result, in every call."""
+    """Whether every output, in every call, is the correctly rounded value."""
     return record.failure is None and record.correctly_rounded == 1 and not {*record.failed_checks} & ANY_CALL
 
 
 def severity(record: Record) -> tuple[float, bool, int]:
-    """Sorts by the largest error as it is printed; among equals, the plainest path of a framework is the news."""
+    """Sort key: the largest error as it is printed; among equals, a framework's shortest name wins."""
     if record.max_ulp is None:
         return -1.0, False, 0
     printed = float(ulp_text(record.max_ulp, record.bound))
@@ -65,10 +65,10 @@ def headline(records: Sequence[Record]) -> str:
         return "Nothing was measured."
     measured = [record for record in records if record.failure is None]
     raised = len(records) - len(measured)
-    broke = f"{_count(raised, 'target')} failed" if raised else ""
+    broke = f"{_count(raised, 'target')} crashed" if raised else ""
     if not measured:
         return f"Nothing could be measured: {broke}."
-    failing, coarse = (sum(verdict(r) == kind for r in measured) for kind in ("fail", "coarse"))
+    failing, inaccurate = (sum(verdict(r) == kind for r in measured) for kind in ("fail", "inaccurate"))
     rounded = sum(map(is_correctly_rounded, measured))
     worst = max(measured, key=severity)
     everything = "The one measurement passes" if len(measured) == 1 else f"All {len(measured)} measurements pass"
@@ -76,8 +76,9 @@ def headline(records: Sequence[Record]) -> str:
         f"{failing} of {_count(len(measured), 'measurement')} fail{'s' if failing == 1 else ''} at least one check"
         if failing
         else f"{everything} every check",
-        f"{coarse} {'passes them but is' if coarse == 1 else 'pass them but are'} off by more than {FINE:g} ULP"
-        if coarse
+        f"{inaccurate} {'passes' if inaccurate == 1 else 'pass'} every check but "
+        f"{'is' if inaccurate == 1 else 'are'} inaccurate (> {FINE:g} ULP)"
+        if inaccurate
         else "",
         f"{rounded} {'is' if rounded == 1 else 'are'} correctly rounded on every input tried" if rounded else "",
         f"the largest error is {_worst(worst)}",

@@ -1,1 +1,1 @@
-"""The stored run: Parquet and `manifest.json`, its integrity, results committed under `data/runs`."""
+"""Stored runs: Parquet and `manifest.json`, integrity, runs committed under `data/runs`."""

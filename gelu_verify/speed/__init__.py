@@ -1,1 +1,1 @@
-"""Elements per second: interleaved repeats, throughput, cache levels, our kernels beside their rivals."""
+"""Elements per second: interleaved repeats, throughput, cache levels, `bench`."""

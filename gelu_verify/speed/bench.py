@@ -75,7 +75,7 @@ def check_rivals(names: Sequence[str]) -> None:
 def check_case(case: Case) -> None:
     """UsageError for what cannot be timed."""
     if case.function not in correctly_rounded.FUNCTIONS:
-        raise one_of("function with a correctly rounded kernel", case.function, list(correctly_rounded.FUNCTIONS))
+        raise one_of("correctly rounded function", case.function, list(correctly_rounded.FUNCTIONS))
     if case.dtype not in DTYPES:
         raise one_of("dtype", case.dtype, list(DTYPES))
     if case.n < case.threads or case.threads < 1:

@@ -1,10 +1,10 @@
-"""Everything that can be tested, found at run time: one file per family, no list to edit.
+"""Everything that can be tested: one file per framework, found automatically.
 
 A family is a module of `frameworks` with `discover() -> Iterator[Target]`, which raises
-TargetUnavailable when its framework is absent or broken. Its name is the module's, less a trailing
-underscore. One whose module says `ON_REQUEST = True` (slow to call, or nothing that runs here) is opt-in: found when
-it is named or everything is asked for; one that says `LOADS_FIRST = True` is imported before the others.
-Importing this package imports no framework; finding one family imports that one only.
+TargetUnavailable when its framework is not installed or broken. Its name is that of the module without a trailing
+underscore. A module with `ON_REQUEST = True` (slow to call, or nothing that runs here) is opt-in: it is used when
+it is named or everything is asked for; one with `LOADS_FIRST = True` is imported before the others.
+Importing this package imports no framework; finding one family imports only that one.
 
 What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.
 """
@@ -35,7 +35,7 @@ __all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load"
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked], Sequence[Target]]
 
-OPT_IN = "not run (opt-in: name it, or give --all)"
+OPT_IN = "opt-in (name it, or use --all)"
 
 
 @in_default_environment
@@ -146,7 +146,9 @@ def _discovered(
         return (), {family: str(reason)}
     except Exception as error:  # noqa: BLE001 - a framework of an unknown version: named, not fatal
         return (), {family: f"{type(error).__name__}: {first_line(error)}"}
-    none = {} if found or function or dtype else {family: "installed, but none of its paths returns a result"}
+    none = (
+        {} if found or function or dtype else {family: "it is installed, but none of its implementations can be called"}
+    )
     return found, none | left_out
 
 

@@ -193,7 +193,7 @@ class ModuleKind(ArrayKind):
         array = np.require(bits, requirements="W").view(numpy_dtype(dtype))
         made = foreign_bits(sample := self._make(array[:1]))
         if made is None:
-            raise TargetFailure(f"a {type(sample).__name__}, which speaks none of the array protocols")
+            raise TargetFailure(f"a {type(sample).__name__}, which supports none of the array protocols")
         if made[0] != dtype or made[1].ravel().tolist() != bits[:1].tolist():
             raise TargetFailure(f"{self.name} makes {made[0]} of a {dtype} array")
         return self._make(array)

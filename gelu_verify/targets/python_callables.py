@@ -55,7 +55,7 @@ def load_callable(
         any_kind(kind_name)
     source, _, path = name.rpartition(":")
     if not source or not path:
-        raise UsageError(f"{name!r} names no callable (accepted: module:function, path/file.py:function)")
+        raise UsageError(f"{name!r} does not name a callable (accepted: module:function, path/file.py:function)")
     module = _load_file(Path(source)) if _is_path(source) else _import(source)
     environment = _left_by_import(module)
     compute, of_instance = _attribute(name, module, path, kwargs or {})

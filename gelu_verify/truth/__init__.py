@@ -1,1 +1,1 @@
-"""What the right result is: the oracle, reference values, the correctly rounded kernels, look-up of one input."""
+"""The correct values: oracle, reference values, correctly rounded kernels, look-up of one input."""

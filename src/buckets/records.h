@@ -159,8 +159,8 @@ GV_INLINE int gv_is_number(const gv_rules *rules, int64_t ordinal) {
 /* whether the result moves against the function from one input to the next, by more than one float */
 GV_INLINE int gv_violates(const gv_rules *rules, gv_point a, gv_point b) {
     int64_t piece = gv_monotone_piece(rules, a.x);
-    if (rules->turn_count < 0 || !gv_is_number(rules, a.x) || !gv_is_number(rules, b.x) || !gv_is_number(rules, a.got) ||
-        !gv_is_number(rules, b.got) || piece != gv_monotone_piece(rules, b.x))
+    if (rules->turn_count < 0 || !gv_is_number(rules, a.x) || !gv_is_number(rules, b.x) ||
+        !gv_is_number(rules, a.got) || !gv_is_number(rules, b.got) || piece != gv_monotone_piece(rules, b.x))
         return 0;
     int falls = (piece % 2 == 0) == (rules->falls_first != 0);
     return falls ? gv_rank(b.got) > gv_rank(a.got) + 1 : gv_rank(b.got) < gv_rank(a.got) - 1;

@@ -337,7 +337,7 @@ def test_what_cannot_be_asked_for():
         attribute(kernel, "float32", "quick", constants={"pi": "3"})
     with pytest.raises(UsageError, match="building block of gelu_erf"):
         attribute(kernel, "float32", "quick", blocks={"cos": "libm"})
-    with pytest.raises(UsageError, match="there is no form of relu"):
+    with pytest.raises(UsageError, match="no formula of relu is known"):
         attribute(correct("relu"), "float32", "quick")
     with pytest.raises(UsageError, match="inputs of float32"):
         attribute(kernel, "float32", "exhaustive")

@@ -105,20 +105,20 @@ def test_what_no_form_explains_is_not_named(source):
     assert not record["explained"]
     assert record["explains"] < 0.6
     said = "\n".join(lines)
-    assert "no known form gives more than" in said
+    assert "no known formula reproduces more than" in said
     assert f"nearest: {record['form']}" in said
     assert record["formula"] not in said
-    assert "which is" not in said
-    assert "ULP as gelu, at x = " in said
-    assert "half ULP of x" in said
-    assert headline(record).endswith("no known form explains it.")
+    assert "the sum of" not in said
+    assert "ULP against gelu, at x = " in said
+    assert "half ULP in x" in said
+    assert headline(record).endswith("no known formula explains it.")
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_correct_results_tell_of_no_formula(dtype):
     record = attribute(replace(correct("gelu"), name="user:correct"), dtype, "quick").record
     assert record["rounded"] == 1
-    assert "the correctly rounded ones at 100 %" in "\n".join(attribution_lines(record))
+    assert "100 % of those are correctly rounded" in "\n".join(attribution_lines(record))
 
 
 def user(function, answer):
@@ -236,5 +236,5 @@ def test_the_command_takes_every_target(source, tmp_path, monkeypatch):
     ):
         done = CliRunner().invoke(main, ["attribute", *command, "--plan", "quick"])
         assert done.exit_code == 0, done.output
-        assert f"as        {form}" in done.stdout
+        assert f"formula   {form}" in done.stdout
     assert "--call=f(x, out=y)" in done.stdout

@@ -357,7 +357,7 @@ def test_the_format_inside_is_named(mutant, dtype, said):
     [
         (formula("gelu_sigmoid", sigmoid_form("1.7019995")), "float32", "as if 1.702 were 1.7019995"),
         (formula("gelu_tanh", tanh_form(a="0.04471499")), "float64", "as if 0.044715 were 0.04471499"),
-        (formula("gelu_tanh", tanh_form(a=np.float32(0.044715))), "float64", "which is its float32"),
+        (formula("gelu_tanh", tanh_form(a=np.float32(0.044715))), "float64", "its value in float32"),
         (formula("gelu_tanh", tanh_form(b="0.797885")), "float64", "as if sqrt(2/pi) were 0.797885"),
         (formula("gelu", erfc_form(0.7071067)), "float64", "as if 1/sqrt(2) were 0.7071067"),
     ],
@@ -412,7 +412,7 @@ def test_numbers_rounded_together_are_told_together():
     root, cube = np.sqrt(np.longdouble(np.float32(0.63661977236))), np.longdouble(np.float32(0.044715))
     detail = judged(formula("gelu_tanh", tanh_form(b=root, a=cube)), "float64").findings["constants"].detail
     assert "sqrt(2/pi) were 0.7978845447" in detail
-    assert "0.044715 were 0.044714998453855515, which is its float32" in detail
+    assert "0.044715 were 0.044714998453855515, its value in float32" in detail
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

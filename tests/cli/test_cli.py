@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from gelu_verify import targets
 from gelu_verify.cli import main
 from gelu_verify.errors import MissingMeasurement, OracleError, ResultsError, UsageError
 from gelu_verify.gate import budgets as gate
+from gelu_verify.inputs.plans import PLANS
 
 QUICK = ["--plan", "landmarks", "--no-throughput"]
 PYTHON = [sys.executable, "-P"]  # -P: the package under test, not the folder that the tests happen to run in
@@ -122,7 +124,7 @@ def test_lookup_for_people():
     [
         (["gleu", "float32", "1"], ["'gleu'", "did you mean 'gelu'"]),
         (["gelu", "float31", "1"], ["'float31'", "float32"]),
-        (["gelu", "float32", "six"], ["'six' is no number", "accepted"]),
+        (["gelu", "float32", "six"], ["'six' is not a number", "accepted"]),
         (["gelu", "float16", "0xc0d00000"], ["too wide", "float16"]),
         (["gelu", "float32", "--jsno", "1"], ["--jsno"]),
         (["gelu", "float32"], ["X"]),
@@ -316,7 +318,7 @@ def test_interrupting_leaves_nothing(home):
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert errors.strip().splitlines() == ["gelu-verify: interrupted; nothing is half written"]
+    assert errors.strip().splitlines() == ["gelu-verify: interrupted; no file is left half written"]
     assert list(home.glob("reports/*")) == []
     assert list(home.glob("reports/.*")) == []
 
@@ -329,7 +331,7 @@ def test_an_interrupt_that_somebody_swallowed_still_stops_the_run(home):
     )
     done = call("run", "deaf.py:deaf", "--function", "relu", "--dtype", "float16", *QUICK, "--in-process")
     assert done.exit_code == 130
-    assert "interrupted; nothing is half written" in done.stderr
+    assert "interrupted; no file is left half written" in done.stderr
     assert not list(home.glob("reports/*")) + list(home.glob("reports/.*"))
 
 
@@ -517,3 +519,24 @@ def test_public_names_are_functions_whoever_imported_first():
         "assert set(g.__all__) <= set(dir(g))\n"
     )
     assert subprocess.run([*PYTHON, "-c", code]).returncode == 0
+
+
+def test_help_is_printed_where_arguments_are_missing():
+    for command in ("run", "lookup", "attribute", "report", "export", "serve"):
+        done = call(command, "-h")
+        assert done.exit_code == 0, command
+        assert done.stdout.startswith("Usage: ")
+
+
+def test_the_help_of_plan_names_every_plan():
+    assert PLANS.keys() <= set(re.findall(r"\w+", call("run", "-h").stdout))
+
+
+def test_a_value_that_overflows_is_not_exact():
+    done = [call("lookup", "exp", "float32", x) for x in ("1000", "0", "inf")]
+    assert [each.stderr for each in done] == ["", "", ""]
+    assert [each.stdout.splitlines()[0] for each in done] == [
+        "exp in float32: the exact value overflows to infinity",
+        "exp in float32: y is exact",
+        "exp in float32",
+    ]

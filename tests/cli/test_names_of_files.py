@@ -8,12 +8,12 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from gelu_verify.targets.kinds._usable import includable, usable
 
 from gelu_verify import verify
 from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.runs.store import read_run
+from gelu_verify.targets.kinds._names import includable, usable
 
 PY = "import numpy as np\ndef relu(x):\n    return np.maximum(x, 0)\n"
 C = "float relu(float x) { return x < 0 ? 0.0f : x; }\n"

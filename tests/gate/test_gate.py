@@ -327,7 +327,7 @@ def test_a_result_without_intervals_is_missing(measured_budgets, honest):
         (lambda x, bits: np.where((x > 1) & (x < 2), bits + 40, bits), "more in [1,inf); more in [1,1.5), [1.5,2)"),
         (lambda x, bits: np.where((x < -3.1) & (bits == right(x, bits)), bits ^ 1, bits), "fewer correctly rounded"),
         (lambda x, bits: np.where(x == 1, np.uint32(0x7FC00000), bits), "more that are not finite"),
-        (lambda x, bits: np.where((x < -4) & (x > -10), np.uint32(0x80000000), bits), "zero from nearer to 0"),
+        (lambda x, bits: np.where((x < -4) & (x > -10), np.uint32(0x80000000), bits), "zero nearer to 0"),
     ],
 )
 def test_a_budget_that_is_looser_in_one_respect_is_marked(measured_budgets, fault, said):

@@ -201,7 +201,7 @@ def test_ranges_that_touch_are_joined_and_all_bits_are_exhaustive():
         (("default", "gelu", "float32", 0, ["2:1"]), "is empty"),
         (("default", "gelu", "float32", 0, ["1:-1"]), "is empty"),
         (("default", "gelu", "float32", 0, ["0x2:0x1"]), "is empty"),
-        (("default", "gelu", "float32", 0, ["1:two"]), "'two' is no number"),
+        (("default", "gelu", "float32", 0, ["1:two"]), "'two' is not a number"),
         (("default", "gelu", "float16", 0, ["0xc0d00000"]), "too wide"),
         (("default", "gelu", "float16", 0, [(0, 1 << 16)]), "too wide"),
     ],

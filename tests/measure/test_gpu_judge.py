@@ -106,7 +106,7 @@ def filled(library, fmt, tiles):
 
 
 def with_faults(fmt, y, share=97):
-    """NaNs, infinities, zeros, other signs and neighbours here and there; long stretches without any."""
+    """NaNs, infinities, zeros, other signs and neighbours here and there; long runs without any."""
     rng, wrong = np.random.default_rng(7), y.copy()
     some = rng.choice(len(y) // 2, len(y) // share, replace=False)
     kinds = [fmt.nan, fmt.infinity, 0, fmt.sign_mask]
@@ -117,7 +117,7 @@ def with_faults(fmt, y, share=97):
     return wrong
 
 
-# two buckets each: -8 and -0.75 (cuts within a bucket), zeros and subnormals, where terms drift, tails, infinities
+# two buckets each: -8 and -0.75 (cuts within a bucket), zeros and subnormals, spans of first order, tails, infinities
 PLACES = ("-8", "-0.7517915", "0", "0x1p-21", "-0x1p-30", "1.5", "-3.3", "-13.9", "-14.5", "5", "100", "-inf", "inf")
 
 
@@ -390,7 +390,7 @@ def test_the_largest_error_is_asked_for_again(judges_on_device):
         on_device.confirm(judge_there, replace(table, columns=other), "it")
     other = {name: column.copy() for name, column in table.columns.items()}
     other["max_error_got"][row] ^= 1
-    with pytest.raises(TargetFailure, match="gave other bits when it was called again") as failure:
+    with pytest.raises(TargetFailure, match="gave different bits when it was called again") as failure:
         on_device.confirm(judge_there, replace(table, columns=other), "it")
     assert failure.value.kind == "nondeterministic"
 

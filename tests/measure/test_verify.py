@@ -45,7 +45,7 @@ def test_what_a_target_raises_is_a_result():
         ((relu, "gleu"), "unknown function 'gleu'"),
         ((relu, "relu", "float31"), "unknown dtype 'float31'"),
         ((relu, "relu", "float32", "al"), "unknown plan 'al'"),
-        (("kernels", "gelu", "float32"), "stands for"),
+        (("kernels", "gelu", "float32"), "matches"),
         (("nothing", "gelu", "float32"), "unknown target"),
     ],
 )
@@ -67,3 +67,12 @@ def test_jobs_are_every_path_of_what_was_named():
     assert {job.plan.dtype for job in found.jobs} == {"float32", "float64"}
     assert len({job.key for job in found.jobs}) == len(found.jobs)
     assert (found.absent, found.left_out) == ({}, [])
+
+
+def test_a_result_prints_as_one_line():
+    result = verify("kernels.silu_exp", "silu", "float16", "landmarks")
+    assert repr(result) == str(result)
+    assert "\n" not in repr(result)
+    assert len(repr(result)) < 300
+    for text in ("kernels.silu_exp", "silu", "float16", *result.failed_checks):
+        assert text in repr(result)

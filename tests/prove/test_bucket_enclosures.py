@@ -1,12 +1,12 @@
-"""The certificate of src/buckets/enclosure.h: its series near zero, and its tails. Brackets: test_brackets.py."""
+"""The certificate of src/buckets/enclosure.h: its series near zero, and its tails. Intervals: test_enclosures.py."""
 
 import re
 from fractions import Fraction
 
 import flint
 import pytest
+from compiled_enclosures import NAMES
 from flint import arb, arb_series
-from prove.brackets import NAMES
 from prove.source import ROOT
 from prove.specifications import SPECIFICATIONS
 

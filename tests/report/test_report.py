@@ -103,11 +103,11 @@ def test_headlines():
     wrong = result("torch.gelu", "gelu", "float32", cancels=True)
     broken = failed("torch.gelu", "gelu", "float32", "torch.gelu raised")
     assert headline([]) == "Nothing was measured."
-    assert headline([broken]) == "Nothing could be measured: 1 target failed."
+    assert headline([broken]) == "Nothing could be measured: 1 target crashed."
     assert headline([sound]).startswith("The one measurement passes every check; the largest error is at least 1.19")
     text = headline([sound, wrong, broken])
     assert text.startswith("1 of 2 measurements fails at least one check; the largest error is at least 1.67e7 ULP")
-    assert text.endswith("(torch.gelu, gelu, float32); 1 target failed.")
+    assert text.endswith("(torch.gelu, gelu, float32); 1 target crashed.")
     assert [verdict(r) for r in (sound, wrong, broken)] == ["pass", "fail", "raised"]
 
 
@@ -364,7 +364,7 @@ def test_markdown_fits_a_step_summary(run, report, monkeypatch):
     monkeypatch.setattr("gelu_verify.report.markdown.LIMIT", 60_000)
     text = markdown([run], {name: build([run]) for name, build in FRAMES.items()})
     assert 50_000 < len(text.encode()) < 61_000
-    assert re.search(r"\d+ sections did not fit here", text)
+    assert re.search(r"\d+ sections were left out", text)
     assert "## Provenance" in text
 
 

@@ -268,7 +268,7 @@ def test_a_foreign_manifest(stored):
     path = stored / "manifest.json"
     for text in ("[]", "3", '"run"', '{"name": "web-app", "icons": []}'):
         path.write_text(text)
-        assert "is not a manifest of gelu-verify" in refused(stored)
+        assert "not a gelu-verify manifest" in refused(stored)
 
 
 def test_schema_and_keys(stored):

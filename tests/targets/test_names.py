@@ -106,7 +106,7 @@ def test_an_inline_variable_of_another_library_is_refused(tmp_path):
         made.append(tmp_path / f"lib{n}.so")
         subprocess.run(["c++", "-std=c++17", "-shared", "-fPIC", str(source), "-o", str(made[-1])], check=True)
     assert values(chosen(f"{made[0]}:each_f32:scalar")) == [1, 1]
-    with pytest.raises(UsageError, match=r"lib2.so would use scale of .*lib1.so.*in a process of its own"):
+    with pytest.raises(UsageError, match=r"lib2.so would use scale of .*lib1.so.*in its own process"):
         chosen(f"{made[1]}:each_f32:scalar")
     assert fresh(f"{made[1]}:each_f32:scalar")[0] == [2, 2]
 
@@ -466,6 +466,6 @@ def test_a_source_that_is_edited_meanwhile_is_judged_as_it_was(tmp_path):
 
 def test_a_library_that_is_built_meanwhile_is_a_failure(tmp_path):
     path = shared_library(tmp_path, CRASHES.format(n=1))
-    with pytest.raises(TargetFailure, match="its files changed while it was judged") as raised:
+    with pytest.raises(TargetFailure, match="its files changed while it was tested") as raised:
         after_a_crash(f"{path}:each_f32:scalar", lambda: shared_library(tmp_path, CRASHES.format(n=2)))
     assert raised.value.kind == "changed code"

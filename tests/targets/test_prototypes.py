@@ -235,7 +235,7 @@ def test_the_compiler_compares_a_prototype_with_the_source(tmp_path, symbol, cal
         ("float f(float x, int n)", "takes a value: .*no y, n or bytes"),
         ("void f(float *x, int n); oob_reads=16", "reads beyond no input"),
         ("float f(float x); oob_reads=16", "reads beyond no input"),
-        ("long double f(long double x)", "long double, which is none of the formats"),
+        ("long double f(long double x)", "long double, which is not one of the formats"),
     ],
 )
 def test_a_prototype_that_cannot_be_called_is_named(call, message):

@@ -91,7 +91,7 @@ def test_a_new_file_is_a_new_family(new_family):
         ("    raise TargetUnavailable('no such device')\n    yield", "no such device"),
         ("    framework('surely_not_installed.part', 'notthere')\n    yield", "notthere is not installed"),
         ("    {}['version']\n    yield", "KeyError: 'version'"),
-        ("    yield from ()", "installed, but none of its paths returns a result"),
+        ("    yield from ()", "it is installed, but none of its implementations can be called"),
     ],
 )
 def test_an_absent_family_is_listed_with_its_reason(new_family, body, reason):
@@ -191,7 +191,7 @@ def test_select_filters_and_narrows():
     [
         (["nmpy"], {}, "unknown target 'nmpy'; did you mean 'numpy'"),
         (["numpy.slu"], {}, "unknown target 'numpy.slu'; did you mean 'numpy.silu'"),
-        (["file.py"], {}, "'file.py' names no callable .*path/file.py:function"),
+        (["file.py"], {}, "'file.py' does not name a callable .*path/file.py:function"),
         (["numpy"], {"function": "geluu"}, "unknown function 'geluu'; did you mean 'gelu'"),
         (["numpy"], {"dtype": "float8_e5m2"}, "unknown dtype 'float8_e5m2'"),
         (["numpy.silu"], {"function": "gelu"}, "no target of numpy.silu computes gelu"),
@@ -297,8 +297,8 @@ def test_a_function_itself():
         ("{file}:absent", "has no attribute 'absent'"),
         ("{file}:Layer.absent", "has no attribute 'absent'"),
         ("{file}:one", "is int, not callable"),
-        ("{file}:", "names no callable"),
-        (":gelu", "names no callable"),
+        ("{file}:", "does not name a callable"),
+        (":gelu", "does not name a callable"),
         ("absent_module:gelu", "no module named 'absent_module'"),
         ("json.absent:gelu", "no module named 'json.absent'"),
         ("{folder}/syntax.py:gelu", "syntax.py cannot be imported: SyntaxError"),

@@ -5,7 +5,7 @@ import re
 import pytest
 from repository import ROOT
 
-FOLDERS = ("arrays", "cr", "cuda", "enclosure", "export", "fenv", "math", "truth")
+FOLDERS = ("arrays", "buckets", "cr", "cuda", "enclosure", "export", "fenv", "isolation", "math", "truth")
 SOURCES = sorted(
     path for folder in FOLDERS for path in (ROOT / "src" / folder).iterdir() if path.suffix in (".h", ".c", ".cu")
 )
@@ -49,3 +49,11 @@ def test_files_that_comments_name_exist(files):
 def test_names_in_comments_exist(defined):
     named = {(path.name, name) for path in SOURCES for name in NAME.findall(comments(path))}
     assert {(path, name) for path, name in named if not defined.fullmatch(name)} == set()
+
+
+def test_tests_that_comments_name_exist():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    existing = set(re.findall(r"^def (test_\w+)", text, re.MULTILINE))
+    named = {name for path in SOURCES for name in re.findall(r"(?<![\w/])test_\w+\b(?!\.)", comments(path))}
+    assert named >= {"test_outputs_are_judged_as_the_reference_judges"}
+    assert named - existing == set()

@@ -141,7 +141,7 @@ def test_bad_arguments_are_named():
         exact("gelu", "0.1")
     with pytest.raises(UsageError, match="digits"):
         exact("gelu", 1.0, digits=0)
-    with pytest.raises(UsageError, match="no float"):
+    with pytest.raises(UsageError, match="not a float"):
         reference("gelu", "1.0")
 
 

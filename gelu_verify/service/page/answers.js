@@ -19,7 +19,7 @@ export async function show(answer) {
   try {
     const names = await families(answer.dtype);
     if (mine.signal.aborted) return;
-    if (!names.length) place.replaceChildren(element("p", { class: "empty" }, "This server has no implementations."));
+    if (!names.length) place.replaceChildren(element("p", { class: "empty" }, "This server calls no implementations."));
     else await fill(place, names, answer, mine.signal);
   } catch (error) {
     if (!mine.signal.aborted) place.replaceChildren(element("p", { class: "empty" }, error.message));
@@ -59,7 +59,7 @@ const COLUMNS = ["", "right", "", "value", "right"];
 function summary(made) {
   const right = made.querySelectorAll(".ok").length;
   const all = made.querySelectorAll("tr[data-answer]").length;
-  return all ? `${right} of ${all} are correctly rounded.` : "None of them has this function.";
+  return all ? `${right} of ${all} are correctly rounded.` : "No implementation computes this function.";
 }
 
 async function rowsOf(name, answer, signal) {

@@ -22,8 +22,13 @@ const short = (text) => {
 export function numberLine(answer) {
   const { round_down: down, round_up: up, rounding_error_ulp: error } = answer;
   if (down === null) return element("p", { class: "note" }, "A static copy does not have the exact value: gelu-verify serve computes it.");
-  if (down.bits === up.bits || error === null) {
-    return element("p", { class: "note" }, `f(x) is exactly representable in ${answer.dtype}: there is no rounding error.`);
+  if (down.bits === up.bits || error === null || answer.y.endsWith("inf")) {
+    const texts = {
+      nan: "f(x) is not a number (NaN).",
+      inf: answer.exact === answer.y ? "f(x) is infinite." : `f(x) is too large for ${answer.dtype}: it overflows to infinity.`,
+    };
+    const exactly = `f(x) is exactly representable in ${answer.dtype}: there is no rounding error.`;
+    return element("p", { class: "note" }, texts[answer.y.replace("-", "")] ?? exactly);
   }
   const rounded = answer.y_bits === down.bits ? "down" : "up";
   // between two floats of one binade E is a part of their distance; near a power of two the drawing is clipped

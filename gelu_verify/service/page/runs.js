@@ -45,11 +45,11 @@ function draw() {
 
 function entry(cell) {
   if (!cell) return element("td", {}, "–");
-  const mark = { pass: "✓", coarse: "≈", fail: "✗", raised: "✗" }[cell.verdict];
+  const mark = { pass: "✓", inaccurate: "≈", fail: "✗", raised: "✗" }[cell.verdict];
   const link = cell.witness
     ? element("a", { href: `#/lookup?${new URLSearchParams({ x: cell.witness.x_bits, function: cell.function, dtype: cell.dtype })}`, title: "look up the worst input" }, ulpText(cell.max_ulp, cell.bound))
     : ulpText(cell.max_ulp, cell.bound);
-  return element("td", {}, element("span", { class: cell.verdict === "pass" ? "ok" : cell.verdict === "coarse" ? "" : "bad", title: [cell.verdict, ...cell.failed_checks].join(" ") }, `${mark} `), link,
+  return element("td", {}, element("span", { class: cell.verdict === "pass" ? "ok" : cell.verdict === "inaccurate" ? "" : "bad", title: [cell.verdict, ...cell.failed_checks].join(" ") }, `${mark} `), link,
     element("small", {}, cell.failed_checks.length ? ` ${cell.failed_checks.join(", ")}` : ""));
 }
 

@@ -86,7 +86,7 @@ async function send(file) {
   byId("file").value = "";
 }
 
-const WORDS = { pass: "Every check passes", coarse: "Every check passes, but some error is above 4 ULP", fail: "At least one check fails", raised: "It could not be verified" };
+const WORDS = { pass: "Every check passes", inaccurate: "Every check passes, but inaccurate (> 4 ULP)", fail: "At least one check fails", raised: "The results could not be tested" };
 
 function view(job) {
   const { result } = job;

@@ -67,7 +67,7 @@ class CudaTarget(Target):
             return np.empty(0, np.uint64)
         count = int(self.device.copy_out(found[0], np.empty(1, np.uint64))[0])
         if count >= found[1] // 8:
-            raise TargetFailure(f"{self.name} left {count} results of one call open: call it with fewer inputs")
+            raise TargetFailure(f"{self.name} left {count} results of one call undecided: call it with fewer inputs")
         return self.device.copy_out(found[0], np.empty(1 + count, np.uint64))[1:]
 
     def launcher(self, dtype: str) -> Callable[[Any, Any, int], None]:

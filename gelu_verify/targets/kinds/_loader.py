@@ -156,7 +156,7 @@ def _check_unique(shown: str, handle: ctypes.CDLL, files: Sequence[LoadedFile]) 
         if other is not None and not any(_same(other, path) for path in own):
             raise UsageError(
                 f"{shown} would use {symbol.name} of {other}, which this process loaded before "
-                "(STB_GNU_UNIQUE: one for all libraries): test it in a process of its own"
+                "(STB_GNU_UNIQUE: one for all libraries): test it in its own process"
             )
 
 
@@ -170,7 +170,7 @@ def _check_needed(shown: str, elf: Elf, files: Sequence[LoadedFile]) -> None:
         own = next((path for path in places if path.is_file()), None)
         if taken and own and not _same(taken, own) and own.parent.resolve() not in taken.resolve().parents:
             raise UsageError(
-                f"{shown} needs {own}, but this process has loaded {taken} before: test it in a process of its own"
+                f"{shown} needs {own}, but this process has loaded {taken} before: test it in its own process"
             )
 
 

@@ -84,7 +84,7 @@ class Prototype:
         if not {"x", "y"} & set(names):
             return f"has no input ({ROLES})"
         if "long double" in self.data.type:
-            return "computes in long double, which is none of the formats"
+            return "computes in long double, which is not one of the formats"
         if self.oob_reads and (not self.is_array or self.in_place):
             return "reads beyond no input: that needs an x and a y that are pointers"
         sized = {"n", "bytes"} & set(names)
