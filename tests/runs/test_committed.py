@@ -76,7 +76,7 @@ def cuda_here(monkeypatch):
         module.discover = discover
         monkeypatch.setitem(sys.modules, "gelu_verify.targets.frameworks.cuda", module)
         families = targets._modules
-        monkeypatch.setattr(targets, "_modules", lambda: {**families(), "cuda": "cuda"})
+        monkeypatch.setattr(targets, "_modules", lambda: {**families(), "cuda": "gelu_verify.targets.frameworks.cuda"})
 
     targets._discovered.cache_clear()
     yield with_version
