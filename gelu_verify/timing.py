@@ -1,4 +1,4 @@
-"""Interleaved timing: calls take turns, so that whatever slows the machine slows all; medians are compared.
+"""Interleaved timing: calls of all sides alternate, so that whatever slows the machine slows all; medians are compared.
 
 The one loop of throughput, bench, cache levels and CUDA devices. What differs between them is how one call is timed.
 """

@@ -1,4 +1,4 @@
-"""The checks: yes-or-no properties of an implementation, one file each, found by looking, also in other distributions.
+"""The checks: yes-or-no properties of an implementation, one file each, found automatically, also in other distributions.
 
 A module with `CHECK` is a check; a module without is shared by several.
 """

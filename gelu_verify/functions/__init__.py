@@ -1,4 +1,4 @@
-"""The mathematical functions: one file each here, or in another distribution, found by looking."""
+"""The mathematical functions: one file each here, or in another distribution, found automatically."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def one_target(request: Request, select: Selector = targets.select) -> Target:
 def _check_one(found: list[Target], request: Request) -> None:
     if len(found) != 1:
         names = ", ".join(target.name for target in found)
-        raise UsageError(f"{request.targets[0]!r} stands for {len(found)} targets: {names}; name one")
+        raise UsageError(f"{request.targets[0]!r} matches {len(found)} targets: {names} (accepted: one of them)")
 
 
 def _key(target: Target, function: str, dtype: str) -> str:

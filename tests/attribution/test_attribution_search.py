@@ -237,4 +237,4 @@ def test_the_command_takes_every_target(source, tmp_path, monkeypatch):
         done = CliRunner().invoke(main, ["attribute", *command, "--plan", "quick"])
         assert done.exit_code == 0, done.output
         assert f"formula   {form}" in done.stdout
-    assert "--call=f(x, out=y)" in done.stdout
+    assert "--call 'f(x, out=y)'" in done.stdout

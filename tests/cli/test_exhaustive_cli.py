@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 from mutants import correct
 
+from gelu_verify import verify
 from gelu_verify.cli.run import _times
 from gelu_verify.measure.jobs import find_jobs
 from gelu_verify.measure.request import Request
+from gelu_verify.records.parts import SweepTime
 
 
 def named(name, function="gelu", dtypes=("float32",)):
@@ -43,9 +45,8 @@ def test_a_family_without_a_main_path_is_measured_whole():
 
 
 def test_both_times_are_printed():
-    time = {"sweep_s": 6.0, "target_s": 5.0, "threads": 2, "ratio": 2.4}
-    record = {"target": "torch.gelu", "function": "gelu", "dtype": "float32", "n": 1 << 32, "time": time}
-    assert _times(record) == (
-        "torch.gelu gelu float32: 4,294,967,296 inputs in 6.0 s, 2.40 times the 2.5 s that the calls alone take "
+    record = replace(verify("kernels.gelu_erf", "gelu", "float32", "landmarks").record, n=1 << 32)
+    assert _times(record, SweepTime(sweep_s=6.0, target_s=5.0, threads=2, ratio=2.4)) == (
+        "kernels.gelu_erf gelu float32: 4,294,967,296 inputs in 6.0 s, 2.40 times the 2.5 s that the calls alone take "
         "on 2 threads"
     )

@@ -122,7 +122,7 @@ def test_references_are_immutable_and_not_sent_twice(client):
         ("/v1/reference/gelu/float32/one", "accepted: decimal"),
         ("/v1/reference/gelu/float16/0x12345", "too wide"),
         ("/v1/reference/gelu/float32/" + "1" * 2000, "2000 characters"),
-        ("/v1/reference/gelu/float32/%00", "no number"),
+        ("/v1/reference/gelu/float32/%00", "not a number"),
         ("/v1/reference/gelu/float32/..%2f..%2fetc%2fpasswd", "ot"),
         ("/v1/nothing", "Not Found"),
     ],

@@ -87,7 +87,7 @@ def test_remote_look_ups_equal_local_ones(server):
     ("args", "code", "words"),
     [
         (["gleu", "float32", "1", "--remote", "{url}"], 2, "did you mean"),
-        (["gelu", "float32", "one", "--remote", "{url}"], 2, "no number"),
+        (["gelu", "float32", "one", "--remote", "{url}"], 2, "not a number"),
         (["gelu", "float32", "1", "--remote", "file:///etc"], 2, "not an http"),
         (["gelu", "float32", "1", "--remote", "http://127.0.0.1:9"], 1, "cannot reach"),
         (["gelu", "float32", "1", "--remote", "{url}/nowhere"], 2, "Not Found"),

@@ -315,14 +315,14 @@ def test_tensorflow_by_erfc_keeps_the_tail():
 
 def test_families_on_request_are_found_when_all_is_asked_for(monkeypatch):
     looked = []
-    monkeypatch.setattr(targets, "_discovered", lambda module, *_: looked.append(module) or ((), {}))
+    monkeypatch.setattr(targets, "_discovered", lambda family, *_: looked.append(family) or ((), {}))
     _, absent = targets.find()
     assert {"published", *ON_REQUEST} == {family for family, why in absent.items() if why == targets.OPT_IN}
-    assert not {"published", "mlx_", "paddle_"} & set(looked)
+    assert not {"published", "mlx", "paddle"} & set(looked)
     looked.clear()
     targets.find(everything=True)
-    assert {"published", "mlx_", "paddle_"} <= set(looked)
-    assert looked.index("paddle_") < looked.index("tensorflow_")  # the other way round the process ends
+    assert {"published", "mlx", "paddle"} <= set(looked)
+    assert looked.index("paddle") < looked.index("tensorflow")  # the other way round the process ends
 
 
 @pytest.mark.frameworks

@@ -1,1 +1,1 @@
-"""One file per family of targets, found by looking: what each framework can compute, and what we ship."""
+"""One file per family of targets, found automatically: what each framework can compute, and what we ship."""

@@ -1,4 +1,4 @@
-"""What a user names by file or command: one file per kind of thing, here or in another distribution, found by looking.
+"""What a user names by file or command: one file per kind of thing, here or in another distribution, found automatically.
 
 A kind is a module of this package with `KIND`. Importing it imports no framework.
 """
