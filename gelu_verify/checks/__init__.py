@@ -1,6 +1,6 @@
-"""The checks: yes-or-no properties of an implementation, one file each, found automatically, also in other distributions.
+"""The checks: yes-or-no properties of an implementation, one file each, found automatically.
 
-A module with `CHECK` is a check; a module without is shared by several.
+A module with `CHECK` is a check, here or in another distribution; a module without is shared by several.
 """
 
 from __future__ import annotations

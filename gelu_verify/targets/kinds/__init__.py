@@ -1,6 +1,6 @@
-"""What a user names by file or command: one file per kind of thing, here or in another distribution, found automatically.
+"""What a user names by file or command: one file per kind of thing, found automatically.
 
-A kind is a module of this package with `KIND`. Importing it imports no framework.
+A kind is a module with `KIND`, of this package or of another distribution. Importing it imports no framework.
 """
 
 from __future__ import annotations
