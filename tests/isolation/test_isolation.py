@@ -416,7 +416,7 @@ def test_kill_9_of_the_child_at_random(zoo, tmp_path, seed):
 def shot_child(zoo, folder, seed, shots):
     """The run ends, with every result there: measured, or "killed"."""
     chance = random.Random(seed)
-    words = [*command(zoo, "good", "c_good"), "--out", str(folder / "run"), "--bits", "0x30000000:0x4fffffff", "--json"]
+    words = [*command(zoo, "good", "c_good"), "--out", str(folder / "run"), "--bits", "0x38000000:0x3fffffff", "--json"]
     running = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     shot = 0
     while shot < shots and running.poll() is None:
