@@ -40,7 +40,11 @@ def environment(tmp_path_factory):
 def run(environment, tmp_path):
     def command(*words, code=0):
         done = subprocess.run(
-            [sys.executable, "-m", "gelu_verify", *words], env=environment, cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-P", "-m", "gelu_verify", *words],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == code, done.stderr
         return done
@@ -51,7 +55,7 @@ def run(environment, tmp_path):
 def test_references_are_right(environment):
     paths = [str(ROOT / "tests" / "support"), str(ROOT / "tests")]
     done = subprocess.run(
-        [sys.executable, "-c", ARB.format(paths=paths)], env=environment, capture_output=True, text=True
+        [sys.executable, "-P", "-c", ARB.format(paths=paths)], env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == []
@@ -123,7 +127,7 @@ def test_what_is_installed_beside_the_package_changes_no_result_of_its_own(run, 
     """The inputs of a plan, and the functions that results are compared with."""
     check = "from gelu_verify.inputs.plans import make_plan; print(make_plan('quick', 'gelu', 'float32').inputs_sha256)"
     digests = [
-        subprocess.run([sys.executable, "-c", check], env=env, capture_output=True, text=True, cwd=ROOT).stdout
+        subprocess.run([sys.executable, "-P", "-c", check], env=env, capture_output=True, text=True, cwd=ROOT).stdout
         for env in (environment, None)
     ]
     assert digests[0] == digests[1] != ""
@@ -132,5 +136,5 @@ def test_what_is_installed_beside_the_package_changes_no_result_of_its_own(run, 
 def test_looking_up_a_function_of_the_package_does_not_look_for_plugins(environment):
     code = "import sys; from gelu_verify.truth.lookup import answer; answer('gelu', 'float32', 0xc0d00000)"
     code += "; print('importlib.metadata' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True)
     assert done.stdout == "False\n"

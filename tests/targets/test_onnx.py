@@ -419,4 +419,4 @@ sys.modules["onnx"] = None
 from gelu_verify.targets import find
 found, absent = find(["onnxruntime"], dtype="float32")
 assert len(found) > 15, absent"""
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
