@@ -53,7 +53,8 @@ def _name(array: np.ndarray) -> str:
 def _as_array(x: Any) -> np.ndarray:
     torch = sys.modules.get("torch")
     if torch and isinstance(x, torch.Tensor) and x.dtype is torch.bfloat16 and not x.requires_grad:
-        return x.view(torch.int16).numpy().view(numpy_dtype("bfloat16"))  # torch does not hand bfloat16 to NumPy
+        bits: np.ndarray = x.view(torch.int16).numpy()  # torch does not hand bfloat16 to NumPy
+        return bits.view(numpy_dtype("bfloat16"))
     return np.asarray(x)
 
 

@@ -306,23 +306,28 @@ def buckets(fmt: Format, bits: np.ndarray) -> np.ndarray:
 
 
 def is_nan(fmt: Format, bits: np.ndarray) -> np.ndarray:
-    return _magnitudes(fmt, bits) > fmt.uint.type(fmt.infinity - (not fmt.has_infinity))
+    found: np.ndarray = _magnitudes(fmt, bits) > fmt.uint.type(fmt.infinity - (not fmt.has_infinity))
+    return found
 
 
 def is_finite(fmt: Format, bits: np.ndarray) -> np.ndarray:
-    return _magnitudes(fmt, bits) < fmt.uint.type(fmt.infinity)
+    found: np.ndarray = _magnitudes(fmt, bits) < fmt.uint.type(fmt.infinity)
+    return found
 
 
 def is_zero(fmt: Format, bits: np.ndarray) -> np.ndarray:
-    return _magnitudes(fmt, bits) == 0
+    found: np.ndarray = _magnitudes(fmt, bits) == 0
+    return found
 
 
 def is_negative(fmt: Format, bits: np.ndarray) -> np.ndarray:
-    return bits >= fmt.uint.type(fmt.sign_mask)
+    found: np.ndarray = bits >= fmt.uint.type(fmt.sign_mask)
+    return found
 
 
 def _magnitudes(fmt: Format, bits: np.ndarray) -> np.ndarray:
-    return bits & fmt.uint.type(fmt.sign_mask - 1)
+    magnitudes: np.ndarray = bits & fmt.uint.type(fmt.sign_mask - 1)
+    return magnitudes
 
 
 @in_default_environment
@@ -343,7 +348,7 @@ def value_text(fmt: Format, bits: int, digits: int = 6) -> str:
 
 
 def texts_apart(fmt: Format, *bits: int, digits: int = 6) -> list[str]:
-    """Values that are told beside each other, to as many digits as it takes that different ones read differently."""
+    """Values shown beside each other, with as many digits as it takes for different ones to read differently."""
     texts = [value_text(fmt, each, digits) for each in bits]
     different = len({"NaN" if fmt.is_nan(each) else each for each in bits})
     return texts if len(set(texts)) == different or digits >= 17 else texts_apart(fmt, *bits, digits=digits + 1)
@@ -383,7 +388,8 @@ def numpy_dtype(dtype: str) -> np.dtype:
         return np.dtype(dtype)
     import ml_dtypes
 
-    return np.dtype(getattr(ml_dtypes, get_format(dtype).name))
+    found: np.dtype = np.dtype(getattr(ml_dtypes, get_format(dtype).name))
+    return found
 
 
 def dtype_name(array: np.ndarray) -> str:

@@ -1,4 +1,4 @@
-"""What a caller is told while a measurement runs."""
+"""Progress and warnings for the caller while a measurement runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 
 class Observer:
-    """Does nothing with what it is told; a subclass draws a bar, prints a line, counts."""
+    """Does nothing; a subclass draws a bar, prints a line, or counts."""
 
     def phase(self, total: int) -> AbstractContextManager[object]:
         """The next `total` steps are one phase: they are timed jobs, then inputs that are judged."""

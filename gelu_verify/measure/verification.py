@@ -7,10 +7,10 @@ from typing import Any
 
 from ..fenv import in_default_environment
 from ..interrupts import noting_interrupts
+from ..records.result import Result
 from ..targets import Target
 from .request import SEED, Request
 from .run import measure_one
-from .sweep import Result
 
 
 @in_default_environment

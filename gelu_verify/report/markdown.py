@@ -63,7 +63,7 @@ def _bytes(text: str) -> int:
 
 def _recorded(summary: pd.DataFrame) -> str:
     """Date and device of the recorded runs, and which of their results are stale."""
-    lines = [f"- [{run}] {told}" for run, told in summary.groupby("run")["recorded"].first().items() if told]
+    lines = [f"- [{run}] {origin}" for run, origin in summary.groupby("run")["recorded"].first().items() if origin]
     stale = summary[summary["stale"] != ""]
     lines += ["- " + _escape(f"{_target(row)} {row['dtype']}: {row['stale']}") for row in rows_of(stale)]
     return "\n".join(("## Recorded\n", *lines, "")) if lines else ""

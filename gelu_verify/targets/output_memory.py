@@ -1,4 +1,4 @@
-"""Memory for outputs of targets that write where they are told: a caller may choose it, between guard pages."""
+"""Memory for outputs of targets that write to memory they are given: a caller may choose it, between guard pages."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ ROWS(FUNCTION)
 ROWS(KERNEL)
 
 #define ROW(name, near_limit) \
-    {#name "_cr_f32", #name "_cr", #name, "cr", "float32", "correctly rounded, by brackets in double", GV_THREADS, 0},
+    {#name "_cr_f32", #name "_cr", #name, "cr", "float32", "correctly rounded, by enclosures in double", GV_THREADS, 0},
 extern "C" {
 GV_ON_DEVICE gv_kernel_row gv_kernels[] = {ROWS(ROW) GV_END_OF_KERNELS};
 }
