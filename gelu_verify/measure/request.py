@@ -91,7 +91,7 @@ class Request:
         _check_among("throughput", self.throughput, get_args(Throughput))
         if self.device is not None:
             _check_among("device", self.device, get_args(Device))
-        _ = self.limits
+        _ = self.limits  # refuses what is not a limit
         if self.ranges:
             self._check_ranges()
         if self.isolate and not supported():

@@ -172,9 +172,11 @@ _WORKER = "import sys; sys.path[:] = sys.argv.pop().split('\\n'); from gelu_veri
 
 def _shared(function: Function, fmt: Format, x: np.ndarray, version: str) -> np.ndarray | None:
     """Values computed by a process for each core; None where one does not find the same function, or fails."""
+    from ..machine import cores  # brings importlib.metadata, which other look-ups do without
+
     path = "\n".join(entry or os.getcwd() for entry in sys.path)
     command = [sys.executable, "-c", _WORKER, function.name, fmt.name, version, path]
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = cores()
 
     def computed(part: np.ndarray) -> bytes:
         return subprocess.run(command, input=part.tobytes(), capture_output=True).stdout
