@@ -1,9 +1,8 @@
 """Tests that need a CUDA device (marker `gpu`): never skipped. `tox -e gpu` requires one, and ends with 3 without."""
 
-import os
-
 import hypothesis
 import pytest
+import requiring
 
 from gelu_verify.errors import TargetUnavailable
 from gelu_verify.gpu import cuda
@@ -11,7 +10,7 @@ from gelu_verify.gpu import cuda
 MISSING = 3  # a required measurement is not there
 hypothesis.settings.register_profile("no clock", deadline=None)
 hypothesis.settings.load_profile("no clock")
-REQUIRED = "gpu" in os.environ.get("GELU_VERIFY_REQUIRE", "").split(",")
+REQUIRED = "gpu" in requiring.REQUIRED
 
 
 def pytest_collection_modifyitems(config, items):

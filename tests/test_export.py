@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+import requiring
 from click.testing import CliRunner
 
 from gelu_verify.cli import main
@@ -43,11 +44,6 @@ def exported(tmp_path_factory):
     return folder
 
 
-def needed(program):
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not installed")
-
-
 def run(command, folder):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -83,7 +79,7 @@ def test_every_include_is_there(exported):
 
 @pytest.mark.parametrize("compiler", HEADER_COMPILERS)
 def test_headers_compile_without_warnings_and_are_right(exported, compiler, tmp_path):
-    needed(compiler)
+    requiring.program(compiler)
     program = tmp_path / "test"
     run([*HEADER_COMPILERS[compiler], exported / "test_gelu_verify.c", "-o", program, "-lm"], exported)
     assert_all_right(run([program], tmp_path)[0])
@@ -91,27 +87,27 @@ def test_headers_compile_without_warnings_and_are_right(exported, compiler, tmp_
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_make_test_builds_the_kernels_and_tests_both(exported, compiler, tmp_path):
-    needed(compiler)
-    needed("make")
+    requiring.program(compiler)
+    requiring.program("make")
     folder = shutil.copytree(exported, tmp_path / "copy")
-    said, complaints = run(["make", f"CC={compiler}", "test"], folder)
+    output, complaints = run(["make", f"CC={compiler}", "test"], folder)
     assert complaints == ""
-    results = [line for line in said.splitlines() if " results: " in line]
+    results = [line for line in output.splitlines() if " results: " in line]
     assert len(results) == 2
     for line in results:
         assert_all_right(line)
 
 
 def test_headers_compile_as_cuda(exported, tmp_path):
-    needed("nvcc")
+    nvcc = requiring.nvcc()
     (tmp_path / "device.cu").write_text(ON_THE_DEVICE)
     for source in (exported / "test_gelu_verify.c", tmp_path / "device.cu"):
         flags = ["-std=c++17", "-fmad=false", "-Werror", "all-warnings", "-x", "cu", f"-I{exported}", "-c"]
-        assert run(["nvcc", *flags, source, "-o", tmp_path / "cuda.o"], exported) == ("", "")
+        assert run([*nvcc, *flags, source, "-o", tmp_path / "cuda.o"], exported) == ("", "")
 
 
 def test_the_test_program_finds_a_wrong_result(exported, tmp_path):
-    needed("gcc")
+    requiring.program("gcc")
     folder = shutil.copytree(exported, tmp_path / "copy")
     tables = folder / "truth" / "tables.h"
     text = tables.read_text()
@@ -124,7 +120,7 @@ def test_the_test_program_finds_a_wrong_result(exported, tmp_path):
 
 
 def test_an_example_of_the_readme(exported, tmp_path):
-    needed("gcc")
+    requiring.program("gcc")
     (command,) = re.findall(r"^ {4}(cc .*)$", (exported / "README.md").read_text(), re.MULTILINE)
     folder = shutil.copytree(exported, tmp_path / "copy")
     assert_all_right(run(["sh", "-c", command], folder)[0])

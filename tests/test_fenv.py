@@ -135,7 +135,7 @@ def test_every_step_of_a_coroutine_runs_in_the_default_environment(name):
         ("24 bits", ["computes long double with fewer bits"]),
     ],
 )
-def test_what_was_left_is_said_in_words(name, words):
+def test_what_was_left_is_reported_in_words(name, words):
     ENVIRONMENTS[name]()
     assert _environment.left()[1] == words
     assert _environment.left() is None
@@ -153,7 +153,7 @@ def answers():
 
 @names
 def test_every_answer_is_that_of_the_default_environment(answers, name):
-    different = [case for case, told in answers[name].items() if told != answers[None][case]]
+    different = [case for case, bits in answers[name].items() if bits != answers[None][case]]
     assert not different
     assert answers[name].keys() == answers[None].keys()
 

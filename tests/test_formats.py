@@ -217,7 +217,7 @@ def test_ml_dtypes_still_rounds_float64_to_bfloat16_twice():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(data=st.data())
-def test_values_that_are_told_beside_each_other_read_differently(dtype, data):
+def test_values_that_are_reported_beside_each_other_read_differently(dtype, data):
     fmt = get_format(dtype)
     bits = data.draw(st.integers(0, (1 << fmt.width) - 2))
     one, other = texts_apart(fmt, bits, bits + 1)

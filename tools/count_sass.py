@@ -75,8 +75,8 @@ def common_way(code: list[Instruction]) -> list[Instruction]:
     loops = [(each.to, end) for end, each in enumerate(code) if 0 <= each.to < end]
     names = [{each.name for each in code[start:end]} for start, end in loops]
     for wanted in ({"LDG", "STG", "BAR"}, {"LDG", "STG"}):
-        for (start, end), met in zip(loops, names, strict=True):
-            if wanted <= met:
+        for (start, end), seen in zip(loops, names, strict=True):
+            if wanted <= seen:
                 return list(_walked(code, start, end))
     return []
 
@@ -121,11 +121,11 @@ def compiled(source: Path, arch: str, binary: Path) -> dict[str, Used]:
     """Write the code of a source; what each kernel of it uses."""
     options = flags(get_function("gelu")) if source.name == "verify.cu" else ["-fmad=false", f"-I{resource('src')}"]
     words = [*nvcc.command(), "-cubin", f"-arch={arch}", "-O3", "-Xptxas", "-v", *options, source, "-o", binary]
-    said = subprocess.run(words, capture_output=True, text=True, check=True).stderr
-    return {name: Used(int(registers), *map(int, rest)) for name, *rest, registers in _USED.findall(said)}
+    printed = subprocess.run(words, capture_output=True, text=True, check=True).stderr
+    return {name: Used(int(registers), *map(int, rest)) for name, *rest, registers in _USED.findall(printed)}
 
 
-def told(source: Path, arch: str) -> Iterator[str]:
+def lines_of(source: Path, arch: str) -> Iterator[str]:
     """A line for each kernel of a source."""
     with tempfile.TemporaryDirectory() as scratch:
         binary = Path(scratch) / "kernels.cubin"
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--arch", default="sm_90")
     asked = parser.parse_args()
     for name in asked.sources:
-        for line in told(resource(f"src/cuda/{name}"), asked.arch):
+        for line in lines_of(resource(f"src/cuda/{name}"), asked.arch):
             print(line, flush=True)
 
 

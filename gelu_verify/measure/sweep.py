@@ -89,9 +89,9 @@ def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swe
     """All answers so far that are not in the table."""
     found = ExtraOutputs() if others is None else others
     found.differences.extend(sorted(swept.differences, key=lambda each: each.x.tolist()))
-    if said := target.probe_outputs.get(fmt.name):
-        x = np.resize(ordinary_numbers(fmt.name), len(said))
-        found.add_call(x, np.array(said, fmt.uint), "at place {} of the first calls, of 4 elements each")
+    if outputs := target.probe_outputs.get(fmt.name):
+        x = np.resize(ordinary_numbers(fmt.name), len(outputs))
+        found.add_call(x, np.array(outputs, fmt.uint), "at place {} of the first calls, of 4 elements each")
     return found
 
 
@@ -190,7 +190,7 @@ class _Worker:
         self._reduction = Reduction(fmt, function, pieces)
         self._judged_here = Reduction.judges(fmt, function)
         self._facts = Facts()
-        self._room: np.ndarray | None = None
+        self._inputs: np.ndarray | None = None
         self.target_s = 0.0
         self.differences: list[Differences] = []
         self.measured = False
@@ -209,9 +209,9 @@ class _Worker:
 
     def _measure_strided(self, chunk: Chunk) -> None:
         """Inputs, call and judgement all in strided order, which is made anew instead of being kept."""
-        if self._room is None or len(self._room) != chunk.size + 1:
-            self._room = self._target.input_memory(self._fmt.name, chunk.size + 1)
-        x = self._room
+        if self._inputs is None or len(self._inputs) != chunk.size + 1:
+            self._inputs = self._target.input_memory(self._fmt.name, chunk.size + 1)
+        x = self._inputs
         fill_strided(chunk.first, x)
         got = np.ascontiguousarray(self._answer(x))
         if not self._reduction.add_strided(chunk.first, x, got, self._target.seals_inputs):

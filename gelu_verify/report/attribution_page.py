@@ -150,6 +150,6 @@ def _parts(record: Row) -> Iterator[Row]:
     worst = record["worst"]
     if worst is not None:
         largest = max(abs(worst[name]) for name in SOURCES) or 1.0
-        for name, said in SOURCES.items():
+        for name, cause in SOURCES.items():
             share = 100 * abs(worst[name]) / largest
-            yield {"name": name, "said": said, "ulp": worst[name], "bar": round(share), "main": name == worst["main"]}
+            yield {"name": name, "text": cause, "ulp": worst[name], "bar": round(share), "main": name == worst["main"]}

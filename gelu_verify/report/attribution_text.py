@@ -19,7 +19,7 @@ _ROUNDED = 0.99  # of the informative results: from there on they are said to be
 _TITLE = 14
 _CELL = 10
 _NAMES = {"constants": "constants", "formula": "formula", "stored": "as stored", "measured": "measured"}
-_SAID = {
+_TEXTS = {
     "constants": "constants: rounding them",
     "formula": "formula: its operations, each correctly rounded",
     "blocks": "building blocks: the library's erf, tanh, exp, ...",
@@ -69,8 +69,8 @@ def _head(record: Row) -> Iterator[str]:
         yield "  constants " + ", ".join(stored_text(*pair) for pair in record["constants"].items())
     if record["blocks"]:
         yield "  blocks    " + ", ".join(record["blocks"].values())
-    if said := explained_text(record):
-        yield f"  {said}"
+    if explained := explained_text(record):
+        yield f"  {explained}"
     same = text.share_text(record["agreement"])
     yield f"  agreement the measured bits at {same} of {record['n']:,} inputs (plan {record['plan']})"
 
@@ -139,9 +139,9 @@ def _worst(record: Row) -> Iterator[str]:
         return
     at = f"{text.short_value(record['dtype'], worst['x_bits'])} ({worst['x_bits']})"
     yield f"at the largest error, x = {at}: {worst['error']:+.4g} ULP, the sum of"
-    for source, said in _SAID.items():
+    for source, cause in _TEXTS.items():
         mark = "  <- main cause" if source == worst["main"] else ""
-        yield f"  {worst[source]:+12.4g}  {said}{mark}"
+        yield f"  {worst[source]:+12.4g}  {cause}{mark}"
     yield ""
 
 

@@ -252,13 +252,13 @@ def _write(path: Path, values: np.ndarray) -> None:
     """Keep values, as far as there is room: they can be computed again."""
     body = values.tobytes()
     try:
-        _make_room(path.parent, len(body))
+        _limit_size(path.parent, len(body))
         replace_file(path, body + hashlib.sha256(body).digest())
     except OSError:
         return
 
 
-def _make_room(folder: Path, size: int) -> None:
+def _limit_size(folder: Path, size: int) -> None:
     found = sorted(((entry.stat().st_mtime, entry.stat().st_size, entry) for entry in folder.iterdir()), reverse=True)
     total = size
     for _, nbytes, entry in found:

@@ -215,7 +215,7 @@ def test_double_constants_rounded_to_float32_are_found():
     assert found["worst"]["main"] == "constants"
 
 
-def test_right_constants_are_not_accused():
+def test_right_constants_are_not_called_wrong():
     for name in ("gelu_tanh_horner", "gelu_tanh_tanh", "gelu_erf"):
         for dtype in DTYPES:
             assert attribute(modelled(name), dtype, "quick", form=name).record["constants"] == {}
@@ -237,9 +237,9 @@ def test_the_form_that_explains_the_results_is_taken():
     for name in ("gelu_erf", "gelu_as7126"):
         private = {"erf": Private.of(FORMS[name].private["erf"])} if FORMS[name].private else {}
         base = modelled("gelu_erf", blocks=private)
-        told = type(base)(name="test.mutant", function="gelu", dtypes=DTYPES, form="0.5 x (1 + erf(x/sqrt 2)), fused",
+        named = type(base)(name="test.mutant", function="gelu", dtypes=DTYPES, form="0.5 x (1 + erf(x/sqrt 2)), fused",
                           answer=base.answer)  # fmt: skip
-        assert model_of(told, "float32", x, told.evaluate("float32", x)).form.name == name
+        assert model_of(named, "float32", x, named.evaluate("float32", x)).form.name == name
 
 
 @pytest.mark.parametrize("working", ["bfloat16", "float32"])

@@ -104,13 +104,13 @@ def test_what_no_form_explains_is_not_named(source):
     record, lines = found.record, list(attribution_lines(found.record))
     assert not record["explained"]
     assert record["explains"] < 0.6
-    said = "\n".join(lines)
-    assert "no known formula reproduces more than" in said
-    assert f"nearest: {record['form']}" in said
-    assert record["formula"] not in said
-    assert "the sum of" not in said
-    assert "ULP against gelu, at x = " in said
-    assert "half ULP in x" in said
+    printed = "\n".join(lines)
+    assert "no known formula reproduces more than" in printed
+    assert f"nearest: {record['form']}" in printed
+    assert record["formula"] not in printed
+    assert "the sum of" not in printed
+    assert "ULP against gelu, at x = " in printed
+    assert "half ULP in x" in printed
     assert headline(record).endswith("no known formula explains it.")
 
 
@@ -160,7 +160,7 @@ def test_two_misprints_are_found():
 
 @pytest.mark.parametrize("form", ["gelu_tanh_tanh", "gelu_tanh_horner", "gelu_erf", "gelu_sigmoid_exp"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_right_constants_are_not_accused(form, dtype):
+def test_right_constants_are_not_called_wrong(form, dtype):
     found = attribute(user(FORMS[form].function, modelled(form)), dtype, "quick").record
     assert found["constants"] == {}
 

@@ -131,17 +131,17 @@ def test_every_nan_of_a_range_is_looked_at(bits, given):
 def test_signs_and_payloads_of_nan_are_a_convention(dtype):
     fmt = get_format(dtype)
 
-    def said(nan):
+    def message(nan):
         record = judged(faulty("gelu", lambda dtype, x, y: np.where(is_nan(fmt, x), nan(x), y)), dtype)
         assert failing(record) == set()
         return record.findings["nan"].detail
 
     assert (
-        said(lambda x: fmt.uint.type(fmt.nan))
+        message(lambda x: fmt.uint.type(fmt.nan))
         == "sign always the same, payload always the same, signalling always the same"
     )
-    assert said(lambda x: x) == "sign kept, payload kept, signalling kept"
-    assert said(lambda x: x | fmt.uint.type(fmt.nan)) == "sign kept, payload kept, signalling always the same"
+    assert message(lambda x: x) == "sign kept, payload kept, signalling kept"
+    assert message(lambda x: x | fmt.uint.type(fmt.nan)) == "sign kept, payload kept, signalling always the same"
 
 
 def test_a_gradient_may_end_in_either_zero():
@@ -159,7 +159,7 @@ def test_relu_may_return_either_zero_at_minus_zero():
         assert record.correctly_rounded == 1
 
 
-def test_not_applicable_is_said():
+def test_not_applicable_is_reported():
     checks = judged(correct("erf")).checks
     assert set(checks) == set(own_checks())
     for name in ("half_slope", "tail_zero", "variant", "gradient_variant", "constants", "growth", "lengths"):
@@ -278,7 +278,7 @@ def test_a_lane_is_named():
     assert judged(faulty("gelu", in_remainder(16, 40)), "float32").checks["lane"] == "fail"
 
 
-def test_lanes_that_are_all_faithful_are_told_and_not_accused():
+def test_lanes_that_are_all_faithful_are_reported_and_not_called_wrong():
     up, down = rounded("gelu", "up"), rounded("gelu", "down")
 
     def answer(dtype, x):
@@ -323,7 +323,7 @@ def test_where_lengths_are_compiled_few_are_tried():
 
 
 @pytest.mark.parametrize(
-    ("claimed", "computed", "said"),
+    ("claimed", "computed", "message"),
     [
         ("gelu_grad", "gelu_tanh_grad", "the derivative of gelu_tanh, not of gelu"),
         ("gelu_grad", "normcdf", "but normcdf"),
@@ -331,13 +331,13 @@ def test_where_lengths_are_compiled_few_are_tried():
         ("gelu", "tanh", "but tanh"),
     ],
 )
-def test_what_is_computed_instead_is_named(claimed, computed, said):
+def test_what_is_computed_instead_is_named(claimed, computed, message):
     record = judged(correct(claimed, computed), "float32")
-    assert said in record.findings["gradient_variant" if claimed.endswith("_grad") else "variant"].detail
+    assert message in record.findings["gradient_variant" if claimed.endswith("_grad") else "variant"].detail
 
 
 @pytest.mark.parametrize(
-    ("mutant", "dtype", "said"),
+    ("mutant", "dtype", "message"),
     [
         (through("gelu", "float16"), "float32", "computes in float16"),
         (through("gelu", "bfloat16"), "float32", "computes in bfloat16"),
@@ -346,14 +346,14 @@ def test_what_is_computed_instead_is_named(claimed, computed, said):
         (formula("gelu_tanh", approximate_tanh()), "float32", "approximate intrinsic"),
     ],
 )
-def test_the_format_inside_is_named(mutant, dtype, said):
+def test_the_format_inside_is_named(mutant, dtype, message):
     record = judged(mutant, dtype)
-    assert said in record.findings["precision"].detail
-    assert record.computes_in in said or "intrinsic" in said
+    assert message in record.findings["precision"].detail
+    assert record.computes_in in message or "intrinsic" in message
 
 
 @pytest.mark.parametrize(
-    ("mutant", "dtype", "said"),
+    ("mutant", "dtype", "message"),
     [
         (formula("gelu_sigmoid", sigmoid_form("1.7019995")), "float32", "as if 1.702 were 1.7019995"),
         (formula("gelu_tanh", tanh_form(a="0.04471499")), "float64", "as if 0.044715 were 0.04471499"),
@@ -362,8 +362,8 @@ def test_the_format_inside_is_named(mutant, dtype, said):
         (formula("gelu", erfc_form(0.7071067)), "float64", "as if 1/sqrt(2) were 0.7071067"),
     ],
 )
-def test_the_number_inside_is_named(mutant, dtype, said):
-    assert said in judged(mutant, dtype).findings["constants"].detail
+def test_the_number_inside_is_named(mutant, dtype, message):
+    assert message in judged(mutant, dtype).findings["constants"].detail
 
 
 SQUARE_ROOT, CUBE = math.sqrt(2 / math.pi), 0.044715
@@ -392,22 +392,22 @@ def scaled_formula(compute, factor):
         (1, -1, 1),
     ],
 )
-def test_constants_that_are_off_together_are_each_told(form, function, dtype, off):
+def test_constants_that_are_off_together_are_each_reported(form, function, dtype, off):
     """And no other: where one alone would explain most of it, with a value that it does not have."""
     share = np.array(off) * {"float32": 3e-5, "float64": 3e-8}[dtype]
     half, root, cube = (value * (1 + e) for value, e in zip((0.5, SQUARE_ROOT, CUBE), share, strict=True))
     record = judged(formula(function, scaled_formula(form(b=root, a=cube), 2 * half)), dtype)
     detail = record.findings["constants"].detail
-    told = dict(re.findall(r"(sqrt\(2/pi\)|0\.044715|1/2) were ([0-9.]+[0-9])", detail))
-    assert set(told) == {name for name, e in zip(("1/2", "sqrt(2/pi)", "0.044715"), off, strict=True) if e}
+    values = dict(re.findall(r"(sqrt\(2/pi\)|0\.044715|1/2) were ([0-9.]+[0-9])", detail))
+    assert set(values) == {name for name, e in zip(("1/2", "sqrt(2/pi)", "0.044715"), off, strict=True) if e}
     for name, value, exact in zip(
         ("1/2", "sqrt(2/pi)", "0.044715"), (half, root, cube), (0.5, SQUARE_ROOT, CUBE), strict=True
     ):
-        if name in told:
-            assert abs(float(told[name]) - value) < 0.03 * abs(value - exact) + 1e-9 * value
+        if name in values:
+            assert abs(float(values[name]) - value) < 0.03 * abs(value - exact) + 1e-9 * value
 
 
-def test_numbers_rounded_together_are_told_together():
+def test_numbers_rounded_together_are_reported_together():
     """ONNX's function body casts its float32 literals: sqrt of 0.63661977236, and 0.044715."""
     root, cube = np.sqrt(np.longdouble(np.float32(0.63661977236))), np.longdouble(np.float32(0.044715))
     detail = judged(formula("gelu_tanh", tanh_form(b=root, a=cube)), "float64").findings["constants"].detail

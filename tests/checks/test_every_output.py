@@ -90,13 +90,13 @@ def test_no_call_goes_unseen(dtype):
 def test_a_wrong_answer_that_is_not_the_worst_is_asked_again():
     """Under an error of 2^24 ulp everywhere in the tail, one call gives zero for -3: it is not hidden by the others.
     The same call does not give it again: it is no matter of the position."""
-    met = []
+    struck = []
 
     def fault(dtype, x, y):
         fmt, value = get_format(dtype), x.view(numpy_dtype(dtype))
         lost = value < -5
-        if (value == -3).any() and not met:
-            met.append(lost := lost | (value == -3))
+        if (value == -3).any() and not struck:
+            struck.append(lost := lost | (value == -3))
         return np.where(lost, fmt.uint.type(fmt.sign_mask), y)
 
     record = judged(faulty("gelu", fault))
@@ -117,7 +117,7 @@ def test_the_input_that_a_call_has_twice(ranges):
         assert f"at its last index, {n - 1}" in record.findings["lane"].detail
 
 
-def test_two_unfaithful_answers_are_both_told():
+def test_two_unfaithful_answers_are_both_reported():
     """As torch 2.13: gelu(-4) is another number for one element, and both are thousands of ulp off."""
 
     def answer(dtype, x):

@@ -97,14 +97,14 @@ def test_what_many_calls_show_is_named(library, name, check, words, monkeypatch)
 
 
 @pytest.mark.parametrize("name", ["good", "caches"])
-def test_what_keeps_a_cache_is_not_accused(library, name, monkeypatch):
+def test_what_keeps_a_cache_is_not_called_wrong(library, name, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", BATCHES)
     record = stressed(library, name)
     assert (failing(record), record.failure) == (set(), None)
     assert record.checks["growth"] == record.checks["lengths"] == "pass"
 
 
-def test_a_call_that_dies_late_is_told_by_its_number(library, monkeypatch):
+def test_a_call_that_dies_late_is_reported_by_its_number(library, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", BATCHES)
     record = stressed(library, "dies")
     assert record.failure_kind == "segfault"
@@ -130,12 +130,12 @@ def _passed():
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_what_the_sweep_alone_saw_is_not_repeatable_whatever_check_saw_it(dtype):
     """A race in the sweep is no fault of monotone, outlier or sign: the same call, made again, shows none."""
-    met = set()
+    struck = set()
 
     def once(dtype, x, y):
         value = to_float64(get_format(dtype), x)
-        hit = (value > 3) & (value < 30) & (len(x) > 10000) & (not met)
-        met.update(np.flatnonzero(hit)[:1])
+        hit = (value > 3) & (value < 30) & (len(x) > 10000) & (not struck)
+        struck.update(np.flatnonzero(hit)[:1])
         return np.where(hit & (np.cumsum(hit) == 1), y ^ y.dtype.type(1 << (8 * y.itemsize - 1)), y)
 
     record = judged(faulty("gelu", once), dtype, "default")

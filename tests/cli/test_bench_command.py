@@ -33,11 +33,11 @@ def _short(monkeypatch):
 def test_json():
     done = call("gelu", "silu_grad", "--against", "copy", "--dtype", "float16,float32", "--sizes", "16,64", "--json")
     assert done.exit_code == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert set(told) == {"machine", "versions", "results", "missing"}
-    rows = told["results"]
+    printed = json.loads(done.stdout)
+    assert set(printed) == {"machine", "versions", "results", "missing"}
+    rows = printed["results"]
     contract = (ROOT / "docs" / "json.md").read_text().partition("## `bench --json`")[2]
-    for key in (*told, *rows[0], *rows[0]["ours"]):
+    for key in (*printed, *rows[0], *rows[0]["ours"]):
         assert f"`{key}`" in contract or f'"{key}"' in contract, f"docs/json.md does not name {key}"
     cases = [(row["function"], row["dtype"], row["n"], row["threads"]) for row in rows]
     assert cases == [(f, d, n, 1) for f in ("gelu", "silu_grad") for d in ("float16", "float32") for n in (16, 64)]
@@ -95,11 +95,11 @@ def test_other_families(rival):
         assert rows[0]["path"] == "jax.gelu-jit"
 
 
-def test_what_a_rival_does_not_compute_is_said_and_left_out():
+def test_what_a_rival_does_not_compute_is_reported_and_left_out():
     done = call("gelu_tanh_grad", "--against", "scipy,copy", "--sizes", "16", "--json")
-    told = json.loads(done.stdout)
-    assert [row["rival"] for row in told["results"]] == ["copy"]
-    assert told["missing"] == ["no path of scipy computes gelu_tanh_grad in float32"]
+    printed = json.loads(done.stdout)
+    assert [row["rival"] for row in printed["results"]] == ["copy"]
+    assert printed["missing"] == ["no path of scipy computes gelu_tanh_grad in float32"]
     assert "not compared: no path of scipy computes gelu_tanh_grad in float32" in done.stderr
 
 

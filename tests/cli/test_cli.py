@@ -435,7 +435,7 @@ def test_a_row_that_was_not_measured_ends_with_3(gated):
         assert "MISSING  kernels.silu_gone/silu/float16" in done.stdout
 
 
-def test_budgets_get_looser_only_when_told(gated):
+def test_budgets_get_looser_only_when_asked(gated):
     before = gate.read_budgets(gated / "budgets.toml")
     rewritten(gated / "budgets.toml", max_ulp=0.25)
     tight = (gated / "budgets.toml").read_text()
@@ -503,7 +503,7 @@ def test_a_full_stdout_is_one_clear_line():
          ["pandas", "pyarrow", "rich", "jinja2", "scipy"]),
     ],
 )  # fmt: skip
-def test_the_light_doors_import_nothing_heavy(code, forbidden):
+def test_the_light_modules_import_nothing_heavy(code, forbidden):
     check = f"{code}\nimport sys\nprint('LOADED', *sorted(set(sys.modules) & set({forbidden!r})))"
     done = subprocess.run([*PYTHON, "-c", check], capture_output=True, text=True, check=True, env=os.environ)
     assert done.stdout.splitlines()[-1] == "LOADED"

@@ -148,7 +148,7 @@ def test_last_bit_checks_may_fail_elsewhere_with_a_note(budgets):
     assert verdict(budgets, OTHER_MACHINE, checks={"nan": "fail"}).outcome == "over"
 
 
-def test_a_check_that_passes_now_is_told(budgets):
+def test_a_check_that_passes_now_is_reported(budgets):
     assert "minus_infinity passes now" in verdict(budgets, checks={"minus_infinity": "pass"}).notes[0]
 
 
@@ -322,7 +322,7 @@ def test_a_result_without_intervals_is_missing(measured_budgets, honest):
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         (lambda x, bits: np.where((x > 1) & (x < 2), bits + 40, bits), "more in [1,inf); more in [1,1.5), [1.5,2)"),
         (lambda x, bits: np.where((x < -3.1) & (bits == right(x, bits)), bits ^ 1, bits), "fewer correctly rounded"),
@@ -330,9 +330,9 @@ def test_a_result_without_intervals_is_missing(measured_budgets, honest):
         (lambda x, bits: np.where((x < -4) & (x > -10), np.uint32(0x80000000), bits), "zero nearer to 0"),
     ],
 )
-def test_a_budget_that_is_looser_in_one_respect_is_marked(measured_budgets, fault, said):
+def test_a_budget_that_is_looser_in_one_respect_is_marked(measured_budgets, fault, message):
     (change,) = changes_of(measured_budgets, gate.make_budgets([kernel(fault)], MANIFESTED, "2026-11-22"))
-    assert (change.looser, said in change.text) == (True, True), change.text
+    assert (change.looser, message in change.text) == (True, True), change.text
 
 
 # ---- files that somebody else wrote --------------------------------------------------------------

@@ -8,6 +8,7 @@ import types
 from pathlib import Path
 
 import pytest
+import requiring
 from repository import ROOT
 
 from gelu_verify import targets
@@ -20,7 +21,7 @@ def compiles(build, architectures):
     """All architectures in one call: a shared front end, back ends side by side."""
     options = [*nvcc.STRICT, *nvcc.code_for(architectures), "-O3", "-t", "2", *build.options]
     done = subprocess.run(
-        [*nvcc.command(), "-fatbin", *options, str(build.source), "-o", os.devnull], capture_output=True, text=True
+        [*requiring.nvcc(), "-fatbin", *options, str(build.source), "-o", os.devnull], capture_output=True, text=True
     )
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
@@ -45,6 +46,7 @@ def test_each_source_says_how_it_is_built():
 
 
 def test_compiled_once_for_each_content(tmp_path, monkeypatch):
+    requiring.nvcc()
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     source = tmp_path / "one.cu"
@@ -63,6 +65,7 @@ def test_compiled_once_for_each_content(tmp_path, monkeypatch):
     [("__global__ void one(absent x) {}", "sm_90", "one.cu: .*absent"), ("", "sm_20", "one.cu: .*compute_20")],
 )
 def test_what_does_not_compile_is_named(tmp_path, text, architecture, message):
+    requiring.nvcc()
     source = tmp_path / "one.cu"
     source.write_text(text)
     with pytest.raises(UsageError, match=message):
@@ -130,9 +133,9 @@ def test_a_required_device_that_is_missing_ends_with_3(tmp_path):
     try:
         cuda.device()
     except TargetUnavailable as reason:
-        expected, told = 3, f"a CUDA device is required: {reason}"
+        expected, message = 3, f"a CUDA device is required: {reason}"
     else:
-        expected, told = 0, "tests"
+        expected, message = 0, "tests"
     done = subprocess.run(
         [
             sys.executable,
@@ -153,7 +156,7 @@ def test_a_required_device_that_is_missing_ends_with_3(tmp_path):
         cwd=ROOT,
     )
     assert done.returncode == expected
-    assert told in done.stdout + done.stderr
+    assert message in done.stdout + done.stderr
 
 
 def test_the_family_says_why_it_is_absent():

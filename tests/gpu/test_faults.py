@@ -11,7 +11,7 @@ from gelu_verify.isolation.hosts import Hosts, supported
 from gelu_verify.measure.verification import verify
 
 # as PyCUDA, torch, CuPy, JAX and nvcc word them
-SAID = [
+MESSAGES = [
     ("cuCtxSynchronize failed: an illegal memory access was encountered", "illegal address", True),
     ("CUDA error: an illegal memory access was encountered\nCUDA kernel errors might be", "illegal address", True),
     ("CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered", "illegal address", True),
@@ -31,9 +31,9 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("said", "kind", "broken"), SAID, ids=[said[:40] for said, _, _ in SAID])
-def test_the_drivers_words_say_what_happened(said, kind, broken):
-    assert (kind_of(said), is_broken(kind, said)) == (kind, broken)
+@pytest.mark.parametrize(("message", "kind", "broken"), MESSAGES, ids=[message[:40] for message, _, _ in MESSAGES])
+def test_the_drivers_words_say_what_happened(message, kind, broken):
+    assert (kind_of(message), is_broken(kind, message)) == (kind, broken)
 
 
 IMITATED = """

@@ -89,7 +89,7 @@ def test_strata_meet_every_binade_and_every_edge(dtype):
 
 @pytest.mark.parametrize(("dtype", "size", "length"), [("float32", 1 << 18, 1 << 16), ("float64", 1 << 16, 1 << 15)])
 @pytest.mark.parametrize("function", ["gelu", "silu_grad", "erf", "elu"])
-def test_strata_have_the_size_that_was_said_in_equal_chunks(function, dtype, size, length):
+def test_strata_have_the_size_that_was_asked_in_equal_chunks(function, dtype, size, length):
     plan = make_plan("strata", function, dtype)
     assert plan.size == size
     assert {chunk.size for chunk in plan.chunks} == {length}
@@ -189,7 +189,7 @@ def test_ranges_that_touch_are_joined_and_all_bits_are_exhaustive():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("nosuch", "gelu", "float32", 0), "accepted: default, exhaustive"),
         (("defualt", "gelu", "float32", 0), "did you mean 'default'"),
@@ -206,10 +206,10 @@ def test_ranges_that_touch_are_joined_and_all_bits_are_exhaustive():
         (("default", "gelu", "float16", 0, [(0, 1 << 16)]), "too wide"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_one_line(arguments, said):
+def test_what_cannot_be_used_is_reported_in_one_line(arguments, message):
     with pytest.raises(UsageError) as error:
         make_plan(*arguments)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

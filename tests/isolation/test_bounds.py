@@ -82,7 +82,7 @@ def test_what_reaches_beyond_is_named_by_array_and_side(hosts, library, name, su
 
 
 @pytest.mark.parametrize("suffix", DTYPES)
-def test_what_stays_within_is_not_accused(hosts, library, suffix):
+def test_what_stays_within_is_not_called_wrong(hosts, library, suffix):
     target = chosen(hosts, library, "good", suffix)
     for length in (1, 7, 8, SMALL, SMALL + 1, 2001, 1 << 17):
         x, got = called(target, length)
@@ -110,7 +110,7 @@ def test_long_calls_of_a_sweep_are_made_at_both_ends(hosts, library, name):
         ("dies_of_3_among_16", 16, " in a call of 16 elements"),
     ],
 )
-def test_a_fault_of_a_length_is_told_by_the_length(hosts, library, name, suffix, length, words):
+def test_a_fault_of_a_length_is_reported_by_the_length(hosts, library, name, suffix, length, words):
     record = sweep(chosen(hosts, library, name, suffix), make_plan("landmarks", "relu", DTYPES[suffix])).record
     assert words in record.failure
     assert record.failure_length == length

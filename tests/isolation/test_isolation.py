@@ -26,7 +26,7 @@ from gelu_verify.measure.sweep import sweep
 
 pytestmark = [
     pytest.mark.skipif(not supported(), reason="isolation needs Linux"),
-    pytest.mark.skipif(shutil.which("cc") is None, reason="the faulty zoo needs a C compiler"),
+    pytest.mark.skipif(shutil.which("cc") is None, reason="the faulty functions need a C compiler"),
 ]
 FMT = get_format("float32")
 PYTHON = """
@@ -34,12 +34,12 @@ import ctypes, signal, sys
 import numpy as np
 from gelu_verify.targets.output_memory import output_like
 
-zoo = ctypes.CDLL({library!r})
+faulty = ctypes.CDLL({library!r})
 
 def through(name):
     def call(x):
         y = output_like(x.view(np.uint32))
-        getattr(zoo, name)(*(ctypes.c_void_p(a.ctypes.data) for a in (x, y)), ctypes.c_size_t(len(x)))
+        getattr(faulty, name)(*(ctypes.c_void_p(a.ctypes.data) for a in (x, y)), ctypes.c_size_t(len(x)))
         return y.view(x.dtype)
     return call
 
@@ -107,14 +107,14 @@ AT_THREE = f"{THREE}:{THREE}"
 
 
 @pytest.fixture(scope="module")
-def zoo(tmp_path_factory):
-    """A Python file with the zoo of faulty.c and one of its own."""
-    folder = tmp_path_factory.mktemp("zoo")
+def faulty(tmp_path_factory):
+    """A Python file with the functions of faulty.c and one of its own."""
+    folder = tmp_path_factory.mktemp("faulty")
     library = folder / "libfaulty.so"
     source = SUPPORT / "faulty.c"
     subprocess.run(["cc", "-O1", "-w", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
-    (folder / "zoo.py").write_text(PYTHON.format(library=str(library), names=NAMES))
-    return folder / "zoo.py"
+    (folder / "faulty.py").write_text(PYTHON.format(library=str(library), names=NAMES))
+    return folder / "faulty.py"
 
 
 @pytest.fixture
@@ -133,13 +133,13 @@ def alive(pid):
         return False
 
 
-def one(hosts, zoo, name):
-    (found,), _ = hosts.select([f"{zoo}:{name}"], function="relu", dtype="float32")
+def one(hosts, faulty, name):
+    (found,), _ = hosts.select([f"{faulty}:{name}"], function="relu", dtype="float32")
     return found
 
 
-def judged(hosts, zoo, name, ranges=("2.9999:3.0001", "-1:-0.99999")):
-    return sweep(one(hosts, zoo, name), make_plan("default", "relu", "float32", 0, list(ranges)))
+def judged(hosts, faulty, name, ranges=("2.9999:3.0001", "-1:-0.99999")):
+    return sweep(one(hosts, faulty, name), make_plan("default", "relu", "float32", 0, list(ranges)))
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def judged(hosts, zoo, name, ranges=("2.9999:3.0001", "-1:-0.99999")):
         ("c_kills", "killed", AT_THREE, "SIGKILL"),
     ],
 )
-def test_what_breaks_down_is_named_with_the_smallest_range(hosts, zoo, name, kind, where, words):
-    result = judged(hosts, zoo, name)
+def test_what_breaks_down_is_named_with_the_smallest_range(hosts, faulty, name, kind, where, words):
+    result = judged(hosts, faulty, name)
     record = result.record
     assert record.failure_kind == kind, record.failure
     assert words in record.failure
@@ -183,51 +183,51 @@ def test_what_breaks_down_is_named_with_the_smallest_range(hosts, zoo, name, kin
 
 
 @pytest.mark.parametrize(("name", "where"), [("c_prints", AT_THREE), ("prints", AT_THREE)])
-def test_what_prints_is_measured_and_named(hosts, zoo, name, where, capfd):
-    record = judged(hosts, zoo, name).record
+def test_what_prints_is_measured_and_named(hosts, faulty, name, where, capfd):
+    record = judged(hosts, faulty, name).record
     assert (record.failure_kind, record.failure_range, record.max_ulp) == ("stdout", where, 0)
     assert "three" in record.failure
     assert capfd.readouterr().out == ""
 
 
-def test_what_is_not_deterministic_is_measured_and_named(hosts, zoo):
-    record = judged(hosts, zoo, "c_random_bits").record
+def test_what_is_not_deterministic_is_measured_and_named(hosts, faulty):
+    record = judged(hosts, faulty, "c_random_bits").record
     assert record.failure_kind == "nondeterministic"
     assert record.max_ulp > 0
 
 
 @pytest.mark.parametrize("name", ["good", "c_good"])
 @pytest.mark.parametrize("plan", ["default", "landmarks"])
-def test_what_is_right_is_never_accused(hosts, zoo, name, plan):
+def test_what_is_right_is_never_accused(hosts, faulty, name, plan):
     chosen = make_plan(plan, "relu", "float32")
-    isolated = sweep(one(hosts, zoo, name), chosen)
+    isolated = sweep(one(hosts, faulty, name), chosen)
     assert isolated.failure is None
     assert isolated.record.failure_kind is None
     assert isolated.max_ulp == 0
     assert isolated.failed_checks == []
     if name == "good":
-        here = sweep(local(zoo), chosen)
+        here = sweep(local(faulty), chosen)
         assert here.record == isolated.record
         assert here.frame().equals(isolated.frame())
 
 
-def local(zoo):
+def local(faulty):
     from gelu_verify.targets import select
 
-    (found,), _ = select([f"{zoo}:good"], function="relu", dtype="float32")
+    (found,), _ = select([f"{faulty}:good"], function="relu", dtype="float32")
     return found
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
-def test_every_dtype_crosses_as_its_bits(hosts, zoo, dtype):
-    (found,), _ = hosts.select([f"{zoo}:good"], function="relu", dtype=dtype)
+def test_every_dtype_crosses_as_its_bits(hosts, faulty, dtype):
+    (found,), _ = hosts.select([f"{faulty}:good"], function="relu", dtype=dtype)
     result = sweep(found, make_plan("landmarks", "relu", dtype))
     assert (result.failure, result.max_ulp) == (None, 0)
 
 
-def test_a_host_goes_on_after_its_child_was_killed(hosts, zoo):
+def test_a_host_goes_on_after_its_child_was_killed(hosts, faulty):
     """From outside, between two calls and while one is waited for: nobody is accused, and the answers are the same."""
-    target = one(hosts, zoo, "good")
+    target = one(hosts, faulty, "good")
     x = np.arange(2000, dtype=np.uint32)
     before = target.evaluate("float32", x)
     for _ in range(3):
@@ -266,13 +266,13 @@ def test_an_address_is_named_by_the_array_that_it_is_near(guard, at_start, items
     assert layout.region(y - place.offset + capacity + guard) is None
 
 
-def test_verify_takes_a_name_to_a_child_and_a_callable_where_it_can(zoo, monkeypatch):
+def test_verify_takes_a_name_to_a_child_and_a_callable_where_it_can(faulty, monkeypatch):
     plan = {"function": "relu", "dtype": "float32", "plan": "landmarks"}
-    assert verify(f"{zoo}:c_segfault", **plan).record.failure_kind == "segfault"
+    assert verify(f"{faulty}:c_segfault", **plan).record.failure_kind == "segfault"
     with pytest.raises(UsageError, match="lives in this process only"):
         verify(lambda x: np.maximum(x, 0), isolate=True, **plan)
-    monkeypatch.syspath_prepend(zoo.parent)
-    import zoo as module
+    monkeypatch.syspath_prepend(faulty.parent)
+    import faulty as module
 
     assert verify(module.good, isolate=True, **plan).max_ulp == 0
     assert verify(module.prints, isolate=True, **plan).record.failure_kind == "stdout"
@@ -298,16 +298,16 @@ def test_a_family_that_does_not_survive_its_import_is_absent(tmp_path, monkeypat
 # ---- the command line -----------------------------------------------------------------------------
 
 
-def command(zoo, *names):
-    targets = [f"{zoo}:{name}" for name in names]
+def command(faulty, *names):
+    targets = [f"{faulty}:{name}" for name in names]
     options = ["--function", "relu", "--dtype", "float32", "--no-throughput"]
     return [sys.executable, "-P", "-m", "gelu_verify", "run", *targets, *options]
 
 
-def test_the_run_goes_on_and_ends_with_1(zoo, tmp_path):
+def test_the_run_goes_on_and_ends_with_1(faulty, tmp_path):
     words = ["--plan", "landmarks", "--json", "--time-limit", "5", "--memory-limit", "256M"]
     done = subprocess.run(
-        [*command(zoo, "c_segfault", "c_prints", "good"), *words], capture_output=True, text=True, cwd=tmp_path
+        [*command(faulty, "c_segfault", "c_prints", "good"), *words], capture_output=True, text=True, cwd=tmp_path
     )
     found = json.loads(done.stdout)
     assert [record["failure_kind"] for record in found] == ["segfault", "stdout", None]
@@ -370,20 +370,20 @@ def wait_for(condition, seconds=30):
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.3, 1.0])
-def test_kill_9_of_the_parent_leaves_no_process_no_memory_and_no_half_result(zoo, tmp_path, moment):
-    killed_run(zoo, tmp_path, moment)
+def test_kill_9_of_the_parent_leaves_no_process_no_memory_and_no_half_result(faulty, tmp_path, moment):
+    killed_run(faulty, tmp_path, moment)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(30))
-def test_kill_9_of_the_parent_at_random(zoo, tmp_path, seed):
-    killed_run(zoo, tmp_path, random.Random(seed).uniform(0, 4))
+def test_kill_9_of_the_parent_at_random(faulty, tmp_path, seed):
+    killed_run(faulty, tmp_path, random.Random(seed).uniform(0, 4))
 
 
-def killed_run(zoo, folder, moment):
+def killed_run(faulty, folder, moment):
     """`breeds` never returns, and has a child of its own."""
     before = shared_memory()
-    words = [*command(zoo, "good", "breeds"), "--out", str(folder / "run"), "--time-limit", "100"]
+    words = [*command(faulty, "good", "breeds"), "--out", str(folder / "run"), "--time-limit", "100"]
     running = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     assert wait_for(lambda: group_of(running.pid))
     time.sleep(moment)
@@ -395,7 +395,7 @@ def killed_run(zoo, folder, moment):
     assert shared_memory() == before
     assert not (folder / "run").exists()
     done = subprocess.run(
-        [*command(zoo, "good"), "--plan", "landmarks", "--out", str(folder / "run")], cwd=folder, capture_output=True
+        [*command(faulty, "good"), "--plan", "landmarks", "--out", str(folder / "run")], cwd=folder, capture_output=True
     )
     assert done.returncode == 0
     assert (folder / "run" / "manifest.json").exists()
@@ -403,20 +403,27 @@ def killed_run(zoo, folder, moment):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_kill_9_of_the_child_is_survived(zoo, tmp_path, seed):
-    shot_child(zoo, tmp_path, seed, shots=2)
+def test_kill_9_of_the_child_is_survived(faulty, tmp_path, seed):
+    shot_child(faulty, tmp_path, seed, shots=2)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(20))
-def test_kill_9_of_the_child_at_random(zoo, tmp_path, seed):
-    shot_child(zoo, tmp_path, seed, shots=5)
+def test_kill_9_of_the_child_at_random(faulty, tmp_path, seed):
+    shot_child(faulty, tmp_path, seed, shots=5)
 
 
-def shot_child(zoo, folder, seed, shots):
+def shot_child(faulty, folder, seed, shots):
     """The run ends, with every result there: measured, or "killed"."""
     chance = random.Random(seed)
-    words = [*command(zoo, "good", "c_good"), "--out", str(folder / "run"), "--bits", "0x38000000:0x3fffffff", "--json"]
+    words = [
+        *command(faulty, "good", "c_good"),
+        "--out",
+        str(folder / "run"),
+        "--bits",
+        "0x38000000:0x3fffffff",
+        "--json",
+    ]
     running = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     shot = 0
     while shot < shots and running.poll() is None:

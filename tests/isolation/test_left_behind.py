@@ -13,7 +13,7 @@ from gelu_verify.isolation.limits import Limits
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.targets import select
 
-ZOO = SUPPORT / "leaving.py"
+LEAVING = SUPPORT / "leaving.py"
 WORDS = {
     "rounds_up": "rounds up",
     "rounds_down": "rounds down",
@@ -28,12 +28,12 @@ def chosen(request):
     """How a target of the zoo is had, in this process and in one of its own."""
     options = {"function": "relu", "dtype": "float32"}
     if request.param == "here":
-        yield lambda name: select([f"{ZOO}:{name}"], **options)[0][0]
+        yield lambda name: select([f"{LEAVING}:{name}"], **options)[0][0]
         return
     if not supported():
         pytest.skip("isolation needs Linux")
     with Hosts(Limits(seconds=20)) as hosts:
-        yield lambda name: hosts.select([f"{ZOO}:{name}"], **options)[0][0]
+        yield lambda name: hosts.select([f"{LEAVING}:{name}"], **options)[0][0]
 
 
 RANGES = ["2.9999:3.0001", "-1:-0.99999", "0x1:0x40"]
@@ -102,7 +102,7 @@ def test_the_callers_environment_does_not_reach_the_target():
 )
 def test_what_is_left_behind_is_named_and_measured_all_the_same(name, words):
     with Hosts(Limits(seconds=20)) as hosts:
-        (target,), _ = hosts.select([f"{ZOO}:{name}"], function="relu", dtype="float32")
+        (target,), _ = hosts.select([f"{LEAVING}:{name}"], function="relu", dtype="float32")
         result = judged(target)
     assert result.record.failure_kind == "left behind", result.failure
     assert words in result.failure
@@ -112,7 +112,7 @@ def test_what_is_left_behind_is_named_and_measured_all_the_same(name, words):
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 def test_who_closes_the_connection_is_named():
     with Hosts(Limits(seconds=20)) as hosts:
-        (target,), _ = hosts.select([f"{ZOO}:closed"], function="relu", dtype="float32")
+        (target,), _ = hosts.select([f"{LEAVING}:closed"], function="relu", dtype="float32")
         result = judged(target)
     assert result.record.failure_kind == "left behind"
     assert "closed a file descriptor that it did not open" in result.failure
@@ -122,7 +122,7 @@ def test_who_closes_the_connection_is_named():
 @pytest.mark.parametrize("name", ["good", "pools", "cycles"])
 def test_what_frameworks_keep_is_not_a_finding(name):
     with Hosts(Limits(seconds=20)) as hosts:
-        (target,), _ = hosts.select([f"{ZOO}:{name}"], function="relu", dtype="float32")
+        (target,), _ = hosts.select([f"{LEAVING}:{name}"], function="relu", dtype="float32")
         result = judged(target)
     assert (result.failure, result.max_ulp) == (None, 0)
 

@@ -3,12 +3,12 @@
 import importlib
 import platform
 import re
-import shutil
 import subprocess
 import tomllib
 
 import numpy as np
 import pytest
+import requiring
 from repository import ROOT
 
 from gelu_verify.formats import get_format
@@ -94,13 +94,12 @@ COMPILERS = {
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_headers_compile_without_warnings(compiler, tmp_path):
-    if not shutil.which(compiler):
-        pytest.skip(f"{compiler} is not installed")
+    path = requiring.nvcc()[0] if compiler == "nvcc" else requiring.program(compiler)
     source = tmp_path / "all.txt"
     source.write_text(
         '#include "kernels/kernels.h"\nint main(void) { fill_gelu_tanh_answers(); return kernel_at(0) == NULL; }\n'
     )
-    command = [compiler, *COMPILERS[compiler], "-I", ROOT / "src", "-c", source, "-o", tmp_path / "all.o"]
+    command = [path, *COMPILERS[compiler], "-I", ROOT / "src", "-c", source, "-o", tmp_path / "all.o"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 

@@ -36,7 +36,7 @@ def test_rounding_is_asked_of_16_bits_only():
     assert judged(correct("gelu"), "float32").rounding is None
 
 
-def test_the_dtype_inside_is_told():
+def test_the_dtype_inside_is_reported():
     assert judged(correct("gelu"), "float64").computes_in == "float64"
     assert judged(through("gelu", "float32"), "float64").computes_in == "float32"
 
@@ -53,7 +53,7 @@ def test_what_is_wrong_beside_a_flush_is_not_forgiven():
     assert 39 < judged(both).flush.max_ulp < 41
 
 
-def test_near_a_root_the_absolute_error_is_told():
+def test_near_a_root_the_absolute_error_is_reported():
     root = judged(formula("gelu_tanh_grad", tanh_form_derivative(), np.float32), "float32").root
     assert root.max_ulp > 1000
     assert root.max_ulp_absolute < 20

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import requiring
 from repository import ROOT, SUPPORT
 
 from gelu_verify.buckets.approximation import approximation, without_overflow
@@ -412,7 +413,7 @@ def compiles(function):
         resource("src/cuda/verify.cu"),
         [*nvcc.STRICT, *nvcc.code_for(nvcc.ARCHITECTURES), "-O3", "-t", "2"],
     )
-    words = [*nvcc.command(), "-fatbin", *options, *on_device.flags(get_function(function)), source, "-o", os.devnull]
+    words = [*requiring.nvcc(), "-fatbin", *options, *on_device.flags(get_function(function)), source, "-o", os.devnull]
     done = subprocess.run(words, capture_output=True, text=True)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 

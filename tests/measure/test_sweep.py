@@ -307,7 +307,7 @@ def raises(dtype, x):
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         (raises, "test.mutant raised ValueError: no such luck"),
         (lambda dtype, x: x[:-1], "returned shape"),
@@ -316,9 +316,9 @@ def raises(dtype, x):
     ],
 )
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_target_that_breaks_its_contract_is_a_result(answer, said, dtype):
+def test_a_target_that_breaks_its_contract_is_a_result(answer, message, dtype):
     result = sweep(target("gelu", answer), make_plan("quick", "gelu", dtype))
-    assert said in result.failure
+    assert message in result.failure
     assert "\n" not in result.failure
     assert result.table is None
     assert result.max_ulp is None

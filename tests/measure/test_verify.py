@@ -49,7 +49,7 @@ def test_what_a_target_raises_is_a_result():
         (("nothing", "gelu", "float32"), "unknown target"),
     ],
 )
-def test_what_cannot_be_used_is_said(args, message):
+def test_what_cannot_be_used_is_reported(args, message):
     with pytest.raises(UsageError, match=message):
         verify(*args)
 

@@ -167,7 +167,7 @@ def test_a_callable_with_a_form_that_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["kernels"], "matches"),
         (["kernels.gelu_erf", "--form", "sine"], "form of gelu"),
@@ -177,10 +177,10 @@ def test_a_callable_with_a_form_that_is_named(tmp_path, monkeypatch):
         (["numpy.relu"], "no formula of relu is known"),
     ],
 )
-def test_what_the_command_does_not_accept(arguments, said):
+def test_what_the_command_does_not_accept(arguments, message):
     done = call(*arguments, "--plan", "quick")
     assert done.exit_code == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_the_json_contract_names_every_key(found):

@@ -90,10 +90,10 @@ def commands(run, budgets):
 
 def refused(run, budgets):
     """What all who read a run say of it; each in one line, with 2."""
-    said = [invoke(*words) for words in commands(run, budgets)]
-    for code, line in said:
+    outcomes = [invoke(*words) for words in commands(run, budgets)]
+    for code, line in outcomes:
         assert (code, line.count("\n"), line.startswith("gelu-verify: error: ")) == (USAGE, 1, True), line
-    return said[0][1]
+    return outcomes[0][1]
 
 
 def test_a_run_that_nobody_touched_is_believed(run, budgets):
@@ -130,15 +130,15 @@ def test_runs_of_the_first_schema_are_read_and_derived_again(old, tmp_path):
         flipped = bytearray(content)
         flipped[place_of_bit] ^= 1 << int(rng.integers(8))
         path.write_bytes(flipped)
-        code, said = invoke("report", place, "--live-only")
-        assert code in (0, USAGE), said  # it has no hash: texts may change, nothing that follows from the buckets
+        code, outcomes = invoke("report", place, "--live-only")
+        assert code in (0, USAGE), outcomes  # it has no hash: texts may change, nothing that follows from the buckets
 
 
 @pytest.mark.parametrize("old", OLD, ids=lambda path: path.name)
 def test_runs_of_the_first_schema_do_not_decide(old, budgets):
     for words in (("gate", old, "--budgets", budgets), ("budget", old, "--budgets", budgets)):
-        code, said = invoke(*words)
-        assert (code, "schema 1 has no content hash" in said) == (USAGE, True)
+        code, outcomes = invoke(*words)
+        assert (code, "schema 1 has no content hash" in outcomes) == (USAGE, True)
 
 
 # ---- sealed again --------------------------------------------------------------------------------
@@ -225,16 +225,16 @@ CHANGES = {
 def test_an_edited_run_is_refused_though_the_hash_is_right(run, budgets, name):
     edited(run, CHANGES[name])
     if name in ("a result twice", "no machine", "a check less"):  # only who decides by it must have it
-        code, said = invoke("gate", run, "--budgets", budgets)
-        assert (code, said.count("\n")) == (USAGE, 1), said
+        code, outcomes = invoke("gate", run, "--budgets", budgets)
+        assert (code, outcomes.count("\n")) == (USAGE, 1), outcomes
     else:
         refused(run, budgets)
 
 
 def test_the_line_says_which_result_and_what_the_buckets_say(run, budgets):
     edited(run, put("results", 0, "max_ulp", value=0.5))
-    said = refused(run, budgets)
-    assert "kernels.gelu_erf/gelu/float32: max_ulp is 0.5, and the buckets say " in said
+    outcomes = refused(run, budgets)
+    assert "kernels.gelu_erf/gelu/float32: max_ulp is 0.5, and the buckets say " in outcomes
 
 
 TEXTS = {
@@ -262,9 +262,9 @@ def test_random_edits_end_in_an_answer_or_in_one_line(whole, run, budgets):
         path = places[rng.integers(len(places))]
         edited(run, put(*path, value=[*WRONG, None][rng.integers(len(WRONG) + 1)]))
         for words in commands(run, budgets):
-            code, said = invoke(*words)
-            assert code in (0, USAGE), said
-            assert code == 0 or said.count("\n") == 1, said
+            code, outcomes = invoke(*words)
+            assert code in (0, USAGE), outcomes
+            assert code == 0 or outcomes.count("\n") == 1, outcomes
         (run.parent / "fresh.toml").unlink(missing_ok=True)
         shutil.copy(whole / "manifest.json", run / "manifest.json")
 
@@ -377,8 +377,8 @@ def test_an_edited_record_is_refused(kept, run, budgets, change):
         ("gate", run, "--budgets", budgets, "--recorded", kept, "--require", "cuda"),
         ("report", run, "--recorded", kept),
     ):
-        code, said = invoke(*words)
-        assert (code, said.count("\n"), folder.name in said) == (USAGE, 1, True), said
+        code, outcomes = invoke(*words)
+        assert (code, outcomes.count("\n"), folder.name in outcomes) == (USAGE, 1, True), outcomes
 
 
 # ---- what is measured ----------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def test_a_condensed_run_that_was_edited_is_refused(elsewhere):
         (run.path / "manifest.json").write_text(manifest)
 
 
-def test_what_raised_and_what_was_lost_is_said():
+def test_what_raised_and_what_was_lost_is_reported():
     record = measured("torch.gelu").record
     assert matrix._cell(replace(record, failure="raised ValueError")) == "raised"
     lost = replace(record, bound=">=", max_ulp=2.5, nonfinite=NonFinite(3, None))

@@ -130,7 +130,7 @@ def test_any_way_to_write_a_number(desk, x, function, dtype):
     desk.wait_for_selector(f".card.chosen:has-text('{y}')")
 
 
-def test_a_wrong_number_is_told_and_mended(page):
+def test_a_wrong_number_is_reported_and_mended(page):
     page.fill("#x", "six")
     page.press("#x", "Enter")
     page.wait_for_selector("#lookup-problem:not([hidden])")
@@ -204,7 +204,7 @@ def test_a_dropped_file_is_kept_with_the_token_and_browsed(page):
     page.wait_for_selector("h2:has-text('Verdicts')")
 
 
-def test_a_file_of_the_wrong_length_is_told(desk, tmp_path):
+def test_a_file_of_the_wrong_length_is_reported(desk, tmp_path):
     desk.click("nav a[data-view=verify]")
     desk.wait_for_selector("#inputs-facts:has-text('bytes')")
     (tmp_path / "y.bin").write_bytes(bytes(10))

@@ -82,7 +82,7 @@ def test_all_threads_where_the_target_allows_it():
     assert memory // 2 in seen  # each thread has its own half
 
 
-def test_what_would_take_too_long_is_left_out_and_said(monkeypatch):
+def test_what_would_take_too_long_is_left_out_and_reported(monkeypatch):
     monkeypatch.setattr(sizes, "BLOCK", 1 << 10)
     monkeypatch.setattr(sizes, "TOO_LONG", 0.05)
 

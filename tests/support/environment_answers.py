@@ -98,7 +98,7 @@ def cases():
     return asked
 
 
-def told(name, asked):
+def outcome(name, asked):
     """Each is asked twice: in the environment, and in the default one, where what was kept must be right."""
     answers = {}
     for case, ask in asked.items():
@@ -115,12 +115,12 @@ def main():
         ENVIRONMENTS[name]()
 
         floating.default()
-        told(name, cases())
+        outcome(name, cases())
         return
     asked = cases()
     for name in ENVIRONMENTS:  # nothing was asked yet: each child has caches of its own
         if not (child := os.fork()):
-            told(name, asked)
+            outcome(name, asked)
             os._exit(0)
         if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
             raise SystemExit(f"died in the environment {name!r}")

@@ -151,15 +151,15 @@ def _histogram(absolute: np.ndarray, scored: np.ndarray, rows: np.ndarray, count
 
 def _regions(fmt: Format, x_ord: np.ndarray, absolute: np.ndarray, bits: Columns) -> Columns:
     ends = np.searchsorted(x_ord, region_edges(fmt.name))
-    met = np.flatnonzero(np.diff(ends))
+    hit = np.flatnonzero(np.diff(ends))
     inside = slice(ends[0], ends[-1])
-    starts = ends[:-1][met] - ends[0]
-    sizes = np.diff(ends)[met]
-    columns: Columns = {"region": met.astype(np.uint8), "n": sizes.astype(np.int64)}
-    if not len(met):
+    starts = ends[:-1][hit] - ends[0]
+    sizes = np.diff(ends)[hit]
+    columns: Columns = {"region": hit.astype(np.uint8), "n": sizes.astype(np.int64)}
+    if not len(hit):
         empty = {name: np.zeros(0, dtype=np.uint64) for name in WITNESS}
         return {**columns, "max_error": np.zeros(0), **empty}
-    rows = np.repeat(np.arange(len(met)), sizes)
+    rows = np.repeat(np.arange(len(hit)), sizes)
     return columns | worst_of(absolute[inside], starts, rows, {name: column[inside] for name, column in bits.items()})
 
 
@@ -168,8 +168,8 @@ def _samples(fmt: Format, function: Function, seen: Seen, x_ord: np.ndarray) -> 
     fixed = fixed_bits(function.name, fmt.name)
     wanted = ordinals(fmt, fixed)
     place = np.minimum(np.searchsorted(x_ord, wanted), len(x_ord) - 1)
-    met = x_ord[place] == wanted
-    found = np.stack([fixed[met], seen.got[place[met]]], axis=1).astype(np.uint64)
+    hit = x_ord[place] == wanted
+    found = np.stack([fixed[hit], seen.got[place[hit]]], axis=1).astype(np.uint64)
     return found[np.argsort(found[:, 0])]
 
 

@@ -95,7 +95,7 @@ def test_a_double_is_no_result_of_a_narrower_dtype(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
-def test_a_declared_rounding_is_done_once_and_said(dtype):
+def test_a_declared_rounding_is_done_once_and_reported(dtype):
     target = chosen("math:erf", function="erf", dtype=dtype, array="scalar", call="rounded(f(x))")
     assert "rounded once by gelu-verify" in target.note
     result = verify(target, "erf", dtype, "quick")
@@ -453,7 +453,7 @@ def test_a_function_of_a_c_library_by_ctypes(tmp_path):
     assert chosen(f"{tmp_path}/loaded.py:erf", function="erf").dtypes == ("float64",)
 
 
-def test_which_file_runs_is_said(tmp_path, monkeypatch):
+def test_which_file_runs_is_reported(tmp_path, monkeypatch):
     """A module that is installed goes before a file of that name in the working folder."""
     (tmp_path / "planted_here.py").write_text("def gelu(x): return x\n")
     (tmp_path / "numpy.py").write_text("def tanh(x): return x\n")

@@ -4,13 +4,13 @@ A framework that is not installed is skipped, unless GELU_VERIFY_REQUIRE names i
 families, or "frameworks" for all): then it fails.
 """
 
-import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import requiring
 
 from gelu_verify import targets
 from gelu_verify.errors import TargetFailure
@@ -21,7 +21,6 @@ from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import judge
 
 HEAVY = ("torch", "openvino", "tensorflow")
-REQUIRED = set(os.environ.get("GELU_VERIFY_REQUIRE", "").split(","))
 PATHS = {
     "torch": """gelu gelu-strided gelu-nomkldnn gelu_tanh gelu_tanh-strided silu silu-strided
         gelu-erf gelu-erfc gelu-ndtr gelu-log_ndtr gelu_tanh-eager gelu_sigmoid silu-eager
@@ -69,7 +68,7 @@ def found(family):
         targets.find(["paddle"])  # before TensorFlow, which it cannot be imported after
     here, absent = targets.find([family])
     if absent:
-        assert not REQUIRED & {family, "frameworks"}, f"{family} is required: {absent[family]}"
+        assert not requiring.REQUIRED & {family, "frameworks"}, f"{family} is required: {absent[family]}"
         pytest.skip(absent[family])
     return {target.name.removeprefix(f"{family}."): target for target in here}
 

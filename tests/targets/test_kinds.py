@@ -67,7 +67,7 @@ def test_every_syntax_is_one_of_its_own_kind():
 
 
 @pytest.mark.parametrize("name", ["./file.txt:gelu", "gelu.wasm", "./gelu"])
-def test_what_is_of_no_kind_is_told_what_is_accepted(name):
+def test_what_is_of_no_kind_gets_the_accepted_kinds(name):
     with pytest.raises(UsageError, match=re.escape(f"unknown target {name!r}")) as raised:
         targets.select([name])
     for kind in kinds().values():

@@ -66,7 +66,7 @@ def test_read_only_input_is_taken_and_left_alone(library):
     np.testing.assert_array_equal(x, before)
 
 
-def test_what_is_told_of_it(library):
+def test_its_description(library):
     target = chosen(f"{library}:gelu_sigmoid:scalar", dtype="float32")
     assert (target.name, target.function, target.family) == (
         f"{library}:gelu_sigmoid:scalar",

@@ -124,7 +124,7 @@ def test_the_standard_library_of_cplusplus_is_nobody_elses(tmp_path):
     assert values(chosen(f"{source}:each_f32", cflags="-O1")) == [3, 3]
 
 
-def test_a_sanitizer_forbids_it_and_the_user_is_told(tmp_path):
+def test_a_sanitizer_forbids_it_and_the_user_is_warned(tmp_path):
     """AddressSanitizer ends a program that uses RTLD_DEEPBIND: then a library whose name is taken is refused."""
     runtime = subprocess.run([CC, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout
     if not os.path.isabs(runtime.strip()):

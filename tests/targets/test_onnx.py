@@ -7,12 +7,11 @@ from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
-import onnx
 import pytest
+import requiring
 from foreign import bits, some_bits
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import TensorProto, helper
 from repository import ROOT
 
 from gelu_verify import targets, verify
@@ -22,6 +21,9 @@ from gelu_verify.targets.frameworks import onnxruntime_
 from gelu_verify.targets.kinds import onnx_model
 from gelu_verify.targets.onnx_format import signature
 from gelu_verify.truth.values import judge
+
+onnx = requiring.module("onnx")
+TensorProto, helper = onnx.TensorProto, onnx.helper
 
 MAKE = runpy.run_path(str(ROOT / "examples" / "onnx" / "make.py"))
 CLAIMS = {  # model: what it computes
@@ -84,7 +86,7 @@ def test_another_variant_is_seen(models, runtime):
     assert "variant" in result.failed_checks
 
 
-def test_what_is_told_of_it(models):
+def test_its_description(models):
     path = models["float16"] / "gelu_by_erf.onnx"
     target = chosen(path)
     assert (target.function, target.dtypes, target.family) == ("gelu", ("float16",), "callable")

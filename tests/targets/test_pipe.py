@@ -90,12 +90,12 @@ def test_one_that_answers_late_and_talks_on_stderr_blocks_nobody(program):
     np.testing.assert_array_equal(chosen(program(FRAME_LOOP + late), dtype="float64").evaluate("float64", x), x)
 
 
-def test_it_is_told_dtype_and_function(program):
-    said = """    text = os.environ["GELU_VERIFY_DTYPE"] + " " + os.environ["GELU_VERIFY_FUNCTION"]
+def test_it_gets_dtype_and_function(program):
+    reply = """    text = os.environ["GELU_VERIFY_DTYPE"] + " " + os.environ["GELU_VERIFY_FUNCTION"]
     raise SystemExit(text)
 """
     for dtype in DTYPES:
-        target = chosen(program(FRAME_LOOP + said), function="gelu_tanh", dtype=dtype)
+        target = chosen(program(FRAME_LOOP + reply), function="gelu_tanh", dtype=dtype)
         with pytest.raises(TargetFailure, match=f"ended with status 1 after 0 of 1 values: {dtype} gelu_tanh$"):
             target.evaluate(dtype, np.zeros(1, get_format(dtype).uint))
 
@@ -242,7 +242,7 @@ def test_misuse_is_named(tmp_path, name, message):
         targets.select([name.format(folder=tmp_path)], dtype="float32")
 
 
-def test_a_dtype_must_be_said():
+def test_a_dtype_must_be_named():
     with pytest.raises(UsageError, match="nothing says which dtype pipe:cat computes in: give --dtype"):
         targets.select(["pipe:cat"])
 

@@ -6,6 +6,7 @@ import sys
 import ml_dtypes
 import numpy as np
 import pytest
+import requiring
 from foreign import bits, chosen, some_bits
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from gelu_verify.targets import array_protocols as _protocols
 from gelu_verify.targets.arrays import bits_of, compilers, get_kind
 from gelu_verify.targets.python_callables import callable_target
 
-jax = pytest.importorskip("jax")
+jax = requiring.module("jax")
 
 
 class Dlpack:
@@ -186,7 +187,7 @@ def test_uncertain_arrays_are_refused(array, message):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "typestr", "said"),
+    ("dtype", "typestr", "stated"),
     [
         ("float32", "<f4", None),
         ("float64", "<f8", None),
@@ -196,21 +197,21 @@ def test_uncertain_arrays_are_refused(array, message):
         ("bfloat16", "<V2", "library.bfloat16"),
     ],
 )
-def test_cuda_array_interface(monkeypatch, dtype, typestr, said):
+def test_cuda_array_interface(monkeypatch, dtype, typestr, stated):
     monkeypatch.setattr(_protocols, "_driver", Driver)
     patterns = some_bits(dtype, 1000)
-    np.testing.assert_array_equal(bits_of("f", dtype, Cuda(patterns, typestr, said)), patterns)
+    np.testing.assert_array_equal(bits_of("f", dtype, Cuda(patterns, typestr, stated)), patterns)
     every_second = (2 * patterns.itemsize,)
-    strided = Cuda(patterns, typestr, said, every_second)
+    strided = Cuda(patterns, typestr, stated, every_second)
     strided.__cuda_array_interface__["shape"] = (500,)
     np.testing.assert_array_equal(bits_of("f", dtype, strided), patterns[::2])
 
 
-@pytest.mark.parametrize(("typestr", "said"), [("<f2", None), ("<V2", None), ("<f2", "float32"), ("<i4", "int32")])
-def test_a_typestr_that_may_mean_two_formats_is_refused(monkeypatch, typestr, said):
+@pytest.mark.parametrize(("typestr", "stated"), [("<f2", None), ("<V2", None), ("<f2", "float32"), ("<i4", "int32")])
+def test_a_typestr_that_may_mean_two_formats_is_refused(monkeypatch, typestr, stated):
     monkeypatch.setattr(_protocols, "_driver", Driver)
     with pytest.raises(TargetFailure, match=f"typestr '{typestr}' without a dtype that says which format that is"):
-        bits_of("f", "float16", Cuda(some_bits("float16", 4), typestr, said))
+        bits_of("f", "float16", Cuda(some_bits("float16", 4), typestr, stated))
 
 
 def test_a_cuda_array_without_a_driver_is_refused(monkeypatch):
@@ -222,7 +223,7 @@ def test_a_cuda_array_without_a_driver_is_refused(monkeypatch):
         bits_of("f", "float32", Cuda(some_bits("float32", 4), "<f4"))
 
 
-def test_an_error_of_the_driver_is_told(monkeypatch):
+def test_an_error_of_the_driver_is_reported(monkeypatch):
     driver = Driver()
     driver.status = 201
     monkeypatch.setattr(_protocols, "_driver", lambda: driver)

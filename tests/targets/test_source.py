@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+import requiring
 from foreign import bits, chosen, needs_cc, some_bits
 
 from gelu_verify import targets, verify
@@ -253,7 +254,11 @@ __global__ void gelu_f32(const float *x, float *y, size_t n)
 __global__ void gelu_f16(const __half *x, __half *y, int n) { y[threadIdx.x] = x[threadIdx.x]; }
 void launched_bf16(const __nv_bfloat16 *x, __nv_bfloat16 *y, size_t n) {}
 """
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA compiler")
+
+
+@pytest.fixture
+def nvcc():
+    return requiring.nvcc()
 
 
 @pytest.fixture
@@ -263,7 +268,7 @@ def cuda(tmp_path):
     return path
 
 
-@needs_nvcc
+@pytest.mark.usefixtures("nvcc")
 @pytest.mark.skipif(why_no_device() == "", reason="a device is there")
 @pytest.mark.parametrize("typed", ["gelu_f32", "gelu_f16", "launched_bf16:host"])
 def test_cuda_compiles_and_says_that_there_is_no_device(cuda, typed):
@@ -272,7 +277,7 @@ def test_cuda_compiles_and_says_that_there_is_no_device(cuda, typed):
     assert len(compilations()) == 1
 
 
-@needs_nvcc
+@pytest.mark.usefixtures("nvcc")
 @pytest.mark.skipif(why_no_device() != "", reason="no CUDA device")
 def test_cuda_runs(cuda):
     x = some_bits("float32", 1000)
@@ -280,7 +285,7 @@ def test_cuda_runs(cuda):
     assert verify(f"{cuda}:gelu_f32", "gelu", "float32", "landmarks").record.variant == "gelu"
 
 
-@needs_nvcc
+@pytest.mark.usefixtures("nvcc")
 @pytest.mark.parametrize(
     ("typed", "message"),
     [

@@ -109,7 +109,7 @@ def discover():
         targets.select(["planted.gelu"])
 
 
-def test_a_dtype_that_a_path_promotes_is_said(new_family):
+def test_a_dtype_that_a_path_promotes_is_reported(new_family):
     """As numexpr does: float32 in, float64 out; float16 it does not take at all."""
     new_family("""
         import numpy as np

@@ -4,6 +4,7 @@ import importlib.util
 import sys
 
 import pytest
+import requiring
 from repository import ROOT
 
 from gelu_verify.paths import resource
@@ -58,6 +59,7 @@ def test_the_common_way_is_that_of_what_is_decided_at_once():
 def test_kernels_fit(source, registers, spilled, tmp_path):
     """65536 registers of a multiprocessor: 2 blocks of 1024 threads, 4 of 256, 2 of 256 in the judge, which keeps in
     local memory what few answers need."""
+    requiring.nvcc()
     used = count_sass.compiled(resource(f"src/cuda/{source}"), "sm_90", tmp_path / "cubin")
     assert len(used) >= 4
     for name, each in used.items():

@@ -18,7 +18,7 @@ SCRIPT = ROOT / "tools" / "gpu_session.sh"
 
 def stages():
     """(name, seconds, command) of each."""
-    told = subprocess.run(
+    listed = subprocess.run(
         ["bash", SCRIPT, "out"],
         env={**os.environ, "DRY_RUN": "1"},
         capture_output=True,
@@ -26,7 +26,7 @@ def stages():
         cwd=ROOT,
         check=True,
     )
-    return [line.split("\t") for line in told.stdout.splitlines()]
+    return [line.split("\t") for line in listed.stdout.splitlines()]
 
 
 STAGES = stages()

@@ -49,7 +49,7 @@ def test_tables_are_whole_and_arb_agrees_with_every_answer(name, dtype):
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
-def test_hard_cases_are_answered_right_by_every_door(name, dtype):
+def test_hard_cases_are_answered_right_by_every_path(name, dtype):
     fmt, function = FORMATS[dtype], FUNCTIONS[name]
     cases = hard_cases(name, dtype)
     x = np.array([case[0] for case in cases], fmt.uint)

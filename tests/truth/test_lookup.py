@@ -25,7 +25,7 @@ ANYTHING = st.sampled_from(list(FUNCTIONS)), st.sampled_from(list(FORMATS)), st.
 @example("silu_grad", "float16", 0x8000)
 @example("gelu_tanh", "float8_e5m2", 0x82)  # rounded up to a zero that keeps its sign
 @example("gelu", "float64", 0x8000000000000002)
-def test_what_is_said_is_what_the_oracle_says(function, dtype, number):
+def test_a_lookup_agrees_with_the_oracle(function, dtype, number):
     entry, fmt = FUNCTIONS[function], get_format(dtype)
     x = number >> (64 - fmt.width) if number >> fmt.width else number
     found = answer(function, dtype, x, NATIVE_DIGITS)

@@ -84,7 +84,7 @@ def half_away(x):
     return ((y + 0x8000) >> 16).astype(np.uint16)
 
 
-def test_where_ties_go_is_told():
+def test_where_ties_go_is_reported():
     def answer(dtype, x):
         with np.errstate(all="ignore"):
             return np.where(x & 0x7FFF < 0x7F80, half_away(x), rounded("gelu_sigmoid", "down").answer(dtype, x))

@@ -4,7 +4,7 @@ import { byId, element, ulpText } from "./dom.js";
 import { brief } from "./texts.js";
 
 const AT_ONCE = 2; // requests; a browser has six connections, and the next look-up needs some
-const SETTLED_MS = 200; // no requests while the user steps through numbers
+const QUIET_MS = 200; // no requests while the user steps through numbers
 const UNFOLDED = 8; // rows of a family that are shown at first
 let current = null;
 
@@ -14,7 +14,7 @@ export async function show(answer) {
   const mine = (current = new AbortController());
   const place = byId("answers");
   place.replaceChildren();
-  await new Promise((done) => setTimeout(done, SETTLED_MS));
+  await new Promise((done) => setTimeout(done, QUIET_MS));
   if (mine.signal.aborted) return;
   try {
     const names = await families(answer.dtype);
