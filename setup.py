@@ -1,5 +1,6 @@
 """The native extensions; all metadata is in pyproject.toml."""
 
+import copy
 import hashlib
 import re
 import sysconfig
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 SOURCE = Path("src")
 # no contraction, no fast-math: every operation rounds as written
@@ -95,7 +97,22 @@ EXTENSIONS = [
     extension("gelu_verify.targets._trampoline", "cython/trampoline.pyx"),
 ]
 
+
+class SideBySide(build_ext):
+    """All extensions at once, each with object files of its own: two compile src/truth, with different flags."""
+
+    def initialize_options(self) -> None:
+        super().initialize_options()
+        self.parallel = True
+
+    def build_extension(self, ext: Extension) -> None:
+        own = copy.copy(self)
+        own.build_temp = str(Path(self.build_temp, ext.name))
+        super(SideBySide, own).build_extension(ext)
+
+
 setup(
+    cmdclass={"build_ext": SideBySide},
     ext_modules=cythonize(EXTENSIONS, language_level=3),
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if ABI3 else {},
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from foreign import CC, needs_cc
 from judging import failing, judged
+from marking import nightly
 from mutants import faulty, racing
 
 from gelu_verify.checks import endurance
@@ -68,20 +69,18 @@ def stressed(library, name, plan="stress"):
             "repeatable",
             "in call 1,000 of equal calls; differing outputs: 1; differing calls: 1 of 21,000",
         ),
-        (
-            "from_1000",
-            "repeatable",
-            "in call 1,000 of equal calls; differing outputs: 1; differing calls: 20,001 of 21,000",
-        ),
-        (
-            "rare",
-            "repeatable",
-            "in call 10,006 of equal calls; differing outputs: 1; differing calls: 2 of 21,000",
-        ),
         ("leaks", "growth", "resident memory grows by 1,"),
-        ("opens", "growth", "open files grows by 0.1 a call"),
         ("opens_all", "growth", "open files grows by 1 a call"),
         ("long_tail", "lengths", "in a call of 1,048,575"),
+        *nightly(
+            ("opens", "growth", "open files grows by 0.1 a call"),
+            ("rare", "repeatable", "in call 10,006 of equal calls; differing outputs: 1; differing calls: 2 of 21,000"),
+            (
+                "from_1000",
+                "repeatable",
+                "in call 1,000 of equal calls; differing outputs: 1; differing calls: 20,001 of 21,000",
+            ),
+        ),
     ],
 )
 def test_what_many_calls_show_is_named(library, name, check, words, monkeypatch):
@@ -96,7 +95,7 @@ def test_what_many_calls_show_is_named(library, name, check, words, monkeypatch)
         assert failing(stressed(library, name, "quick")) == set()
 
 
-@pytest.mark.parametrize("name", ["good", "caches"])
+@pytest.mark.parametrize("name", ["caches", *nightly("good")])
 def test_what_keeps_a_cache_is_not_called_wrong(library, name, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", BATCHES)
     record = stressed(library, name)
@@ -112,6 +111,7 @@ def test_a_call_that_dies_late_is_reported_by_its_number(library, monkeypatch):
     assert record.max_ulp == 0
 
 
+@pytest.mark.nightly
 def test_threads_are_asked_for_long(monkeypatch):
     """Of plan stress too, where four threads at once have not shown it."""
     monkeypatch.setattr(endurance, "BATCHES", (10,) * 10)

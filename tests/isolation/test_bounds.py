@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from foreign import CC, needs_cc
+from marking import nightly
 from repository import SUPPORT
 
 from gelu_verify.errors import TargetFailure, UsageError
@@ -72,7 +73,7 @@ BEYOND = {
 }
 
 
-@pytest.mark.parametrize("suffix", DTYPES)
+@pytest.mark.parametrize("suffix", ["f32", *nightly(*(suffix for suffix in DTYPES if suffix != "f32"))])
 @pytest.mark.parametrize("name", BEYOND)
 def test_what_reaches_beyond_is_named_by_array_and_side(hosts, library, name, suffix):
     target = chosen(hosts, library, name, suffix)
@@ -97,7 +98,7 @@ def test_long_calls_of_a_sweep_are_made_at_both_ends(hosts, library, name):
     assert record.failure_length == 1025
 
 
-@pytest.mark.parametrize("suffix", ["f32", pytest.param("f16", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("suffix", ["f32", *nightly("f16")])
 @pytest.mark.parametrize(
     ("name", "length", "words"),
     [

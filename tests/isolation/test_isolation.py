@@ -118,8 +118,10 @@ def faulty(tmp_path_factory):
 
 
 @pytest.fixture
-def hosts():
-    with Hosts(Limits(seconds=3, nbytes=1 << 28)) as all_of_them:
+def hosts(request):
+    """With a short time limit for what hangs: narrowing it down waits that long five times."""
+    kind = getattr(request.node, "callspec", None) and request.node.callspec.params.get("kind")
+    with Hosts(Limits(seconds=1 if kind == "hang" else 3, nbytes=1 << 28)) as all_of_them:
         yield all_of_them
         pids = [host._child.pid for host in all_of_them._hosts.values() if host._child is not None]
     for pid in pids:
@@ -402,9 +404,8 @@ def killed_run(faulty, folder, moment):
     assert list(folder.glob(".unfinished-*")) == []
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_kill_9_of_the_child_is_survived(faulty, tmp_path, seed):
-    shot_child(faulty, tmp_path, seed, shots=2)
+def test_kill_9_of_the_child_is_survived(faulty, tmp_path):
+    shot_child(faulty, tmp_path, seed=0, shots=2)
 
 
 @pytest.mark.nightly
@@ -416,14 +417,8 @@ def test_kill_9_of_the_child_at_random(faulty, tmp_path, seed):
 def shot_child(faulty, folder, seed, shots):
     """The run ends, with every result there: measured, or "killed"."""
     chance = random.Random(seed)
-    words = [
-        *command(faulty, "good", "c_good"),
-        "--out",
-        str(folder / "run"),
-        "--bits",
-        "0x38000000:0x3fffffff",
-        "--json",
-    ]
+    words = command(faulty, "good", "c_good")
+    words += ["--out", str(folder / "run"), "--bits", "0x38000000:0x3fffffff", "--json"]
     running = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     shot = 0
     while shot < shots and running.poll() is None:

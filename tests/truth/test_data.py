@@ -36,12 +36,13 @@ def test_every_file_is_the_one_that_was_generated():
     assert {(name, dtype) for name in _core.functions() for dtype in ("float32", "float64")} <= set(CASES)
 
 
+@pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.prove)])
 @pytest.mark.parametrize(("name", "dtype"), TABLES)
-def test_tables_are_whole_and_arb_agrees_with_every_answer(name, dtype):
+def test_tables_are_whole_and_arb_agrees_with_their_results(name, dtype, stride):
     fmt, function = FORMATS[dtype], FUNCTIONS[name]
     table = np.load(DATA / "reference" / name / f"{dtype}.npy")
     assert (table.dtype, table.shape) == (np.uint16, (1 << 16,))
-    inputs = [x for x in range(1 << 16) if fmt.is_finite(x) and fmt.magnitude(x)]
+    inputs = [x for x in range(0, 1 << 16, stride) if fmt.is_finite(x) and fmt.magnitude(x)]
     witness = arb_round if name in ARB else round_exactly
     assert [fmt.bits_text(x) for x in inputs if table[x] != witness(function, fmt, x)] == []
     for x in (0, fmt.sign_mask, fmt.infinity, fmt.infinity | fmt.sign_mask, fmt.nan):

@@ -7,5 +7,6 @@ from gelu_verify.formats import DTYPES
 MUTANTS = [
     *((faulty("gelu", every_other_call(1)), d) for d in DTYPES),
     *((faulty("gelu_grad", noisy(1)), d) for d in DTYPES),
-    *((racing("gelu"), d) for d in DTYPES),
+    (racing("gelu"), "float16"),
+    (racing("gelu"), "float64"),
 ]
