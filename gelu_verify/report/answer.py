@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..functions import FUNCTIONS
 from ..records.grades import ORDER
 from ..records.result import Record
 from .ranking import LETTERS, Item, grade_title, group_of
@@ -82,8 +83,21 @@ def _others(records: Sequence[Record]) -> str:
 # ---- the matrix ----------------------------------------------------------------------------------
 
 
-def overview(items: Sequence[Item]) -> dict[str, Any]:
-    """Families by function and dtype: grade of the best path, and of the worst where it is another."""
+def overview(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Families by function and dtype: grade of the best path, and of the worst where it is another.
+
+    Activations in the first matrix; what they are compared with and made of in a second one.
+    """
+    activations = [item for item in items if _is_activation(item.record.function)]
+    others = [item for item in items if not _is_activation(item.record.function)]
+    return [_matrix(part) for part in (activations, others) if part]
+
+
+def _is_activation(name: str) -> bool:
+    return name not in FUNCTIONS or FUNCTIONS[name].group == "activation"
+
+
+def _matrix(items: Sequence[Item]) -> dict[str, Any]:
     columns = sorted(
         {(item.record.function, item.record.dtype) for item in items},
         key=lambda key: (function_rank(key[0]), key[0], dtype_rank(key[1]), key[1]),
@@ -92,8 +106,11 @@ def overview(items: Sequence[Item]) -> dict[str, Any]:
     for function, dtype in columns:
         functions.setdefault(function, []).append(dtype)
     families = list(dict.fromkeys(item.record.family for item in _by_group(items)))
-    rows = [(family, [_cell(items, family, *column) for column in columns]) for family in families]
-    return {"functions": list(functions.items()), "rows": rows}
+    return {
+        "functions": list(functions.items()),
+        "starts": [place == 0 for dtypes in functions.values() for place in range(len(dtypes))],
+        "rows": [(family, [_cell(items, family, *column) for column in columns]) for family in families],
+    }
 
 
 def _by_group(items: Iterable[Item]) -> list[Item]:

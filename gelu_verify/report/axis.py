@@ -32,6 +32,6 @@ def ticks(layout: Layout) -> list[tuple[int, str]]:
 def strip_ticks(layout: Layout) -> list[tuple[float, str]]:
     """(per cent of the length, label) of the few places that a narrow strip has room for."""
     zero = layout.size / 2
-    positive = [(layout.position(e) - zero, f"{2.0**e:g}") for e in (0, 3, 6)]
+    positive = [(layout.position(e) - zero, f"{2.0**e:g}") for e in (0, 3)]
     marks = [(-at, MINUS + label) for at, label in reversed(positive)] + [(0.0, "0")] + positive
     return [(round(100 * (zero + at) / layout.size, 1), label) for at, label in marks]

@@ -29,7 +29,7 @@ from .ranking import Item, group_of
 
 FINEST = 32  # bins of a binade
 DETAILS = ((32, 32), (32, 16), (32, 8), (16, 8), (16, 4), (8, 4), (8, 2), (8, 1))  # bins; of worst inputs
-_UNREAD = ("intervals", "inputs_sha256", "bits_sha256", "sha256", "buckets", "time", "sentence")
+_UNREAD = ("intervals", "inputs_sha256", "bits_sha256", "sha256", "buckets", "time")
 
 Block = str  # base64 of a zlib stream
 

@@ -51,7 +51,7 @@ PICTURES = (
     ),
     Picture(
         "Tanh form: difference from gelu",
-        "At most 4.73e-4, at \N{PLUS-MINUS SIGN}2.699: more than an ULP of any dtype here but bfloat16.",
+        "At most about {size}, at x = {at}.",
         (("gelu_tanh \N{MINUS SIGN} gelu", "gelu_tanh", "gelu"),),
     ),
     Picture(
@@ -64,7 +64,7 @@ PICTURES = (
     ),
     Picture(
         "The left tail: log\N{SUBSCRIPT ONE}\N{SUBSCRIPT ZERO} of the size",
-        "1 + erf(x/\N{SQUARE ROOT}2) cancels here: a float32 sum has nothing left beyond \N{MINUS SIGN}5.5.",
+        "1 + erf(x/\N{SQUARE ROOT}2) cancels here, and 1 + tanh likewise: what is left of a rounded sum is lost.",
         tuple((name, name, None) for name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")),
         -14,
         0,
@@ -98,7 +98,7 @@ def _drawn(picture: Picture) -> dict[str, Any]:
 
     return {
         "title": picture.title,
-        "text": picture.text,
+        "text": picture.text.format(**_extreme(x, lines[0][2])),
         "box": box,
         "lines": [
             {"label": label, "place": NAMES.index(name.removesuffix("_grad")), "path": _path(x, y, x_of, y_of)}
@@ -116,6 +116,12 @@ def _values(picture: Picture, name: str, base: str | None, x: np.ndarray) -> np.
         return np.asarray(y)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log10(np.abs(y)))
+
+
+def _extreme(x: np.ndarray, y: np.ndarray) -> dict[str, str]:
+    """Size and place of the largest value of a curve, for its text."""
+    at = int(np.argmax(np.abs(y)))
+    return {"size": f"{abs(y[at]):.2e}", "at": _label(round(float(x[at]), 1))}
 
 
 def _path(x: np.ndarray, y: np.ndarray, x_of: Callable[[float], float], y_of: Callable[[float], float]) -> str:

@@ -29,7 +29,7 @@ from .files import environment, inline
 from .frames import RunLike, run_letter
 from .gallery import gallery
 from .legend import check_rows, grade_rows, tolerance_rows
-from .ranking import GROUPS, LETTERS, Item, grade_title, items_of, places, ranked, up_text
+from .ranking import GROUPS, LETTERS, Item, grade_title, items_of, places, ranked, short_exponent, up_text
 from .rows import rows_of
 from .speed import speed_groups
 from .text import MINUS
@@ -101,10 +101,10 @@ def _script() -> Markup:
 
 def typographic(sentence: str) -> Markup:
     """A sentence of a record with its signs as they are printed: minus signs, infinities, 'not less than'."""
-    shown = str(escape(printable(sentence)))
+    shown = str(escape(short_exponent(printable(sentence))))
     for typed, sign in (("&lt;=", "\N{LESS-THAN OR EQUAL TO}"), ("&gt;=", "\N{GREATER-THAN OR EQUAL TO}")):
         shown = shown.replace(typed, sign)
-    shown = re.sub(r"(?<![\w.)])-(?=[\d.]|inf)", MINUS, shown)
+    shown = re.sub(r"(?<![\w.)])-(?=[\d.]|inf)|(?<=\de)-(?=\d)", MINUS, shown)
     return Markup(re.sub(r"(?<=[+\N{MINUS SIGN}])inf\b", "\N{INFINITY}", shown))
 
 
@@ -123,11 +123,9 @@ def _json(data: Any) -> str:
 
 
 def _head(runs: Sequence[RunLike], items: Sequence[Item]) -> Group:
-    found = overview(items)
-    starts = [place == 0 for _, dtypes in found["functions"] for place in range(len(dtypes))]
     return {
         "answers": answers(items),
-        "overview": {**found, "starts": starts},
+        "overview": overview(items),
         "runs": [
             {"letter": run_letter(i), "recorded": None, "device": None, **run.manifest} for i, run in enumerate(runs)
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
@@ -70,17 +71,29 @@ def grade_title(grade: str) -> str:
 
 
 def places(items: Sequence[Item]) -> dict[str, int]:
-    """{target: number of its colour and dash}, the same everywhere on a page: the plainest names come first."""
-    first: dict[str, tuple[int, int, str]] = {}
+    """{target: number of its colour and dash}, the same everywhere on a page.
+
+    Counted within the function that a target computes: ours last, plain names before variants (`torch.gelu-erf`).
+    """
+    home: dict[str, Record] = {}
     for item in items:
-        record = item.record
-        rank = list(GROUPS).index(group_of(record)), len(record.target), record.target
-        first[record.target] = rank
-    return {target: place for place, target in enumerate(sorted(first, key=lambda name: first[name]))}
+        home.setdefault(item.record.target, item.record)
+    found = {}
+    for function in dict.fromkeys(record.function for record in home.values()):
+        targets = [target for target, record in home.items() if record.function == function]
+        found |= {
+            target: place for place, target in enumerate(sorted(targets, key=lambda name: _plainness(home[name])))
+        }
+    return found
+
+
+def _plainness(record: Record) -> tuple[int, bool, str, int, str]:
+    group = list(GROUPS).index(group_of(record))
+    return group, "-" in record.target, record.family, len(record.target), record.target
 
 
 def ranked(items: Sequence[Item], strips: Mapping[str, Fold], several: bool) -> list[tuple[Group, list[Row]]]:
-    """[(group, rows)] of the groups that there are, the worst grade first; equal grades by their absolute error."""
+    """[(group, rows)] of the groups that there are, the worst grade first; equal grades by function and dtype."""
     numbers = places(items)
     rows = [_row(item, strips.get(item.id), several, numbers) for item in sorted(items, key=_rank)]
     found = [(group, [row for row in rows if row["group"] == group]) for group in GROUPS]
@@ -91,11 +104,8 @@ def _rank(item: Item) -> tuple[Any, ...]:
     record = item.record
     units = record.max_abs_error.units if record.max_abs_error else math.inf
     order = ORDER.get(record.grade, -1) if record.grade else -1
-    return -order, -units, function_rank(record.function), dtype_rank(record.dtype), target_order(*_names(record))
-
-
-def _names(record: Record) -> tuple[str, str]:
-    return record.family, record.target
+    names = target_order(record.family, record.target)
+    return -order, function_rank(record.function), dtype_rank(record.dtype), -units, names
 
 
 def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, int]) -> Row:
@@ -174,7 +184,7 @@ def _inward(value: float) -> str:
     if value == 0:
         return "0"
     unit = 10.0 ** (math.floor(math.log10(abs(value))) - 2)
-    return f"{math.trunc(value / unit) * unit:.3g}".replace("-", text.MINUS)
+    return short_exponent(f"{math.trunc(value / unit) * unit:.3g}").replace("-", text.MINUS)
 
 
 def up_text(value: float | None, digits: int = 2) -> str:
@@ -183,5 +193,9 @@ def up_text(value: float | None, digits: int = 2) -> str:
         return text.NONE if value is None else "\N{INFINITY}"
     exact = Decimal(value)
     unit = Decimal(1).scaleb((exact.adjusted() if exact else 0) - digits + 1)
-    rounded = f"{float(exact.quantize(unit, ROUND_UP)):.{digits}g}"
-    return rounded.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+    return short_exponent(f"{float(exact.quantize(unit, ROUND_UP)):.{digits}g}").replace("-", text.MINUS)
+
+
+def short_exponent(number: str) -> str:
+    """'1.7e38' for '1.7e+38', '2.1e-7' for '2.1e-07', also inside of a text."""
+    return re.sub(r"(?<=\de)(?:\+|(-))0*(?=\d)", r"\1", number)

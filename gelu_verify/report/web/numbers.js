@@ -3,7 +3,7 @@ const MINUS = "−", SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹", NONE = "–";
 const raised = k => [...String(k)].map(d => d === "-" ? "⁻" : SUPERSCRIPT[+d]).join("");
 const power = k => k >= -4 && k <= 10 ? String(2 ** k) : `2${raised(k)}`;
 const signed = text => String(text).replace(/^-|(?<=e)-/g, MINUS);
-const typographic = text => String(text).replace(/<=/g, "≤").replace(/>=/g, "≥").replace(/(?<![\w.)])-(?=[\d.]|inf)/g, MINUS).replace(/(?<=[+−])inf\b/g, "∞");
+const typographic = text => String(text).replace(/(?<=\de)(?:\+|(-))0*(?=\d)/g, "$1").replace(/<=/g, "≤").replace(/>=/g, "≥").replace(/(?<![\w.)])-(?=[\d.]|inf)|(?<=\de)-(?=\d)/g, MINUS).replace(/(?<=[+−])inf\b/g, "∞");
 const short = value => value.toString().replace("e+", "e");
 /* an error, rounded so that the statement stays true: "=" up, ">=" down */
 const rounded = (value, digits, up) => {

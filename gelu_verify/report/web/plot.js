@@ -79,11 +79,13 @@ const errorPlot = async (root, all, shown, focus = null) => {
     if (focus?.zero_from) texts.push([vertical(focus.zero_from.x, [4, 2], variable("--bad")), "zero from here"]);
     if (focus?.zero_threshold) texts.push([vertical(focus.zero_threshold.x, [4, 2], variable("--good")), "zero is right from here"]);
     ctx.textAlign = "left";
-    let row = 0;
+    const ends = [0, 0, 0];
     for (const [at, label] of texts.filter(([at]) => at !== null).sort((a, b) => a[0] - b[0])) {
       ctx.fillStyle = variable("--soft");
-      const width = ctx.measureText(label).width;
-      ctx.fillText(label, Math.min(at + 3 * px, right - width), bbox.top + (11 + 12 * (row++ % 3)) * px);
+      const width = ctx.measureText(label).width, left = Math.min(at + 3 * px, right - width), row = ends.findIndex(end => end < left);
+      if (row < 0) continue;
+      ends[row] = left + width + 6 * px;
+      ctx.fillText(label, left, bbox.top + (11 + 12 * row) * px);
     }
     ctx.strokeStyle = ctx.fillStyle = variable("--soft");
     for (const [size, label] of BUDGETS) for (const e of isSigned ? [size, -size] : [size]) {
@@ -133,10 +135,10 @@ const errorPlot = async (root, all, shown, focus = null) => {
     for (const s of series) {
       const level = s.curve.levels.slice(from, to).reduce((a, b) => b === null ? a : Math.max(a, b), -Infinity);
       const broken = s.curve.nonfinite.some(([a, b]) => a < to && b >= from);
-      s.inView.textContent = `${broken ? "✕ " : ""}${level === -Infinity ? NONE : sizeText(level)}`;
+      s.inView.textContent = `${broken ? "✕ " : ""}${level === -Infinity ? NONE : sizeText(level, s.d)}`;
     }
   };
-  const sizeText = level => level <= data.floor + 1 ? "0" : level >= data.ceiling ? `> 2${raised(data.ceiling)}` : ulp(2 ** level, "=", 2);
+  const sizeText = (level, d) => level <= data.floor + 1 ? "0" : level >= data.ceiling ? `> 2${raised(data.ceiling)}` : ulp(Math.min(2 ** level, d.max_ulp ?? Infinity));
   const binAt = u => u.cursor.idx === null || u.cursor.idx === undefined ? null : Math.min(u.cursor.idx, n - 1);
   const readCursor = u => {
     const bin = binAt(u);
@@ -144,7 +146,7 @@ const errorPlot = async (root, all, shown, focus = null) => {
     for (const s of series) {
       const level = bin === null ? null : s.curve.levels[bin];
       const broken = bin !== null && s.curve.nonfinite.some(([a, b]) => a <= bin && bin <= b);
-      s.here.textContent = bin === null ? "" : `${broken ? "✕ " : ""}${level === null ? NONE : sizeText(level)}`;
+      s.here.textContent = bin === null ? "" : `${broken ? "✕ " : ""}${level === null ? NONE : sizeText(level, s.d)}`;
     }
   };
 

@@ -35,7 +35,7 @@ const panel = (d, left, close) => {
   const step = (label, to) => make("button", { type: "button", disabled: !to, title: to ? `${to.target}, ${to.function}, ${to.dtype}` : null, on: { click: () => change({ r: to.id }) } }, label);
   const head = make("header", {}, make("div", { class: "bar" }, step("‹ previous", left[place - 1]), step("next ›", place < 0 ? undefined : left[place + 1]), copyButton("copy link", () => location.href, "copy a link to this result"), copyButton("copy as text", () => d.evidence, "copy what is known, for a bug report"), make("button", { type: "button", class: "close", on: { click: close } }, "close ✕")),
     make("h2", {}, chip(d.grade ?? "ungraded", d.title), " ", ...breakable(d.target)), make("p", { class: "what" }, make("b", {}, d.function), ` in ${d.dtype}`, d.group === "library" ? `, ${d.family} ${d.version}` : "", d.recorded ? ` · ${d.recorded}` : ""),
-    make("p", { class: "sentence" }, d.says.trim()));
+    make("p", { class: "sentence" }, typographic(d.sentence ?? d.says), ...(d.conventions || []).flatMap(tag => [" ", make("span", { class: "tag" }, typographic(tag))])));
   return [head,
     d.failure && section(d.failure_kind || "failed", make("p", {}, d.failure)),
     make("section", {}, make("dl", { class: "facts" }, ...facts(d))),
@@ -51,7 +51,7 @@ const facts = d => {
   const range = d.accurate_range, absolute = d.max_abs_error, speed = d.throughput;
   return [
     ...fact("largest error", d.max_ulp === undefined ? null : `${sign(d.bound)} ${ulp(d.max_ulp, d.bound)} ULP`, "abs(got − y)/u(y)"),
-    ...fact("accurate range", range ? [`${decimal(d.dtype, range.low_bits)} to ${decimal(d.dtype, range.high_bits)}`] : "none", "the widest interval around 0 in which every input tried is within 4 ULP"),
+    ...fact("accurate range", range ? `${number(rounded(range.low, 5), 5)} to ${number(rounded(range.high, 5), 5)}` : "none", "the widest interval around 0 in which every input tried is within 4 ULP"),
     ...fact("largest absolute error", absolute && [`${number(absolute.error)} at x = ${decimal(d.dtype, absolute.x_bits)}`, make("small", {}, ` for |x| ≤ 8; anywhere ${number(absolute.units)} u(max(1, |y|))`)]),
     ...fact("mean bits", d.mean_bits && `${d.mean_bits.normal === null ? "" : `${d.mean_bits.normal.toFixed(2)} for x ~ N(0,1), `}${d.mean_bits.plan.toFixed(2)} over the plan, of ${data.layouts[d.dtype]?.precision ?? ""}`),
     ...fact("correctly rounded", nothing(d.correctly_rounded) ? null : `${share(d.correctly_rounded)}; faithful ${share(d.faithful)}`),

@@ -87,8 +87,8 @@ const markHeadings = () => {
   for (const th of byId("ranking").tHead.rows[0].cells) {
     if (th.dataset.k === key) th.setAttribute("aria-sort", down ? "descending" : "ascending"); else th.removeAttribute("aria-sort");
   }
-  const rule = key === "grade" ? (down ? "Worst grade first; equal grades by the largest absolute error." : "Best grade first.") : `By ${column(key).title}, ${typeof column(key).value(rows[0].d) === "string" ? (down ? "Z to A" : "A to Z") : down ? "largest first" : "smallest first"}.`;
-  byId("rule").firstChild.textContent = `${rule} Errors: “=” every input of the dtype was tried; “≥” the largest found.`;
+  const rule = key === "grade" ? (down ? "Worst grade first; equal grades by function, dtype and largest absolute error." : "Best grade first.") : `By ${column(key).title}, ${typeof column(key).value(rows[0].d) === "string" ? (down ? "Z to A" : "A to Z") : down ? "largest first" : "smallest first"}.`;
+  byId("rule").firstChild.textContent = `${rule} “=”: every input of the dtype was tried; “≥”: the largest error found.`;
   byId("f-sort").value = state.sort;
 };
 const fillSorts = () => {
