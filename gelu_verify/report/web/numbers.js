@@ -4,7 +4,11 @@ const raised = k => [...String(k)].map(d => d === "-" ? "⁻" : SUPERSCRIPT[+d])
 const power = k => k >= -4 && k <= 10 ? String(2 ** k) : `2${raised(k)}`;
 const signed = text => String(text).replace(/^-|(?<=e)-/g, MINUS);
 const typographic = text => String(text).replace(/(?<=\de)(?:\+|(-))0*(?=\d)/g, "$1").replace(/<=/g, "≤").replace(/>=/g, "≥").replace(/(?<![\w.)])-(?=[\d.]|inf)|(?<=\de)-(?=\d)/g, MINUS).replace(/(?<=[+−])inf\b/g, "∞");
-const short = value => value.toString().replace("e+", "e");
+const short = value => {
+  const text = String(value), size = Math.abs(Number(value));
+  const isLong = size >= 1e6 || size && size < 1e-4;
+  return (isLong && !text.includes("e") ? Number(value).toExponential() : text).replace("e+", "e");
+};
 /* an error, rounded so that the statement stays true: "=" up, ">=" down */
 const rounded = (value, digits, up) => {
   if (!Number.isFinite(value) || value === 0) return value;

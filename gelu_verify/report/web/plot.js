@@ -162,7 +162,7 @@ const errorPlot = async (root, all, shown, focus = null) => {
       answer.replaceChildren(head, make("p", {}, `the outputs for all inputs tried there are correctly rounded (|E| ≤ 0.5), or nothing was tried.`));
       return;
     }
-    head.append(`worst input, |E| ${worst.level >= data.ceiling ? `> 2${raised(data.ceiling)}` : `≈ ${ulp(2 ** worst.level)}`} ULP`);
+    head.append(`worst input, |E| ${worst.level >= data.ceiling ? `> 2${raised(data.ceiling)}` : `≈ ${ulp(Math.min(2 ** worst.level, s.d.max_ulp ?? Infinity))}`} ULP`);
     answer.replaceChildren(head, bitsTable(dtype, worst), commandLine(`${s.d.repeat} --bits ${worst.x}`));
   };
 
