@@ -51,8 +51,8 @@ def curves_of(runs: Sequence[RunLike], items: Sequence[Item]) -> dict[str, Curve
         if item.record.buckets is not None:
             table = runs[item.run].table(item.index, COLUMNS)
             low, high = signed_histogram(table)
-            folds = (Fold.of(table, bins) for bins in (layout(dtype, FINEST), strip_layout(dtype)))
-            found[item.id] = Curves(*folds, (low.tolist(), high.tolist()))
+            fine, strip = (Fold.of(table, bins) for bins in (layout(dtype, FINEST), strip_layout(dtype)))
+            found[item.id] = Curves(fine, strip, (low.tolist(), high.tolist()))
     return found
 
 

@@ -67,7 +67,7 @@ def group_of(record: Record) -> Group:
 
 
 def grade_title(grade: str) -> str:
-    return GRADES[grade].title if grade in GRADES else "not graded"  # type: ignore[index]
+    return GRADES[grade].title if grade in GRADES else "not graded"
 
 
 def places(items: Sequence[Item]) -> dict[str, int]:
@@ -78,7 +78,7 @@ def places(items: Sequence[Item]) -> dict[str, int]:
     home: dict[str, Record] = {}
     for item in items:
         home.setdefault(item.record.target, item.record)
-    found = {}
+    found: dict[str, int] = {}
     for function in dict.fromkeys(record.function for record in home.values()):
         targets = [target for target, record in home.items() if record.function == function]
         found |= {

@@ -107,13 +107,13 @@ const regionSection = d => {
   return section("Regions of x", simpleTable(["region", "inputs", "max ULP", "at x ="], columns, [1, 2]));
 };
 const SPECIALS = [["plus_infinity", "f(+∞)"], ["minus_infinity", "f(−∞)"], ["nan", "f(NaN)"], ["signed_zero", "f(−0)"]];
-const specialSection = d => section("Special values", simpleTable(["input", "got", "want", ""], SPECIALS.filter(([name]) => d.checks[name] && d.checks[name] !== "not applicable").map(([name, title]) => {
+const specialSection = d => section("Special values", simpleTable(["input", "got", "want", "check"], SPECIALS.filter(([name]) => d.checks[name] && d.checks[name] !== "not applicable").map(([name, title]) => {
   const finding = d.findings[name] || {};
   return [title, at(d, finding.got_bits), at(d, finding.want_bits), outcome(d, name)];
 })), d.nonfinite?.count ? make("p", {}, `${count(d.nonfinite.count)} NaN or infinite outputs where a finite value is due, nearest to zero at x = `, ...at(d, d.nonfinite.x_bits)) : null);
 const tailSection = d => {
   if (!d.zero_threshold && !d.zero_from) return null;
-  return section("Left tail", simpleTable(["", "x"], [["returns zero too early from", d.zero_from ? at(d, d.zero_from.x_bits) : "never"], ["zero is right from", at(d, d.zero_threshold?.x_bits)]]),
+  return section("Left tail", simpleTable(["the output", "x"], [["returns zero too early from", d.zero_from ? at(d, d.zero_from.x_bits) : "never"], ["may be zero from", at(d, d.zero_threshold?.x_bits)]]),
     d.flush ? make("p", {}, `Subnormal ${d.flush.flushed} become zero; the largest error of all others is ${ulp(d.flush.max_ulp, d.bound)} ULP.`) : null);
 };
 const attributionSection = d => {
@@ -121,7 +121,7 @@ const attributionSection = d => {
   if (!parts) return null;
   const named = [["constants", "constants, rounded"], ["formula", `formula (${parts.form}), each step rounded in ${parts.working}`], ["rest", "building blocks and what is unexplained"]];
   const most = Math.max(...named.map(([name]) => Math.abs(parts[name])), 1e-300);
-  return section("Where the largest error comes from", simpleTable(["part", "ULP at the worst input", ""], named.map(([name, title]) => [title, plus(parts[name]), make("i", { class: "part", style: `width:${(100 * Math.abs(parts[name]) / most).toFixed(1)}%` })]), [1]));
+  return section("Where the largest error comes from", simpleTable(["part", "ULP at the worst input", "its size"], named.map(([name, title]) => [title, plus(parts[name]), make("i", { class: "part", style: `width:${(100 * Math.abs(parts[name]) / most).toFixed(1)}%` })]), [1]));
 };
 const toleranceSection = d => {
   const found = Object.entries(d.tolerances || {});
@@ -130,7 +130,7 @@ const toleranceSection = d => {
   return section("Would known test suites have noticed?", make("p", {}, missed.length ? make("span", {}, make("b", {}, `${missed.length} of ${found.length} would have missed it: `), missed.join(", "), ". ") : "", seen.length ? `Noticed by: ${seen.join(", ")}.` : ""), make("p", { class: "soft" }, "Tolerances in the legend."));
 };
 const pairSection = d => d.pair ? section("Beside the first path", make("p", {}, `${count(d.pair.differ)} of ${count(d.pair.inputs)} fixed inputs give other bits than `, make("b", {}, d.pair.with), d.pair.differ ? `, at most ${count(d.pair.floats)} floats apart.` : "."),
-  d.pair.witness ? simpleTable(["", ""], [["x", at(d, d.pair.witness.x_bits)], ["this path", at(d, d.pair.witness.got_bits)], [d.pair.with, at(d, d.pair.witness.other_bits)]]) : null) : null;
+  d.pair.witness ? simpleTable(["farthest apart", "value"], [["x", at(d, d.pair.witness.x_bits)], ["this path", at(d, d.pair.witness.got_bits)], [d.pair.with, at(d, d.pair.witness.other_bits)]]) : null) : null;
 const moreSection = d => section("Also", d.approximation ? make("p", {}, `Approximates ${d.approximation.function}: at most ${number(d.approximation.max_abs)} away from it, ${ulp(d.approximation.max_ulp, ">=")} ULP at x = `, ...at(d, d.approximation.x_bits)) : null,
   d.root ? make("p", {}, `Near the root of the derivative: ${ulp(d.root.max_ulp, d.bound)} ULP of the exact value, ${ulp(d.root.max_ulp_absolute, d.bound)} ULP of 1/8, at x = `, ...at(d, d.root.x_bits)) : null);
 
