@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Real, naming_options
+from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Names, Real, naming_options
 from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 @click.option(
     "--all", "everything", is_flag=True, help="Also run the opt-in families: slow ones, and re-implementations."
 )
+@click.option("--isa", type=Names(), default=(), metavar="L,L", help="Instruction-set levels, each in its own process: "
+              "sse4_2, avx2, avx512, ...; all: what libraries choose, and each level of this processor.")  # fmt: skip
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), metavar="D",
               help="Only families that run on this device: cpu or cuda. Exits with 3 if there are none.")  # fmt: skip
 @click.option(
@@ -90,7 +92,7 @@ def run(
 
     TARGET is a family (torch), one of its implementations (torch.gelu), or your own code: module:function,
     path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag".
-    The default is every library that is installed. `gelu-verify list` shows what is found here and all ways to name a
+    The default is every library that is installed. torch@avx2 is torch limited to AVX2. `gelu-verify list` shows what is found here and all ways to name a
     target.
 
     Python code that is not called as f(x) needs --call: "f(x, out=y)", "f(x); x" where it changes x in place,

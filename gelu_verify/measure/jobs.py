@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
@@ -13,9 +13,11 @@ from .. import targets
 from ..errors import UsageError, one_of
 from ..fenv import in_default_environment
 from ..inputs.plans import Plan
+from ..isa import split_level
 from ..isolation.hosts import Hosts, supported
 from ..targets import Target
 from ..targets.python_callables import callable_target
+from .levels import at_levels
 from .observer import SILENT, Observer
 from .request import ArgumentError, Request
 
@@ -130,7 +132,8 @@ def _is_affordable(target: Target, dtype: str, request: Request) -> bool:
     """Whether 2^32 inputs are for it: the path that the users of a family call, or one that was named."""
     if not request.exhausts_float32 or dtype != "float32" or target.family == "callable":
         return True
-    return target.name in (*request.targets, f"{target.family}.{target.function}")
+    path = split_level(target.name)[0]
+    return not {target.name, path}.isdisjoint((*request.targets, f"{target.family}.{target.function}"))
 
 
 # ---- targets ---------------------------------------------------------------------------------------
@@ -146,7 +149,11 @@ def _targets(
     absent: dict[str, str] = {}
     if names or not named:
         which = {"everything": request.everything, "device": request.device, **request.call_options}
-        found, absent = select(names, function=function, dtype=dtype, **which)
+
+        def at(names: Sequence[str], level: str) -> tuple[list[Target], dict[str, str]]:
+            return select(names, function=function, dtype=dtype, level=level, **which)
+
+        found, absent = at_levels(names, request.isa, request.everything, at)
     found += [_of_object(each, function, dtype, request) for each in named if not isinstance(each, str)]
     return found, absent
 

@@ -14,10 +14,12 @@ from ..errors import UsageError, one_of
 from ..formats import DTYPES
 from ..functions import get_function
 from ..inputs.plans import LONGEST, Plan, get_plan, make_plan
+from ..isa import split_level
 from ..isolation.hosts import supported
 from ..isolation.limits import MEMORY, Limits
 from ..parsing import LARGEST_SEED, MOST_WORKERS, whole
 from ..targets import Target
+from .levels import check_levels
 
 Throughput = Literal["none", "quick", "full"]
 Device = Literal["cpu", "cuda"]
@@ -40,6 +42,8 @@ class Request:
     ----------
     targets : names as `targets.select` takes them, Target objects, callables; empty: everything that is found
     functions, dtypes : what is judged of them; empty: all
+    isa : instruction-set levels that libraries are limited to by their own switches, each in a process of its own;
+        "all": as they choose themselves, and at each level that the processor has. A name may end in one: "torch@avx2"
     everything : where nothing is named, families that are only found on request too
     device : where nothing is named, only families that run on it
     kwargs, array, compile, cflags, call, shape : how what the user wrote is called, as `targets.select` takes them
@@ -56,6 +60,7 @@ class Request:
     targets: tuple[str | Target | Callable[..., Any], ...] = ()
     functions: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
+    isa: tuple[str, ...] = ()
     everything: bool = False
     device: Device | None = None
     kwargs: Mapping[str, Any] = field(default_factory=dict)
@@ -94,6 +99,9 @@ class Request:
         _ = self.limits  # refuses what is not a limit
         if self.ranges:
             self._check_ranges()
+        check_levels(self.isa)
+        if not self.isolates and (self.isa or any(split_level(name)[1] for name in self.targets if type(name) is str)):
+            raise ArgumentError("isa", "an instruction-set level needs a process of its own, where switches are set")
         if self.isolate and not supported():
             raise ArgumentError("isolate", "this system cannot isolate a target (Linux can); say isolate=False")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -123,6 +124,22 @@ class Pair:
         metadata=about("where they are farthest apart", null="where they do not differ")
     )
     max_ulp: Ulp | None = field(metadata=about("largest error of the first path, in ULP", null=""))
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Which code the library chose for the processor, by the switches that it has and as far as that was seen."""
+
+    level: str | None = field(
+        metadata=about('the instruction-set level that it was limited to: `"avx2"`', null="where it chose by itself")
+    )
+    switches: Mapping[str, str] = field(metadata=about("the environment variables that limited it"))
+    seen: Mapping[str, str] | None = field(
+        metadata=about(
+            'by component, what it was seen to choose, in its own words: `{"ATen": "AVX2"}`',
+            null="where that cannot be seen: `level` was requested then, and may not have been used",
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from ..arrays import get_kind
 from ..base import Target
 from ..importing import framework
 from ..library_target import Path, library_targets
+from .torch_ import SWITCHES as SWITCHES
 from .torch_ import after_forward, backward_of
 
 ON_REQUEST = True  # importing it takes seconds

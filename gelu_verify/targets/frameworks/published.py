@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ...errors import TargetUnavailable
 from ..base import Target
+from ..switches import LIBM as SWITCHES  # they are compiled for one level, and call the C library
 from .kernels import KernelTarget, by_name
 
 OURS = True  # our code: called in this process

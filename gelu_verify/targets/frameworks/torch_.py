@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import re
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,10 +20,57 @@ from ..base import Target
 from ..importing import framework
 from ..library_target import Path, library_targets
 from ..output_memory import empty_output_like
+from ..switches import Switches
 
 SQRT_HALF = sqrt(0.5)
 SQRT_2_OVER_PI = sqrt(2 / pi)
 NOTE = "CPU, contiguous, preallocated output"
+
+
+def _chosen() -> Iterator[tuple[str, str]]:
+    """What ATen says of itself, and the implementation that oneDNN prints for a gelu."""
+    torch = framework("torch")
+    yield "ATen", torch.backends.cpu.get_cpu_capability()
+    if torch.backends.mkldnn.is_available():
+        x = torch.ones(64)
+        with _printed_by_onednn(torch) as lines:
+            torch._C._nn.gelu(x, out=torch.empty_like(x))
+        if match := re.search(r",eltwise,(?:jit:)?(\w+),", "".join(lines)):
+            yield "oneDNN", match[1]
+
+
+@contextmanager
+def _printed_by_onednn(torch: ModuleType) -> Iterator[list[str]]:
+    """The lines that oneDNN prints meanwhile about what it runs; it knows no other way to tell."""
+    lines: list[str] = []
+    flush = ctypes.CDLL(None).fflush
+    flush(None)
+    kept = os.dup(1)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 1)
+        torch._C._verbose.mkldnn_set_verbose(1)
+        try:
+            yield lines
+        finally:
+            torch._C._verbose.mkldnn_set_verbose(0)
+            flush(None)
+            os.dup2(kept, 1)
+            os.close(kept)
+        file.seek(0)
+        lines += file.read().decode(errors="replace").splitlines(keepends=True)
+
+
+# ATen has one path for all of AVX-512; oneDNN, which computes gelu of contiguous float32, has several.
+SWITCHES = Switches(
+    {
+        "sse4_2": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41"},
+        "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
+        "avx512": {"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
+        "avx512_bf16": {"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"},
+        "avx512_fp16": {"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_FP16"},
+    },
+    lambda: dict(_chosen()),
+)
 
 
 class _Switch:

@@ -13,6 +13,7 @@ from ..arrays import get_kind
 from ..base import Target
 from ..importing import framework, quiet
 from ..library_target import Path, library_targets
+from .torch_ import SWITCHES as SWITCHES  # inductor reads the same ones
 from .torch_ import backward_of
 
 ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
