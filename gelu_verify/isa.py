@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from .errors import MissingMeasurement, one_of
 from .machine import flags
 
 _AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl")
 # Level -> flags of /proc/cpuinfo, the lowest first; each level includes the one before it.
-LEVELS: Mapping[str, tuple[str, ...]] = {
+LEVELS = {
     "sse4_2": ("sse4_2",),
     "avx2": ("avx2", "fma"),
     "avx512": _AVX512,

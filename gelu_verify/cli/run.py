@@ -92,8 +92,8 @@ def run(
 
     TARGET is a family (torch), one of its implementations (torch.gelu), or your own code: module:function,
     path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag".
-    The default is every library that is installed. torch@avx2 is torch limited to AVX2. `gelu-verify list` shows what is found here and all ways to name a
-    target.
+    The default is every library that is installed. `gelu-verify list` shows what is found here and all ways to name a
+    target. NAME@avx2 is limited to AVX2, by the switches that the library has.
 
     Python code that is not called as f(x) needs --call: "f(x, out=y)", "f(x); x" where it changes x in place,
     "f(dy, x)" for a gradient; docs/targets.md describes them all. Your own code is tested as the function and dtype in

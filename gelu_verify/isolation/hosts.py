@@ -75,8 +75,9 @@ class Hosts:
         try:
             found = host.load(key, Loading("select", {"names": [name], "level": level, **options}))
         except TargetFailure as failure:
-            dtypes, name = (asked.dtype,) if asked.dtype else DTYPES, at_level(name, level)
-            return [LostTarget(name=name, level=level, function=asked.function or "gelu", dtypes=dtypes, failure=failure)]
+            dtypes = (asked.dtype,) if asked.dtype else DTYPES
+            lost = {"name": at_level(name, level), "function": asked.function or "gelu"}
+            return [LostTarget(**lost, level=level, dtypes=dtypes, failure=failure)]
         return _proxies(host, key, found["targets"])
 
     def _discovered(

@@ -41,7 +41,7 @@ def at_levels(names: Sequence[str], levels: Sequence[str], everything: bool, sel
         if not levels or levels == (ALL,):
             search.add(select(plain, ""))
         if levels == (ALL,):
-            search.every_level(plain or list(search.chosen))
+            search.every_level(plain or list(_by_unit(search.targets)))
         for level in () if levels == (ALL,) else levels:
             if plain:
                 search.named(plain, level)
@@ -55,7 +55,7 @@ def at_levels(names: Sequence[str], levels: Sequence[str], everything: bool, sel
 
 @dataclass
 class _Search:
-    """What was found so far; `chosen`: what each family, or each file that was named, was seen to choose, by level."""
+    """What was found so far; `chosen`: what each target was seen to choose, by level."""
 
     select: Select
     targets: list[Target] = field(default_factory=list)
@@ -95,40 +95,40 @@ class _Search:
         self.absent |= {at_level(name, level): f"it cannot be limited to {level}" for name in here}
 
     def add(self, found: Found, level: str = "", must_act: bool = False) -> None:
-        """Targets found at a level, but for those of libraries that ran the code of another one."""
+        """Targets found at a level, but for those that run the code of another one."""
         targets, absent = found
         self.absent = {**absent, **self.absent}
         for unit, members in _by_unit(targets).items():
-            seen = members[0].seen
-            same, other = self._same(unit, level, seen), _another(level, seen)
-            if must_act and other and not same:
-                raise MissingMeasurement(f"{at_level(unit, level)}: {other}")
-            if same or other:
-                self.absent[at_level(unit, level)] = same or other
+            reasons = [self._same(target) or _another(target) for target in members]
+            kept = [target for target, reason in zip(members, reasons, strict=True) if not reason]
+            if must_act and all(reasons) and not any(map(self._same, members)):
+                raise MissingMeasurement(f"{at_level(unit, level)}: {reasons[0]}")
+            for target in kept:
+                self.chosen.setdefault(split_level(target.name)[0], {})[level] = target.seen
+            self.targets += kept
+            for reason in filter(None, dict.fromkeys(reasons)):
+                some = f"{reasons.count(reason)} of {len(members)} " if kept or len(set(reasons)) > 1 else ""
+                more = self.absent.get(at_level(unit, level))
+                self.absent[at_level(unit, level)] = (f"{more}; " if more else "") + some + reason
+            if not kept:
                 _end(members)
-            else:
-                self.chosen.setdefault(unit, {})[level] = seen
-                self.targets += members
 
-    def _same(self, unit: str, level: str, seen: Mapping[str, str]) -> str:
-        """At which level that was measured already the library chose the same; empty where at none."""
-        if not seen:
-            return ""
-        others = self.chosen.get(unit, {}).items()
-        same = next((at for at, chosen in others if at != level and chosen == seen), None)
-        return "" if same is None else f"runs the same code as {at_level(unit, same)} ({_words(seen)})"
-
-
-def _another(level: str, seen: Mapping[str, str]) -> str:
-    """Which level a library ran instead of the one that it was limited to; empty where it did not."""
-    if not level or not seen:
+    def _same(self, target: Target) -> str:
+        """At which level that was measured already a target runs the same code; empty where at none."""
+        path, _ = split_level(target.name)
+        for level, seen in self.chosen.get(path, {}).items():
+            if level != target.level and seen == target.seen and seen:
+                return f"run the same code as at {level}" if level else "run the same code as without a switch"
         return ""
-    ran = max((level_of(text) for text in seen.values()), key=list(LEVELS).index)
-    return "" if ran == level else f"its switch has no effect: it runs {ran} ({_words(seen)})"
 
 
-def _words(seen: Mapping[str, str]) -> str:
-    return ", ".join(f"{component} {text}" for component, text in seen.items())
+def _another(target: Target) -> str:
+    """Which level a target runs instead of the one that its library was limited to; empty where it does not."""
+    if not target.level or not target.seen:
+        return ""
+    ran = max((level_of(text) for text in target.seen.values()), key=list(LEVELS).index)
+    words = ", ".join(f"{component} {text}" for component, text in target.seen.items())
+    return "" if ran == target.level else f"run {ran}: the switch has no effect ({words})"
 
 
 def _has(name: str, level: str) -> bool:

@@ -1,7 +1,7 @@
 """One formula on several paths through a library: eager and compiled, contiguous and strided, a dispatch on and off.
 
 A path is compared with the first of the same family, function, dtype and form, on the fixed inputs that every
-sweep contains. No path is right because another one agrees: this says where
+sweep contains; at an instruction-set level with the same path at the first level that was measured. No path is right because another one agrees: this says where
 they part, the checks say what is wrong.
 """
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from ..fenv import in_default_environment
 from ..formats import get_format, is_nan
+from ..isa import split_level
 from ..records.parts import Pair, PairWitness
-from ..records.result import Result
+from ..records.result import Record, Result
 
 _NONE = np.empty((0, 2), np.uint64)
 
@@ -29,7 +30,10 @@ class FirstPaths:
         record = result.record
         if result.table is None or not record.form:
             return None
-        first = self._first.setdefault((record.family, record.function, record.dtype, record.form), result)
+        path, level = split_level(record.target)
+        of_form = self._first.setdefault((record.family, level, record.function, record.dtype, record.form), result)
+        at_first_level = self._first.setdefault((path, record.function, record.dtype), result)
+        first = of_form if at_first_level is result else at_first_level
         return None if first is result else compared(first, result)
 
 
@@ -45,9 +49,15 @@ def compared(first: Result, other: Result) -> Pair:
     one, two = samples[0][here, 1], samples[1][there, 1]
     differ = np.flatnonzero((one != two) & ~(is_nan(fmt, one) & is_nan(fmt, two)))
     target, max_ulp = first.record.target, first.record.max_ulp
+    alike = _all_alike(first.record, other.record)
     if not len(differ):
-        return Pair(target, len(x), 0, 0, None, max_ulp)
+        return Pair(target, len(x), 0, 0, None, max_ulp, alike)
     away = [abs(fmt.rank(int(a)) - fmt.rank(int(b))) for a, b in zip(one[differ], two[differ], strict=True)]
     worst = int(differ[int(np.argmax(away))])
     witness = PairWitness(*(fmt.bits_text(int(array[worst])) for array in (x, two, one)))
-    return Pair(target, len(x), len(differ), max(away), witness, max_ulp)
+    return Pair(target, len(x), len(differ), max(away), witness, max_ulp, alike)
+
+
+def _all_alike(first: Record, other: Record) -> bool | None:
+    """Whether all results are the same, not those for the fixed inputs alone."""
+    return first.bits_sha256 == other.bits_sha256 if first.inputs_sha256 == other.inputs_sha256 else None

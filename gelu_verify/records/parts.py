@@ -114,7 +114,8 @@ class PairWitness:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A path through a library beside the first path of the same family, function, dtype and form in the run."""
+    """A path through a library beside the first path of the same family, function, dtype and form in the run; at an
+    instruction-set level, beside the same path at the first level."""
 
     first: str = field(metadata=about("target of the first path", key="with"))
     inputs: Count = field(metadata=about("how many fixed inputs both were called with"))
@@ -124,6 +125,10 @@ class Pair:
         metadata=about("where they are farthest apart", null="where they do not differ")
     )
     max_ulp: Ulp | None = field(metadata=about("largest error of the first path, in ULP", null=""))
+    alike: bool | None = field(
+        metadata=about("whether all results of the plan are the same", null="where the inputs are not", omitted=True),
+        default=None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

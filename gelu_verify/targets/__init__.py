@@ -110,11 +110,13 @@ def _observed(targets: Sequence[Target], switches: Switches | None, level: str) 
     """The same targets with the level that their process has, and what was seen to be chosen in it."""
     if switches is None or not targets:
         return list(targets)
-    seen, variables = switches.observed, switches.variables(level)
-    return [
-        dataclasses.replace(each, name=at_level(each.name, level), level=level, switches=variables, seen=seen)
-        for each in targets
-    ]
+    variables, observed = switches.variables(level), switches.observed.items()
+    found = []
+    for each in targets:
+        name = at_level(each.name, level)
+        seen = {part: words for part, words in observed if part in each.components or not each.components}
+        found.append(dataclasses.replace(each, name=name, level=level, switches=variables, seen=seen))
+    return found
 
 
 def switches_of(name: str) -> Switches | None:

@@ -36,7 +36,7 @@ class Target(ABC):
     to see which dtypes it takes; `seals_inputs`: it cannot change its inputs, whose memory is read-only for it;
     `fresh_results`: `load` makes the memory of the result anew for each call; `level`: the instruction-set level that
     `switches`, environment variables of its process, limit it to; `seen`: what it has chosen, by component, as far as
-    that can be seen.
+    that can be seen, of the `components` that it calls (none: of all).
     """
 
     name: str
@@ -48,6 +48,7 @@ class Target(ABC):
     safe_in_threads: bool = False
     compiles_per_length: bool = False
     judges_on_device: bool = False
+    components: tuple[str, ...] = ()
     level: str = ""
     switches: Mapping[str, str] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)

@@ -18,7 +18,11 @@ from ..isa import LEVELS
 _APPENDED = {"GLIBC_TUNABLES": ":", "XLA_FLAGS": " "}
 # The mathematical functions of glibc have variants for FMA and for AVX; none uses AVX-512.
 _LIBM = {"sse4_2": {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4"}}
-_FEATURES = {"AVX2": (1, 1, 5), "FMA": (0, 2, 12), "AVX": (0, 2, 28)}  # leaf and register of CPUID as glibc has them, bit
+_FEATURES = {
+    "AVX2": (1, 1, 5),
+    "FMA": (0, 2, 12),
+    "AVX": (0, 2, 28),
+}  # leaf and register of CPUID as glibc has them, bit
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from math import pi, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +27,8 @@ _FEATURES = {
 
 def _without(*levels: str) -> dict[str, str]:
     """The switch that disables what those levels have, as far as this NumPy has code for it."""
-    dispatched = np._core._multiarray_umath.__cpu_dispatch__
-    features = [name for level in levels for name in _FEATURES[level] if name in dispatched]
+    core: Any = import_module("numpy._core._multiarray_umath")
+    features = [name for level in levels for name in _FEATURES[level] if name in core.__cpu_dispatch__]
     return {"NPY_DISABLE_CPU_FEATURES": " ".join(features)}
 
 

@@ -101,6 +101,8 @@ class _Switch:
 
 
 _ONEDNN_SWITCH = _Switch()
+NO_ONEDNN = ("ATen", "libm")
+WITH_ONEDNN = ("ATen", "oneDNN", "libm")
 
 Compute = Callable[..., Any]
 
@@ -116,6 +118,7 @@ def discover() -> Iterator[Target]:
         prepare=lambda x: (x, _placed_output(x)),
         note=NOTE,
         safe_in_threads=True,
+        components=NO_ONEDNN,
     )
 
 
@@ -132,6 +135,7 @@ def _gelu(torch: ModuleType) -> tuple[Path, ...]:
             _in_turn(lambda x, out: gelu(x, out=out)),
             None,
             f"{NOTE}, oneDNN where torch chooses it",
+            WITH_ONEDNN,
         ),
         Path("gelu-strided", "gelu", erf, lambda x, out: gelu(x, out=out), strided, note),
         Path(
@@ -223,7 +227,8 @@ def _gradients(torch: ModuleType) -> Iterator[Path]:
     backward, after = backward_of(torch), partial(after_forward, torch)
     strided, note = _strided(torch), "CPU, autograd, "
     off, fused = partial(_without_onednn, torch), "backward of F.gelu"
-    yield Path("gelu_grad", "gelu_grad", fused, _in_turn(backward), _in_turn(after(F.gelu)), f"{note}contiguous")
+    turns = _in_turn(backward), _in_turn(after(F.gelu))
+    yield Path("gelu_grad", "gelu_grad", fused, *turns, f"{note}contiguous", WITH_ONEDNN)
     yield Path(
         "gelu_grad-nomkldnn", "gelu_grad", fused, off(backward), off(after(F.gelu)), f"{note}oneDNN switched off"
     )
