@@ -149,6 +149,7 @@ def _commit(measured: Run, root: Path) -> None:
 def _print(measured: Run, as_json: bool) -> None:
     from ..records.serialize import to_json
     from ..report import write_report
+    from ..report.levels import level_lines
 
     records = measured.results
     if as_json:
@@ -157,7 +158,7 @@ def _print(measured: Run, as_json: bool) -> None:
         from .terminal import print_matrix
 
         print_matrix(records, absent=measured.manifest["absent"])
-        for line in _really(records):
+        for line in (*_really(records), *level_lines(records)):
             say(line)
     for record in records:
         if record.time:

@@ -76,8 +76,8 @@ class Hosts:
             found = host.load(key, Loading("select", {"names": [name], "level": level, **options}))
         except TargetFailure as failure:
             dtypes = (asked.dtype,) if asked.dtype else DTYPES
-            lost = {"name": at_level(name, level), "function": asked.function or "gelu"}
-            return [LostTarget(**lost, level=level, dtypes=dtypes, failure=failure)]
+            name, function = at_level(name, level), asked.function or "gelu"
+            return [LostTarget(name=name, level=level, function=function, dtypes=dtypes, failure=failure)]
         return _proxies(host, key, found["targets"])
 
     def _discovered(

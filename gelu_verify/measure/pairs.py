@@ -1,8 +1,8 @@
 """One formula on several paths through a library: eager and compiled, contiguous and strided, a dispatch on and off.
 
 A path is compared with the first of the same family, function, dtype and form, on the fixed inputs that every
-sweep contains; at an instruction-set level with the same path at the first level that was measured. No path is right because another one agrees: this says where
-they part, the checks say what is wrong.
+sweep contains; at an instruction-set level with the same path at the first level that was measured. No path
+is right because another one agrees: this says where they part, the checks say what is wrong.
 """
 
 from __future__ import annotations
