@@ -84,9 +84,17 @@ if TYPE_CHECKING:
               help="Memory limit of an implementation, such as 512M or 8G; default 4G.")  # fmt: skip
 @click.option("--in-process", is_flag=True, help="Call every target in this process, for use with a debugger; "
               "a crash ends the run.")  # fmt: skip
+@click.option("--no-own", is_flag=True, help="Leave out our correctly rounded kernels, which are measured beside "
+              "what is named.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
 def run(
-    out: Path | None, record: Path | None, max_ulp: float | None, strict: bool, as_json: bool, **typed: Any
+    out: Path | None,
+    record: Path | None,
+    max_ulp: float | None,
+    strict: bool,
+    no_own: bool,
+    as_json: bool,
+    **typed: Any,
 ) -> None:
     """Measure targets, store the run and write its report.
 
@@ -101,24 +109,29 @@ def run(
 
     Each family, and each target that is named, is called in its own process. The exit code is 1 when a target failed
     (raised, crashed, hung ...), and 0 however large the errors are, unless --strict is given.
+
+    Our correctly rounded kernels are measured beside what is named, for comparison: neither the exit code nor --json
+    depends on them, and a run that is recorded has none.
     """
     from ..gate.strict import rejected
+    from ..measure.jobs import was_added
     from ..runs.measuring import measure_run, without_garbage_collection
     from .progress import OnStderr
 
-    request = _request(**typed)
+    request = _request(**typed, own=not no_own and record is None)
     say(f"plan {request.plan}, seed {request.seed}", err=as_json)
     command = shlex.join(["gelu-verify", *sys.argv[1:]])
     with stdout_for_results():
         measured = measure_run(request, out, command=command, observer=OnStderr(), prepare=_load_report)
+    judged = [each for each in measured.results if not was_added(each.target, request)]
     with without_garbage_collection():
-        _print(measured, as_json)
+        _print(measured, judged, as_json)
     if record is not None:
         _commit(measured, record)
-    if strict and (reasons := rejected(measured.results, max_ulp)):
-        warn(f"strict: {len(reasons)} of {len(measured.results)} measurements fail; the first is {reasons[0]}")
+    if strict and (reasons := rejected(judged, max_ulp)):
+        warn(f"strict: {len(reasons)} of {len(judged)} measurements fail; the first is {reasons[0]}")
         raise click.exceptions.Exit(OVER_BUDGET)
-    if any(record.failure is not None for record in measured.results):
+    if any(each.failure is not None for each in judged):
         raise click.exceptions.Exit(OVER_BUDGET)
 
 
@@ -146,14 +159,14 @@ def _commit(measured: Run, root: Path) -> None:
     say(f"recorded: {commit(measured, root)}", err=True)
 
 
-def _print(measured: Run, as_json: bool) -> None:
+def _print(measured: Run, judged: Sequence[Record], as_json: bool) -> None:
     from ..records.serialize import to_json
     from ..report import write_report
     from ..report.levels import level_lines
 
     records = measured.results
     if as_json:
-        click.echo(json.dumps([to_json(record) for record in records], indent=1, allow_nan=False))
+        click.echo(json.dumps([to_json(record) for record in judged], indent=1, allow_nan=False))
     else:
         from .terminal import print_matrix
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ...kernels import Kernel
 
 OURS = True  # nothing foreign: called in this process
-CORRECTLY_ROUNDED = "_cr"  # how the names of those end
 
 
 def _chosen() -> dict[str, str]:
@@ -68,7 +67,7 @@ def _correctly_rounded() -> Iterator[Target]:
 
     for function in FUNCTIONS:
         yield KernelTarget(
-            name=f"kernels.{function}{CORRECTLY_ROUNDED}",
+            name=f"kernels.{function}_cr",
             function=function,
             dtypes=DTYPES,
             form="correctly rounded",
