@@ -6,7 +6,7 @@ another level, or code of another level than it was limited to, there is one lin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import MissingMeasurement, UsageError
@@ -102,14 +102,12 @@ class _Search:
             reasons = [self._same(target) or _another(target) for target in members]
             kept = [target for target, reason in zip(members, reasons, strict=True) if not reason]
             if must_act and all(reasons) and not any(map(self._same, members)):
-                raise MissingMeasurement(f"{at_level(unit, level)}: {reasons[0]}")
+                raise MissingMeasurement(f"{at_level(unit, level)} runs {reasons[0]}")
             for target in kept:
                 self.chosen.setdefault(split_level(target.name)[0], {})[level] = target.seen
             self.targets += kept
-            for reason in filter(None, dict.fromkeys(reasons)):
-                some = f"{reasons.count(reason)} of {len(members)} " if kept or len(set(reasons)) > 1 else ""
-                more = self.absent.get(at_level(unit, level))
-                self.absent[at_level(unit, level)] = (f"{more}; " if more else "") + some + reason
+            if any(reasons):
+                self.absent[at_level(unit, level)] = "; ".join(_counted(reasons))
             if not kept:
                 _end(members)
 
@@ -118,8 +116,15 @@ class _Search:
         path, _ = split_level(target.name)
         for level, seen in self.chosen.get(path, {}).items():
             if level != target.level and seen == target.seen and seen:
-                return f"run the same code as at {level}" if level else "run the same code as without a switch"
+                return f"the same code as at {level}" if level else "the same code as without a switch"
         return ""
+
+
+def _counted(reasons: Sequence[str]) -> Iterator[str]:
+    """Each reason once, with how many implementations it is true of where it is not all."""
+    for reason in filter(None, dict.fromkeys(reasons)):
+        count = reasons.count(reason)
+        yield f"runs {reason}" if count == len(reasons) else f"{count} of {len(reasons)} implementations run {reason}"
 
 
 def _another(target: Target) -> str:
@@ -128,7 +133,7 @@ def _another(target: Target) -> str:
         return ""
     ran = max((level_of(text) for text in target.seen.values()), key=list(LEVELS).index)
     words = ", ".join(f"{component} {text}" for component, text in target.seen.items())
-    return "" if ran == target.level else f"run {ran}: the switch has no effect ({words})"
+    return "" if ran == target.level else f"{ran} code: the switch has no effect ({words})"
 
 
 def _has(name: str, level: str) -> bool:

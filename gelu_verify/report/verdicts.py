@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ..formats import DTYPES
 from ..functions import FUNCTIONS
+from ..isa import split_level
 from ..records.result import Record
 from .text import ulp_text
 
@@ -44,9 +45,9 @@ def severity(record: Record) -> tuple[float, bool, int]:
     return printed, record.family != OWN_FAMILY, -len(record.target)
 
 
-def target_order(family: str, target: str) -> tuple[bool, str, str]:
-    """Frameworks by name, then our own kernels."""
-    return (family == OWN_FAMILY, family, target)
+def target_order(family: str, target: str) -> tuple[bool, str, tuple[str, str]]:
+    """Frameworks by name, then our own kernels; a target beside itself at instruction-set levels."""
+    return (family == OWN_FAMILY, family, split_level(target))
 
 
 def function_rank(name: str) -> int:

@@ -101,9 +101,13 @@ def find(
 
 
 @in_default_environment
-def load(name: str, asked: Asked, level: str = "") -> Sequence[Target]:
-    """The targets that a name which some kind accepts stands for, in a process that was started for that level."""
-    return _observed(load_named(name, asked), switches_of(name), level)
+def load(name: str, asked: Asked, level: str = "", alone: bool = False) -> Sequence[Target]:
+    """The targets that a name which some kind accepts stands for, in a process that was started for that level.
+
+    `alone`: nothing else is loaded in this process, so that what its libraries choose is what the target calls.
+    """
+    found = load_named(name, asked)
+    return _observed(found, switches_of(name), level) if alone else found
 
 
 def _observed(targets: Sequence[Target], switches: Switches | None, level: str) -> list[Target]:
