@@ -14,6 +14,7 @@ from ..errors import ResultsError
 from ..formats import FORMATS
 from ..functions.regions import REGIONS
 from .fields import key_of
+from .grades import GRADED, graded
 from .measures import MEASURES
 from .parts import RegionErrors
 from .result import Record
@@ -179,7 +180,13 @@ def _wrong_unmeasured(record: Record) -> str | None:
     if record.failure is None:
         return ".buckets is null, and there is no failure"
     there = [key for key in MEASURES if getattr(record, key) is not None] + ["checks"] * bool(record.checks)
-    return f".{there[0]} is there without buckets to derive it from" if there else None
+    if there:
+        return f".{there[0]} is there without buckets to derive it from"
+    if any(int(end, 16) >> FORMATS[record.dtype].width for end in (record.failure_range or "0").split(":")):
+        return f".failure_range is {record.failure_range:.60}, which {record.dtype} has not"
+    again = record if "grade" in record.lacking else graded(record, None)
+    wrong = [key for key in GRADED if getattr(record, key) != getattr(again, key)]
+    return f".{wrong[0]} is not that of a target that failed" if wrong else None
 
 
 def _wrong_measured(record: Record, schema: int) -> str | None:
@@ -213,7 +220,7 @@ def _wrong_errors(record: Record) -> str | None:
 
 CONDENSED = (
     *("target", "family", "function", "dtype", "form", "note", "version", "plan", "seed", "n", "bound", "repeat"),
-    *("max_ulp", "witness", "nonfinite", "zero_from", "regions", "checks", "failure"),
+    *("max_ulp", "witness", "nonfinite", "zero_from", "regions", "checks", "failure", "dispatch"),
 )  # the keys of a result of a condensed run, whose `checks` are those that failed
 
 
@@ -232,7 +239,7 @@ def _wrong_condensed_document(document: Any) -> str | None:
     if unknown := [key for key in document if key not in CONDENSED]:
         return f"has {unknown[0]:.40}, which a condensed run has not"
     rules = _rules(document["dtype"])
-    return shape({key: rules[key] for key in CONDENSED})(document)
+    return shape({key: rules[key] for key in CONDENSED}, ("dispatch",))(document)  # which runs before 2026-11-22 lack
 
 
 def _wrong_condensed(record: Record) -> str | None:
