@@ -53,7 +53,7 @@ def split_level(name: str) -> tuple[str, str]:
     What follows an @ in the name of a file or a command may be anything; after that of a family it is a level.
     """
     stem, at, level = name.rpartition("@")
-    if at and (level in LEVELS or re.fullmatch(r"\w+(\.[\w-]+)?", stem)):
+    if (at and level in LEVELS) or re.fullmatch(r"\w+(\.[\w-]+)?@\w+", name):
         return stem, level
     return name, ""
 

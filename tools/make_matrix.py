@@ -10,8 +10,8 @@
 
 A run is the folder that `gelu-verify run --all --isa all --no-throughput --out RUN` leaves, which is what `--measure`
 runs; an implementation at an instruction-set level (`torch.gelu@avx2`) has a row of its own. Of several, a later
-one replaces the results of the same target in an earlier one. It is kept condensed (docs/json.md): buckets and findings stay in RUN, and
-`repeat` makes them again.
+one replaces the results of the same target in an earlier one. It is kept condensed (docs/json.md): buckets and
+findings stay in RUN, and `repeat` makes them again.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ from gelu_verify.runs.store import Run, read_run
 ROOT = Path(__file__).parents[1]
 RUNS, PAGE = ROOT / "data" / "runs", ROOT / "docs" / "matrix.md"
 COMMAND = "python tools/make_matrix.py"
-MEASURE = ("gelu-verify", "run", "--all", "--isa", "all", "--no-throughput")
 FUNCTIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
+MEASURE = (
+    *("gelu-verify", "run", "--all", "--isa", "all", "--no-throughput"),
+    *(word for name in FUNCTIONS for each in (name, f"{name}_grad") for word in ("--function", each)),
+)
 LEFT_OUT = (  # what the matrix has no row for, and why
     (
         "PyTorch MPS, MLX on Metal, Core ML, BNNS",
@@ -115,9 +118,9 @@ Largest error in ULP of {implementations} implementations, {len(records)} result
 largest error found in a sample. "n lost": so many finite inputs give NaN or infinity where the result is finite; they
 do not count in the maximum. A failed check is followed by the dtypes that fail it; `gelu-verify run NAME` shows the
 input and the reason. Names that begin with `published.` are re-implementations of published formulas in C: they measure
-the formula with its constants and roundings, not the library. A name that ends in `@avx2` is a library limited to
-that instruction-set level by its own switch (docs/targets.md), without one what it chooses itself. Every row, with its worst input, regions and the command
-that repeats it: {files}.
+the formula with its constants and roundings, not the library. A name that ends in `@avx2` is that of a
+library limited to that instruction-set level by its own switches (docs/isa.md). Every row, with its worst input,
+regions and the command that repeats it: {files}.
 
 Measured {newest["created"][:10]} by {commands}
 on {machine["cpu"]} ({", ".join(machine["isa"])}), {machine["libm"]}, Python {machine["python"]};

@@ -136,6 +136,11 @@ def _another(target: Target) -> str:
     return "" if ran == target.level else f"{ran} code: the switch has no effect ({words})"
 
 
+def levels_of(name: str) -> list[str]:
+    """The levels of this processor that a family, or what a user named, has a switch for, the highest first."""
+    return [level for level in runnable() if _has(name, level)]
+
+
 def _has(name: str, level: str) -> bool:
     switches = switches_of(name)
     return switches is not None and level in switches.levels

@@ -28,12 +28,13 @@ class FirstPaths:
     def pair(self, result: Result) -> Pair | None:
         """What differs from the first path; None for a first one, or where one failed."""
         record = result.record
-        if result.table is None or not record.form:
+        if result.table is None:
             return None
         path, level = split_level(record.target)
-        of_form = self._first.setdefault((record.family, level, record.function, record.dtype, record.form), result)
-        at_first_level = self._first.setdefault((path, record.function, record.dtype), result)
-        first = of_form if at_first_level is result else at_first_level
+        first = self._first.setdefault((path, record.function, record.dtype), result)
+        if first is result and record.form:
+            key = (record.family, level, record.function, record.dtype, record.form)
+            first = self._first.setdefault(key, result)
         return None if first is result else compared(first, result)
 
 

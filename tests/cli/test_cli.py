@@ -384,7 +384,7 @@ def test_list_shows_everything_that_can_be_named():
     assert {"targets", "absent", "kinds", "functions", "plans", "checks"} == set(found)
     assert found["kinds"]["model.onnx"].startswith("ONNX model: ")
     assert {"kernels.gelu_erf", "numpy.silu"} <= {target["target"] for target in found["targets"]}
-    assert set(found["targets"][0]) == {"target", "family", "function", "dtypes", "form", "note", "version"}
+    assert set(found["targets"][0]) == {"target", "family", "function", "dtypes", "form", "note", "version", "levels"}
     assert {"gelu", "gelu_tanh_grad", "erf"} <= set(found["functions"])
     text = call("list").stdout
     assert all(name in text for kind in ("functions", "plans", "checks", "absent") for name in found[kind])
