@@ -7,6 +7,8 @@ is right because another one agrees: this says where they part, the checks say w
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..fenv import in_default_environment
@@ -15,14 +17,26 @@ from ..isa import split_level
 from ..records.parts import Pair, PairWitness
 from ..records.result import Record, Result
 
-_NONE = np.empty((0, 2), np.uint64)
+
+@dataclass(frozen=True)
+class _Path:
+    """What is kept of a path: its record, and (x, got) of the fixed inputs; not its buckets, which are large."""
+
+    record: Record
+    samples: np.ndarray
+
+    @classmethod
+    def of(cls, result: Result) -> _Path:
+        table = result.table
+        assert table is not None
+        return cls(result.record, table.samples.astype(get_format(result.record.dtype).uint))
 
 
 class FirstPaths:
     """The first path of each kind in a run; later ones are compared with it as they come."""
 
     def __init__(self) -> None:
-        self._first: dict[tuple[str, ...], Result] = {}
+        self._first: dict[tuple[str, ...], _Path] = {}
 
     @in_default_environment
     def pair(self, result: Result) -> Pair | None:
@@ -30,12 +44,13 @@ class FirstPaths:
         record = result.record
         if result.table is None:
             return None
+        here = _Path.of(result)
         path, level = split_level(record.target)
-        first = self._first.setdefault((path, record.function, record.dtype), result)
-        if first is result and record.form:
+        first = self._first.setdefault((path, record.function, record.dtype), here)
+        if first is here and record.form:
             key = (record.family, level, record.function, record.dtype, record.form)
-            first = self._first.setdefault(key, result)
-        return None if first is result else compared(first, result)
+            first = self._first.setdefault(key, here)
+        return None if first is here else _compared(first, here)
 
 
 @in_default_environment
@@ -44,10 +59,13 @@ def compared(first: Result, other: Result) -> Pair:
 
     The input with the largest difference is the witness.
     """
+    return _compared(_Path.of(first), _Path.of(other))
+
+
+def _compared(first: _Path, other: _Path) -> Pair:
     fmt = get_format(other.record.dtype)
-    samples = [(result.table.samples if result.table else _NONE).astype(fmt.uint) for result in (first, other)]
-    x, here, there = np.intersect1d(samples[0][:, 0], samples[1][:, 0], return_indices=True)
-    one, two = samples[0][here, 1], samples[1][there, 1]
+    x, here, there = np.intersect1d(first.samples[:, 0], other.samples[:, 0], return_indices=True)
+    one, two = first.samples[here, 1], other.samples[there, 1]
     differ = np.flatnonzero((one != two) & ~(is_nan(fmt, one) & is_nan(fmt, two)))
     target, max_ulp = first.record.target, first.record.max_ulp
     alike = _all_alike(first.record, other.record)

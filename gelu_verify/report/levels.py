@@ -1,48 +1,61 @@
-"""What differs between the instruction-set levels of one library, in a line for each level."""
+"""What differs between the instruction-set levels of one library, in a few lines for each level."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..formats import get_format, value_text
+from ..formats import get_format, texts_apart, value_text
 from ..isa import at_level, split_level
 from ..records.parts import Pair
 from ..records.result import Record
 
+MOST_NAMED = 3  # results in one line
+
+Compared = tuple[Record, Pair, Record]  # a result, its comparison, and what it was compared with
+
 
 def level_lines(records: Sequence[Record]) -> list[str]:
-    """One line for each family and level that was compared with another one: how many results differ, and where most.
+    """For each family and level: how many results differ from those without a switch, in bits and in grade, and where.
 
     Results are compared with those of the same path at the first level that was measured, mostly without a switch.
     """
-    groups: dict[str, list[Record]] = {}
+    known = {record.key: record for record in records}
+    groups: dict[tuple[str, str], list[Compared]] = {}
     for record in records:
-        level = split_level(record.target)[1]
-        if level and record.pair is not None and split_level(record.pair.first)[0] == split_level(record.target)[0]:
-            groups.setdefault(at_level(record.family, level), []).append(record)
-    return [line for name, members in groups.items() for line in _lines(name, members)]
+        if compared := _compared(record, known):
+            level, first = split_level(record.target)[1], split_level(compared[2].target)[1]
+            groups.setdefault((at_level(record.family, level), at_level(record.family, first)), []).append(compared)
+    return [line for names, members in groups.items() for line in _lines(*names, members)]
 
 
-def _lines(name: str, members: list[Record]) -> Iterator[str]:
-    pairs = [(record, record.pair) for record in members if record.pair is not None]
-    other = sum(not pair.alike for _, pair in pairs)
-    yield f"{name}: {other} of {len(pairs)} results are not those of {_compared_with(pairs[0][1].first)}"
-    record, pair = max(pairs, key=lambda each: _distance(*each))
+def _compared(record: Record, known: Mapping[str, Record]) -> Compared | None:
+    """The same path at another level, which a result was compared with; None where it was not."""
+    if record.pair is None:
+        return None
+    first = known.get(f"{record.pair.first}/{record.function}/{record.dtype}")
+    same_path = first is not None and split_level(first.target)[0] == split_level(record.target)[0]
+    return (record, record.pair, first) if first is not None and same_path else None
+
+
+def _lines(name: str, first: str, members: list[Compared]) -> Iterator[str]:
+    other = [each for each in members if not each[1].alike]
+    yield f"{name}: {len(other)} of {len(members)} results differ from those of {first}"
+    changed = [f"{r.target} {r.dtype} {_grade(f)} -> {_grade(r)}" for r, _, f in other if r.grade != f.grade]
+    if changed:
+        more = f" and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
+        yield f"  grades: {'; '.join(changed[:MOST_NAMED])}{more}"
+    if other:
+        yield from _largest(*max(other, key=lambda each: each[1].floats / 2.0 ** get_format(each[0].dtype).width))
+
+
+def _grade(record: Record) -> str:
+    return str(record.grade or "failed")
+
+
+def _largest(record: Record, pair: Pair, first: Record) -> Iterator[str]:
+    """Where the fixed inputs show the largest difference."""
     if pair.witness is not None:
         fmt = get_format(record.dtype)
-        bits = (pair.witness.x_bits, pair.witness.got_bits, pair.witness.other_bits)
-        x, got, before = (value_text(fmt, int(each, 16)) for each in bits)
-        yield (
-            f"  most: {record.target} {record.dtype} gives {got} at x = {x} ({pair.witness.x_bits}), "
-            f"{pair.first} gives {before}; {pair.differ} of {pair.inputs} fixed inputs differ"
-        )
-
-
-def _compared_with(first: str) -> str:
-    level = split_level(first)[1]
-    return f"@{level}" if level else "the code that it chooses itself"
-
-
-def _distance(record: Record, pair: Pair) -> float:
-    """How far apart, as a share of all numbers of the dtype."""
-    return pair.floats / 2.0 ** get_format(record.dtype).width
+        x = int(pair.witness.x_bits, 16)
+        got, before = texts_apart(fmt, int(pair.witness.got_bits, 16), int(pair.witness.other_bits, 16))
+        yield f"  most: {record.target} {record.dtype} at x = {value_text(fmt, x)}: {got}, {first.target}: {before}"

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from gelu_verify import targets
 from gelu_verify.cli import main
 from gelu_verify.formats import DTYPES
+from gelu_verify.measure.jobs import was_added
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import measure_one
 from gelu_verify.runs.store import read_run
