@@ -150,6 +150,7 @@ def _with_own(cases: Mapping[str, Case]) -> dict[str, Case]:
     return found
 
 
+@in_default_environment
 def was_added(target: str, request: Request) -> bool:
     """Whether a target is among the results only to be compared with: others were named, and this one was not."""
     path, named = split_level(target)[0], {split_level(name)[0] for name in request.targets if isinstance(name, str)}

@@ -33,7 +33,7 @@ def fresh(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fresh")
     (folder / "mine.py").write_text("def raises_float32(x):\n    raise ValueError('\\udcff')\n")
     words = ["run", "kernels.gelu_erf", "kernels.silu_grad_exp", "numpy", f"{folder / 'mine.py'}:raises_float32"]
-    options = ["--function", "gelu", "--plan", "landmarks", "--json"]
+    options = ["--function", "gelu", "--plan", "landmarks", "--json", "--no-own"]
     done = CliRunner().invoke(main, [*words, *options, "--out", str(folder / "run")])
     assert done.exit_code == 1, done.output
     return folder / "run", json.loads(done.stdout)
