@@ -14,17 +14,37 @@ from ..records.parts import SizeThroughput, Throughput
 from ..records.result import Record
 from ..records.serialize import keys_of
 
-Kind = Literal["text", "count", "number"]
+Kind = Literal["text", "count", "rank", "number", "value"]
 TAIL_CHECKS = ["tail_zero", "sign", "monotone", "range", "finite"]
+
+
+UNITS = {
+    **dict.fromkeys(("max_ulp", "mean_ulp", "p50_ulp", "p99_ulp", "approximation_max_ulp"), "ULP"),
+    **dict.fromkeys(("constants_ulp", "formula_ulp", "rest_ulp"), "ULP"),
+    **dict.fromkeys(("correctly_rounded", "faithful"), "fraction of n"),
+    **dict.fromkeys(("rel_error", "spread", "copy_ratio"), "ratio"),
+    **dict.fromkeys(("bytes_per_s", "copy_bytes_per_s"), "bytes/s"),
+    "elements_per_s": "elements/s",
+    "max_rank": "floats",
+}
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; pandas keeps a count as Int64, a number as float64, and anything else as it is."""
+    """A column; pandas keeps a count as Int64, a number as float64, and anything else as it is.
+
+    A value is a number of the result's dtype: text that float64 reads back exactly, so that it can be NaN and is not
+    missing. A rank is a count that may pass 2^63.
+    """
 
     name: str
     text: str
     kind: Kind = "text"
+
+    @property
+    def unit(self) -> str:
+        """What it is counted in; empty for text, counts of what the text says, and numbers without a unit."""
+        return UNITS.get(self.name, "")
 
 
 @dataclass(frozen=True)
@@ -46,11 +66,17 @@ def _same(key: str, kind: Kind = "text", of: Any = Record) -> Column:
 
 
 def _value(name: str, text: str) -> tuple[Column, Column]:
-    """The two columns of a value: bits, and the decimal."""
-    return Column(f"{name}_bits", text), Column(name, "the same as a decimal")
+    """The two columns of a value: bits, and the number."""
+    return Column(f"{name}_bits", text), Column(name, "the same as a number", "value")
 
 
-_WITNESS = (*_value("x", "the input"), *_value("got", "what it gave"), *_value("want", "the correctly rounded value"))
+_WITNESS = (
+    *_value("x", "the input"),
+    *_value("got", "what it gave"),
+    *_value("want", "the correctly rounded value"),
+    Column("abs_error", "abs(got - y), y the exact value, not `want`; empty where x or got is not finite", "number"),
+    Column("rel_error", "abs(got - y) / abs(y)", "number"),
+)
 _ERROR = (_same("bound"), Column("max_ulp", "largest error of the result, in ULP", "number"))
 
 KEYS = (
@@ -77,7 +103,7 @@ SUMMARY = Table(
         Column("failed_checks", "names of the checks that failed, separated by spaces"),
         _same("n", "count"),
         *(_same(key, "number") for key in ("mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful")),
-        _same("max_rank"),  # may pass 2^63
+        _same("max_rank", "rank"),
         Column("nonfinite", "how many finite x gave NaN or an infinity where a finite value is due", "count"),
         *_value("nonfinite_x", "the one of them nearest to zero"),
         _same("variant"),
@@ -121,7 +147,9 @@ SPECIAL = Table(
 REGIONS = Table(
     "result and region of x",
     (
-        Column("region", "its ends"),
+        Column("region", "its name"),
+        Column("lower", "its lower end, which belongs to it; -inf where it has none", "number"),
+        Column("upper", "its upper end, which does not; inf where it has none", "number"),
         Column("n", "how many inputs", "count"),
         _same("bound"),
         Column("max_ulp", "largest error in the region, in ULP", "number"),

@@ -1,12 +1,15 @@
 """The pandas pipeline: stored runs in, one tidy frame per table out.
 
-Every frame starts with the KEYS columns and is sorted by function, dtype, then target. Bits are
-hex text of fixed width; the column without `_bits` beside it is the same value as a decimal that
-reads back to those bits. Columns are part of the public contract (`columns.py`, reports/README.md).
+Every frame starts with the KEYS columns and is sorted by function, dtype, then target. Bits are hex text of fixed
+width; the column without `_bits` beside it is the same value as the shortest decimal that float64 reads back to it.
+Every number of our dtypes is one of float64, but the shortest decimal in its own dtype is not that number: -0.0001163
+is 0.01 % from the float16 that it names, and a difference of two such decimals is wrong. Columns are part of the public
+contract (`columns.py`, reports/README.md).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
@@ -15,17 +18,27 @@ import pandas as pd
 
 from ..attribution.witness import witness_parts
 from ..formats import get_format
+from ..functions import FUNCTIONS
+from ..functions.regions import REGIONS
 from ..records.parts import FindingRecord, Witness
 from ..records.result import Record
+from ..truth.distance import distance
 from . import columns
 from .columns import TAIL_CHECKS, Table
-from .text import value_text
+from .text import exact_text
 from .verdicts import dtype_rank, function_rank, target_order, verdict
 
 Row = dict[str, Any]
 
 SPECIALS = {"plus_infinity": "+inf", "minus_infinity": "-inf", "nan": "NaN", "signed_zero": "-0"}
 PANDAS = {"count": "Int64", "number": "float64"}
+ENDS = {
+    region.name: (
+        -math.inf if region.lower is None else float(region.lower),
+        math.inf if region.upper is None else float(region.upper),
+    )
+    for region in REGIONS
+}
 
 
 class RunLike(Protocol):
@@ -131,16 +144,19 @@ def _frame(
 
 
 def _value(record: Record, name: str, holder: object, key: str = "x_bits") -> Row:
-    """Two columns: bits, and the decimal that they are in the result's dtype; empty where `holder` is None."""
+    """Two columns: bits, and their value; empty where `holder` is None."""
     bits = None if holder is None else getattr(holder, key)
-    return {f"{name}_bits": bits, name: value_text(record.dtype, bits)}
+    return {f"{name}_bits": bits, name: exact_text(record.dtype, bits)}
 
 
 def _witness(record: Record, witness: Witness | FindingRecord | None) -> Row:
     found: Row = {}
     for name in ("x", "got", "want"):
         found |= _value(record, name, witness, f"{name}_bits")
-    return found
+    bits = [found["x_bits"], found["got_bits"]]
+    known = all(bits) and record.function in FUNCTIONS  # one of a later version may not be
+    errors = distance(record.function, record.dtype, *(int(text, 16) for text in bits)) if known else None
+    return found | dict(zip(("abs_error", "rel_error"), errors or (None, None), strict=True))
 
 
 _KINDS_BEFORE = {"=": "exhaustive", ">=": "sampled"}  # of runs of earlier versions, which do not say
@@ -232,6 +248,7 @@ def _region_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     for part in record.regions or ():
         yield {
             "region": part.region,
+            **dict(zip(("lower", "upper"), ENDS[part.region], strict=True)),
             "n": part.n,
             "bound": record.bound,
             "max_ulp": part.max_ulp,

@@ -95,6 +95,11 @@ def _target(row: Row) -> str:
     return f"{row['target']} [{row['run']}]" if row["run"] != "A" else row["target"]
 
 
+def _short(row: Row, name: str) -> str:
+    """The shortest decimal that names a value in its dtype, for readers; the files of data have the exact one."""
+    return text.value_text(row["dtype"], row[f"{name}_bits"]) or ""
+
+
 def _error(row: Row) -> str:
     return f"{row['bound']} {text.ulp_text(row['max_ulp'], row['bound'])}"
 
@@ -116,8 +121,11 @@ def _worst(summary: pd.DataFrame) -> str:
     if not worst:
         return ""
     head = [*_KEYS, "ULP", "x", "x bits", "got", "want", "failed checks"]
-    shown = ["x", "x_bits", "got", "want", "failed_checks"]
-    table = _table(head, ([*_keys(r), _error(r), *(r[name] or "" for name in shown)] for r in worst))
+    rows = (
+        [*_keys(r), _error(r), _short(r, "x"), r["x_bits"] or "", _short(r, "got"), _short(r, "want"), r["failed_checks"]]
+        for r in worst
+    )
+    table = _table(head, rows)
     repeat = "\n".join(row["repeat"] for row in worst)
     return f"## The {len(worst)} largest errors\n\n{table}\n```\n{repeat}\n```\n"
 
@@ -131,15 +139,19 @@ def _raised(summary: pd.DataFrame, absent: Mapping[str, str]) -> str:
 
 
 def _tail(tail: pd.DataFrame) -> str:
-    shown = ["zero_from_x", "zero_threshold_x", *TAIL_CHECKS]
+    ends = ("zero_from_x", "zero_threshold_x")
     head = [*_KEYS, "returns zero from x", "zero is correct from x", *TAIL_CHECKS]
-    return _table(head, ([*_keys(r), *(r[name] or "" for name in shown)] for r in rows_of(tail)))
+    rows = (
+        [*_keys(r), *(_short(r, name) for name in ends), *(r[name] or "" for name in TAIL_CHECKS)] for r in rows_of(tail)
+    )
+    return _table(head, rows)
 
 
 def _specials(special: pd.DataFrame) -> str:
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     for r in rows_of(special):
-        shown = f"✗ {r['got']}, want {r['want']}" if r["verdict"] == "fail" else r["got"] or r["verdict"]
+        wrong = f"✗ {_short(r, 'got')}, want {_short(r, 'want')}"
+        shown = wrong if r["verdict"] == "fail" else _short(r, "got") or r["verdict"]
         rows.setdefault(tuple(_keys(r)), {})[r["input"]] = shown
     inputs = list(SPECIALS.values())
     head = [*_KEYS, *(f"f({i})" for i in inputs)]
@@ -167,7 +179,7 @@ def _attribution(attribution: pd.DataFrame) -> str:
     rows = []
     for r in rows_of(attribution):
         parts = [text.number_text(r[f"{name}_ulp"], 3, signed=True) for name in ("constants", "formula", "rest")]
-        rows.append([*_keys(r), _error(r), r["x"], *parts, r["main"], f"{r['form']}, {r['working']}"])
+        rows.append([*_keys(r), _error(r), _short(r, "x"), *parts, r["main"], f"{r['form']}, {r['working']}"])
     head = [
         *_KEYS,
         "ULP",
