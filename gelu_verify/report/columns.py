@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..checks import own_checks
 from ..records.document import described
 from ..records.parts import SizeThroughput, Throughput
 from ..records.result import Record
@@ -25,6 +26,7 @@ UNITS = {
     **dict.fromkeys(("rel_error", "spread", "copy_ratio"), "ratio"),
     **dict.fromkeys(("bytes_per_s", "copy_bytes_per_s"), "bytes/s"),
     "elements_per_s": "elements/s",
+    "timed_n": "elements",
     "max_rank": "floats",
 }
 
@@ -111,10 +113,12 @@ SUMMARY = Table(
         Column("approximation_max_ulp", "largest error against that function, in ULP", "number"),
         Column("approximation_max_abs", "largest absolute error against it", "number"),
         *_value("approximation_x", "the input with the largest error against it, in ULP"),
-        *(_same(key) for key in ("form", "note", "version", "plan", "seed")),
+        *(_same(key) for key in ("form", "note", "version", "plan")),
+        _same("seed", "rank"),
         Column("ranges", "of bits, separated by spaces, where the plan was narrowed"),
         Column("failure", "what a target that failed did"),
-        *(_same(key) for key in ("failure_kind", "failure_range", "failure_length")),
+        *(_same(key) for key in ("failure_kind", "failure_range")),
+        _same("failure_length", "count"),
         Column("recorded", "when and on what, of a result that is not of this machine"),
         Column("stale", "why such a result no longer counts"),
         _same("repeat"),
@@ -194,6 +198,23 @@ FINDINGS = Table(
     "failed check",
     (Column("check", "its name"), Column("detail", "what it found"), *_WITNESS),
 )
+_TIMING = tuple(column for column in THROUGHPUT.columns[:-2] if column.name != "n")
+RESULTS = Table(
+    "result",
+    (
+        *SUMMARY.columns,
+        *TAIL.columns[:4],
+        *(_same(key) for key in ("computes_in", "rounding", "rounding_mode", "inputs_sha256", "bits_sha256")),
+        *_TIMING,
+        Column("timed_n", "elements per call of that timing", "count"),
+        *(Column(f"check_{name}", f"outcome of the check `{name}`") for name in own_checks()),
+        Column("created", "when the run was made"),
+        Column("gelu_verify", "version of gelu-verify that made it"),
+        Column("commit", "git commit of its source, where it was run from a checkout"),
+        Column("cpu", "processor of the run"),
+        Column("device", "its GPU, where it has one"),
+    ),
+)  # every fact of a result that is one number or text: `results.parquet`
 TABLES = {
     "summary": SUMMARY,
     "tail": TAIL,

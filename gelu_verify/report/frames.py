@@ -31,7 +31,7 @@ from .verdicts import dtype_rank, function_rank, target_order, verdict
 Row = dict[str, Any]
 
 SPECIALS = {"plus_infinity": "+inf", "minus_infinity": "-inf", "nan": "NaN", "signed_zero": "-0"}
-PANDAS = {"count": "Int64", "number": "float64"}
+PANDAS = {"count": "Int64", "rank": "UInt64", "number": "float64"}
 ENDS = {
     region.name: (
         -math.inf if region.lower is None else float(region.lower),
@@ -80,42 +80,42 @@ def ordered_results(runs: Sequence[RunLike]) -> list[tuple[int, int, Record]]:
 
 def summary_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per result: the numbers, the witness, the verdict."""
-    return _frame(runs, _summary_rows, columns.SUMMARY)
+    return frame_of(runs, summary_rows, columns.SUMMARY)
 
 
 def tail_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per measured result: where it returns zero, where it may, and the checks on the tail."""
-    return _frame(runs, _tail_rows, columns.TAIL)
+    return frame_of(runs, tail_rows, columns.TAIL)
 
 
 def special_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per special input: got, want, verdict."""
-    return _frame(runs, _special_rows, columns.SPECIAL)
+    return frame_of(runs, _special_rows, columns.SPECIAL)
 
 
 def throughput_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per timed result, with its error beside it."""
-    return _frame(runs, _throughput_rows, columns.THROUGHPUT)
+    return frame_of(runs, throughput_rows, columns.THROUGHPUT)
 
 
 def sizes_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per timed result, level of the memory and number of threads."""
-    return _frame(runs, _size_rows, columns.SIZES)
+    return frame_of(runs, _size_rows, columns.SIZES)
 
 
 def attribution_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per result whose form is known: what makes up its largest error."""
-    return _frame(runs, _attribution_rows, columns.ATTRIBUTION)
+    return frame_of(runs, _attribution_rows, columns.ATTRIBUTION)
 
 
 def regions_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per result and region of x."""
-    return _frame(runs, _region_rows, columns.REGIONS)
+    return frame_of(runs, _region_rows, columns.REGIONS)
 
 
 def findings_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per failed check: what it found, and the input that shows it."""
-    return _frame(runs, _finding_rows, columns.FINDINGS)
+    return frame_of(runs, _finding_rows, columns.FINDINGS)
 
 
 FRAMES: dict[str, Callable[[Sequence[RunLike]], pd.DataFrame]] = {
@@ -130,9 +130,10 @@ FRAMES: dict[str, Callable[[Sequence[RunLike]], pd.DataFrame]] = {
 }
 
 
-def _frame(
+def frame_of(
     runs: Sequence[RunLike], rows: Callable[[Record, Mapping[str, Any]], Iterator[Row]], table: Table
 ) -> pd.DataFrame:
+    """The frame of a table: what `rows` yields for each result, between KEYS and the number of the result."""
     found = []
     for run, index, record in ordered_results(runs):
         names = {"family": record.family, "target": record.target, "function": record.function, "dtype": record.dtype}
@@ -162,7 +163,8 @@ def _witness(record: Record, witness: Witness | FindingRecord | None) -> Row:
 _KINDS_BEFORE = {"=": "exhaustive", ">=": "sampled"}  # of runs of earlier versions, which do not say
 
 
-def _summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    """The facts of a result that its measures and its plan give."""
     nonfinite, approximation = record.nonfinite, record.approximation
     copied = (
         *("bound", "max_ulp", "n", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "max_rank"),
@@ -187,7 +189,8 @@ def _summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     }
 
 
-def _tail_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+def tail_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    """Where a measured result is zero, and the checks on its tail."""
     if record.failure is not None:
         return
     row = {
@@ -212,7 +215,8 @@ def _special_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
             }
 
 
-def _throughput_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+def throughput_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    """The timing of a result, where it has one."""
     timing = record.throughput
     if timing is not None:
         yield {
