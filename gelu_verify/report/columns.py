@@ -23,6 +23,8 @@ UNITS = {
     **dict.fromkeys(("max_ulp", "mean_ulp", "p50_ulp", "p99_ulp", "approximation_max_ulp"), "ULP"),
     **dict.fromkeys(("constants_ulp", "formula_ulp", "rest_ulp"), "ULP"),
     **dict.fromkeys(("correctly_rounded", "faithful"), "fraction of n"),
+    **dict.fromkeys(("mean_bits_plan", "mean_bits_normal"), "bits"),
+    "max_abs_error_units": "u(max(1, abs(y)))",
     **dict.fromkeys(("rel_error", "spread", "copy_ratio"), "ratio"),
     **dict.fromkeys(("bytes_per_s", "copy_bytes_per_s"), "bytes/s"),
     "elements_per_s": "elements/s",
@@ -55,6 +57,7 @@ class Table:
 
     rows: str  # what has a row
     columns: tuple[Column, ...]
+    page: tuple[str, ...] = ()  # further columns of the frame, which only the page reads and no file has
 
     @property
     def names(self) -> list[str]:
@@ -94,14 +97,23 @@ SUMMARY = Table(
     "result",
     (
         Column(
-            "verdict",
-            "`pass`; `fail`: a check failed; `inaccurate`: every check passes, but an error is above 4 ULP; "
-            "`raised`: the target failed",
+            "grade",
+            "how good it is: `correctly_rounded`, `faithful`, `accurate`, `accurate_range`, `absolute`, `coarse`, "
+            "`broken` (docs/grades.md); empty in a condensed run of an earlier version",
         ),
+        _same("sentence"),
+        Column("conventions", "what differs by convention and changes no grade, separated by `; `"),
         _same("bound"),
         _same("bound_kind"),
         _same("max_ulp", "number"),
         *_WITNESS,
+        *_value("accurate_range_low", "lower end, included, of the widest interval around 0 with all errors <= 4 ULP"),
+        *_value("accurate_range_high", "its upper end, included"),
+        Column("max_abs_error", "largest abs(got - y) for abs(x) <= 8", "number"),
+        *_value("max_abs_error_x", "the input with that error"),
+        Column("max_abs_error_units", "the largest abs(got - y) of all x, in units of u(max(1, abs(y)))", "number"),
+        Column("mean_bits_plan", "mean of the correct significant bits over the finite inputs of the plan", "number"),
+        Column("mean_bits_normal", "the same weighted by the normal distribution, x ~ N(0,1)", "number"),
         Column("failed_checks", "names of the checks that failed, separated by spaces"),
         _same("n", "count"),
         *(_same(key, "number") for key in ("mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful")),
@@ -123,6 +135,7 @@ SUMMARY = Table(
         Column("stale", "why such a result no longer counts"),
         _same("repeat"),
     ),
+    page=("verdict",),
 )
 TAIL = Table(
     "measured result",
@@ -143,10 +156,12 @@ SPECIAL = Table(
     "special input",
     (
         Column("input", "`+inf`, `-inf`, `NaN`, `-0`"),
-        Column("verdict", "outcome of its check: `pass`, `fail`, `not applicable`"),
+        Column("outcome", "of its check: `pass`, `fail`, `not applicable`"),
+        Column("severity", "of a failure: `defect`, `loss`, `convention` (docs/grades.md)"),
         *_WITNESS,
         Column("detail", "what the check found"),
     ),
+    page=("verdict",),
 )
 REGIONS = Table(
     "result and region of x",
@@ -196,7 +211,12 @@ ATTRIBUTION = Table(
 )
 FINDINGS = Table(
     "failed check",
-    (Column("check", "its name"), Column("detail", "what it found"), *_WITNESS),
+    (
+        Column("check", "its name"),
+        Column("severity", "`defect`, `loss` or `convention` (docs/grades.md); empty in a run of an earlier version"),
+        Column("detail", "what it found"),
+        *_WITNESS,
+    ),
 )
 _TIMING = tuple(column for column in THROUGHPUT.columns[:-2] if column.name != "n")
 RESULTS = Table(

@@ -140,7 +140,7 @@ def frame_of(
         keys = {"run": run_letter(run), **names, "result": index}
         found += [{**keys, **row} for row in rows(record, runs[run].manifest)]
     whole = (*columns.KEYS, *table.columns, columns.RESULT)
-    frame = pd.DataFrame(found, columns=[column.name for column in whole], dtype=object)
+    frame = pd.DataFrame(found, columns=[*(column.name for column in whole), *table.page], dtype=object)
     return frame.astype({column.name: PANDAS[column.kind] for column in whole if column.kind in PANDAS})
 
 
@@ -166,14 +166,35 @@ _KINDS_BEFORE = {"=": "exhaustive", ">=": "sampled"}  # of runs of earlier versi
 def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     """The facts of a result that its measures and its plan give."""
     nonfinite, approximation = record.nonfinite, record.approximation
+    interval, largest, bits = record.accurate_range, record.max_abs_error, record.mean_bits
     copied = (
-        *("bound", "max_ulp", "n", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "max_rank"),
+        *(
+            "grade",
+            "sentence",
+            "bound",
+            "max_ulp",
+            "n",
+            "mean_ulp",
+            "p50_ulp",
+            "p99_ulp",
+            "correctly_rounded",
+            "faithful",
+            "max_rank",
+        ),
         *("variant", "form", "note", "version", "plan", "seed", "failure", "failure_kind", "failure_range"),
         *("failure_length", "repeat"),
     )
     yield {
         **{name: getattr(record, name) for name in copied},
         **_witness(record, record.witness),
+        "conventions": "; ".join(record.conventions or ()),
+        **_value(record, "accurate_range_low", interval, "low_bits"),
+        **_value(record, "accurate_range_high", interval, "high_bits"),
+        "max_abs_error": largest and largest.error,
+        **_value(record, "max_abs_error_x", largest),
+        "max_abs_error_units": largest and largest.units,
+        "mean_bits_plan": bits and bits.plan,
+        "mean_bits_normal": bits and bits.normal,
         "bound_kind": record.bound_kind or _KINDS_BEFORE[record.bound],
         "verdict": verdict(record),
         "failed_checks": " ".join(record.failed_checks),
@@ -209,7 +230,9 @@ def _special_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
             finding = record.findings.get(check)
             yield {
                 "input": shown,
+                "outcome": record.checks[check],
                 "verdict": record.checks[check],
+                "severity": finding and finding.severity,
                 **_witness(record, finding),
                 "detail": finding and finding.detail,
             }
@@ -263,4 +286,5 @@ def _region_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
 def _finding_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     for check in record.failed_checks:
         finding = record.findings.get(check)
-        yield {"check": check, "detail": finding and finding.detail, **_witness(record, finding)}
+        facts = {"severity": finding and finding.severity, "detail": finding and finding.detail}
+        yield {"check": check, **facts, **_witness(record, finding)}

@@ -1,7 +1,7 @@
 """How far one output is from the exact value, as numbers: the absolute and the relative error.
 
-`values.judge` says the same in ULP, for arrays. Here the output is subtracted exactly from the middle of an enclosure of
-the exact value that is narrower than 2^-20 of the difference.
+`values.judge` says the same in ULP, for arrays. Here the output is subtracted exactly from the middle of an enclosure
+of the exact value that is narrower than 2^-20 of the difference.
 """
 
 from __future__ import annotations
