@@ -225,6 +225,7 @@ RESULTS = Table(
         *SUMMARY.columns,
         *TAIL.columns[:4],
         *(_same(key) for key in ("computes_in", "rounding", "rounding_mode", "inputs_sha256", "bits_sha256")),
+        _same("buckets"),
         *_TIMING,
         Column("timed_n", "elements per call of that timing", "count"),
         *(Column(f"check_{name}", f"outcome of the check `{name}`") for name in own_checks()),

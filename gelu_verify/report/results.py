@@ -60,7 +60,7 @@ def _rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
         row |= {name: tail[name] for name in RESULTS.names if name in tail}
     for timing in throughput_rows(record, manifest):
         row |= {"timed_n": timing.pop("n"), **timing}
-    copied = ("computes_in", "rounding", "rounding_mode", "inputs_sha256", "bits_sha256")
+    copied = ("computes_in", "rounding", "rounding_mode", "inputs_sha256", "bits_sha256", "buckets")
     git = manifest["git"] or {}
     yield {
         **row,
