@@ -9,13 +9,13 @@ import pandas as pd
 
 from ..fenv import in_default_environment
 from .citation import bibtex
-from .columns import KEYS, RESULT, TABLES
 from .files import replace_files
 from .frames import FRAMES, RunLike
 from .latex import latex
 from .markdown import markdown
 from .page import render
 from .results import results_parquet
+from .rows import csv_text
 
 
 @in_default_environment
@@ -24,7 +24,7 @@ def write(runs: Sequence[RunLike], out: Path) -> list[Path]:
     frames = _frames(runs)
     files: dict[str, str | bytes] = {"index.html": render(runs, frames), "report.md": markdown(runs, frames)}
     files |= {"tables.tex": latex(runs, frames), "citation.bib": bibtex(runs), "results.parquet": results_parquet(runs)}
-    files |= {f"{name}.csv": _csv(name, frame) for name, frame in frames.items()}
+    files |= {f"{name}.csv": csv_text(name, frame) for name, frame in frames.items()}
     return replace_files(files, out)
 
 
@@ -36,8 +36,3 @@ def text_of(runs: Sequence[RunLike], form: str) -> str:
 
 def _frames(runs: Sequence[RunLike]) -> Mapping[str, pd.DataFrame]:
     return {name: build(runs) for name, build in FRAMES.items()}
-
-
-def _csv(name: str, frame: pd.DataFrame) -> str:
-    whole = (*KEYS, *TABLES[name].columns, RESULT)
-    return str(frame.to_csv(index=False, lineterminator="\n", columns=[column.name for column in whole]))

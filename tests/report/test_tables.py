@@ -1,6 +1,7 @@
 """The files of a report that are data: numbers that are exact, columns that say what they are, tables for papers."""
 
 import io
+import json
 import math
 import re
 import runpy
@@ -26,6 +27,7 @@ from gelu_verify.report.citation import AUTHOR, bibtex
 from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY
 from gelu_verify.report.frames import FRAMES, regions_frame, summary_frame
 from gelu_verify.report.results import results_parquet
+from gelu_verify.report.rows import json_text
 from gelu_verify.report.text import exact_text
 from gelu_verify.runs.measuring import measure_run
 from gelu_verify.truth.distance import distance
@@ -102,6 +104,16 @@ def test_words_are_those_of_the_grades(stored):
     special = pd.read_csv(stored.path / "special.csv")
     assert set(special["outcome"]) <= {"pass", "fail", "not applicable"}
     assert set(special.loc[special["outcome"] == "fail", "severity"]) <= {"defect", "loss", "convention"}
+
+
+def test_json_has_what_csv_has(stored):
+    for name, build in FRAMES.items():
+        frame = build([stored])
+        rows = json.loads(json_text(name, frame))
+        again = pd.read_csv(stored.path / f"{name}.csv", dtype=str, keep_default_na=False).to_dict("records")
+        assert len(rows) == len(again)
+        for row, other in zip(rows, again, strict=True):
+            assert {key: "" if value is None else str(value) for key, value in row.items()} == other
 
 
 def test_every_column_of_the_parquet_file_is_described(stored):
