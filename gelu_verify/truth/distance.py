@@ -40,7 +40,10 @@ def distance(function: str, dtype: str, x_bits: int, got_bits: int) -> tuple[flo
     got = fmt.fraction(got_bits)
     for y, radius in _enclosures(entry, fmt, x_bits):
         difference = abs(got - y)
-        if radius <= difference * _ENOUGH or difference + radius < _NOTHING:
+        if not got and difference + radius < _NOTHING:  # the relative error is 1, whatever y is
+            break
+        is_small = difference + radius < _NOTHING * min(abs(y), Fraction(1))
+        if (radius <= difference * _ENOUGH or is_small) and radius <= abs(y) * _ENOUGH:
             break
     return _as_float(difference), 1.0 if y and not got else _as_float(difference, abs(y))
 

@@ -55,6 +55,7 @@ def test_it_is_the_difference_from_the_exact_value(dtype, data):
         ("gelu", "float64", "-1e300", "-1", (1.0, math.inf)),
         ("exp", "float64", "1e300", "1", (math.inf, 1.0)),
         ("gelu", "bfloat16", "3e38", "3e38", (0.0, 0.0)),
+        ("elu", "float64", "-0x1p-900", "-0x1p-900", (0.0, 2.0**-901)),
         ("relu", "float16", "-2", "0.5", (0.5, math.inf)),
         ("gelu", "float32", "inf", "inf", None),
         ("gelu", "float32", "1", "nan", None),
@@ -63,6 +64,19 @@ def test_it_is_the_difference_from_the_exact_value(dtype, data):
 def test_ends_of_the_range(function, dtype, x, got, found):
     fmt = get_format(dtype)
     assert distance(function, dtype, fmt.parse(x), fmt.parse(got)) == found
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype", "x"), [("erfc", "float64", 4628855992006737920), ("gelu_tanh", "float32", 3250061312)]
+)
+def test_beside_a_value_that_vanishes(function, dtype, x):
+    """The exact value is far below every number of the dtype: no output but zero has a small relative error."""
+    fmt = get_format(dtype)
+    low, high = enclose(get_function(function), fmt.dyadic(x), 4000)
+    exact = fmt.fraction(1) / ((low + high) / 2)
+    found = distance(function, dtype, x, 1)[1]
+    assert found == math.inf if abs(exact) > 2**1024 else found == pytest.approx(abs(float(exact - 1)), rel=1e-6)
+    assert distance(function, dtype, x, 0)[1] == 1.0
 
 
 def test_a_lost_tail_is_lost_whole():
