@@ -20,7 +20,8 @@ from ..formats import DTYPES, get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import INTERVALS, REGIONS
 from ..paths import resource
-from ..records.result import Record
+from ..records.grades import GRADES
+from ..records.result import Grade, Record
 
 SCHEMA = 2
 SCHEMAS = (1, SCHEMA)
@@ -41,7 +42,8 @@ _HEADER = """\
 # One row per target/function/dtype of our kernels: the largest error that the run found, in ULP of the exact
 # value, rounded up to 3 digits. "=" holds for every input of the dtype, ">=" for the inputs of the plan.
 # `regions` has the same of each region of x, `intervals` of each of the finer ones listed below ("-": nothing was
-# scored); `correct` and `faithful` of the `n` results are so; `inputs` and `bits` are digests of inputs and results.
+# scored); `correct` and `faithful` of the `n` results are so; `inputs` and `bits` are digests of inputs and results;
+# `grade` is defined in docs/grades.md.
 # Kernels call the system's libm, so the limits are these numbers only under the libm, architecture, FMA, plan and
 # seed recorded here; anywhere else `gelu-verify gate` allows max({ratio} * max_ulp, max_ulp + {ulp:g}), and in a part
 # of x max({part:g} * max_ulp, max_ulp + {ulp:g}). `fails` lists the checks that this way of computing the function is
@@ -61,6 +63,7 @@ class Row:
     witness: str
     date: str
     fails: tuple[str, ...] = ()
+    grade: Grade | None = None
     device: str = ""  # of a row that was not measured on the CPU: the GPU and its CUDA
     correct: int | None = None
     faithful: int | None = None
@@ -134,6 +137,7 @@ def make_budgets(records: Iterable[Record], machine: Mapping[str, Any], date: st
             witness=record.witness.x_bits if record.witness else "",
             date=record.origin.date or date,
             fails=tuple(sorted(record.failed_checks)),
+            grade=record.grade,
             device="" if record.family == FAMILY else record.origin.device,
             **_parts(record),
         )
@@ -258,6 +262,7 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
     width = get_format(dtype).width // 4
     bits, n = re.compile(rf"(0x[0-9a-f]{{{width}}})?"), row.n if type(row.n) is int else -1
     optional: dict[str, Callable[[Any], bool]] = {
+        "grade": lambda v: v in GRADES,
         **{name: lambda v: type(v) is int and 0 <= v <= n for name in ("correct", "faithful", "nonfinite")},
         **dict.fromkeys(("mean_ulp", "p99_ulp"), _is_limit),
         "zero_from": lambda v: type(v) is str and bits.fullmatch(v) is not None,

@@ -66,9 +66,9 @@ SUMMARY = Table(
     "result",
     (
         Column(
-            "verdict",
-            "`pass`; `fail`: a check failed; `inaccurate`: every check passes, but an error is above 4 ULP; "
-            "`raised`: the target failed",
+            "grade",
+            "how good it is: `correctly_rounded`, `faithful`, `accurate`, `accurate_range`, `absolute`, `coarse`, "
+            "`broken` (docs/grades.md); empty in a condensed run of an earlier version",
         ),
         _same("bound"),
         _same("bound_kind"),

@@ -20,7 +20,7 @@ from ..records.result import Record
 from . import columns
 from .columns import TAIL_CHECKS, Table
 from .text import value_text
-from .verdicts import dtype_rank, function_rank, target_order, verdict
+from .verdicts import dtype_rank, function_rank, target_order
 
 Row = dict[str, Any]
 
@@ -66,7 +66,7 @@ def ordered_results(runs: Sequence[RunLike]) -> list[tuple[int, int, Record]]:
 
 
 def summary_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
-    """One row per result: the numbers, the witness, the verdict."""
+    """One row per result: the numbers, the witness, the grade."""
     return _frame(runs, _summary_rows, columns.SUMMARY)
 
 
@@ -157,7 +157,7 @@ def _summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
         **{name: getattr(record, name) for name in copied},
         **_witness(record, record.witness),
         "bound_kind": record.bound_kind or _KINDS_BEFORE[record.bound],
-        "verdict": verdict(record),
+        "grade": record.grade,
         "failed_checks": " ".join(record.failed_checks),
         "ranges": " ".join(record.ranges or ()),
         "recorded": record.origin.recorded,

@@ -12,7 +12,7 @@ from . import text
 from .columns import TAIL_CHECKS
 from .frames import SPECIALS, RunLike, run_letter
 from .rows import rows_of
-from .verdicts import absences, dtype_rank, headline, target_order
+from .verdicts import absences, dtype_rank, grade_title, headline, target_order
 
 LIMIT = 900_000  # bytes; GitHub refuses a step summary above 1 MiB
 _WORST = 20
@@ -22,14 +22,13 @@ Row = dict[str, Any]
 
 
 def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
-    """Headline and verdict matrix first; long tables are folded, and left out where they do not fit."""
+    """Headline and matrix of grades first; long tables are folded, and left out where they do not fit."""
     results = [result for run in runs for result in run.results]
     summary = frames["summary"]
     whole = [
         "# gelu-verify: accuracy report\n",
         f"**{_escape(headline(results))}**\n",
-        "Largest error in ULP; `=`: every input was tried, `>=`: the largest error found. ✗: a check failed; "
-        "≈: every check passes, but inaccurate (> 4 ULP); ✓: neither.\n",
+        "Largest error in ULP (`=`: of every input, `>=`: the largest found) and grade (docs/grades.md).\n",
     ]
     sections = [
         _recorded(summary),
@@ -103,9 +102,9 @@ def _matrix(function: str, summary: pd.DataFrame) -> str:
     dtypes = sorted(summary["dtype"].unique(), key=dtype_rank)
     cells: dict[str, dict[str, str]] = {}
     for row in sorted(rows_of(summary), key=lambda row: target_order(row["family"], row["target"])):
-        broke = f"✗ {row['failure_kind'] or 'crashed'}"
-        mark = {"pass": "✓", "inaccurate": "≈", "fail": "✗", "raised": broke}[row["verdict"]]
-        shown = mark if row["verdict"] == "raised" else f"{mark} {_error(row)}"
+        grade = f" {grade_title(row['grade'])}" if row["grade"] else ""
+        failed = row["failure"] and row["max_ulp"] is None
+        shown = f"{row['failure_kind'] or 'crashed'}" if failed else f"{_error(row)}{grade}"
         cells.setdefault(_target(row), {})[row["dtype"]] = shown
     table = _table(["target", *dtypes], ([name, *(by.get(d, "") for d in dtypes)] for name, by in cells.items()))
     return f"## {_escape(function)}\n\n{table}"
@@ -123,7 +122,7 @@ def _worst(summary: pd.DataFrame) -> str:
 
 
 def _raised(summary: pd.DataFrame, absent: Mapping[str, str]) -> str:
-    rows = rows_of(summary[summary["verdict"] == "raised"])
+    rows = rows_of(summary[summary["failure"].notna()])
     raised = _table([*_KEYS, "what happened"], ([*_keys(r), r["failure"]] for r in rows))
     missing = _table(["framework", "why it was not run"], absent.items())
     parts = [f"## {title}\n\n{table}" for title, table in (("Crashed", raised), ("Not run", missing)) if table]

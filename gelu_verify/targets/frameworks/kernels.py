@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ...kernels import Kernel
 
 OURS = True  # nothing foreign: called in this process
+SHIPPED = True
 
 
 @dataclass(frozen=True, kw_only=True)
