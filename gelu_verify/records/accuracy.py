@@ -30,6 +30,7 @@ class Accuracy:
     """What grades are made of: of all finite inputs of a table, those that are flushed apart."""
 
     correct: bool  # every output is the correctly rounded value, flushed ones included
+    faithful: bool  # every output that is not flushed is one of the two values next to the exact one
     largest_ulp: float | None  # largest error; None where nothing was scored
     largest_near_root: float  # the same, where errors near a root count in ulps of 1/8
     nonfinite: bool
@@ -50,7 +51,8 @@ class Accuracy:
         columns, hist = {name: column[rows] for name, column in table.columns.items()}, table.hist[:, rows]
         fmt, error = table.fmt, columns["max_error"]
         x, got, want = (columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want"))
-        counted = ~np.isnan(error) & ~(flushed(fmt, x, got, want) & flushes)
+        is_flushed = flushed(fmt, x, got, want) & flushes
+        counted = ~np.isnan(error) & ~is_flushed
         near_root = _near_root(fmt, function, error, x, want)
         is_accurate = (~counted | (near_root <= ACCURATE)) & (columns["nonfinite"] == 0)
         size = _absolute(fmt, error, got, want)
@@ -58,6 +60,7 @@ class Accuracy:
         units = float((size / unit)[counted].max(initial=0.0))
         return cls(
             bool((columns["correct"] == columns["n"]).all()),
+            bool((is_flushed | (columns["faithful"] == columns["n"])).all()),
             float(error[counted].max()) if counted.any() else None,
             float(near_root[counted].max(initial=0.0)),
             bool(columns["nonfinite"].any()),
@@ -83,7 +86,7 @@ def _bucket(fmt: Format, bits: int) -> int:
 def _exponent(fmt: Format, bits: np.ndarray) -> np.ndarray:
     """floor(log2 |value|), at least that of the least normal number."""
     _, exponent = np.frexp(to_float64(fmt, bits))
-    return np.maximum(exponent - 1, fmt.emin)
+    return np.asarray(np.maximum(exponent - 1, fmt.emin))
 
 
 def _absolute(fmt: Format, error: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
@@ -139,10 +142,13 @@ def _mean_bits(fmt: Format, columns: Columns, hist: np.ndarray, is_whole: bool) 
     n = columns["n"].astype(np.float64)
     if not n.sum():
         return None
-    bits = _bits_of_edges(fmt.precision) @ hist / n  # what is not scored, as NaN, has none
+    bits = np.zeros(len(n))  # what is not scored, as NaN, has none
+    for each, row in zip(_bits_of_edges(fmt.precision), hist, strict=True):
+        if each:
+            bits += each * (row / n)
     weight = _normal_weights(fmt.name)[columns["bucket"]]
-    normal = float(bits @ weight / weight.sum()) if is_whole and weight.sum() > _ENOUGH else None
-    plan = float(bits @ n / n.sum())
+    normal = float((bits * weight).sum() / weight.sum()) if is_whole and weight.sum() > _ENOUGH else None
+    plan = float((bits * n).sum() / n.sum())
     return MeanBits(round(plan, _BITS_DIGITS), None if normal is None else round(normal, _BITS_DIGITS))
 
 

@@ -83,12 +83,12 @@ def grade_of(record: Record, accuracy: Accuracy) -> Grade:
     spoiled = record.failure is not None and record.failure_kind not in HARMLESS
     if spoiled or accuracy.nonfinite or failed(record, "defect"):
         return "broken"
-    largest = max(accuracy.largest_ulp or 0.0, 0.0 if accuracy.correct else record.max_ulp or 0.0)
-    if accuracy.correct and largest <= 1:
+    witness, elsewhere = record.witness, _elsewhere(record)
+    if accuracy.correct and (witness is None or witness.got_bits == witness.want_bits):
         return "correctly_rounded"
-    if accuracy.largest_ulp is None or accuracy.largest_ulp < 1:
+    if accuracy.faithful and elsewhere < 1:
         return "faithful"
-    if accuracy.largest_near_root <= ACCURATE:
+    if max(accuracy.largest_near_root, elsewhere) <= ACCURATE:
         return "accurate"
     if accuracy.units > UNITS:
         return "coarse"
@@ -99,6 +99,11 @@ def failed(record: Record, severity: str) -> list[str]:
     """Names of the failed checks of that severity; of a stored run that does not say, every failure is a loss."""
     findings = record.findings
     return [name for name in record.failed_checks if name in findings and findings[name].severity == severity]
+
+
+def _elsewhere(record: Record) -> float:
+    """The largest error of outputs beside those of the plan, where that is larger."""
+    return record.max_ulp or 0.0 if failed(record, "loss") and set(SLIGHT) & set(record.failed_checks) else 0.0
 
 
 def _is_wide(accuracy: Accuracy) -> bool:
