@@ -12,7 +12,7 @@ from .lines import NUMBER, WORD, Line, grade_span, labelled, number, wrapped
 from .ranking import sentence_lines
 
 _CELL = 1 + NUMBER + 1 + WORD
-_NAMES = (12, 44)  # columns for names: at least, and the most they get
+_NAMES = (8, 44)  # columns for names: at least, and the most they get
 
 
 def detail_lines(results: Sequence[Record], absent: Mapping[str, str], width: int) -> Iterator[Line]:

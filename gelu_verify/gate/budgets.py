@@ -42,8 +42,7 @@ _HEADER = """\
 # One row per target/function/dtype of our kernels: the largest error that the run found, in ULP of the exact
 # value, rounded up to 3 digits. "=" holds for every input of the dtype, ">=" for the inputs of the plan.
 # `regions` has the same of each region of x, `intervals` of each of the finer ones listed below ("-": nothing was
-# scored); `correct` and `faithful` of the `n` results are so; `inputs` and `bits` are digests of inputs and results;
-# `grade` is defined in docs/grades.md.
+# scored); `correct` and `faithful` of the `n` results are so; `inputs` and `bits` are digests of inputs and results.
 # Kernels call the system's libm, so the limits are these numbers only under the libm, architecture, FMA, plan and
 # seed recorded here; anywhere else `gelu-verify gate` allows max({ratio} * max_ulp, max_ulp + {ulp:g}), and in a part
 # of x max({part:g} * max_ulp, max_ulp + {ulp:g}). `fails` lists the checks that this way of computing the function is
