@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from ..buckets.flushing import flushed
-from ..buckets.table import HIST_EDGES, Columns, Table
+from ..buckets.table import HIST_EDGES, LARGEST, Columns, Table
 from ..fenv import in_default_environment
 from ..formats import Format, get_format, to_float64
 from ..functions import Function
@@ -57,7 +57,7 @@ class Accuracy:
         is_accurate = (~counted | (near_root <= ACCURATE)) & (columns["nonfinite"] == 0)
         size = _absolute(fmt, error, got, want)
         unit = 2.0 ** (np.maximum(_exponent(fmt, want), 0) - fmt.precision + 1.0)
-        units = float((size / unit)[counted].max(initial=0.0))
+        units = min(float((size / unit)[counted].max(initial=0.0)), LARGEST)
         return cls(
             bool((columns["correct"] == columns["n"]).all()),
             bool((is_flushed | (columns["faithful"] == columns["n"])).all()),
@@ -84,18 +84,21 @@ def _bucket(fmt: Format, bits: int) -> int:
 
 
 def _exponent(fmt: Format, bits: np.ndarray) -> np.ndarray:
-    """floor(log2 |value|), at least that of the least normal number."""
-    _, exponent = np.frexp(to_float64(fmt, bits))
-    return np.asarray(np.maximum(exponent - 1, fmt.emin))
+    """floor(log2 |value|), at least that of the least normal number; of an infinity, that of the largest."""
+    values = to_float64(fmt, bits)
+    _, exponent = np.frexp(values)
+    return np.where(np.isinf(values), -fmt.emin + 1, np.maximum(exponent - 1, fmt.emin))
 
 
 def _absolute(fmt: Format, error: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
     """|got - y| of each worst output: its error in ULP times the ulp of y."""
-    rounded = np.abs(to_float64(fmt, got) - to_float64(fmt, want))
     ulp = 2.0 ** (_exponent(fmt, want) - fmt.precision + 1.0)
-    below = error * ulp / 2  # y may lie in the binade below that of its rounding
-    is_power = np.frexp(to_float64(fmt, want))[0] == 0.5
-    return np.where(is_power & (np.abs(below - rounded) < np.abs(error * ulp - rounded)), below, error * ulp)
+    is_power = np.abs(np.frexp(to_float64(fmt, want))[0]) == 0.5
+    with np.errstate(over="ignore", invalid="ignore"):  # infinities, and errors beyond any
+        rounded = np.abs(to_float64(fmt, got) - to_float64(fmt, want))
+        whole, half = error * ulp, error * ulp / 2  # y may lie in the binade below that of its rounding
+        size = np.where(is_power & (np.abs(half - rounded) < np.abs(whole - rounded)), half, whole)
+    return np.minimum(size, LARGEST)
 
 
 def _near_root(fmt: Format, function: Function, error: np.ndarray, x: np.ndarray, want: np.ndarray) -> np.ndarray:

@@ -172,6 +172,7 @@ def _variant(record: Record) -> str:
 DEFECTS: dict[str, Callable[[Record], str]] = {
     "finite": _finite,
     "plus_infinity": _at("+inf", "plus_infinity"),
+    "minus_infinity": _at("-inf", "minus_infinity"),
     "nan": lambda record: "NaN gives a number",
     "variant": _variant,
     "gradient_variant": _variant,
@@ -230,7 +231,8 @@ def _tail(record: Record, accuracy: Accuracy) -> Iterator[str]:
         lost = f" ({_up(record.max_ulp)} ULP)" if record.max_ulp is not None else ""
         yield f"zero from {_text(fmt, record.zero_from.x_bits)} on{lost}{right}"
     elif record.max_ulp is not None and record.witness is not None:
-        yield f"up to {_up(record.max_ulp)} ULP (at x = {_text(fmt, record.witness.x_bits)})"
+        alone = ", which stands out" if "outlier" in record.failed_checks else ""
+        yield f"up to {_up(record.max_ulp)} ULP (at x = {_text(fmt, record.witness.x_bits)}{alone})"
 
 
 def _conventions(record: Record) -> Iterator[str]:

@@ -301,7 +301,7 @@ class Record:
     failure_kind: str | None = field(
         metadata=about("one of the kinds below", null="where nothing failed", always_since=2), default=None
     )
-    failure_range: str | None = field(
+    failure_range: BitRange | None = field(
         metadata=about(
             '`"A:B"` as `--bits` takes it: the smallest range of the failing call\'s inputs that was found to '
             "show it; where the failure does not depend on the inputs, one input",

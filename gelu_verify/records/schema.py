@@ -182,6 +182,8 @@ def _wrong_unmeasured(record: Record) -> str | None:
     there = [key for key in MEASURES if getattr(record, key) is not None] + ["checks"] * bool(record.checks)
     if there:
         return f".{there[0]} is there without buckets to derive it from"
+    if any(int(end, 16) >> FORMATS[record.dtype].width for end in (record.failure_range or "0").split(":")):
+        return f".failure_range is {record.failure_range:.60}, which {record.dtype} has not"
     again = record if "grade" in record.lacking else graded(record, None)
     wrong = [key for key in GRADED if getattr(record, key) != getattr(again, key)]
     return f".{wrong[0]} is not that of a target that failed" if wrong else None

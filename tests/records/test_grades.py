@@ -156,6 +156,12 @@ def test_outputs_beside_the_plan_count(floats):
     assert record.grade == ("accurate" if record.max_ulp >= 1 else "faithful")
 
 
+def test_one_wrong_input_is_pointed_out():
+    record = record_of(off_by(400, lambda x: x == 1.75))
+    assert record.grade == "coarse"
+    assert "(at x = 1.75, which stands out)" in record.sentence
+
+
 def test_bits_are_those_of_the_errors():
     assert judged(correct("gelu"), "float16").mean_bits.plan == 11
     half = record_of(off_by(1, lambda x: np.abs(x) > 0.6745))  # half of N(0,1)
