@@ -490,6 +490,7 @@ def test_gate_needs_budgets(home):
 )
 def test_every_error_has_its_exit_code(monkeypatch, error, code):
     from gelu_verify import functions
+    from gelu_verify.truth import lookup  # noqa: F401 - it must not be imported while `get_function` is another one
 
     def refuse(name):
         raise error

@@ -106,7 +106,9 @@ def test_headlines():
     assert headline([]) == "Nothing was measured."
     assert headline([broken]) == "torch.gelu gelu float64 is broken: raises an exception."
     assert headline([sound]) == "scipy.gelu gelu float32 is accurate: within 1.2 ULP at every input."
-    assert headline([on_a_range]).startswith("torch.gelu gelu float32 is accurate on a range: within 4 ULP for x >= -1.1")
+    assert headline([on_a_range]).startswith(
+        "torch.gelu gelu float32 is accurate on a range: within 4 ULP for x >= -1.1"
+    )
     assert headline([on_a_range]).endswith(" By convention: NaN at -inf.")
     assert headline([sound, on_a_range, broken]) == (
         "1 of 3 results is broken: torch.gelu float64 (raises an exception). "

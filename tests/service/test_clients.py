@@ -44,4 +44,6 @@ def test_javascript(server):
 
 def test_python(server):
     """erfc in double is right but at -inf: half an ulp."""
-    assert "upload.python gelu float32 is faithful: within 0.5" in printed(sys.executable, CLIENTS / "client.py", server.url)
+    assert "upload.python gelu float32 is faithful: within 0.5" in printed(
+        sys.executable, CLIENTS / "client.py", server.url
+    )

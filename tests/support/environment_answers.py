@@ -25,7 +25,7 @@ def cases():
     from gelu_verify import export, formats, kernels
     from gelu_verify.attribution import attribute
     from gelu_verify.buckets import analytic_spans
-    from gelu_verify.cli.terminal import result_lines, plain
+    from gelu_verify.cli.terminal import plain, result_lines
     from gelu_verify.functions import get_function, regions
     from gelu_verify.gate import budgets as gate
     from gelu_verify.inputs import special as points
