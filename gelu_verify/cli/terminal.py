@@ -20,7 +20,7 @@ __all__ = ["plain", "print_results", "result_lines"]
 SCREEN = 36  # lines
 _LEGEND = (
     "accurate: within 4 ULP; range: for these x (docs/grades.md). ULP: >= the largest found, = of all inputs. "
-    "max abs: for |x| <= 8. [...]: by convention."
+    "[...]: by convention."
 )
 
 
