@@ -1,7 +1,7 @@
 // Verify: drop a file of outputs, see the grade.
 import { upload } from "./api.js";
 import { catalogue } from "./catalogue.js";
-import { byId, element, options, show, table, ulpText } from "./dom.js";
+import { byId, element, gradeTitle, options, show, table, ulpText } from "./dom.js";
 import { getJson } from "./http.js";
 
 let expected = null; // bytes of a file of outputs
@@ -86,8 +86,6 @@ async function send(file) {
   byId("file").value = "";
 }
 
-const TITLES = { correctly_rounded: "Correctly rounded", faithful: "Faithful", accurate: "Accurate", accurate_range: "Accurate on a range", absolute: "Absolutely accurate", coarse: "Coarse", broken: "Broken" };
-
 function view(job) {
   const { result } = job;
   const facts = element("dl", { class: "facts" }, ...[
@@ -102,7 +100,7 @@ function view(job) {
     element("td", {}, result.findings[name]?.detail || ""), element("td", { class: "mono" }, result.findings[name]?.x_bits || "")));
   const where = result.witness ? element("a", { href: `#/lookup?${new URLSearchParams({ x: result.witness.x_bits, function: result.function, dtype: result.dtype })}` }, "Look up the worst input") : null;
   return element("div", {},
-    element("div", { class: `outcome ${job.grade}` }, element("h2", {}, TITLES[job.grade]), element("p", {}, job.headline), facts),
+    element("div", { class: `outcome ${job.grade}` }, element("h2", {}, gradeTitle(job.grade)), element("p", {}, job.headline), facts),
     element("p", {}, element("a", { href: job.links.report.slice(1) }, "Full report"), " ", where, job.stored ? " Stored." : " Not stored: it is deleted after 15 minutes."),
     table(["check", "outcome", "finding", "x"], rows, "checks"));
 }
