@@ -16,6 +16,16 @@ from .formats import FORMATS, Format, dtype_name, get_format, numpy_dtype
 _NAMES = {np.dtype(name): name for name in ("float16", "float32", "float64")}  # `dtype.name` takes a microsecond
 
 
+def named_dtype(dtype: Any) -> str:
+    """The name of a dtype: of NumPy, ml_dtypes, torch, JAX, or already a name; who uses it refuses unknown ones."""
+    if isinstance(dtype, str):
+        return dtype
+    for name in (getattr(dtype, "name", None), getattr(dtype, "__name__", None)):
+        if isinstance(name, str):
+            return name
+    return str(dtype).rpartition(".")[2]  # torch.float32
+
+
 def float_array(
     x: Any, dtype: str | None = None, accepted: Sequence[str] = tuple(FORMATS)
 ) -> tuple[np.ndarray, Format]:

@@ -35,6 +35,7 @@ def in_default_environment(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        __tracebackhide__ = True  # pytest shows the caller, not this
         callers = enter()
         try:
             return function(*args, **kwargs)

@@ -54,7 +54,7 @@ GRADES: dict[Grade, Definition] = {  # the best first; a result has the first th
         "environment, or fails",
     ),
 }
-ORDER = {grade: place for place, grade in enumerate(GRADES)}
+ORDER: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
 
 
 @in_default_environment

@@ -8,8 +8,10 @@ the timed part, and passed on to be judged. Calls that are longer than those of 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from statistics import median
@@ -49,6 +51,23 @@ def one_thread_each() -> None:
     """
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"):
         os.environ.setdefault(name, "1")
+
+
+@contextmanager
+def torch_on_one_thread() -> Iterator[None]:
+    """The same for a torch that the caller has imported: put back afterwards.
+
+    Each small call would wake all of its threads, which wait for cores that the sweep is using: 80 times slower.
+    """
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch else 1
+    if torch and threads > 1:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if torch and threads > 1:
+            torch.set_num_threads(threads)
 
 
 @in_default_environment

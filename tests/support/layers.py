@@ -29,8 +29,8 @@ LAYERS = [
     ["runs"],
     ["gate"],
     ["report", "export"],
-    ["service"],
-    ["cli"],
+    ["service", "testing"],
+    ["cli", "pytest_plugin"],
 ]
 NATIVE = {  # folders of src/
     "fenv": ["fenv"],
