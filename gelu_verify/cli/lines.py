@@ -51,12 +51,15 @@ def plain(lines: Sequence[Line]) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, max(width, 20)) or [""]
+    return textwrap.wrap(text, max(width, 20), break_on_hyphens=False) or [""]
 
 
 def labelled(label: str, style: str, text: str, width: int) -> Iterator[Line]:
     """The text after its label, wrapped; what follows the first line is indented."""
-    first, *rest = textwrap.wrap(text, max(width, 40), initial_indent=" " * (len(label) + 1), subsequent_indent="  ")
+    indent = " " * (len(label) + 1)
+    first, *rest = textwrap.wrap(
+        text, max(width, 40), initial_indent=indent, subsequent_indent="  ", break_on_hyphens=False
+    )
     yield [(label, style), (first[len(label) :], "")]
     yield from ([(part, "")] for part in rest)
 
