@@ -379,6 +379,19 @@ def test_report_rebuilds_from_stored_runs(home):
     assert_one_line_error(call("report", "a", "b"), 2, "--out")
 
 
+def test_report_prints_tables_and_writes_nothing(home):
+    results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", "kept")
+    before = {path: path.stat().st_mtime_ns for path in (home / "kept").rglob("*")}
+    for form, sign in (("latex", r"\toprule"), ("markdown", "# gelu-verify: accuracy report")):
+        done = call("report", "kept", "--live-only", "--format", form)
+        assert done.exit_code == 0
+        assert sign in done.stdout.splitlines()
+        assert "mine.py:good" in done.stdout
+    assert {path: path.stat().st_mtime_ns for path in (home / "kept").rglob("*")} == before
+    assert call("report", "kept", "kept", "--format", "latex").exit_code == 0
+    assert_one_line_error(call("report", "kept", "--format", "latex", "--out", "there"), 2, "--out")
+
+
 def test_report_without_a_run_takes_the_latest(home):
     results("mine.py:good", "--function", "relu", "--dtype", "float16")
     assert call("report").exit_code == 0

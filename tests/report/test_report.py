@@ -274,7 +274,8 @@ class Page(HTMLParser):
 
 
 def test_every_file_is_there(report):
-    assert set(report) == {"index.html", "report.md", *(f"{name}.csv" for name in FRAMES)}
+    others = {"index.html", "report.md", "tables.tex", "citation.bib", "results.parquet"}
+    assert set(report) == others | {f"{name}.csv" for name in FRAMES}
     assert all(path.is_file() for path in report.values())
 
 
