@@ -57,7 +57,6 @@ class Table:
 
     rows: str  # what has a row
     columns: tuple[Column, ...]
-    page: tuple[str, ...] = ()  # further columns of the frame, which only the page reads and no file has
 
     @property
     def names(self) -> list[str]:
@@ -135,7 +134,6 @@ SUMMARY = Table(
         Column("stale", "why such a result no longer counts"),
         _same("repeat"),
     ),
-    page=("verdict",),
 )
 TAIL = Table(
     "measured result",
@@ -161,7 +159,6 @@ SPECIAL = Table(
         *_WITNESS,
         Column("detail", "what the check found"),
     ),
-    page=("verdict",),
 )
 REGIONS = Table(
     "result and region of x",

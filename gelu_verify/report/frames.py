@@ -26,7 +26,7 @@ from ..truth.distance import distance
 from . import columns
 from .columns import TAIL_CHECKS, Table
 from .text import exact_text
-from .verdicts import dtype_rank, function_rank, target_order, verdict
+from .verdicts import dtype_rank, function_rank, target_order
 
 Row = dict[str, Any]
 
@@ -79,7 +79,7 @@ def ordered_results(runs: Sequence[RunLike]) -> list[tuple[int, int, Record]]:
 
 
 def summary_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
-    """One row per result: the numbers, the witness, the verdict."""
+    """One row per result: the grade, the numbers, the witness."""
     return frame_of(runs, summary_rows, columns.SUMMARY)
 
 
@@ -89,7 +89,7 @@ def tail_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
 
 
 def special_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
-    """One row per special input: got, want, verdict."""
+    """One row per special input: got, want, outcome."""
     return frame_of(runs, _special_rows, columns.SPECIAL)
 
 
@@ -140,7 +140,7 @@ def frame_of(
         keys = {"run": run_letter(run), **names, "result": index}
         found += [{**keys, **row} for row in rows(record, runs[run].manifest)]
     whole = (*columns.KEYS, *table.columns, columns.RESULT)
-    frame = pd.DataFrame(found, columns=[*(column.name for column in whole), *table.page], dtype=object)
+    frame = pd.DataFrame(found, columns=[column.name for column in whole], dtype=object)
     return frame.astype({column.name: PANDAS[column.kind] for column in whole if column.kind in PANDAS})
 
 
@@ -185,7 +185,6 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
         "mean_bits_plan": bits and bits.plan,
         "mean_bits_normal": bits and bits.normal,
         "bound_kind": record.bound_kind or _KINDS_BEFORE[record.bound],
-        "verdict": verdict(record),
         "failed_checks": " ".join(record.failed_checks),
         "ranges": " ".join(record.ranges or ()),
         "recorded": record.origin.recorded,
@@ -220,7 +219,6 @@ def _special_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
             yield {
                 "input": shown,
                 "outcome": record.checks[check],
-                "verdict": record.checks[check],
                 "severity": finding and finding.severity,
                 **_witness(record, finding),
                 "detail": finding and finding.detail,

@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
-    """Headline and verdict matrix first; long tables are folded, and left out where they do not fit."""
+    """Headline and matrix of grades first; long tables are folded, and left out where they do not fit."""
     results = [result for run in runs for result in run.results]
     summary = frames["summary"]
     whole = [

@@ -29,7 +29,7 @@ from .files import environment, inline
 from .frames import SPECIALS, RunLike, ordered_results, run_letter
 from .rows import grouped, rows_of
 from .speed import speed_groups
-from .verdicts import OWN_FAMILY, absences, dtype_rank, headline, target_order, verdict
+from .verdicts import OWN_FAMILY, absences, dtype_rank, grade_title, headline, target_order
 
 _LARGEST_OCTAVES = 54  # the bar under an error is full at 2^53 ULP, everything lost in float64
 
@@ -55,7 +55,7 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         approximations=grouped(frames["summary"].dropna(subset=["approximates"])),
         attributions=grouped(frames["attribution"]),
         speed=speed_groups(frames["throughput"], frames["sizes"]),
-        raised=rows_of(frames["summary"].query("verdict == 'raised'")),
+        raised=rows_of(frames["summary"].dropna(subset=["failure"])),
         measurements=_measurements(runs, frames),
         style=inline("vendor/uPlot.min.css") + inline("page.css"),
         script=inline("vendor/uPlot.iife.min.js") + inline("plot.js"),
@@ -66,7 +66,7 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
 def template() -> jinja2.Template:
     """The page, compiled."""
     made = environment()
-    made.globals.update(bar=_bar, anchor=_anchor, ticks=ticks)
+    made.globals.update(bar=_bar, anchor=_anchor, ticks=ticks, grade_title=grade_title)
     return made.get_template("template.html")
 
 
@@ -210,7 +210,7 @@ def _series(
         "result": index,
         "max_ulp": record.max_ulp,
         "bound": record.bound,
-        "verdict": verdict(record),
+        "grade": record.grade,
         "envelope": shape,
         "strip": strip,
         "path": strip_path(strip, span),

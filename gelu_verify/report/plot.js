@@ -235,6 +235,7 @@
 
   /* filters */
   const panel = document.querySelector("nav .filter");
+  const fine = ["correctly_rounded", "faithful", "accurate"];
   const [byFunction, byDtype, byTarget, failing] = ["f-function", "f-dtype", "f-target", "f-failing"].map(id => document.getElementById(id));
   const filter = () => {
     const wanted = byTarget.value.trim().toLowerCase(), dtype = byDtype.value;
@@ -246,13 +247,13 @@
     document.querySelectorAll(".matrix [data-d], figure[data-d]").forEach(node => { node.hidden = dtype !== "" && node.dataset.d !== dtype; });
     document.querySelectorAll(".matrix tbody tr:not(.group)").forEach(row => {
       const cells = [...row.cells].slice(1).filter(cell => cell.dataset.v && !cell.hidden);
-      row.hidden = !matches(row.cells[0].textContent) || cells.length === 0 || (failing.checked && cells.every(cell => cell.dataset.v === "pass"));
+      row.hidden = !matches(row.cells[0].textContent) || cells.length === 0 || (failing.checked && cells.every(cell => fine.includes(cell.dataset.v)));
     });
     document.querySelectorAll(".tall .rows tbody tr:not(.group)").forEach(row => {
       row.hidden = !matches(row.cells[0].textContent) || (dtype !== "" && row.cells[1].textContent !== dtype) || (failing.checked && row.querySelector(".bad, .fails") === null);
     });
     document.querySelectorAll("details.m").forEach(node => {
-      node.hidden = !matches(node.querySelector(".t").textContent) || (dtype !== "" && node.dataset.d !== dtype) || (failing.checked && node.dataset.v === "pass");
+      node.hidden = !matches(node.querySelector(".t").textContent) || (dtype !== "" && node.dataset.d !== dtype) || (failing.checked && fine.includes(node.dataset.v));
     });
     const shown = node => [...node.children].some(child => !child.hidden && !child.matches(".group, h3"));
     document.querySelectorAll("tbody:has(> .group), #repeat div[data-fn]").forEach(node => {

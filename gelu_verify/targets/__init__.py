@@ -3,7 +3,8 @@
 A family is a module of `frameworks` with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is not installed or broken. Its name is that of the module without a trailing
 underscore. A module with `ON_REQUEST = True` (slow to call, or nothing that runs here) is opt-in: it is used when
-it is named or everything is asked for; one with `LOADS_FIRST = True` is imported before the others.
+it is named or everything is asked for; one with `LOADS_FIRST = True` is imported before the others; one with
+`SHIPPED = True` has kernels of this package, which lists show apart from libraries.
 Importing this package imports no framework; finding one family imports only that one.
 
 What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.
@@ -33,7 +34,19 @@ from .kinds._names import usable
 from .probing import looking_for
 from .switches import Switches, of_all
 
-__all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load", "module_of", "select", "switches_of"]
+__all__ = [
+    "Asked",
+    "Target",
+    "device_of",
+    "families",
+    "find",
+    "is_ours",
+    "is_shipped",
+    "load",
+    "module_of",
+    "select",
+    "switches_of",
+]
 
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
 Loader = Callable[[str, Asked, str], Sequence[Target]]
@@ -160,6 +173,13 @@ def is_ours(family: str) -> bool:
     """Whether its code is this package's, or what this package runs on."""
     module = _modules()[family]
     return module.startswith(f"{frameworks.__name__}.") and bool(_setting(module, "OURS"))
+
+
+@cache
+def is_shipped(family: str) -> bool:
+    """Whether its kernels come with this package: textbook formulas, and correctly rounded ones of our own."""
+    modules = _modules()
+    return family in modules and _setting(modules[family], "SHIPPED")
 
 
 def device_of(family: str) -> str:

@@ -403,3 +403,38 @@ def test_a_row_at_a_level_is_measured_at_that_level():
     assert list(rows.rows) == ["kernels.silu_exp@sse4_2/silu/float16"]
     found = measure_budgeted(rows, ())
     assert [(record.key, record.bits_sha256) for record in found.records] == [(made.key, made.bits_sha256)]
+
+
+# ---- grades ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def graded():
+    return gate.make_budgets([result(grade="accurate", sentence="fine.")], MACHINE, "2026-11-21")
+
+
+def test_a_worse_grade_is_over_budget_where_it_was_measured(graded, tmp_path):
+    assert verdict(graded, grade="accurate").outcome == verdict(graded, grade="faithful").outcome == "ok"
+    found = verdict(graded, grade="absolute", sentence="worse.")
+    assert (found.outcome, found.reasons) == ("over", ("absolutely accurate, budget accurate: worse.",))
+    path = tmp_path / "budgets.toml"
+    path.write_text(gate.budgets_text(graded, "again"))
+    assert gate.read_budgets(path) == graded
+
+
+def test_on_another_machine_a_worse_grade_is_a_note_unless_it_is_broken(graded):
+    found = verdict(graded, OTHER_MACHINE, grade="absolute", sentence="worse.")
+    assert (found.outcome, found.notes) == ("ok", ("absolutely accurate, budget accurate: worse.",))
+    assert verdict(graded, OTHER_MACHINE, grade="broken", sentence="NaN.").outcome == "over"
+
+
+def test_a_result_without_a_grade_is_not_measured_where_the_budget_has_one(budgets, graded):
+    assert verdict(graded).outcome == "missing"
+    assert verdict(budgets, grade="broken").outcome == "ok"  # a row of an earlier version has none
+
+
+def test_a_worse_grade_is_a_looser_budget(budgets, graded):
+    worse = gate.make_budgets([result(grade="absolute")], MACHINE, "2026-11-21")
+    assert [(c.looser, "worse grade" in c.text) for c in changes_of(graded, worse)] == [(True, True)]
+    assert not any(c.looser for c in changes_of(worse, graded) + changes_of(budgets, graded))
+    assert [c.looser for c in changes_of(graded, budgets)] == [True]

@@ -63,7 +63,8 @@ class Cell(BaseModel):
     max_ulp: float | None
     witness: dict[str, str] | None
     failure: str | None
-    verdict: str
+    grade: str | None
+    sentence: str | None
     failed_checks: list[str]
     run: str
 
