@@ -49,6 +49,13 @@ def header_versions(folder: str, *shared: str) -> str:
     return ";".join(f"{name}={value}" for name, value in zip(names, hashes, strict=True))
 
 
+def folder_version(*folders: str) -> str:
+    """A hash of all C code in those folders of src/, comments apart."""
+    paths = sorted(path for folder in folders for path in (SOURCE / folder).glob("*.[ch]"))
+    code = (re.sub(r"/\*.*?\*/", " ", path.read_text(), flags=re.DOTALL).split() for path in paths)
+    return hashlib.sha256(" ".join(word for words in code for word in words).encode()).hexdigest()[:12]
+
+
 ARITHMETIC = tuple(
     f"kernels/{name}.h"
     for name in (
@@ -70,6 +77,7 @@ EXTENSIONS = [
         "cython/correctly_rounded.pyx",
         "cr",
         headers=(*CORE, "arrays", "fenv"),
+        CR_VERSION=f'"{folder_version(*CORE, "arrays")}"',
     ),
     extension(
         "gelu_verify.buckets._reducer",

@@ -40,7 +40,7 @@ FAMILIES = {
 # Environment variables by which libraries choose another path on the same processor.
 SWITCHES = (
     *("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "GLIBC_TUNABLES", "NPY_DISABLE_CPU_FEATURES", "ONEDNN_MAX_CPU_ISA"),
-    *("ONEDNN_DEFAULT_FPMATH_MODE", "TF_ENABLE_ONEDNN_OPTS", "XLA_FLAGS"),
+    *("ONEDNN_DEFAULT_FPMATH_MODE", "TF_ENABLE_ONEDNN_OPTS", "XLA_FLAGS", "GELU_VERIFY_MAX_ISA"),
 )
 COPY_BYTES = 1 << 26
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -122,6 +122,12 @@ def _cpu() -> tuple[str, set[str]]:
         brand = output_of("sysctl", "-n", "machdep.cpu.brand_string")
         return brand or platform.processor(), {"asimd", "fphp", "asimdhp"}
     return platform.processor() or platform.machine(), set()
+
+
+@cache
+def flags() -> frozenset[str]:
+    """What the processor can do, as /proc/cpuinfo names it."""
+    return frozenset(_cpu()[1])
 
 
 def git_state() -> dict[str, Any] | None:

@@ -112,7 +112,7 @@ def test_every_kind_has_an_example():
 
 
 def test_every_file_of_an_example_is_run():
-    folders = {"c", "cuda", "onnx", "program", "python"}
+    folders = {"analysis", "c", "cuda", "onnx", "program", "python"}
     files = [path for folder in folders for path in (ROOT / "examples" / folder).iterdir() if path.is_file()]
     assert len(files) >= len(folders)
     for path in files:

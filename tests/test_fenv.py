@@ -207,7 +207,16 @@ INTERFACES = [
 ]
 EXACT = {  # text, names and integers only, or part of what is decorated
     *("rounded_text", "is_judged_on_device", "selecting", "conditions_of", "default_path", "required"),
-    *("default_rivals", "check_rivals", "check_case", "one_thread_each", "torch_on_one_thread", "failing", "elements", "write_folder"),
+    *(
+        "default_rivals",
+        "check_rivals",
+        "check_case",
+        "one_thread_each",
+        "torch_on_one_thread",
+        "failing",
+        "elements",
+        "write_folder",
+    ),
     *("default_root", "current_versions", "failed", "consecutive", "drawn", "flags", "confirm", "search", "strata"),
     *("exhaustive", "is_quick", "curve_frame", "rungs_frame", "operations_frame", "render", "headline", "inputs"),
     *("sizes", "counts_of", "is_earlier", "and_more", "sealed", "metadata_of", "arrow_table"),

@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from gelu_verify.checks import own_checks
 from gelu_verify.records.document import key_tables
-from gelu_verify.report.columns import KEYS, RESULT, TABLES, Column
+from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY, TABLES, Column
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "python tools/make_key_tables.py"
@@ -24,18 +25,24 @@ def column_tables() -> str:
         f"`{name}.csv`, one row per {table.rows}:\n\n{_table('column', table.columns)}"
         for name, table in TABLES.items()
     ]
+    checks = {f"check_{name}" for name in own_checks()}
+    more = [column for column in RESULTS.columns if column not in SUMMARY.columns and column.name not in checks]
+    more.append(Column("check_NAME", "outcome of the check NAME: `pass`, `fail`, `not applicable`"))
+    parts.append(
+        f"`results.parquet`, one row per result, has those of `summary.csv` and:\n\n{_table('column', (*more,))}"
+    )
     return "\n".join(parts)
 
 
 def _table(head: str, columns: tuple[Column, ...]) -> str:
     """One line for each column; those of bits and their decimal share one."""
-    lines = [f"| {head} | value |", "|---|---|"]
+    lines = [f"| {head} | unit | value |", "|---|---|---|"]
     decimals = {column.name.removesuffix("_bits") for column in columns if column.name.endswith("_bits")}
     for column in columns:
         bare = column.name.removesuffix("_bits")
         if column.name not in decimals:
             names = f"`{column.name}`, `{bare}`" if column.name != bare else f"`{bare}`"
-            lines.append(f"| {names} | {column.text} |")
+            lines.append(f"| {names} | {column.unit} | {column.text} |")
     return "\n".join(lines) + "\n"
 
 

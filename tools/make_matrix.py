@@ -1,24 +1,31 @@
 """Write the published matrix: every implementation measured, in every dtype, forward and backward.
 
+    python tools/make_matrix.py --measure       measure everything that is installed here, at every instruction-set
+                                                level of this processor; keep that run in data/runs/, remove the
+                                                others; write docs/matrix.md
     python tools/make_matrix.py RUN [RUN ...]   keep stored runs in data/runs/, remove the others; write docs/matrix.md
-    python tools/make_matrix.py --add RUN ...   the same, but the others stay
+    python tools/make_matrix.py --add ...       the same, but the others stay
     python tools/make_matrix.py                 write docs/matrix.md from what data/runs/ holds
     python tools/make_matrix.py --check         exit with 1 if that would change it
 
-A run is the folder that `gelu-verify run --all --no-throughput --out RUN` leaves; of several, a later one replaces the
-results of the same target in an earlier one. It is kept condensed (docs/json.md): buckets and findings stay in RUN, and
-`repeat` makes them again.
+A run is the folder that `gelu-verify run --all --isa all --no-throughput --out RUN` leaves, which is what `--measure`
+runs; an implementation at an instruction-set level (`torch.gelu@avx2`) has a row of its own. Of several, a later
+one replaces the results of the same target in an earlier one. It is kept condensed (docs/json.md): buckets and
+findings stay in RUN, and `repeat` makes them again.
 """
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from gelu_verify.formats import DTYPES
 from gelu_verify.functions import get_function
+from gelu_verify.isa import split_level
 from gelu_verify.records.result import Record
 from gelu_verify.report.text import ulp_text
 from gelu_verify.runs.committed import commit, matrix_runs
@@ -29,6 +36,10 @@ ROOT = Path(__file__).parents[1]
 RUNS, PAGE = ROOT / "data" / "runs", ROOT / "docs" / "matrix.md"
 COMMAND = "python tools/make_matrix.py"
 FUNCTIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
+MEASURE = (
+    *("gelu-verify", "run", "--all", "--isa", "all", "--no-throughput"),
+    *(word for name in FUNCTIONS for each in (name, f"{name}_grad") for word in ("--function", each)),
+)
 LEFT_OUT = (  # what the matrix has no row for, and why
     (
         "PyTorch MPS, MLX on Metal, Core ML, BNNS",
@@ -65,13 +76,21 @@ def keep(paths: Sequence[Path], add: bool) -> None:
         commit(run, RUNS, matrix=True)
 
 
+def measure(root: Path) -> Path:
+    """The folder of a new run of everything that is installed here; a crash of an implementation is a result."""
+    done = subprocess.run([*MEASURE, "--out", str(root / "run")], check=False)
+    if done.returncode not in (0, 1):
+        raise SystemExit(done.returncode)
+    return root / "run"
+
+
 def records(runs: Iterable[Run]) -> list[Record]:
     """Of each target what the newest run that measured it found, of runs with the newest first."""
     found: list[Record] = []
     for run in runs:
         targets = {record.target for record in found}
         found += [record for record in run.results if record.target not in targets]
-    return sorted(found, key=lambda record: (record.target, record.function, record.dtype))
+    return sorted(found, key=lambda record: (split_level(record.target), record.function, record.dtype))
 
 
 def page() -> str:
@@ -99,8 +118,9 @@ Largest error in ULP of {implementations} implementations, {len(records)} result
 largest error found in a sample. "n lost": so many finite inputs give NaN or infinity where the result is finite; they
 do not count in the maximum. A failed check is followed by the dtypes that fail it; `gelu-verify run NAME` shows the
 input and the reason. Names that begin with `published.` are re-implementations of published formulas in C: they measure
-the formula with its constants and roundings, not the library. Every row, with its worst input, regions and the command
-that repeats it: {files}.
+the formula with its constants and roundings, not the library. A name that ends in `@avx2` is that of a
+library limited to that instruction-set level by its own switches (docs/isa.md). Every row, with its worst input,
+regions and the command that repeats it: {files}.
 
 Measured {newest["created"][:10]} by {commands}
 on {machine["cpu"]} ({", ".join(machine["isa"])}), {machine["libm"]}, Python {machine["python"]};
@@ -113,7 +133,7 @@ def _command(run: Run) -> str:
 
 
 def _table(name: str, records: list[Record]) -> str:
-    targets = sorted({record.target for record in records})
+    targets = dict.fromkeys(record.target for record in records)
     lines = [
         f"## {name}\n\n`{get_function(name).formula}`\n",
         "| implementation | " + " | ".join(DTYPES) + " | failed checks |",
@@ -154,9 +174,12 @@ def _left_out(runs: list[Run]) -> str:
 def main(arguments: list[str]) -> int:
     if "--check" in arguments:
         return int(PAGE.read_text(encoding="utf-8") != page())
-    runs = [Path(argument) for argument in arguments if argument != "--add"]
-    if runs:
-        keep(runs, "--add" in arguments)
+    runs = [Path(argument) for argument in arguments if not argument.startswith("--")]
+    with tempfile.TemporaryDirectory() as root:
+        if "--measure" in arguments:
+            runs.append(measure(Path(root)))
+        if runs:
+            keep(runs, "--add" in arguments)
     PAGE.write_text(page(), encoding="utf-8")
     return 0
 

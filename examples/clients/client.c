@@ -1,4 +1,4 @@
-/* Fetch inputs, run a GELU, post the results, print the verdict. POSIX sockets, no library.
+/* Fetch inputs, run a GELU, post the results, print the grade. POSIX sockets, no library.
    cc -O2 client.c -o client -lm && ./client 127.0.0.1 8000 */
 #include <math.h>
 #include <netdb.h>
@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
     }
     answer job = ask(argv[1], argv[2], "POST", "/v1/verify?function=gelu&dtype=float32&plan=quick&seed=0&name=c", x.body, x.size);
     const char *key = "\"headline\":\"", *line = strstr(job.body, key);
-    if (!line) fail("no verdict");
+    if (!line) fail("no headline");
     line += strlen(key);
     printf("%.*s\n", (int)strcspn(line, "\""), line);
     return 0;

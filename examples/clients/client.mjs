@@ -1,4 +1,4 @@
-// Fetch inputs, run a GELU, post the results, print the verdict.   node client.mjs http://127.0.0.1:8000
+// Fetch inputs, run a GELU, post the results, print the grade.   node client.mjs http://127.0.0.1:8000
 const server = process.argv[2].replace(/\/$/, "");
 const where = "function=gelu_tanh&seed=0";
 
@@ -16,4 +16,4 @@ const answer = await fetch(`${server}/v1/verify?${where}&plan=quick&dtype=float3
 });
 const job = await answer.json();
 if (!answer.ok) throw new Error(job.detail);
-console.log(job.verdict, job.headline);
+console.log(job.grade, job.headline);

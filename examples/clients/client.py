@@ -1,4 +1,4 @@
-"""Fetch inputs, run a GELU, post the results, print the verdict. Standard library only.
+"""Fetch inputs, run a GELU, post the results, print the grade. Standard library only.
 
 python client.py http://127.0.0.1:8000
 """
@@ -29,4 +29,4 @@ request = Request(
 )
 with urlopen(request) as response:
     job = json.load(response)
-print(job["verdict"], job["headline"])
+print(job["grade"], job["headline"])

@@ -1,4 +1,4 @@
-//! Fetch inputs, run a SiLU, post the results, print the verdict. Standard library only.
+//! Fetch inputs, run a SiLU, post the results, print the grade. Standard library only.
 //! rustc --edition 2021 -O client.rs && ./client 127.0.0.1:8000
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -34,7 +34,7 @@ fn main() -> std::io::Result<()> {
         .collect();
     let job = ask(&server, "POST", "/v1/verify?function=silu&dtype=float32&plan=quick&seed=0&name=rust", &y)?;
     let job = String::from_utf8(job).expect("JSON");
-    let line = job.split("\"headline\":\"").nth(1).expect("a verdict");
+    let line = job.split("\"headline\":\"").nth(1).expect("a headline");
     println!("{}", line.split('"').next().unwrap());
     Ok(())
 }

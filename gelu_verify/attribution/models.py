@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import UsageError, one_of
 from ..formats import get_format, ordinals
+from ..isa import split_level
 from ..parsing import parse_real
 from ..targets import Target
 from .blocks import blocks_of
@@ -31,7 +32,7 @@ def forms_for(target_name: str, function: str, description: str, kernel_form: st
         return direct
     spelled = [(max((len(s) for s in form.spellings if s in plain), default=0), form) for form in able]
     fitting = [form for length, form in sorted(spelled, key=lambda pair: -pair[0]) if length]
-    fitting += [form for form in able if target_name in form.targets and form not in fitting]
+    fitting += [form for form in able if split_level(target_name)[0] in form.targets and form not in fitting]
     return fitting
 
 

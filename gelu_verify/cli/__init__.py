@@ -28,7 +28,7 @@ from .serve import serve
 def main(context: click.Context) -> None:
     """Measure how accurate implementations of GELU are, against correctly rounded values.
 
-    Exit codes: 0 success; 1 a target crashed, a budget is exceeded or, with --strict, a check fails; 2 wrong usage;
+    Exit codes: 0 success; 1 a target crashed, a budget or a limit (run --max-ulp ...) is exceeded; 2 wrong usage;
     3 a required measurement is missing.
     """
     if context.invoked_subcommand is None:

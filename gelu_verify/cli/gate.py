@@ -98,8 +98,11 @@ def _conditions(budgets: Budgets) -> str:
 
 
 def _lines(row: Compliance) -> Iterator[str]:
+    from ..records.grades import GRADES
+
     word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.outcome]
-    yield f"{word}  {row.key}: {'; '.join((*row.reasons, *row.notes))}"
+    graded = f" [{GRADES[row.record.grade].title}]" if row.outcome == "over" and row.record and row.record.grade else ""
+    yield f"{word}  {row.key}{graded}: {'; '.join((*row.reasons, *row.notes))}"
     if row.outcome != "ok" and row.record is not None:
         for name in ("x", "got", "want"):
             bits = (row.witness or {}).get(f"{name}_bits")

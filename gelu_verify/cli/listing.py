@@ -31,6 +31,7 @@ def _found() -> dict[str, Any]:
     from ..functions import FUNCTIONS
     from ..inputs.plans import PLANS
     from ..measure.jobs import selecting
+    from ..measure.levels import levels_of
     from ..measure.request import Request
     from ..targets.kinds import kinds
     from .progress import OnStderr
@@ -47,6 +48,7 @@ def _found() -> dict[str, Any]:
                 "form": target.form,
                 "note": target.note,
                 "version": target.version,
+                "levels": levels_of(target.family),
             }
             for target in targets
         ],
@@ -70,7 +72,8 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         if target["family"] != family:
             family = target["family"]
             versions = dict.fromkeys(t["version"] for t in found["targets"] if t["family"] == family and t["version"])
-            yield f"  {family}  {next(iter(versions)) if len(versions) == 1 else ''}".rstrip()
+            levels = " ".join(f"@{level}" for level in target["levels"])
+            yield f"  {family}  {next(iter(versions)) if len(versions) == 1 else ''}  {levels}".rstrip()
         yield f"    {target['target']:{wide}s}  {target['function']:17s}  {' '.join(target['dtypes'])}"
     for family, reason in found["absent"].items():
         yield f"  {family}  not run: {reason}"

@@ -72,6 +72,20 @@ class Keyword(ParamType):
         return name, literal_or_text(text)
 
 
+class Names(ParamType):
+    """Names, separated by commas, as a tuple."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        found = tuple(dict.fromkeys(part.strip() for part in value.split(",")))
+        if "" in found:
+            raise UsageError(f"{_name(param)} {value!r} has an empty name (accepted: one or more, with commas between)")
+        return found
+
+
 def memory_bytes(text: str) -> int:
     """512M, 8G, 1.5GiB: bytes, from 1 MiB to what this machine has."""
     from ..isolation.limits import LEAST_MEMORY, memory_of_machine

@@ -16,7 +16,7 @@ from ..errors import GeluVerifyError, MissingMeasurement, ResultsError, UsageErr
 from ..fenv import in_default_environment
 from ..interrupts import noting_interrupts
 
-OVER_BUDGET = 1  # or, with --strict, a failed check; also an error of ours that is none of the below
+OVER_BUDGET = 1  # or over a limit of `run`; also an error of ours that is none of the below
 USAGE = 2
 MISSING = 3
 INTERRUPTED = 130  # 128 + SIGINT

@@ -17,23 +17,37 @@ LATEST = "reports/latest"
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of recorded runs; default data/runs.")  # fmt: skip
 @click.option("--live-only", is_flag=True, help="Leave out recorded runs.")
-def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only: bool) -> None:
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "markdown", "latex"]),
+    default="html",
+    show_default=True,
+    help="html: write all files of the report; markdown, latex: print that form, and write nothing.",
+)
+def report(runs: tuple[str, ...], out: Path | None, root: Path | None, live_only: bool, form: str) -> None:
     """Rebuild the report of stored runs.
 
     RUN defaults to reports/latest; several runs are put side by side. Families that none of them measured are taken
     from recorded runs, marked with date and device.
     """
     from ..errors import UsageError
-    from ..report import write_report
+    from ..report import report_text, write_report
     from ..runs.committed import committed_runs
     from ..runs.integrity import verified
     from ..runs.store import read_run
 
     paths = [Path(run) for run in runs or (LATEST,)]
-    if out is None and len(paths) > 1:
+    if form != "html" and out is not None:
+        raise UsageError(f"--out goes with --format html: --format {form} prints (accepted: > FILE)")
+    if out is None and len(paths) > 1 and form == "html":
         raise UsageError("--out is needed for several runs (accepted: the folder of the report)")
     live = [verified(read_run(path)) for path in paths]
     measured = {record.family for run in live for record in run.results}
     committed = [] if live_only else committed_runs(root, without=measured)
+    if form != "html":
+        for line in report_text([*live, *committed], form).splitlines():
+            say(line)
+        return
     for path in write_report([*live, *committed], out or paths[0]):
         say(str(path))

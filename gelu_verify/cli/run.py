@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Real, naming_options
+from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Names, Real, naming_options
 from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
+    from ..gate.strict import Limits
     from ..measure.request import Request
-    from ..records.parts import SweepTime
-    from ..records.result import Record
+    from ..records.parts import Severity, SweepTime
+    from ..records.result import Grade, Record
     from ..runs.store import Run
+
+_GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse")  # all but the worst
 
 
 @click.command()
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 @click.option(
     "--all", "everything", is_flag=True, help="Also run the opt-in families: slow ones, and re-implementations."
 )
+@click.option("--isa", type=Names(), default=(), metavar="L,L", help="Instruction-set levels, each in its own process: "
+              "sse4_2, avx2, avx512, ...; all: what libraries choose, and each level of this processor.")  # fmt: skip
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), metavar="D",
               help="Only families that run on this device: cpu or cuda. Exits with 3 if there are none.")  # fmt: skip
 @click.option(
@@ -50,8 +55,13 @@ if TYPE_CHECKING:
 )
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Also store a condensed copy in DIR, small enough to commit (data/runs).")  # fmt: skip
-@click.option("--max-ulp", type=Real(), metavar="N", help="Largest error that --strict accepts, in ULP.")
-@click.option("--strict", is_flag=True, help="Exit with 1 when a check fails or an error exceeds --max-ulp.")
+@click.option("--max-ulp", type=Real(), metavar="N", help="Exit with 1 when an error is larger than N ULP.")
+@click.option("--min-grade", type=click.Choice(_GRADES), metavar="G",
+              help=f"Exit with 1 when a grade is worse than G: {', '.join(_GRADES)} (docs/grades.md).")  # fmt: skip
+@click.option("--fail-on", type=click.Choice(["defect", "loss", "convention"]), metavar="S",
+              help="Exit with 1 when a check fails with severity S or worse: defect, loss, convention.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="The same as --fail-on loss: every failed check but conventions "
+              "(NaN at -inf, the sign of a zero, flushing).")  # fmt: skip
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="What to accept at -inf: only the limit, or also the NaN that the formula gives.")  # fmt: skip
 @click.option(
@@ -82,42 +92,71 @@ if TYPE_CHECKING:
               help="Memory limit of an implementation, such as 512M or 8G; default 4G.")  # fmt: skip
 @click.option("--in-process", is_flag=True, help="Call every target in this process, for use with a debugger; "
               "a crash ends the run.")  # fmt: skip
+@click.option("--no-own", is_flag=True, help="Leave out our correctly rounded kernels, which are measured beside "
+              "what is named.")  # fmt: skip
+@click.option("--details", is_flag=True, help="Print every result with its failed checks and its sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
 def run(
-    out: Path | None, record: Path | None, max_ulp: float | None, strict: bool, as_json: bool, **typed: Any
+    out: Path | None,
+    record: Path | None,
+    max_ulp: float | None,
+    min_grade: Grade | None,
+    fail_on: Severity | None,
+    strict: bool,
+    no_own: bool,
+    details: bool,
+    as_json: bool,
+    **typed: Any,
 ) -> None:
     """Measure targets, store the run and write its report.
 
     TARGET is a family (torch), one of its implementations (torch.gelu), or your own code: module:function,
     path/file.py:function, ./libfoo.so:symbol, kernel.c:symbol, kernel.cu:symbol, model.onnx, "pipe:./program --flag".
     The default is every library that is installed. `gelu-verify list` shows what is found here and all ways to name a
-    target.
+    target. NAME@avx2 is limited to AVX2, by the switches that the library has.
 
     Python code that is not called as f(x) needs --call: "f(x, out=y)", "f(x); x" where it changes x in place,
     "f(dy, x)" for a gradient; docs/targets.md describes them all. Your own code is tested as the function and dtype in
     its name (gelu_tanh_f32: gelu_tanh in float32), or as --function and --dtype.
 
     Each family, and each target that is named, is called in its own process. The exit code is 1 when a target failed
-    (raised, crashed, hung ...), and 0 however large the errors are, unless --strict is given.
+    (raised, crashed, hung ...) or a result does not meet --max-ulp, --min-grade, --fail-on or --strict; each such limit
+    is printed, the worst result first. Without these it is 0 however large the errors are.
+
+    Our correctly rounded kernels are measured beside what is named, for comparison: neither the exit code nor --json
+    depends on them, and a run that is recorded has none.
     """
-    from ..gate.strict import rejected
+    from ..gate.strict import Limits
+    from ..measure.jobs import was_added
     from ..runs.measuring import measure_run, without_garbage_collection
     from .progress import OnStderr
 
-    request = _request(**typed)
+    request = _request(**typed, own=not no_own and record is None)
     say(f"plan {request.plan}, seed {request.seed}", err=as_json)
     command = shlex.join(["gelu-verify", *sys.argv[1:]])
     with stdout_for_results():
         measured = measure_run(request, out, command=command, observer=OnStderr(), prepare=_load_report)
+    judged = [each for each in measured.results if not was_added(each.target, request)]
     with without_garbage_collection():
-        _print(measured, as_json)
+        _print(measured, judged, as_json, asked=bool(request.targets or request.device), details=details)
     if record is not None:
         _commit(measured, record)
-    if strict and (reasons := rejected(measured.results, max_ulp)):
-        warn(f"strict: {len(reasons)} of {len(measured.results)} measurements fail; the first is {reasons[0]}")
+    limits = Limits(fail_on or ("loss" if strict else None), min_grade, max_ulp)
+    if (limits and _warn_of_exceeded(judged, limits)) or any(each.failure is not None for each in judged):
         raise click.exceptions.Exit(OVER_BUDGET)
-    if any(record.failure is not None for record in measured.results):
-        raise click.exceptions.Exit(OVER_BUDGET)
+
+
+def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
+    """Print every limit that a result does not meet; whether there is one."""
+    from ..gate.strict import exceeded
+
+    found = exceeded(records, limits)
+    if found:
+        results = len({record.key for record, _ in found})
+        warn(f"{results} of {len(records)} results do not meet the limits, the worst first:")
+    for record, what in found:
+        warn(f"over the limit: {record.target} {record.function} {record.dtype}: {what}")
+    return bool(found)
 
 
 def _request(*, kwargs: tuple[tuple[str, Any], ...], no_throughput: bool, in_process: bool, **typed: Any) -> Request:
@@ -144,18 +183,19 @@ def _commit(measured: Run, root: Path) -> None:
     say(f"recorded: {commit(measured, root)}", err=True)
 
 
-def _print(measured: Run, as_json: bool) -> None:
+def _print(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: bool, details: bool) -> None:
     from ..records.serialize import to_json
     from ..report import write_report
+    from ..report.levels import level_lines
 
     records = measured.results
     if as_json:
-        click.echo(json.dumps([to_json(record) for record in records], indent=1, allow_nan=False))
+        click.echo(json.dumps([to_json(record) for record in judged], indent=1, allow_nan=False))
     else:
-        from .terminal import print_matrix
+        from .terminal import print_results
 
-        print_matrix(records, absent=measured.manifest["absent"])
-        for line in _really(records):
+        print_results(records, absent=measured.manifest["absent"], asked=asked, details=details)
+        for line in level_lines(records):
             say(line)
     for record in records:
         if record.time:
@@ -164,12 +204,6 @@ def _print(measured: Run, as_json: bool) -> None:
         if path.suffix in (".html", ".md"):
             say(f"written: {path}", err=as_json)
     say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)
-
-
-def _really(records: Sequence[Record]) -> list[str]:
-    """What the user's own targets compute, where that is not what they were judged as."""
-    wrong = [r for r in records if r.family == "callable" and r.checks.get("variant") == "fail"]
-    return [f"{r.target} {r.dtype} {r.findings['variant'].detail}" for r in wrong]
 
 
 def _times(record: Record, time: SweepTime) -> str:

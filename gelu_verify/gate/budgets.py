@@ -20,7 +20,8 @@ from ..formats import DTYPES, get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import INTERVALS, REGIONS
 from ..paths import resource
-from ..records.result import Record
+from ..records.grades import GRADES
+from ..records.result import Grade, Record
 
 SCHEMA = 2
 SCHEMAS = (1, SCHEMA)
@@ -61,6 +62,7 @@ class Row:
     witness: str
     date: str
     fails: tuple[str, ...] = ()
+    grade: Grade | None = None
     device: str = ""  # of a row that was not measured on the CPU: the GPU and its CUDA
     correct: int | None = None
     faithful: int | None = None
@@ -134,6 +136,7 @@ def make_budgets(records: Iterable[Record], machine: Mapping[str, Any], date: st
             witness=record.witness.x_bits if record.witness else "",
             date=record.origin.date or date,
             fails=tuple(sorted(record.failed_checks)),
+            grade=record.grade,
             device="" if record.family == FAMILY else record.origin.device,
             **_parts(record),
         )
@@ -258,6 +261,7 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
     width = get_format(dtype).width // 4
     bits, n = re.compile(rf"(0x[0-9a-f]{{{width}}})?"), row.n if type(row.n) is int else -1
     optional: dict[str, Callable[[Any], bool]] = {
+        "grade": lambda v: v in GRADES,
         **{name: lambda v: type(v) is int and 0 <= v <= n for name in ("correct", "faithful", "nonfinite")},
         **dict.fromkeys(("mean_ulp", "p99_ulp"), _is_limit),
         "zero_from": lambda v: type(v) is str and bits.fullmatch(v) is not None,

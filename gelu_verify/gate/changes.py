@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..fenv import in_default_environment
+from ..records.grades import ORDER
 from .budgets import COVERAGE, MOST_NAMED, SHARES, Budgets, Row, and_more, is_earlier
 
 
@@ -54,6 +55,8 @@ def _looser(old: Row, new: Row) -> Iterator[str]:
         yield "larger limit"
     if (old.bound == "=" and new.bound != "=") or new.n < COVERAGE * old.n:
         yield "fewer inputs"
+    if old.grade is not None and (new.grade is None or ORDER[new.grade] > ORDER[old.grade]):
+        yield "worse grade"
     if set(new.fails) - set(old.fails):
         yield f"newly fails {', '.join(sorted(set(new.fails) - set(old.fails)))}"
     for kind in ("regions", "intervals"):

@@ -5,10 +5,11 @@ results differ between versions and instruction sets, so a limit is exact only w
 measured:
 
 - same libm, architecture, FMA and inputs as the row: no error of all inputs, of a region or of an interval is
-  above that of the row, no fewer results are correctly rounded or faithful, and no check fails
-  that is not listed in `fails`; a note says where the bits are not the row's;
+  above that of the row, no fewer results are correctly rounded or faithful, no check fails
+  that is not listed in `fails`, and the grade is no worse; a note says where the bits are not the row's;
 - anything else: max(HEADROOM_RATIO * max_ulp, max_ulp + HEADROOM_ULP), in a part of x REGION_RATIO; shares of the
-  results may be less by SHARE; a check that looks at last bits (LAST_BIT_CHECKS) may fail with a note.
+  results may be less by SHARE; a check that looks at last bits (LAST_BIT_CHECKS) may fail with a note, and a grade may
+  be worse with a note, unless it is `broken`.
 
 A row all of whose results were correctly rounded leaves none that could be another: there the bits must be the same on
 every machine.
@@ -24,6 +25,7 @@ from typing import Any, Literal
 
 from ..fenv import in_default_environment
 from ..formats import get_format
+from ..records.grades import GRADES, ORDER
 from ..records.parts import FindingRecord, IntervalErrors, RegionErrors, Witness
 from ..records.result import Record
 from .budgets import (
@@ -134,6 +136,7 @@ def _judged(key: str, row: Row, record: Record, same_machine: bool) -> Complianc
     _judge_shares(found)
     _judge_bits(found)
     _judge_checks(found)
+    _judge_grade(found)
     found.notes += [record.origin.recorded] if record.origin.recorded else []
     outcome: Literal["over", "ok"] = "over" if found.reasons else "ok"
     return Compliance(key, outcome, tuple(found.reasons), tuple(found.notes), record, found.witness)
@@ -151,6 +154,8 @@ def _unmeasured(row: Row, record: Record) -> str:
         return f"measured on {record.n} inputs, the budget asks for {row.n} ({row.bound})"
     if row.intervals is not None and record.intervals is None:
         return "measured by an earlier version, which has no intervals of x: measure again"
+    if row.grade is not None and record.grade is None:
+        return "measured by an earlier version, which has no grades: measure again"
     return ""
 
 
@@ -250,3 +255,15 @@ def _judge_checks(found: _Judgement) -> None:
             found.over(reason, finding)
     passing = [name for name in row.fails if record.checks.get(name) == "pass"]
     found.notes += [f"check {name} passes now, the budget still excuses it" for name in passing]
+
+
+def _judge_grade(found: _Judgement) -> None:
+    """No worse than that of the row; on another machine a limit between two grades may be passed by a last bit."""
+    grade, budget = found.record.grade, found.row.grade
+    if grade is None or budget is None or ORDER[grade] <= ORDER[budget]:
+        return
+    reason = f"{GRADES[grade].title}, budget {GRADES[budget].title}: {found.record.sentence}"
+    if found.exact or grade == "broken":
+        found.over(reason)
+    else:
+        found.notes.append(reason)

@@ -11,6 +11,7 @@ from ..checks import CHECKS
 from ..errors import MissingMeasurement, ResultsError
 from ..fenv import in_default_environment
 from ..gpu.info import device, label
+from ..isa import at_level, split_level
 from ..machine import machine
 from ..measure.jobs import Job, Selector, find_jobs, selecting
 from ..measure.observer import SILENT, Observer
@@ -49,7 +50,7 @@ def measure_budgeted(
     def is_budgeted(target: Target, key: str) -> bool:
         return key in rows or target.family in families
 
-    budgeted = [name for name in FAMILIES if any(key.startswith(f"{name}.") for key in rows)]
+    budgeted = sorted({_asked_for(key) for key in rows if key.partition(".")[0] in FAMILIES}, reverse=True)
     with selecting(request, observer) as select:
         jobs, absent = _here(dict.fromkeys([*budgeted, *families]), request, select, is_budgeted)
         results = list(measured(jobs, request, observer))
@@ -59,6 +60,12 @@ def measure_budgeted(
     return Measurements([replace(result.record, origin=origin) for result in results], machine(), absent)
 
 
+def _asked_for(key: str) -> str:
+    """The family of a budget row, at the level that the name of its target ends in."""
+    target = key.partition("/")[0]
+    return at_level(target.partition(".")[0], split_level(target)[1])
+
+
 def _here(
     asked: Collection[str], request: Request, select: Selector, keep: Callable[[Target, str], bool]
 ) -> tuple[list[Job], dict[str, str]]:
@@ -66,7 +73,7 @@ def _here(
     found: list[Job] = []
     absent: dict[str, str] = {}
     for family in asked:
-        if family not in all_families():
+        if split_level(family)[0] not in all_families():
             absent[family] = "there is no such family here"
             continue
         try:

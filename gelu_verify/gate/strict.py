@@ -1,24 +1,68 @@
-"""What `run --strict` does not accept."""
+"""What `run` does not accept where a limit is given: `--strict`, `--fail-on`, `--min-grade`, `--max-ulp`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import get_args
 
-from ..records.result import Record
+from ..formats import get_format, value_text
+from ..records.grades import GRADES, ORDER
+from ..records.parts import Severity
+from ..records.ranking import worst_first
+from ..records.result import Grade, Record
+
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # of failed checks, the worst first
 
 
-def rejected(records: Sequence[Record], max_ulp: float | None) -> list[str]:
-    """One line for each result with a failure, a failed check, or an error above `max_ulp`."""
-    reasons = ((r, _reason(r, max_ulp)) for r in records)
-    return [f"{r.target} {r.function} {r.dtype}: {reason}" for r, reason in reasons if reason]
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a run; None: there is none.
+
+    Parameters
+    ----------
+    fail_on : no check may fail with this severity, or a worse one
+    min_grade : no result may have a worse grade
+    max_ulp : no error may be larger
+    """
+
+    fail_on: Severity | None = None
+    min_grade: Grade | None = None
+    max_ulp: float | None = None
+
+    def __bool__(self) -> bool:
+        return self != Limits()
 
 
-def _reason(record: Record, max_ulp: float | None) -> str:
+def exceeded(records: Sequence[Record], limits: Limits) -> list[tuple[Record, str]]:
+    """Each limit that a result does not meet, in words: the worst result first."""
+    return [(r, what) for r in worst_first(records) for what in _exceeded(r, limits)]
+
+
+def _exceeded(record: Record, limits: Limits) -> Iterator[str]:
+    """Comparisons are written so that what is not known is over the limit."""
     if record.failure is not None:
-        return record.failure
-    if record.failed_checks:
-        name = record.failed_checks[0]
-        return f"check {name}: {record.findings[name].detail}"
-    if max_ulp is not None and (record.max_ulp is None or record.max_ulp > max_ulp):
-        return f"{record.max_ulp} ULP, more than --max-ulp {max_ulp!r}"
-    return ""
+        yield record.failure
+    if limits.fail_on is not None:
+        yield from _failed_checks(record, SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1])
+    if limits.min_grade is not None and not (record.grade and ORDER[record.grade] <= ORDER[limits.min_grade]):
+        title = GRADES[record.grade].title if record.grade else "not graded"
+        yield f"{title}, worse than --min-grade {limits.min_grade}: {record.sentence}"
+    if limits.max_ulp is not None and not (record.max_ulp is not None and record.max_ulp <= limits.max_ulp):
+        yield f"{_error(record)}, more than --max-ulp {limits.max_ulp:g}"
+
+
+def _failed_checks(record: Record, severities: Sequence[Severity]) -> Iterator[str]:
+    """The worst first; of a stored run that does not say, every failure is a loss."""
+    for severity in severities:
+        for name in record.failed_checks:
+            finding = record.findings.get(name)
+            if (finding.severity if finding and finding.severity else "loss") == severity:
+                yield f"check {name} fails ({severity}): {finding.detail if finding else 'no detail'}"
+
+
+def _error(record: Record) -> str:
+    if record.max_ulp is None or record.witness is None:
+        return "no error could be measured"
+    at = value_text(get_format(record.dtype), int(record.witness.x_bits, 16))
+    return f"{record.max_ulp:.6g} ULP at x = {at} ({record.witness.x_bits})"

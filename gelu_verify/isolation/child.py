@@ -109,7 +109,8 @@ class Hosted:
 
     def select(self, key: str, names: list[str], kwargs: str, **options: Any) -> dict[str, Any]:
         """`kwargs` pickled, because JSON knows no tuples."""
-        found, absent = targets.select(names, kwargs=pickle.loads(bytes.fromhex(kwargs)), **options)
+        options |= {"kwargs": pickle.loads(bytes.fromhex(kwargs)), "load": partial(targets.load, alone=True)}
+        found, absent = targets.select(names, **options)
         return self._described(key, found) | {"absent": absent}
 
     def _described(self, key: str, found: list[Target]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -134,10 +134,10 @@ class Case:
 
 
 class Host:
-    """One family, or one target that a user named."""
+    """One family, or one target that a user named; `variables`: of the environment of its processes."""
 
-    def __init__(self, label: str, limits: Limits) -> None:
-        self.label, self.limits = label, limits
+    def __init__(self, label: str, limits: Limits, variables: Mapping[str, str] | None = None) -> None:
+        self.label, self.limits, self._variables = label, limits, variables or {}
         self.turns = Turns()
         self._lock = threading.RLock()
         self._child: Child | None = None
@@ -164,7 +164,7 @@ class Host:
         with self._lock:
             self._check_open()
             if self._child is None:
-                self._child = Child(self.label, self.limits.niceness, {BUILDS: self._builds})
+                self._child = Child(self.label, self.limits.niceness, {**self._variables, BUILDS: self._builds})
                 self._check_open()  # closed meanwhile, by who does not wait for our lock
                 for key, (loading, versions) in self._loaded.items():
                     if _versions(self._load(self._child, key, loading)) != versions:

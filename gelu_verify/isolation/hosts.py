@@ -1,4 +1,4 @@
-"""All children of a run: one for each family, one for each target that a user named."""
+"""All children of a run: one for each family and instruction-set level, one for each target that a user named."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from typing import Any
 from .. import targets
 from ..errors import TargetFailure
 from ..formats import DTYPES
+from ..isa import at_level
 from ..targets import Asked, Target
+from ..targets.switches import added_to
 from .host import Host, Loading
 from .limits import Limits
 from .target import IsolatedTarget, LostTarget
@@ -49,12 +51,13 @@ class Hosts:
         everything: bool = False,
         function: str | None = None,
         dtype: str | None = None,
+        level: str = "",
     ) -> tuple[list[Target], dict[str, str]]:
         """As `targets.find`; children of several families start side by side."""
         names, absent = targets.asked_for(families, everything)
         found: list[Target] = []
         with ThreadPoolExecutor(min(len(names), os.cpu_count() or 1) or 1) as pool:
-            discovered = pool.map(lambda name: self._discovered(name, function, dtype), names)
+            discovered = pool.map(lambda name: self._discovered(name, function, dtype, level), names)
         for members, missing in discovered:
             found += members
             absent |= missing
@@ -64,26 +67,29 @@ class Hosts:
         """As `targets.select`."""
         return targets.select(names, **options, find=self.find, load=self._load)
 
-    def _load(self, name: str, asked: Asked) -> Sequence[Target]:
+    def _load(self, name: str, asked: Asked, level: str) -> Sequence[Target]:
         """What a user named, in a child of its own; where that does not survive it, a target that fails so."""
         options = {field.name: getattr(asked, field.name) for field in fields(Asked)}
         options["kwargs"] = pickle.dumps(dict(asked.kwargs)).hex()
-        host, key = self._host(name), f"{asked.function} {asked.dtype}"
+        host, key = self._host(name, level), f"{asked.function} {asked.dtype}"
         try:
-            found = host.load(key, Loading("select", {"names": [name], **options}))
+            found = host.load(key, Loading("select", {"names": [name], "level": level, **options}))
         except TargetFailure as failure:
             dtypes = (asked.dtype,) if asked.dtype else DTYPES
-            return [LostTarget(name=name, function=asked.function or "gelu", dtypes=dtypes, failure=failure)]
+            name, function = at_level(name, level), asked.function or "gelu"
+            return [LostTarget(name=name, level=level, function=function, dtypes=dtypes, failure=failure)]
         return _proxies(host, key, found["targets"])
 
-    def _discovered(self, family: str, function: str | None, dtype: str | None) -> tuple[list[Target], dict[str, str]]:
+    def _discovered(
+        self, family: str, function: str | None, dtype: str | None, level: str
+    ) -> tuple[list[Target], dict[str, str]]:
         """Targets of one family, and what is absent: it may not survive its import."""
-        looked_for = {"function": function, "dtype": dtype}
-        if targets.is_ours(family):
+        looked_for = {"function": function, "dtype": dtype, "level": level}
+        if targets.is_ours(family) and not level:
             return targets.find([family], function=function, dtype=dtype)
-        key = f"{family} {function} {dtype}"
+        key = f"{at_level(family, level)} {function} {dtype}"
         if key not in self._families:
-            host = self._host(family)
+            host = self._host(family, level)
             try:
                 loaded = host.load(key, Loading("find", {"family": family, **looked_for}))
             except TargetFailure as failure:
@@ -91,8 +97,14 @@ class Hosts:
             self._families[key] = _proxies(host, key, loaded["targets"]), loaded["absent"]
         return self._families[key]
 
-    def _host(self, name: str) -> Host:
-        return self._hosts.setdefault(name, Host(name, self._limits))
+    def _host(self, name: str, level: str) -> Host:
+        """The process of a family, or of what a user named, with the variables that limit it to a level."""
+        label = at_level(name, level)
+        if label not in self._hosts:
+            switches = targets.switches_of(name) if level else None
+            variables = added_to(os.environ, switches.variables(level)) if switches else {}
+            self._hosts[label] = Host(label, self._limits, variables)
+        return self._hosts[label]
 
 
 def _proxies(host: Host, key: str, described: list[dict[str, Any]]) -> list[Target]:

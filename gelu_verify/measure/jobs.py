@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
@@ -13,12 +13,16 @@ from .. import targets
 from ..errors import UsageError, one_of
 from ..fenv import in_default_environment
 from ..inputs.plans import Plan
+from ..isa import split_level
 from ..isolation.hosts import Hosts, supported
 from ..targets import Target
 from ..targets.python_callables import callable_target
+from .levels import at_levels
 from .observer import SILENT, Observer
 from .request import ArgumentError, Request
 
+OWN, CORRECTLY_ROUNDED = "kernels", "_cr"  # our kernels, and how the names of those end
+Case = tuple[Target, str, str]  # judged as a function, in a dtype
 Selector = Callable[..., tuple[list[Target], dict[str, str]]]
 """As `targets.select`."""
 
@@ -83,7 +87,7 @@ def find_jobs(
     UsageError : an unknown name, or nothing computes what was asked for
     MissingMeasurement : a family, a compiler or a device that was asked for is not here
     """
-    cases: dict[str, tuple[Target, str, str]] = {}
+    cases: dict[str, Case] = {}
     absent: dict[str, str] = {}
     for function, dtype in product(request.functions or (None,), request.dtypes or (None,)):
         found, missing = _targets(request, function, dtype, select)
@@ -94,6 +98,8 @@ def find_jobs(
                 key = _key(target, judged_as, each)
                 if keep(target, key):
                     cases.setdefault(key, (target, judged_as, each))
+    if request.own and any(target.family != OWN for target, _, _ in cases.values()):
+        cases = _with_own(cases)
     kept = {key: case for key, case in cases.items() if _is_affordable(case[0], case[2], request)} or cases
     jobs = [Job(target, request.inputs(key, function, dtype)) for key, (target, function, dtype) in kept.items()]
     return Found(jobs, absent, [target.name for key, (target, _, _) in cases.items() if key not in kept])
@@ -130,7 +136,26 @@ def _is_affordable(target: Target, dtype: str, request: Request) -> bool:
     """Whether 2^32 inputs are for it: the path that the users of a family call, or one that was named."""
     if not request.exhausts_float32 or dtype != "float32" or target.family == "callable":
         return True
-    return target.name in (*request.targets, f"{target.family}.{target.function}")
+    path = split_level(target.name)[0]
+    return not {target.name, path}.isdisjoint((*request.targets, f"{target.family}.{target.function}"))
+
+
+def _with_own(cases: Mapping[str, Case]) -> dict[str, Case]:
+    """The cases, and our correctly rounded kernels of the same functions and dtypes."""
+    found = dict(cases)
+    ours = {target.function: target for target in targets.find([OWN])[0] if target.name.endswith(CORRECTLY_ROUNDED)}
+    for function, dtype in dict.fromkeys((function, dtype) for _, function, dtype in cases.values()):
+        if function in ours:
+            found.setdefault(_key(ours[function], function, dtype), (ours[function], function, dtype))
+    return found
+
+
+@in_default_environment
+def was_added(target: str, request: Request) -> bool:
+    """Whether a target is among the results only to be compared with: others were named, and this one was not."""
+    path, named = split_level(target)[0], {split_level(name)[0] for name in request.targets if isinstance(name, str)}
+    is_ours = path.startswith(f"{OWN}.") and path.endswith(CORRECTLY_ROUNDED)
+    return request.own and is_ours and bool(request.targets) and named.isdisjoint((path, OWN))
 
 
 # ---- targets ---------------------------------------------------------------------------------------
@@ -146,7 +171,11 @@ def _targets(
     absent: dict[str, str] = {}
     if names or not named:
         which = {"everything": request.everything, "device": request.device, **request.call_options}
-        found, absent = select(names, function=function, dtype=dtype, **which)
+
+        def at(names: Sequence[str], level: str) -> tuple[list[Target], dict[str, str]]:
+            return select(names, function=function, dtype=dtype, level=level, **which)
+
+        found, absent = at_levels(names, request.isa, request.everything, at)
     found += [_of_object(each, function, dtype, request) for each in named if not isinstance(each, str)]
     return found, absent
 

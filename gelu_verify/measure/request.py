@@ -14,10 +14,12 @@ from ..errors import UsageError, one_of
 from ..formats import DTYPES
 from ..functions import get_function
 from ..inputs.plans import LONGEST, Plan, get_plan, make_plan
+from ..isa import split_level
 from ..isolation.hosts import supported
 from ..isolation.limits import MEMORY, Limits
 from ..parsing import LARGEST_SEED, MOST_WORKERS, whole
 from ..targets import Target
+from .levels import check_levels
 
 Throughput = Literal["none", "quick", "full"]
 Device = Literal["cpu", "cuda"]
@@ -40,6 +42,10 @@ class Request:
     ----------
     targets : names as `targets.select` takes them, Target objects, callables; empty: everything that is found
     functions, dtypes : what is judged of them; empty: all
+    isa : instruction-set levels that libraries are limited to by their own switches, each in a process of its own;
+        "all": as they choose themselves, and at each level that the processor has. A name may end in one: "torch@avx2"
+    own : beside what is named, our correctly rounded kernels of the same functions and dtypes, to compare with;
+        not where only our own kernels are named
     everything : where nothing is named, families that are only found on request too
     device : where nothing is named, only families that run on it
     kwargs, array, compile, cflags, call, shape : how what the user wrote is called, as `targets.select` takes them
@@ -56,6 +62,8 @@ class Request:
     targets: tuple[str | Target | Callable[..., Any], ...] = ()
     functions: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
+    isa: tuple[str, ...] = ()
+    own: bool = False
     everything: bool = False
     device: Device | None = None
     kwargs: Mapping[str, Any] = field(default_factory=dict)
@@ -94,6 +102,9 @@ class Request:
         _ = self.limits  # refuses what is not a limit
         if self.ranges:
             self._check_ranges()
+        check_levels(self.isa)
+        if not self.isolates and (self.isa or any(split_level(name)[1] for name in self.targets if type(name) is str)):
+            raise ArgumentError("isa", "an instruction-set level needs a process of its own, where switches are set")
         if self.isolate and not supported():
             raise ArgumentError("isolate", "this system cannot isolate a target (Linux can); say isolate=False")
 
@@ -137,24 +148,43 @@ class Request:
         plan, seed = self.plan_of.get(key, (self.plan, self.seed))
         return make_plan(plan, function, dtype, seed, self.ranges, self.length)
 
-    def repeated(self, command: str) -> str:
-        """How a result can be had again: `command`, which says target, function, dtype and inputs, and the rest."""
-        return command + self.further_options if self.repeat is None else self.repeat
+    def repeated(self, command: str, is_callable: bool = True) -> str:
+        """How a result can be had again: `command`, which says target, function, dtype and inputs, and the rest.
+
+        `is_callable`: whether the target is what the user wrote, which is called as the request says.
+        """
+        if self.repeat is not None:
+            return self.repeat
+        return command + (self.further_options if is_callable else _quoted(self._judging_words))
 
     @property
     def further_options(self) -> str:
         """What the command line says beside targets, functions, dtypes and inputs."""
+        return _quoted([*self._call_words, *self._judging_words])
+
+    @property
+    def _call_words(self) -> list[str]:
+        """What the command line says of how the user's own code is called."""
         words = [word for name, value in self.kwargs.items() for word in ("--kwarg", f"{name}={_literal(value)}")]
         words += ["--array", self.array] if self.array else []
         words += ["--compile", self.compile] if self.compile else []
         words += [f"--cflags={self.cflags}"] if self.cflags is not None else []
         words += ["--call", self.call] if self.call else []
         words += ["--shape", self.shape] if self.shape else []
-        words += ["--policy", self.policy] if self.policy != "limit" else []
+        return words
+
+    @property
+    def _judging_words(self) -> list[str]:
+        """What it says of all targets: how they are judged, and within which limits."""
+        words = ["--policy", self.policy] if self.policy != "limit" else []
         words += ["--time-limit", repr(self.time_limit).removesuffix(".0")] if self.time_limit else []
         words += ["--memory-limit", _memory_text(self.memory_limit)] if self.memory_limit else []
         words += ["--in-process"] if self.isolate is False and self.names_only else []
-        return "".join(f" {shlex.quote(word)}" for word in words)
+        return words
+
+
+def _quoted(words: list[str]) -> str:
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def literal_or_text(text: str) -> Any:

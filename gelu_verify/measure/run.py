@@ -60,7 +60,7 @@ def measured(jobs: Sequence[Job], request: Request, observer: Observer = SILENT)
                 throughput=None if result.failure is not None or isinstance(timing, TargetFailure) else timing,
                 time=_time(job, result),
                 pair=firsts.pair(result),
-                repeat=request.repeated(result.record.repeat),
+                repeat=request.repeated(result.record.repeat, job.target.family == "callable"),
             )
 
 

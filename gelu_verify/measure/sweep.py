@@ -32,7 +32,7 @@ from ..inputs.plans import Chunk, Plan
 from ..machine import cores
 from ..records.grades import graded
 from ..records.measures import measured, text_of
-from ..records.parts import FindingRecord, Witness
+from ..records.parts import Dispatch, FindingRecord, Witness
 from ..records.result import BoundKind, Record, Result, Time
 from ..targets.extra_outputs import Differences, ExtraOutputs, collecting, differences
 from ..targets.probing import ordinary_numbers
@@ -274,6 +274,7 @@ def _unmeasured(target: Target, plan: Plan) -> Record:
         form=target.form,
         note=target.note,
         version=target.version,
+        dispatch=_dispatch(target),
         plan=plan.name,
         seed=plan.seed,
         ranges=tuple(ranges) or None,
@@ -283,6 +284,13 @@ def _unmeasured(target: Target, plan: Plan) -> Record:
         bound_kind=_bound_kind(target, plan),
         repeat=shlex.join([*command, *(word for text in ranges for word in ("--bits", text))]),
     )
+
+
+def _dispatch(target: Target) -> Dispatch | None:
+    """The level of its process, and what was seen of it."""
+    if not target.level and not target.seen:
+        return None
+    return Dispatch(target.level or None, target.switches, target.seen or None)
 
 
 def _bound_kind(target: Target, plan: Plan) -> BoundKind:

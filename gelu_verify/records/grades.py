@@ -14,6 +14,7 @@ from ..fenv import in_default_environment
 from ..formats import Format, get_format, value_text
 from ..functions import get_function
 from .accuracy import ACCURATE, BODY, Accuracy
+from .parts import AccurateRange
 from .result import Grade, Record
 
 UNITS = 8.0  # of u(max(1, |y|)): what x (1 + erf)/2 and its relatives lose where erf is good to an ULP
@@ -202,15 +203,15 @@ def _accuracy(record: Record, accuracy: Accuracy) -> Iterator[str]:
         else:
             yield f"within {_up(accuracy.largest_near_root)} ULP at {tried}, near its root in ULP of 1/8"
     elif accuracy.range is not None and _is_wide(accuracy):
-        yield f"within {ACCURATE:g} ULP for {_interval(record, accuracy)}"
+        yield f"within {ACCURATE:g} ULP for {interval_text(record.dtype, accuracy.range)}"
     elif accuracy.absolute is not None:
         at = f"{accuracy.absolute.x:.3g}"
         yield f"absolute error up to {_up(accuracy.absolute.error)} (at x = {at}) for |x| <= {BODY:g}"
 
 
-def _interval(record: Record, accuracy: Accuracy) -> str:
-    fmt, found = get_format(record.dtype), accuracy.range
-    assert found is not None
+def interval_text(dtype: str, found: AccurateRange) -> str:
+    """The interval to three digits, rounded inward: "x >= -1.32"."""
+    fmt = get_format(dtype)
     low, high = (_inward(value) for value in (found.low, found.high))
     if int(found.high_bits, 16) == fmt.max_finite:
         return f"x >= {low}"

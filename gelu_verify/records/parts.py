@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -152,7 +153,8 @@ class PairWitness:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A path through a library beside the first path of the same family, function, dtype and form in the run."""
+    """A path through a library beside the first path of the same family, function, dtype and form in the run; at an
+    instruction-set level, beside the same path at the first level."""
 
     first: str = field(metadata=about("target of the first path", key="with"))
     inputs: Count = field(metadata=about("how many fixed inputs both were called with"))
@@ -162,6 +164,26 @@ class Pair:
         metadata=about("where they are farthest apart", null="where they do not differ")
     )
     max_ulp: Ulp | None = field(metadata=about("largest error of the first path, in ULP", null=""))
+    alike: bool | None = field(
+        metadata=about("whether all results of the plan are the same", null="where the inputs are not", omitted=True),
+        default=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Which code the library chose for the processor, by the switches that it has and as far as that was seen."""
+
+    level: str | None = field(
+        metadata=about('the instruction-set level that it was limited to: `"avx2"`', null="where it chose by itself")
+    )
+    switches: Mapping[str, str] = field(metadata=about("the environment variables that limited it"))
+    seen: Mapping[str, str] | None = field(
+        metadata=about(
+            'by component, what it was seen to choose, in its own words: `{"ATen": "AVX2"}`',
+            null="where that cannot be seen: `level` was requested then, and may not have been used",
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)

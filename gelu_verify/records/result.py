@@ -19,6 +19,7 @@ from .parts import (
     AbsoluteError,
     AccurateRange,
     Approximation,
+    Dispatch,
     FindingRecord,
     Flush,
     FunctionName,
@@ -69,6 +70,15 @@ class Record:
     form: str = field(metadata=about("how it computes"))
     note: str = field(metadata=about("how it is called"))
     version: str = field(metadata=about("version of the library, or hash of the source"))
+    dispatch: Dispatch | None = field(
+        metadata=about(
+            "which code the library chose for the processor",
+            null="where it has no switch, and its choice cannot be seen",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
     plan: str = field(metadata=about("which inputs: name of the plan"))
     seed: Count = field(metadata=about("seed of the plan"))
     ranges: tuple[BitRange, ...] | None = field(

@@ -1,4 +1,4 @@
-"""From stored runs to pandas frames, CSV, Markdown and one offline HTML page."""
+"""From stored runs to pandas frames, CSV, Parquet, Markdown, LaTeX and one offline HTML page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .frames import RunLike
 
-__all__ = ["write_report"]
+__all__ = ["report_text", "write_report"]
 
 
 def write_report(runs: Sequence[RunLike], out: Path) -> list[Path]:
-    """Write index.html, report.md and one CSV per table into `out`; the files written.
+    """Write index.html, report.md, tables.tex, citation.bib, results.parquet and one CSV per table into `out`.
+
+    Returns the files written.
 
     Several runs (a live one and a recorded one, two versions of a library) go side by side under
     the letters A, B, ... `out` is created; files of an earlier report in it are replaced.
@@ -21,3 +23,10 @@ def write_report(runs: Sequence[RunLike], out: Path) -> list[Path]:
     from .write import write  # pandas and jinja2 cost a third of a second: only when a report is made
 
     return write(runs, out)
+
+
+def report_text(runs: Sequence[RunLike], form: str) -> str:
+    """The report as "markdown", or its tables as "latex"."""
+    from .write import text_of
+
+    return text_of(runs, form)

@@ -9,22 +9,46 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..checks import own_checks
 from ..records.document import described
 from ..records.parts import SizeThroughput, Throughput
 from ..records.result import Record
 from ..records.serialize import keys_of
 
-Kind = Literal["text", "count", "number"]
+Kind = Literal["text", "count", "rank", "number", "value"]
 TAIL_CHECKS = ["tail_zero", "sign", "monotone", "range", "finite"]
+
+
+UNITS = {
+    **dict.fromkeys(("max_ulp", "mean_ulp", "p50_ulp", "p99_ulp", "approximation_max_ulp"), "ULP"),
+    **dict.fromkeys(("constants_ulp", "formula_ulp", "rest_ulp"), "ULP"),
+    **dict.fromkeys(("correctly_rounded", "faithful"), "fraction of n"),
+    **dict.fromkeys(("mean_bits_plan", "mean_bits_normal"), "bits"),
+    "max_abs_error_units": "u(max(1, abs(y)))",
+    **dict.fromkeys(("rel_error", "spread", "copy_ratio"), "ratio"),
+    **dict.fromkeys(("bytes_per_s", "copy_bytes_per_s"), "bytes/s"),
+    "elements_per_s": "elements/s",
+    "timed_n": "elements",
+    "max_rank": "floats",
+}
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; pandas keeps a count as Int64, a number as float64, and anything else as it is."""
+    """A column; pandas keeps a count as Int64, a number as float64, and anything else as it is.
+
+    A value is a number of the result's dtype: text that float64 reads back exactly, so that it can be NaN and is not
+    missing. A rank is a count that may pass 2^63.
+    """
 
     name: str
     text: str
     kind: Kind = "text"
+
+    @property
+    def unit(self) -> str:
+        """What it is counted in; empty for text, counts of what the text says, and numbers without a unit."""
+        return UNITS.get(self.name, "")
 
 
 @dataclass(frozen=True)
@@ -46,11 +70,17 @@ def _same(key: str, kind: Kind = "text", of: Any = Record) -> Column:
 
 
 def _value(name: str, text: str) -> tuple[Column, Column]:
-    """The two columns of a value: bits, and the decimal."""
-    return Column(f"{name}_bits", text), Column(name, "the same as a decimal")
+    """The two columns of a value: bits, and the number."""
+    return Column(f"{name}_bits", text), Column(name, "the same as a number", "value")
 
 
-_WITNESS = (*_value("x", "the input"), *_value("got", "what it gave"), *_value("want", "the correctly rounded value"))
+_WITNESS = (
+    *_value("x", "the input"),
+    *_value("got", "what it gave"),
+    *_value("want", "the correctly rounded value"),
+    Column("abs_error", "abs(got - y), y the exact value, not `want`; empty where x or got is not finite", "number"),
+    Column("rel_error", "abs(got - y) / abs(y)", "number"),
+)
 _ERROR = (_same("bound"), Column("max_ulp", "largest error of the result, in ULP", "number"))
 
 KEYS = (
@@ -66,18 +96,27 @@ SUMMARY = Table(
     "result",
     (
         Column(
-            "verdict",
-            "`pass`; `fail`: a check failed; `inaccurate`: every check passes, but an error is above 4 ULP; "
-            "`raised`: the target failed",
+            "grade",
+            "how good it is: `correctly_rounded`, `faithful`, `accurate`, `accurate_range`, `absolute`, `coarse`, "
+            "`broken` (docs/grades.md); empty in a condensed run of an earlier version",
         ),
+        _same("sentence"),
+        Column("conventions", "what differs by convention and changes no grade, separated by `; `"),
         _same("bound"),
         _same("bound_kind"),
         _same("max_ulp", "number"),
         *_WITNESS,
+        *_value("accurate_range_low", "lower end, included, of the widest interval around 0 with all errors <= 4 ULP"),
+        *_value("accurate_range_high", "its upper end, included"),
+        Column("max_abs_error", "largest abs(got - y) for abs(x) <= 8", "number"),
+        *_value("max_abs_error_x", "the input with that error"),
+        Column("max_abs_error_units", "the largest abs(got - y) of all x, in units of u(max(1, abs(y)))", "number"),
+        Column("mean_bits_plan", "mean of the correct significant bits over the finite inputs of the plan", "number"),
+        Column("mean_bits_normal", "the same weighted by the normal distribution, x ~ N(0,1)", "number"),
         Column("failed_checks", "names of the checks that failed, separated by spaces"),
         _same("n", "count"),
         *(_same(key, "number") for key in ("mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful")),
-        _same("max_rank"),  # may pass 2^63
+        _same("max_rank", "rank"),
         Column("nonfinite", "how many finite x gave NaN or an infinity where a finite value is due", "count"),
         *_value("nonfinite_x", "the one of them nearest to zero"),
         _same("variant"),
@@ -85,10 +124,12 @@ SUMMARY = Table(
         Column("approximation_max_ulp", "largest error against that function, in ULP", "number"),
         Column("approximation_max_abs", "largest absolute error against it", "number"),
         *_value("approximation_x", "the input with the largest error against it, in ULP"),
-        *(_same(key) for key in ("form", "note", "version", "plan", "seed")),
+        *(_same(key) for key in ("form", "note", "version", "plan")),
+        _same("seed", "rank"),
         Column("ranges", "of bits, separated by spaces, where the plan was narrowed"),
         Column("failure", "what a target that failed did"),
-        *(_same(key) for key in ("failure_kind", "failure_range", "failure_length")),
+        *(_same(key) for key in ("failure_kind", "failure_range")),
+        _same("failure_length", "count"),
         Column("recorded", "when and on what, of a result that is not of this machine"),
         Column("stale", "why such a result no longer counts"),
         _same("repeat"),
@@ -113,7 +154,8 @@ SPECIAL = Table(
     "special input",
     (
         Column("input", "`+inf`, `-inf`, `NaN`, `-0`"),
-        Column("verdict", "outcome of its check: `pass`, `fail`, `not applicable`"),
+        Column("outcome", "of its check: `pass`, `fail`, `not applicable`"),
+        Column("severity", "of a failure: `defect`, `loss`, `convention` (docs/grades.md)"),
         *_WITNESS,
         Column("detail", "what the check found"),
     ),
@@ -121,7 +163,9 @@ SPECIAL = Table(
 REGIONS = Table(
     "result and region of x",
     (
-        Column("region", "its ends"),
+        Column("region", "its name"),
+        Column("lower", "its lower end, which belongs to it; -inf where it has none", "number"),
+        Column("upper", "its upper end, which does not; inf where it has none", "number"),
         Column("n", "how many inputs", "count"),
         _same("bound"),
         Column("max_ulp", "largest error in the region, in ULP", "number"),
@@ -164,8 +208,31 @@ ATTRIBUTION = Table(
 )
 FINDINGS = Table(
     "failed check",
-    (Column("check", "its name"), Column("detail", "what it found"), *_WITNESS),
+    (
+        Column("check", "its name"),
+        Column("severity", "`defect`, `loss` or `convention` (docs/grades.md); empty in a run of an earlier version"),
+        Column("detail", "what it found"),
+        *_WITNESS,
+    ),
 )
+_TIMING = tuple(column for column in THROUGHPUT.columns[:-2] if column.name != "n")
+RESULTS = Table(
+    "result",
+    (
+        *SUMMARY.columns,
+        *TAIL.columns[:4],
+        *(_same(key) for key in ("computes_in", "rounding", "rounding_mode", "inputs_sha256", "bits_sha256")),
+        _same("buckets"),
+        *_TIMING,
+        Column("timed_n", "elements per call of that timing", "count"),
+        *(Column(f"check_{name}", f"outcome of the check `{name}`") for name in own_checks()),
+        Column("created", "when the run was made"),
+        Column("gelu_verify", "version of gelu-verify that made it"),
+        Column("commit", "git commit of its source, where it was run from a checkout"),
+        Column("cpu", "processor of the run"),
+        Column("device", "its GPU, where it has one"),
+    ),
+)  # every fact of a result that is one number or text: `results.parquet`
 TABLES = {
     "summary": SUMMARY,
     "tail": TAIL,

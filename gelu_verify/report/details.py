@@ -25,7 +25,8 @@ from ..records.serialize import to_json
 from .axis import edge_values, ticks
 from .folds import COLUMNS, LEVELS, MEAN_LEVELS, Fold, signed_histogram, strip_layout
 from .frames import RunLike
-from .ranking import Item, group_of
+from .ranking import Item
+from .verdicts import group_of
 
 FINEST = 32  # bins of a binade
 DETAILS = ((32, 32), (32, 16), (32, 8), (16, 8), (16, 4), (8, 4), (8, 2), (8, 1))  # bins; of worst inputs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -44,12 +45,13 @@ def inline(name: str) -> Markup:
     return Markup((HERE / name).read_text(encoding="utf-8"))
 
 
-def replace_files(texts: dict[str, str], out: Path) -> list[Path]:
-    """Write the texts into `out`; each file is replaced at once, never half written."""
+def replace_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
+    """Write the files into `out`; each is replaced at once, never half written."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, content in texts.items():
-            replace_file(out / name, content.encode(errors="backslashreplace"))  # file names may be no text
-        return [out / name for name in texts]
+        for name, content in files.items():  # file names may be no text
+            whole = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+            replace_file(out / name, whole)
+        return [out / name for name in files]
     except OSError as error:
         raise ResultsError(f"cannot write the report to {out}: {error.strerror or error}") from error

@@ -28,7 +28,7 @@ COLUMNS = (
 _KNOWN, _NEGATIVE = 14, 15  # bits of a level
 _LARGEST = (1 << _KNOWN) - 1
 _CORRECT = 0.5 + 2.0**-12  # a witness of at most that error is not worth its bytes: the output is the correct one
-STRIP = ((-12, -4, 1), (-4, 6, 6))  # binades of a static strip, with the bins of each
+STRIP = ((-12, -2, 1), (-2, 5, 12))  # binades of a static strip, with the bins of each
 _STRIP_ENDS = 3  # bins from zero to its first binade, and from its last to infinity
 
 

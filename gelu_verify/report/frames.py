@@ -1,12 +1,15 @@
 """The pandas pipeline: stored runs in, one tidy frame per table out.
 
-Every frame starts with the KEYS columns and is sorted by function, dtype, then target. Bits are
-hex text of fixed width; the column without `_bits` beside it is the same value as a decimal that
-reads back to those bits. Columns are part of the public contract (`columns.py`, reports/README.md).
+Every frame starts with the KEYS columns and is sorted by function, dtype, then target. Bits are hex text of fixed
+width; the column without `_bits` beside it is the same value as the shortest decimal that float64 reads back to it.
+Every number of our dtypes is one of float64, but the shortest decimal in its own dtype is not that number: -0.0001163
+is 0.01 % from the float16 that it names, and a difference of two such decimals is wrong. Columns are part of the public
+contract (`columns.py`, reports/README.md).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
@@ -15,17 +18,27 @@ import pandas as pd
 
 from ..attribution.witness import witness_parts
 from ..formats import get_format
+from ..functions import FUNCTIONS
+from ..functions.regions import REGIONS
 from ..records.parts import FindingRecord, Witness
 from ..records.result import Record
+from ..truth.distance import distance
 from . import columns
 from .columns import TAIL_CHECKS, Table
-from .text import value_text
-from .verdicts import dtype_rank, function_rank, target_order, verdict
+from .text import exact_text
+from .verdicts import dtype_rank, function_rank, target_order
 
 Row = dict[str, Any]
 
 SPECIALS = {"plus_infinity": "+inf", "minus_infinity": "-inf", "nan": "NaN", "signed_zero": "-0"}
-PANDAS = {"count": "Int64", "number": "float64"}
+PANDAS = {"count": "Int64", "rank": "UInt64", "number": "float64"}
+ENDS = {
+    region.name: (
+        -math.inf if region.lower is None else float(region.lower),
+        math.inf if region.upper is None else float(region.upper),
+    )
+    for region in REGIONS
+}
 
 
 class RunLike(Protocol):
@@ -66,43 +79,43 @@ def ordered_results(runs: Sequence[RunLike]) -> list[tuple[int, int, Record]]:
 
 
 def summary_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
-    """One row per result: the numbers, the witness, the verdict."""
-    return _frame(runs, _summary_rows, columns.SUMMARY)
+    """One row per result: the grade, the numbers, the witness."""
+    return frame_of(runs, summary_rows, columns.SUMMARY)
 
 
 def tail_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per measured result: where it returns zero, where it may, and the checks on the tail."""
-    return _frame(runs, _tail_rows, columns.TAIL)
+    return frame_of(runs, tail_rows, columns.TAIL)
 
 
 def special_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
-    """One row per special input: got, want, verdict."""
-    return _frame(runs, _special_rows, columns.SPECIAL)
+    """One row per special input: got, want, outcome."""
+    return frame_of(runs, _special_rows, columns.SPECIAL)
 
 
 def throughput_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per timed result, with its error beside it."""
-    return _frame(runs, _throughput_rows, columns.THROUGHPUT)
+    return frame_of(runs, throughput_rows, columns.THROUGHPUT)
 
 
 def sizes_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per timed result, level of the memory and number of threads."""
-    return _frame(runs, _size_rows, columns.SIZES)
+    return frame_of(runs, _size_rows, columns.SIZES)
 
 
 def attribution_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per result whose form is known: what makes up its largest error."""
-    return _frame(runs, _attribution_rows, columns.ATTRIBUTION)
+    return frame_of(runs, _attribution_rows, columns.ATTRIBUTION)
 
 
 def regions_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per result and region of x."""
-    return _frame(runs, _region_rows, columns.REGIONS)
+    return frame_of(runs, _region_rows, columns.REGIONS)
 
 
 def findings_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     """One row per failed check: what it found, and the input that shows it."""
-    return _frame(runs, _finding_rows, columns.FINDINGS)
+    return frame_of(runs, _finding_rows, columns.FINDINGS)
 
 
 FRAMES: dict[str, Callable[[Sequence[RunLike]], pd.DataFrame]] = {
@@ -117,9 +130,10 @@ FRAMES: dict[str, Callable[[Sequence[RunLike]], pd.DataFrame]] = {
 }
 
 
-def _frame(
+def frame_of(
     runs: Sequence[RunLike], rows: Callable[[Record, Mapping[str, Any]], Iterator[Row]], table: Table
 ) -> pd.DataFrame:
+    """The frame of a table: what `rows` yields for each result, between KEYS and the number of the result."""
     found = []
     for run, index, record in ordered_results(runs):
         names = {"family": record.family, "target": record.target, "function": record.function, "dtype": record.dtype}
@@ -131,33 +145,46 @@ def _frame(
 
 
 def _value(record: Record, name: str, holder: object, key: str = "x_bits") -> Row:
-    """Two columns: bits, and the decimal that they are in the result's dtype; empty where `holder` is None."""
+    """Two columns: bits, and their value; empty where `holder` is None."""
     bits = None if holder is None else getattr(holder, key)
-    return {f"{name}_bits": bits, name: value_text(record.dtype, bits)}
+    return {f"{name}_bits": bits, name: exact_text(record.dtype, bits)}
 
 
 def _witness(record: Record, witness: Witness | FindingRecord | None) -> Row:
     found: Row = {}
     for name in ("x", "got", "want"):
         found |= _value(record, name, witness, f"{name}_bits")
-    return found
+    bits = [found["x_bits"], found["got_bits"]]
+    known = all(bits) and record.function in FUNCTIONS  # one of a later version may not be
+    errors = distance(record.function, record.dtype, *(int(text, 16) for text in bits)) if known else None
+    return found | dict(zip(("abs_error", "rel_error"), errors or (None, None), strict=True))
 
 
 _KINDS_BEFORE = {"=": "exhaustive", ">=": "sampled"}  # of runs of earlier versions, which do not say
 
 
-def _summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    """The facts of a result that its measures and its plan give."""
     nonfinite, approximation = record.nonfinite, record.approximation
+    interval, largest, bits = record.accurate_range, record.max_abs_error, record.mean_bits
     copied = (
-        *("bound", "max_ulp", "n", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "max_rank"),
+        *("grade", "sentence", "bound", "max_ulp", "n", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded"),
+        *("faithful", "max_rank"),
         *("variant", "form", "note", "version", "plan", "seed", "failure", "failure_kind", "failure_range"),
         *("failure_length", "repeat"),
     )
     yield {
         **{name: getattr(record, name) for name in copied},
         **_witness(record, record.witness),
+        "conventions": "; ".join(record.conventions or ()),
+        **_value(record, "accurate_range_low", interval, "low_bits"),
+        **_value(record, "accurate_range_high", interval, "high_bits"),
+        "max_abs_error": largest and largest.error,
+        **_value(record, "max_abs_error_x", largest),
+        "max_abs_error_units": largest and largest.units,
+        "mean_bits_plan": bits and bits.plan,
+        "mean_bits_normal": bits and bits.normal,
         "bound_kind": record.bound_kind or _KINDS_BEFORE[record.bound],
-        "verdict": verdict(record),
         "failed_checks": " ".join(record.failed_checks),
         "ranges": " ".join(record.ranges or ()),
         "recorded": record.origin.recorded,
@@ -171,7 +198,8 @@ def _summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     }
 
 
-def _tail_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+def tail_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    """Where a measured result is zero, and the checks on its tail."""
     if record.failure is not None:
         return
     row = {
@@ -190,13 +218,15 @@ def _special_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
             finding = record.findings.get(check)
             yield {
                 "input": shown,
-                "verdict": record.checks[check],
+                "outcome": record.checks[check],
+                "severity": finding and finding.severity,
                 **_witness(record, finding),
                 "detail": finding and finding.detail,
             }
 
 
-def _throughput_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+def throughput_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
+    """The timing of a result, where it has one."""
     timing = record.throughput
     if timing is not None:
         yield {
@@ -232,6 +262,7 @@ def _region_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     for part in record.regions or ():
         yield {
             "region": part.region,
+            **dict(zip(("lower", "upper"), ENDS[part.region], strict=True)),
             "n": part.n,
             "bound": record.bound,
             "max_ulp": part.max_ulp,
@@ -242,4 +273,5 @@ def _region_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
 def _finding_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     for check in record.failed_checks:
         finding = record.findings.get(check)
-        yield {"check": check, "detail": finding and finding.detail, **_witness(record, finding)}
+        facts = {"severity": finding and finding.severity, "detail": finding and finding.detail}
+        yield {"check": check, **facts, **_witness(record, finding)}

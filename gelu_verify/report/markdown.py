@@ -8,11 +8,14 @@ from typing import Any
 import pandas as pd
 
 from ..errors import printable
+from ..records.grades import GRADES, ORDER
 from . import text
+from .citation import bibtex, citation_texts
 from .columns import TAIL_CHECKS
 from .frames import SPECIALS, RunLike, run_letter
+from .matrix import Cells, matrices, target_name
 from .rows import rows_of
-from .verdicts import absences, dtype_rank, headline, target_order
+from .verdicts import absences, headline
 
 LIMIT = 900_000  # bytes; GitHub refuses a step summary above 1 MiB
 _WORST = 20
@@ -22,18 +25,19 @@ Row = dict[str, Any]
 
 
 def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
-    """Headline and verdict matrix first; long tables are folded, and left out where they do not fit."""
+    """Headline and matrix of grades first; long tables are folded, and left out where they do not fit."""
     results = [result for run in runs for result in run.results]
     summary = frames["summary"]
     whole = [
         "# gelu-verify: accuracy report\n",
         f"**{_escape(headline(results))}**\n",
-        "Largest error in ULP; `=`: every input was tried, `>=`: the largest error found. ✗: a check failed; "
-        "≈: every check passes, but inaccurate (> 4 ULP); ✓: neither.\n",
+        "Largest error in ULP and grade; `=`: every input was tried, `>=`: the largest error found.\n",
+        _table(["grade", "when"], ([found.title, found.text] for found in GRADES.values())),
     ]
     sections = [
         _recorded(summary),
-        *(_matrix(name, part) for name, part in summary.groupby("function", sort=False)),
+        *(_matrix(*each) for each in matrices(summary)),
+        _folded("Every result in a sentence, the worst first", _sentences(summary)),
         _worst(summary),
         _raised(summary, absences(run.manifest for run in runs)),
         _folded("Tail", _tail(frames["tail"])),
@@ -43,6 +47,7 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
         _folded("Throughput", _throughput(frames["throughput"])),
         _folded("Throughput from cache to memory", _sizes(frames["sizes"])),
         _provenance(runs),
+        _citation(runs),
     ]
     size, left_out = sum(_bytes(part) for part in whole), 0
     for section in sections:
@@ -65,7 +70,7 @@ def _recorded(summary: pd.DataFrame) -> str:
     """Date and device of the recorded runs, and which of their results are stale."""
     lines = [f"- [{run}] {origin}" for run, origin in summary.groupby("run")["recorded"].first().items() if origin]
     stale = summary[summary["stale"] != ""]
-    lines += ["- " + _escape(f"{_target(row)} {row['dtype']}: {row['stale']}") for row in rows_of(stale)]
+    lines += ["- " + _escape(f"{target_name(row)} {row['dtype']}: {row['stale']}") for row in rows_of(stale)]
     return "\n".join(("## Recorded\n", *lines, "")) if lines else ""
 
 
@@ -88,27 +93,40 @@ def _folded(title: str, table: str) -> str:
 
 
 def _keys(row: Row) -> list[str]:
-    return [_target(row), row["function"], row["dtype"]]
+    return [target_name(row), row["function"], row["dtype"]]
 
 
-def _target(row: Row) -> str:
-    return f"{row['target']} [{row['run']}]" if row["run"] != "A" else row["target"]
+def _short(row: Row, name: str) -> str:
+    """The shortest decimal that names a value in its dtype, for readers; the files of data have the exact one."""
+    return text.value_text(row["dtype"], row[f"{name}_bits"]) or ""
 
 
 def _error(row: Row) -> str:
     return f"{row['bound']} {text.ulp_text(row['max_ulp'], row['bound'])}"
 
 
-def _matrix(function: str, summary: pd.DataFrame) -> str:
-    dtypes = sorted(summary["dtype"].unique(), key=dtype_rank)
-    cells: dict[str, dict[str, str]] = {}
-    for row in sorted(rows_of(summary), key=lambda row: target_order(row["family"], row["target"])):
-        broke = f"✗ {row['failure_kind'] or 'crashed'}"
-        mark = {"pass": "✓", "inaccurate": "≈", "fail": "✗", "raised": broke}[row["verdict"]]
-        shown = mark if row["verdict"] == "raised" else f"{mark} {_error(row)}"
-        cells.setdefault(_target(row), {})[row["dtype"]] = shown
-    table = _table(["target", *dtypes], ([name, *(by.get(d, "") for d in dtypes)] for name, by in cells.items()))
+def _matrix(function: str, dtypes: Sequence[str], rows: Cells) -> str:
+    table = _table(["target", *dtypes], ([name, *(_graded(by.get(d)) for d in dtypes)] for name, by in rows.items()))
     return f"## {_escape(function)}\n\n{table}"
+
+
+def _graded(row: Row | None) -> str:
+    """The largest error and the grade; of a target that failed, how."""
+    if row is None:
+        return ""
+    grade = f" {GRADES[row['grade']].title}" if row["grade"] else ""
+    return f"**{row['failure_kind'] or 'crashed'}**" if row["max_ulp"] is None else f"{_error(row)}{grade}"
+
+
+def _sentences(summary: pd.DataFrame) -> str:
+    """Every result in a sentence, the worst first."""
+    known = summary[summary["grade"].notna()]
+    order = known["grade"].map(ORDER).sort_values(ascending=False, kind="stable")
+    head = [*_KEYS, "grade", "in a sentence", "by convention"]
+    rows = (
+        [*_keys(r), GRADES[r["grade"]].title, r["sentence"], r["conventions"]] for r in rows_of(known.loc[order.index])
+    )
+    return _table(head, rows)
 
 
 def _worst(summary: pd.DataFrame) -> str:
@@ -116,14 +134,25 @@ def _worst(summary: pd.DataFrame) -> str:
     if not worst:
         return ""
     head = [*_KEYS, "ULP", "x", "x bits", "got", "want", "failed checks"]
-    shown = ["x", "x_bits", "got", "want", "failed_checks"]
-    table = _table(head, ([*_keys(r), _error(r), *(r[name] or "" for name in shown)] for r in worst))
+    rows = (
+        [
+            *_keys(r),
+            _error(r),
+            _short(r, "x"),
+            r["x_bits"] or "",
+            _short(r, "got"),
+            _short(r, "want"),
+            r["failed_checks"],
+        ]
+        for r in worst
+    )
+    table = _table(head, rows)
     repeat = "\n".join(row["repeat"] for row in worst)
     return f"## The {len(worst)} largest errors\n\n{table}\n```\n{repeat}\n```\n"
 
 
 def _raised(summary: pd.DataFrame, absent: Mapping[str, str]) -> str:
-    rows = rows_of(summary[summary["verdict"] == "raised"])
+    rows = rows_of(summary[summary["failure"].notna()])
     raised = _table([*_KEYS, "what happened"], ([*_keys(r), r["failure"]] for r in rows))
     missing = _table(["framework", "why it was not run"], absent.items())
     parts = [f"## {title}\n\n{table}" for title, table in (("Crashed", raised), ("Not run", missing)) if table]
@@ -131,15 +160,20 @@ def _raised(summary: pd.DataFrame, absent: Mapping[str, str]) -> str:
 
 
 def _tail(tail: pd.DataFrame) -> str:
-    shown = ["zero_from_x", "zero_threshold_x", *TAIL_CHECKS]
+    ends = ("zero_from_x", "zero_threshold_x")
     head = [*_KEYS, "returns zero from x", "zero is correct from x", *TAIL_CHECKS]
-    return _table(head, ([*_keys(r), *(r[name] or "" for name in shown)] for r in rows_of(tail)))
+    rows = (
+        [*_keys(r), *(_short(r, name) for name in ends), *(r[name] or "" for name in TAIL_CHECKS)]
+        for r in rows_of(tail)
+    )
+    return _table(head, rows)
 
 
 def _specials(special: pd.DataFrame) -> str:
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     for r in rows_of(special):
-        shown = f"✗ {r['got']}, want {r['want']}" if r["verdict"] == "fail" else r["got"] or r["verdict"]
+        wrong = f"✗ {_short(r, 'got')}, want {_short(r, 'want')}"
+        shown = wrong if r["outcome"] == "fail" else _short(r, "got") or r["outcome"]
         rows.setdefault(tuple(_keys(r)), {})[r["input"]] = shown
     inputs = list(SPECIALS.values())
     head = [*_KEYS, *(f"f({i})" for i in inputs)]
@@ -167,7 +201,7 @@ def _attribution(attribution: pd.DataFrame) -> str:
     rows = []
     for r in rows_of(attribution):
         parts = [text.number_text(r[f"{name}_ulp"], 3, signed=True) for name in ("constants", "formula", "rest")]
-        rows.append([*_keys(r), _error(r), r["x"], *parts, r["main"], f"{r['form']}, {r['working']}"])
+        rows.append([*_keys(r), _error(r), _short(r, "x"), *parts, r["main"], f"{r['form']}, {r['working']}"])
     head = [
         *_KEYS,
         "ULP",
@@ -206,3 +240,10 @@ def _provenance(runs: Sequence[RunLike]) -> str:
         rows.append([run_letter(index), *recorded, source, versions])
     table = _table(["run", "created", "command", "plan", "seed", "CPU", "source", "versions"], rows)
     return f"## Provenance\n\n{table}" if table else ""
+
+
+def _citation(runs: Sequence[RunLike]) -> str:
+    if not runs:
+        return ""
+    lines = "\n".join(f"- {_escape(line)}" for line in citation_texts(runs))
+    return f"## Citation\n\n{lines}\n\n```bibtex\n{bibtex(runs)}```\n"

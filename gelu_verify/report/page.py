@@ -29,11 +29,12 @@ from .files import environment, inline
 from .frames import RunLike, run_letter
 from .gallery import gallery
 from .legend import check_rows, grade_rows, tolerance_rows
-from .ranking import GROUPS, LETTERS, Item, grade_title, items_of, places, ranked, short_exponent, up_text
+from .levels import level_lines
+from .ranking import LETTERS, UNGRADED, Item, items_of, places, ranked, short_exponent, up_text
 from .rows import rows_of
 from .speed import speed_groups
 from .text import MINUS
-from .verdicts import absences
+from .verdicts import GROUPS, absences, grade_title
 
 LIMIT = 2_960_000  # bytes of the whole page
 SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "plot", "compare", "charts", "result", "main")
@@ -125,6 +126,7 @@ def _json(data: Any) -> str:
 def _head(runs: Sequence[RunLike], items: Sequence[Item]) -> Group:
     return {
         "answers": answers(items),
+        "levels": level_lines([item.record for item in items]),
         "overview": overview(items),
         "runs": [
             {"letter": run_letter(i), "recorded": None, "device": None, **run.manifest} for i, run in enumerate(runs)
@@ -144,10 +146,10 @@ def _choices(items: Sequence[Item]) -> Group:
     def values(name: str) -> list[str]:
         return list(dict.fromkeys(getattr(item.record, name) for item in items))
 
-    grades = [grade for grade in LETTERS if any(item.grade == grade for item in items)]
+    grades = {item.grade: grade_title(item.record.grade).partition(" (")[0] for item in items}
     found = [
         *((name, [(value, value) for value in values(name)]) for name in ("function", "dtype", "family")),
-        ("grade", [(grade, grade_title(grade)) for grade in grades]),
+        ("grade", [(grade, grades[grade]) for grade in (*LETTERS, UNGRADED) if grade in grades]),
     ]
     return {"filters": found}
 

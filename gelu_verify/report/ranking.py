@@ -7,28 +7,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
-from typing import Any, Literal
+from typing import Any
 
 from ..formats import get_format
-from ..records.grades import GRADES, ORDER
+from ..records.grades import ORDER
 from ..records.result import Record
 from . import text
 from .folds import Fold, position, strip_layout
 from .frames import RunLike, ordered_results, run_letter
-from .verdicts import dtype_rank, function_rank, target_order
+from .verdicts import GROUPS, Group, dtype_rank, function_rank, grade_title, group_of, target_order
 
 Row = dict[str, Any]
-Group = Literal["library", "own", "specimen"]
-
-GROUPS: dict[Group, tuple[str, str]] = {
-    "library": ("Under test", "libraries, and what was named to be tested"),
-    "own": ("Correctly rounded kernels of gelu-verify", "ours, for comparison"),
-    "specimen": (
-        "Textbook formulas",
-        "compiled from gelu-verify's sources to show what each formula loses; nobody ships these as they are",
-    ),
-}
-SHIPPED = frozenset({"kernels", "published", "cuda"})  # families that come with gelu-verify
 UNGRADED = "ungraded"
 LETTERS = {
     "correctly_rounded": "CR", "faithful": "F", "accurate": "A", "accurate_range": "R", "absolute": "abs",
@@ -59,17 +48,6 @@ def items_of(runs: Sequence[RunLike]) -> list[Item]:
     return [Item(run, index, record) for run, index, record in ordered_results(runs)]
 
 
-def group_of(record: Record) -> Group:
-    """Whose implementation it is; ours are correctly rounded ones and formulas from textbooks."""
-    if record.family not in SHIPPED:
-        return "library"
-    return "own" if record.form.startswith("cr") or "_cr" in record.target else "specimen"
-
-
-def grade_title(grade: str) -> str:
-    return GRADES[grade].title if grade in GRADES else "not graded"
-
-
 def places(items: Sequence[Item]) -> dict[str, int]:
     """{target: number of its colour and dash}, the same everywhere on a page.
 
@@ -89,7 +67,7 @@ def places(items: Sequence[Item]) -> dict[str, int]:
 
 def _plainness(record: Record) -> tuple[int, bool, str, int, str]:
     group = list(GROUPS).index(group_of(record))
-    return group, "-" in record.target, record.family, len(record.target), record.target
+    return group, "-" in record.target or "@" in record.target, record.family, len(record.target), record.target
 
 
 def ranked(items: Sequence[Item], strips: Mapping[str, Fold], several: bool) -> list[tuple[Group, list[Row]]]:
@@ -116,7 +94,7 @@ def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, in
         "run": run_letter(item.run) if several else "",
         "group": group_of(record),
         "grade": item.grade,
-        "title": grade_title(item.grade),
+        "title": grade_title(record.grade).partition(" (")[0],
         "order": ORDER.get(record.grade, -1) if record.grade else -1,
         "target": record.target,
         "place": numbers[record.target],

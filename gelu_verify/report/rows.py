@@ -1,11 +1,15 @@
-"""Frames as the nested lists that a template walks."""
+"""Frames as rows: nested lists that a template walks, and the text of files."""
 
 from __future__ import annotations
 
+import json
+import math
 from itertools import groupby
 from typing import Any
 
 import pandas as pd
+
+from .columns import KEYS, RESULT, TABLES
 
 Group = dict[str, Any]
 
@@ -19,3 +23,21 @@ def rows_of(frame: pd.DataFrame) -> list[Group]:
 def grouped(frame: pd.DataFrame) -> list[tuple[str, list[Group]]]:
     """[(function, rows)] in the order of the frame."""
     return [(str(name), list(rows)) for name, rows in groupby(rows_of(frame), key=lambda row: row["function"])]
+
+
+def csv_text(table: str, frame: pd.DataFrame) -> str:
+    """A frame as CSV, with the columns that are documented."""
+    return str(_documented(table, frame).to_csv(index=False, lineterminator="\n"))
+
+
+def json_text(table: str, frame: pd.DataFrame) -> str:
+    """The same as JSON, a list of objects: what is missing is null, and an infinite number is text."""
+    found = [
+        {key: str(value) if isinstance(value, float) and math.isinf(value) else value for key, value in row.items()}
+        for row in rows_of(_documented(table, frame))
+    ]
+    return json.dumps(found, allow_nan=False)
+
+
+def _documented(table: str, frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[[column.name for column in (*KEYS, *TABLES[table].columns, RESULT)]]

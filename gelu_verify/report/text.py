@@ -81,6 +81,11 @@ def value_text(dtype: str, bits_text: str | None) -> str | None:
     return None if bits_text is None else _value_text(dtype, int(bits_text, 16))
 
 
+def exact_text(dtype: str, bits_text: str | None) -> str | None:
+    """The shortest decimal that float64 reads back to the value of these bits; None for no bits."""
+    return None if bits_text is None else _exact_text(dtype, int(bits_text, 16))
+
+
 def short_value(dtype: str, bits_text: str | None, digits: int = 6) -> str:
     """The value to a few digits, for tables that also show the bits."""
     full = value_text(dtype, bits_text)
@@ -104,3 +109,13 @@ def _value_text(dtype: str, bits: int) -> str:
     value = math.ldexp(significand, exponent)
     candidates = (f"{value:.{digits}g}" for digits in range(1, 18))
     return repr(value) if fmt.width == 64 else next(text for text in candidates if fmt.parse(text) == bits)
+
+
+@lru_cache(maxsize=65536)
+def _exact_text(dtype: str, bits: int) -> str:
+    fmt = get_format(dtype)
+    if not fmt.is_finite(bits):
+        return fmt.hex_float(bits)
+    if fmt.magnitude(bits) == 0:
+        return "-0.0" if fmt.is_negative(bits) else "0.0"
+    return repr(math.ldexp(*fmt.dyadic(bits)))

@@ -1,52 +1,46 @@
-"""The verdict of a result, its failed checks, and the headline of a report."""
+"""Which results come first, whose they are, and what a report says first."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from ..formats import DTYPES
 from ..functions import FUNCTIONS
-from ..records.result import Record
-from .text import ulp_text
+from ..isa import split_level
+from ..records.grades import GRADES, interval_text
+from ..records.ranking import worst_first
+from ..records.result import Grade, Record
+from ..targets import is_shipped
 
-Verdict = Literal["pass", "inaccurate", "fail", "raised"]
+Group = Literal["library", "ours", "specimen"]
 
-ANY_CALL = {"lane", "repeatable"}  # checks that look at other calls than those of the plan
-FINE = 4.0  # ULP: the most that vendors state for these functions in their best modes (CUDA erfc 4, ARM vector 3.5)
+GROUPS: dict[Group, str] = {  # what a list of such results is called
+    "library": "libraries and your own code",
+    "ours": "our own correctly rounded kernels",
+    "specimen": "textbook specimens, shipped for comparison",
+}
+NO_GRADE = "not graded (measured by an earlier version)"
 OWN_FAMILY = "kernels"  # the implementations that ship with this package: listed after everybody else's
+_CORRECTLY_ROUNDED = ("cr", "correctly rounded")  # forms of kernels
+_NAMED = 3  # broken results that a headline names
 
 
-def verdict(record: Record) -> Verdict:
-    """The outcome in one word.
-
-    "raised": the target crashed, and nothing was measured; "fail": at least one check failed; "inaccurate": every
-    check passes, but an error is above `FINE`; else "pass".
-    """
-    if record.failure is not None:
-        return "raised"
-    if record.failed_checks:
-        return "fail"
-    return "inaccurate" if (record.max_ulp or 0.0) > FINE else "pass"
+def group_of(record: Record) -> Group:
+    """Whose implementation it is: a library's or the user's, ours, or a textbook formula that we ship."""
+    if not is_shipped(record.family):
+        return "library"
+    return "ours" if record.form in _CORRECTLY_ROUNDED else "specimen"
 
 
-def is_correctly_rounded(record: Record) -> bool:
-    """Whether every output, in every call, is the correctly rounded value."""
-    return record.failure is None and record.correctly_rounded == 1 and not {*record.failed_checks} & ANY_CALL
+def grade_title(grade: Grade | None) -> str:
+    """The grade in words; of a stored run of an earlier version, that it has none."""
+    return GRADES[grade].title if grade else NO_GRADE
 
 
-def severity(record: Record) -> tuple[float, bool, int]:
-    """Sort key: the largest error as it is printed; among equals, a framework's shortest name wins."""
-    if record.max_ulp is None:
-        return -1.0, False, 0
-    printed = float(ulp_text(record.max_ulp, record.bound))
-    return printed, record.family != OWN_FAMILY, -len(record.target)
-
-
-def target_order(family: str, target: str) -> tuple[bool, str, str]:
-    """Frameworks by name, then our own kernels."""
-    return (family == OWN_FAMILY, family, target)
+def target_order(family: str, target: str) -> tuple[bool, str, tuple[str, str]]:
+    """Frameworks by name, then our own kernels; a target beside itself at instruction-set levels."""
+    return (family == OWN_FAMILY, family, split_level(target))
 
 
 def function_rank(name: str) -> int:
@@ -59,32 +53,84 @@ def dtype_rank(name: str) -> int:
     return DTYPES.index(name) if name in DTYPES else len(DTYPES)
 
 
+# ---- the headline --------------------------------------------------------------------------------
+
+
 def headline(records: Sequence[Record]) -> str:
-    """One sentence for the top of a report."""
+    """What was found, the worst first: of libraries and the user's code, or, without these, of what we ship."""
     if not records:
         return "Nothing was measured."
-    measured = [record for record in records if record.failure is None]
-    raised = len(records) - len(measured)
-    broke = f"{_count(raised, 'target')} crashed" if raised else ""
-    if not measured:
-        return f"Nothing could be measured: {broke}."
-    failing, inaccurate = (sum(verdict(r) == kind for r in measured) for kind in ("fail", "inaccurate"))
-    rounded = sum(map(is_correctly_rounded, measured))
-    worst = max(measured, key=severity)
-    everything = "The one measurement passes" if len(measured) == 1 else f"All {len(measured)} measurements pass"
-    parts = [
-        f"{failing} of {_count(len(measured), 'measurement')} fail{'s' if failing == 1 else ''} at least one check"
-        if failing
-        else f"{everything} every check",
-        f"{inaccurate} {'passes' if inaccurate == 1 else 'pass'} every check but "
-        f"{'is' if inaccurate == 1 else 'are'} inaccurate (> {FINE:g} ULP)"
-        if inaccurate
-        else "",
-        f"{rounded} {'is' if rounded == 1 else 'are'} correctly rounded on every input tried" if rounded else "",
-        f"the largest error is {_worst(worst)}",
-        broke,
-    ]
-    return "; ".join(p for p in parts if p) + "."
+    if len(records) == 1:
+        (record,) = records
+        return f"{record.target} {record.function} {record.dtype} is {_graded(record)}"
+    main = main_results(records)
+    apart = len(records) - len(main)
+    others = f"Not counted: {apart} of kernels that come with gelu-verify." if apart else ""
+    return " ".join(filter(None, (_broken(main), _others(main), others)))
+
+
+def main_results(records: Sequence[Record]) -> list[Record]:
+    """Those of libraries and of the user's code, or, without these, all."""
+    return [record for record in records if group_of(record) == "library"] or list(records)
+
+
+def counts_text(records: Sequence[Record]) -> str:
+    """How many results have which grade, the worst first: "2 broken, 5 accurate"."""
+    return ", ".join(f"{len(members)} {grade_title(grade)}" for grade, members in by_grade(records).items())
+
+
+def by_grade(records: Sequence[Record]) -> dict[Grade | None, list[Record]]:
+    """The grades that occur, the worst first, results without one last; the worst result of each first."""
+    found: dict[Grade | None, list[Record]] = {grade: [] for grade in (*reversed(GRADES), None)}
+    for record in worst_first(records):
+        found[record.grade].append(record)
+    return {grade: members for grade, members in found.items() if members}
+
+
+def _graded(record: Record) -> str:
+    if record.grade is None:
+        return f"{NO_GRADE}."
+    apart = f" By convention: {', '.join(record.conventions)}." if record.conventions else ""
+    return f"{grade_title(record.grade)}: {record.sentence}{apart}"
+
+
+def _broken(records: Sequence[Record]) -> str:
+    broken, graded = by_grade(records).get("broken", []), sum(record.grade is not None for record in records)
+    if not broken:
+        return f"None of {graded} results is broken." if graded else ""
+    named: dict[str, list[str]] = {}
+    for record in broken[:_NAMED]:
+        named.setdefault(first_phrase(record), []).append(f"{record.target} {record.dtype}")
+    texts = ", ".join(f"{', '.join(names)} ({phrase})" for phrase, names in named.items())
+    more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
+    return f"{len(broken)} of {graded} results {_is(len(broken))} broken: {texts}{more}."
+
+
+def _others(records: Sequence[Record]) -> str:
+    parts = []
+    for grade, members in by_grade(records).items():
+        if grade == "broken":
+            continue
+        text, narrowest = f"{len(members)} {_is(len(members))} {grade_title(grade)}", members[0]
+        if grade == "accurate_range" and interval_of(narrowest):
+            where = f"{narrowest.target} {narrowest.dtype}, {interval_of(narrowest)}"
+            text += f" ({where})" if len(members) == 1 else f" (the narrowest: {where})"
+        parts.append(text)
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def interval_of(record: Record) -> str:
+    """Where it is accurate: "x >= -1.32"; empty where there is no such interval."""
+    return interval_text(record.dtype, record.accurate_range) if record.accurate_range else ""
+
+
+def first_phrase(record: Record) -> str:
+    """What is worst about it."""
+    return (record.sentence or "").partition("; ")[0].removesuffix(".")
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def absences(manifests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -94,15 +140,3 @@ def absences(manifests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
         for family, reason in (manifest.get("absent") or {}).items():
             found.setdefault(family, reason)
     return found
-
-
-def _worst(record: Record) -> str:
-    where = f"{record.target}, {record.function}, {record.dtype}"
-    if record.max_ulp is None or math.isnan(record.max_ulp):
-        return f"unknown ({where})"
-    sign = "at least " if record.bound == ">=" else ""
-    return f"{sign}{ulp_text(record.max_ulp, record.bound)} ULP ({where})"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import ResultsError
 from ..records.result import Record
 from ..records.serialize import to_json
-from ..report.verdicts import function_rank, headline, target_order, verdict
+from ..report.verdicts import function_rank, headline, target_order
 from ..runs.integrity import verified
 from ..runs.store import LATEST, MANIFEST, Run, read_run
 from .store import Store
@@ -110,7 +110,8 @@ def _cell(name: str, record: Record) -> Row:
         **{key: getattr(record, key) for key in keys},
         "witness": witness,
         "failure": record.failure,
-        "verdict": verdict(record),
+        "grade": record.grade,
+        "sentence": record.sentence,
         "failed_checks": record.failed_checks,
         "run": name,
     }

@@ -32,7 +32,7 @@ class Metrics:
             registry=self.registry,
         )  # fmt: skip
         self.verified = Counter(
-            "gelu_verify_verifications", "Uploads verified, by verdict.", ["verdict"], registry=self.registry
+            "gelu_verify_verifications", "Uploads verified, by grade.", ["grade"], registry=self.registry
         )
         self.libraries_running = Gauge(
             "gelu_verify_library_workers_running", "Libraries that have a running process.", registry=self.registry

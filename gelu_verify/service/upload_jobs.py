@@ -17,7 +17,7 @@ from ..inputs.plans import Plan, make_plan
 from ..measure.observer import Observer
 from ..records.schema import SCHEMA
 from ..records.serialize import to_json
-from ..report.verdicts import headline, verdict
+from ..report.verdicts import headline
 from ..runs.store import parquet_of
 from ..targets.base import Target
 from .jobs import UnstoredRun, UploadJob
@@ -110,7 +110,7 @@ def _verify(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store
     if store is not None:
         job.stored_as = store.add(result, command=repeat, facts=_without_time(facts))
     log("verified", target=target.name, function=plan.function, dtype=plan.dtype, plan=plan.name,
-        verdict=verdict(result.record), max_ulp=result.max_ulp, stored=job.stored_as)  # fmt: skip
+        grade=result.record.grade, max_ulp=result.max_ulp, stored=job.stored_as)  # fmt: skip
 
 
 def _without_time(facts: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def job_record(job: UploadJob) -> dict[str, Any]:
         "id": job.id,
         "state": job.state,
         "progress": {"done": min(job.done, job.total), "total": job.total},
-        "verdict": None,
+        "grade": None,
         "headline": None,
         "stored": job.stored_as is not None,
         "result": None,
@@ -132,7 +132,7 @@ def job_record(job: UploadJob) -> dict[str, Any]:
     }
     if job.state == "done" and job.run is not None:
         record = job.run.record
-        document |= {"verdict": verdict(record), "headline": headline([record]), "result": to_json(record)}
+        document |= {"grade": record.grade, "headline": headline([record]), "result": to_json(record)}
         stored = f"/v1/runs/{job.stored_as}"
         document["links"] |= {"report": f"{stored if job.stored_as else base}/report.html"}
         document["links"] |= {"run": stored} if job.stored_as else {}

@@ -3,7 +3,8 @@
 A family is a module of `frameworks` with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is not installed or broken. Its name is that of the module without a trailing
 underscore. A module with `ON_REQUEST = True` (slow to call, or nothing that runs here) is opt-in: it is used when
-it is named or everything is asked for; one with `LOADS_FIRST = True` is imported before the others.
+it is named or everything is asked for; one with `LOADS_FIRST = True` is imported before the others; one with
+`SHIPPED = True` has kernels of this package, which lists show apart from libraries.
 Importing this package imports no framework; finding one family imports only that one.
 
 What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.
@@ -24,16 +25,31 @@ from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..fenv import in_default_environment
 from ..formats import DTYPES
 from ..functions import get_function
+from ..isa import at_level, split_level
 from . import frameworks
 from .base import Target, first_line
-from .kinds import Asked, kind_of, kinds, load, misfit, of_plugins
+from .kinds import Asked, kind_of, kinds, misfit, of_plugins
+from .kinds import load as load_named
 from .kinds._names import usable
 from .probing import looking_for
+from .switches import Switches, of_all
 
-__all__ = ["Asked", "Target", "device_of", "families", "find", "is_ours", "load", "module_of", "select"]
+__all__ = [
+    "Asked",
+    "Target",
+    "device_of",
+    "families",
+    "find",
+    "is_ours",
+    "is_shipped",
+    "load",
+    "module_of",
+    "select",
+    "switches_of",
+]
 
 Finder = Callable[..., tuple[list[Target], dict[str, str]]]
-Loader = Callable[[str, Asked], Sequence[Target]]
+Loader = Callable[[str, Asked, str], Sequence[Target]]
 
 OPT_IN = "opt-in (name it, or use --all)"
 
@@ -69,6 +85,7 @@ def find(
     everything: bool = False,
     function: str | None = None,
     dtype: str | None = None,
+    level: str = "",
 ) -> tuple[list[Target], dict[str, str]]:
     """All targets of the named families (default: those that are not on request), and why a family is absent.
 
@@ -77,6 +94,7 @@ def find(
     families : names
     everything : where no families are named, those on request too
     function, dtype : what is looked for: other paths are not tried, and may be left out
+    level : the instruction-set level that this process was started for, which the names of the targets end in
 
     Returns
     -------
@@ -90,9 +108,53 @@ def find(
         _discovered(family, modules[family], function, dtype)
     for family in names:
         found, missing = _discovered(family, modules[family], function, dtype)
-        targets += found
+        targets += _observed(found, _switches_of_module(modules[family]), level)
         absent |= missing
     return targets, absent
+
+
+@in_default_environment
+def load(name: str, asked: Asked, level: str = "", alone: bool = False) -> Sequence[Target]:
+    """The targets that a name which some kind accepts stands for, in a process that was started for that level.
+
+    `alone`: nothing else is loaded in this process, so that what its libraries choose is what the target calls.
+    """
+    found = load_named(name, asked)
+    return _observed(found, switches_of(name), level) if alone else found
+
+
+def _observed(targets: Sequence[Target], switches: Switches | None, level: str) -> list[Target]:
+    """The same targets with the level that their process has, and what was seen to be chosen in it."""
+    if switches is None or not targets:
+        return list(targets)
+    variables, observed = switches.variables(level), switches.observed.items()
+    found = []
+    for each in targets:
+        name = at_level(each.name, level)
+        seen = {part: words for part, words in observed if part in each.components or not each.components}
+        found.append(dataclasses.replace(each, name=name, level=level, switches=variables, seen=seen))
+    return found
+
+
+def switches_of(name: str) -> Switches | None:
+    """What limits a family, or what a user named, to an instruction-set level; None where nothing does."""
+    kind = kind_of(usable(name))
+    if kind is None:
+        return _switches_of_module(_modules()[_family(name)])
+    if not kind.calls_libraries:
+        return kind.switches
+    every = {family: _switches_of_module(module) for family, module in _modules().items()}
+    return of_all({family: switches for family, switches in every.items() if switches is not None})
+
+
+def no_switch(name: str) -> str:
+    """Why nothing limits a family, or what a user named, to an instruction-set level."""
+    reason = "" if kind_of(usable(name)) else _setting(_modules()[_family(name)], "NO_SWITCH")
+    return f"there is no switch for instruction-set levels{f' ({reason})' if reason else ''}"
+
+
+def _switches_of_module(module: str) -> Switches | None:
+    return _setting(module, "SWITCHES") or None
 
 
 def asked_for(families: Collection[str] | None, everything: bool) -> tuple[list[str], dict[str, str]]:
@@ -113,6 +175,13 @@ def is_ours(family: str) -> bool:
     return module.startswith(f"{frameworks.__name__}.") and bool(_setting(module, "OURS"))
 
 
+@cache
+def is_shipped(family: str) -> bool:
+    """Whether its kernels come with this package: textbook formulas, and correctly rounded ones of our own."""
+    modules = _modules()
+    return family in modules and _setting(modules[family], "SHIPPED")
+
+
 def device_of(family: str) -> str:
     """Where it runs: "cpu", or what its module says as `DEVICE`."""
     return str(_setting(_modules()[family], "DEVICE") or "cpu")
@@ -129,7 +198,7 @@ def _families_on(device: str, names: Sequence[str], everything: bool) -> list[st
     return [family for family, at in where.items() if at == device and family in asked]
 
 
-def _setting(module: str, what: str) -> bool:
+def _setting(module: str, what: str) -> Any:
     """What a family module sets for itself, False where it does not; importing it imports no framework."""
     return getattr(import_module(module), what, False)
 
@@ -166,6 +235,7 @@ def select(
     shape: str | None = None,
     everything: bool = False,
     device: str | None = None,
+    level: str = "",
     find: Finder = find,
     load: Loader = load,
 ) -> tuple[list[Target], dict[str, str]]:
@@ -185,6 +255,7 @@ def select(
     shape : of the arrays that a Python callable is called with: "(n, 16)"
     everything : where `names` is empty, families on request too
     device : "cpu", "cuda": where `names` is empty, only families that run there; else, each name's family must
+    level : instruction-set level that all are limited to; where `names` is empty, only families that have it
     find, load : what finds families and loads what a user named; here, or in processes of their own
 
     Raises
@@ -206,22 +277,24 @@ def select(
         raise reason
     on_it = None if device is None else _families_on(device, names, everything)
     if not names:
-        targets, absent = find(on_it, everything=everything, function=function, dtype=dtype)
+        if level:
+            on_it = [family for family in on_it or asked_for(None, everything)[0] if _has_level(family, level)]
+        targets, absent = find(on_it, everything=everything, function=function, dtype=dtype, level=level)
         if device is not None and not targets:
             reasons = "; ".join(f"{family}: {reason}" for family, reason in absent.items())
             raise MissingMeasurement(f"nothing here runs on {device} ({reasons or 'no family does'})")
         return _narrowed(targets, function, dtype), absent
     ours = [name for name in names if kind[name] is None]
     of = {_family(name) for name in ours}
-    targets, absent = find(of, function=function, dtype=dtype)
+    targets, absent = find(of, function=function, dtype=dtype, level=level)
     if not all(any(_is_named(target.name, [name]) for target in targets) for name in ours):
-        targets, absent = find(of)  # what it computes, for the error
+        targets, absent = find(of, level=level)  # what it computes, for the error
     for name in ours:
         if _family(name) in absent:
             raise MissingMeasurement(f"{name} was asked for, but {absent[_family(name)]}")
     chosen: dict[str, Target] = {}
     for name in names:
-        found = load(name, asked) if kind[name] else _named(name, targets)
+        found = load(name, asked, level) if kind[name] else _named(name, targets)
         chosen |= {target.name: target for target in found if target.name not in chosen}
     left_out = {path: reason for path, reason in absent.items() if _is_named(path.partition(" ")[0], ours)}
     return _narrowed(list(chosen.values()), function, dtype, left_out), left_out
@@ -238,8 +311,14 @@ def _family(name: str) -> str:
     return family
 
 
+def _has_level(family: str, level: str) -> bool:
+    switches = switches_of(family)
+    return switches is not None and level in switches.levels
+
+
 def _is_named(path: str, names: Sequence[str]) -> bool:
-    """Whether one of the names is that of a path, or of its family."""
+    """Whether one of the names is that of a path, at any level, or of its family."""
+    path = split_level(path)[0]
     return path in names or path.partition(".")[0] in names
 
 
@@ -247,7 +326,7 @@ def _named(name: str, targets: list[Target]) -> list[Target]:
     """The targets of that family, or the one of that full name."""
     found = [target for target in targets if _is_named(target.name, [name])]
     if not found:
-        raise one_of("target", name, [target.name for target in targets if target.family == _family(name)])
+        raise one_of("target", name, [split_level(t.name)[0] for t in targets if t.family == _family(name)])
     return found
 
 

@@ -34,7 +34,9 @@ class Target(ABC):
     that judges all inputs of float32 itself (`gpu_judge.swept`), and many of float64 (`gpu_judge.searched`);
     `probe_outputs`: by dtype, what it returned for `ordinary_numbers`, call after call, where it was called with them
     to see which dtypes it takes; `seals_inputs`: it cannot change its inputs, whose memory is read-only for it;
-    `fresh_results`: `load` makes the memory of the result anew for each call.
+    `fresh_results`: `load` makes the memory of the result anew for each call; `level`: the instruction-set level that
+    `switches`, environment variables of its process, limit it to; `seen`: what it has chosen, by component, as far as
+    that can be seen, of the `components` that it calls (none: of all).
     """
 
     name: str
@@ -46,6 +48,10 @@ class Target(ABC):
     safe_in_threads: bool = False
     compiles_per_length: bool = False
     judges_on_device: bool = False
+    components: tuple[str, ...] = ()
+    level: str = ""
+    switches: Mapping[str, str] = field(default_factory=dict)
+    seen: Mapping[str, str] = field(default_factory=dict)
     fresh_results: ClassVar[bool] = False
     probe_outputs: Mapping[str, Sequence[int]] = field(default_factory=dict, compare=False, repr=False)
     seals_inputs: ClassVar[bool] = False

@@ -64,7 +64,7 @@ class LibraryTarget(Target):
 class Path:
     """One way through a library: what it is called, what it computes, how, and the callable that does.
 
-    `prepare` and `note` where they differ from the rest of the family.
+    `prepare`, `note` and `components` where they differ from the rest of the family.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Path:
     compute: Callable[..., Any]
     prepare: Callable[[Any], tuple[Any, ...]] | None = None
     note: str = ""
+    components: tuple[str, ...] = ()
 
 
 def library_targets(
@@ -85,6 +86,7 @@ def library_targets(
     note: str = "",
     takes: Callable[[LibraryTarget, str], Taken] | None = None,
     safe_in_threads: bool = False,
+    components: tuple[str, ...] = (),
 ) -> Iterator[Target]:
     """The paths of one library as targets, each in the dtypes that it `takes` (default: in which it does not fail)."""
     return probed(
@@ -101,6 +103,7 @@ def library_targets(
                 arrays=arrays,
                 compute=path.compute,
                 prepare=path.prepare or prepare,
+                components=path.components or components,
             )
             for path in paths
         ),

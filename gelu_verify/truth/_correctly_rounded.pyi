@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+VERSION: str
+BEST_LEVEL: int
 KINDS: tuple[str, str, str, str]
 
 class Kernel:
@@ -17,6 +19,7 @@ class Kernel:
         load: Callable[[int], np.ndarray],
         oracle: Callable[[int], int],
         general: Callable[[Kernel, Any, np.ndarray | None], Any],
+        level: int = 0,
     ) -> None: ...
     def __call__(self, x: Any, out: np.ndarray | None = None) -> Any: ...
     def run(self, kind: int, x: np.ndarray, y: np.ndarray) -> None: ...

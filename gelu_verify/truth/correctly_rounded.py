@@ -7,19 +7,22 @@ all 65,536 results.
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..arrays import float_array
-from ..errors import UsageError
+from ..errors import UsageError, one_of
 from ..formats import DTYPES, FORMATS, Format, numpy_dtype
 from ..paths import resource
 from . import _correctly_rounded
 
 FORWARD = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
 FUNCTIONS = (*FORWARD, *(f"{name}_grad" for name in FORWARD))
+MAX_ISA = "GELU_VERIFY_MAX_ISA"  # environment variable: the highest instruction-set level that kernels are chosen of
+X86_64 = {"sse4_2": 2, "avx2": 3, "avx512": 4}  # its values, and the level of x86-64 that each stands for
 _READ = ["readonly", "contig", "aligned"]
 _WRITTEN = ["writeonly", "contig", "aligned", "overlap_assume_elementwise"]
 CHUNK = 1 << 13  # elements: strided or misaligned arrays are copied piece by piece, through the first-level cache
@@ -155,7 +158,19 @@ def _kernel(function: str) -> _correctly_rounded.Kernel:
         partial(_table, function),
         partial(exactly, function),
         _general,
+        LEVEL,
     )
+
+
+def _level() -> int:
+    """The level of x86-64 whose kernels are used: the highest that the processor has and MAX_ISA allows."""
+    allowed = os.environ.get(MAX_ISA)
+    if allowed and allowed not in X86_64:
+        raise one_of(f"instruction-set level in {MAX_ISA}", allowed, list(X86_64))
+    return min(X86_64[allowed], _correctly_rounded.BEST_LEVEL) if allowed else _correctly_rounded.BEST_LEVEL
+
+
+LEVEL = _level()
 
 
 _KINDS = {numpy_dtype(dtype): kind for kind, dtype in enumerate(_correctly_rounded.KINDS)}

@@ -13,6 +13,7 @@ cdef extern from "cr/cr.h" nogil:
         gv_cr_f32 f32
         gv_cr_f64 f64
     const gv_cr_function *gv_cr_find(const char *name, int level)
+    int gv_cr_best_level()
 
 cdef extern from "arrays/lookup.h" nogil:
     void gv_look_up(const uint16_t *table, const uint16_t *x, uint16_t *y, size_t n) noexcept nogil
@@ -26,9 +27,14 @@ cdef extern from "arrays/loops.h" nogil:
     size_t gv_float64_loop(gv_cr_f64 kernel, const double *x, double *y, size_t start, size_t n,
                            gv_undecided *undecided) noexcept nogil
 
+cdef extern from * nogil:
+    const char *CR_VERSION
+
 cdef enum:
     FLOAT16, BFLOAT16, FLOAT32, FLOAT64  # as `KINDS` numbers them
 
+VERSION = (<bytes>CR_VERSION).decode()  # hash of the code
+BEST_LEVEL = gv_cr_best_level()  # of x86-64, that this processor has; 1 where kernels are compiled for no other
 KINDS = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -44,11 +50,11 @@ cdef class Kernel:
     cdef Py_buffer _held[2]
     cdef object _array, _empty_like, _kinds, _load, _oracle, _general
 
-    def __init__(self, str function, array, empty_like, dict kinds, load, oracle, general):
+    def __init__(self, str function, array, empty_like, dict kinds, load, oracle, general, int level=0):
         """`array`: the class numpy.ndarray; `kinds`: {dtype: place in KINDS}; `load(kind)`: the table of a 16-bit
-        format; `oracle(bits)`: the result of a float64, as bits."""
+        format; `oracle(bits)`: the result of a float64, as bits; `level`: of x86-64, at most BEST_LEVEL, which 0 stands for."""
         cdef bytes name = function.encode()
-        self._compiled = gv_cr_find(name, 0)
+        self._compiled = gv_cr_find(name, level)
         if self._compiled == NULL:
             raise LookupError(f"there is no correctly rounded {function}")
         self._array, self._empty_like, self._kinds = array, empty_like, kinds

@@ -221,20 +221,42 @@ def test_a_target_that_fails_is_a_result_and_the_run_goes_on(home, name, kind):
     assert "Traceback" not in strict.output
 
 
+BY_TWO = ("mine.py:scaled", "--kwarg", "by=2")
+
+
 @pytest.mark.parametrize(
-    ("args", "code"),
+    ("args", "exceeded"),
     [
-        (["mine.py:good"], 0),
-        (["mine.py:good", "--strict"], 0),
-        (["mine.py:good", "--strict", "--max-ulp", "0"], 0),
-        (["mine.py:scaled", "--kwarg", "by=2", "--max-ulp", "4"], 0),
-        (["mine.py:scaled", "--kwarg", "by=2", "--max-ulp", "4", "--strict"], 1),
+        (["mine.py:good"], []),
+        (["mine.py:good", "--strict"], []),
+        (["mine.py:good", "--fail-on", "convention", "--min-grade", "correctly_rounded", "--max-ulp", "0"], []),
+        ([*BY_TWO], []),
+        ([*BY_TWO, "--max-ulp", "1e9"], []),
+        ([*BY_TWO, "--max-ulp", "4"], ["more than --max-ulp 4"]),
+        ([*BY_TWO, "--min-grade", "coarse"], ["broken, worse than --min-grade coarse"]),
+        ([*BY_TWO, "--fail-on", "defect"], ["check finite fails (defect)", "check variant fails (defect)"]),
+        (
+            [*BY_TWO, "--strict", "--max-ulp", "4"],
+            ["check finite fails (defect)", "check variant fails (defect)", "more than --max-ulp 4"],
+        ),
     ],
 )
-def test_only_strict_turns_a_measurement_into_an_exit_code(home, args, code):
+def test_a_limit_that_is_given_decides_and_each_that_is_exceeded_is_printed(home, args, exceeded):
     done = call("run", *args, "--function", "relu", "--dtype", "float32", *QUICK)
-    assert done.exit_code == code, done.output
-    assert done.stderr.count("strict:") == code
+    assert done.exit_code == bool(exceeded), done.output
+    lines = [line for line in done.stderr.splitlines() if "over the limit: " in line]
+    assert all("mine.py:scaled relu float32: " in line for line in lines)
+    for words in exceeded:
+        assert sum(words in line for line in lines) == 1, lines
+    if "--strict" not in args:
+        assert len(lines) == len(exceeded)
+
+
+def test_a_convention_fails_a_run_only_where_that_is_asked_for(home):
+    """kernels.gelu_erfc-f32 is right but for the NaN at -inf."""
+    args = ["run", "kernels.gelu_erfc-f32", "--dtype", "float16", *QUICK]
+    assert [call(*args, *more).exit_code for more in ([], ["--strict"], ["--fail-on", "convention"])] == [0, 0, 1]
+    assert call(*args, "--fail-on", "convention", "--policy", "formula").exit_code == 0
 
 
 def test_a_failed_check_is_strict_too(home):
@@ -259,6 +281,11 @@ def test_a_failed_check_is_strict_too(home):
         (["kernels", "--dtype", "float16", "--bits", "2:1"], ["empty"]),
         (["kernels", "--policy", "none"], ["--policy"]),
         (["kernels", "--max-ulp", "-1"], ["--max-ulp"]),
+        (["kernels", "--max-ulp", "nan"], ["--max-ulp"]),
+        (["kernels", "--max-ulp", "inf"], ["--max-ulp"]),
+        (["kernels", "--min-grade", "good"], ["'good'", "faithful"]),
+        (["kernels", "--min-grade", "broken"], ["'broken'", "coarse"]),
+        (["kernels", "--fail-on", "check"], ["'check'", "convention"]),
         (["kernels", "--workers", "0"], ["--workers"]),
         (["mine.py:good", "--kwarg", "by"], ["'by'", "name=value"]),
         (["mine.py:good", "--array", "nump"], ["'nump'", "numpy"]),
@@ -352,6 +379,19 @@ def test_report_rebuilds_from_stored_runs(home):
     assert_one_line_error(call("report", "a", "b"), 2, "--out")
 
 
+def test_report_prints_tables_and_writes_nothing(home):
+    results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", "kept")
+    before = {path: path.stat().st_mtime_ns for path in (home / "kept").rglob("*")}
+    for form, sign in (("latex", r"\toprule"), ("markdown", "# gelu-verify: accuracy report")):
+        done = call("report", "kept", "--live-only", "--format", form)
+        assert done.exit_code == 0
+        assert sign in done.stdout.splitlines()
+        assert "mine.py:good" in done.stdout
+    assert {path: path.stat().st_mtime_ns for path in (home / "kept").rglob("*")} == before
+    assert call("report", "kept", "kept", "--format", "latex").exit_code == 0
+    assert_one_line_error(call("report", "kept", "--format", "latex", "--out", "there"), 2, "--out")
+
+
 def test_report_without_a_run_takes_the_latest(home):
     results("mine.py:good", "--function", "relu", "--dtype", "float16")
     assert call("report").exit_code == 0
@@ -384,7 +424,7 @@ def test_list_shows_everything_that_can_be_named():
     assert {"targets", "absent", "kinds", "functions", "plans", "checks"} == set(found)
     assert found["kinds"]["model.onnx"].startswith("ONNX model: ")
     assert {"kernels.gelu_erf", "numpy.silu"} <= {target["target"] for target in found["targets"]}
-    assert set(found["targets"][0]) == {"target", "family", "function", "dtypes", "form", "note", "version"}
+    assert set(found["targets"][0]) == {"target", "family", "function", "dtypes", "form", "note", "version", "levels"}
     assert {"gelu", "gelu_tanh_grad", "erf"} <= set(found["functions"])
     text = call("list").stdout
     assert all(name in text for kind in ("functions", "plans", "checks", "absent") for name in found[kind])
@@ -420,7 +460,7 @@ def test_over_budget_says_row_input_and_how_to_repeat(gated):
     for args in (["kept"], []):
         done = call("gate", *args, "--budgets", "budgets.toml")
         assert done.exit_code == 1
-        assert "OVER  kernels.silu_exp/silu/float16: " in done.stdout
+        assert "OVER  kernels.silu_exp/silu/float16 [accurate on a range]: " in done.stdout
         assert "budget 0.25" in done.stdout
         for word in ("x ", "got ", "want "):
             assert f"\n  {word}" in done.stdout
@@ -463,6 +503,7 @@ def test_gate_needs_budgets(home):
 )
 def test_every_error_has_its_exit_code(monkeypatch, error, code):
     from gelu_verify import functions
+    from gelu_verify.truth import lookup  # noqa: F401 - it must not be imported while `get_function` is another one
 
     def refuse(name):
         raise error

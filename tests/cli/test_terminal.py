@@ -1,13 +1,18 @@
-"""The verdict matrix on a terminal: 80 columns, plain ASCII, nothing that only colour says."""
+"""What a run prints at its end: one screen, 80 columns, plain ASCII, nothing that only colour says."""
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from synthetic_runs import failed, large_run, result
 
-from gelu_verify.cli.terminal import _number, matrix_lines, plain, print_matrix
-from gelu_verify.report.verdicts import headline, verdict
+from gelu_verify.cli.lines import STYLES, WORDS, number
+from gelu_verify.cli.terminal import SCREEN, plain, print_results, result_lines
+from gelu_verify.records.grades import GRADES
+from gelu_verify.report.verdicts import headline
+
+CORRECT, RANGE = {"noise": 0.5}, {"cancels": True}
 
 
 class Terminal(io.StringIO):
@@ -20,53 +25,159 @@ def results():
     return large_run().results
 
 
+def text_of(results, **options):
+    return plain(result_lines(results, **options))
+
+
+@pytest.mark.parametrize("details", [False, True])
 @pytest.mark.parametrize("width", [80, 100, 160])
-def test_it_fits_the_terminal_in_ascii(results, width):
-    text = plain(matrix_lines(results, absent={"tensorflow": "no module " * 20}, width=width))
+def test_it_fits_the_terminal_in_ascii(results, width, details):
+    text = text_of(results, absent={"tensorflow": "no module " * 20}, width=width, details=details)
     assert text.isascii()
     assert max(map(len, text.splitlines())) <= width
 
 
-def test_every_target_has_its_number_and_its_word():
+@pytest.mark.parametrize("count", [1, 2, 5, 12, 25, 40, 80, 250])
+@pytest.mark.parametrize("width", [80, 100])
+def test_it_is_at_most_a_screen(results, count, width):
+    text = text_of(results[:count], absent=dict.fromkeys(map(str, range(30)), "not installed"), width=width)
+    assert len(text.splitlines()) <= SCREEN
+    assert " ".join(text.split()).endswith(headline(results[:count]))
+
+
+def test_results_are_ranked_within_their_function_and_dtype():
+    models = {"a.gelu": {"noise": 3.0}, "b.gelu": CORRECT, "c.gelu": {"noise": 400.0}, "d.gelu": {"noise": 0.9}}
+    models |= {"e.gelu": RANGE, "f.gelu": {**RANGE, "noise": 0.8}}  # f's range is the wider one
+    lines = text_of([result(name, "gelu", "float32", **model) for name, model in models.items()]).splitlines()
+    assert lines[0].split()[:2] == ["gelu", "float32"]
+    shown = [line.split()[:2] for line in lines[1:7]]
+    assert shown == [
+        ["b.gelu", "correct"],
+        ["d.gelu", "faithful"],
+        ["a.gelu", "accurate"],
+        ["f.gelu", "range"],
+        ["e.gelu", "range"],
+        ["c.gelu", "absolute"],
+    ]
+    assert re.search(r"f\.gelu +range +x>=-1\.32 ", "\n".join(lines))
+
+
+def test_titles_are_written_out_where_there_is_room():
+    shown = text_of([result("a.gelu", "gelu", "float32", cancels=True)], width=120)
+    assert " accurate on a range x>=-1.11 " in shown
+
+
+def test_sentences_come_the_worst_first_and_equal_ones_once():
+    results = [
+        result("a.gelu", "gelu", "float32", noise=0.9),
+        result("b.gelu", "gelu", "float32", cancels=True),
+        result("b.gelu-jit", "gelu", "float32", cancels=True),
+        failed("c.gelu", "gelu", "float32", "c.gelu raised ValueError: no"),
+    ]
+    sentences = [line for line in text_of(results, width=200).splitlines() if ": " in line]
+    assert sentences[:3] == [
+        "BROKEN   c.gelu float32: raises an exception.",
+        "range    b.gelu, gelu-jit float32: within 4 ULP for x >= -1.12; zero from -5.54 on. [NaN at -inf]",
+        "faithful a.gelu float32: within 0.9 ULP at every input. [NaN at -inf]",
+    ]
+
+
+def test_many_results_are_grouped_by_library():
+    names = [f"{family}.gelu-{k}" for family in ("jax", "torch") for k in range(30)]
+    results = [result(n, "gelu", "float32", noise=0.6 + k / 10) for k, n in enumerate(names)]
+    text = text_of(results)
+    assert re.search(r"^ jax +gelu-0 +faithful .* gelu-29 +accurate ", text, re.MULTILINE)
+    assert re.search(r"^ torch +gelu-0 +accurate .* gelu-29 +absolute ", text, re.MULTILINE)
+    assert "more sentences (--details)" in text
+    assert all(f"torch.gelu-{k} " in text_of(results, details=True) for k in range(30))
+
+
+def test_very_many_are_counted_the_library_with_the_most_good_ones_first(results):
+    lines = text_of(results).splitlines()
+    main = [r for r in results if r.family != "kernels"]
+    assert lines[0].split() == [str(len(main)), "results", *list(WORDS.values())[:-1]]
+    rows = {line.split()[0]: line.split()[1:] for line in lines[1:5]}
+    shares = []
+    for family, counts in rows.items():
+        own = [r.grade for r in main if r.family == family]
+        assert [int(count.replace("-", "0")) for count in counts] == [own.count(grade) for grade in GRADES]
+        shares.append(sum(grade in ("correctly_rounded", "faithful", "accurate") for grade in own) / len(own))
+    assert shares == sorted(shares, reverse=True)
+    assert len(set(shares)) > 1
+
+
+def test_what_comes_with_us_is_told_apart():
+    """By what its kernels declare: correctly rounded ones are ours, the others are there to be compared with."""
     results = [
         result("torch.gelu", "gelu", "float32", cancels=True),
-        result("torch.gelu", "gelu", "float16", noise=0.5, checks={"finite": "pass"}),
+        result("kernels.gelu_erf", "gelu", "float32", cancels=True),
+        result("kernels.gelu_cr", "gelu", "float32", form="correctly rounded", **CORRECT),
+        result("cuda.gelu_cr", "gelu", "float16", form="cr", **CORRECT),
+        result("published.mlx-gelu", "gelu", "float32", noise=400.0),
+    ]
+    text = " ".join(text_of(results, width=200).split())
+    assert "our own correctly rounded kernels: 2 correctly rounded (kernels.gelu_cr, cuda.gelu_cr)" in text
+    specimens = "1 absolutely accurate, 1 accurate on a range (kernels.gelu_erf, published.mlx-gelu)"
+    assert f"textbook specimens, shipped for comparison: {specimens}" in text
+    assert text.index("torch.gelu") < text.index("kernels.")
+    assert headline(results).endswith("Not counted: 4 of kernels that come with gelu-verify.")
+    assert "textbook specimens" in text_of(results[1:2])
+
+
+def test_absences_are_one_line_unless_they_were_asked_for():
+    absent = {"cupy": "not installed", "mlx": "no module mlx.core"}
+    results = [result("torch.gelu", "gelu", "float32")]
+    assert "\nnot measured: cupy, mlx (--details says why)\n" in text_of(results, absent=absent)
+    for options in ({"asked": True}, {"details": True}):
+        text = text_of(results, absent=absent, **options)
+        assert "\nnot measured cupy: not installed\nnot measured mlx: no module mlx.core\n" in text
+
+
+def test_details_are_every_result_with_its_checks_its_sentence_and_its_failure():
+    results = [
+        result("torch.gelu", "gelu", "float32", cancels=True),
+        result("torch.gelu", "gelu", "float16", **CORRECT),
         failed("jax.gelu", "gelu", "float64", "jax.gelu raised ValueError: no such dtype"),
     ]
-    text = plain(matrix_lines(results, absent={"openvino": "not installed"}))
-    assert re.search(r"^  gelu +=0\.500 ok +>=1\.67e7 FAIL +-$", text, re.MULTILINE)
+    text = text_of(results, details=True)
+    assert re.search(r"^ torch\.gelu +=0\.500 correct +>=1\.67e7 range +-$", text, re.MULTILINE)
     assert "fails minus_infinity, tail_zero, monotone" in text
     assert "crashed jax.gelu gelu float64: jax.gelu raised ValueError: no such dtype" in text
-    assert "not run openvino: not installed" in text
-    assert " ".join(text.split()).endswith(headline(results))
+    for r in results:
+        assert r.sentence in " ".join(text.split())
 
 
-def test_passing_every_check_is_no_praise_for_a_large_error():
-    far, near = (
-        result("torch.erf", "erf", d, noise=n, checks={"finite": "pass"})
-        for d, n in (("float32", 400.0), ("float64", 1.5))
-    )
-    assert (verdict(far), verdict(near)) == ("inaccurate", "pass")
-    assert re.search(r"^  erf .* ~ +.* ok", plain(matrix_lines([far, near])), re.MULTILINE)
-    assert "1 passes every check but is inaccurate (> 4 ULP)" in headline([far, near])
+def test_a_run_of_an_earlier_version_has_no_grades_and_says_so():
+    old = [replace(result("torch.gelu", "gelu", d), grade=None, sentence=None) for d in ("float32", "float64")]
+    text = text_of(old)
+    assert re.search(r"^ torch\.gelu +- ", text, re.MULTILINE)
+    assert "not graded (measured by an earlier version)" in text
+    assert headline(old) == "2 are not graded (measured by an earlier version)."
 
 
-def test_a_long_name_gets_a_line_of_its_own(results):
-    text = plain(matrix_lines([result("my.py:" + "x" * 60, "gelu", d) for d in ("float32", "float64")]))
-    assert "x" * 60 + "\n" in text
+def test_a_long_name_is_shortened_in_a_table_and_whole_in_the_details():
+    results = [result("my.py:" + "x" * 60, "gelu", d) for d in ("float32", "float64")]
+    assert "my.py:" + "x" * 20 in text_of(results)
+    assert " my.py:" + "x" * 60 + "\n" in text_of(results, details=True)
 
 
 def test_nothing_measured():
-    assert plain(matrix_lines([])) == "Nothing was measured.\n"
+    assert text_of([]) == "Nothing was measured.\n"
 
 
-def test_colour_only_on_a_terminal_and_only_on_top(results, monkeypatch):
+def test_every_grade_has_a_word_and_a_style_of_its_own():
+    assert list(WORDS)[:-1] == list(GRADES)
+    assert len({WORDS[grade].lower() for grade in GRADES}) == len({STYLES[grade] for grade in GRADES}) == len(GRADES)
+
+
+@pytest.mark.parametrize("details", [False, True])
+def test_colour_only_on_a_terminal_and_only_on_top(results, monkeypatch, details):
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("NO_COLOR", raising=False)
     pipe, terminal = io.StringIO(), Terminal()
-    print_matrix(results[:20], file=pipe)
-    print_matrix(results[:20], file=terminal)
+    print_results(results[:20], details=details, file=pipe)
+    print_results(results[:20], details=details, file=terminal)
     assert "\x1b[" in terminal.getvalue()
     without = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
     assert [line.rstrip() for line in without.splitlines()] == pipe.getvalue().splitlines()
@@ -74,18 +185,19 @@ def test_colour_only_on_a_terminal_and_only_on_top(results, monkeypatch):
 
 def test_what_is_a_little_above_a_limit_does_not_read_as_if_it_met_it():
     """0.500 is correctly rounded, above 4 is inaccurate."""
-    texts = [_number(error, ">=") for error in (0.5, 0.5 + 2**-10, 4.0, 4 + 2**-12)]
+    texts = [number(error, ">=") for error in (0.5, 0.5 + 2**-10, 4.0, 4 + 2**-12)]
     assert texts == [">=0.500", ">=0.5009", ">=4.00", ">=4.0002"]
-    assert _number(0.5 + 2**-15, ">=") == ">0.5"
-    assert _number(0.5 + 2**-15, "=") == "=0.501"
+    assert number(0.5 + 2**-15, ">=") == ">0.5"
+    assert number(0.5 + 2**-15, "=") == "=0.501"
 
 
+@pytest.mark.parametrize("details", [False, True])
 @pytest.mark.parametrize("stream", [io.StringIO, Terminal])
-def test_what_a_terminal_would_obey_is_escaped(stream):
+def test_what_a_terminal_would_obey_is_escaped(stream, details):
     evil = "a\x1b[2Jb\x07.py:g\u202ef\udc80"
     results = [result(evil, "gelu", "float32", cancels=True), failed(evil, "gelu", "float16", f"{evil} raised\x9b")]
     out = stream()
-    print_matrix(results, absent={"fam": evil}, file=out)
+    print_results(results, absent={"fam": evil}, asked=True, details=details, file=out)
     text = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())  # the colours are ours
     assert text.replace("\n", "").isprintable()
     assert "a\\x1b[2Jb\\x07.py:g\\u202ef\\udc80" in text

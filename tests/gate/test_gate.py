@@ -12,14 +12,18 @@ from hypothesis import strategies as st
 from mutants import target
 from repository import TESTS
 
+from gelu_verify import isa
 from gelu_verify.errors import MissingMeasurement, ResultsError, UsageError
 from gelu_verify.formats import get_format, to_float64
 from gelu_verify.gate import budgets as gate
 from gelu_verify.gate.changes import changes as changes_of
 from gelu_verify.gate.compliance import Compliance, compliance
+from gelu_verify.gate.measurements import measure_budgeted
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.isolation.hosts import supported
 from gelu_verify.measure.jobs import find_jobs
 from gelu_verify.measure.request import Request
+from gelu_verify.measure.run import measure_one
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.parts import FindingRecord, Witness
 from gelu_verify.records.result import Record
@@ -389,3 +393,48 @@ def test_another_choice_of_inputs_under_the_same_name_is_another_measurement(mea
     assert elsewhere.n == measured_budgets.rows[elsewhere.key].n
     assert judged(measured_budgets, elsewhere).outcome == "ok"
     assert judged(measured_budgets, elsewhere).notes == ()
+
+
+@pytest.mark.skipif("avx2" not in isa.runnable() or not supported(), reason="needs a processor with AVX2, and Linux")
+def test_a_row_at_a_level_is_measured_at_that_level():
+    request = Request(targets=("kernels.silu_exp@sse4_2",), dtypes=("float16",), plan="quick")
+    made = measure_one(request).record
+    rows = gate.make_budgets([made], MACHINE, "2026-11-22")
+    assert list(rows.rows) == ["kernels.silu_exp@sse4_2/silu/float16"]
+    found = measure_budgeted(rows, ())
+    assert [(record.key, record.bits_sha256) for record in found.records] == [(made.key, made.bits_sha256)]
+
+
+# ---- grades ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def graded():
+    return gate.make_budgets([result(grade="accurate", sentence="fine.")], MACHINE, "2026-11-21")
+
+
+def test_a_worse_grade_is_over_budget_where_it_was_measured(graded, tmp_path):
+    assert verdict(graded, grade="accurate").outcome == verdict(graded, grade="faithful").outcome == "ok"
+    found = verdict(graded, grade="absolute", sentence="worse.")
+    assert (found.outcome, found.reasons) == ("over", ("absolutely accurate, budget accurate: worse.",))
+    path = tmp_path / "budgets.toml"
+    path.write_text(gate.budgets_text(graded, "again"))
+    assert gate.read_budgets(path) == graded
+
+
+def test_on_another_machine_a_worse_grade_is_a_note_unless_it_is_broken(graded):
+    found = verdict(graded, OTHER_MACHINE, grade="absolute", sentence="worse.")
+    assert (found.outcome, found.notes) == ("ok", ("absolutely accurate, budget accurate: worse.",))
+    assert verdict(graded, OTHER_MACHINE, grade="broken", sentence="NaN.").outcome == "over"
+
+
+def test_a_result_without_a_grade_is_not_measured_where_the_budget_has_one(budgets, graded):
+    assert verdict(graded).outcome == "missing"
+    assert verdict(budgets, grade="broken").outcome == "ok"  # a row of an earlier version has none
+
+
+def test_a_worse_grade_is_a_looser_budget(budgets, graded):
+    worse = gate.make_budgets([result(grade="absolute")], MACHINE, "2026-11-21")
+    assert [(c.looser, "worse grade" in c.text) for c in changes_of(graded, worse)] == [(True, True)]
+    assert not any(c.looser for c in changes_of(worse, graded) + changes_of(budgets, graded))
+    assert [c.looser for c in changes_of(graded, budgets)] == [True]

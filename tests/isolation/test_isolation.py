@@ -209,7 +209,7 @@ def test_what_is_right_is_never_accused(hosts, faulty, name, plan):
     assert isolated.failed_checks == []
     if name == "good":
         here = sweep(local(faulty), chosen)
-        assert here.record == isolated.record
+        assert here.record == isolated.updated(dispatch=None).record  # seen only in a process of its own
         assert here.frame().equals(isolated.frame())
 
 

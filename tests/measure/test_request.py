@@ -55,7 +55,9 @@ def test_the_command_that_repeats_a_result_is_the_same_request(options):
     words = shlex.split(command)[2:]
     typed = run.make_context("run", words).params
     assert (
-        _request(**{k: v for k, v in typed.items() if k not in ("out", "record", "max_ulp", "strict", "as_json")})
+        _request(
+            **{k: v for k, v in typed.items() if k not in ("out", "record", "max_ulp", "strict", "no_own", "as_json")}
+        )
         == request
     )
 

@@ -27,7 +27,7 @@ from gelu_verify.report.details import DETAILS
 from gelu_verify.report.folds import COLUMNS, LEVELS, Fold, position, signed_histogram, strip_layout
 from gelu_verify.report.gallery import PICTURES, gallery
 from gelu_verify.report.pareto import overlap, pareto_chart
-from gelu_verify.report.ranking import group_of, items_of, places, range_text, ranked, up_text
+from gelu_verify.report.ranking import items_of, places, range_text, ranked, up_text
 from gelu_verify.report.text import MINUS
 
 VOID = {"meta", "br", "hr", "input", "link", "img", "wbr"}
@@ -120,8 +120,9 @@ def test_a_signed_histogram_counts_every_input_once():
 
 def test_ours_and_textbook_formulas_stand_apart():
     names = {"torch.gelu": "library", "mine.py:gelu": "library", "kernels.gelu_as7126": "specimen"}
-    names |= {"published.cephes": "specimen", "kernels.gelu_cr": "own"}
-    assert {name: group_of(result(name, "gelu", "float32")) for name in names} == names
+    names |= {"published.cephes": "specimen", "kernels.gelu_cr": "ours"}
+    run = SyntheticRun(manifest(), [result(name, "gelu", "float32") for name in names])
+    assert {r["target"]: group for group, rows in ranked(items_of([run]), {}, False) for r in rows} == names
 
 
 def test_rows_are_ranked_by_grade_then_function_then_dtype():

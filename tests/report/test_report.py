@@ -19,12 +19,13 @@ import gelu_verify.report
 from gelu_verify.buckets.bins import FLOOR, LEVELS_PER_OCTAVE, envelope, layout
 from gelu_verify.errors import ResultsError
 from gelu_verify.formats import buckets, get_format
+from gelu_verify.records.grades import GRADES
 from gelu_verify.report import write_report
 from gelu_verify.report.axis import edge_values, ticks
 from gelu_verify.report.frames import FRAMES, run_letter
 from gelu_verify.report.markdown import markdown
 from gelu_verify.report.text import rate_text, share_text, short_value, ulp_text, value_text
-from gelu_verify.report.verdicts import headline, verdict
+from gelu_verify.report.verdicts import by_grade, headline
 
 HOME = Path(gelu_verify.report.__file__).parent
 VENDORED = {
@@ -93,25 +94,46 @@ def test_special_and_short_values():
     assert value_text("float32", None) is None
 
 
-# ---- verdicts ----------------------------------------------------------------------------------
+# ---- what a report says first -------------------------------------------------------------------
 
 
 def test_headlines():
     sound = result("scipy.gelu", "gelu", "float32")
-    wrong = result("torch.gelu", "gelu", "float32", cancels=True)
-    broken = failed("torch.gelu", "gelu", "float32", "torch.gelu raised")
+    on_a_range = result("torch.gelu", "gelu", "float32", cancels=True)
+    broken = failed("torch.gelu", "gelu", "float64", "torch.gelu raised")
     assert headline([]) == "Nothing was measured."
-    assert headline([broken]) == "Nothing could be measured: 1 target crashed."
-    assert headline([sound]).startswith("The one measurement passes every check; the largest error is at least 1.19")
-    text = headline([sound, wrong, broken])
-    assert text.startswith("1 of 2 measurements fails at least one check; the largest error is at least 1.67e7 ULP")
-    assert text.endswith("(torch.gelu, gelu, float32); 1 target crashed.")
-    assert [verdict(r) for r in (sound, wrong, broken)] == ["pass", "fail", "raised"]
+    assert headline([broken]) == "torch.gelu gelu float64 is broken: raises an exception."
+    assert headline([sound]) == "scipy.gelu gelu float32 is accurate: within 1.2 ULP at every input."
+    assert headline([on_a_range]).startswith(
+        "torch.gelu gelu float32 is accurate on a range: within 4 ULP for x >= -1.1"
+    )
+    assert headline([on_a_range]).endswith(" By convention: NaN at -inf.")
+    assert headline([sound, on_a_range, broken]) == (
+        "1 of 3 results is broken: torch.gelu float64 (raises an exception). "
+        "1 is accurate on a range (torch.gelu float32, x >= -1.11); 1 is accurate."
+    )
+    assert headline([sound, on_a_range]).startswith("None of 2 results is broken. 1 is accurate on a range")
+
+
+def test_a_headline_names_the_worst_results_and_counts_the_others():
+    broken = [failed(f"torch.gelu-{k}", "gelu", "float32", "raised") for k in range(5)]
+    worse = failed("jax.gelu", "gelu", "float32", "raised", sentence="crashes.")
+    named = "jax.gelu float32 (crashes), torch.gelu-0 float32, torch.gelu-1 float32 (raises an exception) and 3 more"
+    assert headline([*broken, worse]) == f"6 of 6 results are broken: {named}."
 
 
 def test_among_equal_errors_the_headline_names_the_plain_path_of_a_framework():
     names = ["kernels.gelu_erf", "scipy.gelu-erf", "torch.gelu", "torch.gelu-strided"]
-    assert "(torch.gelu, gelu, float32)" in headline([result(n, "gelu", "float32", cancels=True) for n in names])
+    results = [result(n, "gelu", "float32", cancels=True) for n in names]
+    assert "(the narrowest: torch.gelu float32," in headline(results)
+    assert "3 are accurate on a range" in headline(results)  # ours are not counted
+
+
+def test_grades_come_the_worst_first():
+    run = large_run().results
+    found = by_grade(run)
+    assert list(found) == [g for g in reversed(GRADES) if any(r.grade == g for r in run)]
+    assert sum(map(len, found.values())) == len(run)
 
 
 def test_run_letters():
@@ -215,7 +237,8 @@ class Page(HTMLParser):
 
 
 def test_every_file_is_there(report):
-    assert set(report) == {"index.html", "report.md", *(f"{name}.csv" for name in FRAMES)}
+    others = {"index.html", "report.md", "tables.tex", "citation.bib", "results.parquet"}
+    assert set(report) == others | {f"{name}.csv" for name in FRAMES}
     assert all(path.is_file() for path in report.values())
 
 

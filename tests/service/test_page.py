@@ -162,7 +162,7 @@ def test_steps_to_the_next_float(desk):
     desk.wait_for_selector(".card.chosen:has-text('0xc0d00000')")
 
 
-def test_an_upload_gets_its_verdict(page, tmp_path):
+def test_an_upload_gets_its_grade(page, tmp_path):
     page.click("nav a[data-view=verify]")
     page.select_option("#verify-dtype", "float16")
     page.wait_for_selector("#inputs-facts:has-text('65,536')")
@@ -174,8 +174,8 @@ def test_an_upload_gets_its_verdict(page, tmp_path):
     y[40_000] ^= 1
     (tmp_path / "y.bin").write_bytes(y.tobytes())
     page.set_input_files("#file", tmp_path / "y.bin")
-    page.wait_for_selector(".verdict")
-    assert "65,536" in page.locator(".verdict").inner_text()
+    page.wait_for_selector(".outcome")
+    assert "65,536" in page.locator(".outcome").inner_text()
     accessible(page)
     page.click("text=Look up the worst input")
     page.wait_for_selector(f".card.chosen:has-text('0x{int(x[40_000]):04x}')")
@@ -192,8 +192,8 @@ def test_a_dropped_file_is_kept_with_the_token_and_browsed(page):
         const drop = new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true});
         document.querySelector("#drop").dispatchEvent(drop);
     }""")
-    page.wait_for_selector(".verdict.fail")
-    assert "Stored." in page.locator("#verdict").inner_text()
+    page.wait_for_selector(".outcome.broken")
+    assert "Stored." in page.locator("#outcome").inner_text()
     page.click("nav a[data-view=runs]")
     page.wait_for_selector("#matrix table:has-text('upload.mine')")
     accessible(page)

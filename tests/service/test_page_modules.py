@@ -6,6 +6,8 @@ from pathlib import Path
 from layers import cycle
 from repository import ROOT
 
+from gelu_verify.records.grades import GRADES
+
 PAGE = ROOT / "gelu_verify" / "service" / "page"
 IMPORT = re.compile(r'^import (?:\* as \w+|\{([^}]*)\}) from "\./(\w+\.js)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:async )?(?:function|const|let) (\w+)", re.MULTILINE)
@@ -38,3 +40,8 @@ def test_a_cycle_of_two_modules_is_found(tmp_path):
     (tmp_path / "a.js").write_text('import { b } from "./b.js";\nexport const a = 1;\n')
     (tmp_path / "b.js").write_text('import * as a from "./a.js";\nexport const b = 1;\n')
     assert cycle({name: set(others) for name, others in imports(tmp_path).items()}) == ["a.js", "b.js"]
+
+
+def test_grades_have_their_titles():
+    listed = re.search(r"const GRADES = \{(.*?)\};", (PAGE / "dom.js").read_text(encoding="utf-8"), re.DOTALL)[1]
+    assert dict(re.findall(r'(\w+): "([^"]*)"', listed)) == {name: each.title for name, each in GRADES.items()}

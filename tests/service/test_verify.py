@@ -1,4 +1,4 @@
-"""Verification by upload: verdicts, jobs, tokens, reports, published runs."""
+"""Verification by upload: grades, jobs, tokens, reports, published runs."""
 
 import asyncio
 import csv
@@ -42,7 +42,7 @@ def storing(tmp_path):
 
 def test_right_results_pass(client, right):
     done = client.post(WHERE, content=right.tobytes(), headers=RAW).json()
-    assert (done["state"], done["verdict"], done["stored"]) == ("done", "pass", False)
+    assert (done["state"], done["grade"], done["stored"]) == ("done", "correctly_rounded", False)
     assert done["result"]["correctly_rounded"] == 1
     assert done["progress"] == {"done": 65536, "total": 65536}
 
@@ -53,13 +53,13 @@ def test_one_wrong_result_of_65536_is_found_and_named(client, right):
     place = int(np.flatnonzero(x == 0x3C00)[0])
     wrong[place] ^= 0x0100
     done = client.post(f"{WHERE}&name=mine-2", content=wrong.tobytes(), headers=RAW).json()
-    assert done["verdict"] == "fail"
+    assert done["grade"] == "coarse"
     assert done["result"]["witness"]["x_bits"] == "0x3c00"
     assert done["result"]["target"] == "upload.mine-2"
     assert "/v1/verify?" in done["result"]["repeat"]
 
 
-def test_the_verdict_is_the_one_that_a_local_run_gives(client):
+def test_the_grade_is_the_one_that_a_local_run_gives(client):
     """The same callable here and uploaded: the same record, but for what an upload cannot say."""
 
     def cubic(x):
@@ -73,6 +73,8 @@ def test_the_verdict_is_the_one_that_a_local_run_gives(client):
     there = client.post(where, content=y.tobytes(), headers=RAW).json()["result"]
     for key in (
         "max_ulp",
+        "grade",
+        "sentence",
         "witness",
         "mean_ulp",
         "nonfinite",
@@ -139,7 +141,7 @@ def test_plans_are_not_built_on_the_event_loop(client, right, monkeypatch):
     built = []
     monkeypatch.setattr("gelu_verify.service.routes.verify.make_plan", make)
     assert client.get("/v1/inputs/default/float16.bin").status_code == 200
-    assert client.post(WHERE, content=right.tobytes(), headers=RAW).json()["verdict"] == "pass"
+    assert client.post(WHERE, content=right.tobytes(), headers=RAW).json()["grade"] == "correctly_rounded"
     assert len(built) == 2
 
 
@@ -154,13 +156,13 @@ def test_a_long_job_is_answered_with_202_and_progress(client, right):
         assert job["state"] == "running"
         assert 0 <= job["progress"]["done"] <= job["progress"]["total"] == 65536
         time.sleep(0.02)
-    assert job["verdict"] == "pass"
+    assert job["grade"] == "correctly_rounded"
 
 
 def test_a_running_job_is_202(client, right, monkeypatch):
     monkeypatch.setattr("gelu_verify.measure.sweep.sweep", lambda *_, **__: time.sleep(0.4))
     done = client.post(WHERE, content=right.tobytes(), headers={**RAW, "Prefer": "respond-async"})
-    assert (done.status_code, done.json()["state"], done.json()["verdict"]) == (202, "running", None)
+    assert (done.status_code, done.json()["state"], done.json()["grade"]) == (202, "running", None)
     assert client.get(f"{done.headers['location']}/report.html").status_code == 409
     assert client.get("/v1/jobs/AAAAAAAAAAAAAAAA").status_code == 404
 
@@ -190,7 +192,7 @@ def test_with_the_token_it_is_published(storing, right):
     assert manifest["results"][0]["target"] == "upload.mine"
     assert storing.get(done["links"]["report"]).text.startswith("<!doctype html>")
     cell = storing.get("/v1/matrix").json()["results"][0]
-    assert (cell["target"], cell["verdict"], cell["run"]) == ("upload.mine", "pass", run["id"])
+    assert (cell["target"], cell["grade"], cell["run"]) == ("upload.mine", "correctly_rounded", run["id"])
     for path in ("/v1/runs.csv", "/v1/matrix.csv", f"{done['links']['run']}/summary.csv"):
         rows = list(csv.DictReader(io.StringIO(storing.get(path).text)))
         assert len(rows) == 1, path

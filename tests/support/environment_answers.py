@@ -25,7 +25,7 @@ def cases():
     from gelu_verify import export, formats, kernels
     from gelu_verify.attribution import attribute
     from gelu_verify.buckets import analytic_spans
-    from gelu_verify.cli.terminal import matrix_lines, plain
+    from gelu_verify.cli.terminal import plain, result_lines
     from gelu_verify.functions import get_function, regions
     from gelu_verify.gate import budgets as gate
     from gelu_verify.inputs import special as points
@@ -47,7 +47,7 @@ def cases():
 
     def swept(name, dtype, plan):
         found = sweep(by_name[name], make_plan(plan, "gelu", dtype), workers=2)
-        return to_json(found.record), found.table.flat, plain(matrix_lines([found.record]))
+        return to_json(found.record), found.table.flat, plain(result_lines([found.record]))
 
     def relu(x):
         return np.maximum(x, 0)

@@ -20,6 +20,7 @@ LAYERS = [
     ["paths", "parsing", "formats", "plugins"],
     ["arrays", "functions", "gpu"],
     ["machine"],
+    ["isa"],
     ["truth"],
     ["inputs", "kernels"],
     ["targets", "buckets"],

@@ -136,6 +136,8 @@ def document(
             "copy_ratio": 0.31 / (1 + noise / 7),
             "n": 262144,
         },
+        **_graded(fmt, noise, cancels, bool(table["nonfinite"].any())),
+        "conventions": [] if family in ("kernels", "scipy") else ["NaN at -inf"],
         "failure": None,
         "repeat": f"gelu-verify run {target} --function {function} --dtype {dtype} --seed 20260921",
         "buckets": "buckets/000.parquet",
@@ -145,10 +147,11 @@ def document(
     return values | fields
 
 
-def failed(target: str, function: str, dtype: str, line: str) -> Record:
+def failed(target: str, function: str, dtype: str, line: str, **fields: Any) -> Record:
     """The result of a target that raised: no measures."""
     nothing = dict.fromkeys(MEASURES) | {"failure": line, "regions": [], "checks": {}, "findings": {}}
-    return result(target, function, dtype, **nothing)
+    nothing |= {"grade": "broken", "sentence": "raises an exception.", "conventions": [], "accurate_range": None}
+    return result(target, function, dtype, **(nothing | fields))
 
 
 def manifest(**fields: Any) -> dict[str, Any]:
@@ -216,6 +219,23 @@ def _regions(fmt: Format, x: np.ndarray, error: np.ndarray) -> Any:
         at = inside[error[inside].argmax()]
         witness = _witness(fmt, float(x[at]), float(x[at]) / 2)
         yield {"region": name, "n": len(inside), "max_ulp": float(error[at]), "witness": witness}
+
+
+def _graded(fmt: Format, noise: float, cancels: bool, is_broken: bool) -> dict[str, Any]:
+    """What `records/grades.py` would say of such a model, near enough."""
+    good = {0.5: "correctly_rounded", 1.0: "faithful", 4.0: "accurate"}
+    grade = next((grade for limit, grade in good.items() if noise <= limit), "absolute")
+    ends, where = (fmt.max_finite | fmt.sign_mask, fmt.max_finite), f"within {noise:g} ULP at every input"
+    if cancels:
+        low = -0.7 - 0.5 / noise
+        ends, where = (fmt.parse(repr(low)), fmt.max_finite), f"within 4 ULP for x >= {low:.3g}; zero from -5.54 on"
+        grade = "accurate_range"
+    bits, values = [fmt.bits_text(end) for end in ends], [float(fmt.fraction(end)) for end in ends]
+    return {
+        "grade": "broken" if is_broken else grade,
+        "sentence": f"NaN from x = -1000 on; {where}." if is_broken else f"{where}.",
+        "accurate_range": dict(zip(("low_bits", "high_bits", "low", "high"), bits + values, strict=True)),
+    }
 
 
 def _checks(fmt: Format, function: str, cancels: bool, keeps_limit: bool) -> tuple[dict[str, str], dict[str, Any]]:

@@ -62,6 +62,7 @@ const facts = d => {
     ...fact("formula", d.form),
     ...fact("called", d.note),
     ...fact("version", d.version),
+    ...fact("code chosen", d.dispatch && [d.dispatch.level && `limited to ${d.dispatch.level}`, d.dispatch.seen ? Object.entries(d.dispatch.seen).map(([name, level]) => `${name}: ${level}`).join(", ") : "not seen"].filter(Boolean).join("; "), "which code the library chose for the processor"),
     ...fact("computes in", d.computes_in && `${d.computes_in}${d.rounding ? `, rounded ${d.rounding === "once" ? "once" : "at each step"}` : ""}`, "the dtype whose precision the results have"),
     ...fact("rounds", d.rounding_mode?.replaceAll("_", " ")),
     ...fact("computes", d.variant && d.variant !== d.function ? `${d.variant}, not ${d.function}` : null),

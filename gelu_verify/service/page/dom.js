@@ -36,6 +36,18 @@ export function show(place, problem) {
   place.textContent = problem || "";
 }
 
+// A grade as a page shows it (docs/grades.md); null for a run of an earlier version, which has none.
+const GRADES = {
+  correctly_rounded: "correctly rounded",
+  faithful: "faithful",
+  accurate: "accurate",
+  accurate_range: "accurate on a range",
+  absolute: "absolutely accurate",
+  coarse: "coarse",
+  broken: "broken",
+};
+export const gradeTitle = (grade) => GRADES[grade] ?? "not graded";
+
 // An error in ULP, three digits: "=" is rounded up and ">=" down, so that the statement stays true.
 export function ulpText(value, bound = "") {
   if (value === null || value === undefined) return "–";

@@ -1,7 +1,7 @@
-// Verify: drop a file of outputs, see the verdict.
+// Verify: drop a file of outputs, see the grade.
 import { upload } from "./api.js";
 import { catalogue } from "./catalogue.js";
-import { byId, element, options, show, table, ulpText } from "./dom.js";
+import { byId, element, gradeTitle, options, show, table, ulpText } from "./dom.js";
 import { getJson } from "./http.js";
 
 let expected = null; // bytes of a file of outputs
@@ -62,7 +62,7 @@ async function describe() {
 
 async function send(file) {
   show(byId("verify-problem"), "");
-  byId("verdict").replaceChildren();
+  byId("outcome").replaceChildren();
   if (expected !== null && file.size !== expected) {
     show(byId("verify-problem"), `The file has ${file.size.toLocaleString("en")} bytes; accepted: exactly ${expected.toLocaleString("en")}, one output for each input.`);
     byId("file").value = "";
@@ -78,15 +78,13 @@ async function send(file) {
       await new Promise((done) => setTimeout(done, 150));
       job = await getJson(job.links.self.slice(1));
     }
-    byId("verdict").replaceChildren(view(job));
+    byId("outcome").replaceChildren(view(job));
   } catch (error) {
     show(byId("verify-problem"), error.message);
   }
   byId("verify-progress").hidden = true;
   byId("file").value = "";
 }
-
-const WORDS = { pass: "Every check passes", inaccurate: "Every check passes, but inaccurate (> 4 ULP)", fail: "At least one check fails", raised: "The results could not be tested" };
 
 function view(job) {
   const { result } = job;
@@ -97,14 +95,14 @@ function view(job) {
     ["worst x", result.witness ? result.witness.x_bits : "–"],
     ["got, want", result.witness ? `${result.witness.got_bits}, ${result.witness.want_bits}` : "–"],
   ].map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
-  const rows = Object.entries(result.checks).sort((a, b) => (b[1] === "fail") - (a[1] === "fail")).map(([name, verdict]) => element("tr", {}, element("th", { scope: "row", class: "mono" }, name),
-    element("td", { class: verdict === "fail" ? "bad" : verdict === "pass" ? "ok" : "" }, verdict),
+  const rows = Object.entries(result.checks).sort((a, b) => (b[1] === "fail") - (a[1] === "fail")).map(([name, outcome]) => element("tr", {}, element("th", { scope: "row", class: "mono" }, name),
+    element("td", { class: outcome === "fail" ? "bad" : outcome === "pass" ? "ok" : "" }, outcome),
     element("td", {}, result.findings[name]?.detail || ""), element("td", { class: "mono" }, result.findings[name]?.x_bits || "")));
   const where = result.witness ? element("a", { href: `#/lookup?${new URLSearchParams({ x: result.witness.x_bits, function: result.function, dtype: result.dtype })}` }, "Look up the worst input") : null;
   return element("div", {},
-    element("div", { class: `verdict ${job.verdict}` }, element("h2", {}, WORDS[job.verdict]), element("p", {}, job.headline), facts),
+    element("div", { class: `outcome ${job.grade}` }, element("h2", {}, gradeTitle(job.grade)), element("p", {}, job.headline), facts),
     element("p", {}, element("a", { href: job.links.report.slice(1) }, "Full report"), " ", where, job.stored ? " Stored." : " Not stored: it is deleted after 15 minutes."),
-    table(["check", "verdict", "finding", "x"], rows, "checks"));
+    table(["check", "outcome", "finding", "x"], rows, "checks"));
 }
 
 const percent = (share) => (share === null ? "–" : share === 1 ? "100 %" : `${(Math.floor(share * 1e5) / 1e3).toFixed(3)} %`);

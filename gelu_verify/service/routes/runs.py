@@ -63,7 +63,8 @@ class Cell(BaseModel):
     max_ulp: float | None
     witness: dict[str, str] | None
     failure: str | None
-    verdict: str
+    grade: str | None
+    sentence: str | None
     failed_checks: list[str]
     run: str
 
@@ -182,11 +183,10 @@ def _found(repository: RunRepository, name: str) -> Run:
 def table_of(run: Run, table: str, kind: str) -> bytes:
     """A table of the report as CSV or JSON."""
     from ...report.frames import FRAMES
+    from ...report.rows import csv_text, json_text
 
-    frame = FRAMES[table]([run])
-    if kind == "csv":
-        return bytes(frame.to_csv(index=False, lineterminator="\n").encode())
-    return bytes(frame.to_json(orient="records", double_precision=15).encode())
+    text = {"csv": csv_text, "json": json_text}[kind]
+    return text(table, FRAMES[table]([run])).encode(errors="backslashreplace")
 
 
 def flat_summary(row: Row) -> Row:

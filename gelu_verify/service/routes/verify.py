@@ -49,12 +49,12 @@ class Links(BaseModel):
 
 
 class JobState(BaseModel):
-    """An upload and its verdict; `result` is a RESULT (docs/json.md)."""
+    """An upload and its grade; `result` is a RESULT (docs/json.md)."""
 
     id: str
     state: str
     progress: Progress
-    verdict: str | None
+    grade: str | None
     headline: str | None
     stored: bool
     result: dict[str, Any] | None
@@ -117,7 +117,7 @@ async def verify(
 ) -> Response:
     """Post raw little-endian output bits in the order of the plan's inputs.
 
-    With `Authorization: Bearer TOKEN` the run is stored; without, the verdict is forgotten after 15 minutes.
+    With `Authorization: Bearer TOKEN` the run is stored; without, the result is forgotten after 15 minutes.
     """
     state, limits = state_of(request), state_of(request).limits
     fmt = checked_plan(plan, function, dtype)
@@ -152,7 +152,7 @@ async def _job_response(state: AppState, job: UploadJob) -> Response:
     record = job_record(job)
     if job.state == "done":
         state.runs.refresh()
-        state.metrics.verified.labels(record["verdict"]).inc()
+        state.metrics.verified.labels(record["grade"]).inc()
     status = 200 if job.state == "done" else 202
     headers = {"Cache-Control": NO_STORE, "Location": record["links"]["self"]}
     return Response(json_bytes(record), status, headers, JSON_TYPE)
@@ -181,7 +181,7 @@ def _may_write(state: AppState, authorization: str | None) -> bool:
 
 
 def _wait_seconds(prefer: str | None, limits: ServiceLimits) -> float:
-    """Seconds to wait for the verdict before answering 202."""
+    """Seconds to wait for the result before answering 202."""
     preferences = [part.strip().lower() for part in (prefer or "").split(",")]
     if "respond-async" in preferences:
         return 0.0
@@ -206,7 +206,7 @@ def _facts() -> dict[str, Any]:
     }
 
 
-@router.get("/v1/jobs/{job}", summary="Progress and verdict of an upload", response_model=JobState)
+@router.get("/v1/jobs/{job}", summary="Progress and grade of an upload", response_model=JobState)
 async def job_state(request: Request, job: JobId) -> Response:
     state = state_of(request)
     response = await _job_response(state, _found(state, job))

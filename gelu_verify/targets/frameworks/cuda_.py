@@ -23,6 +23,7 @@ from ..base import DeviceCall, Target
 from ..output_memory import output_like
 
 DEVICE = "cuda"
+SHIPPED = True
 UNDECIDED = "gv_undecided"  # of a module: how many results its bounds left open, and their places
 TIMED_BYTES = 1 << 28  # of the input: beyond every cache
 

@@ -9,8 +9,10 @@ from ..arrays import get_kind
 from ..base import Target
 from ..importing import framework
 from ..library_target import Path, library_targets
+from . import torch_
 from .torch_ import after_forward, backward_of
 
+SWITCHES = torch_.SWITCHES
 ON_REQUEST = True  # importing it takes seconds
 
 NOTE = "PyTorch on the CPU, eager, as transformers.activations codes it"

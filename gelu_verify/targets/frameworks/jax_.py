@@ -3,19 +3,45 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from ..arrays import get_kind
 from ..base import Target
 from ..importing import framework, quiet
 from ..library_target import LibraryTarget, Path, library_targets
+from ..switches import Switches
 
 Forward = tuple[str, str, str, Callable[[Any], Any]]
 EAGER = "CPU, one XLA computation per operation"
 JIT = "CPU, jax.jit"
+
+
+def _chosen() -> dict[str, str]:
+    """The vector extensions that XLA compiled a function for, as the compiled function says."""
+    jax = imported()
+    with quiet():
+        x = jax.device_put(np.ones(64, np.float32), jax.devices("cpu")[0])
+        code = jax.jit(jax.nn.gelu).lower(x).compile().runtime_executable().serialize()
+    on = dict.fromkeys(re.findall(rb"\+(sse4\.2|avx2|fma|avx512f|avx512bf16|avx512fp16|amx-bf16)\b", code))
+    return {"XLA": " ".join(name.decode() for name in on)} if on else {}
+
+
+SWITCHES = Switches(
+    {
+        level: {"XLA_FLAGS": f"--xla_cpu_max_isa={value}"}
+        for level, value in (
+            *(("sse4_2", "SSE4_2"), ("avx2", "AVX2"), ("avx512", "AVX512"), ("avx512_bf16", "AVX512_BF16")),
+            *(("avx512_fp16", "AMX_FP16"), ("amx", "AMX")),
+        )
+    },
+    _chosen,
+)
 
 
 def discover() -> Iterator[Target]:

@@ -1,4 +1,7 @@
-"""Our own kernels, compiled from src/kernels/: GELUs as deployed implementations compute them, on the CPU."""
+"""Our own kernels on the CPU: GELUs as deployed implementations compute them, and the correctly rounded ones.
+
+The first are compiled from src/kernels/, and call the C library; the others are `gelu_verify.gelu` and its relatives.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import TargetUnavailable
+from ...formats import DTYPES, numpy_dtype
 from ..base import HostCall, HostTarget, Target
 from ..output_memory import empty_output_like
+from ..switches import Switches
 
 if TYPE_CHECKING:
     from ...kernels import Kernel
 
 OURS = True  # nothing foreign: called in this process
+SHIPPED = True
+
+
+def _chosen() -> dict[str, str]:
+    """The level whose correctly rounded kernels are used; the others are compiled for one."""
+    from ...truth.correctly_rounded import LEVEL
+
+    return {"gelu_verify": f"x86-64-v{LEVEL}" if LEVEL > 1 else "portable"}
+
+
+SWITCHES = Switches({level: {"GELU_VERIFY_MAX_ISA": level} for level in ("sse4_2", "avx2", "avx512")}, _chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +55,37 @@ def discover() -> Iterator[Target]:
     except ImportError as error:
         raise TargetUnavailable(f"the compiled kernels cannot be imported ({error}): install with pip") from error
     for fields in by_name(KERNELS):
-        yield KernelTarget(**fields, name=f"kernels.{fields['kernel']}", run=run, safe_in_threads=True)
+        yield KernelTarget(
+            **fields, name=f"kernels.{fields['kernel']}", run=run, safe_in_threads=True, components=("libm",)
+        )
+    yield from _correctly_rounded()
+
+
+def _correctly_rounded() -> Iterator[Target]:
+    """One target for each correctly rounded function."""
+    from ...truth._correctly_rounded import VERSION
+    from ...truth.correctly_rounded import FUNCTIONS
+
+    for function in FUNCTIONS:
+        yield KernelTarget(
+            name=f"kernels.{function}_cr",
+            function=function,
+            dtypes=DTYPES,
+            form="correctly rounded",
+            note=f"gelu_verify.{function}, preallocated output",
+            version=VERSION,
+            safe_in_threads=True,
+            components=("gelu_verify",),
+            kernel=function,
+            run=_run_correctly_rounded,
+        )
+
+
+def _run_correctly_rounded(function: str, dtype: str, x_bits: np.ndarray, y_bits: np.ndarray) -> None:
+    from ...truth import correctly_rounded
+
+    floats = numpy_dtype(dtype)
+    getattr(correctly_rounded, function)(x_bits.view(floats), y_bits.view(floats))
 
 
 def versions() -> frozenset[str]:

@@ -3,16 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from math import pi, sqrt
+from typing import Any
 
 import numpy as np
 
 from ..arrays import get_kind, placed_like
 from ..base import Target
 from ..library_target import Path, library_targets
+from ..switches import Switches
 
 OURS = True  # this package runs on it: called in this process
 SQRT_2_OVER_PI = sqrt(2 / pi)
+
+# Features of several versions of NumPy, by the level that has them.
+_FEATURES = {
+    "avx2": ("AVX", "F16C", "FMA3", "AVX2", "X86_V3"),
+    "avx512": ("AVX512F", "AVX512CD", "AVX512_SKX", "X86_V4"),
+    "avx512_bf16": ("AVX512_CLX", "AVX512_CNL", "AVX512_ICL", "AVX512_SPR"),
+}
+
+
+def _without(*levels: str) -> dict[str, str]:
+    """The switch that disables what those levels have, as far as this NumPy has code for it."""
+    core: Any = import_module("numpy._core._multiarray_umath")
+    features = [name for level in levels for name in _FEATURES[level] if name in core.__cpu_dispatch__]
+    return {"NPY_DISABLE_CPU_FEATURES": " ".join(features)}
+
+
+def _chosen() -> dict[str, str]:
+    """The code that NumPy has chosen for the functions that the paths use."""
+    ours = {"func_name": "^(exp|tanh|multiply|divide)$", "signature": "float16|float32|float64"}
+    found = np.lib.introspect.opt_func_info(**ours)
+    words = (each["current"] for of in found.values() for each in of.values())
+    return {"NumPy": " ".join(sorted(set(words), reverse=True))}
+
+
+SWITCHES = Switches(
+    {
+        "sse4_2": _without("avx2", "avx512", "avx512_bf16"),
+        "avx2": _without("avx512", "avx512_bf16"),
+        "avx512": _without("avx512_bf16"),
+    },
+    _chosen,
+)
 
 # compute(x, out, c): c rounds a constant to the dtype, as a bfloat16 array and a Python float make float32
 PATHS = (

@@ -21,6 +21,7 @@ from ..output_memory import empty_output_like
 from ..probing import outputs_of_probe, probed
 
 MICROSOFT = "com.microsoft"
+NO_SWITCH = "MLAS chooses by the processor alone"
 IR_VERSION = 10  # of ONNX 1.16, with opset 21: what every ONNX Runtime that has Gelu-20 reads
 NATIVE = "CPU provider, one node"
 CONTRIB = "CPU provider, one com.microsoft node"

@@ -17,6 +17,7 @@ from ...formats import DTYPES
 from ..base import HostCall, HostTarget, Target
 from ..importing import framework
 from ..output_memory import empty_output_like
+from ..switches import Switches
 
 OPENVINO_TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 NOTE = "CPU plugin, inference precision f32 (it computes every dtype in float32), preallocated output"
@@ -55,6 +56,22 @@ def discover() -> Iterator[Target]:
             version=openvino.__version__.partition("-")[0],
             operation=operation,
         )
+
+
+def _chosen() -> dict[str, str]:
+    """The implementation that the plugin says it runs for a gelu: "jit_avx512_f32"."""
+    nodes = _compiled(PATHS[0][3], "float32").get_runtime_model().get_ops()
+    words = (node.get_rt_info()["primitiveType"].value for node in nodes if "primitiveType" in node.get_rt_info())
+    return {"oneDNN": " ".join(sorted({word for word in words if not word.startswith("unknown")}))}
+
+
+SWITCHES = Switches(  # the plugin has oneDNN in it, which reads its own switch
+    {
+        level: {"ONEDNN_MAX_CPU_ISA": value}
+        for level, value in (("sse4_2", "SSE41"), ("avx2", "AVX2"), ("avx512", "AVX512_CORE"))
+    },
+    _chosen,
+)
 
 
 def imported() -> ModuleType:

@@ -10,9 +10,12 @@ from collections.abc import Iterator
 
 from ...errors import TargetUnavailable
 from ..base import Target
+from ..switches import LIBM
 from .kernels import KernelTarget, by_name
 
+SWITCHES = LIBM  # they are compiled for one level, and call the C library
 OURS = True  # our code: called in this process
+SHIPPED = True
 ON_REQUEST = True  # nobody runs these on this machine: they are here to be compared with
 
 

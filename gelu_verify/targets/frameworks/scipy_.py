@@ -13,7 +13,9 @@ from ..base import Target
 from ..importing import framework
 from ..library_target import Path, library_targets
 from ..probing import outputs_of_probe
+from . import numpy_
 
+SWITCHES = numpy_.SWITCHES  # it has none of its own: NumPy and the C library have
 SQRT_HALF = sqrt(0.5)
 SQRT_8_OVER_PI = sqrt(8 / pi)
 

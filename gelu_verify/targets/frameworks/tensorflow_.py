@@ -12,11 +12,21 @@ from ..arrays import get_kind
 from ..base import Target
 from ..importing import framework
 from ..library_target import Path, library_targets
+from ..switches import Switches
 
 Forward = tuple[str, str, str, Callable[[Any], Any]]
 EAGER = "CPU, eager"
 XLA = "CPU, tf.function(jit_compile=True)"
 TAPE = "CPU, eager, GradientTape"
+
+# What it has chosen cannot be seen. Its eager kernels are compiled for one level and have no switch.
+SWITCHES = Switches(
+    {
+        "sse4_2": {"XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"},
+        "avx2": {"XLA_FLAGS": "--xla_cpu_max_isa=AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
+        "avx512": {"XLA_FLAGS": "--xla_cpu_max_isa=AVX512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
+    }
+)
 
 
 def discover() -> Iterator[Target]:

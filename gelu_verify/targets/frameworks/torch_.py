@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import re
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,10 +20,57 @@ from ..base import Target
 from ..importing import framework
 from ..library_target import Path, library_targets
 from ..output_memory import empty_output_like
+from ..switches import Switches
 
 SQRT_HALF = sqrt(0.5)
 SQRT_2_OVER_PI = sqrt(2 / pi)
 NOTE = "CPU, contiguous, preallocated output"
+
+
+def _chosen() -> Iterator[tuple[str, str]]:
+    """What ATen says of itself, and the implementation that oneDNN prints for a gelu."""
+    torch = framework("torch")
+    yield "ATen", torch.backends.cpu.get_cpu_capability()
+    if torch.backends.mkldnn.is_available():
+        x = torch.ones(64)
+        with _printed_by_onednn(torch) as lines:
+            torch._C._nn.gelu(x, out=torch.empty_like(x))
+        if match := re.search(r",eltwise,(?:jit:)?(\w+),", "".join(lines)):
+            yield "oneDNN", match[1]
+
+
+@contextmanager
+def _printed_by_onednn(torch: ModuleType) -> Iterator[list[str]]:
+    """The lines that oneDNN prints meanwhile about what it runs; it knows no other way to tell."""
+    lines: list[str] = []
+    flush = ctypes.CDLL(None).fflush
+    flush(None)
+    kept = os.dup(1)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 1)
+        torch._C._verbose.mkldnn_set_verbose(1)
+        try:
+            yield lines
+        finally:
+            torch._C._verbose.mkldnn_set_verbose(0)
+            flush(None)
+            os.dup2(kept, 1)
+            os.close(kept)
+        file.seek(0)
+        lines += file.read().decode(errors="replace").splitlines(keepends=True)
+
+
+# ATen has one path for all of AVX-512; oneDNN, which computes gelu of contiguous float32, has several.
+SWITCHES = Switches(
+    {
+        "sse4_2": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41"},
+        "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
+        "avx512": {"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
+        "avx512_bf16": {"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"},
+        "avx512_fp16": {"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_FP16"},
+    },
+    lambda: dict(_chosen()),
+)
 
 
 class _Switch:
@@ -50,6 +101,8 @@ class _Switch:
 
 
 _ONEDNN_SWITCH = _Switch()
+NO_ONEDNN = ("ATen", "libm")
+WITH_ONEDNN = ("ATen", "oneDNN", "libm")
 
 Compute = Callable[..., Any]
 
@@ -65,6 +118,7 @@ def discover() -> Iterator[Target]:
         prepare=lambda x: (x, _placed_output(x)),
         note=NOTE,
         safe_in_threads=True,
+        components=NO_ONEDNN,
     )
 
 
@@ -81,6 +135,7 @@ def _gelu(torch: ModuleType) -> tuple[Path, ...]:
             _in_turn(lambda x, out: gelu(x, out=out)),
             None,
             f"{NOTE}, oneDNN where torch chooses it",
+            WITH_ONEDNN,
         ),
         Path("gelu-strided", "gelu", erf, lambda x, out: gelu(x, out=out), strided, note),
         Path(
@@ -172,7 +227,8 @@ def _gradients(torch: ModuleType) -> Iterator[Path]:
     backward, after = backward_of(torch), partial(after_forward, torch)
     strided, note = _strided(torch), "CPU, autograd, "
     off, fused = partial(_without_onednn, torch), "backward of F.gelu"
-    yield Path("gelu_grad", "gelu_grad", fused, _in_turn(backward), _in_turn(after(F.gelu)), f"{note}contiguous")
+    turns = _in_turn(backward), _in_turn(after(F.gelu))
+    yield Path("gelu_grad", "gelu_grad", fused, *turns, f"{note}contiguous", WITH_ONEDNN)
     yield Path(
         "gelu_grad-nomkldnn", "gelu_grad", fused, off(backward), off(after(F.gelu)), f"{note}oneDNN switched off"
     )

@@ -13,8 +13,10 @@ from ..arrays import get_kind
 from ..base import Target
 from ..importing import framework, quiet
 from ..library_target import Path, library_targets
-from .torch_ import backward_of
+from . import torch_
+from .torch_ import NO_ONEDNN, backward_of
 
+SWITCHES = torch_.SWITCHES  # inductor reads the same ones
 ON_REQUEST = True  # three seconds of C++ compiler for every function and dtype
 
 NOTE = "CPU, torch.compile(dynamic=True), inductor"
@@ -32,6 +34,7 @@ def discover() -> Iterator[Target]:
         arrays=get_kind("torch"),
         note=NOTE,
         takes=lambda target, dtype: True,
+        components=NO_ONEDNN,
     )
 
 

@@ -13,6 +13,7 @@ from ...errors import UsageError
 from ...formats import DTYPES
 from ...functions import FUNCTIONS
 from ..base import Target
+from ..switches import Switches
 
 OPTIONS = ("kwargs", "array", "compile", "cflags", "call", "shape")
 _TYPED = {"kwargs": "--kwarg"} | {name: f"--{name}" for name in OPTIONS[1:]}
@@ -37,7 +38,8 @@ class Kind:
     """One kind of thing that can be named.
 
     `syntax` is how its names are written and what each means; `pattern` matches those names, with the groups that
-    `load` reads; `options` are those of `OPTIONS` that it takes; a `general` kind is asked after all others.
+    `load` reads; `options` are those of `OPTIONS` that it takes; a `general` kind is asked after all others;
+    `switches` limit it to an instruction-set level; `calls_libraries`: those of all families do, as it may call any.
     """
 
     name: str
@@ -46,6 +48,8 @@ class Kind:
     load: Callable[[str, re.Match[str], Asked], Sequence[Target]]
     options: frozenset[str] = frozenset()
     general: bool = False
+    switches: Switches | None = None
+    calls_libraries: bool = False
 
 
 def of_a_file(suffixes: str, *parts: str) -> re.Pattern[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ..base import Target
+from ..switches import LIBM
 from ._c_abi import Library, LibraryFunction, abi_of, exported_by, plain
 from ._calling import source_of
 from ._compiler import DEFAULT_FLAGS, Built, Compiler, words_of
@@ -186,4 +187,5 @@ KIND = Kind(
     pattern=of_a_file("c|cc|cpp|cxx|h|hh|hpp|hxx", "symbol", "abi"),
     load=load,
     options=frozenset({"cflags", "call"}),
+    switches=LIBM,
 )

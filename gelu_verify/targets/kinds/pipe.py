@@ -17,6 +17,7 @@ import numpy as np
 from ...errors import UsageError
 from ..base import HostCall, HostTarget, Target
 from ..output_memory import output_like
+from ..switches import LIBM
 from ._exchange import Exchange
 from .base import Asked, Kind, claimed_by, dtype_of, function_of, hash_of
 
@@ -79,4 +80,5 @@ KIND = Kind(
     syntax={"pipe:./program --flag": "any language, bits in and bits out on a pipe (docs/targets.md)"},
     pattern=re.compile(r"pipe:(?P<command>.*)", re.DOTALL),
     load=load,
+    switches=LIBM,
 )

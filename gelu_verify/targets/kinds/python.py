@@ -33,4 +33,5 @@ KIND = Kind(
     load=load,
     options=frozenset(OF_CALLABLES),
     general=True,
+    calls_libraries=True,
 )

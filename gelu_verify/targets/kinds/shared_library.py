@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...errors import UsageError
 from ..base import Target
+from ..switches import LIBM
 from ._c_abi import Library, LibraryFunction, abi_of, exported_by
 from ._prototype import Prototype
 from .base import Asked, Kind, dtype_of, existing, of_a_file
@@ -38,4 +39,5 @@ KIND = Kind(
     pattern=of_a_file(r"so(?:\.\d+)*|dylib", "symbol", "abi"),
     load=load,
     options=frozenset({"call"}),
+    switches=LIBM,
 )

@@ -1,0 +1,178 @@
+"""What a run found, on one screen: results ranked, and the worst of them in a sentence each.
+
+The first of three tables that fits: each result; each library's best and worst path; how many results have which grade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from ..records.grades import GRADES
+from ..records.ranking import best_first, worst_first
+from ..records.result import Record
+from ..report.verdicts import (
+    GROUPS,
+    counts_text,
+    dtype_rank,
+    function_rank,
+    grade_title,
+    group_of,
+    interval_of,
+    main_results,
+)
+from .lines import NUMBER, WORD, WORDS, Line, grade_span, labelled, number, shortened
+
+_NAMED = 3  # implementations that come with this package
+_SENTENCES = 4  # lines that a table leaves for sentences, where there are many
+_TITLES_FROM = 100  # columns from which grades are written out
+_LIBRARY = 13  # columns for its name
+_INTERVAL = 19
+_FEW = 4  # columns for the count of results without a grade
+
+
+def ranking_lines(results: Sequence[Record], width: int, height: int) -> Iterator[Line]:
+    """The table, sentences as far as they fit, and what else was measured."""
+    main = main_results(results)
+    apart = list(_apart_lines(results, width))
+    sentences = [list(lines) for lines in _sentences(worst_first(main), width)] if len(results) > 1 else []
+    room = height - 1 - len(apart) - min(_SENTENCES, sum(map(len, sentences)))
+    table: list[Line] = []
+    for make in (_results, _libraries, _counts):
+        table = list(make(main, width))
+        if len(table) <= room:
+            break
+    yield from table
+    yield []
+    yield from _as_fit(sentences, height - 1 - len(table) - len(apart))
+    yield from apart
+
+
+def _sections(results: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
+    """("gelu float32", its results, the best first)."""
+
+    def section(r: Record) -> tuple[int, str, int, str]:
+        return function_rank(r.function), r.function, dtype_rank(r.dtype), r.dtype
+
+    for (_, function, _, dtype), members in groupby(sorted(results, key=section), key=section):
+        yield f"{function} {dtype}", best_first(members)
+
+
+# ---- the tables ----------------------------------------------------------------------------------
+
+
+def _results(results: Sequence[Record], width: int) -> Iterator[Line]:
+    """One line for each result."""
+    word = max(len(grade.title) for grade in GRADES.values()) if width >= _TITLES_FROM else WORD
+    names = width - (word + 1) - (_INTERVAL + 1) - (NUMBER + 1) - NUMBER
+    for title, members in _sections(results):
+        heads = f"{'grade'.ljust(word)} {'accurate for'.ljust(_INTERVAL)} {'max ULP':>{NUMBER}} {'max abs':>{NUMBER}}"
+        yield [(title.ljust(names), "bold"), (heads, "dim")]
+        for r in members:
+            grade = (grade_title(r.grade) if r.grade and word > WORD else WORDS[r.grade]).ljust(word)
+            largest = f"{r.max_abs_error.error:.1e}" if r.max_abs_error else ""
+            yield [
+                (f" {shortened(r.target, names - 2)}".ljust(names), ""),
+                (grade, r.grade or "dim"),
+                (f" {_interval(r).ljust(_INTERVAL)} {number(r.max_ulp, r.bound):>{NUMBER}} {largest:>{NUMBER}}", ""),
+            ]
+
+
+def _interval(record: Record) -> str:
+    """Where it is accurate, in few columns."""
+    if record.grade in ("correctly_rounded", "faithful", "accurate"):
+        return "every x" if record.ranges is None else "every x tried"
+    if record.grade in ("absolute", "coarse"):
+        return "-"
+    return interval_of(record).replace(" ", "").replace("e+", "e")
+
+
+def _libraries(results: Sequence[Record], width: int) -> Iterator[Line]:
+    """The best and the worst implementation of each library, for each function and dtype."""
+    half = (width - _LIBRARY) // 2
+    for title, members in _sections(results):
+        head = title.ljust(_LIBRARY + 4)
+        yield [(head, "bold"), ("best of each library".ljust(_LIBRARY + half - len(head)) + "worst of it", "dim")]
+        families = dict.fromkeys(r.family for r in members)
+        for family in families:
+            own = [r for r in members if r.family == family]
+            ends = own if len(own) == 1 else [own[0], own[-1]]
+            yield [(_library(family), ""), *(span for r in ends for span in _path(r, half))]
+
+
+def _library(family: str) -> str:
+    return f" {shortened('your code' if family == 'callable' else family, _LIBRARY - 2)}".ljust(_LIBRARY)
+
+
+def _path(record: Record, width: int) -> Line:
+    """An implementation in a column: its name, its grade, and the number that ranks it."""
+    names = width - (WORD + 1) - (NUMBER + 2)
+    interval = _interval(record) if record.grade == "accurate_range" else ""
+    value = interval if 0 < len(interval) <= NUMBER + 1 else number(record.max_ulp, record.bound)
+    name = shortened(record.target.removeprefix(record.family + "."), names - 1).ljust(names)
+    return [(name, ""), grade_span(record), (f" {value}".ljust(NUMBER + 3), "")]
+
+
+def _counts(results: Sequence[Record], width: int) -> Iterator[Line]:
+    """How many results of each library have which grade; the library with most that are accurate or better first."""
+    grades = [*GRADES, *([None] if any(r.grade is None for r in results) else [])]
+    columns = [WORD + 1 if grade else _FEW for grade in grades]
+    heads = [(WORDS[grade].rjust(column), "dim") for grade, column in zip(grades, columns, strict=True)]
+    yield [(f"{len(results)} results".ljust(_LIBRARY), "bold"), *heads]
+    families = [[r for r in results if r.family == family] for family in dict.fromkeys(r.family for r in results)]
+    for members in sorted(families, key=_shortfall):
+        cells = []
+        for grade, column in zip(grades, columns, strict=True):
+            count = sum(r.grade == grade for r in members)
+            cells.append((f"{count or '-':>{column}}", (grade or "dim") if count else "dim"))
+        yield [(_library(members[0].family), ""), *cells]
+
+
+def _shortfall(members: list[Record]) -> tuple[float, float]:
+    """The share of a library's results that is not accurate, and the share that is broken."""
+    wanting = sum(r.grade not in ("correctly_rounded", "faithful", "accurate") for r in members)
+    return wanting / len(members), sum(r.grade == "broken" for r in members) / len(members)
+
+
+# ---- sentences -----------------------------------------------------------------------------------
+
+
+def sentence_lines(results: Sequence[Record], width: int) -> Iterator[Line]:
+    """Results in a sentence each, in that order; those of a library that do the same share one."""
+    for lines in _sentences(results, width):
+        yield from lines
+
+
+def _sentences(results: Sequence[Record], width: int) -> Iterator[Iterator[Line]]:
+    same: dict[tuple[object, ...], list[Record]] = {}
+    for r in results:
+        same.setdefault((r.family, r.function, r.dtype, r.grade, r.sentence, r.conventions), []).append(r)
+    for first, *others in same.values():
+        if first.grade is not None:
+            names = [first.target, *(r.target.removeprefix(r.family + ".") for r in others)]
+            apart = f" [{', '.join(first.conventions)}]" if first.conventions else ""
+            text = f"{', '.join(names)} {first.dtype}: {first.sentence}{apart}"
+            yield labelled(WORDS[first.grade].ljust(WORD), first.grade, text, width)
+
+
+def _as_fit(sentences: Sequence[Sequence[Line]], room: int) -> Iterator[Line]:
+    """As many sentences as there is room for."""
+    left = room - 1  # for the last line
+    for place, lines in enumerate(sentences):
+        left -= len(lines)
+        if left < 0 and place:
+            more = len(sentences) - place
+            yield [(f"and {more} more {'sentence' if more == 1 else 'sentences'} (--details)", "dim")]
+            return
+        yield from lines
+
+
+def _apart_lines(results: Sequence[Record], width: int) -> Iterator[Line]:
+    """What comes with this package, labelled as such."""
+    for group, title in GROUPS.items():
+        members = [r for r in results if group_of(r) == group]
+        if members and group != "library":
+            names = dict.fromkeys(r.target for r in members)
+            if len(names) > _NAMED:
+                names = dict.fromkeys(f"{r.family}.*" for r in members)
+            yield from labelled(f"{title}:", "dim", f"{counts_text(members)} ({', '.join(names)})", width)

@@ -1,0 +1,110 @@
+"""Our correctly rounded kernels beside what was named: in every run, and in the way of none."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from gelu_verify import targets
+from gelu_verify.cli import main
+from gelu_verify.formats import DTYPES
+from gelu_verify.measure.jobs import was_added
+from gelu_verify.measure.request import Request
+from gelu_verify.measure.run import measure_one
+from gelu_verify.runs.store import read_run
+from gelu_verify.truth.correctly_rounded import FUNCTIONS
+
+MINE = """
+import numpy as np
+
+def gelu_tanh_float32(x):
+    return np.float32(0.5) * x * (1 + np.tanh(np.float32(0.7978846) * (x + np.float32(0.044715) * x * x * x)))
+
+def relu_float32(x):
+    return np.maximum(x, 0)
+
+def gelu_sigmoid_float32(x):
+    raise ValueError("not written yet")
+"""
+OURS = "kernels.gelu_tanh_cr"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE)
+
+
+def run(*words):
+    """(what --json prints, what is stored, exit code)"""
+    done = CliRunner().invoke(main, ["run", *words, "--plan", "quick", "--out", "stored", "--json"])
+    return [each["target"] for each in json.loads(done.stdout)], read_run("stored").results, done.exit_code
+
+
+def test_they_are_measured_beside_what_is_named():
+    printed, stored, code = run("mine.py:gelu_tanh_float32", "--dtype", "float32")
+    assert code == 0
+    assert printed == ["mine.py:gelu_tanh_float32"]
+    assert [record.target for record in stored] == ["mine.py:gelu_tanh_float32", OURS]
+    ours = stored[1]
+    assert ours.correctly_rounded == 1
+    assert ours.throughput is not None
+    assert (ours.plan, ours.seed, ours.inputs_sha256) == (stored[0].plan, stored[0].seed, stored[0].inputs_sha256)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("mine.py:relu_float32", "--dtype", "float32"),  # of which we have no correctly rounded kernel
+        ("mine.py:gelu_tanh_float32", "--dtype", "float32", "--no-own"),
+        ("mine.py:gelu_tanh_float32", "--dtype", "float32", "--record", "kept"),
+        ("kernels.gelu_tanh_tanh", "--dtype", "float32"),  # which budgets are made from
+    ],
+)
+def test_where_they_are_not_wanted_there_are_none(words):
+    printed, stored, _ = run(*words)
+    assert [record.target for record in stored] == printed == [words[0]]
+
+
+@pytest.mark.parametrize(
+    ("names", "added"),
+    [
+        ((), False),
+        (("torch",), True),
+        (("mine.py:gelu", "kernels.gelu_erf"), True),
+        (("torch", OURS), False),
+        (("torch", f"{OURS}@avx2"), False),
+        (("torch", "kernels"), False),
+    ],
+)
+def test_what_nobody_named_is_not_judged(names, added):
+    request = SimpleNamespace(targets=names, own=True)
+    assert was_added(OURS, request) is added
+    assert not was_added(OURS, SimpleNamespace(targets=names, own=False))
+    assert not was_added("kernels.gelu_erf", request)
+    assert not was_added("mine.py:gelu_cr", request)
+
+
+def test_the_exit_code_is_that_of_what_was_named():
+    assert run("mine.py:gelu_sigmoid_float32", "--dtype", "float32")[2] == 1
+
+
+def test_how_mine_is_called_is_not_how_ours_is():
+    (mine, ours), _ = run("mine.py:gelu_tanh_float32", "--dtype", "float32", "--array", "numpy")[1:]
+    assert mine.repeat.endswith("--array numpy")
+    assert ours.repeat.startswith(f"gelu-verify run {OURS} ")
+    assert "--array" not in ours.repeat
+
+
+def test_a_request_has_none_unless_it_asks():
+    assert measure_one(Request(targets=("kernels.gelu_tanh_tanh",), functions=("gelu_tanh",), dtypes=("float16",)))
+
+
+def test_every_function_has_one_in_every_dtype():
+    found = {each.name: each for each in targets.find(["kernels"])[0] if each.name.endswith("_cr")}
+    assert set(found) == {f"kernels.{function}_cr" for function in FUNCTIONS}
+    for function in FUNCTIONS:
+        each = found[f"kernels.{function}_cr"]
+        assert (each.function, each.dtypes, each.family) == (function, DTYPES, "kernels")
+        assert each.version

@@ -1,0 +1,68 @@
+"""Limits of a run: each that is given decides, and what is not known is over it."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_runs import failed, large_run, result
+
+from gelu_verify.gate.strict import SEVERITIES, Limits, exceeded
+from gelu_verify.records.grades import GRADES, ORDER
+from gelu_verify.records.ranking import worst_first
+
+RESULTS = large_run().results
+RANGE = result("torch.gelu", "gelu", "float32", cancels=True)
+
+
+def failing(**severities):
+    """A result whose checks of these names fail with these severities."""
+    checks = dict.fromkeys(severities, "fail")
+    findings = {name: {"detail": name, "x_bits": None, "got_bits": None, "want_bits": None} for name in checks}
+    found = result("torch.gelu", "gelu", "float32", checks=checks, findings=findings)
+    graded = {name: replace(found.findings[name], severity=severity) for name, severity in severities.items()}
+    return replace(found, findings=graded)
+
+
+def test_without_a_limit_there_is_none():
+    assert not Limits()
+    assert Limits(max_ulp=0.0)
+
+
+@given(st.floats(0, 1e17))
+def test_an_error_is_over_the_limit_or_not(limit):
+    over = {record.key for record, _ in exceeded(RESULTS, Limits(max_ulp=limit))}
+    assert over == {r.key for r in RESULTS if r.max_ulp is None or r.max_ulp > limit}
+
+
+@pytest.mark.parametrize("error", [None, math.nan, math.inf])
+def test_what_is_not_known_is_over_every_limit(error):
+    assert exceeded([replace(RANGE, max_ulp=error)], Limits(max_ulp=1e300))
+    assert exceeded([replace(RANGE, grade=None)], Limits(min_grade="coarse"))
+
+
+@pytest.mark.parametrize("least", GRADES)
+def test_a_worse_grade_is_over_the_limit(least):
+    over = {record.key for record, _ in exceeded(RESULTS, Limits(min_grade=least))}
+    wanting = {r.key for r in RESULTS if ORDER[r.grade] > ORDER[least]}
+    assert over == wanting | {r.key for r in RESULTS if r.failure}
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+def test_checks_fail_from_a_severity_on_the_worst_first(severity):
+    record = failing(minus_infinity="convention", tail_zero="loss", finite="defect", nan="convention", sign=None)
+    words = [what for _, what in exceeded([record], Limits(fail_on=severity))]
+    named = ["finite", "tail_zero", "sign", "minus_infinity", "nan"]
+    assert [what.split()[1] for what in words] == named[: {"defect": 1, "loss": 3, "convention": 5}[severity]]
+
+
+def test_every_limit_is_named_the_worst_result_first():
+    results = [RANGE, result("a.gelu", "gelu", "float32"), failed("b.gelu", "gelu", "float32", "b.gelu raised")]
+    found = exceeded(results, Limits(min_grade="faithful", max_ulp=2.0))
+    assert [record.target for record, _ in found] == ["b.gelu"] * 3 + ["torch.gelu"] * 2 + ["a.gelu"]
+    assert found[0][1] == "b.gelu raised"
+    x_bits = RANGE.witness.x_bits
+    assert f"({x_bits}), more than --max-ulp 2" in found[4][1]
+    order = [r.key for r in worst_first(results)]
+    assert sorted(found, key=lambda pair: order.index(pair[0].key)) == found

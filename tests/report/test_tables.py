@@ -1,0 +1,245 @@
+"""The files of a report that are data: numbers that are exact, columns that say what they are, tables for papers."""
+
+import io
+import json
+import math
+import re
+import runpy
+import sys
+import tomllib
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from repository import ROOT
+from synthetic_runs import ALL, SyntheticRun, failed, manifest, result
+
+from gelu_verify.formats import FORMATS, get_format
+from gelu_verify.functions.regions import region_edges
+from gelu_verify.measure.request import Request
+from gelu_verify.records.grades import GRADES
+from gelu_verify.report import report_text, write_report
+from gelu_verify.report.citation import AUTHOR, bibtex
+from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY
+from gelu_verify.report.frames import FRAMES, regions_frame, summary_frame
+from gelu_verify.report.results import results_parquet
+from gelu_verify.report.rows import json_text
+from gelu_verify.report.text import exact_text
+from gelu_verify.runs.measuring import measure_run
+from gelu_verify.truth.distance import distance
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A small run of NumPy's functions as it is stored, with its report beside it."""
+    request = Request(
+        targets=("numpy",), functions=("gelu_tanh", "silu"), dtypes=("float16", "bfloat16", "float32"), plan="quick",
+        throughput="none",
+    )  # fmt: skip
+    run = measure_run(request, tmp_path_factory.mktemp("runs") / "run", command="gelu-verify run")
+    write_report([run], run.path)
+    return run
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@given(data=st.data())
+def test_a_number_reads_back_to_the_value_of_its_bits(dtype, data):
+    fmt = get_format(dtype)
+    bits = data.draw(st.integers(0, (1 << fmt.width) - 1))
+    value = float(exact_text(dtype, fmt.bits_text(bits)))
+    if fmt.is_finite(bits):
+        assert Fraction(value) == fmt.fraction(bits)
+        assert math.copysign(1, value) == (-1 if fmt.is_negative(bits) else 1)
+    else:
+        assert math.isnan(value) if fmt.is_nan(bits) else value == (-math.inf if fmt.is_negative(bits) else math.inf)
+
+
+def test_a_difference_of_two_columns_is_exact(stored):
+    summary = pd.read_csv(stored.path / "summary.csv")
+    for row in summary.itertuples():
+        fmt = get_format(row.dtype)
+        got, want = (fmt.fraction(int(bits, 16)) for bits in (row.got_bits, row.want_bits))
+        assert row.got - row.want == float(got - want)
+
+
+def test_errors_are_those_against_the_exact_value(stored):
+    summary = pd.read_csv(stored.path / "summary.csv")
+    assert len(summary) == len(stored.results)
+    for row in summary.itertuples():
+        found = distance(row.function, row.dtype, int(row.x_bits, 16), int(row.got_bits, 16))
+        assert (row.abs_error, row.rel_error) == pytest.approx(found, rel=1e-15)
+        unit = float(get_format(row.dtype).ulp(get_format(row.dtype).fraction(int(row.want_bits, 16))))
+        units = row.abs_error / unit  # of want, which may be the first number of the binade above y's
+        assert pytest.approx(row.max_ulp, rel=1e-3) in (units, 2 * units)
+
+
+def test_regions_have_their_ends_as_numbers(stored):
+    frame = regions_frame([stored])
+    for (_, dtype), rows in frame.groupby(["result", "dtype"]):
+        fmt, edges = get_format(dtype), region_edges(dtype)
+        assert rows["lower"].iloc[0] == -math.inf
+        assert rows["upper"].iloc[-1] == math.inf
+        assert list(rows["lower"])[1:] == list(rows["upper"])[:-1]
+        for k, lower in enumerate(list(rows["lower"])[1:], 1):
+            first = fmt.from_ordinal(int(edges[k]))
+            assert float(fmt.fraction(first)) == lower
+
+
+# ---- columns -----------------------------------------------------------------------------------
+
+
+def test_words_are_those_of_the_grades(stored):
+    summary = pd.read_csv(stored.path / "summary.csv")
+    assert set(summary["grade"]) <= set(GRADES)
+    assert list(summary["grade"]) == [stored.results[number].grade for number in summary["result"]]
+    for name in FRAMES:
+        assert "verdict" not in pd.read_csv(stored.path / f"{name}.csv", nrows=0)
+    special = pd.read_csv(stored.path / "special.csv")
+    assert set(special["outcome"]) <= {"pass", "fail", "not applicable"}
+    assert set(special.loc[special["outcome"] == "fail", "severity"]) <= {"defect", "loss", "convention"}
+
+
+def test_json_has_what_csv_has(stored):
+    for name, build in FRAMES.items():
+        frame = build([stored])
+        rows = json.loads(json_text(name, frame))
+        again = pd.read_csv(stored.path / f"{name}.csv", dtype=str, keep_default_na=False).to_dict("records")
+        assert len(rows) == len(again)
+        for row, other in zip(rows, again, strict=True):
+            assert {key: "" if value is None else str(value) for key, value in row.items()} == other
+
+
+def test_every_column_of_the_parquet_file_is_described(stored):
+    schema = pq.read_schema(stored.path / "results.parquet")
+    whole = (*KEYS, *RESULTS.columns, RESULT)
+    assert schema.names == [column.name for column in whole]
+    for column in whole:
+        field = schema.field(column.name)
+        assert field.metadata == {b"description": column.text.encode(), b"unit": column.unit.encode()}
+        assert column.text
+    assert str(schema.field("max_rank").type) == "uint64"
+    assert {str(schema.field(name).type) for name in ("x", "got", "abs_error", "max_ulp")} == {"double"}
+
+
+def test_the_parquet_file_has_the_results(stored):
+    results = pd.read_parquet(stored.path / "results.parquet")
+    summary = summary_frame([stored])
+    for column in (*KEYS, *SUMMARY.columns):
+        if column.kind == "value":
+            expected = [None if text is None else float(text) for text in summary[column.name]]
+            assert np.array_equal(results[column.name], np.array(expected, float), equal_nan=True)
+        else:
+            assert results[column.name].isna().equals(summary[column.name].isna()), column.name
+            there = results[column.name].notna()
+            assert results[column.name][there].tolist() == summary[column.name][there].tolist()
+    for row in results.itertuples():
+        record = stored.results[row.result]
+        assert row.check_minus_infinity == record.checks["minus_infinity"]
+        assert (stored.path / row.buckets).is_file()
+        assert (row.created, row.gelu_verify) == (
+            stored.manifest["created"],
+            stored.manifest["versions"]["gelu-verify"],
+        )
+
+
+def test_an_output_of_nan_is_not_missing():
+    nan = {"x_bits": "0x7f000000", "got_bits": "0x7fc00000", "want_bits": "0x7f000000"}
+    records = [result("a.b", "gelu", "float32", witness=nan), result("a.c", "gelu", "float32", witness=None)]
+    table = pq.read_table(io.BytesIO(results_parquet([SyntheticRun(manifest(), records)])))
+    assert table.column("got").null_count == 1
+    assert math.isnan(table.column("got").to_pylist()[0])
+
+
+def test_results_of_nothing_and_of_failures_have_all_columns():
+    broken = failed("evil\udcff", "gelu", "float32", "evil\udcff raised")
+    for results in ([], [broken]):
+        frame = pd.read_parquet(io.BytesIO(results_parquet([SyntheticRun(manifest(), results)])))
+        assert len(frame) == len(results)
+        assert len(frame.columns) == len(KEYS) + len(RESULTS.columns) + 1
+
+
+# ---- tables for papers -------------------------------------------------------------------------
+
+
+def test_latex_has_every_target_and_balances():
+    names = ["torch.gelu", "evil_&%$#{}~^\\name"]
+    runs = [
+        SyntheticRun(manifest(), [result(name, "gelu", dtype, grade="faithful") for name in names for dtype in ALL])
+    ]
+    text = report_text(runs, "latex")
+    tables = re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", text, re.DOTALL)
+    ((columns, body),) = tables
+    rows = [line for line in body.splitlines() if line.endswith(r" \\")][1:]
+    assert len(columns) == 1 + 2 * len(ALL)
+    assert len(rows) == len(names)
+    for row in rows:
+        assert len(re.findall(r"(?<!\\)&", row)) == 2 * len(ALL)
+        assert row.count(" F") == len(ALL)
+        assert not re.search(r"(?<!\\)[%#_]", row)
+    bare = re.sub(r"\\[{}]", "", text)
+    assert bare.count("{") == bare.count("}")
+
+
+def test_citations_name_the_run_and_balance():
+    runs = [SyntheticRun(manifest(machine={"cpu": "{evil} %"}), [result("torch.gelu", "gelu", "float32")])] * 2
+    text = bibtex(runs)
+    keys = re.findall(r"@misc\{(\S+),", text)
+    assert len(set(keys)) == 2
+    assert text.count("{") == text.count("}")
+    for fact in ("2026-09-21T10:12:13Z", "0.1.0", "plan default"):
+        assert fact in text
+    markdown = report_text(runs, "markdown")
+    assert AUTHOR in markdown
+    assert text in markdown
+
+
+def test_the_citation_file_is_of_this_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    for line in (f"version: {project['version']}", f"license: {project['license']}", f"  - name: {AUTHOR}"):
+        assert line in lines
+
+
+# ---- the example -------------------------------------------------------------------------------
+
+
+def test_ten_questions_are_answered(stored, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["ten_questions.py", str(stored.path)])
+    found = runpy.run_path(str(ROOT / "examples" / "analysis" / "ten_questions.py"))
+    answers = {int(question.partition(".")[0]): table for question, table in found["answers"].items()}
+    assert list(answers) == list(range(1, 11))
+    printed = capsys.readouterr().out
+    assert all(question in printed for question in found["answers"])
+    records = stored.results
+    assert len(answers[1]) == len({(r.function, r.dtype) for r in records})
+    assert set(answers[2]["target"]) == {r.target for r in records if r.grade == "broken"}
+    assert len(answers[3]) == sum(r.zero_from is not None for r in records)
+    worst = {r.key: max(part.max_ulp for part in r.regions if part.max_ulp is not None) for r in records}
+    for row in answers[4].itertuples():
+        assert row.max_ulp == worst[f"{row.target}/{row.function}/{row.dtype}"]
+    digests = [(r.function, r.dtype, r.inputs_sha256, r.bits_sha256) for r in records]
+    assert sorted(answers[5]["size"]) == sorted(n for d in set(digests) if (n := digests.count(d)) > 1)
+    assert len(answers[6]) == 0  # nothing was timed
+    assert len(answers[7]) == len(records)
+    assert len(answers[8]) == len({(r.function, r.target) for r in records if r.dtype == "float32"})
+    assert answers[9]["results"].sum() == sum(len(r.failed_checks) for r in records)
+    assert (answers[10]["max_ulp"] > 1000).all()
+
+
+def test_the_normal_distribution_weighs_every_float16(stored, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["ten_questions.py", str(stored.path)])
+    probability = runpy.run_path(str(ROOT / "examples" / "analysis" / "ten_questions.py"))["probability"]
+    for dtype in ALL:
+        weights = probability(dtype)
+        assert len(weights) == 1 << 16
+        assert weights.sum() == pytest.approx(1, abs=1e-12)
+        assert weights[: 1 << 15].sum() == pytest.approx(0.5, abs=1e-12)
+    one = get_format("float16").ordinal(get_format("float16").one) + 0x8000
+    assert probability("float16")[one:].sum() == pytest.approx(math.erfc(math.sqrt(0.5)) / 2)

@@ -1,0 +1,46 @@
+"""Switches of the libraries that are installed: each acts as it says, or is said not to."""
+
+import pytest
+import requiring
+
+from gelu_verify import isa
+from gelu_verify.isolation.hosts import Hosts, supported
+from gelu_verify.targets import switches_of
+
+HEAVY = ("torch", "openvino", "tensorflow")
+FAMILIES = ("jax", "numpy", "scipy", *HEAVY)
+
+pytestmark = pytest.mark.skipif(not supported() or "avx2" not in isa.runnable(), reason="needs AVX2, and Linux")
+
+
+@pytest.fixture(scope="module")
+def hosts():
+    with Hosts() as hosts:
+        yield hosts
+
+
+def found(hosts, family, level=""):
+    targets, absent = hosts.find([family], function="gelu_sigmoid", dtype="float32", level=level)
+    if absent:
+        assert not requiring.REQUIRED & {family, "frameworks"}, f"{family} is required: {absent[family]}"
+        pytest.skip(absent[family])
+    return targets[0]
+
+
+@pytest.mark.parametrize(
+    "family", [pytest.param(each, marks=pytest.mark.frameworks if each in HEAVY else ()) for each in FAMILIES]
+)
+def test_a_switch_acts_and_is_seen_to(hosts, family):
+    """Limited to a level, a library chooses nothing above it; what it chooses itself is at least as high."""
+    chosen = found(hosts, family)
+    assert chosen.level == ""
+    ranks = list(isa.LEVELS)
+    for level in ("sse4_2", "avx2"):
+        limited = found(hosts, family, level)
+        assert limited.name == f"{chosen.name}@{level}"
+        assert limited.switches.items() >= switches_of(family).levels[level].items()
+        assert limited.seen.keys() == chosen.seen.keys()
+        assert bool(limited.seen) == (family != "tensorflow")
+        for component, words in limited.seen.items():
+            ran, before = isa.level_of(words), isa.level_of(chosen.seen[component])
+            assert ranks.index(ran) <= min(ranks.index(level), ranks.index(before)), (component, words)
