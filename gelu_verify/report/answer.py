@@ -86,13 +86,8 @@ def _family(record: Record) -> str:
 
 
 def _cell(items: Sequence[Item], family: str, function: str, dtype: str) -> Cell | None:
-    found = best_first(
-        (
-            i.record
-            for i in items
-            if (_family(i.record), i.record.function, i.record.dtype) == (family, function, dtype)
-        ),
-    )
+    records = (item.record for item in items if (item.record.function, item.record.dtype) == (function, dtype))
+    found = best_first(record for record in records if _family(record) == family)
     if not found:
         return None
     best, worst = found[0], found[-1]

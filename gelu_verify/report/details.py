@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ def page_data(
 ) -> dict[str, Any]:
     """The object that plot-data holds, of at most about `limit` bytes."""
     found = {item.id: _details(item, curves.get(item.id), texts[item.id]) for item in items}
-    results = json.dumps(found, separators=(",", ":"), allow_nan=False)
+    results = json.dumps(_finite(found), separators=(",", ":"), allow_nan=False)
     head = {"places": numbers, "results": _block(results.encode(errors="replace")), **_constants(items)}
     room = limit - len(json.dumps(head))
     for bins, witnesses in DETAILS:
@@ -75,6 +76,15 @@ def page_data(
             break
     dtypes = {item.record.dtype for item in items if item.id in curves}
     return {**head, "layouts": {dtype: _layout(dtype, bins, witnesses) for dtype in sorted(dtypes)}, "blocks": blocks}
+
+
+def _finite(value: Any) -> Any:
+    """The same for JSON, which has no infinity: null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _constants(items: Sequence[Item]) -> dict[str, Any]:

@@ -359,7 +359,7 @@ def test_nothing_can_break_out_of_its_place(tmp_path):
 
 
 def test_a_run_without_grades_has_a_page(tmp_path):
-    page = written(tmp_path, SyntheticRun(manifest(), [result("torch.gelu", "gelu", "float32", cancels=True)]))
+    page = written(tmp_path, SyntheticRun(manifest(), [graded(result("torch.gelu", "gelu", "float32"), grade=None)]))
     assert "not graded" in Page(page).text
 
 
