@@ -50,7 +50,7 @@ class Enclosure:
     """
 
     def __init__(self, precision: int) -> None:
-        # Not when this is imported: a process that only calls an implementation would take half as long again to start.
+        # Not when this is imported: a process that only calls an implementation starts without mpmath.
         from mpmath.ctx_iv import MPIntervalContext
         from mpmath.libmp import from_man_exp
 
