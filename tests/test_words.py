@@ -17,7 +17,6 @@ BANNED = {
     r"\bfloor-mates?\b|\bfloors? (below|imports?)\b": "layer",
     r"\bcombs?\b|\bteeth\b": "strided order, stride",
     r"\bzoos?\b(?!-\d)": "matrix",
-    r"\bcoarse\b": "inaccurate (> 4 ULP)",
     r"\bhang(s|ing)? on\b": "depends on",
     r"\bis no (number|file|folder|JSON|size|manifest|model|callable|derivative|flush|difference|HTTP)\b": "is not a",
     r"\bthe world codes\b|\bas the world\b": "as deployed",

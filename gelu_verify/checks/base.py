@@ -15,6 +15,7 @@ from ..errors import TargetFailure, Unanswered
 from ..formats import Format, texts_apart, value_text
 from ..functions import Function
 from ..inputs.plans import Plan
+from ..records.parts import Severity
 from ..targets.extra_outputs import ExtraOutputs, collecting, differences
 from ..truth.values import Judgement, judge
 from .dense import Dense, dense_bits
@@ -182,8 +183,16 @@ class Check:
     reason: str
     """What goes wrong in the world, with the threads that call for the check."""
     run: Callable[[Evidence], Finding]
+    severity: Severity | Callable[[Function, Format, Finding], Severity] = "loss"
+    """What a failure means: a "defect" makes the grade `broken`; a "loss" of accuracy is graded by its size; a
+    "convention" (NaN at -inf, the sign of a zero, flushing) stands apart and changes no grade. A function says it where
+    that depends on the output."""
     last: bool = False
     """Whether it looks at the outputs that all other checks asked for, and so runs after them."""
+
+    def severity_of(self, function: Function, fmt: Format, finding: Finding) -> Severity:
+        """What that failure means."""
+        return self.severity(function, fmt, finding) if callable(self.severity) else self.severity
 
     def finding(self, evidence: Evidence) -> Finding:
         """What it found; not applicable where the target cannot be called with what the check needs."""

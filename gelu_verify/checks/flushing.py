@@ -1,4 +1,4 @@
-"""What flushing of subnormal numbers to zero does to results."""
+"""Whether an implementation flushes subnormal numbers to zero."""
 
 from __future__ import annotations
 
@@ -6,21 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..formats import Format, is_zero
+from ..buckets.flushing import flushed, is_subnormal
+from ..formats import is_zero
 from ..inputs.special import tiny_bits
 
 if TYPE_CHECKING:
     from .base import Evidence
-
-
-def is_subnormal(fmt: Format, bits: np.ndarray) -> np.ndarray:
-    magnitude = bits & fmt.uint.type(fmt.sign_mask - 1)
-    return np.asarray((magnitude > 0) & (magnitude < fmt.uint.type(1 << (fmt.precision - 1))))
-
-
-def flushed(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """Where a zero was given for a subnormal result, or for a subnormal input."""
-    return np.asarray(is_zero(fmt, got) & ~is_zero(fmt, want) & (is_subnormal(fmt, want) | is_subnormal(fmt, x)))
 
 
 def flushes(evidence: Evidence) -> tuple[int, int, int] | None:

@@ -14,4 +14,5 @@ CHECK = Check(
     "gradient_variant",
     "a backward of another form than the forward, or half of it (cs249r_book#1399, nnabla#690, oneflow#9397)",
     run,
+    severity="defect",
 )

@@ -38,4 +38,4 @@ def _growth(calls: np.ndarray, held: np.ndarray, least: int) -> float | None:
     return total / span if (np.diff(ends) >= EVEN * total / PARTS).all() else None
 
 
-CHECK = Check("growth", "a buffer, a file or a thread is kept for every call", run)
+CHECK = Check("growth", "a buffer, a file or a thread is kept for every call", run, severity="defect")

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from ..buckets.flushing import flushed
 from ..functions import Function, get_function
 from ..inputs.special import tiny_bits
 from .base import Check, Evidence, Finding
-from .flushing import flushed, flushes
+from .flushing import flushes
 
 
 def run(evidence: Evidence) -> Finding:

@@ -18,7 +18,7 @@ from ..targets.extra_outputs import CallOutputs, Differences, differ, difference
 from ..truth.values import reference_bits
 from .base import Check, Evidence, Finding
 from .positions import STRIDE
-from .two_outputs import TwoOutputs
+from .two_outputs import TwoOutputs, severity
 
 LANES = (2, 4, 8, 16, 32, 64)
 POWERS = range(7, 17)  # of two: calls of one less, as many, and one more
@@ -38,7 +38,7 @@ def run(evidence: Evidence) -> Finding:
     found = TwoOutputs.judged(evidence)
     if found is None:
         return Finding("pass", _not_tried(evidence))
-    worst = found.worst()
+    worst = found.worst(evidence.fmt)
     detail = _detail(evidence, found, worst)
     if found.faithful[:, worst].all():
         return Finding("pass", f"{detail}; both are faithful")
@@ -217,5 +217,9 @@ def _of_the_plan(evidence: Evidence) -> Iterator[CallOutputs]:
 
 
 CHECK = Check(
-    "lane", "bodies and tails of SIMD loops differ (RuVector#761, AiDotNet.Tensors#83, pytorch#98212)", run, last=True
+    "lane",
+    "bodies and tails of SIMD loops differ (RuVector#761, AiDotNet.Tensors#83, pytorch#98212)",
+    run,
+    severity=severity,
+    last=True,
 )

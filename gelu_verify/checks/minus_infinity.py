@@ -1,5 +1,8 @@
 """The value at -inf is the limit; policy `formula` accepts the NaN of -inf * 0, and says so."""
 
+from ..formats import Format
+from ..functions import Function
+from ..records.parts import Severity
 from .base import Check, Evidence, Finding
 from .infinities import value_at
 
@@ -9,4 +12,15 @@ def run(evidence: Evidence) -> Finding:
     return value_at(evidence, fmt.infinity | fmt.sign_mask, nan_accepted=evidence.policy == "formula")
 
 
-CHECK = Check("minus_infinity", "-inf * 0 is NaN where the limit is -0 (pytorch#187293, pytorch#194278, cumo#427)", run)
+def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
+    """-inf * 0 is NaN, and a zero may have the other sign; any other value is wrong."""
+    got = finding.got_bits or 0
+    return "convention" if fmt.is_nan(got) or fmt.magnitude(got) == 0 else "defect"
+
+
+CHECK = Check(
+    "minus_infinity",
+    "-inf * 0 is NaN where the limit is -0 (pytorch#187293, pytorch#194278, cumo#427)",
+    run,
+    severity=_severity,
+)

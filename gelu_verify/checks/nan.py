@@ -8,7 +8,9 @@ import numpy as np
 
 from ..errors import Unanswered
 from ..formats import Format, get_format, is_nan, is_negative
+from ..functions import Function
 from ..inputs.special import both_signs, nan_magnitudes
+from ..records.parts import Severity
 from .base import Check, Evidence, Finding
 
 RANDOM = 200  # payloads beside those of one bit, where not all are tried
@@ -79,4 +81,11 @@ def _kept(what: str, got: np.ndarray, x: np.ndarray) -> str:
     return f"{what} always the same" if (got == got[0]).all() else f"{what} kept in part"
 
 
-CHECK = Check("nan", "clamps by min and max swallow NaN (openvino#35649, openvino#35839, opencv#25147)", run)
+def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
+    """Which NaN it is harms few."""
+    return "convention" if fmt.is_nan(finding.got_bits or 0) else "defect"
+
+
+CHECK = Check(
+    "nan", "clamps by min and max swallow NaN (openvino#35649, openvino#35839, opencv#25147)", run, severity=_severity
+)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..buckets.flushing import flushed
 from ..buckets.table import HIST_EDGES
 from ..formats import to_float64
+from ..records.accuracy import ROOT_UNIT
 from .base import Check, Evidence, Finding
-from .flushing import flushed
 
 TIMES = 8.0  # above all that is near
 ALONE = 2.0  # times above all there is, where nearly all results are faithful
 FEW = 3  # inputs that may share such an error
 NEAR = 32  # buckets on each side
 NEEDED = 8  # buckets with inputs on each side, so that there is something to stand out from
-ROOT_UNIT = 0.125  # near a root errors count in ulps of this: the binade of 0.17, that of the gelus' least value
 FLOOR = 0.5  # ulp: what a neighbour may be off, however good it is
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ..buckets.flushing import is_subnormal
 from ..formats import is_finite, is_zero, ordinals
 from .base import Check, Evidence, Finding
-from .flushing import is_subnormal
 
 LENGTH = 8  # inputs of a run that share one result
 MOVED = 8  # floats that the function moves over such a run: half of it is error, whatever the result

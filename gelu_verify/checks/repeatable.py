@@ -80,4 +80,9 @@ def _differs(
     return evidence.two_outputs(f"{detail}; differing outputs: {count} of {len(x)}", x_bits, got)
 
 
-CHECK = Check("repeatable", "the same call, other bits: races, uninitialized memory (llama.cpp#10172, ggml#748)", run)
+CHECK = Check(
+    "repeatable",
+    "the same call, other bits: races, uninitialized memory (llama.cpp#10172, ggml#748)",
+    run,
+    severity="defect",
+)

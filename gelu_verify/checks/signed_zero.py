@@ -17,4 +17,6 @@ def run(evidence: Evidence) -> Finding:
     return Finding("pass", "", x[0], got[0], want[0])
 
 
-CHECK = Check("signed_zero", "fma and 1+erf forms turn -0 into +0 (opencv#25147, webnn-polyfill#144)", run)
+CHECK = Check(
+    "signed_zero", "fma and 1+erf forms turn -0 into +0 (opencv#25147, webnn-polyfill#144)", run, severity="convention"
+)

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from ..buckets.flushing import is_subnormal
 from .base import Check, Evidence, Finding
-from .flushing import flushes, is_subnormal
+from .flushing import flushes
 
 INPUTS, RESULTS = "inputs", "results"
 
@@ -19,4 +20,6 @@ def run(evidence: Evidence) -> Finding:
     return Finding("fail", f"{detail}: subnormal {kind} are flushed to zero", x, got, want, kind)
 
 
-CHECK = Check("subnormals", "flush to zero: 8.4e6 ulp at 2.3e-38 (tt-metal#45920, tt-metal#56729)", run)
+CHECK = Check(
+    "subnormals", "flush to zero: 8.4e6 ulp at 2.3e-38 (tt-metal#45920, tt-metal#56729)", run, severity="convention"
+)

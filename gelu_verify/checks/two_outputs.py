@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..buckets.table import LARGEST
-from ..formats import is_finite, ordinals
+from ..formats import Format, is_finite, is_nan, ordinals, to_float64
+from ..functions import Function
+from ..records.grades import UNITS
+from ..records.parts import Severity
 
 if TYPE_CHECKING:
-    from .base import Evidence
+    from .base import Evidence, Finding
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,11 @@ class TwoOutputs:
             np.repeat(np.arange(len(found)), [len(each.x) for each in found]),
         )
 
-    def worst(self) -> int:
-        """Index of the pair that is reported: one that is not faithful before others, then by the larger error."""
-        return int(np.lexsort((-self.error.max(axis=0), self.faithful.all(axis=0)))[0])
+    def worst(self, fmt: Format) -> int:
+        """Index of the pair that is reported: one that is a defect before others, then one that is not faithful, then
+        by the larger error."""
+        small = ~np.any([is_far_off(fmt, self.x, got, self.want) for got in self.got], axis=0)
+        return int(np.lexsort((-self.error.max(axis=0), self.faithful.all(axis=0), small))[0])
 
     def places(self, index: int) -> tuple[str, str]:
         """Where the two outputs of a pair were given."""
@@ -68,6 +73,26 @@ class TwoOutputs:
             return None
         row, at = np.unravel_index(int(np.argmax(np.where(counted, error, -1.0))), error.shape)
         return float(error[row, at]), int(self.x[at]), int(self.got[row, at]), int(self.want[at])
+
+
+def is_far_off(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """Where an output is wrong by more than UNITS of u(max(1, |want|)), or not finite where it should be, or the
+    reverse."""
+    finite = is_finite(fmt, got) & is_finite(fmt, want) & is_finite(fmt, x)
+    values = [np.where(finite, to_float64(fmt, bits), 0.0) for bits in (got, want)]
+    _, exponent = np.frexp(values[1])
+    far = np.abs(values[0] - values[1]) > UNITS * 2.0 ** (np.maximum(exponent - 1, 0) - fmt.precision + 1.0)
+    other = (got != want) & ~(is_nan(fmt, got) & is_nan(fmt, want))
+    return np.asarray(np.where(finite, far, other))
+
+
+def severity(function: Function, fmt: Format, finding: Finding) -> Severity:
+    """Of an input with two outputs: a loss where both are about as good as the absolute accuracy that grades ask for,
+    as where the vectors of a loop and its remainder use other formulas; else a defect."""
+    if finding.x_bits is None or finding.got_bits is None or finding.want_bits is None:
+        return "defect"
+    x, got, want = (np.array([bits], fmt.uint) for bits in (finding.x_bits, finding.got_bits, finding.want_bits))
+    return "defect" if is_far_off(fmt, x, got, want)[0] else "loss"
 
 
 def _absolute(error: np.ndarray, faithful: np.ndarray) -> np.ndarray:

@@ -10,4 +10,6 @@ def run(evidence: Evidence) -> Finding:
     return named(evidence)
 
 
-CHECK = Check("variant", "the tanh form under the exact name (executorch#22851, vllm#41574, candle#3745)", run)
+CHECK = Check(
+    "variant", "the tanh form under the exact name (executorch#22851, vllm#41574, candle#3745)", run, severity="defect"
+)

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..buckets.flushing import flushed
 from ..checks import Evidence, Finding
-from ..checks.flushing import flushed
-from ..checks.outlier import ROOT_UNIT
 from ..fenv import in_default_environment
 from ..formats import to_float64
 from ..functions.regions import REGIONS
+from ..records.accuracy import ROOT_UNIT
 from ..records.parts import Flush, Root
 from ..records.result import Record
 from .tolerances import noticed

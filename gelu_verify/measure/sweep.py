@@ -21,7 +21,7 @@ from ..buckets.approximation import approximation, without_overflow
 from ..buckets.reducer import Outcome, Reduction, fill_strided
 from ..buckets.table import NOISE, Facts, MonotonePieces, Table, finish, merge
 from ..buckets.table_text import table_of_text
-from ..checks import Evidence, Finding, Policy
+from ..checks import CHECKS, Evidence, Finding, Policy
 from ..checks import findings as found_by_checks
 from ..checks.two_outputs import TwoOutputs
 from ..errors import TargetFailure
@@ -30,6 +30,7 @@ from ..formats import Format, get_format
 from ..functions import Function, get_function
 from ..inputs.plans import Chunk, Plan
 from ..machine import cores
+from ..records.grades import graded
 from ..records.measures import measured, text_of
 from ..records.parts import FindingRecord, Witness
 from ..records.result import BoundKind, Record, Result, Time
@@ -74,7 +75,7 @@ def sweep(
         swept = _Sweep(target, function, fmt, plan, progress)
         table, time = swept.run(workers or cores())
     except TargetFailure as failure:
-        return Result(failed(record, fmt, narrowed(target, fmt, failure)), None)
+        return Result(graded(failed(record, fmt, narrowed(target, fmt, failure)), None), None)
     others = _with_answered(others, target, fmt, swept)
     evidence = Evidence(function, fmt, target, table, plan, policy, others, progress or (lambda inputs: None))
     findings, failed_later = found_by_checks(evidence)
@@ -82,7 +83,8 @@ def sweep(
     if failed_later and not (noted and noted.kind == "left behind" and failed_later.kind in EXHAUSTED):
         noted = failed_later
     record = _checked(_larger_elsewhere(measured(record, table), evidence), evidence, findings)
-    return Result(failed(record, fmt, narrowed(target, fmt, noted)) if noted else record, table, time)
+    record = failed(record, fmt, narrowed(target, fmt, noted)) if noted else record
+    return Result(graded(record, table), table, time)
 
 
 def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swept: _Sweep) -> ExtraOutputs:
@@ -303,6 +305,7 @@ def _checked(record: Record, evidence: Evidence, findings: dict[str, Finding]) -
                 text_of(fmt, finding.x_bits),
                 text_of(fmt, finding.got_bits),
                 text_of(fmt, finding.want_bits),
+                CHECKS[name].severity_of(evidence.function, fmt, finding) if finding.status == "fail" else None,
             )
             for name, finding in findings.items()
             if finding.status != "not applicable"

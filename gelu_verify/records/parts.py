@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from ..functions import FUNCTIONS
 from ..functions.regions import INTERVALS, REGIONS
 from .fields import Bits, Count, OneOf, Positive, Size, Ulp, about
 
+Severity = Literal["defect", "loss", "convention"]
 FunctionName = Annotated[str, OneOf(FUNCTIONS)]
 
 
@@ -27,6 +28,38 @@ class Point:
 
     x_bits: Bits = field(metadata=about("its bits"))
     x: float = field(metadata=about("its value"))
+
+
+@dataclass(frozen=True, slots=True)
+class AccurateRange:
+    """The widest interval around 0 in which every input tried is within 4 ULP; its ends are those of buckets."""
+
+    low_bits: Bits = field(metadata=about("its lower end, included"))
+    low: float = field(metadata=about("its value"))
+    high_bits: Bits = field(metadata=about("its upper end, included"))
+    high: float = field(metadata=about("its value"))
+
+
+@dataclass(frozen=True, slots=True)
+class AbsoluteError:
+    """The largest absolute error of the inputs with the largest error in ULP of each bucket, for abs(x) <= 8."""
+
+    error: Size = field(metadata=about("abs(got - y), of the exact y"))
+    x_bits: Bits = field(metadata=about("the input"))
+    x: float = field(metadata=about("its value"))
+    units: Size = field(
+        metadata=about("the largest abs(got - y) of any such input, also beyond 8, in units of u(max(1, abs(y)))")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MeanBits:
+    """Mean number of correct significant bits: the precision of the dtype, less log2 of the error in half ULPs."""
+
+    plan: Size = field(metadata=about("over the finite inputs of the plan"))
+    normal: Size | None = field(
+        metadata=about("weighted by the normal distribution, x ~ N(0,1)", null="where they do not cover it")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +114,12 @@ class FindingRecord:
     x_bits: Bits | None = field(metadata=about("the input", null=""))
     got_bits: Bits | None = field(metadata=about("what it gave", null=""))
     want_bits: Bits | None = field(metadata=about("what is due", null=""))
+    severity: Severity | None = field(
+        metadata=about(
+            'of a failure: `"defect"`, `"loss"` or `"convention"` (`docs/grades.md`)', null="", omitted=True
+        ),
+        default=None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

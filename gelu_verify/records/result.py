@@ -16,11 +16,14 @@ from ..fenv import in_default_environment
 from ..formats import FORMATS
 from .fields import LATER, Count, Line, Matching, Name, OneOf, Positive, Sha256, Share, Ulp, about
 from .parts import (
+    AbsoluteError,
+    AccurateRange,
     Approximation,
     FindingRecord,
     Flush,
     FunctionName,
     IntervalErrors,
+    MeanBits,
     NonFinite,
     Pair,
     Point,
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 Bound = Literal["=", ">="]
 BoundKind = Literal["exhaustive", "sampled", "searched"]
 Outcome = Literal["pass", "fail", "not applicable"]  # of a check
+Grade = Literal[
+    "correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse", "broken"
+]  # `grades.py`
 DtypeName = Annotated[str, OneOf(FORMATS)]
 CheckName = Annotated[str, Matching("[a-z][a-z0-9_]*", "a name")]
 BitRange = Annotated[str, Matching("0x[0-9a-f]+:0x[0-9a-f]+", "a range of bits")]
@@ -234,6 +240,45 @@ class Record:
         ),
         default=None,
     )
+    grade: Grade | None = field(
+        metadata=about(
+            "how good it is, in one word (`docs/grades.md`)",
+            null="in a condensed run of an earlier version",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
+    sentence: str | None = field(
+        metadata=about("the same in a sentence: defects, accuracy, tail", null="likewise", since=2, always_since=LATER),
+        default=None,
+    )
+    conventions: tuple[str, ...] | None = field(
+        metadata=about(
+            "what differs by convention and changes no grade: `NaN at -inf`, `flushes subnormal results`, ...",
+            null="likewise",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
+    accurate_range: AccurateRange | None = field(
+        metadata=about(
+            "where it is accurate: the widest interval around 0 in which every input tried is within 4 ULP",
+            null="where zero is not, and where the plan was narrowed",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
+    max_abs_error: AbsoluteError | None = field(
+        metadata=about("largest absolute error", null="where nothing was scored", since=2, always_since=LATER),
+        default=None,
+    )
+    mean_bits: MeanBits | None = field(
+        metadata=about("mean bits of accuracy", null="where nothing was measured", since=2, always_since=LATER),
+        default=None,
+    )
     throughput: Throughput | None = field(metadata=about("how fast it is", null="where it was not timed"), default=None)
     time: SweepTime | None = field(
         metadata=about("of an exhaustive float32 sweep: how long it took", null="otherwise", always_since=2),
@@ -256,7 +301,7 @@ class Record:
     failure_kind: str | None = field(
         metadata=about("one of the kinds below", null="where nothing failed", always_since=2), default=None
     )
-    failure_range: str | None = field(
+    failure_range: BitRange | None = field(
         metadata=about(
             '`"A:B"` as `--bits` takes it: the smallest range of the failing call\'s inputs that was found to '
             "show it; where the failure does not depend on the inputs, one input",

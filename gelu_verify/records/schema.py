@@ -14,6 +14,7 @@ from ..errors import ResultsError
 from ..formats import FORMATS
 from ..functions.regions import REGIONS
 from .fields import key_of
+from .grades import GRADED, graded
 from .measures import MEASURES
 from .parts import RegionErrors
 from .result import Record
@@ -179,7 +180,13 @@ def _wrong_unmeasured(record: Record) -> str | None:
     if record.failure is None:
         return ".buckets is null, and there is no failure"
     there = [key for key in MEASURES if getattr(record, key) is not None] + ["checks"] * bool(record.checks)
-    return f".{there[0]} is there without buckets to derive it from" if there else None
+    if there:
+        return f".{there[0]} is there without buckets to derive it from"
+    if any(int(end, 16) >> FORMATS[record.dtype].width for end in (record.failure_range or "0").split(":")):
+        return f".failure_range is {record.failure_range:.60}, which {record.dtype} has not"
+    again = record if "grade" in record.lacking else graded(record, None)
+    wrong = [key for key in GRADED if getattr(record, key) != getattr(again, key)]
+    return f".{wrong[0]} is not that of a target that failed" if wrong else None
 
 
 def _wrong_measured(record: Record, schema: int) -> str | None:

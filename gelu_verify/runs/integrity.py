@@ -18,11 +18,13 @@ import numpy as np
 from ..buckets.reducer import tail_end
 from ..buckets.table import BITS, HIST_EDGES, NEAREST, SUM_CLIP, SUM_SCALE, SUMS, Columns, Facts, Table
 from ..buckets.table import WITNESS as WORST
+from ..checks import CHECKS, Finding
 from ..errors import ResultsError
 from ..fenv import in_default_environment
 from ..formats import Format, buckets, get_format, magnitudes, ordinals
 from ..functions import Function, get_function
 from ..functions.regions import REGIONS, region_edges
+from ..records.grades import GRADED, graded
 from ..records.measures import MEASURES, intervals, measured
 from ..records.parts import RegionErrors, Witness
 from ..records.result import Record
@@ -172,7 +174,8 @@ def _derived(function: Function, fmt: Format, record: Record, columns: Columns, 
     wide = {name: column.astype(np.uint64) if name in BITS else column for name, column in columns.items()}
     wide.setdefault("bits_hash", np.zeros(len(columns["n"]), np.uint64))
     regions: Columns = {"region": np.empty(0, np.uint8)}
-    again = measured(record, Table(fmt, wide, hist, regions, **_EMPTY, facts=facts))
+    table = Table(fmt, wide, hist, regions, **_EMPTY, facts=facts)
+    again = measured(record, table)
     bounded = {"max_rank", "regions", "approximation", *([] if is_certain else ["zero_from"])}
     if (record.max_ulp or 0) > (again.max_ulp or 0):  # of an input that had another output beside the plan's
         yield from _witnessed(fmt, record, record.witness, "witness", record.max_ulp)
@@ -181,6 +184,12 @@ def _derived(function: Function, fmt: Format, record: Record, columns: Columns, 
         if name not in record.lacking and name not in bounded:
             value, derived = getattr(record, name), getattr(again, name)
             yield f"{name} is {_short(value)}, and the buckets say {_short(derived)}", value != derived
+    yield from _severities(function, fmt, record)
+    if "grade" not in record.lacking:
+        again = graded(record, table)
+        for name in GRADED:
+            value, derived = getattr(record, name), getattr(again, name)
+            yield f"{name} is {_short(value)}, and the measures say {_short(derived)}", value != derived
     for check, count in COUNTED.items():
         counted = int(columns[count].sum(dtype=np.int64))
         applies = check != "sign" or function.sign
@@ -188,6 +197,17 @@ def _derived(function: Function, fmt: Format, record: Record, columns: Columns, 
         yield line, counted and applies and record.checks[check] == "pass"
     yield from _ranks(fmt, record, columns)
     yield from _region_rules(fmt, record, columns)
+
+
+def _severities(function: Function, fmt: Format, record: Record) -> Rules:
+    """What a failed check means, again from its finding."""
+    for name in record.failed_checks:
+        finding = record.findings[name]
+        if name in CHECKS and finding.severity is not None:
+            texts = (finding.x_bits, finding.got_bits, finding.want_bits)
+            x, got, want = (None if text is None else int(text, 16) for text in texts)
+            derived = CHECKS[name].severity_of(function, fmt, Finding("fail", finding.detail, x, got, want))
+            yield f"check {name} fails by a {finding.severity}, and that is a {derived}", finding.severity != derived
 
 
 def _short(value: Any) -> str:

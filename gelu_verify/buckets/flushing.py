@@ -1,0 +1,17 @@
+"""Subnormal numbers that become zero: by convention on some devices, and so told apart from other errors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..formats import Format, is_zero
+
+
+def is_subnormal(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    magnitude = bits & fmt.uint.type(fmt.sign_mask - 1)
+    return np.asarray((magnitude > 0) & (magnitude < fmt.uint.type(1 << (fmt.precision - 1))))
+
+
+def flushed(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """Where a zero was given for a subnormal result, or for a subnormal input."""
+    return np.asarray(is_zero(fmt, got) & ~is_zero(fmt, want) & (is_subnormal(fmt, want) | is_subnormal(fmt, x)))

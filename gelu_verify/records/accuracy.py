@@ -1,0 +1,178 @@
+"""How accurate a target is, from its buckets: where it stays within 4 ULP, its absolute error, its bits.
+
+A bucket is as accurate as its worst input. Buckets of the infinities and NaNs are left out: checks look at those.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from ..buckets.flushing import flushed
+from ..buckets.table import HIST_EDGES, LARGEST, Columns, Table
+from ..fenv import in_default_environment
+from ..formats import Format, get_format, to_float64
+from ..functions import Function
+from .parts import AbsoluteError, AccurateRange, MeanBits
+
+ACCURATE = 4.0  # ULP: the most that vendors state for these functions in their best modes (CUDA erfc 4, ARM vector 3.5)
+BODY = 8.0  # |x| up to which absolute errors are compared: beyond, half an ULP of y = x outgrows all else
+ROOT_UNIT = 0.125  # near a root errors count in ulps of this: the binade of 0.17, that of the gelus' least value
+_ENOUGH = 0.99  # of N(0,1) that the inputs must cover
+_BITS_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What grades are made of: of all finite inputs of a table, those that are flushed apart."""
+
+    correct: bool  # every output is the correctly rounded value, flushed ones included
+    faithful: bool  # every output that is not flushed is one of the two values next to the exact one
+    largest_ulp: float | None  # largest error; None where nothing was scored
+    largest_near_root: float  # the same, where errors near a root count in ulps of 1/8
+    nonfinite: bool
+    units: float  # largest error in units of u(max(1, |y|))
+    range: AccurateRange | None
+    absolute: AbsoluteError | None
+    bits: MeanBits | None
+
+    @classmethod
+    def of(cls, table: Table, function: Function, flushes: bool, is_whole: bool) -> Accuracy:
+        """
+        Parameters
+        ----------
+        flushes : flushed results are a convention of the target, and not counted
+        is_whole : the inputs are from the whole line, not from some ranges of it
+        """
+        rows = _finite_rows(table)
+        columns, hist = {name: column[rows] for name, column in table.columns.items()}, table.hist[:, rows]
+        fmt, error = table.fmt, columns["max_error"]
+        x, got, want = (columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want"))
+        is_flushed = flushed(fmt, x, got, want) & flushes
+        counted = ~np.isnan(error) & ~is_flushed
+        near_root = _near_root(fmt, function, error, x, want)
+        is_accurate = (~counted | (near_root <= ACCURATE)) & (columns["nonfinite"] == 0)
+        size = _absolute(fmt, error, got, want)
+        unit = 2.0 ** (np.maximum(_exponent(fmt, want), 0) - fmt.precision + 1.0)
+        units = min(float((size / unit)[counted].max(initial=0.0)), LARGEST)
+        return cls(
+            bool((columns["correct"] == columns["n"]).all()),
+            bool((is_flushed | (columns["faithful"] == columns["n"])).all()),
+            float(error[counted].max()) if counted.any() else None,
+            float(near_root[counted].max(initial=0.0)),
+            bool(columns["nonfinite"].any()),
+            units,
+            _range(fmt, columns["bucket"], is_accurate) if is_whole else None,
+            _largest(fmt, x, size, counted, units),
+            _mean_bits(fmt, columns, hist, is_whole),
+        )
+
+
+def _finite_rows(table: Table) -> np.ndarray:
+    """Rows of the buckets of finite numbers."""
+    fmt = table.fmt
+    last = _bucket(fmt, fmt.max_finite)
+    bucket = table.columns["bucket"].astype(np.int64)
+    return np.flatnonzero((bucket <= last) & (bucket >= 0xFFFF - last))
+
+
+def _bucket(fmt: Format, bits: int) -> int:
+    return int((fmt.ordinal(bits) << 16 >> fmt.width) + 0x8000)
+
+
+def _exponent(fmt: Format, bits: np.ndarray) -> np.ndarray:
+    """floor(log2 |value|), at least that of the least normal number; of an infinity, that of the largest."""
+    values = to_float64(fmt, bits)
+    _, exponent = np.frexp(values)
+    return np.where(np.isinf(values), -fmt.emin + 1, np.maximum(exponent - 1, fmt.emin))
+
+
+def _absolute(fmt: Format, error: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """|got - y| of each worst output: its error in ULP times the ulp of y."""
+    ulp = 2.0 ** (_exponent(fmt, want) - fmt.precision + 1.0)
+    is_power = np.abs(np.frexp(to_float64(fmt, want))[0]) == 0.5
+    with np.errstate(over="ignore", invalid="ignore"):  # infinities, and errors beyond any
+        rounded = np.abs(to_float64(fmt, got) - to_float64(fmt, want))
+        whole, half = error * ulp, error * ulp / 2  # y may lie in the binade below that of its rounding
+        size = np.where(is_power & (np.abs(half - rounded) < np.abs(whole - rounded)), half, whole)
+    return np.minimum(size, LARGEST)
+
+
+def _near_root(fmt: Format, function: Function, error: np.ndarray, x: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """The errors, those near a root of the function in ulps of ROOT_UNIT."""
+    root = float(function.landmarks.get("root", "nan"))
+    with np.errstate(invalid="ignore"):
+        near = np.abs(to_float64(fmt, x) - root) <= abs(root) / 2
+    excess = np.minimum(_exponent(fmt, want) - (math.frexp(ROOT_UNIT)[1] - 1.0), 0)
+    return np.asarray(np.where(near, error * 2.0**excess, error))
+
+
+def _range(fmt: Format, bucket: np.ndarray, is_accurate: np.ndarray) -> AccurateRange | None:
+    """From zero outwards to the last accurate bucket on either side; None where zero's own is not."""
+    first_positive = int(np.searchsorted(bucket, 0x8000))
+    above, below = is_accurate[first_positive:], is_accurate[:first_positive][::-1]
+    up, down = (len(side) if side.all() else int(np.argmin(side)) for side in (above, below))
+    if not up or not down:
+        return None
+    shift = fmt.width - 16
+    ends = int(bucket[first_positive - down]) - 0x8000, int(bucket[first_positive + up - 1]) - 0x8000 + 1
+    low, high = (end << shift if shift >= 0 else end >> -shift for end in ends)
+    most = fmt.ordinal(fmt.max_finite)
+    first, last = (fmt.from_ordinal(end) for end in (max(low, -1 - most), min(high - 1, most)))
+    low_value, high_value = float(fmt.fraction(first)), float(fmt.fraction(last))
+    return AccurateRange(fmt.bits_text(first), low_value, fmt.bits_text(last), high_value)
+
+
+def _largest(fmt: Format, x: np.ndarray, size: np.ndarray, counted: np.ndarray, units: float) -> AbsoluteError | None:
+    """The largest absolute error of the body; of equal ones, that nearest to zero."""
+    values = to_float64(fmt, x)
+    inside = np.flatnonzero(counted & (np.abs(values) <= BODY))
+    if not len(inside):
+        return None
+    most = inside[size[inside] == size[inside].max()]
+    row = int(most[np.argmin(np.abs(values[most]))])
+    return AbsoluteError(float(size[row]), fmt.bits_text(int(x[row])), float(values[row]), units)
+
+
+# ---- bits of accuracy ----------------------------------------------------------------------------
+
+
+def _mean_bits(fmt: Format, columns: Columns, hist: np.ndarray, is_whole: bool) -> MeanBits | None:
+    """Correct bits, as the upper edges of a histogram have it: no error above half an ULP is all of the precision."""
+    n = columns["n"].astype(np.float64)
+    if not n.sum():
+        return None
+    bits = np.zeros(len(n))  # what is not scored, as NaN, has none
+    for each, row in zip(_bits_of_edges(fmt.precision), hist, strict=True):
+        if each:
+            bits += each * (row / n)
+    weight = _normal_weights(fmt.name)[columns["bucket"]]
+    normal = float((bits * weight).sum() / weight.sum()) if is_whole and weight.sum() > _ENOUGH else None
+    plan = float((bits * n).sum() / n.sum())
+    return MeanBits(round(plan, _BITS_DIGITS), None if normal is None else round(normal, _BITS_DIGITS))
+
+
+@cache
+def _bits_of_edges(precision: int) -> np.ndarray:
+    """Correct bits of an error as large as each edge."""
+    with np.errstate(divide="ignore"):
+        lost = np.log2(2 * np.maximum(HIST_EDGES, 0.5))
+        return np.array(np.clip(precision - lost, 0, precision))
+
+
+@cache
+@in_default_environment
+def _normal_weights(dtype: str) -> np.ndarray:
+    """Probability of each of the 65,536 buckets where x ~ N(0,1)."""
+    fmt = get_format(dtype)
+    shift = fmt.width - 16
+    first = np.arange(0x8001, dtype=np.int64)
+    ordinal = first << shift if shift >= 0 else first >> -shift
+    magnitudes = np.minimum(ordinal, fmt.infinity).astype(np.uint64).astype(fmt.uint)
+    edges = to_float64(fmt, magnitudes)
+    tail = np.array([math.erfc(edge / math.sqrt(2)) / 2 for edge in edges.tolist()])
+    positive = tail[:-1] - tail[1:]
+    return np.concatenate([positive[::-1], positive])

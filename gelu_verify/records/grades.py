@@ -1,0 +1,268 @@
+"""How good a result is, in one word and in one sentence: from measured facts alone, here and nowhere else.
+
+docs/grades.md has the same definitions (`python tools/make_grades.py` writes its table).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, ROUND_UP, Decimal
+
+from ..buckets.table import Table
+from ..fenv import in_default_environment
+from ..formats import Format, get_format, value_text
+from ..functions import get_function
+from .accuracy import ACCURATE, BODY, Accuracy
+from .result import Grade, Record
+
+UNITS = 8.0  # of u(max(1, |y|)): what x (1 + erf)/2 and its relatives lose where erf is good to an ULP
+NEEDED = 0.5  # |x| up to which a range must reach to be worth a grade
+HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing about the outputs
+GRADED = ("grade", "sentence", "conventions", "accurate_range", "max_abs_error", "mean_bits")  # what `graded` sets
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A grade: what it is called on a page, and when a result has it."""
+
+    title: str
+    text: str
+
+
+GRADES: dict[Grade, Definition] = {  # the best first; a result has the first that holds
+    "correctly_rounded": Definition("correctly rounded", "every output at a finite input is the correctly rounded one"),
+    "faithful": Definition("faithful", "every error at a finite input is below 1 ULP"),
+    "accurate": Definition("accurate", f"every error is at most {ACCURATE:g} ULP"),
+    "accurate_range": Definition(
+        "accurate on a range",
+        f"every error is at most {ACCURATE:g} ULP on an interval around 0 that reaches beyond {NEEDED:g} on both sides "
+        "(`accurate_range`), and elsewhere the absolute error is small, as for the next grade",
+    ),
+    "absolute": Definition(
+        "absolutely accurate",
+        f"every absolute error is at most {UNITS:g} units in the last place of max(1, abs(y)); relative accuracy is "
+        "lost even near zero",
+    ),
+    "coarse": Definition("coarse", "some absolute error is larger than that"),
+    "broken": Definition(
+        "broken",
+        "a defect, whatever the errors are: it computes another function, gives NaN or infinity for finite x or a "
+        f"wrong value at an infinity, turns NaN into a number, gives outputs that differ by more than {UNITS:g} such "
+        "units at other positions or lengths of a call, gives equal calls other outputs, changes the floating-point "
+        "environment, or fails",
+    ),
+}
+ORDER = {grade: place for place, grade in enumerate(GRADES)}
+
+
+@in_default_environment
+def graded(record: Record, table: Table | None) -> Record:
+    """The record with GRADED: of its measures and checks, and of the buckets that they come from.
+
+    `table` is None where nothing was measured.
+    """
+    if table is None:
+        return replace(record, grade="broken", sentence=f"{_failure(record)}.", conventions=())
+    flushes = record.flush is not None
+    accuracy = Accuracy.of(table, get_function(record.function), flushes, is_whole=not record.ranges)
+    return replace(
+        record,
+        grade=grade_of(record, accuracy),
+        sentence="; ".join(_phrases(record, accuracy)) + ".",
+        conventions=tuple(_conventions(record)),
+        accurate_range=accuracy.range,
+        max_abs_error=accuracy.absolute,
+        mean_bits=accuracy.bits,
+    )
+
+
+def grade_of(record: Record, accuracy: Accuracy) -> Grade:
+    """The first of GRADES that holds."""
+    spoiled = record.failure is not None and record.failure_kind not in HARMLESS
+    if spoiled or accuracy.nonfinite or failed(record, "defect"):
+        return "broken"
+    witness, elsewhere = record.witness, _elsewhere(record)
+    if accuracy.correct and (witness is None or witness.got_bits == witness.want_bits):
+        return "correctly_rounded"
+    if accuracy.faithful and elsewhere < 1:
+        return "faithful"
+    if max(accuracy.largest_near_root, elsewhere) <= ACCURATE:
+        return "accurate"
+    if accuracy.units > UNITS:
+        return "coarse"
+    return "accurate_range" if _is_wide(accuracy) else "absolute"
+
+
+def failed(record: Record, severity: str) -> list[str]:
+    """Names of the failed checks of that severity; of a stored run that does not say, every failure is a loss."""
+    findings = record.findings
+    return [name for name in record.failed_checks if name in findings and findings[name].severity == severity]
+
+
+def _elsewhere(record: Record) -> float:
+    """The largest error of outputs beside those of the plan, where that is larger."""
+    return record.max_ulp or 0.0 if failed(record, "loss") and set(SLIGHT) & set(record.failed_checks) else 0.0
+
+
+def _is_wide(accuracy: Accuracy) -> bool:
+    return accuracy.range is not None and accuracy.range.low <= -NEEDED and accuracy.range.high >= NEEDED
+
+
+# ---- the sentence --------------------------------------------------------------------------------
+
+
+def _phrases(record: Record, accuracy: Accuracy) -> Iterator[str]:
+    """What a reader must know, the worst first."""
+    if record.failure is not None:
+        yield _failure(record)
+    for name in failed(record, "defect"):
+        yield DEFECTS[name](record) if name in DEFECTS else record.findings[name].detail
+    yield from _accuracy(record, accuracy)
+    yield from _tail(record, accuracy)
+    yield from (SLIGHT[name] for name in failed(record, "loss") if name in SLIGHT)
+
+
+def _failure(record: Record) -> str:
+    kind = record.failure_kind or "failed"
+    where = f" at x = {_end_of(record)}" if record.failure_range else ""
+    return f"{FAILURES.get(kind, kind)}{where}"
+
+
+def _end_of(record: Record) -> str:
+    first = (record.failure_range or "").partition(":")[0]
+    return value_text(get_format(record.dtype), int(first, 16))
+
+
+FAILURES = {
+    "stdout": "prints",
+    "left behind": "leaves something behind",
+    "environment": "changes the floating-point environment",
+    "nondeterministic": "equal calls give other outputs",
+    "hang": "does not return",
+    "exception": "raises an exception",
+    "segfault": "crashes",
+    "abort": "aborts",
+    "memory": "needs too much memory",
+}
+
+
+def _finite(record: Record) -> str:
+    finding, fmt = record.findings["finite"], get_format(record.dtype)
+    nearest = (record.nonfinite and record.nonfinite.x_bits) or finding.x_bits
+    what = _special(fmt, finding.got_bits)
+    return f"{what} from x = {_text(fmt, nearest)} on" if nearest else f"{what} at finite x"
+
+
+def _special(fmt: Format, bits: str | None) -> str:
+    value = int(bits or "0", 16)
+    return "NaN" if fmt.is_nan(value) else "infinite" if not fmt.is_finite(value) else value_text(fmt, value, 3)
+
+
+def _at(where: str, check: str) -> Callable[[Record], str]:
+    return lambda record: f"{_special(get_format(record.dtype), record.findings[check].got_bits)} at {where}"
+
+
+def _variant(record: Record) -> str:
+    name = "gradient_variant" if "gradient_variant" in failed(record, "defect") else "variant"
+    return record.findings[name].detail.partition(":")[0]
+
+
+DEFECTS: dict[str, Callable[[Record], str]] = {
+    "finite": _finite,
+    "plus_infinity": _at("+inf", "plus_infinity"),
+    "minus_infinity": _at("-inf", "minus_infinity"),
+    "nan": lambda record: "NaN gives a number",
+    "variant": _variant,
+    "gradient_variant": _variant,
+    "lane": lambda record: "depends on the position in a call",
+    "repeatable": lambda record: "equal calls give other outputs",
+    "lengths": lambda record: "depends on the length of a call",
+    "growth": lambda record: "keeps memory, files or threads of every call",
+}
+
+
+SLIGHT = {
+    "lane": "depends slightly on the position in a call",
+    "lengths": "depends slightly on the length of a call",
+}
+
+
+def _accuracy(record: Record, accuracy: Accuracy) -> Iterator[str]:
+    """The largest error, where it is small; else where it is."""
+    tried = "every input" if record.bound == "=" else f"every one of {record.n:,} inputs tried"
+    if accuracy.correct:
+        yield f"correctly rounded at {tried}"
+    elif accuracy.largest_ulp is None:
+        yield "nothing was scored"
+    elif accuracy.largest_near_root <= ACCURATE:
+        largest = max(accuracy.largest_ulp, 0.0 if record.flush else record.max_ulp or 0.0)
+        if largest <= ACCURATE:
+            yield f"within {_up(largest)} ULP at {tried}"
+        else:
+            yield f"within {_up(accuracy.largest_near_root)} ULP at {tried}, near its root in ULP of 1/8"
+    elif accuracy.range is not None and _is_wide(accuracy):
+        yield f"within {ACCURATE:g} ULP for {_interval(record, accuracy)}"
+    elif accuracy.absolute is not None:
+        at = f"{accuracy.absolute.x:.3g}"
+        yield f"absolute error up to {_up(accuracy.absolute.error)} (at x = {at}) for |x| <= {BODY:g}"
+
+
+def _interval(record: Record, accuracy: Accuracy) -> str:
+    fmt, found = get_format(record.dtype), accuracy.range
+    assert found is not None
+    low, high = (_inward(value) for value in (found.low, found.high))
+    if int(found.high_bits, 16) == fmt.max_finite:
+        return f"x >= {low}"
+    if int(found.low_bits, 16) == fmt.max_finite | fmt.sign_mask:
+        return f"x <= {high}"
+    return f"{low} <= x <= {high}"
+
+
+def _tail(record: Record, accuracy: Accuracy) -> Iterator[str]:
+    """Where results become zero too early; else the largest error, where it is large."""
+    if accuracy.largest_near_root <= ACCURATE:
+        return
+    fmt = get_format(record.dtype)
+    if record.zero_from is not None:
+        due = record.zero_threshold
+        right = f", right from {_text(fmt, due.x_bits)} on" if due else ", which is never right"
+        lost = f" ({_up(record.max_ulp)} ULP)" if record.max_ulp is not None else ""
+        yield f"zero from {_text(fmt, record.zero_from.x_bits)} on{lost}{right}"
+    elif record.max_ulp is not None and record.witness is not None:
+        alone = ", which stands out" if "outlier" in record.failed_checks else ""
+        yield f"up to {_up(record.max_ulp)} ULP (at x = {_text(fmt, record.witness.x_bits)}{alone})"
+
+
+def _conventions(record: Record) -> Iterator[str]:
+    fmt = get_format(record.dtype)
+    for name in failed(record, "convention"):
+        finding = record.findings[name]
+        if name in ("minus_infinity", "plus_infinity"):
+            yield f"{_special(fmt, finding.got_bits)} at {'-' if name == 'minus_infinity' else '+'}inf"
+        elif name == "signed_zero":
+            yield "zeros lose their sign"
+        elif name == "subnormals":
+            yield f"flushes subnormal {record.flush.flushed if record.flush else 'numbers'}"
+        elif name == "nan":
+            yield "NaNs stay signalling"
+        else:
+            yield finding.detail
+
+
+def _text(fmt: Format, bits: str | None) -> str:
+    return value_text(fmt, int(bits or "0", 16), 4)
+
+
+def _inward(value: float) -> str:
+    """The end of an interval around zero to three digits, rounded toward zero: what is said of it stays true."""
+    exact = Decimal(value)
+    unit = Decimal(1).scaleb((exact.adjusted() if exact else 0) - 2)
+    return f"{float(exact.quantize(unit, ROUND_DOWN)):g}"
+
+
+def _up(value: float) -> str:
+    """An error to three digits, rounded up: what is said of it stays true."""
+    exact = Decimal(value)
+    unit = Decimal(1).scaleb((exact.adjusted() if exact else 0) - 2)
+    return f"{float(exact.quantize(unit, ROUND_UP)):.3g}"
