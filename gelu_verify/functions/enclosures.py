@@ -12,6 +12,9 @@ import threading
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from mpmath.ctx_iv import MPIntervalContext
+from mpmath.libmp import from_man_exp
+
 from ..formats import Dyadic
 
 Interval = Any  # mpmath.iv.mpf: untyped upstream
@@ -50,20 +53,15 @@ class Enclosure:
     """
 
     def __init__(self, precision: int) -> None:
-        # Not when this is imported: a process that only calls an implementation starts without mpmath.
-        from mpmath.ctx_iv import MPIntervalContext
-        from mpmath.libmp import from_man_exp
-
         if not hasattr(_local, "context"):
             _local.context = MPIntervalContext()
-        self._number = from_man_exp
         self.iv: Any = _local.context
         self.precision = precision
         self.iv.prec = precision + 16
 
     def exact(self, x: Dyadic) -> Interval:
         """The point interval of an exact dyadic number."""
-        point = self._number(x[0], x[1])
+        point = from_man_exp(x[0], x[1])
         return self.iv.make_mpf((point, point))
 
     def rational(self, numerator: int, denominator: int) -> Interval:
@@ -71,7 +69,7 @@ class Enclosure:
 
     def between(self, low: int, high: int, exponent: int) -> Interval:
         """[low, high] * 2^exponent."""
-        return self.iv.make_mpf((self._number(low, exponent), self._number(high, exponent)))
+        return self.iv.make_mpf((from_man_exp(low, exponent), from_man_exp(high, exponent)))
 
     def exp(self, s: Interval) -> Interval:
         """e^s."""
