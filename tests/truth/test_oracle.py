@@ -2,6 +2,7 @@
 
 import pytest
 from arb import ARB, arb_round
+from marking import nightly
 from points import delicate_inputs
 
 from gelu_verify.errors import OracleError
@@ -41,9 +42,10 @@ def test_ties_near_zero_go_up(name, dtype):
 
 @every_pair
 @every_function
-def test_directed_roundings_bracket_the_nearest(function, dtype):
+@pytest.mark.parametrize("points", [150, *nightly(1500)])
+def test_directed_roundings_bracket_the_nearest(function, dtype, points):
     fmt = FORMATS[dtype]
-    for x in delicate_inputs(function, fmt, 150, seed=2):
+    for x in delicate_inputs(function, fmt, points, seed=2):
         down, nearest, up = (round_exactly(function, fmt, x, mode) for mode in ("down", "nearest", "up"))
         assert nearest in (down, up)
         assert fmt.rank(up) - fmt.rank(down) in (0, 1)
