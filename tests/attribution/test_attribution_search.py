@@ -64,19 +64,21 @@ def source(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "form", "computes", "constants"),
     [
-        ("erf", "gelu_erf", "gelu", {}),
         ("erf_div", "gelu_erf_div", "gelu", {}),
-        ("erfc", "gelu_erfc", "gelu", {}),
         ("handbook", "gelu_as7126", "gelu", {}),
-        ("tanh_left", "gelu_tanh_tanh+left", "gelu_tanh", {}),
         ("tanh_misprint", "gelu_tanh_tanh+left", "gelu_tanh", {"0.044715": "0.0447"}),
-        ("tanh_short", "gelu_tanh_tanh", "gelu_tanh", {"sqrt(2/pi)": "0.79788"}),
-        ("tanh_factored", "gelu_tanh_factored", "gelu_tanh", {}),
         ("tanh_fused", "gelu_tanh_tanh+left+fma", "gelu_tanh", {}),
         ("tanh_sigmoid", "gelu_tanh_sigmoid+left", "gelu_tanh", {}),
-        ("quick", "gelu_sigmoid_div", "gelu_sigmoid", {}),
         ("quick_short", "gelu_sigmoid_exp", "gelu_sigmoid", {"1.702": "1.7"}),
         ("swish", "silu_exp", "silu", {}),
+        *nightly(
+            ("erf", "gelu_erf", "gelu", {}),
+            ("erfc", "gelu_erfc", "gelu", {}),
+            ("tanh_left", "gelu_tanh_tanh+left", "gelu_tanh", {}),
+            ("tanh_short", "gelu_tanh_tanh", "gelu_tanh", {"sqrt(2/pi)": "0.79788"}),
+            ("tanh_factored", "gelu_tanh_factored", "gelu_tanh", {}),
+            ("quick", "gelu_sigmoid_div", "gelu_sigmoid", {}),
+        ),
     ],
 )
 def test_a_kernel_in_c_is_explained_by_its_results(source, name, form, computes, constants):
@@ -161,7 +163,7 @@ def test_two_misprints_are_found():
     assert found["explains"] == 1
 
 
-@pytest.mark.parametrize("form", ["gelu_tanh_tanh", "gelu_tanh_horner", "gelu_erf", "gelu_sigmoid_exp"])
+@pytest.mark.parametrize("form", ["gelu_tanh_tanh", *nightly("gelu_tanh_horner", "gelu_erf"), "gelu_sigmoid_exp"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_right_constants_are_not_called_wrong(form, dtype):
     found = attribute(user(FORMS[form].function, modelled(form)), dtype, "quick").record

@@ -92,7 +92,7 @@ def test_a_correct_implementation_is_never_accused(function, dtype):
 @pytest.mark.parametrize("way", ["up", "down", "zero", "away", "odd", "chance", "wiggling"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
-    "function", ["gelu", "gelu_grad", "exp", *nightly("gelu_tanh", "silu", "silu_grad", "erf", "sigmoid", "elu")]
+    "function", ["gelu", "exp", *nightly("gelu_grad", "gelu_tanh", "silu", "silu_grad", "erf", "sigmoid", "elu")]
 )
 def test_a_faithful_implementation_is_accused_of_its_rounding_only(function, dtype, way):
     record = judged(rounded(function, way), dtype)

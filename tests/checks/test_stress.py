@@ -10,7 +10,7 @@ from judging import failing, judged
 from marking import nightly
 from mutants import faulty, racing
 
-from gelu_verify.checks import endurance
+from gelu_verify.checks import endurance, lengths
 from gelu_verify.formats import get_format, to_float64
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts, supported
@@ -85,6 +85,8 @@ def stressed(library, name, plan="stress"):
 )
 def test_what_many_calls_show_is_named(library, name, check, words, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", BATCHES)
+    if check != "lengths":
+        monkeypatch.setattr(lengths, "LARGE", ())
     record = stressed(library, name)
     assert record.checks[check] == "fail"
     assert words in record.findings[check].detail
@@ -105,6 +107,7 @@ def test_what_keeps_a_cache_is_not_called_wrong(library, name, monkeypatch):
 
 def test_a_call_that_dies_late_is_reported_by_its_number(library, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", BATCHES)
+    monkeypatch.setattr(lengths, "LARGE", ())
     record = stressed(library, "dies")
     assert record.failure_kind == "segfault"
     assert "in calls 4,001 to 5,000 of a fresh process" in record.failure

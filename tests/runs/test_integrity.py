@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from forged import edited, relabelled, seal
+from marking import nightly
 from mutants import faulty, target, where
 from repository import TESTS
 from synthetic_runs import manifest
@@ -104,11 +105,12 @@ def test_a_run_that_nobody_touched_is_believed(run, budgets):
 # ---- one bit -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("flips", [50, *nightly(500)])
 @pytest.mark.parametrize("name", ["manifest.json", "buckets/000.parquet", "buckets/001.parquet"])
-def test_every_flipped_bit_is_refused(run, budgets, name):
+def test_every_flipped_bit_is_refused(run, budgets, name, flips):
     path, rng = run / name, np.random.default_rng(7)
     content = path.read_bytes()
-    for k, place in enumerate(rng.integers(len(content), size=600 if name == "manifest.json" else 100)):
+    for k, place in enumerate(rng.integers(len(content), size=3 * flips if name == "manifest.json" else flips)):
         flipped = bytearray(content)
         flipped[place] ^= 1 << int(rng.integers(8))
         path.write_bytes(flipped)
@@ -119,14 +121,15 @@ def test_every_flipped_bit_is_refused(run, budgets, name):
             refused(run, budgets)
 
 
+@pytest.mark.parametrize("flips", [50, *nightly(500)])
 @pytest.mark.parametrize("old", OLD, ids=lambda path: path.name)
-def test_runs_of_the_first_schema_are_read_and_derived_again(old, tmp_path):
+def test_runs_of_the_first_schema_are_read_and_derived_again(old, tmp_path, flips):
     assert verified(read_run(old)).manifest["schema"] == 1
     place = Path(shutil.copytree(old, tmp_path / "run"))
     assert invoke("report", place, "--live-only")[0] == 0
     path, rng = place / "manifest.json", np.random.default_rng(7)
     content = path.read_bytes()
-    for place_of_bit in rng.integers(len(content), size=200):
+    for place_of_bit in rng.integers(len(content), size=flips):
         flipped = bytearray(content)
         flipped[place_of_bit] ^= 1 << int(rng.integers(8))
         path.write_bytes(flipped)

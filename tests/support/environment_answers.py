@@ -1,6 +1,7 @@
-"""What public functions answer in each floating-point environment, as hashes: run by test_environment.py.
+"""What public functions answer in each floating-point environment, as hashes: run by test_fenv.py.
 
-With the name of an environment, goes there before our package is imported, and answers there only.
+With names of environments, answers in each of them, and in the default one. With `--first` and the name of one, goes
+there before our package is imported, and answers there only.
 """
 
 import json
@@ -110,15 +111,15 @@ def outcome(name, asked):
 
 
 def main():
-    if sys.argv[1:]:
-        (name,) = sys.argv[1:]
+    if sys.argv[1] == "--first":
+        (name,) = sys.argv[2:]
         ENVIRONMENTS[name]()
 
         floating.default()
         outcome(name, cases())
         return
     asked = cases()
-    for name in ENVIRONMENTS:  # nothing was asked yet: each child has caches of its own
+    for name in (None, *sys.argv[1:]):  # nothing was asked yet: each child has caches of its own
         if not (child := os.fork()):
             outcome(name, asked)
             os._exit(0)

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import itertools
 import locale
 import os
 import resource
@@ -46,8 +47,16 @@ def relu(after):
     return call
 
 
+calls = itertools.count()
+
+
+def among_the_first():
+    """Of the calls: two thousand processes show no more than ten."""
+    return next(calls) < 10
+
+
 def forks():
-    if not os.fork():
+    if among_the_first() and not os.fork():
         time.sleep(1000)
 
 
@@ -67,6 +76,8 @@ def starts_a_thread():
 
 
 def daemonizes():
+    if not among_the_first():
+        return
     if not os.fork():
         os.setsid()
         if not os.fork():

@@ -6,11 +6,14 @@ import shutil
 import subprocess
 
 import pytest
+from marking import nightly
 from repository import ROOT, SUPPORT
 
 from gelu_verify.machine import machine
 
 TARGETS = {"x86-64": (), "x86-64-v3": ("avx2", "fma"), "x86-64-v4": ("avx512f", "avx512bw", "avx512vl")}
+ENDS = ("x86-64", "x86-64-v4")
+of_these = pytest.mark.parametrize("targets", [ENDS, *nightly((tuple(TARGETS),))], ids=["ends", "all"])
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="these instruction sets are those of x86-64")
 
 
@@ -33,25 +36,27 @@ def compiled(compiler, target, folder, program="clones"):
     return program
 
 
-def outputs_of(compiler, folder, *program):
+def outputs_of(compiler, targets, folder, *program):
     """What the program of every instruction set that runs here writes."""
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     here = set(machine()["isa"])
-    runnable = [target for target, needs in TARGETS.items() if here >= set(needs)]
+    runnable = [target for target in targets if here >= set(TARGETS[target])]
     programs = {target: compiled(compiler, target, folder, *program) for target in runnable}
     return {target: subprocess.check_output([program]) for target, program in programs.items()}
 
 
+@of_these
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_every_instruction_set_reduces_to_the_same_bytes(compiler, tmp_path):
-    outputs = outputs_of(compiler, tmp_path, "reduction_clones")
+def test_every_instruction_set_reduces_to_the_same_bytes(compiler, targets, tmp_path):
+    outputs = outputs_of(compiler, targets, tmp_path, "reduction_clones")
     assert len(outputs["x86-64"]) > 8 * 65536 * 200
     assert len({hashlib.sha256(output).hexdigest() for output in outputs.values()}) == 1
 
 
+@of_these
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_every_instruction_set_gives_the_same_bits(compiler, tmp_path):
-    outputs = outputs_of(compiler, tmp_path)
+def test_every_instruction_set_gives_the_same_bits(compiler, targets, tmp_path):
+    outputs = outputs_of(compiler, targets, tmp_path)
     assert len(outputs["x86-64"]) == 16 * 2 * 20_000 * 32
     assert len({hashlib.sha256(output).hexdigest() for output in outputs.values()}) == 1

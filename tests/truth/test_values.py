@@ -8,6 +8,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
+from marking import nightly
 from points import delicate_inputs
 
 import gelu_verify
@@ -31,11 +32,12 @@ def specials(fmt):
 
 @every_dtype
 @every_function
-def test_judging_is_what_the_oracle_says(name, dtype):
+@pytest.mark.parametrize("points", [200, *nightly(2000)])
+def test_judging_is_what_the_oracle_says(name, dtype, points):
     """Answers right, wrong by a little, by a lot, in sign, and not finite: same bits, error and faithfulness."""
     close = 1e-9 if dtype == "float64" else 2.0 ** (FORMATS[dtype].precision - 40)  # ulp: what double leaves
     fmt, function = FORMATS[dtype], FUNCTIONS[name]
-    x = delicate_inputs(function, fmt, 350, seed=3) + specials(fmt)
+    x = delicate_inputs(function, fmt, points, seed=3) + specials(fmt)
     right = [round_exactly(function, fmt, b) for b in x]
     changes = (0, 1, -1, 2, 7, fmt.sign_mask, 12345)
     got = [(y + changes[i % 7]) % (1 << fmt.width) for i, y in enumerate(right)]
