@@ -80,9 +80,12 @@ def _by_group(items: Iterable[Item]) -> list[Item]:
     return sorted(items, key=lambda item: (group_of(item.record) != "library", _family(item.record)))
 
 
+_APART = {"ours": " (ours)", "specimen": " (textbook)"}  # families that come with gelu-verify are two rows
+
+
 def _family(record: Record) -> str:
-    """Its family, with the instruction-set level that it was limited to: `torch@avx2`."""
-    return at_level(record.family, split_level(record.target)[1])
+    """Its family, with the instruction-set level that it was limited to: `torch@avx2`; of what we ship, what it is."""
+    return at_level(record.family, split_level(record.target)[1]) + _APART.get(group_of(record), "")
 
 
 def _cell(items: Sequence[Item], family: str, function: str, dtype: str) -> Cell | None:
@@ -94,8 +97,9 @@ def _cell(items: Sequence[Item], family: str, function: str, dtype: str) -> Cell
     grades = [record.grade or UNGRADED for record in (best, worst)]
     worse = f"; worst {grade_title(worst.grade)}: {worst.target}" if grades[0] != grades[1] else ""
     paths = f", best of {len(found)}" if len(found) > 1 else ""
-    name, level = split_level(family)
-    wanted = {"family": name, "function": function, "dtype": dtype} | ({"q": f"@{level}"} if level else {})
+    level = split_level(best.target)[1]
+    words = f"@{level}" if level else "correctly rounded" if group_of(best) == "ours" else ""
+    wanted = {"family": best.family, "function": function, "dtype": dtype} | ({"q": words} if words else {})
     return {
         "best": grades[0],
         "worst": grades[1] if worse else "",
