@@ -44,10 +44,10 @@ class Layout:
 
     def position(self, exponent: int) -> int:
         """Bin edge of x = 2^exponent."""
-        return int(np.searchsorted(self.edges, 0x8000 + _offset(self.dtype, exponent)))
+        return int(np.searchsorted(self.edges, 0x8000 + offset_of(self.dtype, exponent)))
 
 
-def _offset(dtype: str, exponent: int) -> int:
+def offset_of(dtype: str, exponent: int) -> int:
     """Buckets between zero and 2^exponent."""
     fmt = get_format(dtype)
     bits = exponent - fmt.emin + 1 << (fmt.precision - 1)
@@ -58,10 +58,10 @@ def _offset(dtype: str, exponent: int) -> int:
 def layout(dtype: str, per_binade: int) -> Layout:
     """Bins for `dtype`, symmetric about zero; infinities and NaN are outside."""
     low, high = FOCUS
-    focus = np.linspace(_offset(dtype, low), _offset(dtype, high), (high - low) * per_binade + 1)
-    near = np.linspace(_offset(dtype, NEAR[0]), _offset(dtype, low), (low - NEAR[0]) * NEAR[1] + 1)
-    inner = np.linspace(0, _offset(dtype, NEAR[0]), SQUEEZED_BINS[0] + 1)
-    outer = np.linspace(_offset(dtype, high), _offset(dtype, get_format(dtype).emax + 1), SQUEEZED_BINS[1] + 1)
+    focus = np.linspace(offset_of(dtype, low), offset_of(dtype, high), (high - low) * per_binade + 1)
+    near = np.linspace(offset_of(dtype, NEAR[0]), offset_of(dtype, low), (low - NEAR[0]) * NEAR[1] + 1)
+    inner = np.linspace(0, offset_of(dtype, NEAR[0]), SQUEEZED_BINS[0] + 1)
+    outer = np.linspace(offset_of(dtype, high), offset_of(dtype, get_format(dtype).emax + 1), SQUEEZED_BINS[1] + 1)
     positive = np.unique(np.concatenate([inner, near, focus, outer]).astype(np.int64))
     return Layout(dtype, per_binade, 0x8000 + np.concatenate([-positive[:0:-1], positive]))
 

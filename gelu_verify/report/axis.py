@@ -27,3 +27,11 @@ def ticks(layout: Layout) -> list[tuple[int, str]]:
     zero = int(np.searchsorted(layout.edges, 0x8000))
     mirrored = [(2 * zero - at, MINUS + label) for at, label in positive]
     return sorted([*mirrored, (zero, "0"), *positive])
+
+
+def strip_ticks(layout: Layout) -> list[tuple[float, str]]:
+    """(per cent of the length, label) of the few places that a narrow strip has room for."""
+    zero = layout.size / 2
+    positive = [(layout.position(e) - zero, f"{2.0**e:g}") for e in (0, 3)]
+    marks = [(-at, MINUS + label) for at, label in reversed(positive)] + [(0.0, "0")] + positive
+    return [(round(100 * (zero + at) / layout.size, 1), label) for at, label in marks]

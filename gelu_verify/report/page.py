@@ -1,102 +1,133 @@
 """The HTML page: one file, no network, useful without JavaScript.
 
-Here the frames become the nested lists that the template walks; the template holds all markup and
-escapes every text. Plots: Python draws static strips, plot.js replaces them from the same envelopes.
+Here the frames become the nested lists that the template walks; the template (and the parts of it in `web/`) holds all
+markup and escapes every text. Scripts add sorting, filters, plots and the panel of one result.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 import jinja2
 import pandas as pd
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from .. import __version__
-from ..buckets.bins import ENVELOPE_COLUMNS, FLOOR, HIGHEST, LEVELS_PER_OCTAVE, bins_per_binade, envelope, octaves
+from ..errors import printable
 from ..functions import FUNCTIONS
-from ..records.result import Record
-from . import text
-from .axis import edge_values, ticks
-from .charts import STRIP_HEIGHT, half_ulp_line, strip_path
-from .columns import TAIL_CHECKS
+from ..records.accuracy import ACCURATE
+from .answer import answers, overview
+from .charts import STRIP_HEIGHT, height_of, nonfinite_path, strip_axis, strip_path
+from .details import curves_of, page_data
 from .evidence import evidence
 from .files import environment, inline
-from .frames import SPECIALS, RunLike, ordered_results, run_letter
-from .rows import grouped, rows_of
+from .frames import RunLike, run_letter
+from .gallery import gallery
+from .legend import check_rows, grade_rows, tolerance_rows
+from .levels import level_lines
+from .ranking import LETTERS, UNGRADED, Item, items_of, places, ranked, short_exponent, up_text
+from .rows import rows_of
 from .speed import speed_groups
-from .verdicts import OWN_FAMILY, absences, dtype_rank, grade_title, headline, target_order
+from .text import MINUS
+from .verdicts import GROUPS, absences, grade_title
 
-_LARGEST_OCTAVES = 54  # the bar under an error is full at 2^53 ULP, everything lost in float64
+LIMIT = 2_960_000  # bytes of the whole page
+SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "plot", "compare", "charts", "result", "main")
+STYLES = ("page.css", "web/ranking.css", "web/plots.css", "web/result.css", "web/print.css")
+FEW = 40  # worst inputs that are shown at once
+_SHORT_DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 
 Group = dict[str, Any]
 
 
 def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
     """The page as one string."""
-    plots = _plots(runs)
-    return template().render(
-        **_head(runs),
+    items = items_of(runs)
+    curves = curves_of(runs, items)
+    groups = ranked(items, {name: each.strip for name, each in curves.items()}, len(runs) > 1)
+    witnesses, texts = _witnesses(frames)
+    page = template().render(
+        **_head(runs, items),
+        **_choices(items),
         version=__version__,
-        dtypes=_dtypes(frames["summary"]),
-        functions=_matrix(frames["summary"]),
-        formulas={name: f.formula for name, f in FUNCTIONS.items()},
-        plots=plots,
-        strip_height=STRIP_HEIGHT,
-        tail=grouped(_relevant_tail(frames["tail"])),
-        tail_checks=TAIL_CHECKS,
-        specials=_specials(frames["special"]),
-        special_inputs=list(SPECIALS.values()),
-        **_regions(frames["regions"]),
-        approximations=grouped(frames["summary"].dropna(subset=["approximates"])),
-        attributions=grouped(frames["attribution"]),
-        speed=speed_groups(frames["throughput"], frames["sizes"]),
-        raised=rows_of(frames["summary"].dropna(subset=["failure"])),
-        measurements=_measurements(runs, frames),
-        style=inline("vendor/uPlot.min.css") + inline("page.css"),
-        script=inline("vendor/uPlot.iife.min.js") + inline("plot.js"),
-        plot_data=_json(_plot_data(plots)),
+        groups=groups,
+        total=len(items),
+        speed=speed_groups([row for _, rows in groups for row in rows], frames["throughput"], frames["sizes"]),
+        witnesses=witnesses,
+        few=len(witnesses) <= FEW,
+        formulas={name: FUNCTIONS[name].formula for name in _functions(items) if name in FUNCTIONS},
+        gallery=gallery(),
+        grades=grade_rows(),
+        checks=check_rows(),
+        tolerances=tolerance_rows(),
+        axis=strip_axis(),
+        style=Markup("").join(inline(name) for name in ("vendor/uPlot.min.css", *STYLES)),
+        script=_script(),
+        plot_data=Markup(_PLACE),
     )
+    room = LIMIT - len(page.encode(errors="replace"))
+    return page.replace(_PLACE, _json(page_data(items, curves, texts, places(items), room)), 1)
+
+
+_PLACE = "@plot-data@"
 
 
 def template() -> jinja2.Template:
     """The page, compiled."""
     made = environment()
-    made.globals.update(bar=_bar, anchor=_anchor, ticks=ticks, grade_title=grade_title)
+    made.globals.update(
+        strip_path=strip_path,
+        nonfinite_path=nonfinite_path,
+        strip_height=STRIP_HEIGHT,
+        four=height_of(math.log2(ACCURATE)),
+        letters=LETTERS,
+        group_titles=GROUPS,
+        short_dtype=lambda name: _SHORT_DTYPES.get(name, name.removeprefix("float8_")),
+        up=up_text,
+    )
+    made.filters.update(typographic=typographic, plain_code=plain_code, by_function=_by_function)
     return made.get_template("template.html")
 
 
-def _json(data: Any) -> Markup:
+def _script() -> Markup:
+    """All scripts as one, which leaves no names behind."""
+    parts = Markup("").join(inline(f"web/{name}.js") for name in SCRIPTS)
+    return inline("vendor/uPlot.iife.min.js") + Markup('(() => {\n"use strict";\n') + parts + Markup("})();\n")
+
+
+def typographic(sentence: str) -> Markup:
+    """A sentence of a record with its signs as they are printed: minus signs, infinities, 'not less than'."""
+    shown = str(escape(short_exponent(printable(sentence))))
+    for typed, sign in (("&lt;=", "\N{LESS-THAN OR EQUAL TO}"), ("&gt;=", "\N{GREATER-THAN OR EQUAL TO}")):
+        shown = shown.replace(typed, sign)
+    shown = re.sub(r"(?<![\w.)])-(?=[\d.]|inf)|(?<=\de)-(?=\d)", MINUS, shown)
+    return Markup(re.sub(r"(?<=[+\N{MINUS SIGN}])inf\b", "\N{INFINITY}", shown))
+
+
+def plain_code(sentence: str) -> Markup:
+    """Words between backquotes as code."""
+    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(typographic(sentence))))
+
+
+def _by_function(rows: Iterable[Group]) -> list[tuple[str, list[Group]]]:
+    return [(name, list(members)) for name, members in groupby(rows, key=lambda row: row["function"])]
+
+
+def _json(data: Any) -> str:
     """JSON that cannot end the script element it stands in."""
-    return Markup(json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"))
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 
 
-def _anchor(row: Mapping[str, Any]) -> str:
-    """Id of the details of a result, the same on every page made from these runs."""
-    return f"m-{row['run']}-{row['result']}"
-
-
-def _bar(max_ulp: float | None) -> int:
-    """Length in per cent of the bar under an error: its logarithm, 0.5 ULP to everything lost."""
-    if max_ulp is None or not max_ulp > 0.5:
-        return 0
-    return 100 if math.isinf(max_ulp) else min(round(100 * (math.log2(max_ulp) + 1) / _LARGEST_OCTAVES), 100)
-
-
-def _head(runs: Sequence[RunLike]) -> Group:
-    records = [record for run in runs for record in run.results]
+def _head(runs: Sequence[RunLike], items: Sequence[Item]) -> Group:
     return {
-        "headline": headline(records),
-        "facts": [
-            _fact(len({record.target for record in records}), "target"),
-            _fact(len({record.function for record in records}), "function"),
-            _fact(len(records), "measurement"),
-            ("inputs tested", sum(record.n for record in records if record.failure is None)),
-        ],
+        "answers": answers(items),
+        "levels": level_lines([item.record for item in items]),
+        "overview": overview(items),
         "runs": [
             {"letter": run_letter(i), "recorded": None, "device": None, **run.manifest} for i, run in enumerate(runs)
         ],
@@ -105,147 +136,29 @@ def _head(runs: Sequence[RunLike]) -> Group:
     }
 
 
-def _fact(n: int, noun: str) -> tuple[str, int]:
-    return (noun if n == 1 else noun + "s"), n
+def _functions(items: Sequence[Item]) -> list[str]:
+    return list(dict.fromkeys(item.record.function for item in items))
 
 
-def _dtypes(summary: pd.DataFrame) -> list[str]:
-    return sorted(summary["dtype"].unique(), key=lambda name: (dtype_rank(name), name))
+def _choices(items: Sequence[Item]) -> Group:
+    """What the filters offer: [(name, [(value, label)])]."""
+
+    def values(name: str) -> list[str]:
+        return list(dict.fromkeys(getattr(item.record, name) for item in items))
+
+    grades = {item.grade: grade_title(item.record.grade).partition(" (")[0] for item in items}
+    found = [
+        *((name, [(value, value) for value in values(name)]) for name in ("function", "dtype", "family")),
+        ("grade", [(grade, grades[grade]) for grade in (*LETTERS, UNGRADED) if grade in grades]),
+    ]
+    return {"filters": found}
 
 
-def _matrix(summary: pd.DataFrame) -> list[Group]:
-    """[{function, groups: [(family, rows)]}]; a row has target, run, form and {dtype: record}."""
-    functions = []
-    for name, found in grouped(summary):
-        own_last = sorted(found, key=lambda r: (target_order(r["family"], r["target"]), r["run"]))
-        families = []
-        for family, members in groupby(own_last, key=lambda r: r["family"]):
-            rows = []
-            for (target, run), cells in groupby(members, key=lambda r: (r["target"], r["run"])):
-                by_dtype = {cell["dtype"]: cell for cell in cells}
-                rows.append({"target": target, "run": run, "cells": by_dtype, **_shared(by_dtype.values())})
-            families.append((family, rows))
-        functions.append({"function": name, "families": families})
-    return functions
-
-
-def _shared(cells: Any) -> Group:
-    return {name: next((c[name] for c in cells if c[name]), "") for name in ("form", "version", "recorded", "stale")}
-
-
-def _relevant_tail(tail: pd.DataFrame) -> pd.DataFrame:
-    """Rows with a tail to speak of: a threshold, an early zero, or a check that applies."""
-    says = tail[TAIL_CHECKS].isin(["pass", "fail"]).any(axis=1)
-    return tail[says | tail["zero_threshold_x_bits"].notna() | tail["zero_from_x_bits"].notna()]
-
-
-def _specials(special: pd.DataFrame) -> list[tuple[str, list[Group]]]:
-    """[(function, rows)]; a row is one result with {input: record}."""
-    groups = []
-    for name, found in grouped(special):
-        rows = []
-        for _, cells in groupby(found, key=lambda r: (r["run"], r["result"])):
-            inputs = list(cells)
-            rows.append({**inputs[0], "inputs": {cell["input"]: cell for cell in inputs}})
-        groups.append((name, rows))
-    return groups
-
-
-def _regions(regions: pd.DataFrame) -> Group:
-    """The regions table: one column per region in the order of the runs, one row per result."""
-    groups = []
-    for name, found in grouped(regions):
-        rows = []
-        for _, cells in groupby(found, key=lambda r: (r["run"], r["result"])):
-            parts = list(cells)
-            rows.append({**parts[0], "regions": {cell["region"]: cell for cell in parts}})
-        groups.append((name, rows))
-    return {"regions": groups, "region_names": list(dict.fromkeys(regions["region"]))}
-
-
-def _measurements(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> list[tuple[str, list[Group]]]:
-    """[(function, rows)] of every result, all that is known about it in `evidence`."""
+def _witnesses(frames: Mapping[str, pd.DataFrame]) -> tuple[list[Group], dict[str, str]]:
+    """Rows of the appendix, and the text of each result for a bug report by its id."""
     findings: dict[tuple[str, int], list[Group]] = {}
     for finding in rows_of(frames["findings"]):
         findings.setdefault((finding["run"], finding["result"]), []).append(finding)
-    groups = grouped(frames["summary"])
-    for _, rows in groups:
-        for row in rows:
-            row["evidence"] = evidence(row, findings.get((row["run"], row["result"]), []))
-    return groups
-
-
-def _plots(runs: Sequence[RunLike]) -> list[Group]:
-    """[{function, charts}]; a chart is one dtype with its layout, scale and series."""
-    measured = [item for item in ordered_results(runs) if item[2].buckets is not None]
-    detail = bins_per_binade(len(measured))
-    several = len(runs) > 1
-    functions = []
-    for name, items in groupby(measured, key=lambda item: item[2].function):
-        charts = []
-        for dtype, members in groupby(items, key=lambda item: item[2].dtype):
-            entries = list(members)
-            span = octaves(*(record.max_ulp or 0 for _, _, record in entries))
-            series = [_series(runs, item, span, detail, several) for item in entries]
-            layout = series[0]["envelope"].layout
-            charts.append(
-                {"dtype": dtype, "id": f"p-{name}-{dtype}", "span": span, "half": half_ulp_line(span), "series": series,
-                 "layout": layout, "strip": series[0]["strip"], "top": text.power_text(span[1])}
-            )  # fmt: skip
-        functions.append({"function": name, "charts": charts})
-    return functions
-
-
-def _series(
-    runs: Sequence[RunLike], item: tuple[int, int, Record], span: tuple[int, int], detail: int, several: bool
-) -> Group:
-    run, index, record = item
-    shape = envelope(runs[run].table(index, ENVELOPE_COLUMNS), record.dtype, detail)
-    strip = shape.coarser(2)
-    letter = run_letter(run)
-    return {
-        "name": f"{record.target} [{letter}]" if several else record.target,
-        "family": record.family,
-        "run": letter,
-        "result": index,
-        "max_ulp": record.max_ulp,
-        "bound": record.bound,
-        "grade": record.grade,
-        "envelope": shape,
-        "strip": strip,
-        "path": strip_path(strip, span),
-        "nonfinite": strip.nonfinite_ranges(),
-    }
-
-
-def _plot_data(plots: list[Group]) -> Group:
-    """What plot.js needs: one layout per dtype, and per plot the encoded envelopes."""
-    layouts: Group = {}
-    figures: Group = {}
-    for chart in (chart for function in plots for chart in function["charts"]):
-        layout = chart["layout"]
-        layouts[chart["dtype"]] = {"edges": edge_values(layout), "ticks": ticks(layout), "perBinade": layout.per_binade}
-        figures[chart["id"]] = {
-            "dtype": chart["dtype"],
-            "span": chart["span"],
-            "series": [
-                {
-                    "name": s["name"],
-                    "family": s["family"],
-                    "max": text.ulp_text(s["max_ulp"], s["bound"]),
-                    "worst": s["max_ulp"] if s["max_ulp"] is not None and math.isfinite(s["max_ulp"]) else 0,
-                    "bound": s["bound"],
-                    "nonfinite": s["envelope"].nonfinite_ranges(),
-                    "levels": s["envelope"].encoded(),
-                }
-                for s in chart["series"]
-            ],
-        }
-    return {
-        "own": OWN_FAMILY,
-        "perOctave": LEVELS_PER_OCTAVE,
-        "floor": FLOOR,
-        "ceiling": HIGHEST,
-        "layouts": layouts,
-        "figures": figures,
-    }
+    rows = rows_of(frames["summary"])
+    texts = {f"{r['run']}-{r['result']}": evidence(r, findings.get((r["run"], r["result"]), [])) for r in rows}
+    return rows, texts

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gelu_verify.buckets.table import HIST_EDGES, SUM_CLIP, SUM_SCALE
 from gelu_verify.formats import Format, from_ordinals, get_format, to_float64
 from gelu_verify.records.result import Record
 from gelu_verify.records.serialize import record_from_json
@@ -46,7 +47,7 @@ class SyntheticRun:
 
 @cache
 def bucket_table(dtype: str, noise: float, cancels: bool, nonfinite_below: float) -> pd.DataFrame:
-    """max |E| per bucket for one model of an implementation."""
+    """The stored columns of the buckets for one model of an implementation."""
     fmt = get_format(dtype)
     reach = fmt.infinity >> (fmt.width - 16)
     bucket = np.arange(0x8000 - reach, 0x8000 + reach)
@@ -58,7 +59,24 @@ def bucket_table(dtype: str, noise: float, cancels: bool, nonfinite_below: float
         error = np.where(x < -0.5, np.minimum(error / phi, 2.0**fmt.precision - 1), error)
     error = np.where(x < THRESHOLDS[dtype], 0.3 * spread, error)
     bad = (x < nonfinite_below).astype(np.uint32)
-    return pd.DataFrame({"bucket": bucket.astype(np.uint16), "n": np.uint32(1), "max_error": error, "nonfinite": bad})
+    sign = np.where(np.arange(len(bucket)) % 3 == 0, -1.0, 1.0)
+    table = {
+        "bucket": bucket.astype(np.uint16),
+        "n": np.uint32(1),
+        "error_sum": np.rint(sign * np.minimum(error, SUM_CLIP) * SUM_SCALE).astype(np.int64),
+        "nonfinite": bad,
+        "max_error": error,
+        **_witnesses(fmt, bucket, x, error > 0.5),
+    }
+    edges = np.searchsorted(HIST_EDGES, error)
+    return pd.DataFrame(table | {f"hist_{k:02d}": (edges == k).astype(np.uint32) for k in range(len(HIST_EDGES))})
+
+
+def _witnesses(fmt: Format, bucket: np.ndarray, x: np.ndarray, wrong: np.ndarray) -> dict[str, np.ndarray]:
+    """Bits of the worst input of each bucket, of what is due there, x/2 rounded somehow, and a neighbour of it."""
+    bits = from_ordinals(fmt, (bucket - 0x8000) << (fmt.width - 16)).astype(np.uint64)
+    want = np.where(np.abs(x) > 2.0**-10, bits - (np.uint64(1) << np.uint64(fmt.precision - 1)), bits)
+    return {"max_error_x": bits, "max_error_got": want + wrong.astype(np.uint64), "max_error_want": want}
 
 
 def result(target: str, function: str, dtype: str, **fields: Any) -> Record:

@@ -1,0 +1,105 @@
+"""What a run found, in a few sentences and one small matrix: the first thing on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from ..functions import FUNCTIONS
+from ..isa import at_level, split_level
+from ..records.accuracy import ACCURATE
+from ..records.ranking import best_first
+from ..records.result import Record
+from .ranking import LETTERS, UNGRADED, Item
+from .verdicts import dtype_rank, function_rank, grade_title, group_of, headline, interval_of, main_results
+
+Cell = dict[str, Any]
+
+
+def answers(items: Sequence[Item]) -> list[str]:
+    """What is broken, which is best of the first function, how all others stand."""
+    records = [item.record for item in items]
+    first, _, others = headline(records).partition(". ")
+    if not others:
+        return [first]
+    return [f"{first}.", *filter(None, (_best(main_results(records)), others))]
+
+
+def _best(records: Sequence[Record]) -> str:
+    """The best path for the first function, by dtype."""
+    function = min((record.function for record in records), key=lambda name: (function_rank(name), name))
+    parts = []
+    for dtype in sorted({r.dtype for r in records if r.function == function}, key=dtype_rank):
+        graded = [r for r in records if (r.function, r.dtype) == (function, dtype) and r.grade]
+        if graded:
+            best = best_first(graded)[0]
+            parts.append(f"{best.target} in {dtype} ({_short(best)})")
+    return f"Most accurate {function}: {', '.join(parts)}." if parts else ""
+
+
+def _short(record: Record) -> str:
+    within = interval_of(record) if record.grade == "accurate_range" else ""
+    return f"within {ACCURATE:g} ULP for {within}" if within else grade_title(record.grade)
+
+
+# ---- the matrix ----------------------------------------------------------------------------------
+
+
+def overview(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Families by function and dtype: grade of the best path, and of the worst where it is another.
+
+    Activations in the first matrix; what they are compared with and made of in a second one.
+    """
+    activations = [item for item in items if _is_activation(item.record.function)]
+    others = [item for item in items if not _is_activation(item.record.function)]
+    return [_matrix(part) for part in (activations, others) if part]
+
+
+def _is_activation(name: str) -> bool:
+    return name not in FUNCTIONS or FUNCTIONS[name].group == "activation"
+
+
+def _matrix(items: Sequence[Item]) -> dict[str, Any]:
+    columns = sorted(
+        {(item.record.function, item.record.dtype) for item in items},
+        key=lambda key: (function_rank(key[0]), key[0], dtype_rank(key[1]), key[1]),
+    )
+    functions: dict[str, list[str]] = {}
+    for function, dtype in columns:
+        functions.setdefault(function, []).append(dtype)
+    families = list(dict.fromkeys(_family(item.record) for item in _by_group(items)))
+    return {
+        "functions": list(functions.items()),
+        "starts": [place == 0 for dtypes in functions.values() for place in range(len(dtypes))],
+        "rows": [(family, [_cell(items, family, *column) for column in columns]) for family in families],
+    }
+
+
+def _by_group(items: Iterable[Item]) -> list[Item]:
+    return sorted(items, key=lambda item: (group_of(item.record) != "library", _family(item.record)))
+
+
+def _family(record: Record) -> str:
+    """Its family, with the instruction-set level that it was limited to: `torch@avx2`."""
+    return at_level(record.family, split_level(record.target)[1])
+
+
+def _cell(items: Sequence[Item], family: str, function: str, dtype: str) -> Cell | None:
+    records = (item.record for item in items if (item.record.function, item.record.dtype) == (function, dtype))
+    found = best_first(record for record in records if _family(record) == family)
+    if not found:
+        return None
+    best, worst = found[0], found[-1]
+    grades = [record.grade or UNGRADED for record in (best, worst)]
+    worse = f"; worst {grade_title(worst.grade)}: {worst.target}" if grades[0] != grades[1] else ""
+    paths = f", best of {len(found)}" if len(found) > 1 else ""
+    name, level = split_level(family)
+    wanted = {"family": name, "function": function, "dtype": dtype} | ({"q": f"@{level}"} if level else {})
+    return {
+        "best": grades[0],
+        "worst": grades[1] if worse else "",
+        "letter": LETTERS.get(grades[0], "?"),
+        "title": f"{function} {dtype}: {best.target} {grade_title(best.grade)}{paths}{worse}",
+        "link": urlencode(wanted),
+    }

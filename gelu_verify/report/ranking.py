@@ -1,0 +1,179 @@
+"""The ranked table: one row per result with its grade and the numbers that rank, libraries before what we ship."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
+from typing import Any
+
+from ..formats import get_format
+from ..records.grades import ORDER
+from ..records.result import Record
+from . import text
+from .folds import Fold, position, strip_layout
+from .frames import RunLike, ordered_results, run_letter
+from .verdicts import GROUPS, Group, dtype_rank, function_rank, grade_title, group_of, target_order
+
+Row = dict[str, Any]
+UNGRADED = "ungraded"
+LETTERS = {
+    "correctly_rounded": "CR", "faithful": "F", "accurate": "A", "accurate_range": "R", "absolute": "abs",
+    "coarse": "C", "broken": "\N{MULTIPLICATION X}",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Item:
+    """A result with its place: number of its run, number in the run."""
+
+    run: int
+    index: int
+    record: Record
+
+    @property
+    def id(self) -> str:
+        """The same on every page made from these runs: `A-12`."""
+        return f"{run_letter(self.run)}-{self.index}"
+
+    @property
+    def grade(self) -> str:
+        return self.record.grade or UNGRADED
+
+
+def items_of(runs: Sequence[RunLike]) -> list[Item]:
+    """All results, in the order of every table."""
+    return [Item(run, index, record) for run, index, record in ordered_results(runs)]
+
+
+def places(items: Sequence[Item]) -> dict[str, int]:
+    """{target: number of its colour and dash}, the same everywhere on a page.
+
+    Counted within the function that a target computes: ours last, plain names before variants (`torch.gelu-erf`).
+    """
+    home: dict[str, Record] = {}
+    for item in items:
+        home.setdefault(item.record.target, item.record)
+    found: dict[str, int] = {}
+    for function in dict.fromkeys(record.function for record in home.values()):
+        targets = [target for target, record in home.items() if record.function == function]
+        found |= {
+            target: place for place, target in enumerate(sorted(targets, key=lambda name: _plainness(home[name])))
+        }
+    return found
+
+
+def _plainness(record: Record) -> tuple[int, bool, str, int, str]:
+    group = list(GROUPS).index(group_of(record))
+    return group, "-" in record.target or "@" in record.target, record.family, len(record.target), record.target
+
+
+def ranked(items: Sequence[Item], strips: Mapping[str, Fold], several: bool) -> list[tuple[Group, list[Row]]]:
+    """[(group, rows)] of the groups that there are, the worst grade first; equal grades by function and dtype."""
+    numbers = places(items)
+    rows = [_row(item, strips.get(item.id), several, numbers) for item in sorted(items, key=_rank)]
+    found = [(group, [row for row in rows if row["group"] == group]) for group in GROUPS]
+    return [(group, members) for group, members in found if members]
+
+
+def _rank(item: Item) -> tuple[Any, ...]:
+    record = item.record
+    units = record.max_abs_error.units if record.max_abs_error else math.inf
+    order = ORDER.get(record.grade, -1) if record.grade else -1
+    names = target_order(record.family, record.target)
+    return -order, function_rank(record.function), dtype_rank(record.dtype), -units, names
+
+
+def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, int]) -> Row:
+    record = item.record
+    absolute, bits, speed = record.max_abs_error, record.mean_bits, record.throughput
+    return {
+        "id": item.id,
+        "run": run_letter(item.run) if several else "",
+        "group": group_of(record),
+        "grade": item.grade,
+        "title": grade_title(record.grade).partition(" (")[0],
+        "order": ORDER.get(record.grade, -1) if record.grade else -1,
+        "target": record.target,
+        "place": numbers[record.target],
+        "family": record.family,
+        "version": record.version if group_of(record) == "library" else "",
+        "note": "; ".join(filter(None, (record.form, record.note, f"version {record.version}"))),
+        "function": record.function,
+        "dtype": record.dtype,
+        "sentence": record.sentence or _sentence(record),
+        "tags": list(record.conventions or ()),
+        "recorded": record.origin.recorded,
+        "stale": record.origin.stale,
+        "bound": record.bound,
+        "max_ulp": record.max_ulp,
+        "units": absolute and absolute.units,
+        "error": absolute and absolute.error,
+        "bits": bits and (bits.normal if bits.normal is not None else None),
+        "plan_bits": bits and bits.plan,
+        "precision": get_format(record.dtype).precision,
+        "rate": speed and speed.elements_per_s,
+        "spread": speed and speed.spread,
+        "range": _range(record, strip),
+        "strip": strip,
+    }
+
+
+def _sentence(record: Record) -> str:
+    """Of a stored run without sentences: what is known."""
+    if record.failure is not None:
+        return f"{record.failure_kind or 'failed'}: {record.failure}"
+    failed = ", ".join(record.failed_checks)
+    return f"largest error {text.ulp_text(record.max_ulp, record.bound)} ULP" + (f"; fails {failed}" if failed else "")
+
+
+def _range(record: Record, strip: Fold | None) -> Row | None:
+    """The accurate range: its text, and where its bar lies on the axis of the strips, in per cent."""
+    found = record.accurate_range
+    if found is None:
+        return None
+    fmt, bins = get_format(record.dtype), strip.layout if strip else strip_layout(record.dtype)
+    low, high = (int(bits, 16) for bits in (found.low_bits, found.high_bits))
+    left, right = (round(100 * position(bins, bits, fmt), 1) for bits in (low, high))
+    everything = low == fmt.max_finite | fmt.sign_mask, high == fmt.max_finite
+    return {
+        "left": left,
+        "width": max(round(right - left, 1), 0.6),
+        "text": range_text(found.low, found.high, *everything),
+        "low": found.low,
+        "high": found.high,
+    }
+
+
+def range_text(low: float, high: float, to_lowest: bool, to_highest: bool) -> str:
+    """'all x', 'x \N{GREATER-THAN OR EQUAL TO} \N{MINUS SIGN}1.32', or both ends."""
+    ends = (_inward(low), _inward(high))
+    if to_lowest and to_highest:
+        return "all x"
+    if to_highest:
+        return f"x \N{GREATER-THAN OR EQUAL TO} {ends[0]}"
+    return f"x \N{LESS-THAN OR EQUAL TO} {ends[1]}" if to_lowest else f"{ends[0]} \N{HORIZONTAL ELLIPSIS} {ends[1]}"
+
+
+def _inward(value: float) -> str:
+    """To three digits, towards zero: what is said of the range stays true."""
+    if value == 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) - 2)
+    return short_exponent(f"{math.trunc(value / unit) * unit:.3g}").replace("-", text.MINUS)
+
+
+def up_text(value: float | None, digits: int = 2) -> str:
+    """A size to a few digits, rounded up: what is said of it stays true."""
+    if value is None or not math.isfinite(value):
+        return text.NONE if value is None else "\N{INFINITY}"
+    exact = Decimal(value)
+    unit = Decimal(1).scaleb((exact.adjusted() if exact else 0) - digits + 1)
+    return short_exponent(f"{float(exact.quantize(unit, ROUND_UP)):.{digits}g}").replace("-", text.MINUS)
+
+
+def short_exponent(number: str) -> str:
+    """'1.7e38' for '1.7e+38', '2.1e-7' for '2.1e-07', also inside of a text."""
+    return re.sub(r"(?<=\de)(?:\+|(-))0*(?=\d)", r"\1", number)
