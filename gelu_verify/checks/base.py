@@ -40,6 +40,7 @@ class Finding:
     got_bits: int | None = None
     want_bits: int | None = None
     value: str | None = None  # what was found, where that is a name: the variant
+    other_bits: int | None = None  # the other output, where one input had two
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,8 @@ class Evidence:
         outputs = np.array(got, dtype=self.fmt.uint)
         want, error, _ = judge(self.function.name, self.fmt.name, np.full(2, x_bits, self.fmt.uint), outputs)
         away = np.where(outputs == want, -1.0, np.where(np.isfinite(error), np.abs(error), np.inf))
-        return Finding("fail", detail, x_bits, got[int(np.argmax(away))], int(want[0]))
+        worse = int(np.argmax(away))
+        return Finding("fail", detail, x_bits, got[worse], int(want[0]), other_bits=got[1 - worse])
 
     def witness(self, name: str) -> tuple[int, int] | None:
         """(x, got) bits of a fact of the table: of the input nearest to zero."""

@@ -52,8 +52,8 @@ class TwoOutputs:
     def worst(self, fmt: Format) -> int:
         """Index of the pair that is reported: one that is a defect before others, then one that is not faithful, then
         by the larger error."""
-        small = ~np.any([is_far_off(fmt, self.x, got, self.want) for got in self.got], axis=0)
-        return int(np.lexsort((-self.error.max(axis=0), self.faithful.all(axis=0), small))[0])
+        close = ~are_far_apart(fmt, self.x, self.got[0], self.got[1], self.want)
+        return int(np.lexsort((-self.error.max(axis=0), self.faithful.all(axis=0), close))[0])
 
     def places(self, index: int) -> tuple[str, str]:
         """Where the two outputs of a pair were given."""
@@ -75,24 +75,25 @@ class TwoOutputs:
         return float(error[row, at]), int(self.x[at]), int(self.got[row, at]), int(self.want[at])
 
 
-def is_far_off(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """Where an output is wrong by more than UNITS of u(max(1, |want|)), or not finite where it should be, or the
-    reverse."""
-    finite = is_finite(fmt, got) & is_finite(fmt, want) & is_finite(fmt, x)
-    values = [np.where(finite, to_float64(fmt, bits), 0.0) for bits in (got, want)]
-    _, exponent = np.frexp(values[1])
-    far = np.abs(values[0] - values[1]) > UNITS * 2.0 ** (np.maximum(exponent - 1, 0) - fmt.precision + 1.0)
-    other = (got != want) & ~(is_nan(fmt, got) & is_nan(fmt, want))
-    return np.asarray(np.where(finite, far, other))
+def are_far_apart(fmt: Format, x: np.ndarray, first: np.ndarray, second: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """Where two outputs differ by more than UNITS of u(max(1, |want|)), or one of them is not finite."""
+    finite = np.logical_and.reduce([is_finite(fmt, bits) for bits in (x, first, second, want)])
+    one, other, right = (np.where(finite, to_float64(fmt, bits), 0.0) for bits in (first, second, want))
+    _, exponent = np.frexp(right)
+    with np.errstate(over="ignore"):  # of float64's largest
+        far = np.abs(one - other) > UNITS * 2.0 ** (np.maximum(exponent - 1, 0) - fmt.precision + 1.0)
+    different = (first != second) & ~(is_nan(fmt, first) & is_nan(fmt, second))
+    return np.asarray(np.where(finite, far, different))
 
 
 def severity(function: Function, fmt: Format, finding: Finding) -> Severity:
-    """Of an input with two outputs: a loss where both are about as good as the absolute accuracy that grades ask for,
-    as where the vectors of a loop and its remainder use other formulas; else a defect."""
-    if finding.x_bits is None or finding.got_bits is None or finding.want_bits is None:
+    """Of an input with two outputs: a loss where they are as close as the absolute accuracy that grades ask for, as
+    where the vectors of a loop and its remainder use other formulas; else a defect."""
+    bits = (finding.x_bits, finding.got_bits, finding.other_bits, finding.want_bits)
+    if any(each is None for each in bits):
         return "defect"
-    x, got, want = (np.array([bits], fmt.uint) for bits in (finding.x_bits, finding.got_bits, finding.want_bits))
-    return "defect" if is_far_off(fmt, x, got, want)[0] else "loss"
+    x, got, other, want = (np.array([each], fmt.uint) for each in bits)
+    return "defect" if are_far_apart(fmt, x, got, other, want)[0] else "loss"
 
 
 def _absolute(error: np.ndarray, faithful: np.ndarray) -> np.ndarray:

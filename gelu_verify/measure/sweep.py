@@ -313,6 +313,7 @@ def _checked(record: Record, evidence: Evidence, findings: dict[str, Finding]) -
                 text_of(fmt, finding.x_bits),
                 text_of(fmt, finding.got_bits),
                 text_of(fmt, finding.want_bits),
+                text_of(fmt, finding.other_bits),
                 CHECKS[name].severity_of(evidence.function, fmt, finding) if finding.status == "fail" else None,
             )
             for name, finding in findings.items()

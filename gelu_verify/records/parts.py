@@ -115,6 +115,9 @@ class FindingRecord:
     x_bits: Bits | None = field(metadata=about("the input", null=""))
     got_bits: Bits | None = field(metadata=about("what it gave", null=""))
     want_bits: Bits | None = field(metadata=about("what is due", null=""))
+    other_bits: Bits | None = field(
+        metadata=about("the other output, where one input had two", null="", omitted=True), default=None
+    )
     severity: Severity | None = field(
         metadata=about(
             'of a failure: `"defect"`, `"loss"` or `"convention"` (`docs/grades.md`)', null="", omitted=True

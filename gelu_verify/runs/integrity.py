@@ -204,9 +204,10 @@ def _severities(function: Function, fmt: Format, record: Record) -> Rules:
     for name in record.failed_checks:
         finding = record.findings[name]
         if name in CHECKS and finding.severity is not None:
-            texts = (finding.x_bits, finding.got_bits, finding.want_bits)
-            x, got, want = (None if text is None else int(text, 16) for text in texts)
-            derived = CHECKS[name].severity_of(function, fmt, Finding("fail", finding.detail, x, got, want))
+            texts = (finding.x_bits, finding.got_bits, finding.want_bits, finding.other_bits)
+            x, got, want, other = (None if text is None else int(text, 16) for text in texts)
+            again = Finding("fail", finding.detail, x, got, want, other_bits=other)
+            derived = CHECKS[name].severity_of(function, fmt, again)
             yield f"check {name} fails by a {finding.severity}, and that is a {derived}", finding.severity != derived
 
 

@@ -1,13 +1,20 @@
 """Implementations with a fault that the check `growth` must catch, each with a dtype."""
 
-import numpy as np
+import mmap
+
 from mutants import faulty
 
 
 def leaking(nbytes):
-    """Every call keeps so many bytes."""
+    """Every call keeps so many bytes: new pages, whatever memory this process has used and freed before."""
     kept = []
-    return lambda dtype, x, y: kept.append(np.ones(nbytes, np.uint8)) or y
+
+    def keep(dtype, x, y):
+        kept.append(mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+        kept[-1].write(b"1" * nbytes)
+        return y
+
+    return keep
 
 
 MUTANTS = [(faulty("relu", leaking(1 << 20)), "float32")]
