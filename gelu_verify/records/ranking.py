@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from ..functions import FUNCTIONS
 from .grades import ORDER
 from .result import Record
 
@@ -13,7 +14,8 @@ def best_first(records: Iterable[Record]) -> list[Record]:
     """By grade, then by what ranks within it; results without a grade are last.
 
     On a range the wider one is better; with a small absolute error only, the smaller one; else the smaller error in
-    ULP. Among equals a library's shortest name comes first.
+    ULP. Broken ones go by function, those that most people use at the very end. Among equals a library's shortest name
+    comes first.
     """
     return sorted(records, key=lambda record: (_place(record), *_name(record)))
 
@@ -30,6 +32,8 @@ def _place(record: Record) -> tuple[float, float, float]:
 
 
 def _within(record: Record, largest: float) -> float:
+    if record.grade == "broken":
+        return -float([*FUNCTIONS].index(record.function))
     if record.grade == "accurate_range" and record.accurate_range is not None:
         return -min(-record.accurate_range.low, record.accurate_range.high)
     if record.grade in ("absolute", "coarse") and record.max_abs_error is not None:

@@ -61,3 +61,10 @@ def test_a_result_without_a_grade_or_an_error_is_last_of_its_kind():
     broken = [replace(r, grade="broken", max_ulp=e) for r, e in zip(RESULTS[:3], (2.0, None, 1e9), strict=True)]
     assert [r.max_ulp for r in worst_first(broken)] == [None, 1e9, 2.0]
     assert all(a.max_ulp is not None for a, _ in pairwise(best_first(broken)))
+
+
+def test_broken_ones_go_by_function():
+    """A headline names the functions that most people use."""
+    rare = replace(result("torch.gelu_tanh_grad", "gelu_tanh_grad", "float32"), grade="broken", max_ulp=1e9)
+    common = replace(result("torch.gelu", "gelu", "float32"), grade="broken", max_ulp=2.0)
+    assert [r.function for r in worst_first([rare, common])] == ["gelu", "gelu_tanh_grad"]
