@@ -41,6 +41,7 @@ class Growth:
     """What the calls of one target added to its process so far."""
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTED, 0))
+    before: dict[str, int] = field(default_factory=dict)  # what the process had when the count was last zero
     calls: int = 0
     part: int = 0  # bytes that the latest calls added
     parts: int = 0  # in a row that grew
@@ -155,10 +156,14 @@ class Watch:
 
     def _grown(self, growth: Growth, before: tuple[int, int, int]) -> Iterator[str]:
         for what, old, new in zip(_COUNTED, before, self._counts, strict=True):
+            if growth.counts[what] == 0:
+                growth.before[what] = old
             growth.counts[what] += (new > old) - (new < old)
             if growth.counts[what] >= OFTEN:
                 growth.counts[what] = 0
-                yield f"left {what} after each of several calls"
+                # else what another thread of ours had for a moment was seen here, and its end by somebody else
+                if new - growth.before[what] >= OFTEN:
+                    yield f"left {what} after each of several calls"
 
     def _held(self, growth: Growth, added: int) -> Iterator[str]:
         """Memory that is neither given back nor garbage."""

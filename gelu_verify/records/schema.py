@@ -220,7 +220,7 @@ def _wrong_errors(record: Record) -> str | None:
 
 CONDENSED = (
     *("target", "family", "function", "dtype", "form", "note", "version", "plan", "seed", "n", "bound", "repeat"),
-    *("max_ulp", "witness", "nonfinite", "zero_from", "regions", "checks", "failure", "dispatch"),
+    *("max_ulp", "witness", "nonfinite", "zero_from", "regions", "checks", "failure", "dispatch", *GRADED),
 )  # the keys of a result of a condensed run, whose `checks` are those that failed
 
 
@@ -239,7 +239,8 @@ def _wrong_condensed_document(document: Any) -> str | None:
     if unknown := [key for key in document if key not in CONDENSED]:
         return f"has {unknown[0]:.40}, which a condensed run has not"
     rules = _rules(document["dtype"])
-    return shape({key: rules[key] for key in CONDENSED}, ("dispatch",))(document)  # which runs before 2026-11-22 lack
+    later = ("dispatch", *GRADED)  # which runs before 2026-11-22 lack
+    return shape({key: rules[key] for key in CONDENSED}, later)(document)
 
 
 def _wrong_condensed(record: Record) -> str | None:

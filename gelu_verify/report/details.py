@@ -42,7 +42,7 @@ class Curves:
 
     fine: Fold
     strip: Fold
-    histogram: tuple[list[int], list[int]]
+    histogram: tuple[list[int], list[int]] | None
 
 
 def curves_of(runs: Sequence[RunLike], items: Sequence[Item]) -> dict[str, Curves]:
@@ -52,9 +52,9 @@ def curves_of(runs: Sequence[RunLike], items: Sequence[Item]) -> dict[str, Curve
         dtype = item.record.dtype
         if item.record.buckets is not None:
             table = runs[item.run].table(item.index, COLUMNS)
-            low, high = signed_histogram(table)
+            histogram = signed_histogram(table)
             fine, strip = (Fold.of(table, bins) for bins in (layout(dtype, FINEST), strip_layout(dtype)))
-            found[item.id] = Curves(fine, strip, (low.tolist(), high.tolist()))
+            found[item.id] = Curves(fine, strip, histogram and (histogram[0].tolist(), histogram[1].tolist()))
     return found
 
 

@@ -48,7 +48,8 @@ class Fold:
     @classmethod
     def of(cls, table: pd.DataFrame, bins: Layout) -> Fold:
         """The buckets of a stored table (COLUMNS) in the bins."""
-        columns = {name: table[name].to_numpy() for name in COLUMNS[:8]}
+        nothing = np.zeros(len(table), np.int64)  # a recorded run keeps no inputs and no sums
+        columns = {name: table[name].to_numpy() if name in table else nothing for name in COLUMNS[:8]}
         place = np.searchsorted(bins.edges, columns["bucket"].astype(np.int64), side="right") - 1
         return _folded(bins, place, columns | {"error_sum": columns["error_sum"] / SUM_SCALE})
 
@@ -159,11 +160,14 @@ def strip_layout(dtype: str) -> Layout:
     return Layout(dtype, STRIP[-1][2], 0x8000 + np.concatenate([-positive[:0:-1], positive]))
 
 
-def signed_histogram(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Counts by size of |E| of the outputs too low and too high: each bucket's inputs under the sign of its mean.
+def signed_histogram(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | None:
+    """Counts by size of |E| of the outputs too low and too high: each bucket's inputs under the sign of its mean; None
+    of a recorded run, which keeps none.
 
     A bucket of a 16-bit dtype is one input, and the sign is its own.
     """
+    if HISTOGRAM[0] not in table:
+        return None
     counts = np.stack([table[name].to_numpy(np.int64) for name in HISTOGRAM])
     low = table["error_sum"].to_numpy() < 0
     return counts[:, low].sum(axis=1), counts[:, ~low].sum(axis=1)

@@ -137,7 +137,8 @@ class CommittedRun:
 
     def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """As `Run.table`; of the columns in COLUMNS."""
-        return self.run.table(self.indices[index], columns)
+        found = None if columns is None else [name for name in columns if name in COLUMNS]
+        return self.run.table(self.indices[index], found)
 
 
 @in_default_environment

@@ -1,5 +1,7 @@
 """What a target leaves behind is a finding that names it, and harms neither the truth nor the next target."""
 
+import os
+
 import floating_environments as floating
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from repository import SUPPORT
 from gelu_verify import _fenv as _environment
 from gelu_verify import verify
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.isolation import state
 from gelu_verify.isolation.hosts import Hosts, supported
 from gelu_verify.isolation.limits import Limits
 from gelu_verify.measure.sweep import sweep
@@ -170,3 +173,21 @@ def test_torch_set_flush_denormal_of_the_caller_changes_nothing():
         assert torch.tensor(1e-310, dtype=torch.float64) / 2 == 0  # it is still the caller's
     finally:
         torch.set_flush_denormal(False)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_what_is_open_for_a_moment_is_not_left_by_a_call(kept):
+    """By another thread: seen after a call of one target, and gone after a call of another one."""
+    watch, opened, found = state.Watch([]), [], []
+    for _ in range(2 * state.OFTEN):
+        for who in ("one", "other"):
+            watch.enter()
+            if who == "one":
+                opened.append(os.open("/dev/null", os.O_RDONLY))
+            elif not kept:
+                os.close(opened.pop())
+            found.append(watch.look(who))
+    texts = {left[0] for left in found if left}
+    assert texts == ({"left a file descriptor open after each of several calls"} if kept else set())
+    for number in opened:
+        os.close(number)

@@ -12,6 +12,7 @@ from gelu_verify.errors import ResultsError
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.kernels.published import PUBLISHED
 from gelu_verify.measure.sweep import sweep
+from gelu_verify.records.grades import graded
 from gelu_verify.records.parts import NonFinite
 from gelu_verify.runs.committed import matrix_runs
 from gelu_verify.runs.store import write_run
@@ -65,10 +66,22 @@ def test_a_later_run_replaces_results_of_an_earlier_one(elsewhere):
     found = {record.target: record.max_ulp for record in kept()}
     assert set(found) == {"torch.gelu", "jax.gelu"}
     assert found["torch.gelu"] == worse.max_ulp
-    assert "| `torch.gelu` | >=" in matrix.PAGE.read_text(encoding="utf-8")
+    assert "| `torch.gelu` | coarse >=" in matrix.PAGE.read_text(encoding="utf-8")
     assert matrix.main(["--check"]) == 0
     matrix.PAGE.write_text("edited", encoding="utf-8")
     assert matrix.main(["--check"]) == 1
+
+
+def test_what_changed_is_listed(elsewhere):
+    """Between the two newest runs, of results that both have."""
+    first = stored(elsewhere / "a", measured("torch.gelu"), measured("jax.gelu"), measured("scipy.gelu"))
+    matrix.main([first])
+    assert "What changed" not in matrix.PAGE.read_text(encoding="utf-8")
+    matrix.main(["--add", stored(elsewhere / "b", measured("torch.gelu", at(1.0, "2")), measured("jax.gelu"))])
+    text = matrix.PAGE.read_text(encoding="utf-8").partition("## What changed since ")[2].partition("## gelu")[0]
+    assert "| `torch.gelu` | gelu | float16 | >=0.499 | coarse >=" in text
+    assert "jax" not in text
+    assert "The other 1 results that both have are the same" in text
 
 
 def test_a_run_of_some_targets_is_added(elsewhere):
@@ -104,8 +117,10 @@ def test_a_condensed_run_that_was_edited_is_refused(elsewhere):
 
 def test_what_raised_and_what_was_lost_is_reported():
     record = measured("torch.gelu").record
-    assert matrix._cell(replace(record, failure="raised ValueError")) == "raised"
+    failed = graded(replace(record, failure="raised ValueError", failure_kind="exception", max_ulp=None), None)
+    assert matrix._cell(failed) == "**broken** failed"
     lost = replace(record, bound=">=", max_ulp=2.5, nonfinite=NonFinite(3, None))
-    assert matrix._cell(lost) == ">=2.50, 3 lost"
+    assert matrix._cell(lost) == "correctly rounded >=2.50, 3 lost"
+    assert matrix._cell(replace(lost, grade=None)) == ">=2.50, 3 lost"
     failing = [replace(record, checks=dict.fromkeys(names, "fail")) for names in (("nan", "sign"), ("nan",))]
     assert matrix._failed(dict(zip(("float16", "float32"), failing, strict=True))) == "nan, sign (f16)"
