@@ -56,7 +56,8 @@ def _size_charts(rows: Sequence[Row], places: Mapping[str, int]) -> Iterable[Gro
     numbers = {target: number for number, target in enumerate(sorted(places, key=lambda name: places[name]), 1)}
     for dtype in _dtypes(rows):
         for threads in sorted({row["threads"] for row in rows if row["dtype"] == dtype}):
-            here = [row for row in rows if (row["dtype"], row["threads"]) == (dtype, threads) and row["elements_per_s"]]
+            asked = [row for row in rows if (row["dtype"], row["threads"]) == (dtype, threads)]
+            here = [row for row in asked if row["elements_per_s"]]
             if here:
                 lines = {
                     numbers[target]: {row["level"]: row["elements_per_s"] for row in members}
@@ -73,6 +74,7 @@ def _size_charts(rows: Sequence[Row], places: Mapping[str, int]) -> Iterable[Gro
                     "dtype": dtype,
                     "threads": threads,
                     "named": named,
+                    "left_out": [row for row in asked if row["left_out"]],
                     "places": {number: place for number, _, place in named},
                     **chart,
                 }

@@ -17,6 +17,7 @@ from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES, get_format, is_nan, to_float64, values
 from gelu_verify.kernels import KERNELS, _cpu, run
 from gelu_verify.targets import find
+from gelu_verify.truth import correctly_rounded
 
 HEADERS = ROOT / "src" / "kernels"
 HALVES = ("float16", "bfloat16")
@@ -323,8 +324,12 @@ def test_every_form_comes_in_every_arithmetic():
 
 
 def test_targets_are_the_kernels():
-    targets, absent = find(["kernels"])
+    found, absent = find(["kernels"])
     assert not absent
+    targets = [target for target in found if target.form != "correctly rounded"]
+    assert {target.name for target in found} - {target.name for target in targets} == {
+        f"kernels.{name}_cr" for name in correctly_rounded.FUNCTIONS
+    }
     assert {(t.name, dtype) for t in targets for dtype in t.dtypes} == {(f"kernels.{k.name}", k.dtype) for k in KERNELS}
     x_bits = np.arange(0, 1 << 16, 101, dtype=np.uint16)
     for target in targets:
