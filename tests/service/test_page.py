@@ -201,7 +201,7 @@ def test_a_dropped_file_is_kept_with_the_token_and_browsed(page):
     page.wait_for_selector("#matrix .empty")
     page.locator("#run-list input").first.check()
     page.click("#compare")
-    page.wait_for_selector("h2:has-text('Verdicts')")
+    page.wait_for_selector("h2:has-text('Results')")
 
 
 def test_a_file_of_the_wrong_length_is_reported(desk, tmp_path):
