@@ -8,10 +8,8 @@ A bin keeps the maximum: a down-sampled curve never hides a peak.
 
 from __future__ import annotations
 
-import base64
-import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -22,11 +20,8 @@ FOCUS = (-4, 6)  # binades 2^-4 .. 2^6
 NEAR = (-12, 4)  # binades from 2^-12 up to the focus, where x^2 still counts, and their bins each
 SQUEEZED_BINS = (16, 16)  # per side: from zero to 2^-12, from the focus to infinity
 
-# Levels are 1/LEVELS_PER_OCTAVE of log2 |E|: 0 no inputs, 1 the floor (and exact results).
-LEVELS_PER_OCTAVE = 512
-FLOOR = -40
-EMPTY = 0
-ENVELOPE_COLUMNS = ("bucket", "max_error", "nonfinite")
+FLOOR = -40  # log2 |E| from which on an error is drawn
+EMPTY = 0  # level of a bin without inputs
 HIGHEST = 64  # octaves of the tallest axis: a finite result can be 2^2000 ULP wrong
 
 
@@ -74,34 +69,9 @@ class Envelope:
     max_error: np.ndarray
     nonfinite: np.ndarray
 
-    @cached_property
-    def levels(self) -> np.ndarray:
-        """log2 |E| as uint16 levels, see LEVELS_PER_OCTAVE."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            level = np.rint((np.log2(self.max_error) - FLOOR) * LEVELS_PER_OCTAVE)
-        level = np.clip(np.nan_to_num(level, nan=EMPTY, neginf=1, posinf=0xFFFF), 1, 0xFFFF)
-        return np.where(np.isnan(self.max_error), EMPTY, level).astype(np.uint16)
-
-    def encoded(self) -> str:
-        """The levels, little-endian, base64."""
-        return base64.b64encode(self.levels.astype("<u2").tobytes()).decode("ascii")
-
-    def nonfinite_ranges(self) -> list[tuple[int, int]]:
-        """[first, last] bins, in runs."""
-        where = np.flatnonzero(self.nonfinite)
-        runs = np.split(where, np.flatnonzero(np.diff(where) > 1) + 1)
-        return [(int(run[0]), int(run[-1])) for run in runs if run.size]
-
-    def coarser(self, factor: int) -> Envelope:
-        """Every `factor` bins folded into one, the maximum kept."""
-        starts = np.arange(0, self.layout.size, factor)
-        edges = np.append(self.layout.edges[starts], self.layout.edges[-1])
-        bins = Layout(self.layout.dtype, self.layout.per_binade // factor, edges)
-        return Envelope(bins, np.fmax.reduceat(self.max_error, starts), np.logical_or.reduceat(self.nonfinite, starts))
-
 
 def envelope(table: pd.DataFrame, dtype: str, per_binade: int) -> Envelope:
-    """Fold a bucket table (ENVELOPE_COLUMNS) into the bins of `dtype`."""
+    """Fold the columns `bucket`, `max_error` and `nonfinite` of a bucket table into the bins of `dtype`."""
     bins = layout(dtype, per_binade)
     place = np.searchsorted(bins.edges, table["bucket"].to_numpy(np.int64), side="right") - 1
     inside = (place >= 0) & (place < bins.size)
@@ -110,14 +80,3 @@ def envelope(table: pd.DataFrame, dtype: str, per_binade: int) -> Envelope:
     nonfinite = np.zeros(bins.size, bool)
     nonfinite[place[inside & (table["nonfinite"].to_numpy() > 0)]] = True
     return Envelope(bins, peak, nonfinite)
-
-
-def bins_per_binade(results: int) -> int:
-    """As fine as a page of that many results can afford: 32, 16 or 8."""
-    return 32 if results <= 300 else 16 if results <= 480 else 8
-
-
-def octaves(*maxima: float) -> tuple[int, int]:
-    """(lowest, highest) power of two of a log2 axis that shows 0.5 ULP and `maxima`, up to 2^HIGHEST."""
-    top = max((math.ceil(math.log2(m)) for m in maxima if 0 < m < math.inf), default=0)
-    return -3, min(max(top, 2), HIGHEST)
