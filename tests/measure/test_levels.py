@@ -168,7 +168,7 @@ def test_code_of_the_user_is_limited_in_what_it_calls(tmp_path):
 
 def test_an_unknown_level_of_our_kernels_is_refused():
     done = subprocess.run(
-        [sys.executable, "-c", "import gelu_verify; gelu_verify.gelu(1.0)"],
+        [sys.executable, "-P", "-c", "import gelu_verify; gelu_verify.gelu(1.0)"],
         env={**os.environ, "GELU_VERIFY_MAX_ISA": "avx3"}, capture_output=True, text=True,
     )  # fmt: skip
     assert "unknown instruction-set level in GELU_VERIFY_MAX_ISA 'avx3'" in done.stderr
