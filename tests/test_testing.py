@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from marking import nightly
 
 import gelu_verify
 from gelu_verify.errors import UsageError
@@ -95,7 +96,7 @@ def test_other():
 """
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "xdist"])
+@pytest.mark.parametrize("workers", [[], *nightly((["-n", "2"],))], ids=["one process", "xdist"])
 def test_the_plugin_reports_all_that_was_measured(tmp_path, workers):
     (tmp_path / "test_mine.py").write_text(TESTS)
     words = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--gelu-verify-report=out", *workers]

@@ -286,6 +286,7 @@ def plot_data(page):
     return data, results
 
 
+@pytest.mark.nightly
 def test_the_page_of_800_results_stays_under_3_mb(run, tmp_path):
     many = SyntheticRun(run.manifest, (run.results * 4)[:800])
     assert len(many.results) == 800
