@@ -85,6 +85,7 @@ def test_headers_compile_without_warnings_and_are_right(exported, compiler, tmp_
     assert_all_right(run([program], tmp_path)[0])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_make_test_builds_the_kernels_and_tests_both(exported, compiler, tmp_path):
     requiring.program(compiler)

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from marking import nightly
 
 from gelu_verify import verify
 from gelu_verify.cli import main
@@ -27,7 +28,7 @@ def run(folder, *args):
     )
 
 
-@pytest.mark.parametrize("suffix", ["py", "c"])
+@pytest.mark.parametrize("suffix", ["c", *nightly("py")])
 def test_files_of_odd_names_work_and_so_does_the_command_that_repeats_it(tmp_path, suffix):
     names = [f"{name}.{suffix}:relu" for name in [*WORKING, *(['my "q"', "a:b"] if suffix == "py" else [])]]
     for name in names:
