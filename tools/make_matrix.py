@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gelu_verify.formats import DTYPES
@@ -69,12 +70,25 @@ Cells = Mapping[str, Record]  # by dtype
 
 def keep(paths: Sequence[Path], add: bool) -> None:
     """Condensed copies of stored runs in data/runs/; without `add` they replace those that are there."""
-    runs = [verified(read_run(path)) for path in paths]
+    runs = [_without_repetitions(verified(read_run(path))) for path in paths]
     if not add:
         for run in matrix_runs(RUNS):
             shutil.rmtree(run.path)
     for run in runs:
         commit(run, RUNS, matrix=True)
+
+
+def _without_repetitions(run: Run) -> Run:
+    """The run without results at an instruction-set level that are those of the library's own choice."""
+    of = {(each.target, each.function, each.dtype): each for each in run.results}
+
+    def repeats(record: Record) -> bool:
+        first = of.get((split_level(record.target)[0], record.function, record.dtype))
+        if first in (None, record) or record.pair is None or not record.pair.alike or record.pair.first != first.target:
+            return False
+        return (record.grade, record.checks) == (first.grade, first.checks)
+
+    return replace(run, results=[record for record in run.results if not repeats(record)])
 
 
 def measure(root: Path) -> Path:
@@ -89,8 +103,8 @@ def records(runs: Iterable[Run]) -> list[Record]:
     """Of each target what the newest run that measured it found, of runs with the newest first."""
     found: list[Record] = []
     for run in runs:
-        targets = {record.target for record in found}
-        found += [record for record in run.results if record.target not in targets]
+        targets = {split_level(record.target)[0] for record in found}  # at a level too: a repetition is not kept
+        found += [record for record in run.results if split_level(record.target)[0] not in targets]
     return sorted(found, key=lambda record: (split_level(record.target), record.function, record.dtype))
 
 
@@ -121,7 +135,8 @@ largest error found in a sample. "n lost": so many finite inputs give NaN or inf
 do not count in the maximum. A failed check is followed by the dtypes that fail it; `gelu-verify run NAME` shows the
 input and the reason. Names that begin with `published.` are re-implementations of published formulas in C: they measure
 the formula with its constants and roundings, not the library. A name that ends in `@avx2` is that of a
-library limited to that instruction-set level by its own switches (docs/isa.md). Every row, with its worst input,
+library limited to that instruction-set level by its own switches (docs/isa.md); it has a row where a result differs
+from that of the library's own choice in a bit, the grade or a check. Every row, with its worst input,
 regions and the command that repeats it: {files}.
 
 Measured {newest["created"][:10]} by {commands}

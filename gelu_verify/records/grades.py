@@ -96,14 +96,14 @@ def grade_of(record: Record, accuracy: Accuracy) -> Grade:
 
 
 def failed(record: Record, severity: str) -> list[str]:
-    """Names of the failed checks of that severity; of a stored run that does not say, every failure is a loss."""
+    """Names of the failed checks of that severity; none where a run of an earlier version does not say."""
     findings = record.findings
     return [name for name in record.failed_checks if name in findings and findings[name].severity == severity]
 
 
 def _elsewhere(record: Record) -> float:
     """The largest error of outputs beside those of the plan, where that is larger."""
-    return record.max_ulp or 0.0 if failed(record, "loss") and set(SLIGHT) & set(record.failed_checks) else 0.0
+    return (record.max_ulp or 0.0) if set(SLIGHT) & set(failed(record, "loss")) else 0.0
 
 
 def _is_wide(accuracy: Accuracy) -> bool:

@@ -203,7 +203,7 @@ def _severities(function: Function, fmt: Format, record: Record) -> Rules:
     """What a failed check means, again from its finding."""
     for name in record.failed_checks:
         finding = record.findings[name]
-        if name in CHECKS and finding.severity is not None:
+        if name in CHECKS and not (finding.severity is None and "grade" in record.lacking):
             texts = (finding.x_bits, finding.got_bits, finding.want_bits, finding.other_bits)
             x, got, want, other = (None if text is None else int(text, 16) for text in texts)
             again = Finding("fail", finding.detail, x, got, want, other_bits=other)

@@ -43,12 +43,17 @@ from gelu_verify.truth.values import reference_bits, zero_threshold
 
 
 def planted():
-    """Check -> implementations that it must catch, each with a dtype: the files in planted/, by name."""
+    """Check -> implementations that it must catch, each with a dtype: the files in planted/, by name.
+
+    Those in NIGHTLY of a file, which may have none, are for the nightly run.
+    """
     names = sorted(path.stem for path in (Path(__file__).parent / "planted").glob("*.py"))
-    return {name: importlib.import_module(f"checks.planted.{name}").MUTANTS for name in names}
+    modules = {name: importlib.import_module(f"checks.planted.{name}") for name in names}
+    seldom = {name: getattr(module, "NIGHTLY", []) for name, module in modules.items()}
+    return {name: module.MUTANTS for name, module in modules.items()}, seldom
 
 
-MUTANTS = planted()
+MUTANTS, SELDOM = planted()
 
 
 def test_every_check_has_a_mutant():
@@ -62,7 +67,8 @@ def test_every_check_has_a_mutant():
         pytest.param(check, mutant, dtype, id=f"{check}-{k}-{mutant.function}-{dtype}")
         for check, cases in MUTANTS.items()
         for k, (mutant, dtype) in enumerate(cases)
-    ],
+    ]
+    + nightly(*((check, mutant, dtype) for check, cases in SELDOM.items() for mutant, dtype in cases)),
 )
 def test_a_planted_fault_is_caught(check, mutant, dtype, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", (5,) * 20)

@@ -6,14 +6,12 @@ axe-playwright-python brings: `tox -e service` has them.
 
 import functools
 import http.server
-import shutil
 import threading
-from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import browsing
 import pytest
-import requiring
 
 pytest.importorskip("uvicorn", reason="needs the extra serve")
 from click.testing import CliRunner
@@ -24,12 +22,7 @@ from gelu_verify.formats import get_format
 from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
 
-playwright = requiring.module("playwright.sync_api")
-requiring.module("axe_playwright_python")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 pytestmark = pytest.mark.service
-SIZES = {"desk": (1400, 900), "phone": (390, 844)}
 NARROW = [
     ("float16", "-6.5"), ("bfloat16", "0.1"), ("float8_e4m3fn", "-3"), ("float16", "0x1.004p0"), ("float16", "65520"),
     ("bfloat16", "1e-40"), ("float16", "2.9802322387695312e-8"),
@@ -39,13 +32,8 @@ KNOWN = [("float32", "1"), ("float32", "0x1p-149"), ("float64", "-0"), ("float64
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as runner:
-        try:
-            found = runner.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        except playwright.Error as error:
-            requiring.missing(f"Chromium ({str(error).splitlines()[0]})")
+    with browsing.chromium() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -55,14 +43,14 @@ def server(tmp_path_factory):
         yield found
 
 
-@pytest.fixture(params=SIZES)
+@pytest.fixture(params=browsing.SIZES)
 def page(browser, server, request):
-    yield from opened(browser, server.url, SIZES[request.param])
+    yield from opened(browser, server.url, browsing.SIZES[request.param])
 
 
 @pytest.fixture
 def desk(browser, server):
-    yield from opened(browser, server.url, SIZES["desk"])
+    yield from opened(browser, server.url, browsing.SIZES["desk"])
 
 
 def opened(browser, url, size):
@@ -84,7 +72,7 @@ def opened(browser, url, size):
 def accessible(page):
     """No finding of axe-core, nothing wider than the window."""
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    page.evaluate(AXE)  # not a script element: the policy of the page forbids those
+    page.evaluate(browsing.axe())  # not a script element: the policy of the page forbids those
     found = page.evaluate("axe.run()")["violations"]
     assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
 
@@ -245,7 +233,7 @@ def test_static_files_answer_for_narrow_dtypes_and_hard_cases(browser, tmp_path)
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site)) as files:
         threading.Thread(target=files.serve_forever, daemon=True).start()
-        for page in opened(browser, f"http://127.0.0.1:{files.server_port}", SIZES["desk"]):
+        for page in opened(browser, f"http://127.0.0.1:{files.server_port}", browsing.SIZES["desk"]):
             for dtype, x in (*NARROW, *KNOWN):
                 lookup_json(page, x, "gelu", dtype)
                 y = reference_bits("gelu", dtype, get_format(dtype).parse(x))
