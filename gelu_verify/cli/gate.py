@@ -57,8 +57,17 @@ def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str
               "may be repeated.")  # fmt: skip
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of recorded runs; default data/runs.")  # fmt: skip
+@click.option("--unchanged", is_flag=True,
+              help="Exit with 1 when any result differs from that of the budget's run, though it may be no worse.")  # fmt: skip
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
-def gate(run: str | None, file: Path | None, families: tuple[str, ...], root: Path | None, workers: int | None) -> None:
+def gate(
+    run: str | None,
+    file: Path | None,
+    families: tuple[str, ...],
+    root: Path | None,
+    unchanged: bool,
+    workers: int | None,
+) -> None:
     """Check a stored RUN, or what the project names, against the budgets.
 
     A project is a folder with `[tool.gelu-verify]` in its pyproject.toml, or with a gelu-verify.toml (`gelu-verify
@@ -81,7 +90,7 @@ def gate(run: str | None, file: Path | None, families: tuple[str, ...], root: Pa
         else:
             found = measure_budgeted(budgets, families, workers, OnStderr(), project)
     found = with_committed(found, {key.partition(".")[0] for key in budgets.keys}.union(families), root)
-    rows = judged(found, budgets, families, project)
+    rows = judged(found, budgets, families, project, unchanged=unchanged)
     _print(rows, found, budgets)
 
 
