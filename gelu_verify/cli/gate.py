@@ -58,7 +58,8 @@ def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of recorded runs; default data/runs.")  # fmt: skip
 @click.option("--unchanged", is_flag=True,
-              help="Exit with 1 when any result differs from that of the budget's run, though it may be no worse.")  # fmt: skip
+              help="Exit with 1 when any result differs from that of the budget's run, even if none is "
+              "worse, and with 3 where that cannot be compared.")  # fmt: skip
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
 def gate(
     run: str | None,

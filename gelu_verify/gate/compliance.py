@@ -200,6 +200,9 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Co
     if not found.reasons:
         _note_what_is_better(found)
     found.notes += [record.origin.recorded] if record.origin.recorded else []
+    if unchanged and not found.exact and not found.reasons and not row.is_fixed:
+        why = "whether results have changed is not known: machine, compiler or inputs are not those of the budget"
+        return Compliance(key, "missing", (why,), tuple(found.notes), record)
     outcome: Literal["over", "ok"] = "over" if found.reasons else "ok"
     return Compliance(key, outcome, tuple(found.reasons), tuple(found.notes), record, found.witness)
 
@@ -324,8 +327,6 @@ def _judge_bits(found: _Judgement, unchanged: bool) -> None:
             (found.over if unchanged else found.notes.append)(
                 "other results than the budget's run, with the same libm and inputs"
             )
-    elif unchanged and not found.same_inputs:
-        found.notes.append("whether results have changed is not known: the inputs are not those of the budget")
 
 
 def _judge_checks(found: _Judgement) -> None:
