@@ -21,7 +21,7 @@ import gelu_verify
 from gelu_verify.formats import FORMATS
 from gelu_verify.functions import get_function
 different = []
-for name in ("mish", "softplus", "cubic"):
+for name in ("other_mish", "other_softplus", "cubic"):
     for dtype in ("float16", "bfloat16", "float32", "float64"):
         fmt, function = FORMATS[dtype], get_function(name)
         x = delicate_inputs(function, fmt, 150, 3)
@@ -61,11 +61,10 @@ def test_references_are_right(environment):
     assert json.loads(done.stdout) == []
 
 
-@pytest.mark.parametrize(
-    ("function", "dtype", "y"), [("mish_grad", "float32", Fraction(3, 5)), ("mish_grad", "float64", Fraction(3, 5))]
-)
-def test_a_value_at_zero_that_is_no_number_of_the_dtype_has_an_error(run, function, dtype, y):
-    found = json.loads(run("lookup", function, dtype, "0", "--json").stdout)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_value_at_zero_that_is_no_number_of_the_dtype_has_an_error(run, dtype):
+    y = Fraction(3, 5)
+    found = json.loads(run("lookup", "other_mish_grad", dtype, "0", "--json").stdout)
     fmt = FORMATS[dtype]
     got = fmt.fraction(int(found["y_bits"], 16))
     assert found["exact"] == "0.6"
@@ -74,7 +73,7 @@ def test_a_value_at_zero_that_is_no_number_of_the_dtype_has_an_error(run, functi
 
 
 def test_irrational_values_and_signs_at_zero(run):
-    found = json.loads(run("lookup", "softplus", "float64", "-0", "--json", "--digits", "50").stdout)
+    found = json.loads(run("lookup", "other_softplus", "float64", "-0", "--json", "--digits", "50").stdout)
     assert found["exact"] == "0.69314718055994530941723212145817656807550013436026"
     assert float(found["y"]) == pytest.approx(0.6931471805599453, rel=0)
     assert json.loads(run("lookup", "cubic", "float32", "0", "--json").stdout)["y_bits"] == "0x80000000"
@@ -85,7 +84,7 @@ def test_a_run_in_isolation_judges_with_plugins(run, tmp_path):
     done = run("run", "others", "--no-throughput", "--out", "stored", "--json")
     results = {each["target"]: each for each in json.loads(done.stdout)}
     right, wrong = results["others.mish"], results["others.wrong"]
-    assert right["function"] == "mish"
+    assert right["function"] == "other_mish"
     assert right["bound"] == "="
     assert right["max_ulp"] <= 1
     assert {name for name, status in right["checks"].items() if status == "fail"} == set()
@@ -108,7 +107,7 @@ def test_a_kind_of_target(run):
 def test_what_cannot_be_used_is_named_and_nothing_else_is_lost(run):
     done = run("list", "--json")
     found = json.loads(done.stdout)
-    assert {"mish", "mish_grad", "softplus", "cubic", "gelu", "tanh"} <= set(found["functions"])
+    assert {"other_mish", "other_mish_grad", "other_softplus", "cubic", "gelu", "tanh"} <= set(found["functions"])
     assert {"at_one", "raising", "lane"} <= set(found["checks"])
     assert {"others", "kernels"} <= {target["family"] for target in found["targets"]}
     assert "twice:FACTOR" in found["kinds"]

@@ -1,7 +1,7 @@
-"""Intervals that are proved to hold exp, expm1, log, log1p, tanh and the Gauss integral, at any precision.
+"""Intervals that are proved to hold exp, expm1, log, log1p, tanh, atan and the Gauss integral, at any precision.
 
 Arithmetic is mpmath's interval context (outward rounding of exact + - * / sqrt). Two things are
-added: `exp` and `log` are widened, because mpmath's directed rounding of a transcendental is not itself
+added: `exp`, `log` and `atan` are widened, because mpmath's directed rounding of a transcendental is not itself
 proved, and the Gauss integral comes from its own series with both rounding directions carried in
 integers, because mpmath has no interval erf.
 """
@@ -9,11 +9,12 @@ integers, because mpmath has no interval erf.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from mpmath.ctx_iv import MPIntervalContext
-from mpmath.libmp import from_man_exp
+from mpmath.libmp import from_man_exp, mpf_atan
 
 from ..formats import Dyadic
 
@@ -88,7 +89,7 @@ class Enclosure:
         bits = -magnitude_exponent(s)
         if 2 * bits > self.precision:
             return s * (1 - s / 2 + s * s * self.between(0, 1, 0))
-        return self._with_extra(max(bits, 0) + 2, lambda: self.log(1 + s))
+        return self.with_extra(max(bits, 0) + 2, lambda: self.log(1 + s))
 
     def _widened(self, value: Interval) -> Interval:
         """A transcendental function of mpmath: good to one unit of its precision; sixteen are allowed for."""
@@ -104,12 +105,22 @@ class Enclosure:
         bits = -magnitude_exponent(s)
         if 2 * bits > self.precision:
             return s * (1 + s / 2 + s * s * self.between(0, 1, -2))
-        return self._with_extra(max(bits, 0) + 2, lambda: self.exp(s) - 1)
+        return self.with_extra(max(bits, 0) + 2, lambda: self.exp(s) - 1)
 
     def tanh(self, t: Interval) -> Interval:
         """tanh t with relative accuracy, for t of one sign."""
         e = self.expm1(2 * t)
         return e / (e + 2)
+
+    def atan(self, s: Interval) -> Interval:
+        """atan s with relative accuracy, for s of one sign: it rises, so that its ends are those of its argument.
+
+        For tiny s the series s (1 - s^2 q) with q in [0, 1/3].
+        """
+        if -2 * magnitude_exponent(s) > self.precision:
+            return s * (1 - s * s * self.rational(1, 3) * self.between(0, 1, 0))
+        low, high = (mpf_atan(end, self.iv.prec, "n") for end in s._mpi_)
+        return self._widened(self.iv.make_mpf((low, high)))
 
     def gauss_head(self, z: Dyadic) -> Interval:
         """G(z) = integral of exp(-z t^2 / 2) over t in [0, 1], for z >= 0.
@@ -128,12 +139,13 @@ class Enclosure:
         if value > Fraction(7, 5) * self.precision + 32:
             return self.exp(-self.exact(halve(z))) / self.exact(z) * self._mills_series(z)
         # sqrt(pi / 2z) - G(z) loses about z log2(e) / 2 bits
-        return self._with_extra(
+        return self.with_extra(
             int(value * Fraction(3, 4)) + max(value.numerator.bit_length() - value.denominator.bit_length(), 0) + 4,
             lambda: self.iv.sqrt(self.iv.pi / (2 * self.exact(z))) - self.gauss_head(z),
         )
 
-    def _with_extra(self, bits: int, compute: Any) -> Interval:
+    def with_extra(self, bits: int, compute: Callable[[], Interval]) -> Interval:
+        """What `compute` gives with so many more bits: as many as its subtractions lose."""
         before = self.iv.prec
         self.iv.prec = before + bits
         try:

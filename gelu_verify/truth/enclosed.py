@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +89,7 @@ def _computed(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
     return values
 
 
+@lru_cache(maxsize=1 << 14)  # the checks ask for the same few inputs of every function, target by target
 def _value_at(function: Function, fmt: Format, x: Dyadic) -> Value:
     """`value_of` an enclosure that is narrow enough, where a few doublings of the precision make it so."""
     for k in range(DOUBLINGS + 1):

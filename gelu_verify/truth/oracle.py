@@ -124,10 +124,10 @@ def _bounds(function: Function, fmt: Format, x_bits: int) -> Iterator[tuple[Frac
             continue
         terms = function.terms(Enclosure(precision), fmt.dyadic(x_bits))
         if terms.correction is None:
-            yield fraction(terms.leading), fraction(terms.leading)
+            low = high = fraction(terms.leading)
         else:
             low, high = (fraction(_sum(terms.leading, end, fmt.min_exponent - 200)) for end in _ends(terms))
-            yield max(-cap, min(low, cap)), max(-cap, min(high, cap))
+        yield max(-cap, min(low, cap)), max(-cap, min(high, cap))
     raise OracleError(f"{function.name} at {fmt.hex_float(x_bits)} ({fmt.name}): error undecided at {precision} bits")
 
 

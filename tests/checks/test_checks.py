@@ -11,7 +11,7 @@ import pytest
 from checks.planted.nan import nan_lost_at
 from checks.planted.subnormals import subnormal_inputs_flushed
 from judging import failing, judged, subnormals_flushed
-from marking import nightly
+from marking import NATIVE_FIRST, nightly
 from mutants import (
     approximate_tanh,
     at,
@@ -35,7 +35,6 @@ from mutants import (
 from gelu_verify.checks import endurance, lengths, own_checks
 from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_nan, ordinals
-from gelu_verify.functions import FUNCTIONS
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.parts import Point
@@ -86,7 +85,7 @@ def test_a_planted_fault_is_caught(check, mutant, dtype, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", NATIVE_FIRST)
 def test_a_correct_implementation_is_never_accused(function, dtype):
     record = judged(correct(function), dtype)
     assert {name for name, verdict in record.checks.items() if verdict == "fail"} == set()

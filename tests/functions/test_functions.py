@@ -33,6 +33,7 @@ def derivative(function, text):
 
 def test_the_functions_of_the_design_are_here():
     family = {f"{name}{suffix}" for name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu") for suffix in ("", "_grad")}
+    family |= {f"{name}{suffix}" for name in ("cauchy_unit", "softplus", "mish", "relu2") for suffix in ("", "_grad")}
     assert family | {"relu", "elu", "erf", "erfc", "normcdf", "tanh", "sigmoid", "exp"} <= set(FUNCTIONS)
 
 
@@ -55,6 +56,7 @@ def test_turning_points_turn_and_there_are_no_others(function):
 @every_function
 def test_bounds_are_bounds_and_are_reached(function):
     xs = [k / 8 for k in range(-400, 401) if k] + [float(t) for t in function.turning_points or ()]
+    xs += [-1e300, 1e300]
     bits = [round_exactly(function, FLOAT64, FLOAT64.parse(str(x))) for x in xs]
     values = [float(FLOAT64.fraction(y)) for y in bits if FLOAT64.is_finite(y)]
     if function.lower is not None:

@@ -45,6 +45,15 @@ def logistic_grad(slope):
     return grad
 
 
+def cauchy_unit_grad(x):
+    return arb(fmpq(1, 2)) + x.atan() / arb.pi() + x / (arb.pi() * (1 + x * x))
+
+
+def mish_grad(x):
+    t = (1 + x.exp()).log().tanh()
+    return t + x * (1 - t * t) * sigmoid(x)
+
+
 ARB = {
     "gelu": lambda x: x * normcdf(x),
     "gelu_grad": lambda x: normcdf(x) + x * phi(x),
@@ -62,6 +71,14 @@ ARB = {
     "tanh": lambda x: x.tanh(),
     "sigmoid": sigmoid,
     "exp": lambda x: x.exp(),
+    "cauchy_unit": lambda x: x * (arb(fmpq(1, 2)) + x.atan() / arb.pi()),
+    "cauchy_unit_grad": cauchy_unit_grad,
+    "softplus": lambda x: (1 + x.exp()).log(),
+    "softplus_grad": sigmoid,
+    "mish": lambda x: x * (1 + x.exp()).log().tanh(),
+    "mish_grad": mish_grad,
+    "relu2": lambda x: x * x if x > 0 else arb(0),
+    "relu2_grad": lambda x: 2 * x if x > 0 else arb(0),
 } | {name: function.arb for name, function in FUNCTIONS.items() if function.arb}
 
 

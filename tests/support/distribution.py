@@ -35,10 +35,10 @@ def gradient(c, x):
 
 MINIMUM = "-1.19243121451549521214"
 ENTRIES = (
-    Function(name="mish", formula="x tanh(log(1 + e^x))", terms=terms, at_minus_infinity="-0", at_plus_infinity="inf",
-             at_zero="x", slope_at_zero="0.6", turning_points=(MINIMUM,), falls_first=True, sign="x", at_most_x=True,
+    Function(name="other_mish", formula="x tanh(log(1 + e^x))", terms=terms,
+             at_minus_infinity="-0", at_plus_infinity="inf", at_zero="x", slope_at_zero="0.6", turning_points=(MINIMUM,), falls_first=True, sign="x", at_most_x=True,
              arb=lambda x: x * (1 + x.exp()).log().tanh()),
-    Function(name="mish_grad", formula="derivative of mish", terms=gradient, gradient_of="mish",
+    Function(name="other_mish_grad", formula="derivative of mish", terms=gradient, gradient_of="other_mish",
              at_minus_infinity="-0", at_plus_infinity="1", at_zero="0.6", turning_points=None),
 )
 ''',
@@ -63,7 +63,7 @@ def cubic(c, x):
     return Terms(((m**3 << 3 * e - lowest) - (m << e - lowest), lowest), None)
 
 
-SOFTPLUS = Function(name="softplus", formula="log(1 + e^x)", terms=softplus, at_minus_infinity="0",
+SOFTPLUS = Function(name="other_softplus", formula="log(1 + e^x)", terms=softplus, at_minus_infinity="0",
                     at_plus_infinity="inf", at_zero=lambda c: c.log(c.iv.mpf(2)), sign="+", lower="0",
                     arb=lambda x: x.exp().log1p())
 CUBIC = Function(name="cubic", formula="x^3 - x", terms=cubic, at_minus_infinity="-inf", at_plus_infinity="inf",
@@ -112,8 +112,8 @@ def wrong(x):
 
 
 def discover():
-    yield callable_target(mish, "mish", "float16", name="others.mish")
-    yield callable_target(wrong, "mish", "float16", name="others.wrong")
+    yield callable_target(mish, "other_mish", "float16", name="others.mish")
+    yield callable_target(wrong, "other_mish", "float16", name="others.wrong")
 ''',
     "others/twice.py": '''
 """A kind of target: twice:N is N x, as relu has it."""

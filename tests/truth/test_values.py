@@ -8,7 +8,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from marking import nightly
+from marking import NATIVE_FIRST, nightly
 from points import delicate_inputs
 
 import gelu_verify
@@ -31,7 +31,7 @@ def specials(fmt):
 
 
 @every_dtype
-@every_function
+@pytest.mark.parametrize("name", NATIVE_FIRST)
 @pytest.mark.parametrize("points", [200, *nightly(2000)])
 def test_judging_is_what_the_oracle_says(name, dtype, points):
     """Answers right, wrong by a little, by a lot, in sign, and not finite: same bits, error and faithfulness."""

@@ -1,0 +1,40 @@
+"""softplus(x) = log(1 + e^x), and its derivative, which is sigmoid."""
+
+from __future__ import annotations
+
+from ..formats import Dyadic
+from . import _logistic
+from .base import Function
+from .enclosures import ZERO, Enclosure, Terms
+
+
+def terms(c: Enclosure, x: Dyadic) -> Terms:
+    """x + log(1 + e^-x) on the right, log(1 + e^x) on the left."""
+    rest = c.log1p(c.exp(-abs(c.exact(x))))
+    return Terms(x if x[0] > 0 else ZERO, rest)
+
+
+ENTRIES = (
+    Function(
+        name="softplus",
+        formula="log(1 + e^x)",
+        terms=terms,
+        at_minus_infinity="0",
+        at_plus_infinity="inf",
+        at_zero=lambda c: c.log(c.iv.mpf(2)),
+        lower="0",
+        sign="+",
+    ),
+    Function(
+        name="softplus_grad",
+        formula="1/(1 + e^-x) = sigmoid(x)",
+        gradient_of="softplus",
+        terms=_logistic.sigmoid,
+        at_minus_infinity="0",
+        at_plus_infinity="1",
+        at_zero="0.5",
+        lower="0",
+        upper="1",
+        sign="+",
+    ),
+)
