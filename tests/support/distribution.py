@@ -36,7 +36,8 @@ def gradient(c, x):
 MINIMUM = "-1.19243121451549521214"
 ENTRIES = (
     Function(name="other_mish", formula="x tanh(log(1 + e^x))", terms=terms,
-             at_minus_infinity="-0", at_plus_infinity="inf", at_zero="x", slope_at_zero="0.6", turning_points=(MINIMUM,), falls_first=True, sign="x", at_most_x=True,
+             at_minus_infinity="-0", at_plus_infinity="inf", at_zero="x", slope_at_zero="0.6",
+             turning_points=(MINIMUM,), falls_first=True, sign="x", at_most_x=True,
              arb=lambda x: x * (1 + x.exp()).log().tanh()),
     Function(name="other_mish_grad", formula="derivative of mish", terms=gradient, gradient_of="other_mish",
              at_minus_infinity="-0", at_plus_infinity="1", at_zero="0.6", turning_points=None),
