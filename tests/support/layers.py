@@ -22,7 +22,7 @@ LAYERS = [
     ["machine"],
     ["isa"],
     ["truth"],
-    ["inputs", "kernels"],
+    ["inputs", "kernels", "facts"],
     ["targets", "buckets"],
     ["records"],
     ["isolation", "checks", "attribution", "speed"],

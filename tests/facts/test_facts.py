@@ -1,0 +1,172 @@
+"""The stored facts: proved anew, in agreement with the functions and the oracle, and shown as they are."""
+
+import json
+import sys
+from fractions import Fraction
+
+import flint
+import pytest
+from click.testing import CliRunner
+from repository import ROOT
+
+from gelu_verify.cli import main
+from gelu_verify.errors import OracleError, UsageError
+from gelu_verify.facts import balls, stored_facts
+from gelu_verify.facts.base import DIGITS, TOPICS, selected
+from gelu_verify.facts.proofs import proved_facts
+from gelu_verify.facts.text import page
+from gelu_verify.formats import get_format
+from gelu_verify.functions import FUNCTIONS, get_function
+from gelu_verify.truth.oracle import enclose
+from gelu_verify.truth.values import zero_threshold
+
+FACTS = {fact.name: fact for fact in stored_facts()}
+
+
+def at(function, text):
+    """f at a decimal, to some 60 digits."""
+    m = round(Fraction(text) * 2**220)
+    return sum(enclose(get_function(function), (m, -220), 210)) / 2
+
+
+def same(text, value):
+    """Whether a decimal of 36 digits is that value: the decimals of x leave an error of 1e-35 or so."""
+    return abs(Fraction(text) - value) <= Fraction(1, 10**33) * max(1, abs(value))
+
+
+@pytest.mark.nightly
+def test_the_stored_facts_are_proved_anew():
+    assert tuple(proved_facts()) == stored_facts()
+
+
+def test_names_are_unique_and_digits_are_whole():
+    assert len(FACTS) == len(stored_facts()) > 50
+    for fact in stored_facts():
+        assert fact.topic in TOPICS
+        assert (fact.topic == "claim") == bool(fact.verdict)
+        for text in fact.values.values():
+            digits = text.partition("e")[0].lstrip("-0.").replace(".", "")
+            assert len(digits) == DIGITS or text in ("0.5", "0.851")
+
+
+def test_the_facts_that_functions_state_are_proved():
+    """Landmarks, turning points and bounds of the entries in gelu_verify/functions, digit for digit."""
+    for name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu"):
+        function, gradient = get_function(name), get_function(f"{name}_grad")
+        minimum, bends = FACTS[f"{name}.minimum"].values, FACTS[f"{name}.inflections"].values
+        assert function.turning_points == (minimum["x"],) == (gradient.landmarks["root"],)
+        assert function.lower == minimum["f(x)"]
+        assert gradient.turning_points == (f"-{bends['x']}", bends["x"])
+        assert (gradient.lower, gradient.upper) == (bends["f'(-x)"], bends["f'(x)"])
+        assert function.landmarks["inflection"] == f"-{bends['x']}"
+        for other in (function, gradient):
+            if other.approximates:
+                farthest = other.landmarks[f"farthest from {other.approximates}, positive"]
+                assert farthest == FACTS[f"{other.name}.distance"].values["x"]
+    assert FUNCTIONS["cauchy_unit"].lower == FACTS["cauchy_unit.convex"].values["-1/pi"]
+
+
+def test_the_oracle_agrees():
+    for name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu"):
+        minimum, bends = FACTS[f"{name}.minimum"].values, FACTS[f"{name}.inflections"].values
+        assert same(minimum["f(x)"], at(name, minimum["x"]))
+        assert same(bends["f'(x)"], at(f"{name}_grad", bends["x"]))
+        for suffix in ("", "_grad") if name != "gelu" else ():
+            gap = FACTS[f"{name}{suffix}.distance"].values
+            assert same(gap["d"], abs(at(f"{name}{suffix}", gap["x"]) - at(f"gelu{suffix}", gap["x"])))
+    crossing = FACTS["gelu_tanh.crossings"].values["x"]
+    assert same("0", at("gelu_tanh", crossing) - at("gelu", crossing))
+    for label, text in FACTS["cauchy_unit.right"].values.items():
+        x = Fraction(label.removeprefix("at "))
+        with flint.ctx.workprec(300):
+            pi = balls._fraction(flint.arb.pi().mid())
+        assert same(text, at("cauchy_unit", x) - x + 1 / pi)
+
+
+@pytest.mark.parametrize("name", ["gelu", "gelu_tanh", "gelu_sigmoid", "silu"])
+def test_thresholds_are_where_results_become_zero(name):
+    for dtype in ("float16", "float32"):
+        fmt, x = get_format(dtype), Fraction(FACTS[f"{name}.thresholds"].values[f"{dtype}: zero below"])
+        last = fmt.ordinal(zero_threshold(name, dtype))
+        assert fmt.fraction(fmt.from_ordinal(last)) <= x < fmt.fraction(fmt.from_ordinal(last + 1))
+
+
+def test_the_page_shows_the_stored_facts():
+    assert (ROOT / "docs" / "facts.md").read_text(encoding="utf-8") == page(stored_facts())
+
+
+# ---- what proves them ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def precision():
+    with flint.ctx.workprec(balls.BITS):
+        yield
+
+
+def cubic(x):
+    """Zeros -1, 0 and 2, a maximum of 0.63 between the first two."""
+    return (x + 1) * x * (x - 2)
+
+
+@pytest.mark.usefixtures("precision")
+def test_roots_are_all_found():
+    found = balls.roots(balls.jet_of(cubic), Fraction(-7, 3), Fraction(22, 7))
+    assert [round(float(x.mid()), 9) for x in found] == [-1, 0, 2]
+    assert all(x.contains(exact) for x, exact in zip(found, (-1, 0, 2), strict=True))
+
+
+@pytest.mark.usefixtures("precision")
+def test_a_double_root_is_refused():
+    with pytest.raises(OracleError, match="not simple"):
+        balls.roots(balls.jet_of(lambda x: (x - 1) * (x - 1) * x), Fraction(-1, 3), Fraction(22, 7))
+
+
+@pytest.mark.usefixtures("precision")
+def test_a_maximum_is_inside_or_refused():
+    place, value = balls.maximum(balls.jet_of(cubic), Fraction(-7, 5), Fraction(7, 5))
+    assert place.contains((1 - flint.arb(7).sqrt()) / 3)
+    assert value.overlaps(cubic(place))
+    with pytest.raises(OracleError, match="not taken once, inside"):
+        balls.maximum(balls.jet_of(cubic), Fraction(-7, 5), Fraction(7, 2))
+    with pytest.raises(OracleError, match="the bound is not proved"):
+        balls.below(balls.jet_of(cubic), value - flint.arb(2) ** -20, Fraction(-7, 5), Fraction(7, 5))
+
+
+@pytest.mark.usefixtures("precision")
+def test_digits_that_are_not_certain_are_refused():
+    assert balls.text(flint.arb(2).sqrt()) == "1.41421356237309504880168872420969808"
+    assert balls.ball(-1, 0).contains(flint.arb(-0.5))
+    for uncertain in (flint.arb(1, 1e-30), flint.arb(0, 1e-60)):
+        with pytest.raises(OracleError, match="certain"):
+            balls.text(uncertain)
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def call(*args):
+    return CliRunner().invoke(main, ["facts", *args])
+
+
+def test_the_command_prints_what_was_asked_for():
+    lines = call("gelu.minimum").output.splitlines()
+    assert lines[0] == TOPICS["shape"].upper()
+    assert lines[2].split() == ["x", "=", "-0.751791524693564457457904946779524040"]
+    everything = json.loads(call("--json").output)
+    assert [fact["name"] for fact in everything] == list(FACTS)
+    assert {fact.name.split(".")[0] for fact in selected(stored_facts(), ["gelu_tanh_grad"])} == {"gelu_tanh_grad"}
+    assert {fact["topic"] for fact in json.loads(call("--json", "claim").output)} == {"claim"}
+
+
+def test_what_there_is_no_fact_about():
+    with pytest.raises(UsageError, match="there is no fact about 'gleu'"):
+        selected(stored_facts(), ["gleu"])
+
+
+def test_proving_needs_python_flint(monkeypatch):
+    monkeypatch.setitem(sys.modules, "flint", None)
+    for name in [name for name in sys.modules if name.startswith("gelu_verify.facts.")]:
+        monkeypatch.delitem(sys.modules, name)
+    done = call("--prove", "gelu.minimum")
+    assert done.exit_code == 3
