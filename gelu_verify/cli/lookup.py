@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..errors import UsageError
-from .options import Whole
+from .options import Number, Whole
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]})
@@ -19,8 +19,24 @@ from .options import Whole
 @click.option(
     "--digits", type=Whole(1, 5000), default=40, show_default=True, help="Significant digits of decimal values."
 )
+@click.option(
+    "--param",
+    "parameters",
+    type=Number(),
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="A parameter of the function, exactly: mu=0.5, sigma=1/3, beta=0x1.8p+0; may be repeated.",
+)
 @click.option("--remote", metavar="URL", help="Ask a `gelu-verify serve` server instead of computing here.")
-def lookup(function: str, dtype: str, x: tuple[str, ...], as_json: bool, digits: int, remote: str | None) -> None:
+def lookup(
+    function: str,
+    dtype: str,
+    x: tuple[str, ...],
+    as_json: bool,
+    digits: int,
+    parameters: tuple[tuple[str, str], ...],
+    remote: str | None,
+) -> None:
     """Print the correctly rounded value of a function at X.
 
     X is a decimal (-6.5), a hex float (-0x1.ap+2), bits (0xc0d00000), inf or nan; decimals and hex floats are first
@@ -29,11 +45,18 @@ def lookup(function: str, dtype: str, x: tuple[str, ...], as_json: bool, digits:
     for text in x:
         if text.startswith("--"):
             raise UsageError(f"no such option: {text}")
+    function = _named(function, parameters)
     entries = _asked(remote, function, dtype, x, digits) if remote else _found(function, dtype, x, digits)
     if as_json:
         click.echo(json.dumps(entries[0] if len(entries) == 1 else entries, indent=2))
     else:
         click.echo("\n\n".join(_text(entry) for entry in entries))
+
+
+def _named(function: str, parameters: tuple[tuple[str, str], ...]) -> str:
+    from ..functions import get_function, named
+
+    return get_function(named(function, dict(parameters))).name if parameters else function
 
 
 def _found(function: str, dtype: str, x: tuple[str, ...], digits: int) -> list[dict[str, Any]]:
@@ -60,7 +83,7 @@ def _text(entry: dict[str, Any]) -> str:
     wide = max(len(p[f"{n}_hex"]) for _, p, n in rows)
     lines = [f"  {text:{label}s}  {p[f'{n}_bits']}  {p[f'{n}_hex']:{wide}s}  {p[n]}" for text, p, n in rows]
     blank = " " * (len(entry["x_bits"]) + 2 + wide)
-    lines.insert(2, f"  {'exact':{label}s}  {blank}  {entry['exact']}")
+    lines.insert(2, f"  {'exact':{label}s}  {blank}  {entry['exact'] or '(not computed)'}")
     return "\n".join([f"{entry['function']} in {entry['dtype']}{_rounding(entry)}", *lines])
 
 

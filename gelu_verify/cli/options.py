@@ -72,6 +72,20 @@ class Keyword(ParamType):
         return name, literal_or_text(text)
 
 
+class Number(ParamType):
+    """NAME=NUMBER as a pair of the name and the text: an exact number of a function's parameter."""
+
+    name = "NAME=NUMBER"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        name, equals, text = value.partition("=")
+        if not equals or not name.isidentifier():
+            raise UsageError(f"{_name(param)} {value!r} cannot be used (accepted: mu=0.5, sigma=1/3, beta=0x1.8p+0)")
+        return name, text
+
+
 class Reason(ParamType):
     """CHECK=REASON as a pair."""
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Names, Real, naming_options
+from ..errors import UsageError
+from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Names, Number, Real, naming_options
 from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -36,6 +37,14 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
               help="Only families that run on this device: cpu or cuda. Exits with 3 if there are none.")  # fmt: skip
 @click.option(
     "--function", "functions", multiple=True, metavar="F", help="Test only implementations of F; may be repeated."
+)
+@click.option(
+    "--param",
+    "parameters",
+    type=Number(),
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="A parameter of each --function, exactly: mu=0.5, sigma=1/3; may be repeated.",
 )
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Test only dtype D; may be repeated.")
 @click.option(
@@ -160,10 +169,22 @@ def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
     return bool(found)
 
 
-def _request(*, kwargs: tuple[tuple[str, Any], ...], no_throughput: bool, in_process: bool, **typed: Any) -> Request:
+def _request(
+    *,
+    kwargs: tuple[tuple[str, Any], ...],
+    parameters: tuple[tuple[str, str], ...],
+    no_throughput: bool,
+    in_process: bool,
+    **typed: Any,
+) -> Request:
     """What was typed, as the library takes it; options are named as its fields are."""
+    from ..functions import named
     from ..measure.request import Request
 
+    if parameters:
+        if not typed["functions"]:
+            raise UsageError("--param needs --function: the function whose parameter it is")
+        typed["functions"] = tuple(named(function, dict(parameters)) for function in typed["functions"])
     if no_throughput:
         typed["throughput"] = "none"
     with naming_options():

@@ -97,7 +97,10 @@ def _falling_tail(name: str) -> str:
 def _bent_tail(name: str) -> str:
     if name == "gelu":
         return "f'' = phi(x) (2 - x^2): they are -sqrt(2) and sqrt(2)"
-    return "beyond, f''/(w (1 - w)) = 2 s' + x s'' - x s'^2 tanh(s/2) < 0: s' >= 1, x s'' <= 2 s' and tanh(s/2) > 0.9 there"
+    return (
+        "beyond, f''/(w (1 - w)) = 2 s' + x s'' - x s'^2 tanh(s/2) < 0: "
+        "s' >= 1, x s'' <= 2 s' and tanh(s/2) > 0.9 there"
+    )
 
 
 def _distance(name: str, jet: Jet) -> Iterator[Fact]:

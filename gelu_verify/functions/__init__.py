@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator, MutableMapping
+from dataclasses import replace
 from threading import RLock
 
 from .. import plugins
 from ..errors import UsageError, one_of
 from .base import GROUPS, Function
+from .parameters import base_name, canonical_name, checked_values, named, split_name
 
-__all__ = ["FUNCTIONS", "Function", "compared_with", "get_function", "is_registered"]
+__all__ = ["FUNCTIONS", "Function", "base_name", "compared_with", "get_function", "is_registered", "named"]
 
 OWNER = "gelu-verify"
 
@@ -20,7 +22,7 @@ class Functions(MutableMapping[str, Function]):
     """Name -> function, in the order of lists and reports: by group, functions before gradients, by name.
 
     Those of this package are there at once; the entry points of others are looked up when a name is asked for that is
-    not among them, or all are.
+    not among them, or all are. A name with parameters, gelu[mu=0.5], is made when it is asked for, and is not listed.
     """
 
     def __init__(self, own: Iterable[Function]) -> None:
@@ -30,14 +32,22 @@ class Functions(MutableMapping[str, Function]):
                 raise UsageError(f"two files define a function {function.name}")
             self._functions[function.name] = function
         self._owners = dict.fromkeys(self._functions, OWNER)
+        self._with_values: dict[str, Function] = {}  # by canonical name
         self._complete, self._lock = False, RLock()
 
     def __getitem__(self, name: str) -> Function:
+        if "[" in name:
+            try:
+                return self.with_parameters(name)
+            except UsageError as error:
+                raise KeyError(str(error)) from None
         if name not in self._functions:
             self._complete_by_plugins()
         return self._functions[name]
 
     def __contains__(self, name: object) -> bool:
+        if isinstance(name, str) and "[" in name:
+            return self.get(name) is not None
         if name not in self._functions:
             self._complete_by_plugins()
         return name in self._functions
@@ -58,7 +68,19 @@ class Functions(MutableMapping[str, Function]):
 
     def owner(self, name: str) -> str | None:
         """The distribution that a function is of; None where there is no such function."""
-        return self._owners.get(name)
+        return self._owners.get(base_name(name))
+
+    def with_parameters(self, name: str) -> Function:
+        """The function of a name with parameters; UsageError says what is wrong with it."""
+        base, texts = split_name(name)
+        function = get_function(base)
+        values = checked_values(base, function.parameters, texts)
+        canonical = canonical_name(base, function.parameters, values)
+        if canonical == base or function.with_values is None:
+            return function
+        if canonical not in self._with_values:
+            self._with_values[canonical] = replace(function.with_values(values), name=canonical)
+        return self._with_values[canonical]
 
     def _complete_by_plugins(self) -> None:
         with self._lock:
@@ -110,6 +132,8 @@ FUNCTIONS = Functions(_own())
 
 def get_function(name: str) -> Function:
     """The entry named `name`; UsageError lists the accepted names."""
+    if isinstance(name, str) and "[" in name:
+        return FUNCTIONS.with_parameters(name)
     if name not in FUNCTIONS:
         raise one_of("function", name, list(FUNCTIONS))
     return FUNCTIONS[name]
@@ -124,4 +148,5 @@ def compared_with(function: Function) -> list[Function]:
     """The functions that results are compared with to say what they are: none of other distributions where `function`
     is of this package, so that what is installed beside it changes no result."""
     own = FUNCTIONS.owner(function.name) == OWNER
-    return [each for each in FUNCTIONS.values() if not own or FUNCTIONS.owner(each.name) in (OWNER, None)]
+    found = [each for each in FUNCTIONS.values() if not own or FUNCTIONS.owner(each.name) in (OWNER, None)]
+    return found if "[" not in function.name else [*found, function]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -13,9 +13,11 @@ from ..errors import UsageError
 from ..formats import Dyadic, Format, Mode
 from .enclosures import Enclosure, Terms
 from .limits import Limit, bits_of, bounds_of, check_limit
+from .parameters import Parameter, base_name
 
 Group = Literal["activation", "baseline", "block"]
 GROUPS: tuple[Group, ...] = ("activation", "baseline", "block")
+Values = Mapping[str, Fraction]
 MOST_TURNS = 8  # turning points that the native reducer takes
 
 
@@ -87,6 +89,10 @@ class Function:
     given as absolute ones), "farthest from ..." (where implementations of variants differ most), any other name."""
     constants: tuple[Constant, ...] = ()
     """The numbers in the formula, which the check `constants` fits."""
+    parameters: tuple[Parameter, ...] = ()
+    """What it depends on beside x. The other facts are those of the default values."""
+    with_values: Callable[[Values], Function] | None = None
+    """The function with given values of all parameters, and its facts; its name is set by who asks for it."""
     arb: Callable[[Any], Any] | None = None
     """f once more, written from the formula without a look at `terms`: of an `arb` of python-flint, in its arithmetic.
     Tests hold `terms` against it; nothing else reads it."""
@@ -94,7 +100,8 @@ class Function:
     def __post_init__(self) -> None:
         """UsageError where facts cannot be: they may come from somebody else's file."""
         turns = [self._decimal("turning_points", text) for text in self.turning_points or ()]
-        if not self.name.isascii() or not self.name.isidentifier() or self.name != self.name.lower():
+        plain = base_name(self.name)
+        if not plain.isascii() or not plain.isidentifier() or plain != plain.lower():
             raise self._wrong("name", self.name, "lower-case letters, digits and _")
         if self.group not in GROUPS:
             raise self._wrong("group", self.group, ", ".join(GROUPS))

@@ -1,22 +1,100 @@
-"""elu(x) = x for x > 0, e^x - 1 below (alpha = 1)."""
+"""elu(x) = x for x > 0, alpha (e^x - 1) below, and its derivative; alpha = 1 unless said."""
 
 from __future__ import annotations
 
-from . import _logistic
-from .base import Function
+from dataclasses import replace
+from fractions import Fraction
 
-ENTRIES = (
-    Function(
+from ..formats import Dyadic
+from . import _logistic
+from ._scaled_gauss import Definition, ratio
+from .base import Function, Values
+from .enclosures import ONE, ZERO, Enclosure, Terms
+from .limits import Limit
+from .parameters import ALPHA, exact_text
+
+
+def dyadic(value: Fraction) -> Dyadic | None:
+    """A fraction as (m, e), where it is one."""
+    d = value.denominator
+    return None if d & (d - 1) else (value.numerator, 1 - d.bit_length())
+
+
+def _terms(alpha: Fraction) -> Definition:
+    """alpha (e^x - 1) below 0: beside alpha x for tiny x, beside -alpha for large ones."""
+    factor = dyadic(alpha)
+
+    def terms(c: Enclosure, x: Dyadic) -> Terms:
+        point = c.exact(x)
+        if point > 0:
+            return Terms(x, None)
+        whole = ratio(c, alpha)
+        if factor and not _logistic.is_small(point):
+            return Terms((-factor[0], factor[1]), whole * c.exp(point))
+        product = alpha * x[0]
+        leading = dyadic(product)
+        if leading and _logistic.is_small(point):
+            return Terms((leading[0], leading[1] + x[1]), whole * c.expm1_rest(point))
+        return Terms(ZERO, whole * c.expm1(point))
+
+    return terms
+
+
+def _gradient(alpha: Fraction) -> Definition:
+    """alpha e^x below 0: beside alpha for tiny x."""
+    factor = dyadic(alpha)
+
+    def terms(c: Enclosure, x: Dyadic) -> Terms:
+        point = c.exact(x)
+        if point > 0:
+            return Terms(ONE, None)
+        if factor and _logistic.is_small(point):
+            return Terms(factor, ratio(c, alpha) * c.expm1(point))
+        return Terms(ZERO, ratio(c, alpha) * c.exp(point))
+
+    return terms
+
+
+def _elu(values: Values) -> Function:
+    alpha = values["alpha"]
+    text = exact_text(alpha)
+    decimal = "/" not in text and "x" not in text
+    lowest: Limit = f"-{text}" if decimal else lambda c: -ratio(c, alpha)
+    return Function(
         name="elu",
-        formula="x for x > 0, else exp(x) - 1",
+        formula="x for x > 0, else alpha (exp(x) - 1), alpha = 1",
         group="baseline",
-        terms=_logistic.elu,
-        at_minus_infinity="-1",
+        terms=_logistic.elu if alpha == 1 else _terms(alpha),
+        at_minus_infinity=lowest,
         at_plus_infinity="inf",
         at_zero="x",
-        approximates="gelu",
-        lower="-1",
+        approximates="gelu" if alpha == 1 else None,
+        lower=f"-{text}" if decimal else None,
         sign="x",
-        at_most_x=True,
-    ),
+        at_most_x=alpha <= 1,
+    )
+
+
+def _elu_grad(values: Values) -> Function:
+    """At 0 the limit from the right, 1: for other alpha the derivative jumps there."""
+    alpha = values["alpha"]
+    return Function(
+        name="elu_grad",
+        formula="1 for x > 0, else alpha exp(x), alpha = 1",
+        group="baseline",
+        gradient_of="elu",
+        terms=_gradient(alpha),
+        at_minus_infinity="0",
+        at_plus_infinity="1",
+        at_zero="1",
+        turning_points=() if alpha <= 1 else None,
+        lower="0",
+        sign="+",
+    )
+
+
+_DEFAULT = {"alpha": Fraction(1)}
+ENTRIES = (
+    replace(_elu(_DEFAULT), parameters=(ALPHA,), with_values=_elu),
+    replace(_elu_grad(_DEFAULT), parameters=(ALPHA,), with_values=_elu_grad),
 )

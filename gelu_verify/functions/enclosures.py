@@ -107,6 +107,13 @@ class Enclosure:
             return s * (1 + s / 2 + s * s * self.between(0, 1, -2))
         return self.with_extra(max(bits, 0) + 2, lambda: self.exp(s) - 1)
 
+    def expm1_rest(self, s: Interval) -> Interval:
+        """e^s - 1 - s with relative accuracy, for s of one sign: s^2 (1/2 + s q), q in [0, 1/4], for tiny s."""
+        bits = -magnitude_exponent(s)
+        if 2 * bits > self.precision:
+            return s * s * (self.rational(1, 2) + s * self.between(0, 1, -2))
+        return self.with_extra(2 * max(bits, 0) + 4, lambda: self.exp(s) - 1 - s)
+
     def tanh(self, t: Interval) -> Interval:
         """tanh t with relative accuracy, for t of one sign."""
         e = self.expm1(2 * t)

@@ -1,13 +1,17 @@
-"""gelu(x) = x Phi(x), the exact GELU, and its derivative."""
+"""gelu(x) = x Phi(x), the exact GELU, and its derivatives; with parameters, x Phi((x - mu)/sigma)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
-from . import _gauss
-from .base import Constant, Function
+from . import _gauss, _scaled_gauss
+from .base import Constant, Function, Values
+from .parameters import MU, SIGMA, all_times, times
 
 MINIMUM = "-0.751791524693564457457904946779524040"
 
@@ -27,7 +31,7 @@ HALF_OF_GRADIENT = Constant("1/2", "0.5", normal)
 SQRT_HALF = Constant("1/sqrt(2)", "0.707106781186547524400844362104849039", lambda x: x * x * density(x))
 DENSITY_AT_ZERO = Constant("1/sqrt(2 pi)", "0.398942280401432677939946059934381868", lambda x: x * density(x))
 
-ENTRIES = (
+_GELU, _GELU_GRAD = (
     Function(
         name="gelu",
         formula="x Phi(x) = x/2 erfc(-x/sqrt(2))",
@@ -68,4 +72,85 @@ ENTRIES = (
         lower="-0.128904145185154786340744442261973312",
         upper="1.12890414518515478634074444226197331",
     ),
+)
+
+
+def _gelu(values: Values) -> Function:
+    """sigma gelu(x/sigma) where mu = 0: its facts are those of gelu, scaled."""
+    mu, sigma = values["mu"], values["sigma"]
+    terms = _scaled_gauss.gelu(mu, sigma)
+    if mu:
+        return replace(
+            _GELU, terms=terms, landmarks={}, constants=(), turning_points=None, lower=None, slope_at_zero=None
+        )
+    return replace(
+        _GELU,
+        terms=terms,
+        constants=(),
+        landmarks={label: times(text, sigma) for label, text in _GELU.landmarks.items()},
+        turning_points=all_times(_GELU.turning_points, sigma),
+        lower=times(_GELU.lower or "0", sigma),
+    )
+
+
+def _gelu_grad(values: Values) -> Function:
+    """gelu'(x/sigma) where mu = 0."""
+    mu, sigma = values["mu"], values["sigma"]
+    terms = _scaled_gauss.gelu_grad(mu, sigma)
+    if mu:
+        bare = replace(_GELU_GRAD, landmarks={}, constants=(), turning_points=None, lower=None, upper=None)
+        return replace(bare, terms=terms, at_zero=_scaled_gauss.normal_limit(-mu / sigma))
+    return replace(
+        _GELU_GRAD,
+        terms=terms,
+        constants=(),
+        landmarks={label: times(text, sigma) for label, text in _GELU_GRAD.landmarks.items()},
+        turning_points=all_times(_GELU_GRAD.turning_points, sigma),
+    )
+
+
+def _by_mu(values: Values) -> Function:
+    """-(x/sigma) phi(t)."""
+    mu, sigma = values["mu"], values["sigma"]
+    return Function(
+        name="gelu_grad_mu",
+        formula="derivative of x Phi((x - mu)/sigma) in mu: -x/sigma phi((x - mu)/sigma)",
+        group="block",
+        terms=_scaled_gauss.gelu_grad_mu(mu, sigma),
+        at_minus_infinity="0",
+        at_plus_infinity="-0",
+        at_zero="-x",
+        turning_points=None if mu else all_times(("-1", "1"), sigma),
+        sign="-x",
+    )
+
+
+def _by_sigma(values: Values) -> Function:
+    """-(x/sigma) t phi(t): beside x = 0 it has the sign of mu x, and is negative where mu = 0."""
+    mu, sigma = values["mu"], values["sigma"]
+    root_two = "1.41421356237309504880168872420969808"
+    return Function(
+        name="gelu_grad_sigma",
+        formula="derivative of x Phi((x - mu)/sigma) in sigma: -x (x - mu)/sigma^2 phi((x - mu)/sigma)",
+        group="block",
+        terms=_scaled_gauss.gelu_grad_sigma(mu, sigma),
+        at_minus_infinity="-0",
+        at_plus_infinity="-0",
+        at_zero="-0" if mu == 0 else "x" if mu > 0 else "-x",
+        turning_points=None if mu else all_times((f"-{root_two}", "0", root_two), sigma),
+        falls_first=True,
+        sign="" if mu else "-",
+    )
+
+
+def _with_parameters(function: Function, with_values: Callable[[Values], Function]) -> Function:
+    return replace(function, parameters=(MU, SIGMA), with_values=with_values)
+
+
+_DEFAULT = {"mu": Fraction(0), "sigma": Fraction(1)}
+ENTRIES = (
+    _with_parameters(_GELU, _gelu),
+    _with_parameters(_GELU_GRAD, _gelu_grad),
+    _with_parameters(_by_mu(_DEFAULT), _by_mu),
+    _with_parameters(_by_sigma(_DEFAULT), _by_sigma),
 )

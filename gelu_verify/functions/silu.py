@@ -1,9 +1,17 @@
-"""silu(x) = x sigmoid(x) (swish), and its derivative."""
+"""silu(x) = x sigmoid(x), and its derivatives; with a parameter, x sigmoid(beta x) (swish)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
+from ..formats import Dyadic
 from . import _logistic
-from .enclosures import Enclosure, Interval
+from ._gauss import square
+from ._scaled_gauss import ratio
+from .base import Function, Values
+from .enclosures import ZERO, Enclosure, Interval, Terms
+from .parameters import BETA, all_times, times
 
 
 def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:
@@ -11,7 +19,7 @@ def slope(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:
     return a, a
 
 
-ENTRIES = _logistic.variant(
+_SILU, _SILU_GRAD = _logistic.variant(
     name="silu",
     formula="x sigmoid(x)",
     gradient="sigmoid(x) + x sigmoid(x) sigmoid(-x)",
@@ -24,4 +32,80 @@ ENTRIES = _logistic.variant(
     ),
     farthest=("-1.96546896409309929176916430016917321",),
     gradient_farthest=("-0.864993548420818698453580392960494518", "-2.98582298608312474861001143198994823"),
+)
+
+
+def _slope(beta: Fraction) -> _logistic.Slope:
+    """s = beta a, and a s'."""
+
+    def scaled(c: Enclosure, a: Interval) -> tuple[Interval, Interval]:
+        s = ratio(c, beta) * a
+        return s, s
+
+    return scaled
+
+
+def _silu(values: Values) -> Function:
+    """silu(beta x)/beta: its facts are those of silu, scaled."""
+    wide = 1 / values["beta"]
+    return replace(
+        _SILU,
+        terms=_logistic.scaled(_slope(values["beta"])),
+        approximates=None,
+        landmarks=_scaled_landmarks(_SILU, wide),
+        turning_points=all_times(_SILU.turning_points, wide),
+        lower=times(_SILU.lower or "0", wide),
+    )
+
+
+def _silu_grad(values: Values) -> Function:
+    """silu'(beta x)."""
+    wide = 1 / values["beta"]
+    return replace(
+        _SILU_GRAD,
+        terms=_logistic.scaled_grad(_slope(values["beta"])),
+        approximates=None,
+        landmarks=_scaled_landmarks(_SILU_GRAD, wide),
+        turning_points=all_times(_SILU_GRAD.turning_points, wide),
+    )
+
+
+def _scaled_landmarks(function: Function, factor: Fraction) -> dict[str, str]:
+    """Those of the shape: where it is farthest from gelu does not scale."""
+    return {label: times(text, factor) for label, text in function.landmarks.items() if "farthest" not in label}
+
+
+def _by_beta(values: Values) -> Function:
+    """x^2 w (1 - w), w = sigmoid(beta x): x^2/4 - (x tanh(s/2)/2)^2 near zero, with s = beta x."""
+    slope = _slope(values["beta"])
+
+    def terms(c: Enclosure, x: Dyadic) -> Terms:
+        point = abs(c.exact(x))
+        s, _ = slope(c, point)
+        m, e = square(x)
+        if _logistic.is_small(s):
+            half = point * c.tanh(s / 2) / 2
+            return Terms((m, e - 2), -half * half)
+        q = _logistic.lower_share(c, s)
+        return Terms(ZERO, point * point * q * (1 - q))
+
+    turn = times(_SILU_GRAD.landmarks["maximum"], 1 / values["beta"])
+    return Function(
+        name="silu_grad_beta",
+        formula="derivative of x sigmoid(beta x) in beta: x^2 sigmoid(beta x) sigmoid(-beta x)",
+        group="block",
+        terms=terms,
+        at_minus_infinity="0",
+        at_plus_infinity="0",
+        at_zero="0",
+        turning_points=(f"-{turn}", "0", turn),
+        lower="0",
+        sign="+",
+    )
+
+
+ENTRIES = (
+    replace(_SILU, parameters=(BETA,), with_values=_silu),
+    replace(_SILU_GRAD, parameters=(BETA,), with_values=_silu_grad),
+    replace(_by_beta({"beta": Fraction(1)}), parameters=(BETA,), with_values=_by_beta),
 )

@@ -86,8 +86,7 @@ class Request:
     repeat: str | None = None
 
     def __post_init__(self) -> None:
-        for function in self.functions:
-            get_function(function)
+        object.__setattr__(self, "functions", tuple(get_function(function).name for function in self.functions))
         for dtype in self.dtypes:
             _check_among("dtype", dtype, DTYPES)
         get_plan(self.plan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from ..functions import FUNCTIONS
+from ..functions import FUNCTIONS, base_name
 from .grades import ORDER
 from .result import Record
 
@@ -33,7 +33,7 @@ def _place(record: Record) -> tuple[float, float, float]:
 
 def _within(record: Record, largest: float) -> float:
     if record.grade == "broken":
-        return -float([*FUNCTIONS].index(record.function))
+        return -float([*FUNCTIONS].index(base_name(record.function)))
     if record.grade == "accurate_range" and record.accurate_range is not None:
         return -min(-record.accurate_range.low, record.accurate_range.high)
     if record.grade in ("absolute", "coarse") and record.max_abs_error is not None:

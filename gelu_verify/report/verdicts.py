@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from ..formats import DTYPES
-from ..functions import FUNCTIONS
+from ..functions import FUNCTIONS, base_name
 from ..isa import split_level
 from ..records.grades import GRADES, interval_text
 from ..records.ranking import worst_first
@@ -45,7 +45,7 @@ def target_order(family: str, target: str) -> tuple[bool, str, tuple[str, str]]:
 
 def function_rank(name: str) -> int:
     """Place of a function in every list: as registered, unknown ones (of foreign runs) last."""
-    return list(FUNCTIONS).index(name) if name in FUNCTIONS else len(FUNCTIONS)
+    return list(FUNCTIONS).index(base_name(name)) if name in FUNCTIONS else len(FUNCTIONS)
 
 
 def dtype_rank(name: str) -> int:

@@ -118,7 +118,7 @@ def value_of(terms: Terms) -> Value:
     if terms.leading == ZERO:
         return _between(*ends)
     far_below = abs(terms.leading[0]).bit_length() + terms.leading[1] - _TINY - 2
-    if all(abs(m).bit_length() + e < far_below for m, e in ends):
+    if all(m == 0 or abs(m).bit_length() + e < far_below for m, e in ends):
         hi, lo, err, k = _between(terms.leading, terms.leading)
         if lo or err or not (side := _side(*ends)):
             return 1.0, 0.0, math.inf, 0
@@ -142,7 +142,10 @@ def _between(low: Dyadic, high: Dyadic) -> Value:
     (a, e), (b, f) = low, high
     if a == b == 0:
         return 0.0, 0.0, 0.0, 0
-    if a * b <= 0:
+    if a * b <= 0:  # an end that is zero is an open end: far below all formats the sign decides
+        side = _side(low, high)
+        if side and max(abs(a).bit_length() + e, abs(b).bit_length() + f) < -_BEYOND:
+            return side / 2, 0.0, 0.5, _VANISHING
         return 1.0, 0.0, math.inf, 0
     k, sign = max(abs(a).bit_length() + e, abs(b).bit_length() + f), 1.0 if a > 0 else -1.0
     if k > _BEYOND:

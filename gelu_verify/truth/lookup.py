@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import OracleError
 from ..fenv import in_default_environment
 from ..formats import FORMATS, Format, get_format, to_float64
-from ..functions import FUNCTIONS, Function, get_function
+from ..functions import Function, get_function
 from ..functions.regions import REGIONS, region_edges
 from ..parsing import whole
 from . import _core
@@ -50,6 +50,7 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
     UsageError : unknown names, bits too wide, digits out of range
     """
     entry, fmt, digits = get_function(function), get_format(dtype), whole("digits", digits, 1, 5000)
+    function = entry.name
     below, above = neighbours(fmt, fmt.check_bits(x_bits))
     asked = [x_bits if bits is None else bits for bits in (x_bits, below, above)]
     results = reference_bits(function, dtype, np.array(asked, fmt.uint)).tolist()
@@ -208,7 +209,12 @@ def _exact(entry: Function, fmt: Format, x_bits: int, digits: int, native: Value
     """Digits of f(x); None where they would say nothing (beyond float64) and cost seconds."""
     if digits <= NATIVE_DIGITS and (text := _native_digits(native, digits)) is not None:
         return text
-    return exact(entry.name, fmt.bits_text(x_bits), digits, fmt.name) if _within_reach(entry, fmt, x_bits) else None
+    if not _within_reach(entry, fmt, x_bits):
+        return None
+    try:
+        return exact(entry.name, fmt.bits_text(x_bits), digits, fmt.name)
+    except OracleError:  # beyond 2^(2^22), as a narrow normal law is soon
+        return None
 
 
 def _native_digits(native: Value, digits: int) -> str | None:
@@ -242,7 +248,8 @@ def _wide(function: str, fmt: Format, x_bits: int) -> float:
 
 
 def _has_gradient(function: str) -> bool:
-    return f"{function}_grad" in FUNCTIONS
+    """Whether the core has the derivative too."""
+    return f"{function}_grad" in _NATIVE
 
 
 def _kappa(entry: Function, fmt: Format, x_bits: int, x: float, native: Value) -> float | None:

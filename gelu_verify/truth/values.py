@@ -21,7 +21,7 @@ from ..arrays import float_array
 from ..errors import UsageError
 from ..fenv import in_default_environment
 from ..formats import FORMATS, Format, dtype_name, get_format, is_zero, numpy_dtype
-from ..functions import Function, get_function
+from ..functions import Function, get_function, named
 from ..functions.limits import Limit, bounds_of
 from ..parsing import whole
 from ..paths import resource
@@ -79,25 +79,25 @@ def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -
 
 
 @overload
-def reference_bits(function: str, dtype: str, bits: int) -> int: ...
+def reference_bits(function: str, dtype: str, bits: int, **parameters: Any) -> int: ...
 @overload
-def reference_bits(function: str, dtype: str, bits: np.ndarray) -> np.ndarray: ...
+def reference_bits(function: str, dtype: str, bits: np.ndarray, **parameters: Any) -> np.ndarray: ...
 @in_default_environment
-def reference_bits(function: str, dtype: str, bits: Any) -> Any:
+def reference_bits(function: str, dtype: str, bits: Any, **parameters: Any) -> Any:
     """Correctly rounded result bits for input bits: an int for an int, an array for an array.
 
     Round to nearest, ties to even, subnormals kept; NaN gives the canonical quiet NaN; zeros and
-    infinities give the limits.
+    infinities give the limits. Parameters are those of the function, as `reference` takes them.
 
     >>> hex(reference_bits("gelu", "float32", 0xC0D00000))
     '0xaf8f821f'
     """
-    fmt = get_format(dtype)
+    fmt, function = get_format(dtype), get_function(named(function, parameters)).name
     if isinstance(bits, (int, np.integer)):
         one = np.array([fmt.check_bits(int(bits))], fmt.uint)
         return int(reference_bits(function, dtype, one)[0])
     x = _checked_bits(fmt, bits, "bits")
-    table = _table(get_function(function).name, fmt.name)
+    table = _table(function, fmt.name)
     if table is not None:
         return table[x]
     if function in _WITH_KERNELS and fmt.width >= 32:
@@ -107,22 +107,28 @@ def reference_bits(function: str, dtype: str, bits: Any) -> Any:
 
 
 @in_default_environment
-def reference(function: str, x: Any, dtype: str | None = None) -> Any:
+def reference(function: str, x: Any, dtype: str | None = None, **parameters: Any) -> Any:
     """Correctly rounded f(x), in the dtype of x (or in `dtype`, for Python numbers; default float64).
 
     `x` is a NumPy or ml_dtypes array or scalar, anything with `__array__`, or a number. Returns an
     array of x's shape, or a scalar for a scalar. UsageError where the dtype is not certain.
 
+    Parameters of the function (mu and sigma of gelu, beta of silu, alpha of elu) are exact numbers: an int, a Fraction,
+    a float for its own value, or text: a decimal, a fraction, a hex float.
+
     >>> reference("gelu", 1.0)
     np.float64(0.8413447460685429)
+    >>> reference("gelu", 1.0, mu=0.5, sigma="1/3")
+    np.float64(0.9331927987311419)
     """
     array, fmt = float_array(x, dtype)
+    function = named(function, parameters)
     y = reference_bits(function, fmt.name, array.view(fmt.uint)).view(array.dtype)
     return y if np.ndim(x) or isinstance(x, np.ndarray) else y[()]
 
 
 @in_default_environment
-def ulp_error(function: str, x: Any, y: Any, dtype: str | None = None) -> Any:
+def ulp_error(function: str, x: Any, y: Any, dtype: str | None = None, **parameters: Any) -> Any:
     """(y - f(x))/u(f(x)): signed, fractional, against the unrounded truth; float64 of the common shape.
 
     inf where x is finite and y is inf or NaN without cause; NaN where x is not finite.
@@ -130,6 +136,7 @@ def ulp_error(function: str, x: Any, y: Any, dtype: str | None = None) -> Any:
     >>> round(float(ulp_error("gelu", np.float32(-6.5), np.float32(-0.0))))
     9404959
     """
+    function = named(function, parameters)
     xs, fmt = float_array(x, dtype)
     ys, other = float_array(y, dtype)
     if fmt != other:
@@ -140,7 +147,7 @@ def ulp_error(function: str, x: Any, y: Any, dtype: str | None = None) -> Any:
 
 
 @in_default_environment
-def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None) -> str:
+def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None, **parameters: Any) -> str:
     """f(x) as a decimal with `digits` significant digits, correctly rounded.
 
     `x` is a float, int, Fraction, NumPy scalar or text (decimal, hex float; with `dtype` also bits,
@@ -149,7 +156,7 @@ def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None) -> 
     >>> exact("gelu", -6.5, 20)
     '-2.6104003795084265754e-10'
     """
-    entry = get_function(function)
+    entry = get_function(named(function, parameters))
     digits = whole("digits", digits, 1, 5000)
     value = _exact_number(x, dtype)
     if isinstance(value, str) or value == 0:

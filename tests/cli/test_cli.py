@@ -112,6 +112,16 @@ def test_lookup_of_several_is_a_list_and_digits_are_free():
     assert found[2]["rounding_error_ulp"] is None
 
 
+def test_lookup_with_parameters():
+    found = json.loads(
+        call("lookup", "gelu", "float32", "-6.5", "--param", "mu=0.5", "--digits", "20", "--json").stdout
+    )
+    assert (found["function"], found["exact"]) == ("gelu[mu=0.5]", "-8.3187815352579275285e-12")
+    assert found == json.loads(call("lookup", "gelu[mu=1/2]", "float32", "-6.5", "--digits", "20", "--json").stdout)
+    beyond = json.loads(call("lookup", "gelu", "float32", "-1", "--param", "sigma=0x1p-40", "--json").stdout)
+    assert (beyond["y"], beyond["exact"]) == ("-0", None)
+
+
 def test_lookup_for_people():
     lines = call("lookup", "gelu", "bfloat16", "1").stdout.splitlines()
     assert lines[0].startswith("gelu in bfloat16: y is ")
@@ -129,6 +139,9 @@ def test_lookup_for_people():
         (["gelu", "float32", "--jsno", "1"], ["--jsno"]),
         (["gelu", "float32"], ["X"]),
         (["gelu", "float32", "1", "--digits", "0"], ["--digits"]),
+        (["gelu", "float32", "1", "--param", "sigma=0"], ["sigma is 0", "2^-40 to 2^40"]),
+        (["gelu", "float32", "1", "--param", "mu"], ["--param", "mu=0.5"]),
+        (["gelu", "float32", "1", "--param", "nu=1"], ["'nu'", "mu, sigma"]),
     ],
 )
 def test_lookup_refuses_what_it_cannot_use(args, words):
@@ -197,6 +210,20 @@ def test_a_callable_with_keyword_arguments(home):
     assert found["repeat"].endswith("--kwarg by=2 --kwarg 'name=plain text' --array numpy")
     (found,), _ = results("mine:good", "--function", "relu", "--dtype", "float16")
     assert (found["target"], found["max_ulp"], found["correctly_rounded"]) == ("mine:good", 0, 1)
+
+
+def test_a_function_with_parameters(home):
+    """x Phi(2 (x - 1/2)), which is neither gelu nor any other function."""
+    with open("shifted.py", "w", encoding="utf-8") as file:
+        file.write(
+            "from gelu_verify import reference\n\ndef f(x):\n    return reference('gelu', x, mu=0.5, sigma=0.5)\n"
+        )
+    args = ["run", "shifted.py:f", "--dtype", "float32", *QUICK, "--json", "--function", "gelu"]
+    (right,) = json.loads(call(*args, "--param", "mu=1/2", "--param", "sigma=0.5").stdout)
+    assert (right["function"], right["grade"]) == ("gelu[mu=0.5,sigma=0.5]", "correctly_rounded")
+    assert right["variant"] == right["function"] in right["repeat"]
+    (wrong,) = json.loads(call(*args).stdout)
+    assert wrong["checks"]["variant"] == "fail"
 
 
 def test_bits_choose_the_inputs(home):
@@ -288,6 +315,9 @@ def test_a_failed_check_is_strict_too(home):
         (["kernels", "--fail-on", "check"], ["'check'", "convention"]),
         (["kernels", "--workers", "0"], ["--workers"]),
         (["mine.py:good", "--kwarg", "by"], ["'by'", "name=value"]),
+        (["mine.py:good", "--param", "mu=1"], ["--param needs --function"]),
+        (["mine.py:good", "--function", "gelu", "--param", "sigma=-1"], ["sigma is -1"]),
+        (["kernels", "--function", "gelu[mu=1]"], ["gelu[mu=1]"]),
         (["mine.py:good", "--array", "nump"], ["'nump'", "numpy"]),
         (["mine.py:absent"], ["absent"]),
         (["nowhere.py:f"], ["nowhere.py"]),

@@ -1,0 +1,168 @@
+"""Parameters of functions: exact numbers, and the names of functions with parameters: gelu[mu=0.5,sigma=1/3].
+
+A function with other parameters than the default ones is a function of its own, under a name that says which: it goes
+wherever a function goes. Every number has one text, so that one function has one name.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..errors import UsageError, one_of
+from ..fenv import in_default_environment
+
+MOST_CHARACTERS = 400  # of a number: a fraction of float64 numbers has 700 digits at most, and nobody types those
+SHORT = 17  # significant digits up to which a number is written as a decimal
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a function depends on beside x."""
+
+    name: str
+    default: Fraction
+    low: Fraction
+    high: Fraction
+    meaning: str
+
+    def checked(self, value: Fraction) -> Fraction:
+        """`value`, or UsageError where it lies outside the range."""
+        if not self.low <= value <= self.high:
+            ends = " to ".join(_power_text(end) for end in (self.low, self.high))
+            raise UsageError(f"{self.name} is {exact_text(value)} (accepted: {ends})")
+        return value
+
+
+@in_default_environment
+def exact_number(name: str, value: Any) -> Fraction:
+    """A number given as int, Fraction, Decimal, float (its own value), NumPy scalar, or text.
+
+    Text is a decimal (0.5, 1e-3), a fraction (1/3) or a hex float (0x1.8p-1). UsageError for all else.
+    """
+    if isinstance(value, str):
+        return _from_text(name, value)
+    if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 and value.dtype.kind in "fiuV":
+        value = float(value) if value.dtype.kind in "fV" else int(value)  # exact up to float64
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal) or not math.isfinite(value):
+        raise _wrong(name, value)
+    return Fraction(value)
+
+
+def _from_text(name: str, text: str) -> Fraction:
+    word = text.strip().lower()
+    if len(word) > MOST_CHARACTERS or not word.isascii():
+        raise _wrong(name, text)
+    if match := re.fullmatch(r"([+-]?)0x([0-9a-f]+)(?:\.([0-9a-f]*))?(?:p([+-]?[0-9]{1,4}))?", word):
+        sign, whole, rest, exponent = match[1], match[2], match[3] or "", int(match[4] or 0)
+        value = Fraction(int(whole + rest, 16)) * Fraction(2) ** (exponent - 4 * len(rest))
+        return -value if sign == "-" else value
+    number = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
+    if re.fullmatch(rf"[+-]?(?:(?:{number})(?:e[+-]?[0-9]{{1,3}})?|[0-9]+/0*[1-9][0-9]*)", word):
+        return Fraction(word)
+    raise _wrong(name, text)
+
+
+def _wrong(name: str, value: object) -> UsageError:
+    return UsageError(
+        f"{name} {str(value)[:40]!r} is not a finite number (accepted: a decimal such as 0.5, a fraction such as 1/3, "
+        "a hex float such as 0x1.8p-1, a float for its own value)"
+    )
+
+
+def exact_text(value: Fraction) -> str:
+    """The one text of a number: a short decimal, else a hex float where it is a binary fraction, else n/d."""
+    denominator = value.denominator
+    twos = (denominator & -denominator).bit_length() - 1
+    odd, fives = denominator >> twos, 0
+    while odd % 5 == 0:
+        odd, fives = odd // 5, fives + 1
+    places = max(twos, fives)
+    if odd == 1 and places <= 2 * SHORT and len(digits := str(abs(int(value * 10**places)))) <= SHORT:
+        digits = digits.rjust(places + 1, "0")
+        text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
+        return f"-{text}" if value < 0 else text
+    if denominator >> twos == 1:
+        m, e = abs(value.numerator), -twos
+        e, m = e + (m & -m).bit_length() - 1, m >> ((m & -m).bit_length() - 1)
+        shift = m.bit_length() - 1
+        rest = f"{(m - (1 << shift)) << (-shift % 4):x}".rjust((shift + 3) // 4, "0").rstrip("0") if shift else ""
+        return f"{'-' if value < 0 else ''}0x1{'.' + rest if rest else ''}p{e + shift:+d}"
+    return f"{value.numerator}/{denominator}"
+
+
+def _power_text(value: Fraction) -> str:
+    """An end of a range, a power of two."""
+    exponent = abs(value).numerator.bit_length() - value.denominator.bit_length()
+    return f"{'-' if value < 0 else ''}2^{exponent}" if abs(exponent) > 10 else exact_text(value)
+
+
+def base_name(name: str) -> str:
+    """The function without its parameters."""
+    return name.partition("[")[0]
+
+
+def split_name(name: str) -> tuple[str, dict[str, str]]:
+    """("gelu", {"mu": "0.5"}) of gelu[mu=0.5]."""
+    base, bracket, rest = name.partition("[")
+    if not bracket:
+        return base, {}
+    pairs = [pair.partition("=") for pair in rest[:-1].split(",")] if rest.endswith("]") else []
+    found = {key.strip(): text for key, equals, text in pairs if equals}
+    if not pairs or len(found) != len(pairs):
+        raise UsageError(f"function {name[:60]!r} cannot be read (accepted: name[parameter=number,...])")
+    return base, found
+
+
+def named(name: str, values: Mapping[str, Any]) -> str:
+    """The name of a function with these parameters, in place of those that it names: for `get_function`."""
+    if not values:
+        return name
+    base, found = split_name(name)
+    texts = {**found, **{key: exact_text(exact_number(key, value)) for key, value in values.items()}}
+    return f"{base}[{','.join(f'{key}={text}' for key, text in texts.items())}]"
+
+
+def checked_values(name: str, parameters: tuple[Parameter, ...], texts: Mapping[str, str]) -> dict[str, Fraction]:
+    """The values of all parameters, in order: those given, or the default ones."""
+    accepted = [parameter.name for parameter in parameters]
+    for key in texts:
+        if not accepted:
+            raise UsageError(f"function {name} has no parameters: {key!r} cannot be set")
+        if key not in accepted:
+            raise one_of(f"parameter of {name}", key, accepted)
+    return {
+        each.name: each.checked(exact_number(each.name, texts[each.name])) if each.name in texts else each.default
+        for each in parameters
+    }
+
+
+def canonical_name(name: str, parameters: tuple[Parameter, ...], values: Mapping[str, Fraction]) -> str:
+    """The one name: parameters in their order, those with their default value left out."""
+    texts = [f"{p.name}={exact_text(values[p.name])}" for p in parameters if values[p.name] != p.default]
+    return f"{name}[{','.join(texts)}]" if texts else name
+
+
+def times(text: str, factor: Fraction) -> str:
+    """A decimal of a fact times a fraction, to 36 digits."""
+    context = Context(prec=80)
+    product = context.divide(context.multiply(Decimal(text), factor.numerator), Decimal(factor.denominator))
+    return f"{Context(prec=36).plus(product):f}"
+
+
+def all_times(texts: tuple[str, ...] | None, factor: Fraction) -> tuple[str, ...] | None:
+    return None if texts is None else tuple(times(text, factor) for text in texts)
+
+
+LARGEST, SMALLEST = Fraction(2**40), Fraction(1, 2**40)
+MU = Parameter("mu", Fraction(0), Fraction(-(2**20)), Fraction(2**20), "mean of the normal law")
+SIGMA = Parameter("sigma", Fraction(1), SMALLEST, LARGEST, "standard deviation of the normal law")
+BETA = Parameter("beta", Fraction(1), SMALLEST, LARGEST, "slope of the sigmoid's argument")
+ALPHA = Parameter("alpha", Fraction(1), SMALLEST, LARGEST, "-alpha is the limit for x -> -inf")
