@@ -79,7 +79,10 @@ class Functions(MutableMapping[str, Function]):
         if canonical == base or function.with_values is None:
             return function
         if canonical not in self._with_values:
-            self._with_values[canonical] = replace(function.with_values(values), name=canonical)
+            made = replace(function.with_values(values), name=canonical)
+            self._with_values[canonical] = replace(
+                made, parameters=function.parameters, with_values=function.with_values
+            )
         return self._with_values[canonical]
 
     def _complete_by_plugins(self) -> None:

@@ -28,10 +28,10 @@ from ..functions import Function, get_function, is_registered
 from ..functions.enclosures import ZERO, Enclosure, Terms, endpoints
 from ..paths import cache_folder
 from ..plugins import code_hash
-from . import _core
+from . import _core, scaled
+from .scaled import VALUE
 
 Value = tuple[float, float, float, int]  # hi, lo, err, k
-VALUE = np.dtype([("hi", "f8"), ("lo", "f8"), ("err", "f8"), ("k", "i4"), ("unused", "i4")])  # gv_value
 SHARED = 1 << 13  # inputs from which on several processes are worth their start, 0.3 s
 STORED = 1 << 11  # inputs from which on values are written to the folder
 GUARD = 48  # bits of the first enclosure beyond the precision of the format
@@ -78,11 +78,14 @@ def _stored(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
 
 def _computed(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
     """Each enclosed narrowly enough for its error in ulp, and those whose rounding that leaves open more narrowly."""
-    values = np.zeros(x.size, VALUE)
-    values["hi"], values["err"] = 1.0, math.inf
-    for i, bits in enumerate(x.tolist()):
-        if fmt.is_finite(bits) and fmt.magnitude(bits):
-            values[i] = (*_value_at(function, fmt, fmt.dyadic(bits)), 0)
+    values = scaled.values_of(function, fmt, x)
+    if values is None:
+        values = np.zeros(x.size, VALUE)
+        values["hi"], values["err"] = 1.0, math.inf
+    wide = values["err"] > np.abs(values["hi"]) * 2.0 ** -(fmt.precision + ENOUGH)
+    wide &= ~np.isin(values["k"], (_VANISHING, _HUGE)) & is_finite(fmt, x) & ~is_zero(fmt, x)
+    for i in np.flatnonzero(wide).tolist():
+        values[i] = (*_value_at(function, fmt, fmt.dyadic(int(x[i]))), 0)
     for precision in NARROWER:
         for i in _undecided(fmt, x, values):
             values[i] = (*value_of(function.terms(Enclosure(precision), fmt.dyadic(int(x[i])))), 0)
@@ -224,7 +227,12 @@ def _own_hash() -> str:
 
     package = Path(__file__).parents[1]
     digest = hashlib.sha256(mpmath.__version__.encode())
-    for path in [package / "formats.py", Path(__file__), *sorted((package / "functions").glob("*.py"))]:
+    for path in [
+        package / "formats.py",
+        Path(__file__),
+        Path(scaled.__file__),
+        *sorted((package / "functions").glob("*.py")),
+    ]:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -212,6 +212,7 @@ def test_a_callable_with_keyword_arguments(home):
     assert (found["target"], found["max_ulp"], found["correctly_rounded"]) == ("mine:good", 0, 1)
 
 
+@pytest.mark.nightly
 def test_a_function_with_parameters(home):
     """x Phi(2 (x - 1/2)), which is neither gelu nor any other function."""
     with open("shifted.py", "w", encoding="utf-8") as file:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import FORMATS, get_format
 from gelu_verify.functions import FUNCTIONS
+from gelu_verify.truth import _core
 from gelu_verify.truth.lookup import NATIVE_DIGITS, answer, answer_in_dtypes, converted, is_quick, neighbours
 from gelu_verify.truth.oracle import judge_exactly, round_exactly
 from gelu_verify.truth.values import exact, reference_bits
