@@ -32,8 +32,9 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
 )
 @click.option("--isa", type=Names(), default=(), metavar="L,L", help="Instruction-set levels, each in its own process: "
               "sse4_2, avx2, avx512, ...; all: what libraries choose, and each level of this processor.")  # fmt: skip
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), metavar="D",
-              help="Only families that run on this device: cpu or cuda. Exits with 3 if there are none.")  # fmt: skip
+@click.option("--device", type=click.Choice(["cpu", "cuda", "ptx"]), metavar="D",
+              help="Only families that run on this device: cpu, cuda, or ptx, which executes nvcc's PTX on the CPU. "
+              "Exits with 3 if there are none.")  # fmt: skip
 @click.option(
     "--function", "functions", multiple=True, metavar="F", help="Test only implementations of F; may be repeated."
 )
@@ -82,6 +83,9 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
 @click.option("--call", metavar="LINE", help="How to call it. Python, where it is not f(x): 'f(x, out=y)', 'f(x); x', "
               "'f(dy, x)', 'grad(f)(x)', 'rounded(f(x))'. C, where it is not (x, y, n): "
               "'void f(size_t bytes, const float *x, float *y, const void *params=NULL)'.")  # fmt: skip
+@click.option("--approximations", type=click.Choice(["lowest", "nearest", "highest"]), metavar="A",
+              help="With --device ptx: what ex2.approx and the like give, of which PTX specifies a bound and no bits: "
+              "the lowest, the nearest or the highest value within the bound; default: refused by name.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: array sizes from L1 to memory, on one thread and on all; none: no timing.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")

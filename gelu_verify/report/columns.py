@@ -124,7 +124,7 @@ SUMMARY = Table(
         Column("approximation_max_ulp", "largest error against that function, in ULP", "number"),
         Column("approximation_max_abs", "largest absolute error against it", "number"),
         *_value("approximation_x", "the input with the largest error against it, in ULP"),
-        *(_same(key) for key in ("form", "note", "version", "plan")),
+        *(_same(key) for key in ("form", "note", "version", "executed", "plan")),
         _same("seed", "rank"),
         Column("ranges", "of bits, separated by spaces, where the plan was narrowed"),
         Column("failure", "what a target that failed did"),

@@ -170,7 +170,7 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     copied = (
         *("grade", "sentence", "bound", "max_ulp", "n", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded"),
         *("faithful", "max_rank"),
-        *("variant", "form", "note", "version", "plan", "seed", "failure", "failure_kind", "failure_range"),
+        *("variant", "form", "note", "version", "executed", "plan", "seed", "failure", "failure_kind", "failure_range"),
         *("failure_length", "repeat"),
     )
     yield {

@@ -86,6 +86,10 @@ def _rank(item: Item) -> tuple[Any, ...]:
     return -order, function_rank(record.function), dtype_rank(record.dtype), -units, names
 
 
+def _executed(record: Record) -> str:
+    return f"executed: {record.executed}" if record.executed else ""
+
+
 def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, int]) -> Row:
     record = item.record
     absolute, bits, speed = record.max_abs_error, record.mean_bits, record.throughput
@@ -100,7 +104,7 @@ def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, in
         "place": numbers[record.target],
         "family": record.family,
         "version": record.version if group_of(record) == "library" else "",
-        "note": "; ".join(filter(None, (record.form, record.note, f"version {record.version}"))),
+        "note": "; ".join(filter(None, (record.form, record.note, f"version {record.version}", _executed(record)))),
         "function": record.function,
         "dtype": record.dtype,
         "sentence": record.sentence or _sentence(record),
