@@ -151,12 +151,9 @@ template <class U> static inline U extracted(U v, u32 position, u32 length, bool
     position &= 0xff;
     length &= 0xff;
     u32 last = position + length - 1 < width - 1 ? position + length - 1 : width - 1;
-    bool sign = is_signed && length && (v >> last & 1);
-    U field = position >= width ? 0 : v >> position;
-    if (length >= width) return position && sign ? field | ~((U)~(U)0 >> (position < width ? position : width - 1)) : field;
-    U mask = ((U)1 << length) - 1;
-    field &= mask;
-    return sign ? field | ~mask : field;
+    u32 taken = position >= width ? 0 : length < width - position ? length : width - position;
+    U all = ~(U)0, mask = taken == width ? all : (U)(((U)1 << taken) - 1), field = taken ? (v >> position) & mask : 0;
+    return is_signed && length && (v >> last & 1) ? field | (U)~mask : field;
 }
 
 template <class U> static inline U inserted(U a, U b, u32 position, u32 length) {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import re
-import shlex
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,10 +21,11 @@ from ...gpu.faults import kind_of
 from ...gpu.info import why_no_device
 from ...gpu.ptx_device import PtxDevice
 from ...gpu.ptx_device import device as ptx_device
+from ...paths import cache_folder
 from ..base import DeviceCall, Target
 from ..output_memory import output_like
 from ._c_abi import Library
-from ._compiler import Compiler
+from ._compiler import Compiler, words_of
 from ._names import includable
 from .base import Asked, Kind, dtype_of, existing, function_of, hash_of, of_a_file
 
@@ -75,6 +76,15 @@ extern "C" const char *gelu_verify_free(void *memory, size_t n)
     (void)n;
     return why(cudaFree(memory));
 }}
+"""
+
+
+_INSTANTIATING = """#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <stddef.h>
+#include "{source}"
+
+void gelu_verify_launch(const {T} *x, {T} *y, size_t n) {{ {called}; }}
 """
 
 
@@ -149,6 +159,7 @@ class PtxFunction(Target):
 
     device: PtxDevice
     kernel: Function
+    wide_count: bool  # whether the number of elements has 64 bits
 
     def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
         x, y = self.device.alloc(x_bits.nbytes), self.device.alloc(x_bits.nbytes)
@@ -157,7 +168,8 @@ class PtxFunction(Target):
 
     def _launch(self, x: Any, y: Any, n: int) -> None:
         if n:
-            self.device.launch(self.kernel, (n + THREADS - 1) // THREADS, THREADS, x, y, n)
+            count = np.uint64(n) if self.wide_count else np.uint32(n)
+            self.device.launch(self.kernel, (n + THREADS - 1) // THREADS, THREADS, x, y, count)
 
     def call(self, loaded: DeviceCall) -> None:
         try:
@@ -182,12 +194,19 @@ def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: 
         raise UsageError(f"{name}: --device ptx executes kernels, not functions of the host (accepted: {source.name}:kernel)")
     device = ptx_device(asked.approximations or "")
     try:
-        module = device.compile(source, shlex.split(asked.cflags or ""))
+        module = device.compile(_instantiating(source, symbol, dtype), words_of(asked.cflags or ""))
         kernel = module.function(exported(module.handle.kernels, symbol))
     except KeyError:
         raise UsageError(f"no kernel {symbol!r} in {source.name}") from None
+    except UsageError as error:
+        if f'identifier "{symbol}" is undefined' in str(error):
+            raise UsageError(f"no function {symbol!r} in {source.name}") from None
+        raise
     except device.driver.Error as error:
         raise MissingMeasurement(f"{name}: {error}") from error
+    sizes = [size for _, size in kernel.handle.kernel.translated.parameters]
+    if sizes not in ([8, 8, 8], [8, 8, 4]):
+        raise UsageError(f"{name} has parameters of {sizes} bytes (accepted: const T *x, T *y, size_t n)")
     if reason := kernel.handle.why_not_determined():
         more = "; --approximations lowest, nearest or highest takes one of these"
         raise MissingMeasurement(f"{name}: {reason}{more}")
@@ -200,12 +219,22 @@ def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: 
         executed=device.executed,
         device=device,
         kernel=kernel,
+        wide_count=sizes[2] == 8,
     )
+
+
+def _instantiating(source: Path, symbol: str, dtype: str) -> Path:
+    """A file that includes the source and launches the kernel: of a template it makes the one of this dtype."""
+    text = _INSTANTIATING.format(source=source, T=CUDA_TYPES[dtype], called=_CALLS["kernel"].format(symbol=symbol))
+    place = cache_folder() / f"around_{hashlib.sha256(text.encode()).hexdigest()[:16]}.cu"
+    place.write_text(text, encoding="utf-8")
+    return place
 
 
 def exported(names: Sequence[str], symbol: str) -> str:
     """The kernel's name in the module, of which C++ makes one of its own: `_Z7my_geluPKfPfm`; KeyError."""
-    mangled = re.compile(rf"_Z(?:N\d+_GLOBAL__N_\w*?)?{len(symbol)}{re.escape(symbol)}(?!\d)\w*")
+    parts = "".join(f"{len(part)}{part}" for part in symbol.split("::"))
+    mangled = re.compile(rf"_Z(?:L|N(?:\d+_GLOBAL__N_\w*?)?)?{re.escape(parts)}(?!\d)\w*")
     found = [each for each in names if each == symbol or mangled.fullmatch(each)]
     if len(found) != 1:
         raise KeyError(symbol)
