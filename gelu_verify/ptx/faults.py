@@ -20,7 +20,8 @@ KINDS = {
     9: "device-side assert triggered",
     10: "an illegal memory access was encountered: read-only memory is written",
 }
-OUT_OF_BOUNDS, RACE, DIVERGENT, INACTIVE, ASSERTED = 1, 4, 5, 7, 9
+OUT_OF_BOUNDS, UNWRITTEN, RACE, DIVERGENT, INACTIVE, ASSERTED = 1, 3, 4, 5, 7, 9
+GLOBAL, SHARED = 1, 2
 SPACES = ("generic", "global", "shared", "local", "parameter")
 NO_SITE = 0xFFFFFFFF
 
@@ -81,7 +82,9 @@ class Found:
         if not f.size:
             return ""
         text = f" of {f.size} bytes at {f.address:#x} in {SPACES[f.space]} memory"
-        if f.kind == OUT_OF_BOUNDS and f.space == 1 and (near := memory.nearest(f.address)):
+        if f.kind == UNWRITTEN and f.space == SHARED:
+            text += ", which no thread has written yet: is a barrier missing?"
+        if f.kind == OUT_OF_BOUNDS and f.space == GLOBAL and (near := memory.nearest(f.address)):
             first, size = near
             side = f"{f.address - first - size} bytes after" if f.address >= first else f"{first - f.address} bytes before"
             inside = first <= f.address < first + size
