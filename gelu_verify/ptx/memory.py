@@ -75,6 +75,11 @@ class Memory:
             self._libc.madvise(place + offset, pages, _DONTNEED)
             self._libc.mprotect(place + offset, pages, protection)
 
+    @property
+    def in_use(self) -> int:
+        """Bytes that are allocated."""
+        return sum(self._sizes.values())
+
     def is_allocated(self, address: int, nbytes: int) -> bool:
         """Whether all of these bytes are one allocation's."""
         if not nbytes:
