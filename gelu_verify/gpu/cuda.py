@@ -128,8 +128,6 @@ class Device:
     Raises TargetUnavailable when opened where PyCUDA, the driver or the device is missing.
     """
 
-    executed = ""  # what a record says where this is no GPU
-
     def __init__(self, index: int = 0, driver: Any = None) -> None:
         self.driver = driver or _driver()
         self._device = self.driver.Device(index)
@@ -145,6 +143,11 @@ class Device:
             yield
         finally:
             self.driver.Context.pop()
+
+    @property
+    def executed(self) -> str:
+        """On what, for records, where this is no GPU; empty for one."""
+        return ""
 
     @cached_property
     def name(self) -> str:

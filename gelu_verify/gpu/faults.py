@@ -38,7 +38,8 @@ _MESSAGES = {
 }
 # After these every call in the context fails with the same error: the process must end.
 BROKEN = frozenset(
-    {"illegal address", "instruction", "assert", "launch", "hang", "device"} | {"unwritten read", "race", "barrier", "lane"}
+    {"illegal address", "instruction", "assert", "launch", "hang", "device"}
+    | {"unwritten read", "race", "barrier", "lane"}
 )
 # Before these nothing had started: the context is as it was.
 _HARMLESS = ("too many resources requested for launch", "invalid configuration argument")

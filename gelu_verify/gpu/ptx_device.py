@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 from ..ptx.build import compiler
@@ -25,7 +25,7 @@ class PtxDevice(Device):
         self._approximations = approximations
         super().__init__(driver=Driver(architecture, approximations))
 
-    @cached_property
+    @property
     def executed(self) -> str:
         """What a record says of results from here."""
         taken = f", approximations: {self._approximations} within their bounds" if self._approximations else ""

@@ -117,7 +117,9 @@ class Driver:
         context = self.context(asked)
         context.told(asked)
         if not context.memory.is_allocated(address, nbytes):
-            raise LogicError(f"{asked} failed: invalid argument: {nbytes} bytes at {address:#x} are not one allocation's")
+            raise LogicError(
+                f"{asked} failed: invalid argument: {nbytes} bytes at {address:#x} are not one allocation's"
+            )
         return context.memory
 
     def memcpy_htod(self, to: int, array: np.ndarray) -> None:
@@ -205,6 +207,9 @@ class Module:
 
     def is_determined(self, name: str) -> bool:
         """Whether a kernel has only instructions that are supported, and whose bits PTX specifies."""
+        text = self.loaded.module.functions[name].text or ""
+        if ".approx." in text or ".full." in text:  # most kernels are told by that, which need not be translated then
+            return False
         try:
             return not self.loaded.kernel(name).translated.approximations
         except PtxError:
@@ -284,5 +289,3 @@ class Event:
         if self._time is None or start._time is None:
             raise LogicError("cuEventElapsedTime failed: invalid resource handle")
         return (self._time - start._time) * 1e3
-
-

@@ -48,7 +48,8 @@ class Request:
         not where only our own kernels are named
     everything : where nothing is named, families that are only found on request too
     device : where nothing is named, only families that run on it
-    kwargs, array, compile, cflags, call, shape, approximations : how what the user wrote is called, as `targets.select` takes them
+    kwargs, array, compile, cflags, call, shape, approximations : how what the user wrote is called, as
+        `targets.select` takes them
     plan, seed, ranges, length : which inputs, as `make_plan` takes them; ranges need exactly one dtype
     plan_of : plan and seed of single jobs, by `Job.key`, where they are not those of the others
     policy : "formula" accepts NaN at -inf

@@ -1,1 +1,1 @@
-"""PTX executed on the CPU: nvcc's output, translated to C++, every access of memory checked; for tests without a GPU."""
+"""PTX executed on the CPU: nvcc's output as C++, every access of memory checked; for machines without a GPU."""

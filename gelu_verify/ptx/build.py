@@ -16,8 +16,10 @@ from ..errors import TargetUnavailable, UsageError
 from ..paths import cache_folder, resource
 
 # Every operation is rounded as it is written, whatever may come of it.
-STRICT = ("-std=c++17", "-O2", "-ffp-contract=off", "-fno-fast-math", "-frounding-math", "-fno-strict-aliasing", "-shared",
-          "-fPIC", "-w")  # fmt: skip
+STRICT = (
+    *("-std=c++17", "-O2", "-ffp-contract=off", "-fno-fast-math", "-frounding-math", "-fno-strict-aliasing"),
+    *("-shared", "-fPIC", "-w"),
+)
 FUSED = "-march=x86-64-v3"  # with an instruction for fma, which the C library computes as exactly where there is none
 
 

@@ -1,4 +1,4 @@
-"""A module of PTX that can be executed: its variables in the device's memory, its kernels compiled when they are asked for."""
+"""A module of PTX that can be executed: its variables in the device's memory, its kernels compiled when asked for."""
 
 from __future__ import annotations
 
@@ -101,10 +101,11 @@ class Kernel:
         memory, fault = self._module.memory, Fault()
         given = np.frombuffer(parameters or b"\0", np.uint8)
         arguments = _Arguments(
-            memory.data, memory.state, BASE, SIZE, symbols.ctypes.data, given.ctypes.data, len(parameters), t.shared_static,
-            shared, len(ranges) // 2, ranges.ctypes.data, (ctypes.c_uint32 * 3)(*grid), (ctypes.c_uint32 * 3)(*block),
-            t.local_size, t.entry_local, APPROXIMATIONS[approximations or "nearest"], not t.races_unseen,
-        )  # fmt: skip
+            *(memory.data, memory.state, BASE, SIZE, symbols.ctypes.data, given.ctypes.data, len(parameters)),
+            *(t.shared_static, shared, len(ranges) // 2, ranges.ctypes.data),
+            *((ctypes.c_uint32 * 3)(*grid), (ctypes.c_uint32 * 3)(*block), t.local_size, t.entry_local),
+            *(APPROXIMATIONS[approximations or "nearest"], not t.races_unseen),
+        )
         status = self._launch(ctypes.byref(arguments), ctypes.byref(fault))
         if status == 2:
             raise OutOfMemory
@@ -125,8 +126,8 @@ def approximation_error(translated: Translated) -> str:
     opcode, place = translated.approximations[0]
     others = f" and {len(translated.approximations) - 1} more" if len(translated.approximations) > 1 else ""
     return (
-        f"{translated.name} computes {opcode} ({place}){others}: an approximation, of which PTX specifies a bound and no "
-        f"bits. It can be taken as the lowest, the nearest or the highest value that the bound allows"
+        f"{translated.name} computes {opcode} ({place}){others}: an approximation, of which PTX specifies a bound and "
+        f"no bits. It can be taken as the lowest, the nearest or the highest value that the bound allows"
     )
 
 

@@ -50,7 +50,7 @@ class Found:
     def message(self, memory: Memory) -> str:
         f = self.fault
         opcode, place = self.sites[f.site]
-        x, y, _ = f.block
+        _x, _y, _ = f.block
         where = f"kernel {self.kernel}, block ({', '.join(map(str, f.block))}), {self._lane(f.lane)}, {place}: {opcode}"
         return f"{KINDS[f.kind]}: {where}{self._what(memory)}"
 
@@ -86,7 +86,9 @@ class Found:
             text += ", which no thread has written yet: is a barrier missing?"
         if f.kind == OUT_OF_BOUNDS and f.space == GLOBAL and (near := memory.nearest(f.address)):
             first, size = near
-            side = f"{f.address - first - size} bytes after" if f.address >= first else f"{first - f.address} bytes before"
+            side = (
+                f"{f.address - first - size} bytes after" if f.address >= first else f"{first - f.address} bytes before"
+            )
             inside = first <= f.address < first + size
             text += f", which crosses the end of {size} bytes" if inside else f", {side} {size} bytes at {first:#x}"
         return text

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 WIDTHS = {
     "pred": 1,
@@ -105,8 +107,8 @@ class Label:
 
 @dataclass(frozen=True)
 class Variable:
-    """`space`: global, const, shared, local or param. `initial` is a list of integers (of `width` bytes) and of symbols,
-    whose addresses are put there (a generic one where the second of the pair is set)."""
+    """`space`: global, const, shared, local or param. `initial` is a list of integers, of `width` bytes each, and of
+    variables with an offset, whose addresses are put there."""
 
     name: str
     space: str
@@ -123,15 +125,23 @@ class Variable:
 
 @dataclass
 class Function:
+    """`text` is what is between its braces, None where it is declared only; `body` reads it when it is asked for, and
+    with it what the function declares."""
+
     name: str
     is_kernel: bool
     returns: list[Variable]
     parameters: list[Variable]
-    body: list[Instruction | Label] | None  # None: it is declared only
+    text: str | None
+    reader: Callable[[Function], list[Instruction | Label]] = field(repr=False)
     registers: dict[str, Register] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)  # local, shared, and parameters of calls
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of labels, for brx.idx
     most_threads: int = 0  # .maxntid
+
+    @cached_property
+    def body(self) -> list[Instruction | Label]:
+        return [] if self.text is None else self.reader(self)
 
 
 @dataclass

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from .ir import Address, Function, Instruction, Label, Negated, Operand, Pair, Register, Symbol, Vector
 from .opcodes.together import waits
 
-_NO_RESULT = frozenset({"st", "red", "bra", "brx", "ret", "exit", "membar", "fence", "call", "trap", "brkpt", "prefetch",
-                        "prefetchu", "nanosleep", "nop"})  # fmt: skip
+_NO_RESULT = frozenset(
+    "st red bra brx ret exit membar fence call trap brkpt prefetch prefetchu nanosleep nop".split()  # noqa: SIM905
+)
 
 
 def has_result(ins: Instruction) -> bool:
@@ -46,7 +47,7 @@ def operands_read(ins: Instruction) -> list[str]:
 def copied_only(function: Function) -> frozenset[str]:
     """Registers whose values are only stored: what is read into them may be padding that nobody has written."""
     used: dict[str, bool] = {}
-    for ins in function.body or ():
+    for ins in function.body:
         if isinstance(ins, Label):
             continue
         stored = set(registers_in(ins.operands[1])) if ins.parts[0] == "st" else set()
@@ -57,7 +58,7 @@ def copied_only(function: Function) -> frozenset[str]:
 
 def live_where_it_waits(function: Function) -> tuple[dict[int, set[str]], set[str]]:
     """For each instruction that waits the registers that live after it; and those that live at the start."""
-    body = function.body or []
+    body = function.body
     numbers = {name: index for index, name in enumerate(function.registers)}
     starts = {each.name: index for index, each in enumerate(body) if isinstance(each, Label)}
     ends = _blocks(body)
@@ -76,13 +77,11 @@ def live_where_it_waits(function: Function) -> tuple[dict[int, set[str]], set[st
                     continue
                 if waits(ins):
                     waiting[index] = live
-                if ins.guard is None:
+                if ins.guard is None:  # else it may leave them as they were
                     for name in results(ins):
                         live &= ~(1 << numbers[name])
                 for name in operands_read(ins):
                     live |= 1 << numbers[name]
-                if ins.guard is not None:
-                    pass  # what it may leave as it was lives on
             if live != live_in[first]:
                 live_in[first], changed = live, True
     names = list(numbers)

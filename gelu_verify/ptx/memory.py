@@ -120,4 +120,4 @@ class Memory:
 
 
 def _view(address: int, nbytes: int) -> np.ndarray:
-    return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), np.uint8)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * nbytes).from_address(address))

@@ -60,7 +60,7 @@ def parse(text: str) -> Module:
     for head, body in _top_level(text):
         if match := _HEAD.match(head):
             function = _function(match, body, files)
-            if module.functions.get(function.name, function).body is None or function.name not in module.functions:
+            if module.functions.get(function.name, function).text is None or function.name not in module.functions:
                 module.functions[function.name] = function
         else:
             variable = _variable(head)
@@ -70,7 +70,10 @@ def parse(text: str) -> Module:
 
 def _top_level(text: str) -> Iterator[tuple[str, str | None]]:
     """Each declaration, with its body where it has one."""
-    place, skipped = 0, re.compile(r"\s*(?:\.(?:version|target|address_size|file|section\s+\S+\s*\{[^}]*\})[^\n]*\n?|;)")
+    place, skipped = (
+        0,
+        re.compile(r"\s*(?:\.(?:version|target|address_size|file|section\s+\S+\s*\{[^}]*\})[^\n]*\n?|;)"),
+    )
     while True:
         while match := skipped.match(text, place):
             place = match.end()
@@ -80,7 +83,7 @@ def _top_level(text: str) -> Iterator[tuple[str, str | None]]:
         place = head.end()
         semicolon, brace = text.find(";", place), text.find("{", place)
         is_function = re.match(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:entry|func)\b", text[place : place + 200])
-        if is_function and 0 <= brace and (brace < semicolon or semicolon < 0):
+        if is_function and brace >= 0 and (brace < semicolon or semicolon < 0):
             end = _closing(text, brace)
             yield text[place:brace], text[brace + 1 : end]
             place = end + 1
@@ -154,7 +157,9 @@ def immediate(text: str, kind: str = "") -> Immediate:
         return Immediate(int(found[1], 16), 4 if text[1] in "fF" else 8)
     if re.fullmatch(r"-?\d+\.\d*(?:[eE][-+]?\d+)?", text):
         single = kind == "f32"
-        return Immediate(int.from_bytes(struct.pack("<f" if single else "<d", float(text)), "little"), 4 if single else 8)
+        return Immediate(
+            int.from_bytes(struct.pack("<f" if single else "<d", float(text)), "little"), 4 if single else 8
+        )
     negative, digits = text.startswith("-"), text.removeprefix("-").rstrip("U")
     value = int(digits, 8 if re.fullmatch(r"0[0-7]+", digits) else 0)
     return Immediate(-value if negative else value)
@@ -165,12 +170,17 @@ def immediate(text: str, kind: str = "") -> Immediate:
 
 def _function(match: re.Match[str], body: str | None, files: dict[int, str]) -> Function:
     returns, parameters = ([_variable(each) for each in split(match[what] or "")] for what in ("returns", "parameters"))
-    function = Function(match["name"], match["kind"] == "entry", returns, parameters, None)
+    function = Function(
+        name=match["name"],
+        is_kernel=match["kind"] == "entry",
+        returns=returns,
+        parameters=parameters,
+        text=body,
+        reader=lambda function: _Body(function, files).read(function.text or ""),
+    )
     if threads := re.search(r"\.maxntid\s+([\d,\s]+)", match["rest"]):
         sizes = [int(each) for each in threads[1].split(",")]
         function.most_threads = sizes[0] * (sizes[1] if len(sizes) > 1 else 1) * (sizes[2] if len(sizes) > 2 else 1)
-    if body is not None:
-        function.body = _Body(function, files).read(body)
     return function
 
 

@@ -17,6 +17,13 @@ from .opcodes.control import ASSERT, PRINT, label
 from .opcodes.memory import array
 from .opcodes.together import WAIT, waits
 
+_HEAD = '#include "kernel.h"\nusing namespace ptx;\n'
+_END = """
+extern "C" int gelu_verify_launch(const launch_arguments *a, fault *found)
+{
+    return launched<kept, kernel>(a, found);
+}
+"""
 RED_ZONE = 16  # bytes that nothing may touch, between the variables of shared memory
 
 
@@ -56,11 +63,9 @@ def translate(module: Module, name: str) -> Translated:
     body = entry.code()
     frames = [_local(function)[1] for function in called]
     own = _local(kernel)[1]
-    head = '#include "kernel.h"\nusing namespace ptx;\n'
-    end = 'extern "C" int gelu_verify_launch(const launch_arguments *a, fault *found) { return launched<kept, kernel>(a, found); }'
     return Translated(
         name=name,
-        code="\n".join([head, *functions, body, end, ""]),
+        code="\n".join([_HEAD, *functions, body, _END]),
         parameters=tuple((offset, p.nbytes) for offset, p in zip(parameters, kernel.parameters, strict=True)),
         shared_ranges=tuple(ranges),
         shared_static=static,
@@ -83,11 +88,11 @@ def _called(module: Module, kernel: Function) -> list[Function]:
         if function.name in graph:
             continue
         graph[function.name] = set()
-        for ins in function.body or ():
+        for ins in function.body:
             if isinstance(ins, Instruction) and ins.parts[0] == "call":
                 name = next(each for each in ins.operands if not isinstance(each, Vector))
                 callee = module.functions.get(name.name) if isinstance(name, Symbol) else None
-                if callee is not None and callee.body is not None and callee.name not in (PRINT, ASSERT):
+                if callee is not None and callee.text is not None and callee.name not in (PRINT, ASSERT):
                     graph[function.name].add(callee.name)
                     pending.append(callee)
     try:
@@ -115,9 +120,9 @@ def _shared(module: Module, functions: list[Function]) -> tuple[dict[str, int], 
     every = [v for v in module.variables.values() if v.space == "shared"]
     every += [v for function in functions for v in function.variables if v.space == "shared"]
     place, offsets, ranges = 0, {}, []
-    text = " ".join(str(function.body) for function in functions)
+    text = " ".join(function.text or "" for function in functions)
     for variable in every:
-        if not variable.external and variable.count and repr(variable.name) in text:
+        if not variable.external and variable.count and variable.name in text:
             offsets[variable.name] = _aligned(place, max(variable.align, 16))
             ranges.append((offsets[variable.name], offsets[variable.name] + variable.nbytes))
             place = ranges[-1][1] + RED_ZONE
@@ -173,7 +178,7 @@ def _function(layout: Layout, function: Function) -> str:
     """One that is called: results and parameters are arrays of bytes."""
     offsets, size = _local(function)
     c = Context(layout, function, offsets, copied_only(function))
-    body = function.body or []
+    body = function.body
     for ins in body:
         if isinstance(ins, Instruction) and waits(ins):
             c.ins = ins
@@ -207,7 +212,7 @@ class _Kernel:
         lines += [f"case {n}: {self._restored(index)} goto W{n};" for n, index in enumerate(places, 1)]
         lines += ["}"]
         number = {index: n for n, index in enumerate(places, 1)}
-        for index, each in enumerate(self._function.body or ()):
+        for index, each in enumerate(self._function.body):
             if isinstance(each, Label):
                 lines.append(f"{label(each.name)}:;")
             else:

@@ -73,7 +73,7 @@ class Record:
     executed: Line | None = field(
         metadata=about(
             'on what its code was executed, where that is not the device that it was written for: `"ptx on CPU, sm_90, '
-            'nvcc 13.0.88"` is nvcc\'s PTX on the CPU, and no GPU\'s result',
+            "nvcc 13.0.88\"` is nvcc's PTX on the CPU, and no GPU's result",
             null="otherwise",
             since=2,
             always_since=LATER,

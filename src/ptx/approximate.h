@@ -52,8 +52,7 @@ static inline f32 tanh_approx(f32 a, s32 which) {
 }
 
 /* The same in 16 bits, of the value at x; exact at 0 and where the result is 0, infinite or NaN */
-template <class Format>
-static inline u16 half_bracketed(f64 exact, f64 x, s32 which, f64 relative, f64 absolute) {
+template <class Format> static inline u16 half_bracketed(f64 exact, f64 x, s32 which, f64 relative, f64 absolute) {
     u16 nearest = narrowed<Format>(exact);
     if (!which || exact == 0.0 || x == 0.0 || !(fabs(exact) <= 1.7976931348623157e308)) return nearest;
     f64 end = exact + which * (relative * fabs(exact) + absolute);

@@ -8,9 +8,7 @@
 namespace ptx {
 static inline f32 canonical(f32 v) { return v == v ? v : bits<f32>(0x7fffffffu); }
 static inline f64 canonical(f64 v) { return v; } /* payloads are kept */
-static inline f32 ftz(f32 v) {
-    return (bits<u32>(v) & 0x7f800000u) ? v : bits<f32>(bits<u32>(v) & 0x80000000u);
-}
+static inline f32 ftz(f32 v) { return (bits<u32>(v) & 0x7f800000u) ? v : bits<f32>(bits<u32>(v) & 0x80000000u); }
 static inline f32 sat(f32 v) { return v >= 1.0f ? 1.0f : v > 0.0f ? v : 0.0f; }
 static inline f64 sat(f64 v) { return v >= 1.0 ? 1.0 : v > 0.0 ? v : 0.0; }
 
@@ -26,20 +24,26 @@ struct rounding_mode {
     rounding_mode(const rounding_mode &) = delete;
 };
 
-template <class F> PTX_COLD static F add_rounded(F a, F b, rounding mode) {
-    volatile F x = a, y = b, r;
+template <class F> PTX_COLD static F
+add_rounded(F a, F b, rounding mode) {
+    volatile F
+    x = a, y = b, r;
     rounding_mode now(mode);
     r = x + y;
     return r;
 }
-template <class F> PTX_COLD static F mul_rounded(F a, F b, rounding mode) {
-    volatile F x = a, y = b, r;
+template <class F> PTX_COLD static F
+mul_rounded(F a, F b, rounding mode) {
+    volatile F
+    x = a, y = b, r;
     rounding_mode now(mode);
     r = x * y;
     return r;
 }
-template <class F> PTX_COLD static F div_rounded(F a, F b, rounding mode) {
-    volatile F x = a, y = b, r;
+template <class F> PTX_COLD static F
+div_rounded(F a, F b, rounding mode) {
+    volatile F
+    x = a, y = b, r;
     rounding_mode now(mode);
     r = x / y;
     return r;
@@ -48,14 +52,18 @@ static inline f32 fma_of(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); 
 static inline f64 fma_of(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
 static inline f32 sqrt_of(f32 a) { return __builtin_sqrtf(a); }
 static inline f64 sqrt_of(f64 a) { return __builtin_sqrt(a); }
-template <class F> PTX_COLD static F fma_rounded(F a, F b, F c, rounding mode) {
-    volatile F x = a, y = b, z = c, r;
+template <class F> PTX_COLD static F
+fma_rounded(F a, F b, F c, rounding mode) {
+    volatile F
+    x = a, y = b, z = c, r;
     rounding_mode now(mode);
     r = fma_of(x, y, z);
     return r;
 }
-template <class F> PTX_COLD static F sqrt_rounded(F a, rounding mode) {
-    volatile F x = a, r;
+template <class F> PTX_COLD static F
+sqrt_rounded(F a, rounding mode) {
+    volatile F
+    x = a, r;
     rounding_mode now(mode);
     r = sqrt_of(x);
     return r;
@@ -71,7 +79,8 @@ template <class To, class From> PTX_COLD static To converted(From a, rounding mo
 template <class F> static inline bool is_negative(F v) { return __builtin_signbit(v) != 0; }
 
 /* -0 is below +0; a NaN is returned where nans is set, else the other one */
-template <class F> static inline F extreme(F a, F b, bool least, bool nans) {
+template <class F> static inline F
+extreme(F a, F b, bool least, bool nans) {
     if (PTX_UNLIKELY(a != a || b != b)) {
         if (nans || (a != a && b != b)) return canonical(a != a ? a : b);
         return a != a ? b : a;
@@ -83,13 +92,13 @@ template <class F> static inline F extreme(F a, F b, bool least, bool nans) {
 /* ---- conversions ---- */
 
 static inline f64 integral(f64 v, rounding mode) {
-    return mode == RN ? __builtin_rint(v)
+    return mode == RN   ? __builtin_rint(v)
            : mode == RZ ? __builtin_trunc(v)
            : mode == RM ? __builtin_floor(v)
                         : __builtin_ceil(v);
 }
 static inline f32 integral(f32 v, rounding mode) {
-    return mode == RN ? __builtin_rintf(v)
+    return mode == RN   ? __builtin_rintf(v)
            : mode == RZ ? __builtin_truncf(v)
            : mode == RM ? __builtin_floorf(v)
                         : __builtin_ceilf(v);
@@ -101,7 +110,7 @@ template <class I> static inline I to_integer(f64 v, rounding mode, bool wide) {
     const bool is_signed = (I)-1 < (I)0;
     if (v != v) return wide ? (I)(1ull << (width - 1)) : (I)0;
     f64 n = integral(v, mode), end = bits<f64>((u64)(1023 + width - (is_signed ? 1 : 0)) << 52);
-    if (n >= end) return is_signed ? (I)((1ull << (width - 1)) - 1) : (I)~(I)0;
+    if (n >= end) return is_signed ? (I)((1ull << (width - 1)) - 1) : (I) ~(I)0;
     if (n < (is_signed ? -end : 0.0)) return is_signed ? (I)(1ull << (width - 1)) : (I)0;
     return (I)n;
 }
@@ -192,7 +201,7 @@ static inline u32 dot4(u32 a, u32 b, u32 c, bool a_signed, bool b_signed) {
 
 /* Division by zero is not specified: all bits set, as the hardware gives it */
 template <class I> static inline I quotient(I a, I b) {
-    if (!b) return (I)~(I)0;
+    if (!b) return (I) ~(I)0;
     if ((I)-1 < (I)0 && b == (I)-1) return (I)(0 - (u64)a);
     return (I)(a / b);
 }

@@ -6,8 +6,12 @@
 namespace ptx {
 enum rounding { RN, RZ, RM, RP, RNA }; /* to nearest even, to zero, down, up, to nearest away from zero */
 
-struct f16_format { enum { PRECISION = 11, EMIN = -14, INFINITE = 0x7c00 }; };
-struct bf16_format { enum { PRECISION = 8, EMIN = -126, INFINITE = 0x7f80 }; };
+struct f16_format {
+    enum { PRECISION = 11, EMIN = -14, INFINITE = 0x7c00 };
+};
+struct bf16_format {
+    enum { PRECISION = 8, EMIN = -126, INFINITE = 0x7f80 };
+};
 enum : u16 { HALF_NAN = 0x7fff };
 
 /* Whether the magnitude n + rest/2^shift is rounded to n + 1 */
@@ -59,14 +63,10 @@ template <class Format> static inline f64 widened(u16 h) {
     const int P = Format::PRECISION;
     u32 magnitude = h & 0x7fff, exponent = magnitude >> (P - 1), fraction = magnitude & ((1u << (P - 1)) - 1);
     f64 v;
-    if (magnitude > Format::INFINITE)
-        v = bits<f64>(0x7ff8000000000000ull);
-    else if (magnitude == Format::INFINITE)
-        v = bits<f64>(0x7ff0000000000000ull);
-    else if (exponent == 0)
-        v = (f64)fraction * bits<f64>((u64)(1023 + Format::EMIN - (P - 1)) << 52);
-    else
-        v = bits<f64>(((u64)((int)exponent - 1 + Format::EMIN + 1023) << 52) | (u64)fraction << (52 - (P - 1)));
+    if (magnitude > Format::INFINITE) v = bits<f64>(0x7ff8000000000000ull);
+    else if (magnitude == Format::INFINITE) v = bits<f64>(0x7ff0000000000000ull);
+    else if (exponent == 0) v = (f64)fraction * bits<f64>((u64)(1023 + Format::EMIN - (P - 1)) << 52);
+    else v = bits<f64>(((u64)((int)exponent - 1 + Format::EMIN + 1023) << 52) | (u64)fraction << (52 - (P - 1)));
     return h & 0x8000 ? -v : v;
 }
 
@@ -112,9 +112,7 @@ template <class Format> static inline u16 half_extreme(u16 a, u16 b, bool least,
 }
 
 /* Of both halves of a word */
-template <class F> static inline u32 each_half(u32 a, F f) {
-    return (u32)f((u16)a) | (u32)f((u16)(a >> 16)) << 16;
-}
+template <class F> static inline u32 each_half(u32 a, F f) { return (u32)f((u16)a) | (u32)f((u16)(a >> 16)) << 16; }
 template <class F> static inline u32 each_half(u32 a, u32 b, F f) {
     return (u32)f((u16)a, (u16)b) | (u32)f((u16)(a >> 16), (u16)(b >> 16)) << 16;
 }

@@ -52,8 +52,7 @@ static inline void prepare_shared(const launch_arguments &a, std::vector<shared_
     memset(&none, 0, sizeof none);
     fresh.assign(size, none);
     for (u32 k = 0; k < a.shared_ranges; k++)
-        for (u32 byte = a.shared_range[2 * k]; byte < a.shared_range[2 * k + 1]; byte++)
-            fresh[byte].state = ALLOCATED;
+        for (u32 byte = a.shared_range[2 * k]; byte < a.shared_range[2 * k + 1]; byte++) fresh[byte].state = ALLOCATED;
     for (u32 byte = a.shared_static; byte < size; byte++) fresh[byte].state = ALLOCATED;
 }
 

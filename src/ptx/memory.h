@@ -115,10 +115,8 @@ static inline u8 *at_shared(environment &e, const lane &l, u64 offset, access ho
         return data;
     }
     for (u32 k = 0; k < N; k++)
-        if (how == STORE)
-            note_write(e, l, log[k], value && data[k] == ((const u8 *)value)[k], offset, N, strong, site);
-        else
-            note_read(e, l, log[k], offset, N, strong, site);
+        if (how == STORE) note_write(e, l, log[k], value && data[k] == ((const u8 *)value)[k], offset, N, strong, site);
+        else note_read(e, l, log[k], offset, N, strong, site);
     return data;
 }
 
@@ -129,8 +127,7 @@ template <u32 N> static inline u8 *at_local(environment &e, const lane &l, u64 o
     if (PTX_UNLIKELY(offset >= l.local_top || offset + N > l.local_top))
         fail(e, l, OUT_OF_BOUNDS, site, offset, N, LOCAL);
     u8 *state = l.local_state + offset;
-    if (how == STORE)
-        memset(state, ALLOCATED | WRITTEN, N);
+    if (how == STORE) memset(state, ALLOCATED | WRITTEN, N);
     else if (PTX_UNLIKELY(how == LOAD && !all_have<N>(state, ALLOCATED | WRITTEN)))
         fail(e, l, UNWRITTEN, site, offset, N, LOCAL);
     return l.local + offset;

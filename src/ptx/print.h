@@ -38,12 +38,9 @@ static s32 print(environment &e, const lane &l, u64 format_at, u64 next, u32 sit
             next = (next + 7) & ~7ull;
             load<8>(e, l, GENERIC, next, &word, site);
             next += 8;
-            if (type == 's')
-                snprintf(piece, sizeof piece, one.c_str(), text_at(e, l, word, site).c_str());
-            else if (strchr("fFeEgGaA", type))
-                snprintf(piece, sizeof piece, one.c_str(), bits<f64>(word));
-            else
-                snprintf(piece, sizeof piece, one.c_str(), word);
+            if (type == 's') snprintf(piece, sizeof piece, one.c_str(), text_at(e, l, word, site).c_str());
+            else if (strchr("fFeEgGaA", type)) snprintf(piece, sizeof piece, one.c_str(), bits<f64>(word));
+            else snprintf(piece, sizeof piece, one.c_str(), word);
         } else {
             u32 word;
             next = (next + 3) & ~3ull;

@@ -60,10 +60,22 @@ static inline void shuffle(environment &e, lane *w, u32 members, u32 k) {
     s32 j;
     bool inside;
     switch (l.op) {
-        case SHFL_UP: j = (s32)k - (s32)b; inside = j >= (s32)highest; break;
-        case SHFL_DOWN: j = (s32)(k + b); inside = j <= (s32)highest; break;
-        case SHFL_BFLY: j = (s32)(k ^ b); inside = j <= (s32)highest; break;
-        default: j = (s32)(lowest | (b & ~segment & 31)); inside = j <= (s32)highest; break;
+        case SHFL_UP:
+            j = (s32)k - (s32)b;
+            inside = j >= (s32)highest;
+            break;
+        case SHFL_DOWN:
+            j = (s32)(k + b);
+            inside = j <= (s32)highest;
+            break;
+        case SHFL_BFLY:
+            j = (s32)(k ^ b);
+            inside = j <= (s32)highest;
+            break;
+        default:
+            j = (s32)(lowest | (b & ~segment & 31));
+            inside = j <= (s32)highest;
+            break;
     }
     if (!inside) j = (s32)k;
     if (PTX_UNLIKELY(!(members >> j & 1))) fail(e, l, INACTIVE, l.site, (u64)j, 0, GENERIC, w[0].index + (u32)j);
@@ -124,14 +136,10 @@ static inline void finish_warp_op(environment &e, lane *w, u32 count, u32 member
         if (members >> k & 1) sum = reduced(op, sum, w[k].a);
     for (u32 k = 0; k < count; k++) {
         if (!(members >> k & 1)) continue;
-        if (op <= SHFL_IDX)
-            shuffle(e, w, members, k);
-        else if (op <= VOTE_BALLOT)
-            vote(w, members, k);
-        else if (op <= MATCH_ALL)
-            match(w, members, k);
-        else
-            w[k].out = sum;
+        if (op <= SHFL_IDX) shuffle(e, w, members, k);
+        else if (op <= VOTE_BALLOT) vote(w, members, k);
+        else if (op <= MATCH_ALL) match(w, members, k);
+        else w[k].out = sum;
     }
     if (op == WARP_SYNC) synchronize(e.warps[w[0].index / 32], members);
     for (u32 k = 0; k < count; k++)

@@ -1,4 +1,4 @@
-"""The CUDA kernels on a device: `tox -e gpu`, which ends with 3 where there is none; and their PTX executed on the CPU."""
+"""The CUDA kernels on a device (`tox -e gpu`, which ends with 3 where there is none), and their PTX on the CPU."""
 
 import hashlib
 from dataclasses import dataclass

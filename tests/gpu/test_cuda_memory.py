@@ -102,9 +102,8 @@ def test_a_context_is_that_of_the_thread_that_pushed_it(device):
     assert failures == ["cuMemAlloc failed: invalid device context"]
     with pytest.raises(device.driver.LogicError, match="invalid device context"):
         device.driver.Context.pop()
-    with device.current():
-        with pytest.raises(device.driver.LogicError, match="it was freed before"):
-            allocation.free() or allocation.free()
+    with device.current(), pytest.raises(device.driver.LogicError, match="it was freed before"):
+        allocation.free() or allocation.free()
 
 
 def test_no_memory_left(device, monkeypatch):
@@ -117,7 +116,7 @@ def test_no_memory_left(device, monkeypatch):
 
 def test_copies_stay_within_an_allocation(device):
     memory = device.alloc(16)
-    with pytest.raises(device.driver.LogicError, match="24 bytes at 0x[0-9a-f]+ are not one allocation's"):
+    with pytest.raises(device.driver.LogicError, match=r"24 bytes at 0x[0-9a-f]+ are not one allocation's"):
         device.copy_in(memory, np.zeros(3))
     with pytest.raises(device.driver.LogicError, match="cuMemcpyDtoH failed: invalid argument"):
         device.copy_out(int(memory) + 8, 16)
@@ -133,7 +132,9 @@ def test_a_kernel_is_launched_with_words_as_wide_as_it_has_them(device, doubled)
     _, function = doubled
     np.testing.assert_array_equal(run(device, function, 200), 2 * np.arange(200, dtype=np.float32))
     memory = device.alloc(64)
-    with pytest.raises(device.driver.LaunchError, match=r"parameters of \[8, 8, 8, 4\] bytes, and was given \[8, 8, 8, 8\]"):
+    with pytest.raises(
+        device.driver.LaunchError, match=r"parameters of \[8, 8, 8, 4\] bytes, and was given \[8, 8, 8, 8\]"
+    ):
         device.launch(function, 1, THREADS, memory, memory, 5, 7)
     with pytest.raises(device.driver.LaunchError, match="invalid configuration argument") as error:
         device.launch(function, 1, 2 * THREADS, memory, memory, 5, np.uint32(7))
@@ -177,7 +178,9 @@ def test_an_opcode_that_is_not_known_is_named_when_the_kernel_is_asked_for(devic
     (tmp_path / "new.ptx").write_text(PTX.replace("add.rn.f32", "add.rn.new.f32"))
     with device.current():
         module = device.driver.module_from_file(str(tmp_path / "new.ptx"))
-        with pytest.raises(device.driver.LogicError, match=r"PTX JIT compilation failed: add.rn.new.f32 \(.new\)") as error:
+        with pytest.raises(
+            device.driver.LogicError, match=r"PTX JIT compilation failed: add.rn.new.f32 \(.new\)"
+        ) as error:
             module.get_function("doubled")
         (tmp_path / "no.ptx").write_text("no PTX")
         with pytest.raises(device.driver.LogicError, match="cuModuleLoad failed: PTX JIT compilation failed"):

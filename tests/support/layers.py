@@ -18,7 +18,8 @@ BEGIN, END = "<!-- layers: written by `python tests/support/layers.py` -->\n", "
 LAYERS = [
     ["errors", "fenv", "interrupts", "atomic_files", "commands", "timing"],
     ["paths", "parsing", "formats", "plugins"],
-    ["arrays", "functions", "gpu"],
+    ["arrays", "functions", "ptx"],
+    ["gpu"],
     ["machine"],
     ["isa"],
     ["truth"],
@@ -36,6 +37,7 @@ LAYERS = [
 NATIVE = {  # folders of src/
     "fenv": ["fenv"],
     "truth": ["math", "truth", "tables", "enclosure", "cr", "arrays"],
+    "ptx": ["ptx"],
     "kernels": ["kernels", "published", "cuda"],
     "buckets": ["buckets"],
     "isolation": ["isolation"],

@@ -59,10 +59,8 @@ extern "C" __global__ void faulty(int which, int n, const float *x, float *y) {
             v += y[i]; // fault 12: unwritten memory is read
             break;
         case 13:
-            if (t < 16)
-                __syncwarp(); // fault 13: divergent barrier
-            else
-                __syncthreads();
+            if (t < 16) __syncwarp(); // fault 13: divergent barrier
+            else __syncthreads();
             break;
         case 14:
             s[t] = v;

@@ -1,4 +1,4 @@
-"""Small programs of PTX: many instructions in one kernel, each on all inputs; and what they must give, in exact arithmetic."""
+"""Programs of PTX with many instructions, each on all inputs; and what they must give, in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def value_of(bits: int, kind: str) -> Value:
     return -exact if negative else exact
 
 
-def bits_of(value: Value, kind: str, mode: str = "rn", zero_is_negative: bool = False) -> int:
+def bits_of(value: Value, kind: str, mode: str = "rn") -> int:
     """The exact value rounded once."""
     fmt = FORMATS[kind]
     if value == NAN:
         return fmt.nan
     if value in (INF, "-inf"):
         return fmt.infinity | (fmt.sign if value == "-inf" else 0)
-    if value == "-0" or (value == 0 and zero_is_negative):
+    if value == "-0":
         return fmt.sign
     assert isinstance(value, Fraction)
     negative, magnitude = value < 0, abs(value)
@@ -108,7 +108,7 @@ def added(a: Value, b: Value, mode: str = "rn") -> Value:
         return exact
     both = is_negative(a) and is_negative(b)
     differ = is_negative(a) != is_negative(b) or (number(a) != 0)
-    return "-0" if both and not number(a) or (differ and mode == "rm") else Fraction(0)
+    return "-0" if (both and not number(a)) or (differ and mode == "rm") else Fraction(0)
 
 
 def multiplied(a: Value, b: Value) -> Value:
@@ -178,7 +178,9 @@ def program(cases: Sequence[Case], inputs: dict[str, int], n: int) -> str:
     lines += ["ld.param.u64 %in, [p_in]; ld.param.u64 %out, [p_out]; mul.wide.u32 %o, %i, 8;"]
     lines += ["add.s64 %in, %in, %o; add.s64 %out, %out, %o;"]
     for k, case in enumerate(cases):
-        registers = " ".join(f".reg .{register_of(kind)} {name};" for name, kind in zip("abc", case.kinds, strict=False))
+        registers = " ".join(
+            f".reg .{register_of(kind)} {name};" for name, kind in zip("abc", case.kinds, strict=False)
+        )
         loads = "".join(
             f"ld.global.{loaded_as(kind)} {name}, [%in+{SLOT * n * (3 * inputs[kind] + index)}]; "
             for index, (name, kind) in enumerate(zip("abc", case.kinds, strict=False))

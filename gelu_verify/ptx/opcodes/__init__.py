@@ -5,28 +5,23 @@ from __future__ import annotations
 from ..emit import Emitter
 from . import approximate, control, convert, floating, half, integer, memory, together
 
-EMITTERS: dict[str, dict[str, Emitter]] = {
-    "integer": integer.EMITTERS,
-    "floating": floating.EMITTERS,
-    "half": half.EMITTERS,
-    "approximate": approximate.EMITTERS,
-    "convert": convert.EMITTERS,
-    "memory": memory.EMITTERS,
-    "together": together.EMITTERS,
-    "control": control.EMITTERS,
+_OF_ALL_TYPES: dict[str, Emitter] = {
+    **integer.EMITTERS,
+    **convert.EMITTERS,
+    **memory.EMITTERS,
+    **together.EMITTERS,
+    **control.EMITTERS,
 }
+_HALVES = frozenset({"f16", "bf16", "f16x2", "bf16x2"})
 
 
 def emitter_of(parts: tuple[str, ...]) -> Emitter | None:
     """What writes an opcode; None for one that is not known."""
-    name, kind = parts[0], parts[-1]
-    if {"approx", "full"} & set(parts):
+    name, modifiers = parts[0], frozenset(parts[1:])
+    if modifiers & {"approx", "full"}:
         return approximate.EMITTERS.get(name)
-    if any(part in ("f16", "bf16", "f16x2", "bf16x2") for part in parts[1:]) and name in half.EMITTERS:
+    if modifiers & _HALVES and name in half.EMITTERS:
         return half.EMITTERS[name]
-    if kind in ("f32", "f64") and name in floating.EMITTERS:
+    if parts[-1] in ("f32", "f64") and name in floating.EMITTERS:
         return floating.EMITTERS[name]
-    for module in (integer, convert, memory, together, control):
-        if name in module.EMITTERS:
-            return module.EMITTERS[name]
-    return None
+    return _OF_ALL_TYPES.get(name)

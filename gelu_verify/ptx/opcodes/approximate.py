@@ -1,4 +1,4 @@
-"""Opcodes whose bits the PTX ISA does not specify: refused, or anywhere within their documented bound (`approximate.h`)."""
+"""Opcodes whose bits PTX does not specify: refused, or anywhere within their documented bound (`approximate.h`)."""
 
 from __future__ import annotations
 

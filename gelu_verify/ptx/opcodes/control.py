@@ -62,7 +62,7 @@ def call(c: Context, ins: Instruction) -> str:
     if name.name == ASSERT:
         return _assert(c, arguments)
     callee = c.layout.functions.get(name.name)
-    if callee is None or callee.body is None:
+    if callee is None or callee.text is None:
         raise c.unknown(f"the function {name.name}")
     return f"f_{identifier(name.name)}({', '.join(['e', 'l', *results, *arguments])});"
 

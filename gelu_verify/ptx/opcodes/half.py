@@ -19,10 +19,10 @@ def _each(c: Context, ins: Instruction, body: str, values: int, result: Operand 
     names = "xyz"[:values]
     given = [c.read(operand, kind) for operand in ins.operands[1 : 1 + values]]
     flushed = "".join(f"{name} = half_ftz<F>({name}); " for name in names) if ins.has("ftz") else ""
-    ending = "".join(
-        f"v = half_{what}<F>(v); " for what in ("ftz", "sat", "relu") if ins.has(what)
+    ending = "".join(f"v = half_{what}<F>(v); " for what in ("ftz", "sat", "relu") if ins.has(what))
+    lambda_ = (
+        f"[]({', '.join(f'u16 {name}' for name in names)}) -> u16 {{ {flushed}u16 v = {body}; {ending}return v; }}"
     )
-    lambda_ = f"[]({', '.join(f'u16 {name}' for name in names)}) -> u16 {{ {flushed}u16 v = {body}; {ending}return v; }}"
     call = f"each_half({', '.join(given)}, f_)" if count == 2 else f"f_({', '.join(given)})"
     return f"{{ typedef {form} F; auto f_ = {lambda_}; {c.write(ins.operands[0], kind, call)} }}"
 
@@ -89,7 +89,8 @@ def set_(c: Context, ins: Instruction) -> str:
     else:
         to_c = "u32" if to.endswith("32") else "u16"
         true, wide = f"({to_c})~0u", to_c
-    body = f"[](u16 x, u16 y) -> {wide} {{ f64 a_ = widened<{form}>(x), b_ = widened<{form}>(y); return {test} ? {true} : ({wide})0; }}"
+    values = f"f64 a_ = widened<{form}>(x), b_ = widened<{form}>(y);"
+    body = f"[](u16 x, u16 y) -> {wide} {{ {values} return {test} ? {true} : ({wide})0; }}"
     call = f"each_half({a}, {b}, f_)" if count == 2 else f"f_({a}, {b})"
     result = "b32" if count == 2 or wide == "u32" else "b16"
     return f"{{ auto f_ = {body}; {c.write(ins.operands[0], result, call)} }}"

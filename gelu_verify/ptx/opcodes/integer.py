@@ -162,7 +162,9 @@ def bfind(c: Context, ins: Instruction) -> str:
     c.accept("shiftamt")
     kind = _type(ins)
     flags = f"{str(kind[0] == 's').lower()}, {str(ins.has('shiftamt')).lower()}"
-    return c.write(ins.operands[0], "u32", f"highest_bit<{_unsigned(kind)}>({c.read(ins.operands[1], _unsigned(kind))}, {flags})")
+    return c.write(
+        ins.operands[0], "u32", f"highest_bit<{_unsigned(kind)}>({c.read(ins.operands[1], _unsigned(kind))}, {flags})"
+    )
 
 
 def sad(c: Context, ins: Instruction) -> str:
@@ -239,7 +241,9 @@ def set_(c: Context, ins: Instruction) -> str:
         a, b = f"ftz({a})", f"ftz({b})"
     found, _ = combined(c, ins, comparison(c, ins.parts[1], kind, "a_", "b_"), _fourth(ins))
     true = "1.0f" if to == "f32" else f"({ctype(to)})~0u"
-    return f"{{ {ctype(kind)} a_ = {a}, b_ = {b}; {c.write(ins.operands[0], to, f'{found} ? {true} : ({ctype(to)})0')} }}"
+    return (
+        f"{{ {ctype(kind)} a_ = {a}, b_ = {b}; {c.write(ins.operands[0], to, f'{found} ? {true} : ({ctype(to)})0')} }}"
+    )
 
 
 def selp(c: Context, ins: Instruction) -> str:

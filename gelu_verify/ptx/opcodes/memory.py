@@ -128,7 +128,11 @@ def _change(c: Context, ins: Instruction, what: str, kind: str, where: str) -> s
 
 def atom(c: Context, ins: Instruction) -> str:
     _accept(c, "add", "noftz", *_CHANGES)
-    what, kind, returns = next(p for p in ins.parts if p in _CHANGES or p == "add"), ins.parts[-1], ins.parts[0] == "atom"
+    what, kind, returns = (
+        next(p for p in ins.parts if p in _CHANGES or p == "add"),
+        ins.parts[-1],
+        ins.parts[0] == "atom",
+    )
     if ins.has("v2", "v4", "v8"):
         raise c.unknown()
     t, given = ctype(kind), ins.operands[2:] if returns else ins.operands[1:]

@@ -191,7 +191,9 @@ def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: 
     MissingMeasurement : it has an instruction that is not supported, or whose bits PTX does not specify
     """
     if call != "kernel":
-        raise UsageError(f"{name}: --device ptx executes kernels, not functions of the host (accepted: {source.name}:kernel)")
+        raise UsageError(
+            f"{name}: --device ptx executes kernels, not functions of the host (accepted: {source.name}:kernel)"
+        )
     device = ptx_device(asked.approximations or "")
     try:
         module = device.compile(_instantiating(source, symbol, dtype), words_of(asked.cflags or ""))
