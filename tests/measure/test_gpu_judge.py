@@ -164,15 +164,19 @@ def test_float64_is_counted_as_on_the_cpu(built, function):
     assert (np.diff(ordinals(fmt, x)) > 0).all()
     y = with_faults(fmt, reference_bits(function, "float64", x))
     found, left = by_device(library, entry, fmt, tiles, x, y)
-    reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
-    want, error, faithful = judge(function, "float64", x, y)
-    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, error), faithful))
-    wanted = finish(reduction.table(), MonotonePieces.of(entry, fmt))
-    if entry.approximates:
-        facts = wanted.facts.merged(approximation(fmt, entry.approximates, x, y))
-        wanted = replace(wanted, facts=facts)
-    assert_same(finish(found, MonotonePieces.of(entry, fmt)), wanted)
+    assert_same(finish(found, MonotonePieces.of(entry, fmt)), by_the_reducer(fmt, entry, x, y))
     assert left == 0
+
+
+def by_the_reducer(fmt, entry, x, y):
+    """The table of float64 results on the CPU."""
+    reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
+    want, error, faithful = judge(entry.name, "float64", x, y)
+    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, error), faithful))
+    table = finish(reduction.table(), MonotonePieces.of(entry, fmt))
+    if not entry.approximates:
+        return table
+    return replace(table, facts=table.facts.merged(approximation(fmt, entry.approximates, x, y)))
 
 
 @pytest.mark.parametrize("place", ["-2", "2"])
@@ -249,7 +253,7 @@ def test_float32_is_counted_on_ptx_as_on_the_cpu(on_ptx, function):
 def test_float64_is_counted_on_ptx_as_on_the_cpu(built, on_ptx, function):
     """Drawn on the device, too: from buckets all over the numbers, and where ranks differ by more than 2^63."""
     fmt, entry = get_format("float64"), get_function(function)
-    rules, pieces = rules_record(fmt, entry), MonotonePieces.of(entry, fmt)
+    rules = rules_record(fmt, entry)
     results = [-1 - fmt.max_finite, fmt.infinity, 0, fmt.nan, fmt.sign_mask - 1, -fmt.sign_mask, -1 - fmt.infinity]
     for place in ("-40", "-2", "-0.75", "-0x1p-600", "0x1p-30", "2", "9"):
         first = fmt.ordinal(fmt.parse(place)) // (1 << 48) * (1 << 48)
@@ -266,7 +270,7 @@ def test_float64_is_counted_on_ptx_as_on_the_cpu(built, on_ptx, function):
         judge_there = on_device.OnDevice(on_ptx, launch, fmt, entry)
         found = counted(fmt, entry, tiles, judge_there, rules)
         np.testing.assert_array_equal(seen["x"], x)
-        assert_same(found, by_device(built(function), entry, fmt, tiles, x, y)[0])
+        assert_same(finish(found, MonotonePieces.of(entry, fmt)), by_the_reducer(fmt, entry, x, y))
 
 
 @pytest.mark.nightly
