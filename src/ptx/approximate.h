@@ -8,11 +8,17 @@ namespace ptx {
 static inline f32 next_up(f32 v) { return __builtin_nextafterf(v, __builtin_inff()); }
 static inline f32 next_down(f32 v) { return __builtin_nextafterf(v, -__builtin_inff()); }
 
+static inline bool is_toward_zero(s32 which, f64 v) { return which < 0 ? v > 0.0 : v < 0.0; }
+
 /* The float32 at an end of exact +- (relative*|exact| + absolute + ulps), which is inside of it */
 static inline f32 bracketed(f64 exact, s32 which, f64 relative, f64 absolute = 0.0, int ulps = 0) {
     f32 nearest = (f32)exact;
     if (exact != exact) return bits<f32>(0x7fffffffu);
     if (!which || exact == 0.0 || !(fabs(exact) <= 1.7976931348623157e308)) return nearest;
+    if (fabs(nearest) > 3.4028234e38f) { /* it overflows: so does all that the bound allows, but for the last of them */
+        f64 low = exact * (1.0 - relative - ulps * 0x1p-23);
+        return is_toward_zero(which, exact) && fabs(low) <= 0x1.fffffep127 ? (f32)low : nearest;
+    }
     f64 end = exact + which * (relative * fabs(exact) + absolute);
     f32 v = (f32)end;
     if (which < 0 ? (f64)v < end : (f64)v > end) v = which < 0 ? next_up(v) : next_down(v);
