@@ -188,6 +188,7 @@ def test_an_opcode_that_is_not_known_is_named_when_the_kernel_is_asked_for(devic
     assert kind_of(str(error.value)) == "architecture"
 
 
+@pytest.mark.nightly
 def test_an_approximation_is_refused_by_name_or_taken_within_its_bound(tmp_path):
     requiring.program("c++", "g++", "clang++")
     (tmp_path / "near.ptx").write_text(PTX.replace("add.rn.f32 %f2, %f1, %f1", "ex2.approx.ftz.f32 %f2, %f1"))
