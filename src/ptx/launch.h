@@ -9,6 +9,7 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
+#include "memory.h"
 #include "warp.h"
 
 namespace ptx {
@@ -50,10 +51,11 @@ static inline void prepare_shared(const launch_arguments &a, std::vector<shared_
     u32 size = a.shared_static + a.shared_dynamic;
     shared_byte none;
     memset(&none, 0, sizeof none);
-    fresh.assign(size, none);
+    fresh.assign((size + 3) & ~3u, none); /* whole words */
     for (u32 k = 0; k < a.shared_ranges; k++)
         for (u32 byte = a.shared_range[2 * k]; byte < a.shared_range[2 * k + 1]; byte++) fresh[byte].state = ALLOCATED;
     for (u32 byte = a.shared_static; byte < size; byte++) fresh[byte].state = ALLOCATED;
+    for (u32 byte = 0; byte + 4 <= size; byte += 4) join_word(&fresh[byte]);
 }
 
 template <class Frame> static void begin_block(environment &e, const launch_arguments &a, block_memory<Frame> &m) {

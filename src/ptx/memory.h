@@ -97,6 +97,32 @@ static inline void note_write(environment &e, const lane &l, shared_byte &b, boo
     b.state = ALLOCATED | WRITTEN;
 }
 
+/* Each byte of a word has an entry of its own from now on. */
+static inline void split_word(shared_byte *word) {
+    if (!word->is_word) return;
+    word->is_word = 0;
+    for (int k = 1; k < 4; k++) word[k] = word[0];
+}
+
+/* The entry of the first byte stands for all again, where they are the same. */
+static inline void join_word(shared_byte *word) {
+    for (int k = 1; k < 4; k++)
+        if (memcmp(word, word + k, sizeof *word)) return;
+    word->is_word = 1;
+}
+
+static inline void note(environment &e, const lane &l, shared_byte &b, access how, bool same, u64 address, u32 size,
+                        bool strong, u32 site) {
+    if (PTX_UNLIKELY(!(b.state & ALLOCATED))) fail(e, l, OUT_OF_BOUNDS, site, address, size, SHARED);
+    if (how == STORE) {
+        if (e.watches_races) note_write(e, l, b, same, address, size, strong, site);
+        else b.state |= WRITTEN;
+        return;
+    }
+    if (PTX_UNLIKELY(!(b.state & WRITTEN))) fail(e, l, UNWRITTEN, site, address, size, SHARED);
+    if (e.watches_races) note_read(e, l, b, address, size, strong, site);
+}
+
 /* value: what is written. strong: volatile, relaxed or atomic, which do not race with each other. */
 template <u32 N>
 static inline u8 *at_shared(environment &e, const lane &l, u64 offset, access how, const void *value, bool strong,
@@ -105,18 +131,17 @@ static inline u8 *at_shared(environment &e, const lane &l, u64 offset, access ho
     if (PTX_UNLIKELY(offset >= e.shared_size || offset + N > e.shared_size))
         fail(e, l, OUT_OF_BOUNDS, site, offset, N, SHARED);
     shared_byte *log = e.shared_log + offset;
-    u8 *data = e.shared + offset, every = 0xff;
-    for (u32 k = 0; k < N; k++) every &= log[k].state;
-    if (PTX_UNLIKELY(!(every & ALLOCATED))) fail(e, l, OUT_OF_BOUNDS, site, offset, N, SHARED);
-    if (PTX_UNLIKELY(how != STORE && !(every & WRITTEN))) fail(e, l, UNWRITTEN, site, offset, N, SHARED);
-    if (!e.watches_races) {
-        if (how == STORE)
-            for (u32 k = 0; k < N; k++) log[k].state |= WRITTEN;
-        return data;
+    u8 *data = e.shared + offset;
+    const u8 *given = (const u8 *)value;
+    if (N < 4) split_word(e.shared_log + (offset & ~3ull));
+    for (u32 first = 0; first < N; first += 4) {
+        bool whole = N >= 4 && log[first].is_word;
+        for (u32 k = first; k < (whole ? first + 1 : first + (N < 4 ? N : 4)); k++) {
+            bool same = given && !memcmp(data + k, given + k, whole ? 4 : 1);
+            note(e, l, log[k], how, same, offset, N, strong, site);
+        }
+        if (N >= 4 && !whole) join_word(log + first);
     }
-    for (u32 k = 0; k < N; k++)
-        if (how == STORE) note_write(e, l, log[k], value && data[k] == ((const u8 *)value)[k], offset, N, strong, site);
-        else note_read(e, l, log[k], offset, N, strong, site);
     return data;
 }
 

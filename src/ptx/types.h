@@ -66,7 +66,8 @@ struct memory {
 };
 
 /* The accesses to a byte of shared memory since the block's last barrier (epoch): who wrote it last, who has read it.
-   Within a warp, time counts the synchronizations of the warp. */
+   Within a warp, time counts the synchronizations of the warp. is_word: of the first of four bytes, which stands for all
+   of them while they are only used together. */
 struct shared_byte {
     u32 write_epoch, read_epoch;
     u32 write_time, read_time;
@@ -74,7 +75,7 @@ struct shared_byte {
     u32 readers;   /* lanes of read_warp */
     u16 writer;    /* a lane */
     u16 read_warp; /* or MANY_WARPS */
-    u8 state, write_is_strong, read_is_strong;
+    u8 state, write_is_strong, read_is_strong, is_word;
 };
 enum : u16 { MANY_WARPS = 0xffff };
 

@@ -166,44 +166,55 @@ static inline bool release_warp(environment &e, lane *w, u32 count) {
 
 /* ---- barriers ---- */
 
-/* All lanes of a warp must wait at the same instruction where it is aligned. */
-static inline void check_aligned(environment &e, const lane &l) {
-    u32 first = l.index / 32 * 32, end = first + 32 < e.threads ? first + 32 : e.threads;
-    for (u32 k = first; k < end; k++)
-        if (e.lanes[k].state == AT_BARRIER && e.lanes[k].barrier == l.barrier && e.lanes[k].site != l.site)
-            fail(e, l, DIVERGENT, l.site, 0, 0, GENERIC, k, e.lanes[k].site);
-}
+/* Of those that wait at a barrier: which number, how many, what they gave */
+struct barrier_state { u32 waiting, needed, first, trues; };
 
-static inline bool release_barrier(environment &e, u32 barrier) {
-    u32 waiting = 0, needed = e.threads, first = 0, trues = 0;
-    for (u32 k = 0; k < e.threads; k++) {
+/* All lanes of a warp must wait at the same instruction where it is aligned, all of the block with the same operation. */
+static inline void check_barrier(environment &e, u32 barrier, u32 first) {
+    u32 of_warp = first;
+    for (u32 k = first; k < e.threads; k++) {
         const lane &l = e.lanes[k];
         if (l.state != AT_BARRIER || l.barrier != barrier) continue;
-        if (!waiting++) first = k;
-        if (l.threads) needed = l.threads;
-        trues += (u32)l.a;
-    }
-    if (!waiting || waiting < needed) return false;
-    for (u32 k = first; k < e.threads; k++) {
-        lane &l = e.lanes[k];
-        if (l.state != AT_BARRIER || l.barrier != barrier) continue;
-        if (l.aligned) check_aligned(e, l);
         if (l.op != e.lanes[first].op) fail(e, l, DIVERGENT, l.site, 0, 0, GENERIC, first, e.lanes[first].site);
+        if (k / 32 != of_warp / 32) of_warp = k;
+        if (l.aligned && l.site != e.lanes[of_warp].site)
+            fail(e, l, DIVERGENT, l.site, 0, 0, GENERIC, of_warp, e.lanes[of_warp].site);
     }
-    for (u32 k = first; k < e.threads; k++) {
-        lane &l = e.lanes[k];
-        if (l.state != AT_BARRIER || l.barrier != barrier) continue;
-        l.out = trues;
-        l.out_flag = l.op == BARRIER_OR ? trues != 0 : trues == waiting;
-        l.state = RUNNING;
-    }
-    if (waiting == e.threads) e.epoch++;
-    return true;
 }
 
+static inline void finish_barrier(environment &e, u32 barrier, const barrier_state &b) {
+    for (u32 k = b.first; k < e.threads; k++) {
+        lane &l = e.lanes[k];
+        if (l.state != AT_BARRIER || l.barrier != barrier) continue;
+        l.out = b.trues;
+        l.out_flag = l.op == BARRIER_OR ? b.trues != 0 : b.trues == b.waiting;
+        l.state = RUNNING;
+    }
+    if (b.waiting == e.threads) e.epoch++;
+}
+
+/* Lets the lanes go on for whose barriers all have arrived; whether there were any. */
 static inline bool release_barriers(environment &e) {
+    enum { BARRIERS = 16 };
+    barrier_state found[BARRIERS];
+    memset(found, 0, sizeof found);
+    for (u32 k = 0; k < e.threads; k++) {
+        const lane &l = e.lanes[k];
+        if (l.state != AT_BARRIER) continue;
+        if (PTX_UNLIKELY(l.barrier >= BARRIERS)) fail(e, l, DIVERGENT, l.site, 0, 0, GENERIC, k, l.site);
+        barrier_state &b = found[l.barrier];
+        if (!b.waiting++) b.first = k;
+        b.needed = l.threads ? l.threads : e.threads;
+        b.trues += (u32)l.a;
+    }
     bool released = false;
-    for (u32 barrier = 0; barrier < 16; barrier++) released |= release_barrier(e, barrier);
+    for (u32 barrier = 0; barrier < BARRIERS; barrier++) {
+        const barrier_state &b = found[barrier];
+        if (!b.waiting || b.waiting < b.needed) continue;
+        check_barrier(e, barrier, b.first);
+        finish_barrier(e, barrier, b);
+        released = true;
+    }
     return released;
 }
 

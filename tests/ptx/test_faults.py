@@ -58,6 +58,8 @@ def test_a_right_kernel_is_executed(device):
     np.testing.assert_array_equal(y, x.reshape(2, 64)[:, ::-1].reshape(-1))
     x, y = run_faulty(device, 1)
     np.testing.assert_array_equal(y, x.reshape(-1, 2)[:, ::-1].reshape(-1))
+    _, y = run_faulty(device, 18)
+    np.testing.assert_array_equal(y, np.tile(np.arange(63, -1, -1) ^ 1, 2))
 
 
 @pytest.mark.parametrize("which", FAULTS)

@@ -78,6 +78,19 @@ extern "C" __global__ void faulty(int which, int n, const float *x, float *y) {
             v = s[t ^ 1];
             s[t] = 2.0f * v; // fault 17: data race on shared memory
             break;
+        case 18: /* right: each thread has a byte, then a word */
+            ((unsigned char *)s)[t] = (unsigned char)t;
+            __syncthreads();
+            v = ((unsigned char *)s)[t ^ 1];
+            __syncthreads();
+            s[t] = v;
+            __syncthreads();
+            v = s[63 - t];
+            break;
+        case 19:
+            s[t] = v; // fault 19: data race on shared memory
+            if (t == 3) ((unsigned char *)s)[4 * 5 + 1] = 1;
+            break;
     }
     if (i < n) y[i] = v;
 }
