@@ -77,10 +77,13 @@ def compliance(records: Sequence[Record], machine: Mapping[str, Any], budgets: B
 
 
 def required(families: Iterable[str], records: Sequence[Record], absent: Mapping[str, str]) -> list[Compliance]:
-    """What is missing of families that must be measured, budgets or not: all of it, or results that are stale."""
+    """What is missing of families that must be measured, budgets or not: all of it, or results that are stale.
+
+    What was executed on something else than its device is no measurement of that.
+    """
     found = []
     for family in families:
-        members = [record for record in records if record.family == family]
+        members = [record for record in records if record.family == family and not record.executed]
         if not members:
             reason = absent.get(family, "not in this run")
             found.append(Compliance(family, "missing", (f"required, but not measured and not recorded: {reason}",)))

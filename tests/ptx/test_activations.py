@@ -27,7 +27,18 @@ def tools():
 
 
 def run(tmp_path, symbol, function, dtype, *options):
-    words = ["run", f"{SOURCE}:{symbol}", "--device", "ptx", "--function", function, "--dtype", dtype, "--plan", "quick"]
+    words = [
+        "run",
+        f"{SOURCE}:{symbol}",
+        "--device",
+        "ptx",
+        "--function",
+        function,
+        "--dtype",
+        dtype,
+        "--plan",
+        "quick",
+    ]
     words += ["--no-throughput", "--json", "--out", str(tmp_path / "run"), *options]
     shutil.rmtree(tmp_path / "run", ignore_errors=True)
     command = [sys.executable, "-P", "-m", "gelu_verify", *words]

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from ...gpu import nvcc
 from ...gpu.ptx_device import device
 from ..base import Target
-from .cuda_ import targets_of
+from .cuda_ import targets_of, versions
+
+__all__ = ["discover", "versions"]
 
 DEVICE = "ptx"
 SHIPPED = True
