@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ..ptx.executor import MOST_SHARED, Kernel, KernelFault, LaunchError, LoadedModule, approximation_error
+from ..ptx.executor import MOST_SHARED, Kernel, KernelFault, LaunchError, LoadedModule
 from ..ptx.ir import PtxError
 from ..ptx.memory import Memory, OutOfMemory
 
@@ -211,7 +211,7 @@ class Module:
         if ".approx." in text or ".full." in text:  # most kernels are told by that, which need not be translated then
             return False
         try:
-            return not self.loaded.kernel(name).translated.approximations
+            return not self.loaded.kernel(name).translated.why_not_determined()
         except PtxError:
             return False
 
@@ -220,7 +220,7 @@ class Module:
         self._context.driver.context("cuModuleGetFunction")
         try:
             kernel = self.loaded.kernel(name)
-            if not kernel.translated.approximations or self._context.driver.approximations:
+            if self._context.driver.approximations or not kernel.translated.why_not_determined():
                 kernel.compile()
             return FunctionOfDriver(self._context, kernel)
         except KeyError:
@@ -235,8 +235,7 @@ class FunctionOfDriver:
 
     def why_not_determined(self) -> str:
         """Why PTX does not say what this kernel computes, or an empty text."""
-        unknown = self.kernel.translated.approximations and not self._context.driver.approximations
-        return approximation_error(self.kernel.translated) if unknown else ""
+        return "" if self._context.driver.approximations else self.kernel.translated.why_not_determined()
 
     def set_attribute(self, name: str, value: int) -> None:
         assert name == function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES

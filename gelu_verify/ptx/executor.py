@@ -90,12 +90,12 @@ class Kernel:
         ------
         LaunchError : a grid, a block or shared memory that no device has
         KernelFault : what was found, with block, lane and line
-        PtxError : an approximation that PTX gives no bits of, where `approximations` does not say which are taken
+        PtxError : PTX does not specify the bits of the results, and `approximations` does not say which are taken
         """
         t = self.translated
         self._check(grid, block, shared, parameters)
-        if t.approximations and not approximations:
-            raise PtxError(approximation_error(t))
+        if not approximations and (reason := t.why_not_determined()):
+            raise PtxError(reason)
         symbols = np.array([self._module.addresses[name] for name in t.symbols], np.uint64)
         ranges = np.array(t.shared_ranges, np.uint32).reshape(-1)
         memory, fault = self._module.memory, Fault()
@@ -120,15 +120,6 @@ class Kernel:
             raise LaunchError(f"{self.translated.shared_static + shared} bytes of shared memory, of {MOST_SHARED}")
         if len(parameters) != self.parameter_size:
             raise LaunchError(f"{len(parameters)} bytes of parameters for {self.parameter_size}")
-
-
-def approximation_error(translated: Translated) -> str:
-    opcode, place = translated.approximations[0]
-    others = f" and {len(translated.approximations) - 1} more" if len(translated.approximations) > 1 else ""
-    return (
-        f"{translated.name} computes {opcode} ({place}){others}: an approximation, of which PTX specifies a bound and "
-        f"no bits. It can be taken as the lowest, the nearest or the highest value that the bound allows"
-    )
 
 
 class LoadedModule:

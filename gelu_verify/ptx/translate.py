@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
+from .contraction import contractible
 from .emit import Context, Layout, ctype, identifier, is_float
 from .ir import Function, Instruction, Label, Module, Negated, PtxError, Symbol, Variable, Vector
 from .liveness import copied_only, live_where_it_waits
@@ -33,7 +34,8 @@ class Translated:
 
     `parameters` are offsets and sizes; `shared_ranges` the first and the end of each variable in shared memory, before
     the part that the launch asks for; `symbols` the global variables, in the order of their indices; `sites` opcode and
-    place of what may fail; `approximations` opcodes whose bits PTX does not specify, with their places.
+    place of what may fail; `approximations` opcodes whose bits PTX does not specify, with their places; `contractible`
+    products and sums of which it does not say whether they are rounded apart.
     """
 
     name: str
@@ -47,7 +49,25 @@ class Translated:
     symbols: tuple[str, ...]
     sites: tuple[tuple[str, str], ...]
     approximations: tuple[tuple[str, str], ...]
+    contractible: tuple[tuple[str, str], ...]
     races_unseen: str
+
+    def why_not_determined(self) -> str:
+        """Why PTX does not specify the bits of the results; an empty text where it does."""
+        found = self.approximations or self.contractible
+        if not found:
+            return ""
+        opcode, place = found[0]
+        others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        if self.approximations:
+            return (
+                f"{self.name} computes {opcode} ({place}){others}: an approximation, of which PTX specifies a bound and "
+                "no bits. It can be taken as the lowest, the nearest or the highest value that the bound allows"
+            )
+        return (
+            f"{self.name} computes {opcode} ({place}){others}, and PTX does not say whether they are rounded apart or "
+            "as one fma. -fmad=false decides that; or they can be rounded as they are written"
+        )
 
 
 def translate(module: Module, name: str) -> Translated:
@@ -75,6 +95,7 @@ def translate(module: Module, name: str) -> Translated:
         symbols=tuple(symbols),
         sites=tuple(layout.sites),
         approximations=tuple(dict.fromkeys(layout.approximations)),
+        contractible=tuple(dict.fromkeys(each for function in (*called, kernel) for each in contractible(function))),
         races_unseen=layout.races_unseen,
     )
 

@@ -12,6 +12,7 @@ from gelu_verify.ptx.executor import KernelFault, LaunchError, LoadedModule
 from gelu_verify.ptx.ir import PtxError
 from gelu_verify.ptx.memory import Memory
 from gelu_verify.ptx.parse import parse
+from gelu_verify.ptx.translate import translate
 
 SOURCE = SUPPORT / "ptx_kernels.cu"
 LINES = SOURCE.read_text().splitlines()
@@ -174,6 +175,25 @@ def test_what_is_not_known_is_an_error_that_names_it(statement, message):
     with pytest.raises(PtxError, match=message):
         LoadedModule(text, memory).kernel("k")
     memory.close()
+
+
+@pytest.mark.parametrize(
+    ("statements", "found"),
+    [
+        ("mul.f32 %p, %a, %b; add.f32 %s, %p, %a;", ["mul.f32 and add.f32"]),
+        ("mul.f32 %p, %a, %b; neg.f32 %b, %p; sub.f32 %s, %a, %b;", ["mul.f32 and sub.f32"]),
+        ("mul.rn.f32 %p, %a, %b; add.f32 %s, %p, %a;", []),
+        ("mul.f32 %p, %a, %b; add.rn.f32 %s, %p, %a;", []),
+        ("fma.rn.f32 %p, %a, %b, %a; add.f32 %s, %p, %a;", []),
+    ],
+)
+def test_a_sum_of_a_product_that_may_be_contracted_is_named(statements, found):
+    text = (
+        HEAD + ".visible .entry k()\n{ .reg .f32 %a, %b, %p, %s; mov.f32 %a, 0f3F800000; mov.f32 %b, %a;" + statements
+    )
+    translated = translate(parse(text + " ret; }"), "k")
+    assert [opcodes for opcodes, _ in translated.contractible] == found
+    assert ("one fma. -fmad=false decides that" in translated.why_not_determined()) == bool(found)
 
 
 def test_what_is_not_ptx():

@@ -210,7 +210,7 @@ def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: 
     if sizes not in ([8, 8, 8], [8, 8, 4]):
         raise UsageError(f"{name} has parameters of {sizes} bytes (accepted: const T *x, T *y, size_t n)")
     if reason := kernel.handle.why_not_determined():
-        more = "; --approximations lowest, nearest or highest takes one of these"
+        more = " (--approximations lowest, nearest, highest)"
         raise MissingMeasurement(f"{name}: {reason}{more}")
     return PtxFunction(
         name=name,
