@@ -61,8 +61,8 @@ class Translated:
         others = f" and {len(found) - 1} more" if len(found) > 1 else ""
         if self.approximations:
             return (
-                f"{self.name} computes {opcode} ({place}){others}: an approximation, of which PTX specifies a bound and "
-                "no bits. It can be taken as the lowest, the nearest or the highest value that the bound allows"
+                f"{self.name} computes {opcode} ({place}){others}: an approximation, of which PTX specifies a bound "
+                "and no bits. It can be taken as the lowest, the nearest or the highest value that the bound allows"
             )
         return (
             f"{self.name} computes {opcode} ({place}){others}, and PTX does not say whether they are rounded apart or "
