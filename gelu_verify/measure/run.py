@@ -56,8 +56,10 @@ def measured(jobs: Sequence[Job], request: Request, observer: Observer = SILENT)
                 observer.warn(f"failed: {job.label}: {result.failure}")
             elif isinstance(timing, TargetFailure):
                 observer.warn(f"not timed: {job.label}: {timing}")
+            foreign = result.record.executed is not None  # how fast it is there says nothing of its own device
+            untimed = foreign or result.failure is not None or isinstance(timing, TargetFailure)
             yield result.updated(
-                throughput=None if result.failure is not None or isinstance(timing, TargetFailure) else timing,
+                throughput=None if untimed else timing,
                 time=_time(job, result),
                 pair=firsts.pair(result),
                 repeat=request.repeated(result.record.repeat, job.target.family == "callable"),
