@@ -36,6 +36,7 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
     ]
     sections = [
         _recorded(summary),
+        _executed(summary),
         *(_matrix(*each) for each in matrices(summary)),
         _folded("Every result in a sentence, the worst first", _sentences(summary)),
         _worst(summary),
@@ -64,6 +65,16 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
 
 def _bytes(text: str) -> int:
     return len(text.encode(errors="backslashreplace"))
+
+
+def _executed(summary: pd.DataFrame) -> str:
+    """What was not executed on the device that it is for, and on what it was."""
+    found = summary[summary["executed"].fillna("") != ""]
+    lines = [
+        "- " + _escape(f"{', '.join(dict.fromkeys(map(target_name, rows_of(rows))))}: {what}, no GPU")
+        for what, rows in found.groupby("executed")
+    ]
+    return "\n".join(("## Executed\n", *lines, "")) if lines else ""
 
 
 def _recorded(summary: pd.DataFrame) -> str:
