@@ -7,6 +7,7 @@ import click
 from .. import __version__
 from .attribute import attribute
 from .bench import bench
+from .compare import compare
 from .export import export
 from .gate import budget, gate
 from .listing import list_command
@@ -19,7 +20,7 @@ from .serve import serve
 
 @click.group(
     cls=Program,
-    commands=[run, list_command, lookup, report, attribute, gate, budget, bench, export, serve],
+    commands=[run, list_command, lookup, report, attribute, compare, gate, budget, bench, export, serve],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
