@@ -15,12 +15,14 @@ from .lookup import lookup
 from .program import Program
 from .report import report
 from .run import run
+from .runs import runs
 from .serve import serve
+from .trend import trend
 
 
 @click.group(
     cls=Program,
-    commands=[run, list_command, lookup, report, attribute, compare, gate, budget, bench, export, serve],
+    commands=[run, list_command, lookup, report, attribute, compare, trend, runs, gate, budget, bench, export, serve],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

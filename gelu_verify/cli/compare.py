@@ -83,8 +83,11 @@ def compare(
 
     docs/compare.md says what counts as worse. The exit code is 0 whatever changed, unless --fail-on is given.
     """
+    from ..atomic_files import in_use
     from ..compare.revisions import is_range
     from ..compare.runs import compare_runs, decisive
+    from ..runs.integrity import verified
+    from ..runs.store import read_run
 
     given = [
         p for p in _OPTIONS if context.get_parameter_source(p.name or "") is click.core.ParameterSource.COMMANDLINE
@@ -100,7 +103,10 @@ def compare(
         if given or keep:
             option = given[0].opts[0] if given else "--keep"
             raise UsageError(f"{option} is for revisions, which are measured: stored runs are compared as they are")
-        found = compare_runs(*_stored(words, root), targets=targets)
+        places = _places(words, root)
+        with in_use(*places):
+            first, second = (verified(read_run(place)) for place in places)
+            found = compare_runs(first, second, targets=targets)
     _show(found, "json" if as_json else form, out, details)
     if fail_on:
         from ..report.comparison_text import names
@@ -115,10 +121,9 @@ def compare(
 # ---- the two runs --------------------------------------------------------------------------------
 
 
-def _stored(words: tuple[str, ...], root: Path) -> tuple[Run, Run]:
-    from ..runs.integrity import verified
+def _places(words: tuple[str, ...], root: Path) -> list[Path]:
+    """The folders of two stored runs."""
     from ..runs.references import find_run
-    from ..runs.store import read_run
 
     if len(words) > 2:
         raise UsageError(f"compare takes two runs, not {len(words)} (accepted: OLD NEW, or OLD..NEW TARGET...)")
@@ -126,8 +131,7 @@ def _stored(words: tuple[str, ...], root: Path) -> tuple[Run, Run]:
     places = [find_run(name, root) for name in (old, new)]
     if places[0].resolve() == places[1].resolve():
         raise UsageError(f"{old} and {new} are the same run")
-    first, second = (verified(read_run(place)) for place in places)
-    return first, second
+    return places
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..compare.comparison import Comparison, ResultComparison
+from ..errors import printable
 from .comparison_text import (
     WORDS,
     bits_text,
@@ -68,7 +69,7 @@ def _section(result: ResultComparison) -> str:
     lines = list(_lines(result))
     text = "".join(lines[:_OPEN])
     rest = folded(f"{len(lines) - _OPEN} more changes", "".join(lines[_OPEN:])) if len(lines) > _OPEN else ""
-    repeat = f"    {result.repeat}\n" if result.repeat else ""
+    repeat = f"    {printable(result.repeat)}\n" if result.repeat else ""
     return f"### {escape(title(result))}\n\n{text}\n{rest}\n{repeat}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
-from ..compare.comparison import Change, Comparison, ResultComparison
+from ..compare.comparison import Change, Comparison, ResultComparison, Status
 from ..functions.regions import REGIONS
 from ..records.grades import GRADES
 from .comparison_text import (
@@ -22,7 +22,7 @@ from .comparison_text import (
 from .files import environment, inline
 
 Row = dict[str, Any]
-_LISTED = ("appeared", "vanished", "same")
+_LISTED: tuple[Status, ...] = ("appeared", "vanished", "same")
 _REGIONS = tuple(region.name for region in REGIONS)
 
 
@@ -63,7 +63,9 @@ def _result(place: int, result: ResultComparison) -> Row:
 
 
 def _cell(change: Change | None) -> Row | None:
-    return None if change is None else {"old": change.old, "new": change.new, "direction": change.direction}
+    return (
+        None if change is None else {"old": change.old_number, "new": change.new_number, "direction": change.direction}
+    )
 
 
 def _change(result: ResultComparison, change: Change) -> Row:

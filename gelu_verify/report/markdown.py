@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from ..errors import printable
 from ..records.grades import GRADES, ORDER
 from . import text
 from .citation import bibtex, citation_texts

@@ -27,9 +27,9 @@ def _moment(path: Path) -> tuple[str, int]:
 def latest(root: Path) -> Path | None:
     """The run that `latest` names, as a folder of its own; None where there is none."""
     link = root / LATEST
-    if link.is_symlink() or link.is_dir():
-        target = link.resolve()
-    elif link.is_file():
+    if link.is_symlink():
+        target = root / link.readlink()
+    elif link.is_file():  # where links cannot be made
         target = root / link.read_text(encoding="utf-8").strip()
     else:
         return None
@@ -45,39 +45,31 @@ def find_run(name: str, root: Path = ROOT, committed: Path | None = None) -> Pat
     ------
     UsageError : there is none of that name
     """
-    places = [Path(name)]
     if match := _EARLIER.fullmatch(name):
         return _earlier(name, int(match[1]) if match[1] else len(match[2] or ""), root)
-    if Path(name).name == name:
-        places += [root / name, (default_root() if committed is None else committed) / name]
-    found = next((place for place in places if (place / MANIFEST).is_file()), None)
-    if found is not None:
+    place = Path(name)
+    if place.name == LATEST and not place.is_dir() and (found := latest(place.parent)):
         return found
-    if places[0].exists() and not _is_pointer(places[0]):
+    inside = [root / name, (default_root() if committed is None else committed) / name] if place.name == name else []
+    for each in (place, *inside):
+        if (each / MANIFEST).is_file():
+            return each
+    if place.exists():
         raise UsageError(f"{name} is not a stored run: it has no {MANIFEST}")
-    if places[0].exists():
-        return places[0]
     accepted = f"a folder with {MANIFEST}, {LATEST}, {LATEST}~1, a name in {root} or data/runs"
     raise UsageError(f"no stored run {name!r} (accepted: {accepted})")
-
-
-def _is_pointer(place: Path) -> bool:
-    """A text file `latest`, where links cannot be made."""
-    return place.is_file() and place.name == LATEST
 
 
 def _earlier(name: str, count: int, root: Path) -> Path:
     newest = latest(root)
     if newest is None:
         raise UsageError(f"no stored run {name!r}: {root} has no {LATEST}")
-    if not count:
-        return newest
-    runs = timed_runs(root)
-    before = (
-        runs[: [run.resolve() for run in runs].index(newest.resolve())]
-        if newest.resolve() in [r.resolve() for r in runs]
-        else runs
-    )
+    before = [run for run in timed_runs(root) if run.name != newest.name and not _is_later(run, newest)]
     if count > len(before):
         raise UsageError(f"no stored run {name!r}: {root} has {len(before)} before {LATEST}")
-    return before[-count]
+    return before[-count] if count else newest
+
+
+def _is_later(run: Path, newest: Path) -> bool:
+    """Whether it was stored after the one that `latest` names, which a user may have turned back."""
+    return _TIMED.fullmatch(newest.name) is not None and _moment(run) > _moment(newest)
