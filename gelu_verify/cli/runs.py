@@ -149,7 +149,7 @@ def prune(
     from ..report.columns import FILES
     from ..runs.folder import Limits, entries, protected, remove, surplus
 
-    if keep is older_than is max_size is None:
+    if keep is None and older_than is None and max_size is None:
         raise UsageError("nothing to remove: give a limit (accepted: --keep 10, --older-than 30d, --max-size 1G)")
     limits, now = Limits(keep, older_than, max_size), datetime.datetime.now(datetime.UTC)
     chosen, staying = surplus(entries(root), limits, now, lambda each: protected(each, FILES))

@@ -105,22 +105,36 @@ def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns) -> KeptCh
 
 
 def _is_worse(a: Columns, b: Columns) -> np.ndarray:
-    """Whether each bucket of `b` is worse than that of `a` in anything that is kept."""
-    with np.errstate(invalid="ignore"):
-        old, new = (np.nan_to_num(side["max_error"].astype(np.float64), nan=-1.0) for side in (a, b))
+    """Whether each bucket of `b` is worse than that of `a` in anything that is kept.
+
+    What had no error before, as NaN has none, is not worse now that it has one.
+    """
+    errors = _larger_errors(a, b)
+    scored = [_scored(side) for side in (a, b)]
+    found = np.asarray((errors & (scored[1] <= scored[0])) | (scored[1] < scored[0]))
+    for name, sign in (("nonfinite", 1), ("wrong_sign", 1), ("correct", -1), ("faithful", -1)):
+        if name in a and name in b:
+            found |= (b[name] > a[name]) if sign > 0 else (b[name] < a[name])
+    return found
+
+
+def _larger_errors(a: Columns, b: Columns) -> np.ndarray:
+    """Whether the largest error is larger, or more errors are above an edge of the histogram."""
+    old, new = (np.nan_to_num(side["max_error"].astype(np.float64), nan=-1.0) for side in (a, b))
+    with np.errstate(invalid="ignore"):  # the difference of two infinities of a committed run
         found = new > old + KNOWN_TO + RELATIVE * np.abs(old)
-    for name in ("nonfinite", "wrong_sign"):
-        if name in a and name in b:
-            found |= b[name] > a[name]
-    for name in ("correct", "faithful"):
-        if name in a and name in b:
-            found |= b[name] < a[name]
-    if HISTOGRAM[0] in a and HISTOGRAM[0] in b and len(found):
-        above = [
-            np.cumsum(np.stack([side[name] for name in HISTOGRAM])[::-1], axis=0, dtype=np.int64) for side in (a, b)
-        ]
-        found |= (above[1] > above[0])[:-1].any(axis=0)  # the last one counts all that was scored
-    return np.asarray(found)
+    if not (HISTOGRAM[0] in a and HISTOGRAM[0] in b and len(found)):
+        return np.asarray(found)
+    counts = (np.stack([side[name] for name in HISTOGRAM]) for side in (a, b))
+    before, after = (np.cumsum(each[:0:-1], axis=0, dtype=np.int64) for each in counts)  # above each edge but the last
+    return np.asarray(found | (after > before).any(axis=0))
+
+
+def _scored(columns: Columns) -> np.ndarray:
+    """How many results of each bucket have an error; where that was not kept, whether any has."""
+    if HISTOGRAM[0] in columns:
+        return np.asarray(np.stack([columns[name] for name in HISTOGRAM]).sum(axis=0, dtype=np.int64))
+    return (~np.isnan(columns["max_error"])).astype(np.int64)
 
 
 def _shown(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns, rows: np.ndarray, sign: int) -> Shown:

@@ -8,7 +8,7 @@ from ..formats import get_format
 from ..records.grades import GRADES, ORDER, interval_text
 from ..records.result import Record
 from .comparison import Change, ChangeWitness
-from .pair import Pair, as_tried, number_change, shown_by
+from .pair import Pair, as_tried, error_direction, number_change, shown_by
 from .worse import COARSE, RULES, Direction, larger_is_worse, less_is_worse, more_is_worse
 
 FAILURES = ("failure_kind", "failure")
@@ -52,7 +52,7 @@ def largest(pair: Pair) -> Iterator[Change]:
     old, new = pair.old, pair.new
     if old.max_ulp is None and new.max_ulp is None:
         return
-    direction = as_tried(pair, larger_is_worse(old.max_ulp, new.max_ulp))
+    direction = error_direction(pair, old.max_ulp, new.max_ulp)
     shown = shown_by(old.witness, new.witness, direction)
     yield from number_change("max_ulp", direction, (old.max_ulp, new.max_ulp), unit="ULP", witness=shown)
 
@@ -100,7 +100,7 @@ def others(pair: Pair) -> Iterator[Change]:
     if not pair.same_inputs:
         return
     percentiles = old.p99_ulp, new.p99_ulp
-    yield from number_change("p99_ulp", larger_is_worse(*percentiles), percentiles, unit="ULP")
+    yield from number_change("p99_ulp", error_direction(pair, *percentiles), percentiles, unit="ULP")
     pairs = [each.max_abs_error for each in (old, new)]
     errors = [each.error if each else None for each in pairs]
     kept = 2.0**-20 if get_format(old.dtype).width <= 16 else COARSE

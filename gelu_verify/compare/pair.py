@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..records.result import Record
 from .comparison import Change, ChangeWitness
 from .kept import KeptChanges
-from .worse import RULES, Direction, as_far_as_tried
+from .worse import RULES, Direction, as_far_as_tried, larger_is_worse
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,17 @@ def as_tried(pair: Pair, direction: Direction | None) -> Direction | None:
     """The direction as far as the inputs allow it."""
     old, new = (record.bound == "=" and not record.ranges for record in (pair.old, pair.new))
     return as_far_as_tried(direction, old_is_exact=old, new_is_exact=new, same_inputs=pair.same_inputs)
+
+
+def error_direction(pair: Pair, old: float | None, new: float | None) -> Direction | None:
+    """The direction of a largest error, as far as the inputs allow it.
+
+    NaN has no error: where more results are NaN, a smaller maximum may be that of fewer results.
+    """
+    direction = as_tried(pair, larger_is_worse(old, new))
+    lost = [record.nonfinite.count if record.nonfinite else 0 for record in (pair.old, pair.new)]
+    may_be_lost = {"better": lost[1] > lost[0], "worse": lost[1] < lost[0]}
+    return "unknown" if may_be_lost.get(direction or "") else direction
 
 
 def shown_by(old: object, new: object, direction: Direction | None) -> ChangeWitness | None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ..functions.regions import INTERVALS
 from .comparison import Change
 from .kept import IntervalChange, Shown, is_special
-from .pair import Pair, as_tried, number_change, number_text, shown_by
-from .worse import Direction, larger_is_worse, less_is_worse
+from .pair import Pair, error_direction, number_change, number_text, shown_by
+from .worse import Direction, less_is_worse
 
 
 def regions(pair: Pair) -> Iterator[Change]:
@@ -16,7 +16,7 @@ def regions(pair: Pair) -> Iterator[Change]:
     for part in pair.new.regions or ():
         old = before.get(part.region)
         if old is not None:
-            direction = as_tried(pair, larger_is_worse(old.max_ulp, part.max_ulp))
+            direction = error_direction(pair, old.max_ulp, part.max_ulp)
             shown = shown_by(old.witness, part.witness, direction)
             yield from number_change(
                 "region", direction, (old.max_ulp, part.max_ulp), unit="ULP", where=part.region, witness=shown
@@ -30,7 +30,7 @@ def intervals(pair: Pair) -> Iterator[Change]:
         old, new, buckets = before.get(name), after.get(name), kept.get(name)
         found: dict[Direction, list[str]] = {"worse": [], "better": []}
         if old is not None and new is not None:
-            direction = as_tried(pair, larger_is_worse(old.max_ulp, new.max_ulp))
+            direction = error_direction(pair, old.max_ulp, new.max_ulp)
             if direction in found:
                 found[direction].append(f"largest error {number_text(old.max_ulp)} -> {number_text(new.max_ulp)} ULP")
             for kind, title in (("correct", "correctly rounded"), ("faithful", "faithful")) if pair.same_inputs else ():

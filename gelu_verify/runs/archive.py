@@ -197,5 +197,5 @@ def _of_tar(file: tarfile.TarFile) -> Iterator[tuple[str, int, IO[bytes]]]:
     for member in file:
         stream = file.extractfile(member) if member.isreg() else None
         if stream is None:
-            raise ResultsError(f"{file.name or 'it'} has a member that is not a plain file: {member.name!r:.80}")
+            raise ResultsError(f"the archive has a member that is not a plain file: {member.name!r:.80}")
         yield member.name, member.size, stream
