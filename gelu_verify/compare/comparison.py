@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from ..records.fields import Bits as BitsText
 from ..records.fields import Count, Name, OneOf, Positive, Size, Ulp, about
 from ..records.parts import FunctionName
 from ..records.result import DtypeName, Grade
@@ -22,10 +23,10 @@ Rule = Annotated[str, OneOf(RULES)]
 class ChangeWitness:
     """An input that shows a change."""
 
-    x_bits: str = field(metadata=about("the input"))
-    old_bits: str | None = field(metadata=about("what it gave in the old run", null="where that was not kept"))
-    new_bits: str | None = field(metadata=about("what it gave in the new run", null="where that was not kept"))
-    want_bits: str | None = field(metadata=about("the correctly rounded value", null="where that was not kept"))
+    x_bits: BitsText = field(metadata=about("the input"))
+    old_bits: BitsText | None = field(metadata=about("what it gave in the old run", null="where that was not kept"))
+    new_bits: BitsText | None = field(metadata=about("what it gave in the new run", null="where that was not kept"))
+    want_bits: BitsText | None = field(metadata=about("the correctly rounded value", null="where that was not kept"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +144,7 @@ class ComparedRun:
 class Difference:
     """Something else that the two runs do not have in common: plan, seed, machine, a version."""
 
-    what: str = field(metadata=about('what it is: `"plan"`, `"cpu"`, `"version of torch"`'))
+    what: str = field(metadata=about('what it is: `"plan"`, `"processor"`, `"version of torch"`'))
     old: str | None = field(metadata=about("in the old run", null="where it is not there"))
     new: str | None = field(metadata=about("in the new run", null="where it is not there"))
 
