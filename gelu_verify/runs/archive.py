@@ -12,6 +12,7 @@ import io
 import re
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -25,6 +26,7 @@ SUFFIXES = (".zip", ".tar.zst")
 LARGEST, LARGEST_FILE = 1 << 32, 1 << 28  # bytes of all files in an archive, and of one
 _LEVEL = 9  # of zstd: Parquet files are compressed already, manifests are not
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date of a zip
+_DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error)
 _MEMBER = re.compile(r"(?P<run>[A-Za-z0-9][\w.-]{0,200})/(?P<file>manifest\.json|buckets/\d{3,8}\.parquet)")
 
 
@@ -104,9 +106,7 @@ def import_runs(archive: Path, root: Path = ROOT) -> tuple[list[Path], list[Path
             there = [root / run.path.name for run in runs if (root / run.path.name).exists()]
             for place in there:
                 if _manifest(place) != _manifest(work / place.name):
-                    raise ResultsError(
-                        f"{place} is there, and is not the run {place.name} of {archive}: rename one of them"
-                    )
+                    raise ResultsError(f"{place} is there, and is another run than that of {archive}: rename it")
             added = [root / name for name in names if root / name not in there]
             for place in added:
                 (work / place.name).rename(place)
@@ -181,14 +181,17 @@ def _members(archive: Path) -> Iterator[Iterator[tuple[str, int, IO[bytes]]]]:
                 yield _of_tar(opened)
     except FileNotFoundError:
         raise ResultsError(f"no such file: {archive}") from None
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, NotImplementedError, ValueError, RuntimeError) as error:
-        raise ResultsError(f"{archive} is damaged, or not an archive: {str(error).partition(chr(10))[0]}") from error
-    except OSError as error:
-        raise ResultsError(f"{archive} cannot be read: {error.strerror or str(error).partition(chr(10))[0]}") from error
+    except (OSError, EOFError, ValueError, RuntimeError, *_DAMAGED) as error:  # pyarrow raises a ValueError
+        why = getattr(error, "strerror", None) or (str(error).splitlines() or [type(error).__name__])[0]
+        raise ResultsError(f"{archive} is damaged, or not an archive: {why}") from error
 
 
 def _of_zip(file: zipfile.ZipFile) -> Iterator[tuple[str, int, IO[bytes]]]:
     for member in file.infolist():
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ResultsError(
+                f"{file.filename}: {member.filename!r:.80} is compressed by a method that is not accepted"
+            )
         with file.open(member) as stream:
             yield member.filename, member.file_size, stream
 

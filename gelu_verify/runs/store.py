@@ -305,6 +305,7 @@ class Run:
         return content
 
 
+@in_default_environment
 def content_of(path: Path) -> bytes:
     """A file of a run, which is no link to something elsewhere; ResultsError when it cannot be read."""
     try:
