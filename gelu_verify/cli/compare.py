@@ -6,8 +6,6 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +18,6 @@ from .run import run
 
 if TYPE_CHECKING:
     from ..compare.comparison import Comparison
-    from ..runs.store import Run
 
 SCREEN = 36  # lines
 _MEASURING = (  # options of `run` with which revisions are measured
@@ -94,11 +91,8 @@ def compare(
     ]
     if words and is_range(words[0]):
         if targets:
-            raise UsageError(
-                "--target selects results of stored runs: after revisions, name what to measure (kernel.c:gelu)"
-            )
-        with _measured(words[0], words[1:], measuring, keep) as (runs, labels):
-            found = compare_runs(*runs, names=labels)
+            raise UsageError("--target is for stored runs: after revisions, name what to measure (kernel.c:gelu)")
+        found = _of_revisions(words[0], words[1:], measuring, keep)
     else:
         if given or keep:
             option = given[0].opts[0] if given else "--keep"
@@ -134,12 +128,9 @@ def _places(words: tuple[str, ...], root: Path) -> list[Path]:
     return places
 
 
-@contextmanager
-def _measured(
-    revisions: str, targets: tuple[str, ...], measuring: dict[str, Any], keep: Path | None
-) -> Iterator[tuple[tuple[Run, Run], tuple[str, str]]]:
-    """The runs of two revisions, and what they are called."""
-    from ..compare.measuring import measured_at
+def _of_revisions(revisions: str, targets: tuple[str, ...], measuring: dict[str, Any], keep: Path | None) -> Comparison:
+    """Both revisions measured, and compared."""
+    from ..compare.measuring import Sides, compare_revisions
     from ..compare.revisions import Repository
 
     if not targets:
@@ -149,26 +140,21 @@ def _measured(
     repository = Repository.around(Path.cwd())
     old, new = repository.range(revisions)
     names = [repository.relative(target) for target in targets]
-    options = _words(measuring, names)
-    for word in options:
+    inputs, calls = _words(measuring, names)
+    for word in (*inputs, *calls):
         if str(repository.top) in word:
             raise UsageError(
-                f"{word!r} names the working tree, and would be the same at each revision (accepted: a relative path)"
+                f"{word!r} names the working tree, not a revision (accepted: a path relative to this folder)"
             )
     with tempfile.TemporaryDirectory(prefix="gelu-verify-compare-") as scratch:
-        place = keep or Path(scratch)
-        if keep:
+        if keep is not None:
             keep.mkdir(parents=True)
-        place = place.resolve()
-        runs = [
-            measured_at(repository, each, names, options, place / side, lambda line: say(line, err=True))
-            for each, side in ((old, "old"), (new, "new"))
-        ]
-        yield (runs[0], runs[1]), (old.label, new.label)
+        sides = Sides(repository, old, new, calls, Path(scratch), lambda line: say(line, err=True))
+        return compare_revisions(sides, names, inputs, (keep or Path(scratch)).resolve())
 
 
-def _words(measuring: dict[str, Any], targets: list[str]) -> list[str]:
-    """The options of `run`, as they are typed; they are checked before anything is measured."""
+def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], list[str]]:
+    """The options of `run` as they are typed, those of inputs and those of calls; checked before anything is measured."""
     from ..measure.request import Request
 
     throughput, isa, workers = measuring.pop("throughput"), measuring.pop("isa"), measuring.pop("workers")
@@ -181,7 +167,7 @@ def _words(measuring: dict[str, Any], targets: list[str]) -> list[str]:
     words += ["--length", str(request.length)] if request.length else []
     words += ["--isa", ",".join(isa)] if isa else []
     words += ["--workers", str(workers)] if workers else []
-    return [*words, *shlex.split(request.further_options)]
+    return words, shlex.split(request.further_options)
 
 
 def _few(text: str, most: int = 300) -> str:

@@ -57,8 +57,9 @@ def repository(made, tmp_path, monkeypatch):
 
 
 def state(top):
-    files = {str(path): path.read_bytes() for path in sorted(top.rglob("*")) if path.is_file()}
-    return files, git(top, "status", "--porcelain"), git(top, "worktree", "list"), git(top, "stash", "list")
+    """What git and the disk have; git first, which notes the times of files in its index."""
+    said = [git(top, *words.split()) for words in ("status --porcelain", "worktree list", "stash list", "branch -a")]
+    return said, {str(path): path.read_bytes() for path in sorted(top.rglob("*")) if path.is_file()}
 
 
 @pytest.mark.parametrize(
