@@ -154,7 +154,7 @@ def _of_revisions(revisions: str, targets: tuple[str, ...], measuring: dict[str,
 
 
 def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], list[str]]:
-    """The options of `run` as they are typed, those of inputs and those of calls; checked before anything is measured."""
+    """The options of `run` as they are typed, of inputs and of calls; checked before anything is measured."""
     from ..measure.request import Request
 
     throughput, isa, workers = measuring.pop("throughput"), measuring.pop("isa"), measuring.pop("workers")
