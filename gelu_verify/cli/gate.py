@@ -84,6 +84,8 @@ def gate(
     from .progress import OnStderr
 
     project = _project(file)
+    if project and not project.budgets.exists():
+        raise UsageError(f"{project.budgets} is not there yet (`gelu-verify budget` makes it)")
     budgets = read_budgets(file or (project.budgets if project else default_path()))
     with chdir(project.folder if project and not run else "."):
         if run:

@@ -191,12 +191,12 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Co
     same = record.origin.device == row.device if on_gpu(record) else same_machine
     same_inputs = row.bound == "=" or _on_the_same_inputs(row, record)
     found = _Judgement(row, record, same and same_inputs, same_inputs)
+    _judge_grade(found)
     _judge_errors(found)
     _judge_shares(found)
     _judge_bits(found, unchanged)
     _judge_checks(found)
     _judge_specials(found)
-    _judge_grade(found)
     if not found.reasons:
         _note_what_is_better(found)
     found.notes += [record.origin.recorded] if record.origin.recorded else []
@@ -225,7 +225,7 @@ def _unmeasured(row: Row, record: Record) -> str:
 
 
 def _judge_errors(found: _Judgement) -> None:
-    row, record = found.row, found.record
+    row, record, before = found.row, found.record, len(found.reasons)
     limit = found.limit(row.max_ulp)
     if record.max_ulp is None:
         found.over("no finite result")
@@ -234,7 +234,7 @@ def _judge_errors(found: _Judgement) -> None:
         found.over(f"{record.max_ulp:.6g} ULP {record.bound}, budget {budget}", record.witness)
     if row.regions is not None:
         _judge_parts(found, {part.region: part for part in record.regions or ()}, row.regions)
-    if row.intervals is not None and not found.reasons:  # they say more closely what a region has said already
+    if row.intervals is not None and len(found.reasons) == before:  # they say more closely what a region has said already
         _judge_parts(found, {part.interval: part for part in record.intervals or ()}, row.intervals)
 
 
