@@ -9,7 +9,7 @@ from .attribute import attribute
 from .bench import bench
 from .compare import compare
 from .export import export
-from .gate import budget, gate
+from .gate import budget, gate, init
 from .listing import list_command
 from .lookup import lookup
 from .program import Program
@@ -22,7 +22,10 @@ from .trend import trend
 
 @click.group(
     cls=Program,
-    commands=[run, list_command, lookup, report, attribute, compare, trend, runs, gate, budget, bench, export, serve],
+    commands=[
+        *(run, list_command, lookup, report, attribute, compare, trend, runs),
+        *(init, budget, gate, bench, export, serve),
+    ],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
