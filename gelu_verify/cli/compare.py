@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..compare.comparison import Comparison
 
 SCREEN = 36  # lines
+_NAMED = 5  # results that a line names
 _MEASURING = (  # options of `run` with which revisions are measured
     *(
         "functions",
@@ -108,7 +109,7 @@ def compare(
         over, missing = decisive(found, fail_on)
         if over or missing:
             why = "" if over else "not known to be no worse: "
-            warn(f"--fail-on {fail_on}: {why}{_few(names(over or missing))}")
+            warn(f"--fail-on {fail_on}: {why}{names(over or missing, _NAMED)}")
             raise click.exceptions.Exit(OVER_BUDGET if over else MISSING)
 
 
@@ -168,10 +169,6 @@ def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], li
     words += ["--isa", ",".join(isa)] if isa else []
     words += ["--workers", str(workers)] if workers else []
     return words, shlex.split(request.further_options)
-
-
-def _few(text: str, most: int = 300) -> str:
-    return text if len(text) <= most else f"{text[:most].rpartition(',')[0]}, ..."
 
 
 # ---- what is shown -------------------------------------------------------------------------------

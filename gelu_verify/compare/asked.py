@@ -48,11 +48,11 @@ def checks(pair: Pair) -> Iterator[Change]:
 
 
 def _check(pair: Pair, name: str) -> Iterator[Change]:
-    old = pair.old.checks.get(name, "pass" if pair.old_is_condensed else None)
-    new = pair.new.checks.get(name, "pass" if pair.new_is_condensed else None)
+    old = pair.old.checks.get(name, "pass" if pair.old_lists_failures else None)
+    new = pair.new.checks.get(name, "pass" if pair.new_lists_failures else None)
     found = [record.findings.get(name) for record in (pair.old, pair.new)]
     before, after = (finding.severity if finding else None for finding in found)
-    if old == new != "fail":
+    if old == new != "fail" or _is_untold(pair, old, new):
         return
     direction: Direction
     if new == "fail":
@@ -77,6 +77,12 @@ def _check(pair: Pair, name: str) -> Iterator[Change]:
         text=f"check {name}{severity} {how}" + (f": {detail}" if detail else ""),
         witness=_of_findings(found[0], found[1], direction),
     )  # fmt: skip
+
+
+def _is_untold(pair: Pair, old: str | None, new: str | None) -> bool:
+    """Whether a check is missing only because a condensed run has no others than those that failed."""
+    sides = (old, new, pair.old), (new, old, pair.new)
+    return any(own is None and other != "fail" and not record.findings for own, other, record in sides)
 
 
 def _outcome(outcome: str | None) -> str:

@@ -23,10 +23,9 @@ _MACHINE = {
 def described(run: Run, name: str | None = None) -> ComparedRun:
     """The run as a comparison names it."""
     facts = run.manifest
-    return ComparedRun(
-        name or str(run.path), str(facts["created"]), str(facts.get("command", "")), str(facts["plan"]),
-        int(facts["seed"]), len(run.results),
-    )  # fmt: skip
+    own = run.path.name if "recorded" in facts else str(run.path)
+    command, plan, seed = str(facts.get("command", "")), str(facts["plan"]), int(facts["seed"])
+    return ComparedRun(name or own, str(facts["created"]), command, plan, seed, len(run.results))
 
 
 def differences(old: Run, new: Run) -> tuple[Difference, ...]:

@@ -30,7 +30,7 @@ def failures(pair: Pair) -> Iterator[Change]:
 
 def grades(pair: Pair) -> Iterator[Change]:
     old, new = pair.old.grade, pair.new.grade
-    if old == new:
+    if old == new or "grade" in pair.old.lacking | pair.new.lacking:
         return
     direction: Direction = "unknown"
     if old is not None and new is not None:

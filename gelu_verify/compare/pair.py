@@ -18,8 +18,8 @@ class Pair:
     old: Record
     new: Record
     kept: KeptChanges | None
-    old_is_condensed: bool = False  # of which `checks` are only those that failed
-    new_is_condensed: bool = False
+    old_lists_failures: bool = False  # a check that is not among its `checks` did not fail
+    new_lists_failures: bool = False
 
     @property
     def is_measured(self) -> bool:

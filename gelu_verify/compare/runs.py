@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from ..errors import MissingMeasurement, ResultsError
 from ..fenv import in_default_environment
 from ..isa import split_level
+from ..measure.jobs import CORRECTLY_ROUNDED, OWN
 from ..records.ranking import worst_first
 from ..records.result import Record
 from ..runs.store import Run
@@ -17,7 +18,6 @@ from .pair import Pair, have_same_inputs
 from .pairs import changes, status
 
 ORDER: tuple[Status, ...] = ("worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same")
-OWN = "kernels"  # whose correctly rounded ones are measured beside everything
 
 
 @in_default_environment
@@ -74,17 +74,16 @@ def _indices(run: Run, targets: tuple[str, ...]) -> dict[str, int]:
 
 
 def _are_enough(old: Run, new: Run, indices: list[dict[str, int]], common: list[str]) -> bool:
-    """Whether something is in both runs; our kernels, which are measured beside everything, only where they are all."""
+    """Whether something is in both runs, but for our correctly rounded kernels, which are measured beside all else."""
     every = [run.results[at] for run, each in zip((old, new), indices, strict=True) for at in each.values()]
-    asked = {record.key for record in every if record.family != OWN}
+    asked = {each.key for each in every if not (each.family == OWN and each.target.endswith(CORRECTLY_ROUNDED))}
     return bool(common) and (not asked or not asked.isdisjoint(common))
 
 
 def _compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
     (a, b), runs = (run.results[index] for run, index in (old, new)), (old[0], new[0])
     kept = compare_kept(old, new, have_same_inputs(a, b))
-    condensed = [bool((run.manifest.get("recorded") or {}).get("condensed")) for run in runs]
-    pair = Pair(a, b, kept, *condensed)
+    pair = Pair(a, b, kept, *(_lists_failures_only(run) and _have_one_source(*runs) for run in runs))
     found = changes(pair)
     return ResultComparison(
         target=b.target, family=b.family, function=b.function, dtype=b.dtype, status=status(found),
@@ -92,6 +91,17 @@ def _compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
         old_version=a.version, new_version=b.version, same_inputs=pair.same_inputs,
         bits=kept.bits if kept else None, changes=tuple(found), speed=_speed(a, b), repeat=b.repeat,
     )  # fmt: skip
+
+
+def _lists_failures_only(run: Run) -> bool:
+    """Whether `checks` of a result are those that failed."""
+    return bool((run.manifest.get("recorded") or {}).get("condensed"))
+
+
+def _have_one_source(old: Run, new: Run) -> bool:
+    """Whether the same gelu-verify measured both, and so asked the same checks."""
+    states = [run.manifest.get("git") for run in (old, new)]
+    return states[0] is not None and states[0] == states[1] and not states[0].get("dirty")
 
 
 def _alone(record: Record, status: Status) -> ResultComparison:

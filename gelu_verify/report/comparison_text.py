@@ -159,12 +159,14 @@ def _is_covered(result: ResultComparison, change: Change) -> bool:
     return any(o.what == "region" and o.where == inside and o.direction == change.direction for o in result.changes)
 
 
-def names(results: Sequence[ResultComparison]) -> str:
-    """Their names, the dtypes of one target and function together."""
+def names(results: Sequence[ResultComparison], most: int | None = None) -> str:
+    """Their names, the dtypes of one target and function together; the first `most` of them, and how many follow."""
     found: dict[str, list[str]] = {}
     for each in results:
         found.setdefault(f"{each.target} {each.function}", []).append(each.dtype)
-    return ", ".join(f"{name} {' '.join(dtypes)}" for name, dtypes in found.items())
+    texts = [f"{name} {' '.join(dtypes)}" for name, dtypes in found.items()]
+    more = sum(map(len, list(found.values())[most:])) if most is not None else 0
+    return ", ".join(texts[:most]) + (f" and {more} more (--details)" if more else "")
 
 
 def bits_text(bits: Bits | None) -> str:

@@ -142,7 +142,7 @@ def invoke(*words):
 
 @pytest.mark.parametrize(
     ("words", "why"),
-    [(("v1..HEAD",), "name what to measure"), (("v1..HEAD", "k.c:f", "--target", "x"), "--target selects"),
+    [(("v1..HEAD",), "name what to measure"), (("v1..HEAD", "k.c:f", "--target", "x"), "--target is for stored runs"),
      (("v1..HEAD", "k.c:gelu_f32", "--cflags", "-I{top}/sub"), "names the working tree"),
      (("v1..HEAD", "k.c:gelu_f32", "--seed", "-1"), "--seed"),
      (("a", "b", "--plan", "quick"), "--plan is for revisions")],
