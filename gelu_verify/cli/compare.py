@@ -131,7 +131,7 @@ def _places(words: tuple[str, ...], root: Path) -> list[Path]:
 
 def _of_revisions(revisions: str, targets: tuple[str, ...], measuring: dict[str, Any], keep: Path | None) -> Comparison:
     """Both revisions measured, and compared."""
-    from ..compare.measuring import Sides, compare_revisions
+    from ..compare.measuring import Measuring, compare_revisions
     from ..compare.revisions import Repository
 
     if not targets:
@@ -150,8 +150,9 @@ def _of_revisions(revisions: str, targets: tuple[str, ...], measuring: dict[str,
     with tempfile.TemporaryDirectory(prefix="gelu-verify-compare-") as scratch:
         if keep is not None:
             keep.mkdir(parents=True)
-        sides = Sides(repository, old, new, calls, Path(scratch), lambda line: say(line, err=True))
-        return compare_revisions(sides, names, inputs, (keep or Path(scratch)).resolve())
+        out, rest = (keep or Path(scratch)).resolve(), Path(scratch)
+        how = Measuring(repository, names, inputs, calls, out, rest, lambda line: say(line, err=True))
+        return compare_revisions(how, old, new)
 
 
 def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], list[str]]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..errors import GeluVerifyError, MissingMeasurement, UsageError
 from ..runs.integrity import verified
@@ -28,73 +29,81 @@ _ERROR = "gelu-verify: error: "
 
 
 @dataclass(frozen=True)
-class Sides:
-    """Two revisions, and how their targets are called: further words of the command line of `run`.
-
-    `scratch`: a folder for what is asked again; `say` is told what is measured.
-    """
-
-    repository: Repository
-    old: Revision
-    new: Revision
-    calls: Sequence[str]
-    scratch: Path
-    say: Callable[[str], object]
-
-
-def compare_revisions(sides: Sides, targets: Sequence[str], inputs: Sequence[str], out: Path) -> Comparison:
-    """What changed, with what both revisions give at the inputs that show it; the runs are stored in `out`.
+class Measuring:
+    """How targets are measured at any revision.
 
     Parameters
     ----------
     targets : as `Repository.relative` has them; those whose file a revision lacks are left out there
-    inputs : words of the command line of `run` that say which inputs, functions and dtypes
+    inputs, calls : words of the command line of `run`: which inputs, functions and dtypes; how it is called
+    out : folder for both runs
+    scratch : folder for what is asked again
+    say : is told what is measured
+    """
+
+    repository: Repository
+    targets: Sequence[str]
+    inputs: Sequence[str]
+    calls: Sequence[str]
+    out: Path
+    scratch: Path
+    say: Callable[[str], object]
+
+
+def compare_revisions(how: Measuring, old: Revision, new: Revision) -> Comparison:
+    """What changed, with what both revisions give at the inputs that show it.
 
     Raises
     ------
     MissingMeasurement : a revision has none of the files, or there is nothing in common
     UsageError : it cannot be measured: a function that is not there, an error of the compiler
     """
-    runs = []
-    for revision, name in ((sides.old, "old"), (sides.new, "new")):
-        sides.say(f"measuring {', '.join(targets)} at {revision.label}")
-        runs.append(measured_at(sides, revision, targets, inputs, out / name))
-    found = compare_runs(*runs, names=(sides.old.label, sides.new.label))
-    return completed(found, *(_asking(sides, revision) for revision in (sides.old, sides.new)))
+    with ExitStack() as checkouts:
+        sides = [_Side(how, each, *checkouts.enter_context(how.repository.checked_out(each))) for each in (old, new)]
+        runs = [side.run(how.out / name) for side, name in zip(sides, ("old", "new"), strict=True)]
+        found = compare_runs(*runs, names=(old.label, new.label))
+        return completed(found, *(side.ask for side in sides))
 
 
-def _asking(sides: Sides, revision: Revision) -> Callable[[ResultComparison, list[str]], Outputs]:
-    """What measures single inputs of a result again."""
+@dataclass(frozen=True)
+class _Side:
+    """A revision in the folder where it is checked out, and the environment variables of that."""
 
-    def ask(result: ResultComparison, x_bits: list[str]) -> Outputs:
-        sides.say(f"asking {result.target} at {revision.label} for {len(x_bits)} outputs that were not kept")
+    how: Measuring
+    revision: Revision
+    place: Path
+    variables: Mapping[str, str]
+
+    def run(self, out: Path) -> Run:
+        """The run of all targets whose file is there."""
+        there = [name for name in self.how.targets if self.how.repository.has(name, self.place)]
+        if not there:
+            raise MissingMeasurement(f"{self.revision.label} has no file of {', '.join(self.how.targets)}")
+        self.how.say(f"measuring {', '.join(there)} at {self.revision.label}")
+        return self._measured(there, self.how.inputs, out)
+
+    def ask(self, result: ResultComparison, x_bits: list[str]) -> Outputs:
+        """What it gives at single inputs."""
+        self.how.say(f"asking {result.target} at {self.revision.label} for {len(x_bits)} outputs that were not kept")
         words = ["--function", result.function, "--dtype", result.dtype, "--plan", "landmarks", "--throughput", "none"]
         words += [word for x in x_bits for word in ("--bits", x)]
-        with tempfile.TemporaryDirectory(dir=sides.scratch) as folder:
-            return outputs_of(measured_at(sides, revision, [result.target], words, Path(folder) / "run"), x_bits)
+        with TemporaryDirectory(dir=self.how.scratch) as folder:
+            return outputs_of(self._measured([result.target], words, Path(folder) / "run"), x_bits)
 
-    return ask
-
-
-def measured_at(sides: Sides, revision: Revision, targets: Sequence[str], inputs: Sequence[str], out: Path) -> Run:
-    """The run of a revision, stored in `out`; errors as of `compare_revisions`."""
-    with sides.repository.checked_out(revision) as (place, variables):
-        there = [name for name in targets if sides.repository.has(name, place)]
-        if not there:
-            raise MissingMeasurement(f"{revision.label} has no file of {', '.join(targets)}")
-        command = [sys.executable, "-P", "-m", "gelu_verify", "run", *inputs, *sides.calls]
+    def _measured(self, targets: Sequence[str], inputs: Sequence[str], out: Path) -> Run:
+        command = [sys.executable, "-P", "-m", "gelu_verify", "run", *inputs, *self.how.calls, "--no-own"]
         done = subprocess.run(
-            [*command, "--no-own", "--out", str(out), "--", *there],
-            cwd=place,
-            env={**os.environ, **variables, "PYTHONDONTWRITEBYTECODE": "1", "PWD": str(place)},
+            [*command, "--out", str(out), "--", *targets],
+            cwd=self.place,
+            env={**os.environ, **self.variables, "PYTHONDONTWRITEBYTECODE": "1", "PWD": str(self.place)},
             capture_output=True,
             text=True,
             errors="replace",
             check=False,
         )
-    if done.returncode not in (0, _FAILED) or not out.exists():
-        raise _error(done.returncode, revision, done.stderr)
-    return verified(read_run(out))
+        if done.returncode not in (0, _FAILED) or not out.exists():
+            raise _error(done.returncode, self.revision, done.stderr)
+        return verified(read_run(out))
 
 
 def _error(code: int, revision: Revision, printed: str) -> GeluVerifyError:
