@@ -50,7 +50,7 @@ def _check(pair: Pair, name: str) -> Iterator[Change]:
     new = pair.new.checks.get(name, "pass" if pair.new_lists_failures else None)
     found = [record.findings.get(name) for record in (pair.old, pair.new)]
     before, after = (finding.severity if finding else None for finding in found)
-    if old == new != "fail" or _is_untold(pair, old, new):
+    if old == new != "fail" or {old, new} == {None, "not applicable"} or _is_untold(pair, old, new):
         return
     direction: Direction
     if new == "fail":
