@@ -21,11 +21,11 @@ from .errors import UsageError, one_of
 from .fenv import in_default_environment
 from .formats import get_format
 from .functions.regions import REGIONS
-from .measure.verification import verify
 from .records.grades import GRADES, ORDER, graded
 from .records.result import Result
 from .report.text import value_text
 from .targets import Target
+from .verification import verify
 
 _REGIONS = [region.name for region in REGIONS]
 

@@ -200,6 +200,15 @@ def _literal(value: Any) -> str:
     return value if isinstance(value, str) and literal_or_text(value) == value else repr(value)
 
 
+def is_literal(value: Any) -> bool:
+    """Whether a command line can say this value."""
+    try:
+        read = literal_or_text(_literal(value))
+        return type(read) is type(value) and bool(read == value)
+    except Exception:  # noqa: BLE001 - the user's object: whatever it raises, it is no literal
+        return False
+
+
 def _memory_text(nbytes: int) -> str:
     """512M, 8G: in the largest unit that it is a multiple of."""
     shift, unit = next(

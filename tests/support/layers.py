@@ -30,8 +30,9 @@ LAYERS = [
     ["runs"],
     ["gate"],
     ["report", "export"],
-    ["service", "testing"],
-    ["cli", "pytest_plugin"],
+    ["service", "verification"],
+    ["cli", "testing"],
+    ["pytest_plugin"],
 ]
 NATIVE = {  # folders of src/
     "fenv": ["fenv"],
