@@ -182,7 +182,9 @@ def verify(
     isolate: bool | None = None,
     kwargs: Mapping[str, Any] | None = None,
     array: str | None = None,
+    device: str | None = None,
     compile: str | None = None,
+    cflags: str | None = None,
     call: str | None = None,
     shape: str | None = None,
 ) -> Verification:
@@ -202,6 +204,8 @@ def verify(
     isolate : call it in a process of its own, so that a crash is a result. Default: where `target` is a name. A
         callable can be isolated when a fresh process can import it by its module and name
     kwargs, array, compile, call, shape : of a callable, as `gelu-verify run` has them: `call="f(x, out=y)"`
+    device : where the arrays of a callable are: "cpu", "cuda"
+    cflags : of a source file: "-O3 -march=native"
 
     Returns
     -------
@@ -218,11 +222,35 @@ def verify(
     >>> verify(lambda x: np.maximum(x, 0), "relu", "float16").max_ulp
     0.0
     """
-    request = Request(
-        targets=(target,), functions=(function,), dtypes=(named_dtype(dtype),), plan=plan, policy=policy, seed=seed,
-        ranges=tuple(ranges), length=length, workers=workers, isolate=isolate, kwargs=kwargs or {}, array=array,
-        compile=compile, call=call, shape=shape,
+    return verified(
+        request_of(
+            target, function, dtype, plan, policy=policy, seed=seed, ranges=ranges, length=length, workers=workers,
+            isolate=isolate, kwargs=kwargs, array=array, device=device, compile=compile, cflags=cflags, call=call,
+            shape=shape,
+        )
     )  # fmt: skip
+
+
+def request_of(
+    target: Target | Callable[..., Any] | str,
+    function: str,
+    dtype: Any,
+    plan: str,
+    *,
+    ranges: Sequence[str | tuple[int, int]] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Request:
+    """The request for one target in one function and dtype; arguments as of `verify`."""
+    return Request(
+        targets=(target,), functions=(function,), dtypes=(named_dtype(dtype),), plan=plan,
+        ranges=(ranges,) if isinstance(ranges, str) else tuple(ranges),
+        kwargs=kwargs or {}, **options,
+    )  # fmt: skip
+
+
+def verified(request: Request) -> Verification:
+    """What is found of the one target of a request."""
     with noting_interrupts(), torch_on_one_thread():
         result = measure_one(request)
     return Verification(result.record, result.table, result.time)

@@ -63,6 +63,7 @@ def _call_text(request: Request, record: Record) -> str:
     given |= {"ranges": list(record.ranges)} if record.ranges else {}
     given |= {"length": request.length} if request.length else {}
     given |= request.call_options
+    given |= {"device": request.device} if request.device else {}
     given |= {"policy": request.policy} if request.policy != "limit" else {}
     arguments = ["f", repr(record.function), repr(record.dtype), *(f"{key}={each!r}" for key, each in given.items())]
     return f"gelu_verify.verify({', '.join(arguments)})  # f: {record.target}"
