@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -82,7 +83,9 @@ def _name(dtype: Any) -> str:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A failure says how to repeat its test, from where pytest was started."""
     path = os.path.relpath(item.path, item.config.invocation_params.dir)
-    current_test.command = f"pytest {shlex.quote(path + item.nodeid[item.nodeid.find('::') :])}"
+    program = getattr(item.config, "workerinput", {}).get("mainargv", sys.argv)[0]
+    pytest = "python -m pytest" if program.endswith("__main__.py") else "pytest"
+    current_test.command = f"{pytest} {shlex.quote(path + item.nodeid[item.nodeid.find('::') :])}"
 
 
 def pytest_runtest_teardown() -> None:

@@ -157,8 +157,8 @@ def _check_limit(name: str, limit: Any, function: str, dtype: str) -> None:
         raise UsageError(f"{name} is {limit!r} (accepted: a finite number of ULP from 0 on)")
     if limit < 0.5 and not _is_exact(function, dtype):
         raise UsageError(
-            f"{name} is {limit!r}, which nothing can meet: the correctly rounded {function} has errors of up to half an "
-            "ULP (accepted: numbers from 0.5 on)"
+            f"{name} is {limit!r}, which nothing can meet: correctly rounded results of {function} are off by up to "
+            "half an ULP (accepted: numbers from 0.5 on)"
         )
 
 
@@ -177,7 +177,10 @@ def _unneeded(result: Verification, allow: Mapping[str, str]) -> list[str]:
     what = f"{result.target} as {result.function} in {result.dtype}"
     return [
         *(f"allow={{{name!r}: ...}} is not needed any more: {name} passes for {what}" for name in passing),
-        *(f"allow={{{name!r}: ...}} is never needed: {name} is a loss of accuracy, which limits judge" for name in losses),
+        *(
+            f"allow={{{name!r}: ...}} is never needed: {name} is a loss of accuracy, which limits judge"
+            for name in losses
+        ),
     ]
 
 

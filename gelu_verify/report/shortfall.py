@@ -56,9 +56,7 @@ def _failed_checks(result: Result, limits: Limits) -> Iterator[str]:
     failed = [(name, record.findings[name]) for name in record.failed_checks if name not in limits.allow]
     for severity in ("defect", "convention", "loss"):
         for name, finding in failed:
-            if finding.severity != severity or (
-                severity == "loss" and not (limits.regions and name in BY_POSITION)
-            ):
+            if finding.severity != severity or (severity == "loss" and not (limits.regions and name in BY_POSITION)):
                 continue
             other = f"\n    or   {_value(record.dtype, finding.other_bits)}" if finding.other_bits else ""
             shown = f"{witness_lines(record.dtype, finding)}{other}"
@@ -103,7 +101,8 @@ def _errors(result: Result, limits: Limits) -> Iterator[str]:
     scored = [found[name] for name in rest if found[name].error is not None]
     worst = max(scored, key=lambda part: part.error or 0.0, default=None)
     if worst is None:
-        yield f"no output outside of {', '.join(limits.regions)} was scored, so max_ulp={limits.max_ulp:g} was not tested"
+        named = ", ".join(limits.regions)
+        yield f"no output outside of {named} was scored, so max_ulp={limits.max_ulp:g} was not tested"
     elif worst.error is not None and not worst.error <= limits.max_ulp:
         yield _over(result, worst, limits.max_ulp, f"max_ulp={limits.max_ulp:g}", rest)
 
