@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from marking import nightly
+from repository import ROOT
 
 import gelu_verify
 from gelu_verify import testing
@@ -321,6 +322,31 @@ def test_the_commands_of_a_failure_repeat_it(tmp_path):
                 text=True,
             )  # fmt: skip
             assert "computes silu, not gelu" in done.stdout, command + done.stdout + done.stderr
+
+
+PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+
+
+def shape(line):
+    """What does not depend on the version of NumPy."""
+    return re.sub(r"[-0-9][-0-9a-fx.+,p]*", "#", line).strip()
+
+
+@pytest.mark.nightly
+def test_the_page_shows_what_is_printed(tmp_path):
+    kernels, test, accepted, dtypes, notebook = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (printed,) = re.findall(r"```\n(AssertionError.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "my_kernels.py").write_text(kernels)
+    (tmp_path / "test_my_kernels.py").write_text(test)
+    done = run_pytest(tmp_path)
+    assert done.returncode == 1
+    lines = {shape(line.removeprefix("E")) for line in done.stdout.splitlines()}
+    missing = [line for line in printed.splitlines() if shape(line) not in lines and "equal bits" not in line]
+    assert not missing, done.stdout
+    (tmp_path / "test_my_kernels.py").write_text(accepted + dtypes)
+    (tmp_path / "test_notebook.py").write_text(notebook)
+    done = run_pytest(tmp_path, "-W", "error")
+    assert "3 passed" in done.stdout, done.stdout
 
 
 @pytest.mark.nightly

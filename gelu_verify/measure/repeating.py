@@ -58,12 +58,19 @@ def _attribute(module: Any, path: str) -> Any:
 
 
 def _call_text(request: Request, record: Record) -> str:
-    """The call of `verify` that measures it again, in Python, where the callable is at hand as f."""
+    """The call of `verify` that measures it again, in Python: of a name of a notebook or script, else of some f."""
+    name = getattr(request.targets[0], "__qualname__", "")
+    has_name = bool(name) and _attribute(sys.modules["__main__"], name) is request.targets[0]
     given: dict[str, Any] = {"plan": record.plan, "seed": record.seed}
     given |= {"ranges": list(record.ranges)} if record.ranges else {}
     given |= {"length": request.length} if request.length else {}
     given |= request.call_options
     given |= {"device": request.device} if request.device else {}
     given |= {"policy": request.policy} if request.policy != "limit" else {}
-    arguments = ["f", repr(record.function), repr(record.dtype), *(f"{key}={each!r}" for key, each in given.items())]
-    return f"gelu_verify.verify({', '.join(arguments)})  # f: {record.target}"
+    arguments = [
+        name if has_name else "f",
+        repr(record.function),
+        repr(record.dtype),
+        *(f"{key}={each!r}" for key, each in given.items()),
+    ]
+    return f"gelu_verify.verify({', '.join(arguments)})" + ("" if has_name else f"  # f: {record.target}")

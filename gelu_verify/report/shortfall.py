@@ -11,11 +11,13 @@ import numpy as np
 from ..buckets.table import HIST_EDGES
 from ..formats import get_format, ordinals
 from ..functions.regions import REGIONS, region_edges
+from ..records.accuracy import ACCURATE
 from ..records.grades import GRADES, ORDER, graded
 from ..records.parts import Witness
 from ..records.result import Result
 from .text import value_text
 
+LARGEST = {"correctly_rounded": 0.5, "faithful": 1.0, "accurate": ACCURATE}  # error of a result with that grade, in ULP
 BY_POSITION = ("lane", "lengths")  # checks that find outputs beside those that regions are measured on
 
 
@@ -43,7 +45,7 @@ def shortfalls(result: Result, limits: Limits) -> Iterator[str]:
         return
     yield from _errors(result, limits)
     if limits.grade is not None and not _is_graded(result, limits):
-        yield f"the grade is {title(record.grade)}, worse than {title(limits.grade)}: {record.sentence}"
+        yield _grade(result, record.max_ulp, limits.grade)
 
 
 def title(grade: str | None) -> str:
@@ -70,6 +72,15 @@ def _is_graded(result: Result, limits: Limits) -> bool:
     accepted = {name: replace(record.findings[name], severity="loss") for name in allowed}
     found = graded(replace(record, findings={**record.findings, **accepted}), result.table).grade
     return found is not None and limits.grade is not None and ORDER[found] <= ORDER[limits.grade]
+
+
+def _grade(result: Result, max_ulp: float, asked: str) -> str:
+    record, limit = result.record, LARGEST.get(asked)
+    found = f"the grade is {title(record.grade)}, worse than {title(asked)} ({max_ulp:.6g} ULP)"
+    found += witness_lines(record.dtype, record.witness)
+    if limit is not None and max_ulp > limit:
+        found += f"\n    {_extent(result, limit, [region.name for region in REGIONS])}"
+    return found
 
 
 # ---- errors ----------------------------------------------------------------------------------------
