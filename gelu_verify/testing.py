@@ -110,7 +110,9 @@ def assert_gelu_accurate(
     dtype = named_dtype(dtype)
     if grade is None and max_ulp is None and not regions:
         grade = "accurate"
-    limits = Limits(max_ulp=max_ulp, regions=regions or {}, grade=grade, allow=allow or {})
+    limits = Limits(
+        max_ulp=max_ulp, regions={} if regions is None else regions, grade=grade, allow={} if allow is None else allow
+    )
     for name in options:
         if name not in _OPTIONS:
             raise one_of("argument", name, _OPTIONS)
@@ -131,6 +133,9 @@ def assert_gelu_accurate(
 
 
 def _check_limits(limits: Limits, function: str, dtype: str) -> None:
+    for argument in ("regions", "allow"):
+        if not isinstance(value := getattr(limits, argument), Mapping):
+            raise UsageError(f"{argument} is {value!r} (accepted: a dict)")
     each_region = ((f"regions[{name!r}]", limit) for name, limit in limits.regions.items())
     for name in limits.regions:
         if name not in _REGIONS:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Told(Generic[T]):
+class RecordField(Generic[T]):
     """A field of the record as an attribute of the result: what was judged, how, and what it did."""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -48,17 +48,17 @@ class Told(Generic[T]):
         self.__doc__ = field.metadata["text"] if field is not None else None
 
     @overload
-    def __get__(self, result: None, owner: type) -> Told[T]: ...
+    def __get__(self, result: None, owner: type) -> RecordField[T]: ...
     @overload
     def __get__(self, result: Verification, owner: type) -> T: ...
-    def __get__(self, result: Verification | None, owner: type) -> T | Told[T]:
+    def __get__(self, result: Verification | None, owner: type) -> T | RecordField[T]:
         return self if result is None else self._value(result)
 
     def _value(self, result: Verification) -> T:
         return cast(T, getattr(result.record, self._name))
 
 
-class Measured(Told[T]):
+class MeasuredField(RecordField[T]):
     """One that a target that failed does not have: NotMeasured then, so that every assertion on it fails."""
 
     def _value(self, result: Verification) -> T:
@@ -66,7 +66,7 @@ class Measured(Told[T]):
         return super()._value(result)
 
 
-class Scored(Measured[T]):
+class ScoredField(MeasuredField[T]):
     """One that there is only where an output could be scored."""
 
     def _value(self, result: Verification) -> T:
@@ -84,57 +84,57 @@ class Verification(Result):
     asserts of it can hold. `failure`, `grade` and `record` (None for what was not measured) say what happened.
     """
 
-    target = Told[str]()
-    family = Told[str]()
-    function = Told[str]()
-    dtype = Told[str]()
-    form = Told[str]()
-    note = Told[str]()
-    version = Told[str]()
-    dispatch = Told[Dispatch | None]()
-    plan = Told[str]()
-    seed = Told[int]()
-    ranges = Told[tuple[str, ...] | None]()
-    n = Told[int]()
-    inputs_sha256 = Told[str | None]()
-    bound = Told[Bound]()
-    bound_kind = Told[BoundKind]()
-    repeat = Told[str]()
-    grade = Told[Grade]()
-    sentence = Told[str]()
-    failure_kind = Told[str | None]()
-    failure_range = Told[str | None]()
-    failure_length = Told[int | None]()
+    target = RecordField[str]()
+    family = RecordField[str]()
+    function = RecordField[str]()
+    dtype = RecordField[str]()
+    form = RecordField[str]()
+    note = RecordField[str]()
+    version = RecordField[str]()
+    dispatch = RecordField[Dispatch | None]()
+    plan = RecordField[str]()
+    seed = RecordField[int]()
+    ranges = RecordField[tuple[str, ...] | None]()
+    n = RecordField[int]()
+    inputs_sha256 = RecordField[str | None]()
+    bound = RecordField[Bound]()
+    bound_kind = RecordField[BoundKind]()
+    repeat = RecordField[str]()
+    grade = RecordField[Grade]()
+    sentence = RecordField[str]()
+    failure_kind = RecordField[str | None]()
+    failure_range = RecordField[str | None]()
+    failure_length = RecordField[int | None]()
 
-    max_ulp = Scored[float]()
-    witness = Scored[Witness]()
-    mean_ulp = Scored[float]()
-    p50_ulp = Scored[float]()
-    p99_ulp = Scored[float]()
-    max_rank = Scored[int]()
-    max_abs_error = Scored[AbsoluteError]()
-    correctly_rounded = Measured[float]()
-    faithful = Measured[float]()
-    nonfinite = Measured[NonFinite]()
-    zero_from = Measured[Point | None]()
-    zero_threshold = Measured[Point | None]()
-    regions = Measured[tuple[RegionErrors, ...]]()
-    intervals = Measured[tuple[IntervalErrors, ...]]()
-    bits_sha256 = Measured[str]()
-    approximation = Measured[Approximation | None]()
-    variant = Measured[str | None]()
-    checks = Measured[Mapping[str, Outcome]]()
-    findings = Measured[Mapping[str, FindingRecord]]()
-    failed_checks = Measured[list[str]]()
-    computes_in = Measured[str | None]()
-    rounding = Measured[str | None]()
-    rounding_mode = Measured[str | None]()
-    flush = Measured[Flush | None]()
-    root = Measured[Root | None]()
-    tolerances = Measured[Mapping[str, bool] | None]()
-    conventions = Measured[tuple[str, ...]]()
-    accurate_range = Measured[AccurateRange | None]()
-    mean_bits = Measured[MeanBits | None]()
+    max_ulp = ScoredField[float]()
+    witness = ScoredField[Witness]()
+    mean_ulp = ScoredField[float]()
+    p50_ulp = ScoredField[float]()
+    p99_ulp = ScoredField[float]()
+    max_rank = ScoredField[int]()
+    max_abs_error = ScoredField[AbsoluteError]()
+    correctly_rounded = MeasuredField[float]()
+    faithful = MeasuredField[float]()
+    nonfinite = MeasuredField[NonFinite]()
+    zero_from = MeasuredField[Point | None]()
+    zero_threshold = MeasuredField[Point | None]()
+    regions = MeasuredField[tuple[RegionErrors, ...]]()
+    intervals = MeasuredField[tuple[IntervalErrors, ...]]()
+    bits_sha256 = MeasuredField[str]()
+    approximation = MeasuredField[Approximation | None]()
+    variant = MeasuredField[str | None]()
+    checks = MeasuredField[Mapping[str, Outcome]]()
+    findings = MeasuredField[Mapping[str, FindingRecord]]()
+    failed_checks = MeasuredField[list[str]]()
+    computes_in = MeasuredField[str | None]()
+    rounding = MeasuredField[str | None]()
+    rounding_mode = MeasuredField[str | None]()
+    flush = MeasuredField[Flush | None]()
+    root = MeasuredField[Root | None]()
+    tolerances = MeasuredField[Mapping[str, bool] | None]()
+    conventions = MeasuredField[tuple[str, ...]]()
+    accurate_range = MeasuredField[AccurateRange | None]()
+    mean_bits = MeasuredField[MeanBits | None]()
 
     def check_measured(self, name: str) -> None:
         """NotMeasured where the target failed, so that its `name` says nothing, or is not there."""
@@ -242,11 +242,24 @@ def request_of(
     **options: Any,
 ) -> Request:
     """The request for one target in one function and dtype; arguments as of `verify`."""
+    if not (isinstance(target, str | Target) or callable(target)):
+        raise UsageError(
+            f"target is {_kind(target)} (accepted: a callable, a name, a Target; of an array y of results for x, "
+            "gelu_verify.ulp_error(function, x, y) gives the errors)"
+        )
+    if not isinstance(function, str):
+        raise UsageError(f"function is {_kind(function)} (accepted: a name, such as 'gelu')")
+    if not isinstance(kwargs, Mapping | None):
+        raise UsageError(f"kwargs is {_kind(kwargs)} (accepted: a dict)")
     return Request(
         targets=(target,), functions=(function,), dtypes=(named_dtype(dtype),), plan=plan,
         ranges=(ranges,) if isinstance(ranges, str) else tuple(ranges),
         kwargs=kwargs or {}, **options,
     )  # fmt: skip
+
+
+def _kind(value: object) -> str:
+    return f"of type {type(value).__name__}"
 
 
 def verified(request: Request) -> Verification:

@@ -15,7 +15,7 @@ from gelu_verify.measure.repeating import command_name
 from gelu_verify.measure.request import Request
 from gelu_verify.records.result import Record
 from gelu_verify.targets import select
-from gelu_verify.verification import Told, Verification, verify
+from gelu_verify.verification import RecordField, Verification, verify
 
 
 def relu(x):
@@ -151,7 +151,7 @@ def test_every_field_of_the_record_is_a_typed_attribute():
     internal = {"origin", "lacking", "unknown", "buckets", "sha256"}  # of stored runs
     added_by_runs = {"pair", "throughput", "time"}
     names = {field.name for field in dataclasses.fields(Record)} - internal - added_by_runs
-    told = {name for name in vars(Verification) if isinstance(vars(Verification)[name], Told)}
+    told = {name for name in vars(Verification) if isinstance(vars(Verification)[name], RecordField)}
     assert names - {"failure"} == told - {"failed_checks"}
     result = RESULTS["bad"]()
     for name in names:
@@ -163,7 +163,9 @@ def test_every_field_of_the_record_is_a_typed_attribute():
         assert declared in (hints[name], *parts[:1]), name
 
 
-MEASURES = [name for name, each in vars(Verification).items() if isinstance(each, Told) and type(each) is not Told]
+MEASURES = [
+    name for name, each in vars(Verification).items() if isinstance(each, RecordField) and type(each) is not RecordField
+]
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +196,20 @@ def test_where_nothing_could_be_scored_there_is_no_error():
     with pytest.raises(AssertionError, match="no output could be scored"):
         assert result.max_ulp <= 2
     assert result.nonfinite.count
+
+
+def test_a_failure_that_leaves_measures_is_shown_with_them():
+    result = verify(relu, "relu", "float16", "landmarks").updated(failure="changes", failure_kind="nondeterministic")
+    with pytest.raises(NotMeasured):
+        assert result.max_ulp == 0
+    assert "<svg" in result._repr_html_()
+    assert "changes" in result._repr_html_()
+
+
+@pytest.mark.parametrize("target", [None, np.ones(3)])
+def test_what_is_no_target_is_an_error_that_says_what_is(target):
+    with pytest.raises(UsageError, match="ulp_error"):
+        verify(target)
 
 
 def test_what_it_prints_spoils_no_measure():

@@ -104,7 +104,7 @@ def _inputs(record: Record) -> str:
 
 def _plot(result: Result) -> dict[str, Any]:
     """Geometry of the largest error of each bin of x, on a logarithmic axis."""
-    found = envelope(result.frame(), result.record.dtype, PER_BINADE)
+    found = envelope(Result.frame(result), result.record.dtype, PER_BINADE)
     low, high = octaves_of([found.max_error], *SPAN)
     span = (min(low, SPAN[0]), max(high, 3))
     return {

@@ -35,7 +35,7 @@ def shortfalls(result: Result, limits: Limits) -> Iterator[str]:
     """One paragraph for each: a failure, failed checks, errors, the grade."""
     record = result.record
     if record.failure is not None:
-        at = f"\n    for x in {span_text(record.dtype, record.failure_range)}" if record.failure_range else ""
+        at = f"\n    {span_text(record.dtype, record.failure_range)}" if record.failure_range else ""
         yield f"it failed: {record.failure}{at}"
     yield from _failed_checks(result, limits)
     if result.table is None:
@@ -189,6 +189,6 @@ def _value(dtype: str, bits: str) -> str:
 
 
 def span_text(dtype: str, span: str) -> str:
-    """A range of bits with its ends as numbers."""
-    ends = [value_text(dtype, bits) for bits in span.split(":")]
-    return f"{span} ({' to '.join(map(str, dict.fromkeys(ends)))})"
+    """A range of bits with its ends as numbers, a line each."""
+    ends = dict.fromkeys(span.split(":"))
+    return "\n    ".join(f"{name:4s} {_value(dtype, bits)}" for name, bits in zip(("x", "to"), ends, strict=False))
