@@ -82,10 +82,12 @@ def _name(dtype: Any) -> str:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A failure says how to repeat its test, from where pytest was started."""
-    path = os.path.relpath(item.path, item.config.invocation_params.dir)
-    program = getattr(item.config, "workerinput", {}).get("mainargv", sys.argv)[0]
+    path, started_in = item.path, item.config.invocation_params.dir
+    shown = os.path.relpath(path, started_in) if path.drive == started_in.drive else str(path)
+    program, *_ = getattr(item.config, "workerinput", {}).get("mainargv", sys.argv)
     pytest = "python -m pytest" if program.endswith("__main__.py") else "pytest"
-    current_test.command = f"{pytest} {shlex.quote(path + item.nodeid[item.nodeid.find('::') :])}"
+    _, colons, name = item.nodeid.partition("::")
+    current_test.command = f"{pytest} {shlex.quote(f'{shown}{colons}{name}')}"
 
 
 def pytest_runtest_teardown() -> None:
@@ -116,7 +118,9 @@ class Reporter:
         """In the process that started the others, when these have ended."""
         parts = sorted((self._folder / _PARTS).glob("*/manifest.json"))
         if not parts:
-            terminalreporter.write_line("gelu-verify report: nothing was measured, so none was written")
+            terminalreporter.write_line(
+                f"gelu-verify report: nothing was measured, so none was written to {self._folder}"
+            )
             return
         from .report import write_report
         from .runs.store import read_run

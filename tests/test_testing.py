@@ -196,6 +196,7 @@ def test_an_allowance_that_is_not_needed_warns():
         assert_gelu_accurate("kernels.gelu_erf", dtype="float16", max_ulp=3000, allow=AT_MINUS_INFINITY)
 
 
+@pytest.mark.nightly
 def test_the_nearest_formula_is_named():
     def by_tanh(x):
         u = np.float32(0.7978845608) * (x + np.float32(0.044715) * x * x * x)
@@ -300,6 +301,7 @@ def test_the_plugin_reports_all_that_was_measured(tmp_path, workers):
     assert "4 passed" in done.stdout
     assert "test_other - AssertionError" in done.stdout
     assert "check variant fails (defect): computes silu, not gelu" in done.stdout
+    assert re.search(r"nearest formula: .*\(silu_", done.stdout)
     assert "repeat: python -m pytest test_mine.py::test_other\n" in done.stdout
     assert "repeat: gelu-verify run test_mine:by_name --function gelu --dtype float16 " in done.stdout
     assert "gelu-verify report: " in done.stdout

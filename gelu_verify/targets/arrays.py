@@ -115,6 +115,11 @@ class TorchKind(ArrayKind):
             raise MissingMeasurement("device 'cuda' was asked for, but torch finds none")
         return _placed(self, device)
 
+    def wait(self, array: Any) -> Any:
+        if self.device == "cuda":
+            import_module("torch").cuda.synchronize()
+        return array
+
     def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
         torch = import_module("torch")
         dtype = str(array.dtype).removeprefix("torch.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..errors import MissingMeasurement
 from ..fenv import default_environment
 from ..formats import DTYPES
 from ..interrupts import is_from_user
@@ -40,6 +41,13 @@ def own_kind(compute: Callable[..., Any]) -> ArrayKind | None:
     return next((kind for module in modules if (kind := kind_of_module(module))), None)
 
 
+def _on(kind: ArrayKind, device: str) -> ArrayKind | None:
+    """The kind with its arrays there; None where its library does not have that device."""
+    with suppress(MissingMeasurement):
+        return kind.on(device) if kind.has_devices else None
+    return None
+
+
 class Trial(NamedTuple):
     """What a callable returned for `ordinary_numbers`, and its bits; none where they are not those of the dtype."""
 
@@ -61,7 +69,9 @@ class Detection:
             return kind.on(self._device) if self._device else kind
         found = self._array_kind() or self._numbers_kind()
         if found is None and self._device:
-            found = next(self._candidates(), None) or KINDS["numpy"].on(self._device)
+            found = next(self._candidates(), None)
+            if found is None:
+                raise MissingMeasurement(f"device {self._device!r}: no imported library has it (torch, jax)")
         return found or KINDS["numpy"]
 
     def _array_kind(self) -> ArrayKind | None:
@@ -76,12 +86,13 @@ class Detection:
         return None
 
     def _candidates(self) -> Iterator[ArrayKind]:
+        """The kinds whose library is imported by now: a trial may import one."""
         for kind in KINDS.values():
-            if kind.roots[0] in sys.modules:
-                if not self._device:
-                    yield kind
-                elif kind.has_devices:
-                    yield kind.on(self._device)
+            if kind.roots[0] not in sys.modules:
+                continue
+            there = _on(kind, self._device) if self._device else kind
+            if there is not None:
+                yield there
 
     def _numbers_kind(self) -> ArrayKind | None:
         """One number at a time, or lists, for what takes no array."""
