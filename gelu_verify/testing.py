@@ -31,7 +31,8 @@ from .measure.jobs import one_target, selecting
 from .measure.request import Request
 from .records.grades import GRADES
 from .records.result import Result
-from .report.shortfall import Limits, shortfalls, title
+from .report.shortfall import Limits, Shortfall, shortfalls, title
+from .speed.throughput import torch_on_one_thread
 from .targets import Target
 from .truth.values import judge, reference_bits
 from .verification import Verification, request_of, verified, verify
@@ -177,8 +178,8 @@ def _is_exact(function: str, dtype: str) -> bool:
 
 
 def _unneeded(result: Verification, allow: Mapping[str, str]) -> list[str]:
-    passing = [name for name in allow if result.checks.get(name) == "pass"]
     losses = [name for name in allow if CHECKS[name].severity == "loss"]
+    passing = [name for name in allow if result.checks.get(name) == "pass" and name not in losses]
     what = f"{result.target} as {result.function} in {result.dtype}"
     return [
         *(f"allow={{{name!r}: ...}} is not needed any more: {name} passes for {what}" for name in passing),
@@ -192,13 +193,13 @@ def _unneeded(result: Verification, allow: Mapping[str, str]) -> list[str]:
 # ---- the message -----------------------------------------------------------------------------------
 
 
-def _message(result: Verification, found: list[str], request: Request) -> str:
+def _message(result: Verification, found: list[Shortfall], request: Request) -> str:
     record = result.record
     lines = [f"{record.target} is not accurate enough as {record.function} in {record.dtype}:"]
-    lines += [f"  - {each}" for each in found]
+    lines += [f"  - {each.text}" for each in found]
     if record.variant not in (None, record.function, "none"):
         lines.append(f"  It computes {record.variant}.")
-    if any("ULP" in each or "grade" in each or "variant" in each for each in found) and record.failure is None:
+    if record.failure is None and any(each.of_formula for each in found):
         formula = _nearest_formula(request)
         lines += [f"  nearest formula: {formula}"] if formula else []
     lines.append(f"  {title(record.grade).capitalize()}: {record.sentence}")
@@ -210,6 +211,8 @@ def _message(result: Verification, found: list[str], request: Request) -> str:
 
 
 def _nearest_formula(request: Request) -> str | None:
-    with selecting(request) as select:
+    """Of code of the user, which may warn, and results of any kind."""
+    with warnings.catch_warnings(), torch_on_one_thread(), selecting(request) as select:
+        warnings.simplefilter("ignore")
         target = one_target(request, select)
         return nearest_formula(target, request.functions[0], request.dtypes[0], request.seed)

@@ -38,7 +38,7 @@ def command_name(compute: Callable[..., Any]) -> str | None:
     file = file_of(module)
     if file is None:
         return None if module.__name__ == "__main__" else f"{module.__name__}:{name}"
-    if not is_local(file):
+    if not is_local(file) or file.suffix != ".py":
         return f"{module.__name__}:{name}"
     here = Path.cwd().resolve()
     path = file.relative_to(here) if file.is_relative_to(here) else file

@@ -112,7 +112,7 @@ def _plot(result: Result) -> dict[str, Any]:
         "height": HEIGHT,
         "area": area(found.max_error, span),
         "limits": [(text, float(y_of(np.array([value]), span)[0])) for text, value in (("0.5", 0.5), ("4", 4.0))],
-        "nonfinite": np.flatnonzero(found.nonfinite).tolist(),
+        "nonfinite": "".join(f"M{at} 0h1v{HEIGHT}h-1z" for at in np.flatnonzero(found.nonfinite)),
         "x": x_ticks(layout(result.record.dtype, PER_BINADE)),
         "y": y_ticks(span, 5),
     }

@@ -18,6 +18,7 @@ from ..records.result import Result
 from .text import value_text
 
 LARGEST = {"correctly_rounded": 0.5, "faithful": 1.0, "accurate": ACCURATE}  # error of a result with that grade, in ULP
+OF_FORMULA = ("variant", "gradient_variant")  # checks that ask which function it computes
 BY_POSITION = ("lane", "lengths")  # checks that find outputs beside those that regions are measured on
 
 
@@ -31,28 +32,36 @@ class Limits:
     allow: Mapping[str, str] = field(default_factory=dict)
 
 
-def shortfalls(result: Result, limits: Limits) -> Iterator[str]:
-    """One paragraph for each: a failure, failed checks, errors, the grade."""
+@dataclass(frozen=True)
+class Shortfall:
+    """A paragraph, and whether the formula that the target computes may explain it."""
+
+    text: str
+    of_formula: bool = True
+
+
+def shortfalls(result: Result, limits: Limits) -> Iterator[Shortfall]:
+    """A failure, failed checks, errors, the grade."""
     record = result.record
     if record.failure is not None:
         at = f"\n    {span_text(record.dtype, record.failure_range)}" if record.failure_range else ""
-        yield f"it failed: {record.failure}{at}"
+        yield Shortfall(f"it failed: {record.failure}{at}", False)
     yield from _failed_checks(result, limits)
     if result.table is None:
         return
     if record.max_ulp is None:
-        yield "no output could be scored: nothing was measured"
+        yield Shortfall("no output could be scored: nothing was measured", False)
         return
-    yield from _errors(result, limits)
+    yield from map(Shortfall, _errors(result, limits))
     if limits.grade is not None and not _is_graded(result, limits):
-        yield _grade(result, record.max_ulp, limits.grade)
+        yield Shortfall(_grade(result, record.max_ulp, limits.grade))
 
 
 def title(grade: str | None) -> str:
     return GRADES[grade].title if grade in GRADES else "unknown"
 
 
-def _failed_checks(result: Result, limits: Limits) -> Iterator[str]:
+def _failed_checks(result: Result, limits: Limits) -> Iterator[Shortfall]:
     """Defects and conventions; of losses those that regions cannot judge, as they measure the calls of the plan."""
     record = result.record
     failed = [(name, record.findings[name]) for name in record.failed_checks if name not in limits.allow]
@@ -62,7 +71,8 @@ def _failed_checks(result: Result, limits: Limits) -> Iterator[str]:
                 continue
             other = f"\n    or   {_value(record.dtype, finding.other_bits)}" if finding.other_bits else ""
             shown = f"{witness_lines(record.dtype, finding)}{other}"
-            yield f"check {name} fails ({severity}): {finding.detail}{shown}\n    accept it: allow={{{name!r}: 'why'}}"
+            text = f"check {name} fails ({severity}): {finding.detail}{shown}\n    accept it: allow={{{name!r}: 'why'}}"
+            yield Shortfall(text, name in OF_FORMULA)
 
 
 def _is_graded(result: Result, limits: Limits) -> bool:
@@ -123,10 +133,11 @@ def _by_region(result: Result) -> dict[str, _Largest]:
     record = result.record
     parts = {part.region: _Largest(part.n or 0, part.max_ulp, part.witness) for part in record.regions or ()}
     if record.witness is not None and record.max_ulp is not None:
-        name = _region_of(record.dtype, np.array([int(record.witness.x_bits, 16)]))[0]
-        part = parts[REGIONS[name].name]
+        place = _region_of(record.dtype, np.array([int(record.witness.x_bits, 16)]))[0]
+        name = REGIONS[place].name
+        part = parts[name]
         if part.error is None or record.max_ulp > part.error:
-            parts[REGIONS[name].name] = _Largest(part.n, record.max_ulp, record.witness)
+            parts[name] = _Largest(part.n, record.max_ulp, record.witness)
     return parts
 
 
