@@ -231,6 +231,7 @@ def verify(
     )  # fmt: skip
 
 
+@in_default_environment
 def request_of(
     target: Target | Callable[..., Any] | str,
     function: str,
@@ -262,6 +263,7 @@ def _kind(value: object) -> str:
     return f"of type {type(value).__name__}"
 
 
+@in_default_environment
 def verified(request: Request) -> Verification:
     """What is found of the one target of a request."""
     with noting_interrupts(), torch_on_one_thread():

@@ -68,7 +68,8 @@ def measured(jobs: Sequence[Job], request: Request, observer: Observer = SILENT)
 
 
 def _repeat(job: Job, record: Record, request: Request) -> str:
-    if isinstance(job.target, CallableTarget) and not isinstance(request.targets[0], str | Target):
+    given = request.targets[0] if request.targets else ""
+    if isinstance(job.target, CallableTarget) and not isinstance(given, str | Target):
         return repeated_call(request, job.target, record)
     return request.repeated(record.repeat, job.target.family == "callable")
 
