@@ -33,8 +33,8 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
 @click.option("--isa", type=Names(), default=(), metavar="L,L", help="Instruction-set levels, each in its own process: "
               "sse4_2, avx2, avx512, ...; all: what libraries choose, and each level of this processor.")  # fmt: skip
 @click.option("--device", type=click.Choice(["cpu", "cuda", "ptx"]), metavar="D",
-              help="Only families that run on this device: cpu, cuda, or ptx, which executes nvcc's PTX on the CPU. "
-              "Exits with 3 if there are none.")  # fmt: skip
+              help="Only families that run on this device: cpu, cuda, or ptx, which executes nvcc's PTX on the CPU; of a "
+              "Python callable, where its arrays are (torch, jax). Exits with 3 if there are none.")  # fmt: skip
 @click.option(
     "--function", "functions", multiple=True, metavar="F", help="Test only implementations of F; may be repeated."
 )
@@ -152,8 +152,9 @@ def run(
 
 def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
     """Print every limit that a result does not meet; whether there is one."""
-    from ..gate.strict import exceeded
+    from ..gate.strict import check_reachable, exceeded
 
+    check_reachable(records, limits)
     found = exceeded(records, limits)
     if found:
         results = len({record.key for record, _ in found})
@@ -188,6 +189,7 @@ def _commit(measured: Run, root: Path) -> None:
 
 
 def _print(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: bool, details: bool) -> None:
+    from ..atomic_files import in_use
     from ..records.serialize import to_json
     from ..report import write_report
     from ..report.levels import level_lines
@@ -204,7 +206,9 @@ def _print(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: boo
     for record in records:
         if record.time:
             say(_times(record, record.time), err=as_json)
-    for path in write_report([measured], measured.path):
+    with in_use(measured.path):
+        written = write_report([measured], measured.path)
+    for path in written:
         if path.suffix in (".html", ".md"):
             say(f"written: {path}", err=as_json)
     say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)

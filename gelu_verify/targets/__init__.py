@@ -258,7 +258,8 @@ def select(
     everything : where `names` is empty, families on request too
     approximations : of a CUDA source on the device "ptx": which value is taken of those that the bound of an
         approximation allows ("lowest", "nearest", "highest")
-    device : "cpu", "cuda", "ptx": where `names` is empty, only families that run there; else, each name's family must
+    device : "cpu", "cuda", "ptx": where `names` is empty, only families that run there; else, each name's family must,
+        and the arrays of a Python callable are there
     level : instruction-set level that all are limited to; where `names` is empty, only families that have it
     find, load : what finds families and loads what a user named; here, or in processes of their own
 

@@ -32,7 +32,7 @@ class Asked:
     call: str | None = None
     shape: str | None = None
     approximations: str | None = None
-    device: str | None = None
+    device: str | None = None  # that a kernel is executed on, or of the arrays of a Python callable
 
 
 @dataclass(frozen=True)
