@@ -33,8 +33,8 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
 @click.option("--isa", type=Names(), default=(), metavar="L,L", help="Instruction-set levels, each in its own process: "
               "sse4_2, avx2, avx512, ...; all: what libraries choose, and each level of this processor.")  # fmt: skip
 @click.option("--device", type=click.Choice(["cpu", "cuda", "ptx"]), metavar="D",
-              help="Only families that run on this device: cpu, cuda, or ptx, which executes nvcc's PTX on the CPU; of a "
-              "Python callable, where its arrays are (torch, jax). Exits with 3 if there are none.")  # fmt: skip
+              help="Only families that run on this device: cpu, cuda, or ptx, which executes nvcc's PTX on the CPU; of "
+              "a Python callable, where its arrays are (torch, jax). Exits with 3 if there are none.")  # fmt: skip
 @click.option(
     "--function", "functions", multiple=True, metavar="F", help="Test only implementations of F; may be repeated."
 )
