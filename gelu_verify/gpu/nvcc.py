@@ -67,6 +67,13 @@ def command() -> list[str]:
     raise TargetUnavailable("nvcc is not installed (pip install 'gelu-verify[nvcc]', or $NVCC)")
 
 
+def release() -> str:
+    """The compiler's version, "13.0.88"; TargetUnavailable where there is none."""
+    printed = subprocess.run([*command(), "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"release [\d.]+, V([\d.]+)", printed)
+    return found[1] if found else "of an unknown version"
+
+
 def compiled(source: Path, flags: Sequence[str], architectures: Sequence[str]) -> Path:
     """A fatbin of `source` with code for these architectures, from the cache or compiled now.
 

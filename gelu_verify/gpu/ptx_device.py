@@ -9,7 +9,6 @@ from pathlib import Path
 from ..ptx.build import compiler
 from . import nvcc
 from .cuda import CudaKernel, Device, Module
-from .info import nvcc_release
 from .ptx_driver import EXECUTOR, Driver
 
 ARCHITECTURE = "sm_90"
@@ -20,7 +19,7 @@ class PtxDevice(Device):
     """Raises TargetUnavailable when opened where nvcc or a C++ compiler is missing."""
 
     def __init__(self, architecture: str = ARCHITECTURE, approximations: str = "") -> None:
-        nvcc.command()
+        self._nvcc = nvcc.release()
         compiler()
         self._approximations = approximations
         super().__init__(driver=Driver(architecture, approximations))
@@ -29,7 +28,7 @@ class PtxDevice(Device):
     def executed(self) -> str:
         """What a record says of results from here."""
         taken = f", approximations: {self._approximations} within their bounds" if self._approximations else ""
-        return f"{EXECUTOR}, {self.architecture}, nvcc {nvcc_release()}{taken}"
+        return f"{EXECUTOR}, {self.architecture}, nvcc {self._nvcc}{taken}"
 
     def runs(self, module: Module, kernel: CudaKernel) -> bool:
         """Whether PTX specifies what it computes, to the last bit."""

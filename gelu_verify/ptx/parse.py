@@ -178,7 +178,7 @@ def _function(match: re.Match[str], body: str | None, files: dict[int, str]) -> 
         text=body,
         reader=lambda function: _Body(function, files).read(function.text or ""),
     )
-    if threads := re.search(r"\.maxntid\s+([\d,\s]+)", match["rest"]):
+    if threads := re.search(r"\.(?:maxntid|reqntid)\s+([\d,\s]+)", match["rest"]):
         sizes = [int(each) for each in threads[1].split(",")]
         function.most_threads = sizes[0] * (sizes[1] if len(sizes) > 1 else 1) * (sizes[2] if len(sizes) > 2 else 1)
     return function

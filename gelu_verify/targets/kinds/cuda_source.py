@@ -196,7 +196,8 @@ def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: 
         )
     device = ptx_device(asked.approximations or "")
     try:
-        module = device.compile(_instantiating(source, symbol, dtype), words_of(asked.cflags or ""))
+        around, flags = _instantiating(source, symbol, dtype), words_of(asked.cflags or "")
+        module = device.compile(around, flags)
         kernel = module.function(exported(module.handle.kernels, symbol))
     except KeyError:
         raise UsageError(f"no kernel {symbol!r} in {source.name}") from None
@@ -217,7 +218,7 @@ def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: 
         function=function_of(symbol, asked),
         dtypes=(dtype,),
         note=f"{symbol}<<<(n + {THREADS - 1}) / {THREADS}, {THREADS}>>>(x, y, n)",
-        version=f"{hash_of(source)}, {device.executed}",
+        version=f"{device.executed}, {asked.cflags or 'no flags'}, {hash_of(device.binary(around, flags))}",
         executed=device.executed,
         device=device,
         kernel=kernel,
