@@ -188,8 +188,6 @@ def _function(match: re.Match[str], body: str | None, files: dict[int, str]) -> 
 class _Scope:
     number: int
     names: dict[str, Register] = field(default_factory=dict)
-    labels: set[str] = field(default_factory=set)
-    lines: dict[tuple[int, int, int], tuple[int, int, int]] = field(default_factory=dict)
 
 
 class _Body:
@@ -236,7 +234,7 @@ class _Body:
         self._scopes.append(_Scope(self._count))
 
     def _label(self, match: re.Match[str], text: str) -> int:
-        rest = text[match.end() :].lstrip()
+        rest = text[match.end() : match.end() + 80].lstrip()
         if rest.startswith((".branchtargets", ".calltargets", ".callprototype")):
             end = text.index(";", match.end())
             if rest.startswith(".branchtargets"):
