@@ -31,8 +31,8 @@ def computed(function, compute, inside=None):
     """`compute`, in the dtype `inside` (default: that of the target), its result rounded once."""
 
     def answer(dtype, x):
-        value = x.view(numpy_dtype(dtype)).astype(inside or numpy_dtype(dtype))
         with np.errstate(all="ignore"):
+            value = x.view(numpy_dtype(dtype)).astype(inside or numpy_dtype(dtype))
             return compute(value).astype(numpy_dtype(dtype)).view(x.dtype)
 
     return target(function, answer)
@@ -153,26 +153,26 @@ KERNELS = (
     Kernel("erf form", "float32", lambda: computed("gelu", erf_form), "accurate_range", ("zero from -5.",), NAN_LEFT),
     Kernel("erf form", "float64", lambda: computed("gelu", erf_form), "accurate_range", ("zero from -8.",), NAN_LEFT),
     Kernel("erf form, each step rounded", "bfloat16", lambda: composed("gelu"), "accurate_range", ("zero from",), NAN_LEFT),
-    Kernel("erfc form", "float32", lambda: computed("gelu", erfc_form), "accurate_range", ("up to",), NAN_LEFT),
-    Kernel("erfc form", "float64", lambda: computed("gelu", erfc_form), "accurate_range", ("up to",), NAN_LEFT),
+    Kernel("erfc form", "float32", lambda: computed("gelu", erfc_form), "accurate_range", ("up to", "zero from"), NAN_LEFT),
+    Kernel("erfc form", "float64", lambda: computed("gelu", erfc_form), "accurate_range", ("up to", "zero from"), NAN_LEFT),
     Kernel("x / (1 + exp(-x))", "float32", lambda: computed("silu", lambda v: v / (1 + np.exp(-v))), "accurate_range", ("x >= -88", "zero from -88"), NAN_LEFT),
-    Kernel("exp(x) / (1 + exp(x))", "float32", lambda: computed("silu", lambda v: v * (np.exp(v) / (1 + np.exp(v)))), "broken", ("NaN from x = 88",), NAN_LEFT),
+    Kernel("exp(x) / (1 + exp(x))", "float32", lambda: computed("silu", lambda v: v * (np.exp(v) / (1 + np.exp(v)))), "broken", ("NaN for x >= 88",), NAN_LEFT),
     Kernel("x sigmoid(x), stable", "float32", lambda: computed("silu", sigmoid_product), "accurate_range", ("x >= -8",), NAN_LEFT),
     Kernel("Phi + x phi", "float32", lambda: computed("gelu_grad", derivative), "accurate_range", (), NAN_BOTH),
-    Kernel("textbook derivative", "float32", lambda: computed("gelu_tanh_grad", tanh_derivative), "broken", ("NaN from x = 1.8",), NAN_BOTH),
+    Kernel("textbook derivative", "float32", lambda: computed("gelu_tanh_grad", tanh_derivative), "broken", ("NaN", "6.61e+19"), NAN_BOTH),
     # another function
     Kernel("tanh form as gelu", "float32", lambda: correct("gelu", "gelu_tanh"), "broken", ("gelu_tanh",)),
     Kernel("tanh form as gelu", "bfloat16", lambda: correct("gelu", "gelu_tanh"), "broken", ("gelu_tanh",)),
     Kernel("quick gelu as gelu", "float16", lambda: correct("gelu", "gelu_sigmoid"), "broken", ("gelu_sigmoid",)),
     Kernel("tanh derivative as gelu_grad", "float32", lambda: correct("gelu_grad", "gelu_tanh_grad"), "broken", ("gelu_tanh_grad",)),
-    Kernel("x Phi(x/2)", "float32", lambda: computed("gelu", lambda v: v * erfc(-v / np.float32(8**0.5)) / 2), "broken"),
+    Kernel("x Phi(x/2)", "float32", lambda: computed("gelu", lambda v: v * erfc(-v / np.float32(8**0.5)) / 2), "broken", ("neither gelu",), NAN_LEFT),
     # special values
     Kernel("NaN at -inf", "float32", lambda: changed("gelu", lambda x, y: np.where(x == -np.inf, np.nan, y)), "correctly_rounded", (), NAN_LEFT),
-    Kernel("zeros lose their sign", "float32", lambda: changed("gelu", lambda x, y: y + 0.0), "correctly_rounded", (), ("zeros lose their sign",)),
+    Kernel("zeros lose their sign", "float32", lambda: changed("gelu", lambda x, y: y + 0.0), "faithful", (), ("0 at -inf", "zeros lose their sign")),
     Kernel("largest number at +inf", "bfloat16", lambda: planted("gelu", where(lambda x: x == np.inf, "3.3895313892515355e38")), "broken", ("at +inf",)),
     Kernel("0 at +inf", "float16", lambda: planted("silu", where(lambda x: x == np.inf, "0")), "broken", ("0 at +inf",)),
     Kernel("-inf at -inf", "float32", lambda: planted("gelu", where(lambda x: x == -np.inf, "-inf")), "broken", ("infinite at -inf",)),
-    Kernel("2x, halved", "float32", lambda: changed("gelu", lambda x, y: np.where(x > 1.7014118e38, np.inf, y)), "broken", ("infinite from x = 1.701e+38",)),
+    Kernel("2x, halved", "float32", lambda: changed("gelu", lambda x, y: np.where(x > 1.7014118e38, np.inf, y)), "broken", ("infinite for x >= 1.701e+38",)),
     Kernel("subnormal inputs flushed", "bfloat16", lambda: changed("silu", lambda x, y: np.where(np.abs(x) < 2.0**-126, y * 0.0, y)), "faithful", (), ("flushes subnormal inputs",)),
     # ranges and tails
     Kernel("inputs clamped at -6", "float32", lambda: clamped("gelu", -6.0, np.inf), "accurate_range", ("-5.92e-09 at -inf",)),
@@ -183,22 +183,22 @@ KERNELS = (
     Kernel("relu for |x| > 6", "float32", lambda: changed("gelu", lambda x, y: np.where(np.abs(x) > 6, np.where(x > 0, x, -0.0), y)), "accurate_range", ("zero from -6",)),
     Kernel("relu for |x| > 4", "float32", lambda: changed("gelu", lambda x, y: np.where(np.abs(x) > 4, np.where(x > 0, x, -0.0), y)), "coarse", ("zero from -4",)),
     Kernel("relu for |x| > 4", "float16", lambda: changed("gelu", lambda x, y: np.where(np.abs(x) > 4, np.where(x > 0, x, -0.0), y)), "accurate_range", ("zero from -4",)),
-    Kernel("the tail has the wrong sign", "float32", lambda: changed("gelu", lambda x, y: np.where(x < -6, -y, y)), "accurate_range", ("wrong sign",)),
+    Kernel("the tail has the wrong sign", "float32", lambda: changed("gelu", lambda x, y: np.where(x < -6, -y, y)), "accurate_range", ("wrong sign",), ("0 at -inf",)),
     # absolute accuracy
     Kernel("multiples of 2^-24", "float32", lambda: changed("gelu", lambda x, y: np.where(np.abs(x) < 8, np.round(y.astype(np.float64) * 2.0**24) / 2**24, y)), "absolute"),
-    Kernel("zero for |x| < 1e-6", "float32", lambda: changed("gelu", lambda x, y: np.where(np.abs(x) < 1e-6, y * 0, y)), "absolute", ("zero",)),
-    Kernel("zero for |x| < 1e-4", "float32", lambda: changed("gelu_tanh", lambda x, y: np.where(np.abs(x) < 1e-4, y * 0, y)), "coarse", ("zero",)),
-    Kernel("interpolated table", "float16", lambda: changed("gelu", interpolated), "absolute"),
-    Kernel("interpolated table", "float32", lambda: changed("gelu", interpolated), "coarse"),
-    Kernel("float16 inside", "float32", lambda: changed("gelu", through_half), "coarse"),
-    Kernel("float32 inside", "float64", lambda: changed("gelu", through_single), "coarse"),
+    Kernel("zero for |x| < 1e-6", "float32", lambda: changed("gelu", lambda x, y: np.where(np.abs(x) < 1e-6, y * 0, y)), "absolute", ("zero at",)),
+    Kernel("zero for |x| < 1e-4", "float32", lambda: changed("gelu_tanh", lambda x, y: np.where(np.abs(x) < 1e-4, y * 0, y)), "coarse", ("zero at",)),
+    Kernel("interpolated table", "float16", lambda: changed("gelu", interpolated), "absolute", (), ("zeros lose their sign",)),
+    Kernel("interpolated table", "float32", lambda: changed("gelu", interpolated), "coarse", (), ("zeros lose their sign",)),
+    Kernel("float16 inside", "float32", lambda: changed("gelu", through_half), "coarse", ("computes in float16",)),
+    Kernel("float32 inside", "float64", lambda: changed("gelu", through_single), "coarse", ("computes in float32",)),
     Kernel("tanh of 11 bits", "float32", lambda: formula("gelu_tanh", _approximate), "coarse"),
     # single inputs, positions
-    Kernel("one input is 0", "float32", lambda: planted("gelu", where(lambda x: x == 1.75, "0")), "broken", ("1.75",)),
-    Kernel("one input is a float off", "float16", lambda: planted("gelu", moved(1.75, 1)), "accurate"),
+    Kernel("one input is 0", "float32", lambda: planted("gelu", where(lambda x: x == 1.75, "0")), "broken", ("0 instead of 1.68 at x = 1.75",)),
+    Kernel("one input is two floats off", "float16", lambda: planted("gelu", moved(1.75, 2)), "accurate"),
     Kernel("tanh form in one lane of 8", "float32", lambda: planted("gelu", _tanh_in_lane), "broken", ("position",)),
     Kernel("a float off in one lane of 8", "float64", lambda: planted("gelu", in_lane(3, 8, 1, lambda x: (x > 1) & (x < 2))), "accurate", ("slightly",)),
-    Kernel("cut off", "bfloat16", lambda: rounded("silu", "zero"), "faithful"),
+    Kernel("cut off", "bfloat16", lambda: rounded("silu", "zero"), "faithful", ("rounds toward zero",)),
 )  # fmt: skip
 
 

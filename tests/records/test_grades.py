@@ -102,8 +102,8 @@ def test_the_absolute_error_is_the_largest_of_the_body():
 @pytest.mark.parametrize(("change", "phrase"), [
     (constant(lambda fmt: fmt.infinity, lambda x: x == np.inf), None),
     (constant(lambda fmt: fmt.nan, lambda x: x == np.inf), "NaN at +inf"),
-    (constant(lambda fmt: fmt.nan, lambda x: x == 3), "NaN from x = 3 on"),
-    (constant(lambda fmt: fmt.infinity, lambda x: np.isfinite(x) & (x >= 1000)), "infinite from x = 1000 on"),
+    (constant(lambda fmt: fmt.nan, lambda x: x == 3), "NaN at x = 3; within 0.5 ULP at every other finite input"),
+    (constant(lambda fmt: fmt.infinity, lambda x: np.isfinite(x) & (x >= 1000)), "infinite for x >= 1000"),
     (constant(lambda fmt: 0, np.isnan), "NaN gives a number"),
     (constant(lambda fmt: fmt.infinity | fmt.sign_mask, lambda x: x == -np.inf), "-inf"),
 ])  # fmt: skip
