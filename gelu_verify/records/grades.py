@@ -288,7 +288,10 @@ def _tail(record: Record, accuracy: Accuracy) -> Iterator[str]:
     if start is not None:
         due = record.zero_threshold
         right = f", right from {_text(fmt, due.x_bits)} on" if due else ", which is never right"
-        where = f"from {_text(fmt, start.x_bits)} on" if accuracy.zeros.is_all else f"at x = {_text(fmt, start.x_bits)}"
+        where = f"from {_text(fmt, start.x_bits)} on"
+        if not accuracy.zeros.is_all:
+            one = accuracy.zeros.count == 1
+            where = f"at x = {_text(fmt, start.x_bits)}" if one else f"at some x {where}"
         yield f"zero {where}{f' ({largest})' if is_tail else ''}{right}"
 
 

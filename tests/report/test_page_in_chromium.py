@@ -64,7 +64,7 @@ def test_the_worst_is_first_and_ours_are_last(page):
     assert cells(page, 1)[0] == "broken"
     assert page.locator("#ranking tbody").first.get_attribute("data-group") == "library"
     assert names(page)[-1].startswith("kernels.")
-    assert "torch.gelu float32 (infinite from x = 1.701e38 on)" in page.locator("h1").inner_text()
+    assert "torch.gelu float32 (infinite for x ≥ 1.701e38)" in page.locator("h1").inner_text()
 
 
 @pytest.mark.parametrize(
@@ -211,6 +211,55 @@ def test_an_overlay_keeps_its_colour_and_errors_can_be_signed(panel):
     rows = panel.locator("#compare .key-table tbody tr")
     place = [text.strip() for text in rows.locator("label").all_inner_texts()].index(name)
     assert rows.nth(place).locator("line").get_attribute("style") == colour
+
+
+def ticked(page, plot):
+    """The targets that a plot draws, and what is in view of them."""
+    rows = page.locator(f"{plot} .key-table tbody tr:has(input:checked)")
+    return rows.locator("label").all_inner_texts(), rows.locator("td:nth-child(4)").all_inner_texts()
+
+
+def test_a_link_restores_overlays_and_zoom_of_the_panel(panel, browser, url):
+    panel.locator("#result .key-table tbody tr input").nth(2).check()
+    panel.get_by_role("button", name="signed", exact=True).click()
+    panel.get_by_role("button", name="−3 to 3", exact=True).click()  # noqa: RUF001
+    box = panel.locator("#result .u-over").bounding_box()
+    panel.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.2)
+    panel.mouse.down()
+    panel.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.9, steps=4)
+    panel.mouse.up()
+    panel.wait_for_function("new URLSearchParams(location.hash.slice(1)).get('zoom')?.split('_').length === 4")
+    shown = ticked(panel, "#result")
+    assert len(shown[0]) == 2
+    again = opened(browser, url, fragment=f"#{panel.url.partition('#')[2]}")
+    again.wait_for_selector("#result[open] .chart canvas")
+    assert ticked(again, "#result") == shown
+    assert again.locator("#result button[aria-pressed=true]").inner_text() == "signed"
+    again.get_by_role("button", name="next").click()
+    assert not {"with", "zoom", "signed"} & {part.split("=")[0] for part in again.url.partition("#")[2].split("&")}
+    assert again.complaints == []
+    again.context.close()
+
+
+def test_a_link_restores_the_plot_of_many(page, browser, url):
+    page.locator("#compare").scroll_into_view_if_needed()
+    page.wait_for_selector("#compare .key-table")
+    page.select_option("#compare select >> nth=0", "silu")
+    page.wait_for_function("location.hash.includes('plot=silu')")
+    page.wait_for_selector("#compare .chart canvas")
+    page.locator("#compare .key-table input").first.uncheck()
+    page.get_by_role("button", name="−1 to 1", exact=True).click()  # noqa: RUF001
+    shown = ticked(page, "#compare")
+    again = opened(browser, url, fragment=f"#{page.url.partition('#')[2]}")
+    again.locator("#compare").scroll_into_view_if_needed()
+    again.wait_for_selector("#compare .chart canvas")
+    assert again.locator("#compare select").first.input_value() == "silu"
+    assert ticked(again, "#compare") == shown
+    again.get_by_role("button", name="all x", exact=True).click()
+    assert "plot-zoom" not in again.url
+    again.select_option("#f-function", "gelu")
+    assert "plot-with" not in again.url
+    again.context.close()
 
 
 def test_a_click_on_the_plot_gives_the_worst_input_there(panel):

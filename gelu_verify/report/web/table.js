@@ -1,6 +1,8 @@
-/* The ranked table: filters, order and columns, all of them in the hash of the address. */
+/* The ranked table: filters, order and columns, the opened result, what plots show: all of it in the hash of the address. */
 const FILTERS = ["function", "dtype", "family", "grade"];
-const DEFAULT = { q: "", function: "", dtype: "", family: "", grade: "", sort: "-grade", view: "summary", r: "" };
+const PANEL = { with: "", zoom: "", signed: "" }; // of the plot of the opened result r
+const COMPARED = { plot: "", "plot-with": "", "plot-zoom": "", "plot-signed": "" }; // of the plot of many
+const DEFAULT = { q: "", function: "", dtype: "", family: "", grade: "", sort: "-grade", view: "summary", r: "", ...PANEL, ...COMPARED };
 let state = { ...DEFAULT }, rows = [], visible = [];
 const listeners = []; // called with the results that the filters leave
 
@@ -13,11 +15,15 @@ const hashOf = state => {
   const set = Object.entries(state).filter(([name, value]) => value !== DEFAULT[name]);
   return set.length ? `#${new URLSearchParams(set)}` : "";
 };
-/* changes of the state; `push` makes it a step that the browser's Back undoes */
-const change = (changes, push = false) => {
+/* changes of the state that are shown already; `push` makes it a step that the browser's Back undoes */
+const remember = (changes, push = false) => {
   state = { ...state, ...changes };
   const address = location.pathname + location.search + hashOf(state);
   if (push) history.pushState(null, "", address); else history.replaceState(null, "", address);
+};
+/* changes of the state that are to be shown */
+const change = (changes, push = false) => {
+  remember({ ...("r" in changes && changes.r !== state.r ? PANEL : {}), ...changes }, push);
   apply();
 };
 const column = key => [...FIXED, ...VIEWS[state.view].columns].find(each => each.k === key) || FIXED[0];
