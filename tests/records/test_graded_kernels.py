@@ -74,7 +74,9 @@ def composed(step):
         kind = numpy_dtype(dtype)
         v = x.view(kind)
         with np.errstate(all="ignore"):
-            one_plus = (erf((v * kind.type(math.sqrt(0.5))).astype(np.float64)).astype(kind) + kind.type(1)).astype(kind)
+            one_plus = (erf((v * kind.type(math.sqrt(0.5))).astype(np.float64)).astype(kind) + kind.type(1)).astype(
+                kind
+            )
             return ((v * kind.type(0.5)).astype(kind) * one_plus).astype(kind).view(x.dtype)
 
     return target(step, answer)

@@ -93,7 +93,9 @@ def assert_true(clause, y, error, is_flushing):
     elif found := read(rf"up to {NUMBER} ULP \((zero )?at x = {NUMBER}(, which stands out)?\)", clause):
         assert error[FINITE & ~is_bad].max() <= float(found[0])
         assert not found[1] or lost[at(found[2])].any()
-    elif found := read(rf"zero (from|at some x from|at x =) {NUMBER}(?: on)?(?: \({NUMBER} ULP\))?, right from {NUMBER} on", clause):
+    elif found := read(
+        rf"zero (from|at some x from|at x =) {NUMBER}(?: on)?(?: \({NUMBER} ULP\))?, right from {NUMBER} on", clause
+    ):
         due = to_float64(FMT, np.array([FMT.parse(found[3])], np.uint16))[0]
         tail = (VALUE <= float(found[1]) * (1 + 1e-3)) & (VALUE > due * (1 - 1e-3))
         assert lost[tail].all() == (found[0] == "from") or not tail.any()
