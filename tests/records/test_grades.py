@@ -135,6 +135,19 @@ def test_flushing_changes_no_grade_but_the_best():
     assert (record.grade, record.conventions) == ("faithful", ("flushes subnormal results",))
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
+def test_what_rounds_to_the_least_normal_number_is_flushed_too(dtype):
+    """It is subnormal before it is rounded, which is when devices look."""
+
+    def flush(dtype, x, y):
+        fmt = get_format(dtype)
+        return np.where((y & fmt.uint.type(fmt.sign_mask - 1)) <= 1 << (fmt.precision - 1), y & fmt.sign_mask, y)
+
+    record = record_of(flush, dtype=dtype)
+    assert (record.grade, record.conventions) == ("faithful", ("flushes subnormal results",))
+    assert record.accurate_range.high == float(get_format(dtype).fraction(get_format(dtype).max_finite))
+
+
 @pytest.mark.parametrize(("floats", "grade"), [(2, "accurate"), (300, "broken")])
 def test_a_lane_is_a_defect_where_it_is_far_off(floats, grade):
     """Two outputs of one input, as vector loops and their remainders give them."""
