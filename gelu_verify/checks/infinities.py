@@ -25,8 +25,8 @@ def value_at(evidence: Evidence, x_bits: int, nan_accepted: bool = False) -> Fin
 
 
 def severity(fmt: Format, finding: Finding, accepted: bool) -> Severity:
-    """A convention where it is an `accepted` output; a loss where it is as near to the limit as the absolute accuracy that
-    grades ask for, as of an input that is clamped; else a defect."""
+    """A convention where it is an `accepted` output; a loss where it is as near to the limit as the absolute accuracy
+    that grades ask for, as of an input that is clamped; else a defect."""
     if accepted:
         return "convention"
     got, want = (np.array([bits or 0], fmt.uint) for bits in (finding.got_bits, finding.want_bits))

@@ -128,7 +128,7 @@ def _early_zeros(function: Function, fmt: Format) -> tuple[int, int]:
 
 
 def _exponent(fmt: Format, bits: np.ndarray) -> np.ndarray:
-    """floor(log2 |value|), at least that of the least normal number; of zero that, of an infinity that of the largest."""
+    """floor(log2 |value|), at least that of the least normal number; that of the largest for an infinity."""
     values = to_float64(fmt, bits)
     _, exponent = np.frexp(values)
     found = np.where(values == 0, fmt.emin, np.maximum(exponent - 1, fmt.emin))

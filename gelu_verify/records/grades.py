@@ -49,10 +49,10 @@ GRADES: dict[Grade, Definition] = {  # the best first; a result has the first th
     "broken": Definition(
         "broken",
         "a defect, whatever the errors are: it computes another function, gives NaN or infinity for finite x or a "
-        "wrong value at an infinity, turns NaN into a number, gives an output without a correct bit (an absolute error of "
-        f"more than half of the power of two at max(1, abs(y))), gives outputs that differ by more than {UNITS:g} such "
-        "units at other positions or lengths of a call, gives equal calls other outputs, changes the floating-point "
-        "environment, or fails",
+        "wrong value at an infinity, turns NaN into a number, gives an output without a correct bit (an absolute error "
+        "of more than half of the power of two at max(1, abs(y))), gives outputs that differ by more than "
+        f"{UNITS:g} such units at other positions or lengths of a call, gives equal calls other outputs, changes the "
+        "floating-point environment, or fails",
     ),
 }
 ORDER: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
@@ -244,7 +244,8 @@ def _accuracy(record: Record, accuracy: Accuracy) -> Iterator[str]:
     elif accuracy.largest_near_root <= ACCURATE:
         largest = max(accuracy.largest_ulp, 0.0 if record.flush else record.max_ulp or 0.0)
         if largest <= ACCURATE:
-            yield f"within {_up(largest)} ULP at {tried}"
+            alone = f", the largest at x = {_alone(record)}" if "outlier" in record.failed_checks else ""
+            yield f"within {_up(largest)} ULP at {tried}{alone}"
         else:
             yield f"within {_up(accuracy.largest_near_root)} ULP at {tried}, near its root in ULP of 1/8"
     elif accuracy.range is not None and _is_wide(accuracy):
@@ -252,6 +253,12 @@ def _accuracy(record: Record, accuracy: Accuracy) -> Iterator[str]:
     elif accuracy.absolute is not None:
         at = f"{accuracy.absolute.x:.3g}"
         yield f"absolute error up to {_up(accuracy.absolute.error)} (at x = {at}) for |x| <= {BODY:g}"
+
+
+def _alone(record: Record) -> str:
+    """The input with the largest error, which no neighbour shares."""
+    bits = record.witness.x_bits if record.witness else None
+    return f"{_text(get_format(record.dtype), bits)}, which stands out"
 
 
 def _tried(record: Record, accuracy: Accuracy) -> str:
@@ -283,8 +290,8 @@ def _tail(record: Record, accuracy: Accuracy) -> Iterator[str]:
     start = record.zero_from
     is_tail = is_lost and start is not None and worst is not None and _value(fmt, worst.x_bits) <= start.x
     if worst is not None and not is_tail:
-        alone = ", which stands out" if "outlier" in record.failed_checks else ""
-        yield f"up to {largest} ({'zero ' if is_lost else ''}at x = {_text(fmt, worst.x_bits)}{alone})"
+        at = _alone(record) if "outlier" in record.failed_checks else _text(fmt, worst.x_bits)
+        yield f"up to {largest} ({'zero ' if is_lost else ''}at x = {at})"
     if start is not None:
         due = record.zero_threshold
         right = f", right from {_text(fmt, due.x_bits)} on" if due else ", which is never right"

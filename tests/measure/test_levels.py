@@ -54,7 +54,7 @@ PLAIN = (
 
 REFUSING = (
     LIBRARY.partition("def relu")[0]
-    + '''def relu(x):
+    + """def relu(x):
     if CODE == "SSE2":
         raise NotImplementedError("no such code")
     return np.maximum(x, 0)
@@ -62,7 +62,7 @@ REFUSING = (
 
 def discover():
     yield callable_target(relu, "relu", "float16", name="refusing.relu")
-'''
+"""
 )
 
 
@@ -77,8 +77,7 @@ def run(tmp_path_factory):
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: switched\nVersion: 1\n")
     (described / "entry_points.txt").write_text(
-        "[gelu_verify.targets]\nswitched = switched_library\nplain = plain_library\n"
-        "refusing = refusing_library\n"
+        "[gelu_verify.targets]\nswitched = switched_library\nplain = plain_library\nrefusing = refusing_library\n"
     )
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
 

@@ -234,7 +234,8 @@ def test_latex_compiles(shape, tmp_path):
         text=True, errors="replace", check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:]
-    assert "Overfull" not in done.stdout and "too large" not in done.stdout
+    assert "Overfull" not in done.stdout
+    assert "too large" not in done.stdout
 
 
 def test_citations_name_the_run_and_balance():

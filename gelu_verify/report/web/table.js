@@ -1,4 +1,5 @@
 /* The ranked table: filters, order and columns, the opened result, what plots show: all of it in the hash of the address. */
+const OR_BETTER = "-or-better"; // after a grade
 const FILTERS = ["function", "dtype", "family", "grade"];
 const PANEL = { with: "", zoom: "", signed: "" }; // of the plot of the opened result r
 const COMPARED = { plot: "", "plot-with": "", "plot-zoom": "", "plot-signed": "" }; // of the plot of many
@@ -32,16 +33,19 @@ const compared = (a, b) => {
   if (nothing(a) || nothing(b)) return nothing(a) - nothing(b);
   return typeof a === "string" ? a.localeCompare(b) : Number(a) - Number(b);
 };
+/* rows of one grade stand by function and dtype, and the worst first */
+const bestFirst = (a, b) => functionRank.get(a.d.function) - functionRank.get(b.d.function) || dtypeRank.get(a.d.dtype) - dtypeRank.get(b.d.dtype) || b.place - a.place;
 const sorted = list => {
   const down = state.sort.startsWith("-"), { value } = column(state.sort.replace("-", ""));
   const keys = new Map(list.map(row => [row, value(row.d)]));
   return [...list].sort((a, b) => {
     const [x, y] = [keys.get(a), keys.get(b)];
     if (nothing(x) || nothing(y)) return nothing(x) - nothing(y); // what is not known comes last either way
-    return (down ? -1 : 1) * compared(x, y) || a.place - b.place;
+    return (down ? -1 : 1) * compared(x, y) || (state.sort === "grade" ? bestFirst(a, b) : a.place - b.place);
   });
 };
-const matches = d => FILTERS.every(name => !state[name] || String(d[name] ?? "ungraded") === state[name]) && state.q.toLowerCase().split(/\s+/).every(part => d.text.includes(part));
+const isOfGrade = d => state.grade.endsWith(OR_BETTER) ? ORDER[d.grade] <= ORDER[state.grade.replace(OR_BETTER, "")] : (d.grade ?? "ungraded") === state.grade;
+const matches = d => FILTERS.every(name => !state[name] || (name === "grade" ? isOfGrade(d) : d[name] === state[name])) && state.q.toLowerCase().split(/\s+/).every(part => d.text.includes(part));
 
 const apply = () => {
   if (!(state.view in VIEWS)) state.view = "summary";
@@ -74,6 +78,7 @@ const showView = () => {
   table.classList.toggle("other", state.view !== "summary");
   table.querySelectorAll(".v").forEach(cell => cell.remove());
   table.tHead.rows[0].append(...columns.map(each => heading(make("th", { scope: "col", class: `v${each.num ? " num" : ""}`, "data-k": each.k }, each.title))));
+  for (const row of table.querySelectorAll("tr.group th")) row.colSpan = FIXED.length + (columns.length || SUMMARY.length);
   for (const { tr, d } of rows) tr.append(...columns.map(each => make("td", { class: `v${each.num ? " num" : ""}` }, cellOf(each, d))));
   fillSorts();
 };
@@ -93,7 +98,7 @@ const markHeadings = () => {
   for (const th of byId("ranking").tHead.rows[0].cells) {
     if (th.dataset.k === key) th.setAttribute("aria-sort", down ? "descending" : "ascending"); else th.removeAttribute("aria-sort");
   }
-  const rule = key === "grade" ? (down ? "Worst grade first; equal grades by function, dtype and largest absolute error." : "Best grade first.") : `By ${column(key).title}, ${typeof column(key).value(rows[0].d) === "string" ? (down ? "Z to A" : "A to Z") : down ? "largest first" : "smallest first"}.`;
+  const rule = key === "grade" ? (down ? "Worst grade first; equal grades by function and dtype, and the worst of them first." : "Best grade first; equal grades by function and dtype, and the best of them first.") : `By ${column(key).title}, ${typeof column(key).value(rows[0].d) === "string" ? (down ? "Z to A" : "A to Z") : down ? "largest first" : "smallest first"}.`;
   byId("rule").firstChild.textContent = `${rule} “=”: every input of the dtype was tried; “≥”: the largest error found.`;
   byId("f-sort").value = state.sort;
 };
