@@ -111,6 +111,29 @@ def test_filters_act_on_the_table_and_on_the_charts_and_a_link_restores_them(pag
     assert len(names(page)) == before
 
 
+@pytest.mark.parametrize("words", ["NaN at -inf", "nan at −∞"])
+def test_signs_are_found_as_they_are_typed_and_as_they_are_shown(page, words):
+    page.fill("#f-q", words)
+    assert names(page)
+    assert all("NaN at −∞" in text for text in page.locator(ROWS).all_inner_texts())
+
+
+ORDER = ["correctly rounded", "faithful", "accurate", "accurate on a range", "absolutely accurate", "coarse", "broken"]
+
+
+def test_a_grade_or_better_and_the_best_of_equal_grades_first(page):
+    page.select_option("#f-function", "gelu")
+    page.select_option("#f-dtype", "float32")
+    everything = cells(page, 1)
+    page.select_option("#f-grade", "accurate-or-better")
+    assert sorted(cells(page, 1)) == sorted(grade for grade in everything if ORDER.index(grade) <= 2)
+    page.select_option("#f-grade", "")
+    body = page.locator("#ranking tbody").first.locator("tr:not(.group):visible")
+    worst = body.locator("th").all_inner_texts()
+    page.locator("#ranking th[data-k=grade] button").click()
+    assert body.locator("th").all_inner_texts() == worst[::-1]
+
+
 def test_a_cell_of_the_matrix_filters(page):
     page.locator(".overview a[href='#family=torch&function=gelu&dtype=float32']").click()
     assert {name.partition(".")[0] for name in names(page)} == {"torch"}
@@ -239,6 +262,15 @@ def test_a_link_restores_overlays_and_zoom_of_the_panel(panel, browser, url):
     assert not {"with", "zoom", "signed"} & {part.split("=")[0] for part in again.url.partition("#")[2].split("&")}
     assert again.complaints == []
     again.context.close()
+
+
+@pytest.mark.parametrize("zoom", ["300000_700000", "5_1", "NaN_3", "1_2_9_1e99", "x"])
+def test_a_zoom_that_cannot_be_shows_all(browser, url, zoom):
+    page = opened(browser, url, fragment=f"#r=A-2&zoom={zoom}&with=nobody")
+    page.wait_for_selector("#result[open] .chart canvas")
+    assert page.locator("#result .key-table tbody td:nth-child(4)").first.inner_text() != "–"  # noqa: RUF001
+    assert page.complaints == []
+    page.context.close()
 
 
 def test_a_link_restores_the_plot_of_many(page, browser, url):

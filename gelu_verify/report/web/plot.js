@@ -221,8 +221,8 @@ const errorPlot = async (root, all, shown, memory, focus = null) => {
   const read = () => {
     const found = memory.read(), ids = new Set(found.with.split(".")), isKnown = found.with === "-" || series.some(s => ids.has(s.d.id));
     for (const s of series) s.on = (isKnown ? ids : shown).has(s.d.id);
-    const ends = found.zoom.split("_").map(Number), pair = k => ends[k] < ends[k + 1] ? [ends[k], ends[k + 1]] : null;
-    [zoomX, zoomY, isSigned, known] = [pair(0), pair(2), found.signed === "1", JSON.stringify(found)];
+    const ends = found.zoom.split("_").map(Number), pair = (k, most) => -most <= ends[k] && ends[k] < ends[k + 1] && ends[k + 1] <= most ? [ends[k], ends[k + 1]] : null;
+    [zoomX, zoomY, isSigned, known] = [ends[0] >= 0 ? pair(0, n) : null, pair(2, 2 ** 12), found.signed === "1", JSON.stringify(found)];
   };
   const refresh = () => {
     for (const s of series) { s.box.checked = s.on; s.row.classList.toggle("off", !s.on); plot.setSeries(series.indexOf(s) + 1, { show: s.on }); }

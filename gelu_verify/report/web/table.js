@@ -44,8 +44,10 @@ const sorted = list => {
     return (down ? -1 : 1) * compared(x, y) || (state.sort === "grade" ? bestFirst(a, b) : a.place - b.place);
   });
 };
+/* as a keyboard has it: −∞ is found as -inf, ≥ as >= */
+const typed = text => text.toLowerCase().replaceAll(MINUS, "-").replaceAll("∞", "inf").replaceAll("≤", "<=").replaceAll("≥", ">=");
 const isOfGrade = d => state.grade.endsWith(OR_BETTER) ? ORDER[d.grade] <= ORDER[state.grade.replace(OR_BETTER, "")] : (d.grade ?? "ungraded") === state.grade;
-const matches = d => FILTERS.every(name => !state[name] || (name === "grade" ? isOfGrade(d) : d[name] === state[name])) && state.q.toLowerCase().split(/\s+/).every(part => d.text.includes(part));
+const matches = d => FILTERS.every(name => !state[name] || (name === "grade" ? isOfGrade(d) : d[name] === state[name])) && typed(state.q).split(/\s+/).every(part => d.text.includes(part));
 
 const apply = () => {
   if (!(state.view in VIEWS)) state.view = "summary";
@@ -111,7 +113,7 @@ const startTable = results => {
   prepareColumns(results);
   rows = [...document.querySelectorAll("#ranking tbody tr:not(.group)")].map((tr, place) => {
     const d = results[tr.id.slice(2)], says = tr.querySelector(".say").textContent;
-    Object.assign(d, { says, title: tr.querySelector(".chip").textContent, text: `${tr.textContent} ${tr.querySelector("th").title} ${Object.keys(d.checks).filter(name => d.checks[name] === "fail").join(" ")}`.toLowerCase() });
+    Object.assign(d, { says, title: tr.querySelector(".chip").textContent, text: typed(`${tr.textContent} ${tr.querySelector("th").title} ${Object.keys(d.checks).filter(name => d.checks[name] === "fail").join(" ")}`) });
     tr.tabIndex = 0;
     return { tr, d, place, body: tr.parentNode };
   });
