@@ -42,8 +42,8 @@ GRADES: dict[Grade, Definition] = {  # the best first; a result has the first th
     ),
     "absolute": Definition(
         "absolutely accurate",
-        f"every absolute error is at most {UNITS:g} units in the last place of max(1, abs(y)); relative accuracy is "
-        "lost even near zero",
+        f"every absolute error is at most {UNITS:g} units in the last place of max(1, abs(y)); some near zero are "
+        f"above {ACCURATE:g} ULP",
     ),
     "coarse": Definition("coarse", "some absolute error is larger than that"),
     "broken": Definition(
