@@ -33,7 +33,8 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
 @click.option("--isa", type=Names(), default=(), metavar="L,L", help="Instruction-set levels, each in its own process: "
               "sse4_2, avx2, avx512, ...; all: what libraries choose, and each level of this processor.")  # fmt: skip
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), metavar="D",
-              help="Only families that run on this device: cpu or cuda. Exits with 3 if there are none.")  # fmt: skip
+              help="Only families that run on this device: cpu or cuda; of a Python callable, where its "
+              "arrays are (torch, jax). Exits with 3 if there are none.")  # fmt: skip
 @click.option(
     "--function", "functions", multiple=True, metavar="F", help="Test only implementations of F; may be repeated."
 )
@@ -185,6 +186,7 @@ def _commit(measured: Run, root: Path) -> None:
 
 
 def _print(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: bool, details: bool) -> None:
+    from ..atomic_files import in_use
     from ..records.serialize import to_json
     from ..report import write_report
     from ..report.levels import level_lines
@@ -201,7 +203,9 @@ def _print(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: boo
     for record in records:
         if record.time:
             say(_times(record, record.time), err=as_json)
-    for path in write_report([measured], measured.path):
+    with in_use(measured.path):
+        written = write_report([measured], measured.path)
+    for path in written:
         if path.suffix in (".html", ".md"):
             say(f"written: {path}", err=as_json)
     say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)
