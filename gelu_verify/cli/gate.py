@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .ci_options import Reporter, reports_to_ci
 from .options import WORKERS
 from .program import MISSING, OVER_BUDGET, say, warn
 
@@ -26,20 +27,30 @@ if TYPE_CHECKING:
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of recorded runs; default data/runs.")  # fmt: skip
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
-def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Path | None, workers: int | None) -> None:
+@reports_to_ci
+def gate(
+    run: str | None,
+    path: Path | None,
+    families: tuple[str, ...],
+    root: Path | None,
+    workers: int | None,
+    reporter: Reporter,
+) -> None:
     """Check a stored RUN, or our kernels, against the budgets.
 
     Without RUN, our kernels are measured now. Results that need a GPU that is not here are taken from recorded runs,
     unless the code that was measured has changed since. The exit code is 1 when a result exceeds its budget and 3 when
     one was not measured; each such result is printed with its input and the command that repeats it.
     """
+    from ..ci.verdicts import verdicts_of_budgets
     from ..gate.budgets import conditions_of, default_path, read_budgets
     from ..gate.compliance import compliance, required
     from ..gate.measurements import measure_budgeted, stored_measurements, with_committed
     from .progress import OnStderr
 
     stored = stored_measurements(run) if run else None
-    budgets = read_budgets(path or default_path())
+    path = path or default_path()
+    budgets = read_budgets(path)
     measured = stored or measure_budgeted(budgets, families, workers, OnStderr())
     measured = with_committed(measured, {key.partition(".")[0] for key in budgets.rows}.union(families), root)
     demanded = required(families, measured.records, measured.absent)
@@ -54,10 +65,8 @@ def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Pa
     where = "" if same else f" (the budgets were made with {_conditions(budgets)}: headroom applies)"
     summary = f"{counts['ok']} of {len(rows)} within budget, {counts['over']} over, {counts['missing']} not measured"
     say(summary + where)
-    if counts["over"]:
-        raise click.exceptions.Exit(OVER_BUDGET)
-    if counts["missing"]:
-        raise click.exceptions.Exit(MISSING)
+    code = OVER_BUDGET if counts["over"] else MISSING if counts["missing"] else 0
+    reporter.finish(verdicts_of_budgets(rows, path), code)
 
 
 @click.command()

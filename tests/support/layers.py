@@ -30,7 +30,7 @@ LAYERS = [
     ["runs"],
     ["gate"],
     ["report", "export"],
-    ["service", "testing"],
+    ["service", "testing", "ci"],
     ["cli", "pytest_plugin"],
 ]
 NATIVE = {  # folders of src/
