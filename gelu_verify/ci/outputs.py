@@ -80,4 +80,4 @@ def _append_summary(path: Path, title: str, verdicts: Sequence[Verdict]) -> None
     """After what earlier commands of the step left there: the limit is one of the whole file."""
     there = path.stat().st_size if path.is_file() else 0
     with path.open("ab") as file:
-        file.write(summary(title, verdicts, LIMIT - there - 1).encode())
+        file.write(summary(title, verdicts, LIMIT - there).encode())

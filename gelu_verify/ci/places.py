@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 _ROOTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")  # of GitHub, of GitLab: where the repository was checked out
@@ -50,20 +49,20 @@ def _candidates(target: str) -> Iterator[tuple[Path, str]]:
         yield Path(found["file"]), found["symbol"]
     elif found := _MODULE.match(target):
         inside = Path(*str(found["module"]).split("."))
-        for path in (inside, "src" / inside):
-            yield from ((each, found["symbol"]) for each in (path.with_suffix(".py"), path / "__init__.py"))
+        for folder in (Path(), Path("src")):
+            yield (folder / inside).with_suffix(".py"), found["symbol"]
+            yield folder / inside / "__init__.py", found["symbol"]
 
 
 def _in_checkout(path: Path) -> str:
     whole = path.resolve()
-    for root in (*(os.environ[name] for name in _ROOTS if os.environ.get(name)), Path.cwd()):
+    for root in (*filter(None, map(os.environ.get, _ROOTS)), "."):
         base = Path(root).resolve()
         if whole.is_relative_to(base):
             return whole.relative_to(base).as_posix()
     return path.as_posix()
 
 
-@lru_cache(maxsize=256)
 def _line(path: Path, symbol: str) -> int:
     """Of the definition; else of the first mention; else 1."""
     text = path.read_text(encoding="utf-8", errors="replace")

@@ -39,7 +39,7 @@ def _result(each: Verdict) -> dict[str, Any]:
     key = printable(each.key)
     location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": key}]}
     if each.place is not None:
-        artifact = {"uri": quote(each.place.path)}
+        artifact = {"uri": quote(each.place.path, errors="replace")}
         location["physicalLocation"] = {"artifactLocation": artifact, "region": {"startLine": each.place.line}}
     values = {f"{value.name}_{part}": getattr(value, part) for value in each.values for part in _PARTS}
     facts = {"key": key, "grade": each.grade, "sentence": each.sentence, "repeat": each.repeat, **values}

@@ -14,7 +14,10 @@ LIMIT = 1 << 20  # bytes of all summaries of a step: GitHub shows nothing of a l
 
 
 def summary(title: str, verdicts: Sequence[Verdict], limit: int = LIMIT) -> str:
-    """Counts, then what did not pass with its witnesses, then what changed, then all grades; less where it must."""
+    """Counts, then what did not pass with its witnesses, then what changed, then all grades; less where it must.
+
+    Empty where not even the counts fit.
+    """
     counts = Counter(each.outcome for each in verdicts)
     said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
     text = f"## {escaped(title)}: {said or 'nothing was judged'}\n\n"
@@ -22,6 +25,8 @@ def summary(title: str, verdicts: Sequence[Verdict], limit: int = LIMIT) -> str:
     room = limit - len(text.encode())
     sizes = [0, *accumulate(len(part.encode()) for part in parts)]  # of the first so many of them
     if sizes[-1] > room:
+        if len(_cut(len(parts)).encode()) > room:
+            return ""
         kept = max(n for n in range(len(sizes)) if not n or sizes[n] + len(_cut(len(parts)).encode()) <= room)
         parts[kept:] = [_cut(len(parts) - kept)]
     return text + "".join(parts)
