@@ -1,4 +1,4 @@
-"""Try an installed gelu-verify where there is no compiler: `python tools/try_installed.py`, with the Python that has it.
+"""Try an installed gelu-verify where there is no compiler: `python tools/try_installed.py`, with its Python.
 
 A function in Python and the installed NumPy are measured; a C file must be refused in one line that says why.
 """

@@ -103,7 +103,7 @@ def verdicts_of_budgets(rows: Iterable[Compliance], budgets: Path) -> list[Verdi
             row.notes,
             row.record,
             row.witness,
-            place_in(budgets, f'"{row.key}"') or place_in(budgets, ""),
+            place_in(budgets, f'"{row.key}') or place_in(budgets, ""),
         )
         for row in rows
     ]

@@ -8,7 +8,7 @@ from .. import __version__
 from .attribute import attribute
 from .bench import bench
 from .export import export
-from .gate import budget, gate
+from .gate import budget, gate, init
 from .listing import list_command
 from .lookup import lookup
 from .program import Program
@@ -19,7 +19,7 @@ from .serve import serve
 
 @click.group(
     cls=Program,
-    commands=[run, list_command, lookup, report, attribute, gate, budget, bench, export, serve],
+    commands=[run, list_command, lookup, report, attribute, init, budget, gate, bench, export, serve],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

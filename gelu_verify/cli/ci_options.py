@@ -39,6 +39,10 @@ class Reporter:
 
     def finish(self, verdicts: Sequence[Verdict], code: int) -> None:
         """Write what was asked for, and end with `code`, or with 2 where only the writing failed."""
+        from ..ci.verdicts import Verdict
+
+        if code and not verdicts:
+            verdicts = [Verdict(self.outputs.title, "not measured", ("there is nothing to judge",))]
         written = self.write(verdicts, code)
         if code or not written:
             raise click.exceptions.Exit(code or USAGE)

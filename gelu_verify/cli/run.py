@@ -153,8 +153,9 @@ def run(
 
 def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
     """Print every limit that a result does not meet; whether there is one."""
-    from ..gate.strict import exceeded
+    from ..gate.strict import check_reachable, exceeded
 
+    check_reachable(records, limits)
     found = exceeded(records, limits)
     if found:
         results = len({record.key for record, _ in found})

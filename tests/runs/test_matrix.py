@@ -88,7 +88,12 @@ def test_what_repeats_the_library_s_own_choice_is_left_out(elsewhere):
         relabelled(measured("jax.gelu"), target="jax.gelu@avx2", pair=replace(same, first="jax.gelu")),
     )
     matrix.main([stored(elsewhere / "a", *results)])
-    assert [record.target for record in kept()] == ["jax.gelu@avx2", "torch.gelu", "torch.gelu@avx2", "torch.gelu@avx512"]
+    assert [record.target for record in kept()] == [
+        "jax.gelu@avx2",
+        "torch.gelu",
+        "torch.gelu@avx2",
+        "torch.gelu@avx512",
+    ]
     matrix.main(["--add", stored(elsewhere / "b", measured("torch.gelu"))])
     assert [record.target for record in kept()] == ["jax.gelu@avx2", "torch.gelu"]
 
