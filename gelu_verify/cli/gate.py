@@ -58,6 +58,9 @@ def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str
               "may be repeated.")  # fmt: skip
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of recorded runs; default data/runs.")  # fmt: skip
+@click.option("--unchanged", is_flag=True,
+              help="Exit with 1 when any result differs from that of the budget's run, even if none is "
+              "worse, and with 3 where that cannot be compared.")  # fmt: skip
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
 @reports_to_ci
 def gate(
@@ -65,6 +68,7 @@ def gate(
     file: Path | None,
     families: tuple[str, ...],
     root: Path | None,
+    unchanged: bool,
     workers: int | None,
     reporter: Reporter,
 ) -> None:
@@ -84,7 +88,9 @@ def gate(
     from .progress import OnStderr
 
     project = _project(file)
-    path = (file or (project.budgets if project else default_path())).absolute()
+    if project and not project.budgets.exists():
+        raise UsageError(f"{project.budgets} is not there yet (`gelu-verify budget` makes it)")
+    path = file or (project.budgets if project else default_path())
     budgets = read_budgets(path)
     with chdir(project.folder if project and not run else "."):
         if run:
@@ -92,10 +98,10 @@ def gate(
         else:
             found = measure_budgeted(budgets, families, workers, OnStderr(), project)
     found = with_committed(found, {key.partition(".")[0] for key in budgets.keys}.union(families), root)
-    rows = judged(found, budgets, families, project)
-    code = _print(rows, found, budgets)
+    rows = judged(found, budgets, families, project, unchanged=unchanged)
+    code, place = _print(rows, found, budgets), path.absolute()
     with chdir(project.folder if project else "."):
-        verdicts = verdicts_of_budgets(rows, path)
+        verdicts = verdicts_of_budgets(rows, place)
     reporter.finish(verdicts, code)
 
 

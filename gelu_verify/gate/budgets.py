@@ -29,15 +29,15 @@ from .rows import (
     Budgets,
     Conditions,
     Row,
-    built_by,
     check_row,
+    compiler_of,
     conditions_of,
     library_of,
     on_gpu,
 )
 
 DIGITS = 3
-_WHERE = ("library", "level", "built", "device")
+_WHERE = ("library", "level", "compiler", "device")
 NONE = "-"
 
 _HEADER = """\
@@ -95,7 +95,7 @@ def make_budgets(
             grade=record.grade,
             library=library,
             level=level,
-            built=built_by(record),
+            compiler=compiler_of(record),
             device=record.origin.device if on_gpu(record) else "",
             **_parts(record),
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..fenv import in_default_environment
 from ..formats import get_format
 from ..records.grades import ORDER
-from .rows import COVERAGE, MOST_NAMED, SHARES, Budgets, Row, and_more, is_earlier
+from .rows import COVERAGE, MOST_NAMED, SHARES, Budgets, Row, and_more, is_earlier, key_of
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def _limit(row: Row) -> str:
 
 
 def _compare_rows(key: str, old: Row, new: Row) -> Iterable[Change]:
-    looser = list(_looser(key.partition(" (")[0].rpartition("/")[2], old, new))
+    looser = list(_looser(key_of(key, new).rpartition("/")[2], old, new))
     if looser or _limit(old) != _limit(new):
         why = f" (looser: {'; '.join(looser)})" if looser else ""
         yield Change(f"~ {key}: {_limit(old)} -> {_limit(new)}{why}", bool(looser))

@@ -22,7 +22,7 @@ Comparisons are written so that a NaN is over every limit.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ..fenv import in_default_environment
@@ -44,7 +44,7 @@ from .rows import (
     SPECIALS,
     Budgets,
     Row,
-    built_by,
+    compiler_of,
     conditions_of,
     is_earlier,
     library_of,
@@ -70,45 +70,59 @@ class Compliance:
 
 @in_default_environment
 def compliance(
-    records: Sequence[Record], machine: Mapping[str, Any], budgets: Budgets, demanded: Collection[str] = ()
+    records: Sequence[Record],
+    machine: Mapping[str, Any],
+    budgets: Budgets,
+    demanded: Collection[str] = (),
+    *,
+    unchanged: bool = False,
 ) -> list[Compliance]:
     """One for each target/function/dtype that has a budget, in the order of the file, and then for each of `demanded`.
 
     Results without a row are not judged, and missing where they are demanded. Of two results with one key the first
-    counts. One that is committed says so in a note; one that is stale is missing.
+    counts. One that is committed says so in a note; one that is stale is missing. `unchanged`: any result that is not
+    that of the budget's run is over, where both have the same inputs and conditions.
     """
     measured = {record.key: record for record in reversed(records)}
     keys = dict.fromkeys((*budgets.keys, *demanded))
     return [
-        _held_against(budgets, measured[key], machine)
+        _held_against(budgets, measured[key], machine, unchanged)
         if key in measured
         else Compliance(key, "missing", ("not in this run",))
         for key in keys
     ]
 
 
-def _held_against(budgets: Budgets, record: Record, machine: Mapping[str, Any]) -> Compliance:
+def _held_against(budgets: Budgets, record: Record, machine: Mapping[str, Any], unchanged: bool) -> Compliance:
     """A result, and the row that is for it; missing where there is none."""
     here, level = conditions_of(machine), level_of_machine(machine)
     rows = budgets.of(record.key)
     row = next((row for row in rows if row.applies(record, level)), None)
     if row is not None:
-        same = here == (row.conditions or budgets.conditions) and built_by(record) == row.built
-        return _judged(row, record, same)
+        same_compiler = compiler_of(record) == row.compiler
+        same_machine = same_compiler and here == (row.conditions or budgets.conditions)
+        found = _judged(row, record, same_machine, unchanged)
+        note = f"compiled by {compiler_of(record)}, the budget by {row.compiler}: headroom applies"
+        return found if same_compiler else replace(found, notes=(*found.notes, note))
     why = "has no budget"
     if rows:
-        found = " at ".join(library_of(record, level))
-        why = f"has no budget for {found}, only for {', '.join(f'{row.library} at {row.level}' for row in rows)}"
+        release = " at ".join(library_of(record, level))
+        why = f"has no budget for {release}, only for {', '.join(f'{row.library} at {row.level}' for row in rows)}"
     return Compliance(record.key, "missing", (f"{why}: `gelu-verify budget` makes one",), record=record)
 
 
 @in_default_environment
 def judged(
-    found: Measurements, budgets: Budgets, families: Collection[str] = (), project: Project | None = None
+    found: Measurements,
+    budgets: Budgets,
+    families: Collection[str] = (),
+    project: Project | None = None,
+    *,
+    unchanged: bool = False,
 ) -> list[Compliance]:
     """What was measured against all that is demanded: each budget, what the project names, the required families."""
     named = [record.key for record in found.records if project and project.has(record)]
-    rows = compliance(found.records, found.machine, budgets, named)
+    rows = compliance(found.records, found.machine, budgets, named, unchanged=unchanged)
     judged_keys = {row.key for row in rows}
     asked = {str(name) for entry in (project.entries if project else ()) for name in entry.request.targets}
     absent = [
@@ -166,7 +180,7 @@ class _Judgement:
         return f"{budget:g}" if self.exact else f"{limit:g} ({budget:g} and the headroom)"
 
 
-def _judged(row: Row, record: Record, same_machine: bool) -> Compliance:
+def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Compliance:
     key = record.key
     if record.origin.stale:
         return _stale(record)
@@ -177,15 +191,18 @@ def _judged(row: Row, record: Record, same_machine: bool) -> Compliance:
     same = record.origin.device == row.device if on_gpu(record) else same_machine
     same_inputs = row.bound == "=" or _on_the_same_inputs(row, record)
     found = _Judgement(row, record, same and same_inputs, same_inputs)
+    _judge_grade(found)
     _judge_errors(found)
     _judge_shares(found)
-    _judge_bits(found)
+    _judge_bits(found, unchanged)
     _judge_checks(found)
     _judge_specials(found)
-    _judge_grade(found)
     if not found.reasons:
         _note_what_is_better(found)
     found.notes += [record.origin.recorded] if record.origin.recorded else []
+    if unchanged and not found.exact and not found.reasons and not row.is_fixed:
+        why = "whether results have changed is not known: machine, compiler or inputs are not those of the budget"
+        return Compliance(key, "missing", (why,), tuple(found.notes), record)
     outcome: Literal["over", "ok"] = "over" if found.reasons else "ok"
     return Compliance(key, outcome, tuple(found.reasons), tuple(found.notes), record, found.witness)
 
@@ -208,7 +225,7 @@ def _unmeasured(row: Row, record: Record) -> str:
 
 
 def _judge_errors(found: _Judgement) -> None:
-    row, record = found.row, found.record
+    row, record, before = found.row, found.record, len(found.reasons)
     limit = found.limit(row.max_ulp)
     if record.max_ulp is None:
         found.over("no finite result")
@@ -217,7 +234,9 @@ def _judge_errors(found: _Judgement) -> None:
         found.over(f"{record.max_ulp:.6g} ULP {record.bound}, budget {budget}", record.witness)
     if row.regions is not None:
         _judge_parts(found, {part.region: part for part in record.regions or ()}, row.regions)
-    if row.intervals is not None and not found.reasons:  # they say more closely what a region has said already
+    if (
+        row.intervals is not None and len(found.reasons) == before
+    ):  # they say more closely what a region has said already
         _judge_parts(found, {part.interval: part for part in record.intervals or ()}, row.intervals)
 
 
@@ -296,7 +315,7 @@ def _judge_zero(found: _Judgement) -> None:
     found.over_at(f"zero from {zero.x:.6g}, budget {limit}", zero.x_bits)
 
 
-def _judge_bits(found: _Judgement) -> None:
+def _judge_bits(found: _Judgement, unchanged: bool) -> None:
     row, record = found.row, found.record
     if row.bits is None:
         return
@@ -307,7 +326,9 @@ def _judge_bits(found: _Judgement) -> None:
         if row.is_fixed:
             found.over("other results than the budget's run, all of which were correctly rounded")
         elif found.exact:
-            found.notes.append("other results than the budget's run, with the same libm and inputs")
+            (found.over if unchanged else found.notes.append)(
+                "other results than the budget's run, with the same libm and inputs"
+            )
 
 
 def _judge_checks(found: _Judgement) -> None:

@@ -119,7 +119,9 @@ def _fresh(record: Record, project: Project | None) -> Record:
     """The record, stale unless its source is what it was."""
     if record.family == "callable":
         ours: Collection[str] = _sources_now(record, project)
-        stale = "" if _source(record.version) in map(_source, ours) else f"stale: {record.target} has changed since"
+        stale = (
+            "" if _source(record.version) in map(_source, ours) else f"stale: {record.target} is not what was measured"
+        )
     else:
         stale = stale_reason(record, current_versions({record.family}))
     return replace(record, origin=replace(record.origin, stale=stale))

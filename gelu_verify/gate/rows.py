@@ -53,7 +53,7 @@ class Row:
     grade: Grade | None = None
     library: str = ""  # of a row that holds for one release of a library only: "torch 2.13.0"
     level: str = ""  # and for one instruction-set level of the processor
-    built: str = ""  # compiler and flags of a source file
+    compiler: str = ""  # of a source file
     device: str = ""  # of a row that was not measured on the CPU: the GPU and its CUDA
     conditions: Conditions | None = None  # where they are not those of the file
     max_abs: float | None = None  # largest absolute error for |x| <= 8
@@ -129,9 +129,10 @@ def library_of(record: Record, level: str) -> tuple[str, str]:
     return f"{record.family} {record.version}", split_level(record.target)[1] or level
 
 
-def built_by(record: Record) -> str:
-    """Compiler and flags of a source file; empty of anything else."""
-    return record.version.rpartition(", sha256:")[0] if record.family == "callable" else ""
+def compiler_of(record: Record) -> str:
+    """The compiler of a source file, without flags, which belong to the source; empty of anything else."""
+    match = re.match(r"(.*?), (-|no flags, )", record.version) if record.family == "callable" else None
+    return match[1] if match else ""
 
 
 def on_gpu(record: Record) -> bool:
@@ -195,7 +196,7 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
         "fails": isinstance(row.fails, Mapping) and all(type(each) is str for each in row.fails.values()),
         "library": type(row.library) is str and bool(row.library) == bool(row.level),
         "level": type(row.level) is str,
-        "built": type(row.built) is str,
+        "compiler": type(row.compiler) is str,
         "device": type(row.device) is str,
         **{name: getattr(row, name) is None or holds(getattr(row, name)) for name, holds in optional.items()},
     }

@@ -292,6 +292,10 @@ def test_other_results_that_are_no_worse_are_noted_where_they_can_be_compared(me
         ("other results than the budget's run, with the same libm and inputs",),
     )
     assert judged(measured_budgets, changed, OTHER_MACHINE).notes == ()
+    (strict,) = compliance([changed], MANIFESTED, measured_budgets, unchanged=True)
+    assert (strict.outcome, strict.reasons) == ("over", found.notes)
+    (elsewhere,) = compliance([changed], OTHER_MACHINE, measured_budgets, unchanged=True)
+    assert elsewhere.outcome == "missing"
 
 
 @pytest.mark.parametrize("machine", [MANIFESTED, OTHER_MACHINE])

@@ -168,7 +168,7 @@ def test_a_stored_run_of_other_source_is_stale(gated):
     assert call("gate", "kept")[0] == 0
     edited(gated, "y[i] = v", "y[i] = v == 2 ? 0 : v")
     code, said = call("gate", "kept")
-    assert (code, "stale: k.c:silu_f32 has changed since" in said) == (3, True), said
+    assert (code, "stale: k.c:silu_f32 is not what was measured" in said) == (3, True), said
     (gated / "k.c").unlink()
     assert call("gate", "kept")[0] == 3
 
@@ -274,6 +274,18 @@ def test_a_special_value_that_is_wrong_may_not_become_wrong_in_another_way(libra
     assert compliance([failing("0xfe01")], MACHINE, made)[0].outcome == "ok"  # another NaN
     (found,) = compliance([failing("0xc000")], MACHINE, made)
     assert (found.outcome, found.reasons) == ("over", ("f(-inf) = -2, the budget excuses NaN",))
+
+
+def test_another_compiler_has_headroom_and_other_flags_have_none(library):
+    def built(compiler, flags, ulp):
+        version = f"{compiler}, {flags}, sha256:0123"
+        return replace(library, family="callable", target="k.c:f", version=version, max_ulp=ulp)
+
+    made = make_budgets([built("cc (Debian 12, x) 12", "-O2", 3.0)], MACHINE, "2026-11-22", lambda *_: "x")
+    (over,) = compliance([built("cc (Debian 12, x) 12", "-O2 -ffast-math", 3.5)], MACHINE, made)
+    (within,) = compliance([built("clang 19", "-O2", 3.5)], MACHINE, made)
+    assert (over.outcome, within.outcome) == ("over", "ok")
+    assert within.notes[-1] == "compiled by clang 19, the budget by cc (Debian 12, x) 12: headroom applies"
 
 
 def test_the_text_of_a_budget_is_data(library):
