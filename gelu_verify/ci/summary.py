@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from ..errors import printable
-from ..report.markdown_parts import escaped, folded, table_of
+from ..report.markdown_blocks import escape, folded, table
 from .verdicts import OUTCOMES, Verdict, worst_first
 
 LIMIT = 1 << 20  # bytes of all summaries of a step: GitHub shows nothing of a larger one
@@ -20,7 +20,7 @@ def summary(title: str, verdicts: Sequence[Verdict], limit: int = LIMIT) -> str:
     """
     counts = Counter(each.outcome for each in verdicts)
     said = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
-    text = f"## {escaped(title)}: {said or 'nothing was judged'}\n\n"
+    text = f"## {escape(title)}: {said or 'nothing was judged'}\n\n"
     parts = [*_parts(worst_first(verdicts))]
     room = limit - len(text.encode())
     sizes = [0, *accumulate(len(part.encode()) for part in parts)]  # of the first so many of them
@@ -50,15 +50,15 @@ def _parts(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 def _told(each: Verdict) -> str:
     """What did not pass, with its input, what was returned and what is right, and the command that repeats it."""
-    lines = [f"### {escaped(each.key)}: {each.outcome}\n"]
-    lines += [f"- {escaped(reason)}" for reason in each.reasons or (each.outcome,)]
-    lines += [f"- note: {escaped(note)}" for note in each.notes]
+    lines = [f"### {escape(each.key)}: {each.outcome}\n"]
+    lines += [f"- {escape(reason)}" for reason in each.reasons or (each.outcome,)]
+    lines += [f"- note: {escape(note)}" for note in each.notes]
     if each.sentence:
-        lines.append(f"- {escaped(f'{each.title}: {each.sentence}' if each.title else each.sentence)}")
+        lines.append(f"- {escape(f'{each.title}: {each.sentence}' if each.title else each.sentence)}")
     if each.place:
-        lines.append(f"- {escaped(f'{each.place.path}:{each.place.line}')}")
+        lines.append(f"- {escape(f'{each.place.path}:{each.place.line}')}")
     values = [(value.name, value.bits, value.hex_float, value.decimal) for value in each.values]
-    witness = "\n" + table_of(("", "bits", "hex float", "decimal"), values) if values else ""
+    witness = "\n" + table(("", "bits", "hex float", "decimal"), values) if values else ""
     repeat = f"\n    {printable(each.repeat)}\n" if each.repeat else ""
     return "\n".join(lines) + f"\n{witness}{repeat}\n"
 
@@ -67,4 +67,4 @@ def _tables(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> I
     """In folded tables of a hundred rows."""
     for first in range(0, len(rows), 100):
         which = f" ({first + 1} to {min(first + 100, len(rows))})" if len(rows) > 100 else ""
-        yield folded(f"{title}{which}", table_of(head, rows[first : first + 100])) + "\n"
+        yield folded(f"{title}{which}", table(head, rows[first : first + 100])) + "\n"

@@ -12,12 +12,15 @@ from . import text
 from .citation import bibtex, citation_texts
 from .columns import TAIL_CHECKS
 from .frames import SPECIALS, RunLike, run_letter
-from .markdown_parts import escaped, folded, table_of
+from .markdown_blocks import LIMIT
+from .markdown_blocks import escape as _escape
+from .markdown_blocks import folded as _folded
+from .markdown_blocks import size_of as _bytes
+from .markdown_blocks import table as _table
 from .matrix import Cells, matrices, target_name
 from .rows import rows_of
 from .verdicts import absences, headline
 
-LIMIT = 900_000  # bytes; GitHub refuses a step summary above 1 MiB
 _WORST = 20
 _KEYS = ["target", "function", "dtype"]
 
@@ -30,22 +33,22 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
     summary = frames["summary"]
     whole = [
         "# gelu-verify: accuracy report\n",
-        f"**{escaped(headline(results))}**\n",
+        f"**{_escape(headline(results))}**\n",
         "Largest error in ULP and grade; `=`: every input was tried, `>=`: the largest error found.\n",
-        table_of(["grade", "when"], ([found.title, found.text] for found in GRADES.values())),
+        _table(["grade", "when"], ([found.title, found.text] for found in GRADES.values())),
     ]
     sections = [
         _recorded(summary),
         *(_matrix(*each) for each in matrices(summary)),
-        folded("Every result in a sentence, the worst first", _sentences(summary)),
+        _folded("Every result in a sentence, the worst first", _sentences(summary)),
         _worst(summary),
         _raised(summary, absences(run.manifest for run in runs)),
-        folded("Tail", _tail(frames["tail"])),
-        folded("Special values", _specials(frames["special"])),
-        folded("Regions", _regions(frames["regions"])),
-        folded("Where the largest error comes from", _attribution(frames["attribution"])),
-        folded("Throughput", _throughput(frames["throughput"])),
-        folded("Throughput from cache to memory", _sizes(frames["sizes"])),
+        _folded("Tail", _tail(frames["tail"])),
+        _folded("Special values", _specials(frames["special"])),
+        _folded("Regions", _regions(frames["regions"])),
+        _folded("Where the largest error comes from", _attribution(frames["attribution"])),
+        _folded("Throughput", _throughput(frames["throughput"])),
+        _folded("Throughput from cache to memory", _sizes(frames["sizes"])),
         _provenance(runs),
         _citation(runs),
     ]
@@ -62,15 +65,11 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
     return "\n".join(whole)
 
 
-def _bytes(text: str) -> int:
-    return len(text.encode(errors="backslashreplace"))
-
-
 def _recorded(summary: pd.DataFrame) -> str:
     """Date and device of the recorded runs, and which of their results are stale."""
     lines = [f"- [{run}] {origin}" for run, origin in summary.groupby("run")["recorded"].first().items() if origin]
     stale = summary[summary["stale"] != ""]
-    lines += ["- " + escaped(f"{target_name(row)} {row['dtype']}: {row['stale']}") for row in rows_of(stale)]
+    lines += ["- " + _escape(f"{target_name(row)} {row['dtype']}: {row['stale']}") for row in rows_of(stale)]
     return "\n".join(("## Recorded\n", *lines, "")) if lines else ""
 
 
@@ -88,8 +87,8 @@ def _error(row: Row) -> str:
 
 
 def _matrix(function: str, dtypes: Sequence[str], rows: Cells) -> str:
-    table = table_of(["target", *dtypes], ([name, *(_graded(by.get(d)) for d in dtypes)] for name, by in rows.items()))
-    return f"## {escaped(function)}\n\n{table}"
+    table = _table(["target", *dtypes], ([name, *(_graded(by.get(d)) for d in dtypes)] for name, by in rows.items()))
+    return f"## {_escape(function)}\n\n{table}"
 
 
 def _graded(row: Row | None) -> str:
@@ -108,7 +107,7 @@ def _sentences(summary: pd.DataFrame) -> str:
     rows = (
         [*_keys(r), GRADES[r["grade"]].title, r["sentence"], r["conventions"]] for r in rows_of(known.loc[order.index])
     )
-    return table_of(head, rows)
+    return _table(head, rows)
 
 
 def _worst(summary: pd.DataFrame) -> str:
@@ -128,15 +127,15 @@ def _worst(summary: pd.DataFrame) -> str:
         ]
         for r in worst
     )
-    table = table_of(head, rows)
+    table = _table(head, rows)
     repeat = "\n".join(row["repeat"] for row in worst)
     return f"## The {len(worst)} largest errors\n\n{table}\n```\n{repeat}\n```\n"
 
 
 def _raised(summary: pd.DataFrame, absent: Mapping[str, str]) -> str:
     rows = rows_of(summary[summary["failure"].notna()])
-    raised = table_of([*_KEYS, "what happened"], ([*_keys(r), r["failure"]] for r in rows))
-    missing = table_of(["framework", "why it was not run"], absent.items())
+    raised = _table([*_KEYS, "what happened"], ([*_keys(r), r["failure"]] for r in rows))
+    missing = _table(["framework", "why it was not run"], absent.items())
     parts = [f"## {title}\n\n{table}" for title, table in (("Crashed", raised), ("Not run", missing)) if table]
     return "\n".join(parts)
 
@@ -148,7 +147,7 @@ def _tail(tail: pd.DataFrame) -> str:
         [*_keys(r), *(_short(r, name) for name in ends), *(r[name] or "" for name in TAIL_CHECKS)]
         for r in rows_of(tail)
     )
-    return table_of(head, rows)
+    return _table(head, rows)
 
 
 def _specials(special: pd.DataFrame) -> str:
@@ -159,7 +158,7 @@ def _specials(special: pd.DataFrame) -> str:
         rows.setdefault(tuple(_keys(r)), {})[r["input"]] = shown
     inputs = list(SPECIALS.values())
     head = [*_KEYS, *(f"f({i})" for i in inputs)]
-    return table_of(head, ([*key, *(by.get(i, "") for i in inputs)] for key, by in rows.items()))
+    return _table(head, ([*key, *(by.get(i, "") for i in inputs)] for key, by in rows.items()))
 
 
 def _regions(regions: pd.DataFrame) -> str:
@@ -168,7 +167,7 @@ def _regions(regions: pd.DataFrame) -> str:
     for r in rows_of(regions):
         rows.setdefault(tuple(_keys(r)), {})[r["region"]] = _error(r)
     head = [*_KEYS, *(f"`{n}`" for n in names)]
-    return table_of(head, ([*key, *(by.get(n, "") for n in names)] for key, by in rows.items()))
+    return _table(head, ([*key, *(by.get(n, "") for n in names)] for key, by in rows.items()))
 
 
 def _throughput(throughput: pd.DataFrame) -> str:
@@ -176,7 +175,7 @@ def _throughput(throughput: pd.DataFrame) -> str:
     for r in rows_of(throughput):
         speed = [text.rate_text(r["elements_per_s"]), _spread(r["spread"]), text.number_text(r["copy_ratio"])]
         rows.append([*_keys(r), *speed, _error(r)])
-    return table_of([*_KEYS, "elements/s", "IQR", "ratio to copy", "ULP"], rows)
+    return _table([*_KEYS, "elements/s", "IQR", "ratio to copy", "ULP"], rows)
 
 
 def _attribution(attribution: pd.DataFrame) -> str:
@@ -194,7 +193,7 @@ def _attribution(attribution: pd.DataFrame) -> str:
         "main cause",
         "form, computed in",
     ]
-    return table_of(head, rows)
+    return _table(head, rows)
 
 
 def _sizes(sizes: pd.DataFrame) -> str:
@@ -203,7 +202,7 @@ def _sizes(sizes: pd.DataFrame) -> str:
         speed = [r["left_out"] or text.rate_text(r["elements_per_s"]), _spread(r["spread"])]
         gigabytes = text.number_text(r["bytes_per_s"] / 1e9) if r["bytes_per_s"] else text.NONE
         rows.append([*_keys(r), r["level"], r["n"], r["threads"], *speed, gigabytes, text.number_text(r["copy_ratio"])])
-    return table_of([*_KEYS, "level", "array size", "threads", "elements/s", "IQR", "GB/s", "ratio to copy"], rows)
+    return _table([*_KEYS, "level", "array size", "threads", "elements/s", "IQR", "GB/s", "ratio to copy"], rows)
 
 
 def _spread(spread: float | None) -> str:
@@ -220,12 +219,12 @@ def _provenance(runs: Sequence[RunLike]) -> str:
             source = m["git"]["commit"][:12] + (" with local changes" if m["git"]["dirty"] else "")
         recorded = [m["created"], m["command"], m["plan"], m["seed"], m["machine"].get("cpu", "")]
         rows.append([run_letter(index), *recorded, source, versions])
-    table = table_of(["run", "created", "command", "plan", "seed", "CPU", "source", "versions"], rows)
+    table = _table(["run", "created", "command", "plan", "seed", "CPU", "source", "versions"], rows)
     return f"## Provenance\n\n{table}" if table else ""
 
 
 def _citation(runs: Sequence[RunLike]) -> str:
     if not runs:
         return ""
-    lines = "\n".join(f"- {escaped(line)}" for line in citation_texts(runs))
+    lines = "\n".join(f"- {_escape(line)}" for line in citation_texts(runs))
     return f"## Citation\n\n{lines}\n\n```bibtex\n{bibtex(runs)}```\n"

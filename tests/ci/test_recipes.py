@@ -44,7 +44,9 @@ def test_every_recipe_is_a_part_of_the_file_that_is_tested():
 
 def test_the_readme_of_the_example_lists_its_files():
     listed = re.findall(r"^\| `(.+?)` \|", (PROJECT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    kept = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=PROJECT, capture_output=True, text=True)
+    kept = subprocess.run(
+        [requiring.program("git"), "ls-files", "-co", "--exclude-standard"], cwd=PROJECT, capture_output=True, text=True
+    )
     if kept.returncode:
         pytest.skip("needs git and a checkout")
     assert {*listed, "README.md", "src/gelu.c"} == set(kept.stdout.split())

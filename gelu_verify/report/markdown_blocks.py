@@ -1,4 +1,4 @@
-"""Parts of GitHub-flavoured Markdown."""
+"""Tables and folded sections of GitHub-flavoured Markdown, and how large a page may be."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 from ..errors import printable
 
+LIMIT = 900_000  # bytes; GitHub refuses a step summary above 1 MiB
 
-def escaped(value: Any) -> str:
+
+def escape(value: Any) -> str:
     """Text that stays text inside a Markdown table."""
     line = printable(" ".join(str(value).split())).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
     for sign in "|*_`":
@@ -16,11 +18,18 @@ def escaped(value: Any) -> str:
     return line
 
 
-def table_of(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table; empty without rows."""
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    lines += ["| " + " | ".join(escaped(cell) for cell in row) + " |" for row in rows]
+    lines += ["| " + " | ".join(escape(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n" if len(lines) > 2 else ""
 
 
 def folded(title: str, text: str) -> str:
+    """A section that opens with a click; empty where the text is."""
     return f"<details><summary>{title}</summary>\n\n{text}\n</details>\n" if text else ""
+
+
+def size_of(text: str) -> int:
+    """Bytes of a text as it is written."""
+    return len(text.encode(errors="backslashreplace"))
