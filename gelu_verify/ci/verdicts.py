@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -95,17 +95,12 @@ def worst_first(verdicts: Iterable[Verdict]) -> list[Verdict]:
 @in_default_environment
 def verdicts_of_budgets(rows: Iterable[Compliance], budgets: Path) -> list[Verdict]:
     """Of the rows of a gate, in their order; the place of what has no file of its own is its row of the budgets."""
+    found = [
+        _verdict(row.key, _OF_BUDGETS[row.outcome], row.reasons, row.notes, row.record, row.witness) for row in rows
+    ]
     return [
-        _verdict(
-            row.key,
-            _OF_BUDGETS[row.outcome],
-            row.reasons,
-            row.notes,
-            row.record,
-            row.witness,
-            place_in(budgets, f'"{row.key}') or place_in(budgets, ""),
-        )
-        for row in rows
+        each if each.place else replace(each, place=place_in(budgets, f'"{each.key}') or place_in(budgets, ""))
+        for each in found
     ]
 
 
@@ -136,10 +131,9 @@ def _verdict(
     notes: tuple[str, ...],
     record: Record | None,
     witness: Mapping[str, str | None] | None,
-    place: Place | None = None,
 ) -> Verdict:
     if record is None:
-        return Verdict(key, outcome, reasons, notes, place=place)
+        return Verdict(key, outcome, reasons, notes)
     bits = witness or {}
     return Verdict(
         key,
@@ -150,7 +144,7 @@ def _verdict(
         record.grade,
         f"{record.sentence or ''}{''.join(f' [{each}]' for each in record.conventions or ())}",
         record.repeat,
-        place_of(record.target, record.function) or place,
+        place_of(record.target, record.function),
     )
 
 
