@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ..atomic_files import replace_file
@@ -34,9 +35,9 @@ class Outputs:
 
     def remove_earlier(self) -> None:
         """Files of an earlier call: what is killed before it writes them must not seem to have passed."""
-        for path in (self.junit, self.sarif):
-            if path is not None and _is_replaceable(path):
-                with suppress(OSError):  # said when it is written
+        for path in filter(None, (self.junit, self.sarif)):
+            with suppress(OSError):  # said when it is written
+                if _is_replaceable(path):
                     path.unlink(missing_ok=True)
 
     def write(self, verdicts: Sequence[Verdict], exit_code: int, say: Callable[[str], object]) -> list[str]:
@@ -54,13 +55,11 @@ class Outputs:
 
     def _files(self, verdicts: Sequence[Verdict], exit_code: int) -> Iterator[tuple[Path, Callable[[], None]]]:
         if self.junit is not None:
-            path = self.junit
-            yield path, lambda: _write(path, junit(self.title, verdicts))
+            yield self.junit, partial(_write, self.junit, junit(self.title, verdicts))
         if self.sarif is not None:
-            log = self.sarif
-            yield log, lambda: _write(log, sarif(self.title, verdicts, exit_code))
+            yield self.sarif, partial(_write, self.sarif, sarif(self.title, verdicts, exit_code))
         if self.github and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
-            yield Path(place), lambda: _append_summary(Path(place), self.title, verdicts)
+            yield Path(place), partial(_append_summary, Path(place), self.title, verdicts)
 
 
 def _write(path: Path, content: bytes) -> None:
