@@ -14,8 +14,18 @@ from .verdicts import OUTCOMES, Verdict, worst_first
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
-    "failed": ("accuracy", "A result is less accurate than its limits allow."),
-    "not measured": ("not-measured", "A result that is required was not measured."),
+    "failed": (
+        "accuracy",
+        "A result is less accurate than its limits allow.",
+        "The message has the limits that are exceeded, an input that shows it, what was returned for it, what is right, "
+        "and the command that measures it again. If the change is intended: gelu-verify budget --allow-looser.",
+    ),
+    "not measured": (
+        "not-measured",
+        "A result that is required was not measured.",
+        "The message says what is missing: a library, a device, a budget. If it is missing by intention, "
+        "gelu-verify budget makes the budgets anew.",
+    ),
 }
 _PARTS = ("bits", "hex_float", "decimal")
 _SHOWN = tuple(outcome for outcome in OUTCOMES if outcome in _RULES)
@@ -23,7 +33,7 @@ _SHOWN = tuple(outcome for outcome in OUTCOMES if outcome in _RULES)
 
 def sarif(title: str, verdicts: Sequence[Verdict], exit_code: int) -> bytes:
     """One log of one run. What passed is left out: code scanning would show it as an alert."""
-    rules = [{"id": name, "shortDescription": {"text": text}} for name, text in map(_RULES.__getitem__, _SHOWN)]
+    rules = [_rule(*_RULES[outcome]) for outcome in _SHOWN]
     run = {
         "tool": {"driver": {"name": "gelu-verify", "version": __version__, "rules": rules}},
         "automationDetails": {"id": f"{title.replace(' ', '/')}/"},
@@ -33,6 +43,15 @@ def sarif(title: str, verdicts: Sequence[Verdict], exit_code: int) -> bytes:
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return (json.dumps(log, indent=1, allow_nan=False) + "\n").encode()
+
+
+def _rule(name: str, text: str, advice: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "shortDescription": {"text": text},
+        "fullDescription": {"text": text},
+        "help": {"text": advice},
+    }
 
 
 def _result(each: Verdict) -> dict[str, Any]:
