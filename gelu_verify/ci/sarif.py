@@ -17,14 +17,13 @@ _RULES = {
     "failed": (
         "accuracy",
         "A result is less accurate than its limits allow.",
-        "The message has the limits that are exceeded, an input that shows it, what was returned for it, what is right, "
-        "and the command that measures it again. If the change is intended: gelu-verify budget --allow-looser.",
+        "The message has each limit that is exceeded, an input that shows it, what was returned for it, what is right, "
+        "and the command that measures it again.",
     ),
     "not measured": (
         "not-measured",
         "A result that is required was not measured.",
-        "The message says what is missing: a library, a device, a budget. If it is missing by intention, "
-        "gelu-verify budget makes the budgets anew.",
+        "The message says what is missing: a library, a device, a budget, an up-to-date run.",
     ),
 }
 _PARTS = ("bits", "hex_float", "decimal")
