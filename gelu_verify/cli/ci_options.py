@@ -62,7 +62,7 @@ def reports_to_ci(command: Callable[..., None]) -> Callable[..., None]:
     """
 
     @wraps(command)
-    def reporting(*, junit: Path | None, sarif: Path | None, github: bool | None, **typed: Any) -> None:
+    def reporting(*context: Any, junit: Path | None, sarif: Path | None, github: bool | None, **typed: Any) -> None:
         from ..ci.outputs import Outputs
         from ..ci.verdicts import Verdict
 
@@ -71,7 +71,7 @@ def reports_to_ci(command: Callable[..., None]) -> Callable[..., None]:
         reporter = Reporter(Outputs(title, junit, sarif, annotated), bool(typed.get("as_json")))
         reporter.outputs.remove_earlier()
         try:
-            command(reporter=reporter, **typed)
+            command(*context, reporter=reporter, **typed)
         except GeluVerifyError as error:
             reporter.write([Verdict(title, "not measured", (str(error),))], exit_code(error))
             raise
