@@ -30,10 +30,12 @@ WORKFLOWS = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), PROJECT / 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A copy, as somebody who starts from it has it."""
-    copy = tmp_path / "mine"
-    shutil.copytree(PROJECT, copy, ignore=shutil.ignore_patterns("__pycache__", ".*cache"))
-    monkeypatch.chdir(copy)
-    return copy
+    monkeypatch.chdir(copied(tmp_path / "mine"))
+    return tmp_path / "mine"
+
+
+def copied(place):
+    return shutil.copytree(PROJECT, place, ignore=shutil.ignore_patterns("__pycache__", ".*cache"))
 
 
 def test_every_recipe_is_a_part_of_the_file_that_is_tested():
@@ -85,14 +87,6 @@ def test_the_gate_of_the_example_passes_here_and_from_a_folder_below(project, mo
         assert "source src/gelu.c:6" in case.findtext("system-out")
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """What PyPI will have."""
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT)
-    return next(folder.glob("*.whl"))
-
-
 def run(*command, cwd=None, code=0, **env):
     done = subprocess.run(
         [*map(str, command)], cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, check=False
@@ -101,10 +95,8 @@ def run(*command, cwd=None, code=0, **env):
     return done.stdout
 
 
-@pytest.mark.nightly
-def test_tox_of_the_example(project, wheel):
-    """Its own environments, where our package is a wheel that was installed."""
-    requiring.module("tox")
+def check_tox(project, wheel):
+    """Its environments: green, and red after a change of the kernel."""
     ini = project / "tox.ini"
     ini.write_text(ini.read_text().replace("    gelu-verify\n", f"    {wheel}\n"))
     tox = (sys.executable, "-m", "tox", "run")
@@ -119,9 +111,8 @@ def test_tox_of_the_example(project, wheel):
     assert next(ElementTree.parse(project / "gate.xml").iter("failure")) is not None
 
 
-@pytest.mark.nightly
-def test_the_hook_of_pre_commit(project, wheel, tmp_path):
-    requiring.module("pre_commit")
+def check_hook(project, wheel, home):
+    """The same before a commit."""
     config = project / ".pre-commit-config.yaml"
     config.write_text(config.read_text().replace("[gelu-verify]", f'["{wheel}"]'))
     hook = (sys.executable, "-m", "pre_commit")
@@ -129,11 +120,22 @@ def test_the_hook_of_pre_commit(project, wheel, tmp_path):
     run(*hook, "validate-manifest", ROOT / ".pre-commit-hooks.yaml")
     run("git", "init", "-q", cwd=project)
     run("git", "add", "-A", cwd=project)
-    kept = {"PRE_COMMIT_HOME": str(tmp_path / "hooks")}
+    kept = {"PRE_COMMIT_HOME": str(home)}
     assert "Passed" in run(*hook, "run", "--all-files", cwd=project, **kept)
     source = project / "src" / "gelu.c"
     source.write_text(source.read_text().replace("0.5f", "0.50001f"))
     assert "OVER  src/gelu.c:gelu_f32/gelu/float32" in run(*hook, "run", "--all-files", cwd=project, code=1, **kept)
+
+
+@pytest.mark.nightly
+def test_tox_and_pre_commit_install_a_wheel_and_gate_the_example(tmp_path):
+    """In one test, because the wheel is built in the checkout, where only one build may be at a time."""
+    requiring.module("tox")
+    requiring.module("pre_commit")
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, ROOT)
+    (wheel,) = tmp_path.glob("*.whl")
+    check_tox(copied(tmp_path / "tox"), wheel)
+    check_hook(copied(tmp_path / "hook"), wheel, tmp_path / "hooks")
 
 
 LINT = """
