@@ -8,6 +8,7 @@ from ..errors import printable
 from .verdicts import Verdict, worst_first
 
 MOST = 10  # errors of one step that GitHub shows
+REASONS = 5  # of one error, so that it stays a note beside the code
 
 
 def annotation_lines(title: str, verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -15,9 +16,9 @@ def annotation_lines(title: str, verdicts: Sequence[Verdict]) -> Iterator[str]:
     shown = [each for each in worst_first(verdicts) if each.outcome in ("failed", "not measured")]
     more = len(shown) - MOST + 1 if len(shown) > MOST else 0
     for each in shown[: MOST - 1] if more else shown:
-        lines = [each.outcome, *each.lines()] if each.outcome == "not measured" else [*each.lines()]
+        first = [each.outcome] if each.outcome == "not measured" else []
         properties = {"file": each.place.path, "line": str(each.place.line)} if each.place else {}
-        yield _command({**properties, "title": each.key}, lines)
+        yield _command({**properties, "title": each.key}, [*first, *each.lines(most=REASONS)])
     if more:
         yield _command({"title": title}, [f"{more} more results failed or were not measured: see the step summary"])
 

@@ -10,6 +10,7 @@ from ..errors import printable
 from ..report.markdown_blocks import escape, folded, table
 from .verdicts import OUTCOMES, Verdict, worst_first
 
+_OPEN = 8  # reasons of a result that are not folded
 LIMIT = 1 << 20  # bytes of all summaries of a step: GitHub shows nothing of a larger one
 
 
@@ -51,8 +52,7 @@ def _parts(verdicts: Sequence[Verdict]) -> Iterator[str]:
 def _told(each: Verdict) -> str:
     """What did not pass, with its input, what was returned and what is right, and the command that repeats it."""
     lines = [f"### {escape(each.key)}: {each.outcome}\n"]
-    lines += [f"- {escape(reason)}" for reason in each.reasons or (each.outcome,)]
-    lines += [f"- note: {escape(note)}" for note in each.notes]
+    lines += [f"- {escape(reason)}" for reason in each.reasons[:_OPEN] or (each.outcome,)]
     if each.sentence:
         lines.append(f"- {escape(f'{each.title}: {each.sentence}' if each.title else each.sentence)}")
     if each.place:
@@ -60,7 +60,9 @@ def _told(each: Verdict) -> str:
     values = [(value.name, value.bits, value.hex_float, value.decimal) for value in each.values]
     witness = "\n" + table(("", "bits", "hex float", "decimal"), values) if values else ""
     repeat = f"\n    {printable(each.repeat)}\n" if each.repeat else ""
-    return "\n".join(lines) + f"\n{witness}{repeat}\n"
+    more = [*each.reasons[_OPEN:], *(f"note: {note}" for note in each.notes)]
+    rest = folded(f"{len(more)} more", "".join(f"- {escape(line)}\n" for line in more))
+    return "\n".join(lines) + f"\n{witness}{repeat}\n{rest}\n"
 
 
 def _tables(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

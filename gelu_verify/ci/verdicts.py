@@ -73,10 +73,13 @@ class Verdict:
         more = f" (and {len(self.reasons) - 1} more)" if len(self.reasons) > 1 else ""
         return f"{self.reasons[0]}{more}" if self.reasons else self.outcome
 
-    def lines(self) -> Iterator[str]:
-        """All that is known of it, as lines of text."""
-        yield from self.reasons
-        yield from (f"note: {note}" for note in self.notes)
+    def lines(self, most: int | None = None) -> Iterator[str]:
+        """All that is known of it, as lines of text; with `most` only so many reasons, and no notes."""
+        yield from self.reasons[:most]
+        if most is None:
+            yield from (f"note: {note}" for note in self.notes)
+        elif len(self.reasons) > most:
+            yield f"and {len(self.reasons) - most} more reasons"
         yield from (f"{each.name:6s} {each.bits}  {each.hex_float}  ({each.decimal})" for each in self.values)
         if self.sentence:
             yield f"grade  {self.title}: {self.sentence}" if self.grade else self.sentence

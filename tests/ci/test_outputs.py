@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import TESTS
 
-from gelu_verify.ci.github import MOST, annotation_lines
+from gelu_verify.ci.github import MOST, REASONS, annotation_lines
 from gelu_verify.ci.junit import junit
 from gelu_verify.ci.outputs import Outputs
 from gelu_verify.ci.places import Place
@@ -154,8 +154,17 @@ def test_annotations_are_one_line_each_and_read_back(found):
         properties, message = decoded(line)
         assert properties["title"] == printable(each.key)
         assert properties.get("file") == (printable(each.place.path) if each.place else None)
-        for reason in each.reasons:
+        for reason in each.reasons[:REASONS]:
             assert printable(reason) in message.split("\n")
+
+
+def test_long_lists_of_reasons_are_cut_beside_the_code_and_folded_in_the_summary():
+    found = [Verdict("k.c:f/gelu/float32", "failed", tuple(f"{n} ULP" for n in range(30)))]
+    (line,) = annotation_lines(TITLE, found)
+    assert "0 ULP%0A1 ULP%0A" in line
+    assert line.endswith("and 25 more reasons")
+    text = summary(TITLE, found)
+    assert text.index("- 0 ULP") < text.index("<details><summary>22 more") < text.index("- 29 ULP")
 
 
 def test_github_shows_ten_errors_and_the_last_one_counts_the_rest():
