@@ -79,7 +79,7 @@ def compare(
     OLD..NEW are revisions of the git repository around the current folder, and TARGET is a file of it, named as in run
     (kernel.c:gelu). Each revision is checked out into a temporary folder and measured there, with the same plan, seed
     and options; your checkout is not touched. OLD.. compares with the working tree, OLD...NEW begins where NEW parted
-    from OLD. The options from --function on are those of run.
+    from OLD. The options after --keep are those of run.
 
     docs/compare.md says what counts as worse. The exit code is 0 whatever changed, unless --fail-on is given.
     """

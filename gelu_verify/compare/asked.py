@@ -20,11 +20,9 @@ def conditions(pair: Pair) -> Iterator[Change]:
     old, new = pair.old, pair.new
     if not pair.same_inputs:
         before, after = (_inputs(record) for record in (old, new))
-        why = (
-            f"other inputs: {before} -> {after}"
-            if before != after
-            else f"inputs that are not known to be the same: {after}"
-        )
+        why = f"other inputs: {before} -> {after}"
+        if before == after:
+            why = f"inputs that are not known to be the same: {after}"
         text = f"{why}; equal numbers do not say that the results are the same"
         yield Change(what="conditions", where="inputs", direction="unknown", old=before, new=after, text=text)
     policies = [(_POLICY.search(record.repeat) or ["", "limit"])[1] for record in (old, new)]
@@ -52,15 +50,15 @@ def _check(pair: Pair, name: str) -> Iterator[Change]:
     new = pair.new.checks.get(name, "pass" if pair.new_lists_failures else None)
     found = [record.findings.get(name) for record in (pair.old, pair.new)]
     before, after = (finding.severity if finding else None for finding in found)
-    if old == new != "fail" or _is_untold(pair, old, new):
+    if old == new != "fail" or {old, new} == {None, "not applicable"} or _is_untold(pair, old, new):
         return
     direction: Direction
     if new == "fail":
         how, direction = _newly_failing(old, before, after)
     elif old == "fail":
-        how, direction = (
-            ("passes now", "better") if new == "pass" else (f"failed, and is {_outcome(new)} now", "unknown")
-        )
+        how, direction = f"failed, and is {_outcome(new)} now", "unknown"
+        if new == "pass":
+            how, direction = "passes now", "better"
     else:
         how = f"was {_outcome(old)} and is {_outcome(new)} now"
         direction = "unknown" if new is None else "neither"

@@ -46,8 +46,12 @@ class IntervalChange:
 
 @dataclass(frozen=True)
 class KeptChanges:
-    """All of a result; `bits` is None where a run has no digests of its results."""
+    """All of a result; `bits` is None where a run has no digests of its results.
 
+    `left_out`: buckets of either run whose inputs are not those of the other.
+    """
+
+    left_out: int
     bits: Bits | None
     intervals: tuple[IntervalChange, ...]
 
@@ -66,8 +70,9 @@ def compare_kept(old: tuple[Run, int], new: tuple[Run, int], same_inputs: bool) 
     if not same_inputs:
         usable &= (first["n"][left] == whole) & (not any(is_folded))
     bucket, left, right = bucket[usable], left[usable], right[usable]
+    left_out = len(first["bucket"]) + len(second["bucket"]) - 2 * len(bucket)
     a, b = ({name: column[rows] for name, column in side.items()} for side, rows in ((first, left), (second, right)))
-    return _compared(fmt, bucket, a, b)
+    return _compared(fmt, bucket, a, b, left_out)
 
 
 def _columns(run: Run, index: int, as_folded: bool) -> Columns:
@@ -80,7 +85,7 @@ def _columns(run: Run, index: int, as_folded: bool) -> Columns:
     return {name: table.column(name).to_numpy() for name in names}
 
 
-def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns) -> KeptChanges:
+def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns, left_out: int) -> KeptChanges:
     has_bits = "bits_hash" in a and "bits_hash" in b
     differ = a["bits_hash"] != b["bits_hash"] if has_bits else np.ones(len(bucket), bool)
     rows = np.flatnonzero(differ)
@@ -101,7 +106,7 @@ def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns) -> KeptCh
         shown = [_shown(fmt, bucket, a, b, each, sign) for each, sign in zip(members, (1, -1, 1), strict=True)]
         sizes = [len(each) for each in members]
         found.append(IntervalChange(INTERVALS[index], sizes[0], sizes[1], sizes[2], shown[0], shown[1], shown[2]))
-    return KeptChanges(bits, tuple(found))
+    return KeptChanges(left_out, bits, tuple(found))
 
 
 def _is_worse(a: Columns, b: Columns) -> np.ndarray:

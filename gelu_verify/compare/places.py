@@ -66,6 +66,9 @@ def _interval_changes(
 def bits(pair: Pair) -> Iterator[Change]:
     """Other results, told in one line."""
     kept = pair.kept
+    if kept is not None and kept.left_out and pair.same_inputs:
+        text = f"bits: {kept.left_out:,} buckets do not have the same inputs in both runs, although all are said to be"
+        yield Change(what="bits", direction="unknown", old=None, new=None, text=text)
     if kept is None or kept.bits is None:
         yield from _digests(pair)
         return
