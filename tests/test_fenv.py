@@ -195,7 +195,7 @@ INTERFACES = [
         "truth.values",
         "truth.oracle",
         "truth.lookup",
-        "measure.verification",
+        "verification",
         "measure.jobs",
         "measure.sweep",
         "gate.compliance",

@@ -34,7 +34,8 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
 @click.option("--isa", type=Names(), default=(), metavar="L,L", help="Instruction-set levels, each in its own process: "
               "sse4_2, avx2, avx512, ...; all: what libraries choose, and each level of this processor.")  # fmt: skip
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), metavar="D",
-              help="Only families that run on this device: cpu or cuda. Exits with 3 if there are none.")  # fmt: skip
+              help="Only families that run on this device: cpu or cuda; of a Python callable, where its "
+              "arrays are (torch, jax). Exits with 3 if there are none.")  # fmt: skip
 @click.option(
     "--function", "functions", multiple=True, metavar="F", help="Test only implementations of F; may be repeated."
 )

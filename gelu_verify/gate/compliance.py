@@ -234,9 +234,7 @@ def _judge_errors(found: _Judgement) -> None:
         found.over(f"{record.max_ulp:.6g} ULP {record.bound}, budget {budget}", record.witness)
     if row.regions is not None:
         _judge_parts(found, {part.region: part for part in record.regions or ()}, row.regions)
-    if (
-        row.intervals is not None and len(found.reasons) == before
-    ):  # they say more closely what a region has said already
+    if row.intervals is not None and len(found.reasons) == before:  # they repeat a region, more closely
         _judge_parts(found, {part.interval: part for part in record.intervals or ()}, row.intervals)
 
 

@@ -16,11 +16,11 @@ from repository import TESTS
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
 from gelu_verify.errors import ResultsError
-from gelu_verify.measure.verification import verify
 from gelu_verify.runs.store import read_run
 from gelu_verify.service import store as module
 from gelu_verify.service.run_repository import RunRepository
 from gelu_verify.service.store import MIGRATIONS, Store
+from gelu_verify.verification import verify
 
 FACTS = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}
 WRITER = """
