@@ -32,7 +32,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True)
 class Reporter:
-    """Hands a command's verdicts to CI; `on_stderr`: stdout is for JSON."""
+    """Hands a command's verdicts to CI; `on_stderr`: stdout is for JSON and the like."""
 
     outputs: Outputs
     on_stderr: bool = False
@@ -68,7 +68,8 @@ def reports_to_ci(command: Callable[..., None]) -> Callable[..., None]:
 
         title = f"gelu-verify {click.get_current_context().info_name}"
         annotated = os.environ.get("GITHUB_ACTIONS") == "true" if github is None else github
-        reporter = Reporter(Outputs(title, junit, sarif, annotated), bool(typed.get("as_json")))
+        is_data = bool(typed.get("as_json")) or typed.get("form", "text") != "text"
+        reporter = Reporter(Outputs(title, junit, sarif, annotated), on_stderr=is_data)
         reporter.outputs.remove_earlier()
         try:
             command(*context, reporter=reporter, **typed)

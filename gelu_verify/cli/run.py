@@ -191,6 +191,7 @@ def _commit(measured: Run, root: Path) -> None:
 
 
 def _print(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: bool, details: bool) -> None:
+    from ..atomic_files import in_use
     from ..records.serialize import to_json
     from ..report import write_report
     from ..report.levels import level_lines
@@ -207,7 +208,9 @@ def _print(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: boo
     for record in records:
         if record.time:
             say(_times(record, record.time), err=as_json)
-    for path in write_report([measured], measured.path):
+    with in_use(measured.path):
+        written = write_report([measured], measured.path)
+    for path in written:
         if path.suffix in (".html", ".md"):
             say(f"written: {path}", err=as_json)
     say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)

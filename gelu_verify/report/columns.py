@@ -243,3 +243,8 @@ TABLES = {
     "attribution": ATTRIBUTION,
     "findings": FINDINGS,
 }
+
+FILES = (  # what a report writes into its folder
+    *("index.html", "report.md", "tables.tex", "citation.bib", "results.parquet"),
+    *(f"{name}.csv" for name in TABLES),
+)

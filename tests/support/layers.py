@@ -28,6 +28,7 @@ LAYERS = [
     ["isolation", "checks", "attribution", "speed"],
     ["measure"],
     ["runs"],
+    ["compare"],
     ["gate"],
     ["report", "export"],
     ["service", "verification", "ci"],
