@@ -55,11 +55,14 @@ def compare_revisions(how: Measuring, old: Revision, new: Revision) -> Compariso
 
     Raises
     ------
-    MissingMeasurement : a revision has none of the files, or there is nothing in common
+    MissingMeasurement : a revision has none of the files, a file is in neither, or there is nothing in common
     UsageError : it cannot be measured: a function that is not there, an error of the compiler
     """
     with ExitStack() as checkouts:
         sides = [_Side(how, each, *checkouts.enter_context(how.repository.checked_out(each))) for each in (old, new)]
+        for target in how.targets:
+            if not any(how.repository.has(target, side.place) for side in sides):
+                raise MissingMeasurement(f"neither {old.label} nor {new.label} has the file of {target}")
         runs = [side.run(how.out / name) for side, name in zip(sides, ("old", "new"), strict=True)]
         found = compare_runs(*runs, names=(old.label, new.label))
         return completed(found, *(side.ask for side in sides))
@@ -102,7 +105,7 @@ class _Side:
             check=False,
         )
         if done.returncode not in (0, _FAILED) or not out.exists():
-            raise _error(done.returncode, self.revision, done.stderr)
+            raise _error(done.returncode, self.revision, done.stderr.replace(f"{self.place}/", ""))
         return verified(read_run(out))
 
 

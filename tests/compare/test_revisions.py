@@ -145,11 +145,12 @@ def invoke(*words):
     [(("v1..HEAD",), "name what to measure"), (("v1..HEAD", "k.c:f", "--target", "x"), "--target is for stored runs"),
      (("v1..HEAD", "k.c:gelu_f32", "--cflags", "-I{top}/sub"), "names the working tree"),
      (("v1..HEAD", "k.c:gelu_f32", "--seed", "-1"), "--seed"),
+     (("v1..HEAD", "k.c:gelu_f32", "nowhere.c:f"), "has the file of nowhere.c:f"),
      (("a", "b", "--plan", "quick"), "--plan is for revisions")],
 )  # fmt: skip
 def test_wrong_usage_is_said_before_anything_is_measured(repository, words, why):
     done = invoke(*(word.format(top=repository) for word in words))
-    assert (done.exit_code, why in done.stderr) == (2, True), done.stderr
+    assert (done.exit_code, why in done.stderr) == (3 if "nowhere" in why else 2, True), done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -163,8 +164,9 @@ def test_a_regression_between_two_commits_is_found(repository, revisions):
     assert state(repository) == before
     done = invoke("HEAD..", "k.c:gelu_f32", "--plan", "quick", "--throughput", "none", "--json")
     assert '"name": "the working tree"' in done.stdout
-    done = invoke(revisions, "new.c:f")
-    assert (done.exit_code, "has no file of new.c:f" in done.stderr) == (3, True)
+    (repository / "sub" / "new.c").write_text(KERNEL)
+    done = invoke("HEAD..", "new.c:gelu_f32")
+    assert (done.exit_code, "has no file of new.c:gelu_f32" in done.stderr) == (3, True)
     done = invoke(revisions, "k.c:nosuch")
     assert (done.exit_code, "at v1 (" in done.stderr) == (2, True)
 
