@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
+from .ci_options import Reporter, reports_to_ci
 from .options import naming_options
 from .program import MISSING, OVER_BUDGET, say, warn
 from .run import run
@@ -65,9 +66,10 @@ def _measuring_options(command: click.Command) -> click.Command:
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Of revisions: keep both runs in the new folder DIR, as old and new.")  # fmt: skip
 @click.pass_context
+@reports_to_ci
 def compare(
     context: click.Context, /, words: tuple[str, ...], targets: tuple[str, ...], fail_on: str | None, form: str,
-    as_json: bool, out: Path | None, details: bool, root: Path, keep: Path | None, **measuring: Any,
+    as_json: bool, out: Path | None, details: bool, root: Path, keep: Path | None, reporter: Reporter, **measuring: Any,
 ) -> None:  # fmt: skip
     """Say what changed between two runs, or between two revisions of your code.
 
@@ -82,6 +84,7 @@ def compare(
     docs/compare.md says what counts as worse. The exit code is 0 whatever changed, unless --fail-on is given.
     """
     from ..atomic_files import in_use
+    from ..ci.changes import verdicts_of_comparison
     from ..compare.revisions import is_range
     from ..compare.runs import compare_runs, decisive
     from ..runs.integrity import verified
@@ -103,14 +106,13 @@ def compare(
             first, second = (verified(read_run(place)) for place in places)
             found = compare_runs(first, second, targets=targets)
     _show(found, "json" if as_json else form, out, details)
-    if fail_on:
+    over, missing = decisive(found, fail_on) if fail_on else ([], [])
+    if over or missing:
         from ..report.comparison_text import names
 
-        over, missing = decisive(found, fail_on)
-        if over or missing:
-            why = "" if over else "not known to be no worse: "
-            warn(f"--fail-on {fail_on}: {why}{names(over or missing, _NAMED)}")
-            raise click.exceptions.Exit(OVER_BUDGET if over else MISSING)
+        why = "" if over else "not known to be no worse: "
+        warn(f"--fail-on {fail_on}: {why}{names(over or missing, _NAMED)}")
+    reporter.finish(verdicts_of_comparison(found, fail_on), OVER_BUDGET if over else MISSING if missing else 0)
 
 
 # ---- the two runs --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .ci_options import Reporter, reports_to_ci
 from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Names, Real, naming_options
 from .program import OVER_BUDGET, say, stdout_for_results, warn
 
@@ -97,6 +98,7 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
               "what is named.")  # fmt: skip
 @click.option("--details", is_flag=True, help="Print every result with its failed checks and its sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
+@reports_to_ci
 def run(
     out: Path | None,
     record: Path | None,
@@ -107,6 +109,7 @@ def run(
     no_own: bool,
     details: bool,
     as_json: bool,
+    reporter: Reporter,
     **typed: Any,
 ) -> None:
     """Measure targets, store the run and write its report.
@@ -127,6 +130,7 @@ def run(
     Our correctly rounded kernels are measured beside what is named, for comparison: neither the exit code nor --json
     depends on them, and a run that is recorded has none.
     """
+    from ..ci.verdicts import verdicts_of_run
     from ..gate.strict import Limits
     from ..measure.jobs import was_added
     from ..runs.measuring import measure_run, without_garbage_collection
@@ -143,8 +147,9 @@ def run(
     if record is not None:
         _commit(measured, record)
     limits = Limits(fail_on or ("loss" if strict else None), min_grade, max_ulp)
-    if (limits and _warn_of_exceeded(judged, limits)) or any(each.failure is not None for each in judged):
-        raise click.exceptions.Exit(OVER_BUDGET)
+    failed = (limits and _warn_of_exceeded(judged, limits)) or any(each.failure is not None for each in judged)
+    absent = measured.manifest["absent"] if request.targets else {}
+    reporter.finish(verdicts_of_run(judged, limits, absent), OVER_BUDGET if failed else 0)
 
 
 def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:

@@ -31,7 +31,7 @@ LAYERS = [
     ["compare"],
     ["gate"],
     ["report", "export"],
-    ["service", "verification"],
+    ["service", "verification", "ci"],
     ["cli", "testing"],
     ["pytest_plugin"],
 ]
