@@ -15,7 +15,7 @@ from ..formats import FORMATS
 from ..functions import FUNCTIONS
 from ..truth.lookup import is_quick
 from .caching import IMMUTABLE, etag, matches
-from .encoding import JSON_TYPE, lookup_json
+from .encoding import JSON_TYPE, look_up
 from .middleware import API_HEADERS
 from .settings import DIGITS
 from .state import AppState
@@ -83,7 +83,7 @@ def lookup_of_path(path: str) -> bytes | None:
         bits = FORMATS[dtype].parse(x)
     except UsageError:  # the route says what is wrong
         return None
-    return lookup_json(function, dtype, bits, DIGITS) if is_quick(function, dtype, bits, DIGITS) else None
+    return look_up(function, dtype, bits, DIGITS) if is_quick(function, dtype, bits, DIGITS) else None
 
 
 def _messages_of(body: bytes) -> tuple[Message, Message, Message]:

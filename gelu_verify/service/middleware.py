@@ -7,6 +7,7 @@ from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from .clients import CLIENT, client_of
 from .telemetry import Metrics, log
 
 Headers = list[tuple[bytes, bytes]]
@@ -36,6 +37,7 @@ class ServiceMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        CLIENT.set(client_of(scope["client"][0]) if scope.get("client") else "")
         start, status = perf_counter(), 0
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from ..errors import GeluVerifyError, OracleError, ResultsError, UsageError
 
 MEDIA_TYPE = "application/problem+json"
+CLIENT_LEFT = 499  # nginx's: nobody reads the response, but logs and metrics have it
 
 
 class ProblemDetails(BaseModel):
@@ -40,7 +41,7 @@ class Problem(Exception):
 
 def content(status: int, kind: str, detail: str) -> bytes:
     """The body of a problem."""
-    title = HTTPStatus(status).phrase
+    title = HTTPStatus(status).phrase if status != CLIENT_LEFT else "Client Closed Request"
     fields = {"type": f"urn:gelu-verify:problem:{kind}", "title": title, "status": status, "detail": detail}
     return json.dumps(fields, ensure_ascii=True).encode()
 

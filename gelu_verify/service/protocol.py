@@ -1,7 +1,8 @@
 """uvicorn's HTTP/1.1 connection with limits on what a client may send, how slowly, and how slowly it may read.
 
 uvicorn does not limit the size or the time of a request's head, nor trailers, nor the time in which a client reads
-its response; an ASGI application cannot, because it does not see them. Refusals are problem details like all errors.
+its response, nor the connections of one client; it accepts requests without `Host` and with encodings that it does not
+decode. An ASGI application does not see that. Refusals are problem details like all errors.
 docs/decisions.md has the alternatives that were measured.
 """
 
@@ -9,14 +10,21 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import TimerHandle
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from .clients import client_of
 from .problems import MEDIA_TYPE, content
 from .settings import ServiceLimits
 
+LEFT = "gelu_verify.client_left"
+"""Extension of the ASGI scope: an asyncio.Event, set when the client has closed the connection or its half of it.
+
+A client that has left looks like one that closed its half and waits: work that takes long is done for neither.
+"""
 LINGER_S = 5.0
 """How long an unwanted body is read and discarded, so that the client can read why it was refused."""
 
@@ -25,6 +33,12 @@ class LimitedProtocol(HttpToolsProtocol):
     """One connection."""
 
     limits = ServiceLimits()
+    trusted_proxies: frozenset[str] = frozenset()  # clients that may have any number of connections
+    draining = False  # every response ends its connection
+    per_client: Counter[str]
+    _client = ""
+    _left: asyncio.Event
+    _idle_since = 0.0
     _timer: TimerHandle | None = None  # of a head, or of an unwanted body
     _write_timer: TimerHandle | None = None
     _in_head = True
@@ -36,13 +50,21 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
-        if len(self.connections) > self.limits.connections:
+        self._client = client_of(self.client[0]) if self.client else ""
+        self.per_client[self._client] += 1
+        self._left = asyncio.Event()
+        self._idle_since = self.loop.time()
+        if not self._has_place():
             self._refuse(429, "busy", "too many connections: try again", b"retry-after: 1\r\n")
         else:
             self._start_timer(self.limits.head_s, self._head_too_slow)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        self._left.set()
+        self.per_client[self._client] -= 1
+        if not self.per_client[self._client]:
+            del self.per_client[self._client]
         self.resume_writing()
         super().connection_lost(exc)
 
@@ -64,6 +86,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._refuse(400, "cut-off", "the body was cut off")
             return False
         cycle.keep_alive = False
+        self._left.set()
         return True
 
     def pause_writing(self) -> None:
@@ -95,8 +118,15 @@ class LimitedProtocol(HttpToolsProtocol):
         if size > self.limits.head_bytes:
             self._head_too_large()
             return
+        wrong = _wrong(self.headers, self.parser.get_http_version())
+        if wrong is not None:
+            self._refuse(*wrong)
+            return
+        self.scope["extensions"] = {LEFT: self._left}  # type: ignore[dict-item]  # an object of this process
         super().on_headers_complete()
         self.cycle.transport = cast(asyncio.Transport, _LingeringTransport(self))
+        if self.draining:
+            self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
         self._progress = True
@@ -117,6 +147,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._closing:
             return
         super().on_response_complete()
+        self._idle_since = self.loop.time()
         cycle = self.cycle
         if cycle is not None and cycle.response_complete and cycle.more_body and not self.transport.is_closing():
             self._start_timer(LINGER_S, self.transport.abort)
@@ -139,6 +170,34 @@ class LimitedProtocol(HttpToolsProtocol):
         self.flow.resume_reading()
         self.transport.write_eof()
         self._start_timer(LINGER_S, self.transport.abort)
+
+    @property
+    def idle(self) -> bool:
+        """Whether it waits for a request, or for the rest of the head of one."""
+        return not self._closing and (self.cycle is None or (self.cycle.response_complete and not self.cycle.more_body))
+
+    def _has_place(self) -> bool:
+        """Whether this new connection may stay; the longest idle one of the client with the most makes room."""
+        mine = self.per_client[self._client]
+        if mine > self.limits.connections_per_client and self._client not in self.trusted_proxies:
+            return self._close_longest_idle(each for each in self._others() if each._client == self._client)
+        if len(self.connections) <= self.limits.connections:
+            return True
+        idle = [each for each in self._others() if each.idle]
+        most = max((self.per_client[each._client] for each in idle), default=0)
+        return self._close_longest_idle(each for each in idle if self.per_client[each._client] == most)
+
+    def _others(self) -> list[LimitedProtocol]:
+        return [each for each in cast("set[LimitedProtocol]", self.connections) if each is not self]
+
+    def _close_longest_idle(self, candidates: Iterable[LimitedProtocol]) -> bool:
+        idle = [each for each in candidates if each.idle]
+        if not idle:
+            return False
+        longest = min(idle, key=lambda each: each._idle_since)
+        longest._closing = True
+        longest.transport.abort()
+        return True
 
     def _head_too_slow(self) -> None:
         self._refuse(408, "too-slow", f"the head of a request did not arrive within {self.limits.head_s:g} s")
@@ -168,6 +227,17 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def _wrong(headers: list[tuple[bytes, bytes]], version: str) -> tuple[int, str, str] | None:
+    """Status, kind and detail of what RFC 9112 lets no server accept; httptools does."""
+    hosts = sum(name == b"host" for name, _ in headers)
+    if hosts > 1 or (hosts == 0 and version == "1.1"):
+        return 400, "host", f"the request has {hosts} Host headers (accepted: one)"
+    encodings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
+    if encodings not in ([], [b"chunked"]):
+        return 501, "encoding", "Transfer-Encoding: only `chunked` is decoded"
+    return None
 
 
 class _LingeringTransport:

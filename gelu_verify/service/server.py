@@ -6,6 +6,7 @@ import asyncio
 import logging
 import socket
 import sys
+from collections import Counter
 
 import uvicorn
 
@@ -17,6 +18,7 @@ from .state import AppState
 from .telemetry import LOG, JsonLines, log
 
 GRACE_S = 10
+_SWITCH_S = 0.0005  # so soon the event loop gets the interpreter lock from a thread that computes (Python's default: 5 ms)
 IDLE_S = 30
 
 
@@ -29,6 +31,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        self._state.oracle_pool.start()
         for server in self.servers:
             for each in server.sockets:
                 log("listening", url=_url(each))
@@ -48,7 +51,8 @@ def run_server(settings: Settings, host: str, port: int, *, access_log: bool = F
     ResultsError : the store cannot be opened
     """
     _log_to_stderr(access_log)
-    protocol = type("Protocol", (LimitedProtocol,), {"limits": settings.limits})
+    sys.setswitchinterval(_SWITCH_S)
+    protocol = type("Protocol", (LimitedProtocol,), {"limits": settings.limits, "per_client": Counter()})
     with _listener(host, port) as listener:
         app = create_app(settings)
         config = uvicorn.Config(

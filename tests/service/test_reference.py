@@ -179,7 +179,7 @@ def test_a_batch_that_takes_too_long_is_413():
 
 
 def test_a_full_queue_answers_429_and_empties():
-    with small(oracle_threads=1, oracle_queue=0) as client:
+    with small(oracle_processes=1, oracle_queue=0) as client:
         pool = client.app.state.oracle_pool
         pool.inflight = 1
         busy = client.get("/v1/reference/gelu/float32/1?digits=100")
@@ -191,8 +191,8 @@ def test_a_full_queue_answers_429_and_empties():
 
 
 def test_an_error_that_nobody_expected_is_a_problem_without_its_secrets(client, monkeypatch):
-    monkeypatch.setattr("gelu_verify.service.routes.reference.lookup_json", lambda *_: 1 / 0)
-    detail = problem(client.get("/v1/reference/erf/float32/1"), 500)
+    monkeypatch.setattr("gelu_verify.service.routes.reference.look_up", lambda *_: 1 / 0)
+    detail = problem(client.get("/v1/reference/gelu/float32/1?digits=19"), 500)
     assert "division" not in detail
 
 

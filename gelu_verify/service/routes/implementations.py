@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -11,6 +12,7 @@ from starlette.responses import Response
 
 from ...formats import DTYPES
 from ..caching import NO_STORE, REVALIDATE, cached_response
+from ..disconnection import client_has_left
 from ..encoding import JSON_TYPE, json_bytes
 from ..params import FunctionName, NumberText, TestedDtypeName, checked, parsed
 from ..problems import not_found
@@ -85,7 +87,7 @@ async def answers(
         raise not_found(f"implementations are tested in {', '.join(DTYPES)}, not in {dtype}")
     bits = parsed(fmt, x, state.limits.number_text)
     names = [family] if family else list(await asyncio.to_thread(state.libraries.workers))
-    calls = (state.libraries.compute(name, function, fmt, bits, request.is_disconnected) for name in names)
+    calls = (state.libraries.compute(name, function, fmt, bits, partial(client_has_left, request)) for name in names)
     outputs = dict(zip(names, await asyncio.gather(*calls), strict=True))
     rows = [row for each in outputs.values() for row in each.rows]
     content = {

@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ...formats import FORMATS
-from ...truth.lookup import is_quick
 from ..caching import cached_response
-from ..encoding import JSON_TYPE, lookup_json, lookup_json_in_dtypes
+from ..disconnection import unless_client_left
+from ..encoding import JSON_TYPE, all_quick, look_up
 from ..params import DECIMAL_DIGITS, DtypeName, FunctionName, NumberText, checked, parsed
 from ..problems import Problem
 from ..settings import DIGITS
@@ -81,13 +81,13 @@ async def reference(
     """The correctly rounded result as bits, hex float and decimal, and its neighbours. It never changes."""
     state, fmt = state_of(request), checked(function, dtype)
     bits = parsed(fmt, x, state.limits.number_text)
-    others = _others(also, dtype)
-    if not others and is_quick(function, dtype, bits, digits):
-        body = lookup_json(function, dtype, bits, digits)
-    elif not others:
-        body = await state.oracle_pool.run(lookup_json, function, dtype, bits, digits)
+    if digits > state.limits.digits:
+        raise Problem(422, "invalid", f"digits is {digits} (accepted on this server: up to {state.limits.digits})")
+    query = (function, dtype, bits, digits, x, _others(also, dtype))
+    if all_quick(*query):
+        body = look_up(*query)
     else:
-        body = await state.oracle_pool.run(lookup_json_in_dtypes, function, dtype, bits, digits, x, others)
+        body = await unless_client_left(request, state.oracle_pool.look_up(*query))
     state.metrics.values.labels("url").inc()
     return cached_response(request, body, JSON_TYPE)
 
