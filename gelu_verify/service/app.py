@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import pkgutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette_compress import CompressMiddleware
 
 from .. import __version__
 from ..fenv import in_default_environment
 from . import problems, routes
 from .fast_path import FastPath
-from .middleware import ServiceMiddleware
+from .middleware import OPEN, ServiceMiddleware
+from .params import known_query
 from .settings import Settings
 from .state import AppState
 
+_COMPRESSED = ("/v1/tables/", "/v1/runs", "/v1/matrix", "/v1/compare", "/v1/jobs/", "/v1/functions", "/assets/")
 DESCRIPTION = """Correctly rounded values of GELU and its relatives, and verification of implementations.
 
 Values are sent as bits: hex text in JSON, little-endian in binary bodies. Errors are RFC 9457 problem details.
@@ -61,10 +67,11 @@ def create_app(settings: Settings | None = None) -> FastPath:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        state.ready = True
+        state.start()
         yield
-        state.ready = False
-        state.close()
+        await asyncio.to_thread(state.close)
+        for each in state.on_stop:
+            each()
 
     app = _Application(
         title="gelu-verify",
@@ -77,9 +84,35 @@ def create_app(settings: Settings | None = None) -> FastPath:
         lifespan=lifespan,
         responses=problems.RESPONSES,
         redirect_slashes=False,
+        dependencies=[Depends(known_query)],
     )
     app.state.shared = state
     problems.register(app)
     for module in sorted(info.name for info in pkgutil.iter_modules(routes.__path__)):
         app.include_router(importlib.import_module(f"{routes.__name__}.{module}").router)
-    return FastPath(ServiceMiddleware(app, state.metrics), state)
+    return FastPath(ServiceMiddleware(_wrapped(app), state), state)
+
+
+def _wrapped(app: FastAPI) -> ASGIApp:
+    """The application with compression for large texts; preflights for the paths that other sites may read."""
+    compressed = _by_path(_COMPRESSED, CompressMiddleware(app), app)
+    preflight = CORSMiddleware(
+        app, allow_origins=["*"], allow_methods=["GET", "HEAD", "POST"], max_age=86400,
+        allow_headers=["Content-Type", "If-None-Match", "Range"],
+    )  # fmt: skip
+
+    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
+        asks = scope["type"] == "http" and scope["method"] == "OPTIONS" and scope["path"].startswith(OPEN)
+        await (preflight if asks else compressed)(scope, receive, send)
+
+    return wrapped
+
+
+def _by_path(prefixes: tuple[str, ...], inside: ASGIApp, outside: ASGIApp) -> ASGIApp:
+    """`inside` for paths that begin so, else `outside`."""
+
+    async def chosen(scope: Scope, receive: Receive, send: Send) -> None:
+        starts = scope["type"] == "http" and scope["path"].startswith(prefixes)
+        await (inside if starts else outside)(scope, receive, send)
+
+    return chosen

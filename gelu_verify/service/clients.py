@@ -7,7 +7,7 @@ address is that of `X-Forwarded-For`, if the proxy is one of `--trusted-proxies`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -40,6 +40,7 @@ class ByteBudget:
     def __init__(self, total: int, per_client: int) -> None:
         self.total, self.per_client = total, min(per_client, total)
         self.used = 0
+        self.on_change: Callable[[float], None] = lambda used: None
         self._clients: Counter[str] = Counter()
         self._lock = Lock()
 
@@ -54,12 +55,14 @@ class ByteBudget:
                 raise busy(f"all clients together are sending more than {self.total} bytes")
             self.used += count
             self._clients[client] += count
+            self.on_change(self.used)
         try:
             yield
         finally:
             with self._lock:
                 self.used -= count
                 self._clients[client] -= count
+                self.on_change(self.used)
                 if not self._clients[client]:
                     del self._clients[client]
 

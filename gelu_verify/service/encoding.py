@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ..fenv import in_default_environment
 from ..formats import FORMATS
-from ..truth.lookup import answer, answer_in_dtypes, converted, is_quick
+from ..truth.lookup import NATIVE_DIGITS, answer, converted, is_quick
 
 JSON_TYPE = "application/json"
 _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
@@ -22,10 +23,25 @@ def json_bytes(content: object) -> bytes:
 @in_default_environment
 def look_up(function: str, dtype: str, x_bits: int, digits: int, text: str = "", others: Sequence[str] = ()) -> bytes:
     """The reference value of one input; with `others` also those of the same number in other dtypes (docs/http.md)."""
-    found = answer(function, dtype, x_bits, digits)
-    if others:
-        found["also"] = answer_in_dtypes(function, others, text, dtype, digits)
-    return json_bytes(found)
+    found = _answer(function, dtype, x_bits, digits)
+    if not others:
+        return found
+    fmt = FORMATS[dtype]
+    also = ((name, converted(FORMATS[name], fmt, x_bits, text)) for name in others)
+    parts = (b'"%s":%s' % (name.encode(), _answer(function, name, bits, digits)) for name, bits in also)
+    return b'%s,"also":{%s}}' % (found[:-1], b",".join(parts))
+
+
+def _answer(function: str, dtype: str, x_bits: int, digits: int) -> bytes:
+    kept = FORMATS[dtype].width == 8 and digits <= NATIVE_DIGITS
+    return (_of_8_bits if kept else _computed)(function, dtype, x_bits, digits)
+
+
+def _computed(function: str, dtype: str, x_bits: int, digits: int) -> bytes:
+    return json_bytes(answer(function, dtype, x_bits, digits))
+
+
+_of_8_bits = lru_cache(maxsize=1 << 14)(_computed)  # 256 numbers for each function, which take longer than wider ones
 
 
 @in_default_environment

@@ -15,7 +15,7 @@ from threading import Lock, Semaphore
 
 from ..formats import Format
 from .library_worker import LibraryWorker, Outputs
-from .problems import Problem, not_found
+from .problems import Problem, not_found, shutting_down
 from .settings import ServiceLimits
 from .telemetry import Metrics
 from .worker_pool import WorkerPool
@@ -41,7 +41,6 @@ class LibraryPool:
         self._workers: dict[str, LibraryWorker] | None = None
         self._queues: dict[str, WorkerPool] = {}
         self._idle_timers: dict[str, TimerHandle] = {}
-        metrics.libraries_running.set_function(self._count_running)
 
     def workers(self) -> dict[str, LibraryWorker]:
         """The worker of each target family; those without a process, which are the quickest, first."""
@@ -94,12 +93,13 @@ class LibraryPool:
         with self._running:
             self._stop_least_recent(worker)
             found = worker.compute(function, fmt, x_bits)
+        self._report_running()
         if worker.closed:
-            raise Problem(503, "shutting-down", "the server is shutting down", {"Retry-After": "5"})
+            raise shutting_down()
         return found
 
-    def _count_running(self) -> int:
-        return sum(each.running for each in (self._workers or {}).values())
+    def _report_running(self) -> None:
+        self._metrics.libraries_running.set(sum(each.running for each in (self._workers or {}).values()))
 
     def _stop_least_recent(self, newcomer: LibraryWorker) -> None:
         """Stop the processes that were used longest ago, if there would be too many."""
@@ -119,7 +119,8 @@ class LibraryPool:
     def _stop_idle(self, worker: LibraryWorker) -> None:
         """In the worker's thread: stopping a large process would block the event loop."""
         with suppress(Problem):  # its queue is full, so it is not idle
-            self._queues[worker.name].submit(worker.stop_if_idle)
+            stopped = self._queues[worker.name].submit(worker.stop_if_idle)
+            stopped.add_done_callback(lambda _: self._report_running())
 
     def close(self) -> None:
         """Stop every process; requests that wait for one get 503."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from threading import Lock, Thread, Timer, local
 from typing import Any
 
-from .problems import Problem, internal_error
+from .problems import Problem, internal_error, shutting_down
 from .worker_pool import WorkerPool
 
 COMMAND = (sys.executable, "-P", "-m", "gelu_verify.service.oracle_process")
@@ -129,7 +129,7 @@ class OraclePool(WorkerPool):
             if process is not None:
                 process.end()
             if self._closed:
-                raise Problem(503, "shutting-down", "the server is shutting down", {"Retry-After": "5"})
+                raise shutting_down()
             fresh = self._of_thread.process = _Process()
             self._processes = [each for each in self._processes if each.alive] + [fresh]
             return fresh

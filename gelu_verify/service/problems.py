@@ -19,6 +19,7 @@ from starlette.responses import Response
 from ..errors import GeluVerifyError, OracleError, ResultsError, UsageError
 
 MEDIA_TYPE = "application/problem+json"
+CAUSE = "gelu_verify.cause"  # in the scope of a request that failed: what the log says of it
 CLIENT_LEFT = 499  # nginx's: nobody reads the response, but logs and metrics have it
 
 
@@ -69,6 +70,10 @@ def conflict(detail: str, kind: str = "unfit") -> Problem:
     return Problem(409, kind, detail)
 
 
+def shutting_down() -> Problem:
+    return Problem(503, "shutting-down", "the server is shutting down", {"Retry-After": "5"})
+
+
 RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "Any error: RFC 9457 problem details.",
@@ -82,15 +87,10 @@ def register(app: FastAPI) -> None:
     """Make every error of the application a problem-details response."""
 
     @app.exception_handler(Problem)
-    async def on_problem(request: Request, error: Problem) -> Response:
-        return response(error)
-
     @app.exception_handler(GeluVerifyError)
-    async def on_our_error(request: Request, error: GeluVerifyError) -> Response:
-        return response(problem_of(error))
-
     @app.exception_handler(Exception)
-    async def on_exception(request: Request, error: Exception) -> Response:
+    async def on_error(request: Request, error: Exception) -> Response:
+        request.scope[CAUSE] = str(error) if isinstance(error, Problem | GeluVerifyError) else repr(error)
         return response(problem_of(error))
 
     @app.exception_handler(HTTPException)

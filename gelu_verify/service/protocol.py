@@ -12,12 +12,14 @@ import asyncio
 from asyncio import TimerHandle
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any, ClassVar, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from .clients import client_of
 from .problems import MEDIA_TYPE, content
+from .request_log import RequestLog, new_id
 from .settings import ServiceLimits
 
 LEFT = "gelu_verify.client_left"
@@ -34,8 +36,10 @@ class LimitedProtocol(HttpToolsProtocol):
 
     limits = ServiceLimits()
     trusted_proxies: frozenset[str] = frozenset()  # clients that may have any number of connections
-    draining = False  # every response ends its connection
-    per_client: Counter[str]
+    hosts: frozenset[str] | None = None  # names that `Host` may have; None: any
+    log: RequestLog | None = None
+    draining = stopping = False  # every response ends its connection
+    per_client: ClassVar[Counter[str]] = Counter()
     _client = ""
     _left: asyncio.Event
     _idle_since = 0.0
@@ -118,7 +122,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if size > self.limits.head_bytes:
             self._head_too_large()
             return
-        wrong = _wrong(self.headers, self.parser.get_http_version())
+        wrong = _wrong(self.headers, self.parser.get_http_version(), self.hosts)
         if wrong is not None:
             self._refuse(*wrong)
             return
@@ -215,6 +219,8 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.cycle is not None:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
+        if self.log is not None:
+            self.log.record(new_id(), self._client, "none", "none", "", status, len(body), 0.0, detail)
         self.transport.write(STATUS_LINE[status] + head + extra + b"\r\n" + body)
         self._in_head = True
         self.close()
@@ -229,15 +235,28 @@ class LimitedProtocol(HttpToolsProtocol):
             self._timer = None
 
 
-def _wrong(headers: list[tuple[bytes, bytes]], version: str) -> tuple[int, str, str] | None:
-    """Status, kind and detail of what RFC 9112 lets no server accept; httptools does."""
-    hosts = sum(name == b"host" for name, _ in headers)
-    if hosts > 1 or (hosts == 0 and version == "1.1"):
-        return 400, "host", f"the request has {hosts} Host headers (accepted: one)"
+def _wrong(
+    headers: list[tuple[bytes, bytes]], version: str, allowed: frozenset[str] | None
+) -> tuple[int, str, str] | None:
+    """Status, kind and detail of what no server may accept (RFC 9112), but httptools does; and of a foreign `Host`."""
+    hosts = [value for name, value in headers if name == b"host"]
+    if len(hosts) > 1 or (not hosts and version == "1.1"):
+        return 400, "host", f"the request has {len(hosts)} Host headers (accepted: one)"
+    if allowed is not None and hosts and _name_in(hosts[0]) not in allowed:
+        return 421, "host", f"this server is not that of Host (accepted: {', '.join(sorted(allowed))}; --allowed-hosts)"
     encodings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
     if encodings not in ([], [b"chunked"]):
         return 501, "encoding", "Transfer-Encoding: only `chunked` is decoded"
     return None
+
+
+@lru_cache(maxsize=256)
+def _name_in(host: bytes) -> str:
+    """The name in the value of `Host`, without the port and the brackets of IPv6."""
+    text = host.decode("latin-1").strip().lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.rpartition(":")[0] if ":" in text else text
 
 
 class _LingeringTransport:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 DIGITS = 20
 """Digits of decimals unless the client asks for another number: as many as the native core decides."""
 
@@ -34,6 +35,7 @@ class ServiceLimits:
     job_ttl_s: float = 900.0
     jobs_max: int = 256
     jobs_bytes: int = 1 << 28  # of all results that are kept
+    look_up_cache_bytes: int = 1 << 25
     oracle_processes: int = 2
     oracle_queue: int = 32
     oracle_s: float = 20.0
@@ -57,12 +59,30 @@ class ServiceLimits:
 
 @dataclass(frozen=True)
 class Settings:
-    """`token` permits writing to `store`; `runs` is a folder of stored runs to publish."""
+    """What `gelu-verify serve` was started with; `token` permits writing to `store`."""
 
+    host: str = "127.0.0.1"
+    port: int = 8000
+    unix_socket: Path | None = None  # instead of host and port
+    workers: int = 1
+    allowed_hosts: tuple[str, ...] | None = None  # names in `Host`; None: any, or loopback if `host` is
+    trusted_proxies: tuple[str, ...] = ()  # addresses whose X-Forwarded-For is believed
     store: Path | None = None
+    store_bytes: int | None = None  # beyond it no run is stored
+    retain_days: float | None = None  # older stored runs are deleted
     token: str | None = field(default=None, repr=False)
-    runs: Path | None = None
+    runs: Path | None = None  # folder of stored runs to publish
     families: tuple[str, ...] | None = None  # target families for /v1/answers; None: `library_pool.default_families`
     spool: Path | None = None  # folder for bodies while they are used; None: the system's for temporary files
-    jobs_folder: Path | None = None  # folder of the table of jobs, if processes share it; None: a temporary file
+    jobs_folder: Path | None = None  # folder of the table of jobs, if it is to outlive the server
+    log_requests: str = "all"  # or "errors"
+    shutdown_delay_s: float = 0.0  # from SIGTERM, in which /readyz is 503 and requests are still accepted
+    drain_s: float = 10.0  # that running requests then get
     limits: ServiceLimits = ServiceLimits()
+
+    @property
+    def hosts(self) -> frozenset[str] | None:
+        """Names that `Host` may have; None: any."""
+        if self.allowed_hosts is not None:
+            return frozenset(self.allowed_hosts)
+        return frozenset(LOOPBACK) if self.host in LOOPBACK and self.unix_socket is None else None

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
 from .clients import CLIENT, busy
-from .problems import Problem
+from .problems import shutting_down
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,6 +34,7 @@ class WorkerPool:
         self.name, self.threads, self.capacity = name, threads, threads + queue
         self.per_client = max(1, self.capacity // 2)
         self.inflight = 0
+        self.on_change: Callable[[float], None] = lambda inflight: None
         self._inflight_of: dict[str, int] = {}
         self._running = 0
         self._closed = False
@@ -47,7 +48,7 @@ class WorkerPool:
         call = _Call(Future(), lambda: work(*args, **kwargs))
         with self._lock:
             if self._closed:
-                raise Problem(503, "shutting-down", "the server is shutting down", {"Retry-After": "5"})
+                raise shutting_down()
             mine = self._inflight_of.get(client, 0)
             if self.inflight >= self.capacity:
                 raise busy(f"{self.capacity} requests of this kind are running or queued")
@@ -55,6 +56,7 @@ class WorkerPool:
                 raise busy(f"{mine} of your requests of this kind are running or queued")
             self.inflight += 1
             self._inflight_of[client] = mine + 1
+            self.on_change(self.inflight)
             self._waiting.setdefault(client, deque()).append(call)
         call.future.add_done_callback(lambda _: self._leave(client))
         self._start_waiting()
@@ -106,6 +108,7 @@ class WorkerPool:
     def _leave(self, client: str) -> None:
         with self._lock:
             self.inflight -= 1
+            self.on_change(self.inflight)
             self._inflight_of[client] -= 1
             if not self._inflight_of[client]:
                 del self._inflight_of[client]

@@ -103,7 +103,7 @@ def converted(other: Format, fmt: Format, bits: int, text: str) -> int:
 def is_quick(function: str, dtype: str, x_bits: int, digits: int) -> bool:
     """Whether the core decides, but for one input in millions; else the oracle may be asked, for milliseconds."""
     fmt = FORMATS[dtype]
-    if digits > NATIVE_DIGITS or function not in _NATIVE or fmt.width < 16 or not _has_gradient(function):
+    if digits > NATIVE_DIGITS or function not in _NATIVE or not _has_gradient(function):
         return False
     if not fmt.is_finite(x_bits) or fmt.magnitude(x_bits) == 0:
         return True

@@ -39,7 +39,7 @@ RAW = "Content-Type: application/octet-stream"
 IMPATIENT = """
 from gelu_verify.service import server, settings
 limits = settings.ServiceLimits(head_s=0.4, body_idle_s=0.4, body_s=1.0, send_s=0.6, connections=40)
-server.run_server(settings.Settings(limits=limits), "127.0.0.1", 0)
+server.run_server(settings.Settings(port=0, limits=limits))
 """
 
 
