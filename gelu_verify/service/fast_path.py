@@ -21,7 +21,7 @@ from ..functions import FUNCTIONS
 from .caching import control_of, matches
 from .clients import client_of
 from .encoding import all_quick, look_up
-from .look_up_cache import Key, Messages
+from .look_up_cache import Key, LookUp
 from .middleware import id_of
 from .settings import DIGITS
 from .state import AppState
@@ -45,25 +45,25 @@ class FastPath:
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, found = perf_counter(), None
         if scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(PREFIX):
-            found = self._messages((scope["path"], scope["query_string"]))
+            found = self._found((scope["path"], scope["query_string"]))
         if found is None:
             await self.app(scope, receive, send)
             return
-        start, body, not_modified = found
+        request, not_modified = id_of(scope), False
         for name, value in scope["headers"]:
-            if name == b"if-none-match" and matches(value.decode("latin-1"), not_modified["etag"]):
-                start, body = not_modified, {"type": "http.response.body", "body": b""}
-        status, request = start["status"], id_of(scope)
-        if status == 200:
+            if name == b"if-none-match" and matches(value.decode("latin-1"), found.tag):
+                not_modified = True
+        body = b"" if not_modified else found.body
+        if not not_modified:
             self._values.inc()
-        await send({**start, "headers": [*start["headers"], (b"x-request-id", request.encode())]})
-        await send(body)
+        await send(found.start(request, not_modified=not_modified))
+        await send({"type": "http.response.body", "body": body})
         client = client_of(scope["client"][0]) if scope.get("client") else ""
-        sent, seconds = len(body["body"]), perf_counter() - began
-        self.state.log.record(request, client, "GET", ROUTE, scope["path"], status, sent, seconds)
+        status, seconds = 304 if not_modified else 200, perf_counter() - began
+        self.state.log.record(request, client, "GET", ROUTE, scope["path"], status, len(body), seconds)
 
-    def _messages(self, key: Key) -> Messages | None:
-        """Start, body and 304 of the response; None if the application must answer."""
+    def _found(self, key: Key) -> LookUp | None:
+        """The response; None if the application must answer."""
         found = self.state.look_ups.get(key)
         if found is None:
             options = _options(key[1])

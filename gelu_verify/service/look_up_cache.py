@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from starlette.types import Message
 
 from .caching import etag
@@ -9,7 +11,26 @@ from .encoding import JSON_TYPE
 from .middleware import OPEN_HEADERS
 
 Key = tuple[str, bytes]  # path and query
-Messages = tuple[Message, Message, Message]  # start, body and 304 of a response
+_TYPE = (b"content-type", JSON_TYPE.encode())
+_OVERHEAD = 1024  # bytes that Python needs for a response, about
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """The response to a look-up."""
+
+    body: bytes
+    tag: str
+    control: bytes
+
+    def start(self, request: str, *, not_modified: bool) -> Message:
+        """The first message of the response with that id, or of a 304."""
+        headers = [(b"etag", self.tag.encode()), (b"cache-control", self.control)]
+        if not not_modified:
+            headers += [(b"content-length", b"%d" % len(self.body)), _TYPE]
+        headers += OPEN_HEADERS
+        headers.append((b"x-request-id", request.encode()))
+        return {"type": "http.response.start", "status": 304 if not_modified else 200, "headers": headers}
 
 
 class LookUpCache:
@@ -17,15 +38,16 @@ class LookUpCache:
 
     def __init__(self, most_bytes: int) -> None:
         self._most, self._bytes = most_bytes, 0
-        self._found: dict[Key, Messages] = {}
+        self._found: dict[Key, LookUp] = {}
 
-    def get(self, key: Key) -> Messages | None:
-        """Start, body and 304 of the response."""
+    def get(self, key: Key) -> LookUp | None:
         return self._found.get(key)
 
-    def add(self, key: Key, body: bytes, control: str) -> Messages:
-        """The messages of a new response."""
-        found = self._found[key] = _messages_of(body, control)
+    def add(self, key: Key, body: bytes, control: str) -> LookUp:
+        """Remember a response, and forget the oldest ones if there are too many."""
+        if key in self._found:
+            return self._found[key]
+        found = self._found[key] = LookUp(body, etag(body), control.encode())
         self._bytes += _size(key, found)
         while self._bytes > self._most and len(self._found) > 1:
             oldest = next(iter(self._found))
@@ -33,15 +55,5 @@ class LookUpCache:
         return found
 
 
-def _messages_of(body: bytes, control: str) -> Messages:
-    tag = etag(body)
-    headers = [(b"etag", tag.encode()), (b"cache-control", control.encode())]
-    content = [(b"content-length", str(len(body)).encode()), (b"content-type", JSON_TYPE.encode())]
-    start = {"type": "http.response.start", "status": 200, "headers": [*headers, *content, *OPEN_HEADERS]}
-    not_modified = {"type": "http.response.start", "status": 304, "headers": [*headers, *OPEN_HEADERS], "etag": tag}
-    return start, {"type": "http.response.body", "body": body}, not_modified
-
-
-def _size(key: Key, found: Messages) -> int:
-    """Bytes that a cached response takes, with what Python needs for it."""
-    return len(key[0]) + len(key[1]) + len(found[1]["body"]) + 4096
+def _size(key: Key, found: LookUp) -> int:
+    return len(key[0]) + len(key[1]) + len(found.body) + _OVERHEAD

@@ -175,7 +175,7 @@ class _LineHandler(logging.Handler):
         self._writer = writer
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._writer.put(self.format(record))
+        self._writer.put(self.format(record), soon=True)
 
 
 def log_to_stderr() -> LineWriter:

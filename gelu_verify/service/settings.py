@@ -35,7 +35,7 @@ class ServiceLimits:
     job_ttl_s: float = 900.0
     jobs_max: int = 256
     jobs_bytes: int = 1 << 28  # of all results that are kept
-    look_up_cache_bytes: int = 1 << 25
+    look_up_cache_bytes: int = 1 << 23
     oracle_processes: int = 2
     oracle_queue: int = 32
     oracle_s: float = 20.0
