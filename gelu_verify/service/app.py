@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 import pkgutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette_compress import CompressMiddleware
 
 from .. import __version__
+from ..errors import ResultsError
 from ..fenv import in_default_environment
 from . import problems, routes
 from .fast_path import FastPath
@@ -23,8 +25,10 @@ from .middleware import OPEN, ServiceMiddleware
 from .params import known_query
 from .settings import Settings
 from .state import AppState
+from .telemetry import log
 
 _COMPRESSED = ("/v1/tables/", "/v1/runs", "/v1/matrix", "/v1/compare", "/v1/jobs/", "/v1/functions", "/assets/")
+_EXPIRE_S = 3600.0
 DESCRIPTION = """Correctly rounded values of GELU and its relatives, and verification of implementations.
 
 Values are sent as bits: hex text in JSON, little-endian in binary bodies. Errors are RFC 9457 problem details.
@@ -68,7 +72,9 @@ def create_app(settings: Settings | None = None) -> FastPath:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         state.start()
+        expiring = asyncio.create_task(_expire(state))
         yield
+        expiring.cancel()
         await asyncio.to_thread(state.close)
         for each in state.on_stop:
             each()
@@ -91,6 +97,19 @@ def create_app(settings: Settings | None = None) -> FastPath:
     for module in sorted(info.name for info in pkgutil.iter_modules(routes.__path__)):
         app.include_router(importlib.import_module(f"{routes.__name__}.{module}").router)
     return FastPath(ServiceMiddleware(_wrapped(app), state), state)
+
+
+async def _expire(state: AppState) -> None:
+    """Delete what the store retains no longer, now and every hour."""
+    while state.store is not None:
+        try:
+            removed = await asyncio.to_thread(state.store.expire)
+        except ResultsError as error:
+            log("retention failed", logging.WARNING, problem=str(error))
+        else:
+            if removed:
+                log("expired", runs=removed)
+        await asyncio.sleep(_EXPIRE_S)
 
 
 def _wrapped(app: FastAPI) -> ASGIApp:

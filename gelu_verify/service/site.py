@@ -90,7 +90,7 @@ def _fits(plan: str, function: str, dtype: str) -> bool:
 
 def _runs(repository: RunRepository) -> Files:
     summaries, matrix = repository.summaries(), repository.matrix()
-    yield "v1/runs.json", json_bytes({"runs": summaries})
+    yield "v1/runs.json", json_bytes({"runs": summaries, "next": None})
     yield "v1/runs.csv", csv_of([flat_summary(row) for row in summaries])
     yield "v1/matrix.json", json_bytes({"results": matrix})
     yield "v1/matrix.csv", csv_of([flat_cell(cell) for cell in matrix])

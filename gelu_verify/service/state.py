@@ -35,7 +35,9 @@ class AppState:
         self.verify_pool = WorkerPool("verification", self.limits.verify_threads, self.limits.verify_queue)
         self.batch_pool = WorkerPool("batches", self.limits.batch_threads, self.limits.batch_queue)
         self.work_pool = WorkerPool("work", self.limits.work_threads, self.limits.work_queue)
-        self.store = Store(settings.store) if settings.store is not None else None
+        self.store = (
+            None if settings.store is None else Store(settings.store, settings.store_bytes, settings.retain_days)
+        )
         self.runs = RunRepository(self.store, settings.runs)
         self.jobs = JobRegistry(self.limits, settings.jobs_folder)
         self.reports = ReportCache()

@@ -52,8 +52,18 @@ def impatient():
 
 
 def alive(server):
-    with urlopen(f"{server.url}/readyz", timeout=10) as done:
+    with urlopen(f"{server.url}/healthz", timeout=10) as done:
         return done.status == 200
+
+
+def readiness(server):
+    """What /readyz says is wrong; empty if it is ready."""
+    try:
+        with urlopen(f"{server.url}/readyz", timeout=10):
+            return ""
+    except HTTPError as error:
+        with error:
+            return json.load(error)["detail"]
 
 
 def test_it_logs_its_url_and_stops_on_sigterm(tmp_path):
@@ -315,8 +325,10 @@ def test_a_full_disk_is_507_until_there_is_space(tmp_path):
         with pytest.raises(Refused, match="507"):
             upload(server)
         assert alive(server)
+        assert "cannot be written" in readiness(server)
         assert names(server) == [first]
         resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+        assert readiness(server) == ""
         second = upload(server)
         assert sorted(names(server)) == sorted([first, second])
 
@@ -360,6 +372,7 @@ def test_a_read_only_store_is_published_and_not_written(tmp_path):
     read_only = mounting(f"mount --bind {store} {store} && mount -o remount,ro,bind {store}")
     with serving("--store", store, wrapper=read_only) as server:
         assert names(server) == [run]
+        assert "read-only" in readiness(server)
         with pytest.raises(Refused, match="507"):
             upload(server)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-import hmac
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request
@@ -22,6 +21,7 @@ from ..problems import Problem, not_found
 from ..reports import render_job
 from ..settings import ServiceLimits
 from ..state import AppState, state_of
+from ..tokens import check_token
 from ..upload_jobs import Upload, inputs, job_record, run_job
 
 router = APIRouter(tags=["verification"])
@@ -167,19 +167,7 @@ def _may_write(state: AppState, authorization: str | None) -> bool:
     """Whether the upload is to be stored; Problem 401 if the token is wrong."""
     if authorization is None:
         return False
-    scheme, _, token = authorization.partition(" ")
-    expected = state.settings.token
-    if (
-        scheme.lower() != "bearer"
-        or expected is None
-        or not hmac.compare_digest(token.strip().encode(), expected.encode())
-    ):
-        raise Problem(
-            401,
-            "token",
-            "wrong token (accepted: `Bearer` and the token of this server)",
-            {"WWW-Authenticate": "Bearer"},
-        )
+    check_token(state, authorization)
     if state.store is None:
         raise Problem(409, "no-store", "this server has no store (gelu-verify serve --store)")
     return True
