@@ -83,7 +83,7 @@ class Spool:
 
         Raises
         ------
-        Problem : 413 longer than `max_bytes`; 415 encoded; 429 no room; 408 too slow; 400 cut off; 409 not `expected`
+        Problem : 413 longer than `max_bytes`; 415 encoded; 429 not admitted; 408 too slow; 400 cut off; 409 not `expected`
             bytes long; 507 the disk is full
         """
         size = _announced(request, max_bytes, expected)

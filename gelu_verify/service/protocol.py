@@ -181,7 +181,7 @@ class LimitedProtocol(HttpToolsProtocol):
         return not self._closing and (self.cycle is None or (self.cycle.response_complete and not self.cycle.more_body))
 
     def _has_place(self) -> bool:
-        """Whether this new connection may stay; the longest idle one of the client with the most makes room."""
+        """Whether this new connection may stay; the longest idle one of the client with the most is closed for it."""
         mine = self.per_client[self._client]
         if mine > self.limits.connections_per_client and self._client not in self.trusted_proxies:
             return self._close_longest_idle(each for each in self._others() if each._client == self._client)

@@ -3,6 +3,7 @@
 import http.client
 import io
 import json
+import os
 import re
 import signal
 import socket
@@ -235,6 +236,7 @@ class Load:
             except (OSError, http.client.HTTPException) as error:
                 self.failed.append(repr(error))
                 connection.close()
+        connection.close()
 
     def stop(self):
         self.over.set()
@@ -274,12 +276,17 @@ def test_workers_share_jobs_and_a_dead_one_is_replaced():
         with urlopen(Request(url, bytes(2 << 16), headers), timeout=60) as answer:
             job = json.load(answer)["links"]["self"]
         for _ in range(20):  # whichever worker answers
-            assert json.load(urlopen(server.url + job))["id"] in job
+            assert get(server, job)["id"] in job
         victim = min(workers_of(server))
-        subprocess.run(["kill", "-9", str(victim)], check=True)
+        os.kill(victim, signal.SIGKILL)
         wait_until(lambda: len(workers_of(server) - {victim}) == 2)
-        assert json.load(urlopen(server.url + job))["id"] in job
+        assert get(server, job)["id"] in job
         server.stop()
+
+
+def get(server, path):
+    with urlopen(server.url + path, timeout=30) as answer:
+        return json.load(answer)
 
 
 def wait_until(true, seconds=60):

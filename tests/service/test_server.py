@@ -249,7 +249,7 @@ def test_a_reader_that_never_reads_is_dropped(impatient):
     assert alive(impatient)
 
 
-def test_idle_connections_make_room(impatient):
+def test_idle_connections_are_closed_for_new_ones(impatient):
     """Those of the client that has most; a client that is not idle is not touched."""
     path = "/v1/reference/gelu/float32/0.5?digits=900"
     with contextlib.ExitStack() as stack:
