@@ -27,7 +27,16 @@ from .settings import Settings
 from .state import AppState
 from .telemetry import log
 
-_COMPRESSED = ("/v1/tables/", "/v1/runs", "/v1/matrix", "/v1/compare", "/v1/jobs/", "/v1/functions", "/assets/")
+_COMPRESSED = (
+    "/v1/tables/",
+    "/v1/runs",
+    "/v1/matrix",
+    "/v1/compare",
+    "/v1/jobs/",
+    "/v1/functions",
+    "/assets/",
+    "/lookup",
+)
 _EXPIRE_S = 3600.0
 DESCRIPTION = """Correctly rounded values of GELU and its relatives, and verification of implementations.
 
@@ -128,10 +137,10 @@ def _wrapped(app: FastAPI) -> ASGIApp:
 
 
 def _by_path(prefixes: tuple[str, ...], inside: ASGIApp, outside: ASGIApp) -> ASGIApp:
-    """`inside` for paths that begin so, else `outside`."""
+    """`inside` for the page and for paths that begin so, else `outside`."""
 
-    async def chosen(scope: Scope, receive: Receive, send: Send) -> None:
-        starts = scope["type"] == "http" and scope["path"].startswith(prefixes)
-        await (inside if starts else outside)(scope, receive, send)
+    async def by_path(scope: Scope, receive: Receive, send: Send) -> None:
+        chosen = scope["type"] == "http" and (scope["path"] == "/" or scope["path"].startswith(prefixes))
+        await (inside if chosen else outside)(scope, receive, send)
 
-    return chosen
+    return by_path

@@ -83,8 +83,8 @@ class Spool:
 
         Raises
         ------
-        Problem : 413 longer than `max_bytes`; 415 encoded; 429 not admitted; 408 too slow; 400 cut off; 409 not `expected`
-            bytes long; 507 the disk is full
+        Problem : 413 longer than `max_bytes`; 415 encoded; 429 not admitted; 408 too slow; 400 cut off;
+            409 not `expected` bytes long; 507 the disk is full
         """
         size = _announced(request, max_bytes, expected)
         with ExitStack() as opening:

@@ -11,8 +11,8 @@ from ..formats import DTYPES, FORMATS
 from ..functions import FUNCTIONS, get_function
 from ..inputs.plans import PLANS, make_plan
 from .encoding import json_bytes
+from .page_bundle import assets
 from .reports import render_runs
-from .routes.pages import assets
 from .routes.runs import TABLES, csv_of, flat_cell, flat_summary, table_of
 from .routes.tables import entry_of
 from .run_repository import RunRepository, summary
