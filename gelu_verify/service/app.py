@@ -14,7 +14,7 @@ from fastapi import Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette_compress import CompressMiddleware
+from starlette_compress import CompressMiddleware, add_compress_type
 
 from .. import __version__
 from ..errors import ResultsError
@@ -123,6 +123,7 @@ async def _expire(state: AppState) -> None:
 
 def _wrapped(app: FastAPI) -> ASGIApp:
     """The application with compression for large texts; preflights for the paths that other sites may read."""
+    add_compress_type("text/csv")
     compressed = _by_path(_COMPRESSED, CompressMiddleware(app), app)
     preflight = CORSMiddleware(
         app, allow_origins=["*"], allow_methods=["GET", "HEAD", "POST"], max_age=86400,

@@ -11,7 +11,10 @@ import asyncio
 from asyncio import TimerHandle
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import Lock, Semaphore
+
+import numpy as np
 
 from ..formats import Format
 from .library_worker import LibraryWorker, Outputs
@@ -67,14 +70,30 @@ class LibraryPool:
         ------
         Problem : 404 unknown family; 429 its queue is full; 503 it was not reached in time
         """
-        workers = await asyncio.to_thread(self.workers)
-        if family not in workers:
-            raise not_found(f"no target family {family[:40]!r} here (accepted: {', '.join(workers) or 'none'})")
-        worker = workers[family]
+        worker = await self._worker(family)
         cached = worker.cached(function, fmt, x_bits)
         if cached is not None:
             return cached
-        future = asyncio.wrap_future(self._queues[family].submit(self._compute, worker, function, fmt, x_bits))
+        return await self._run(worker, partial(worker.compute, function, fmt, x_bits), client_left)
+
+    async def compute_many(
+        self, family: str, function: str, fmt: Format, x_bits: np.ndarray, client_left: Callable[[], Awaitable[bool]]
+    ) -> Outputs:
+        """The same for several inputs."""
+        worker = await self._worker(family)
+        return await self._run(worker, partial(worker.compute_many, function, fmt, x_bits), client_left)
+
+    async def _worker(self, family: str) -> LibraryWorker:
+        workers = await asyncio.to_thread(self.workers)
+        if family not in workers:
+            raise not_found(f"no target family {family[:40]!r} here (accepted: {', '.join(workers) or 'none'})")
+        return workers[family]
+
+    async def _run(
+        self, worker: LibraryWorker, work: Callable[[], Outputs], client_left: Callable[[], Awaitable[bool]]
+    ) -> Outputs:
+        family = worker.name
+        future = asyncio.wrap_future(self._queues[family].submit(self._compute, worker, work))
         loop = asyncio.get_running_loop()
         end = loop.time() + self._limits.library_wait_s
         while not future.done():
@@ -87,12 +106,12 @@ class LibraryPool:
         self._stop_when_idle(loop, worker)
         return future.result()
 
-    def _compute(self, worker: LibraryWorker, function: str, fmt: Format, x_bits: int) -> Outputs:
+    def _compute(self, worker: LibraryWorker, work: Callable[[], Outputs]) -> Outputs:
         if worker.in_process:
-            return worker.compute(function, fmt, x_bits)
+            return work()
         with self._running:
             self._stop_least_recent(worker)
-            found = worker.compute(function, fmt, x_bits)
+            found = work()
         self._report_running()
         if worker.closed:
             raise shutting_down()

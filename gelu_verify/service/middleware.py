@@ -28,7 +28,16 @@ _SECURITY_HEADERS: Headers = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
-OPEN = ("/v1/reference/", "/v1/functions", "/v1/tables/", "/v1/inputs/", "/v1/runs", "/v1/matrix", "/v1/openapi.json")
+OPEN = (
+    "/v1/reference/",
+    "/v1/files/",
+    "/v1/functions",
+    "/v1/tables/",
+    "/v1/inputs/",
+    "/v1/runs",
+    "/v1/matrix",
+    "/v1/openapi.json",
+)
 """Paths that pages of other sites may read: data, and nothing that starts a process, stores or tells of the server."""
 _API_HEADERS: Headers = [
     *_SECURITY_HEADERS,

@@ -17,6 +17,7 @@ class ServiceLimits:
     body_bytes: int = 64 << 20
     json_bytes: int = 4 << 20
     json_values: int = 1 << 16
+    file_values: int = 1 << 20  # inputs of a Parquet or npy file
     head_bytes: int = 32 << 10
     digits: int = 1000
     number_text: int = 1100  # the longest float64 has 767 digits

@@ -61,7 +61,7 @@ export function conversion(name, text, answer) {
   if (answer.x.endsWith("inf")) return `${text} is beyond the largest number of ${name}: it becomes infinite.`;
   try {
     const [n, d] = rational(word);
-    const [m, e] = rational(answer.x_hex.replace("-", ""));
+    const [m, e] = rational(answer.x_hex.replace(/^-/, ""));
     if (n * e === m * d) return "";
     return m === 0n ? `${text} is too small for ${name}: it becomes zero.` : `${text} is not a number of ${name}: it is rounded to ${answer.x}.`;
   } catch {

@@ -20,7 +20,7 @@ export function start() {
   byId("function").addEventListener("change", go);
   byId("dtype").addEventListener("change", () => {
     // bits stand for their value: in another dtype the same bits are another number
-    if (current && /^0x[0-9a-f]+$/i.test(byId("x").value.trim())) byId("x").value = current.x_hex;
+    if (current && byId("x").value.trim().toLowerCase() === current.x_bits) byId("x").value = current.x_hex;
     go();
   });
   byId("half").addEventListener("click", () => scale(-1));

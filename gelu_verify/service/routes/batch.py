@@ -6,15 +6,16 @@ import re
 from collections.abc import Callable
 from threading import Event
 from time import monotonic
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ...formats import Format
 from ...truth.values import reference_bits
+from .. import input_files
 from ..bodies import RAW_TYPE, Body, SlicedResponse, json_of, media_type_of
 from ..caching import NO_STORE
 from ..disconnection import unless_client_left
@@ -64,6 +65,15 @@ _BODY = {
         RAW_TYPE: {"schema": {"type": "string", "format": "binary"}},
     },
 }
+_FILE_KINDS = (input_files.CSV, input_files.NPY, input_files.PARQUET, input_files.NPZ)
+_FILE_BODY = {
+    "required": True,
+    "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in _FILE_KINDS[:3]},
+}
+_FILE_RESPONSES: dict[int | str, dict[str, Any]] = {200: {"content": {kind: {} for kind in _FILE_KINDS}}}
+OutputFormat = Annotated[
+    str, Query(pattern="^(csv|npz|parquet)$", description="Format of the response: csv, npz or parquet.")
+]
 _RAW_RESPONSE = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 
 
@@ -85,6 +95,37 @@ async def batch(request: Request, function: FunctionName, dtype: DtypeName) -> R
     raise Problem(415, "media-type", f"content type {kind!r} (accepted: {JSON_TYPE}, {RAW_TYPE})")
 
 
+@router.post("/v1/files/{function}/{dtype}", response_class=Response, summary="Reference values of a file of inputs",
+             openapi_extra={"requestBody": _FILE_BODY}, responses=_FILE_RESPONSES)  # fmt: skip
+async def whole_file(
+    request: Request, function: FunctionName, dtype: DtypeName, format: OutputFormat = "parquet"
+) -> Response:
+    """A CSV, npy or Parquet file in; inputs and results as CSV, npz or Parquet out."""
+    fmt, state, kind = checked(function, dtype), state_of(request), media_type_of(request)
+    limits = state.limits
+    body = await state.spool.body(request, limits.body_bytes if kind != input_files.CSV else limits.json_bytes)
+    left = Event()
+
+    def work() -> tuple[bytes, str]:
+        most = limits.json_values if kind == input_files.CSV else limits.file_values
+        x = input_files.read_inputs(kind, body.content(), fmt, most)
+        y = x.copy()
+
+        def replace(start: int, part: np.ndarray) -> None:
+            y[start : start + len(part)] = part
+
+        _fill(function, fmt, len(y), lambda start, count: y[start : start + count], replace, limits.batch_s, left)
+        return input_files.written(format, fmt, x, y)
+
+    try:
+        content, media_type = await unless_client_left(request, state.batch_pool.run(work), left)
+    finally:
+        body.close()
+    disposition = f'attachment; filename="{function}-{dtype}.{format}"'
+    headers = {"Cache-Control": NO_STORE, "Content-Disposition": disposition, "Content-Type": media_type}
+    return SlicedResponse(memoryview(content), headers, limits)
+
+
 async def _json(request: Request, function: str, fmt: Format) -> Response:
     state = state_of(request)
     body = await state.spool.body(request, state.limits.json_bytes)
@@ -99,7 +140,7 @@ async def _json(request: Request, function: str, fmt: Format) -> Response:
 
 
 def _json_results(function: str, fmt: Format, body: Body, limits: ServiceLimits, left: Event) -> tuple[bytes, int]:
-    x = _bits(fmt, json_of(body.content()), limits.json_values)
+    x = bits_of(fmt, json_of(body.content()), limits.json_values)
 
     def replace(start: int, part: np.ndarray) -> None:
         x[start : start + len(part)] = part
@@ -139,7 +180,7 @@ def _raw_results(function: str, fmt: Format, body: Body, limits: ServiceLimits, 
     _fill(function, fmt, body.size // size, read, replace, limits.batch_s, left)
 
 
-def _bits(fmt: Format, content: Any, max_values: int) -> np.ndarray:
+def bits_of(fmt: Format, content: Any, max_values: int) -> np.ndarray:
     texts = content.get("x_bits") if isinstance(content, dict) else None
     if not isinstance(texts, list):
         raise Problem(422, "invalid", 'the body must be an object such as {"x_bits": ["0xc0d00000"]}')
