@@ -20,7 +20,7 @@ export function start() {
   byId("function").addEventListener("change", go);
   byId("dtype").addEventListener("change", () => {
     // bits stand for their value: in another dtype the same bits are another number
-    if (current && byId("x").value.trim().toLowerCase() === current.x_bits) byId("x").value = current.x_hex;
+    if (current && byId("dtype").value !== current.dtype && byId("x").value.trim().toLowerCase() === current.x_bits) byId("x").value = current.x_hex;
     go();
   });
   byId("half").addEventListener("click", () => scale(-1));
@@ -69,7 +69,8 @@ function keys(event) {
 function scale(by) {
   const match = /^(.*p)([+-]?\d+)$/.exec(current?.x_hex ?? "");
   if (!match || current.x === "0" || current.x === "-0") return;
-  byId("x").value = `${match[1]}${Number(match[2]) + by}`;
+  const exponent = Number(match[2]) + by;
+  byId("x").value = `${match[1]}${exponent < 0 ? "" : "+"}${exponent}`;
   go();
 }
 
