@@ -208,6 +208,17 @@ def test_one_request_starts_the_page(browser, server):
     context.close()
 
 
+def test_ready_programs(desk, server):
+    desk.click("nav a[data-view=verify]")
+    desk.click("#programs summary")
+    assert len(desk.locator("#language option").all()) == 7
+    desk.select_option("#language", "Julia")
+    assert "gelu.jl" in desk.locator("#program-commands").inner_text()
+    assert f"{server.url}/v1/verify?" in desk.locator("#program-commands").inner_text()
+    desk.evaluate("location.hash = '#/verify?function=gleu'")
+    desk.wait_for_selector("#verify-problem:has-text('gleu')")
+
+
 def test_a_value_without_javascript(browser, server):
     for size in browsing.SIZES.values():
         context = browser.new_context(
@@ -277,7 +288,7 @@ def test_an_upload_gets_its_grade(page, tmp_path):
 def test_a_dropped_file_is_kept_with_the_token_and_browsed(page):
     page.goto(page.url.split("#")[0] + "#/verify?dtype=bfloat16")
     page.wait_for_selector("#inputs-facts:has-text('65,536')")
-    page.click("#verify summary")
+    page.click("#storing summary")
     page.fill("#token", TOKEN)
     page.evaluate("""() => {
         const data = new DataTransfer();
