@@ -55,7 +55,8 @@ def test_python(server):
 COMMANDS = {  # of the programs on the page
     "C": ["cc", "-O2", "-Wall", "gelu.c", "-o", "gelu", "-lm"],
     "C++": ["c++", "-O2", "-Wall", "gelu.cpp", "-o", "gelu"],
-    "Rust": ["rustc", "--edition", "2021", "-O", "gelu.rs"], "Go": ["go", "run", "gelu.go"], "JavaScript": ["node", "gelu.cjs"],
+    "Rust": ["rustc", "--edition", "2021", "-O", "gelu.rs"],
+    "Go": ["go", "run", "gelu.go"], "JavaScript": ["node", "gelu.cjs"],
     "Python": [sys.executable, "gelu.py"], "Julia": ["julia", "gelu.jl"],
 }  # fmt: skip
 

@@ -208,6 +208,25 @@ def test_one_request_starts_the_page(browser, server):
     context.close()
 
 
+def test_errors_around_x_zoom_and_move(page):
+    page.wait_for_selector("#around svg path.line")
+    first = page.locator("#around-caption").inner_text()
+    assert "at 65 floats" in first
+    for change in (lambda: page.click("#around-closer"), lambda: page.click("#around-right"),
+                   lambda: page.press("#around", "ArrowLeft"), lambda: page.press("#around", "-")):  # fmt: skip
+        change()
+        page.wait_for_selector(f"#around-caption:not(:has-text('{first}'))")
+        first = page.locator("#around-caption").inner_text()
+    box = page.locator("#around svg").bounding_box()
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 20)
+    page.mouse.up()
+    page.wait_for_selector(f"#around-caption:not(:has-text('{first}'))")
+    page.locator("#around svg").click(position={"x": 0.7 * box["width"], "y": 30})
+    page.wait_for_selector(".card.chosen:not(:has-text('0xc0d00000'))")
+
+
 def test_ready_programs(desk, server):
     desk.click("nav a[data-view=verify]")
     desk.click("#programs summary")

@@ -29,6 +29,15 @@ export async function answersOf(family, { function: fn, dtype, x_bits: bits }, s
   throw new Error(await problemOf(response));
 }
 
+// The outputs of one family for several inputs.
+export async function agreement(family, { function: fn, dtype }, inputs) {
+  const response = await ask(`v1/answers/${fn}/${dtype}?family=${family}`, {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ x_bits: inputs }),
+  });
+  if (!response.ok) throw new Error(await problemOf(response));
+  return response.json();
+}
+
 // Reference values for float32 inputs; for float16 inputs if there are only tables.
 export async function curve(fn, points) {
   if (catalogue.static) return files.curve(fn, points);

@@ -1,5 +1,6 @@
 // Look up: one number in every dtype.
 import * as answers from "./answers.js";
+import * as around from "./around.js";
 import { exactly, lookUp } from "./api.js";
 import { catalogue } from "./catalogue.js";
 import { checkNumber, conversion, literals } from "./formats.js";
@@ -30,6 +31,10 @@ export function start() {
   byId("previous").addEventListener("click", () => step("below"));
   byId("next").addEventListener("click", () => step("above"));
   byId("share").addEventListener("click", share);
+  around.start((x) => {
+    byId("x").value = x;
+    go();
+  });
 }
 
 // The URL holds the input, so that a link shows the same.
@@ -129,6 +134,7 @@ async function render() {
   byId("previous").disabled = !answer.neighbours.below;
   byId("next").disabled = !answer.neighbours.above;
   answers.show(answer);
+  around.show(answer);
   const picture = await plot(fn, answer).catch((error) => element("p", { class: "empty" }, error.message));
   if (mine === turn) byId("plot").replaceChildren(picture);
 }
