@@ -103,7 +103,7 @@ function picture(found, bits, at) {
   const across = (i) => BOX.left + (i / (2 * SIDE)) * (BOX.right - BOX.left);
   const along = (error) => (BOX.top + BOX.bottom) / 2 - (level(error) / most) * ((BOX.bottom - BOX.top) / 2);
   const made = svg("svg", { viewBox: "0 0 1000 300", role: "img", "aria-labelledby": "around-caption" });
-  for (const tick of [0, ...TICKS.flatMap((each) => [each, -each])].filter((each) => Math.abs(level(each)) <= most)) {
+  for (const tick of [0, ...TICKS.flatMap((each) => [each, -each])].filter((each) => !each || (Math.abs(level(each)) <= most && Math.abs(along(each) - along(0)) > 14))) {
     made.append(svg("line", { class: tick ? "grid" : "axis", x1: BOX.left, x2: BOX.right, y1: along(tick), y2: along(tick) }),
       svg("text", { x: BOX.left - 6, y: along(tick) + 4, "text-anchor": "end" }, tick === 0 ? "0" : Math.abs(tick) < 1e4 ? String(tick) : tick.toExponential(0).replace("e+", "e")));
   }
