@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from .errors import MissingMeasurement, one_of
 from .machine import flags
@@ -31,6 +33,12 @@ def runnable() -> list[str]:
     """The levels that this processor has, the highest first."""
     has = flags()
     return [level for level in reversed(LEVELS) if has.issuperset(LEVELS[level])]
+
+
+def level_of_machine(machine: Mapping[str, Any]) -> str:
+    """The highest level of the processor in a manifest; where it has none, the name of its architecture."""
+    has = set(machine.get("isa", ()))
+    return next((level for level in reversed(LEVELS) if has.issuperset(LEVELS[level])), str(machine["architecture"]))
 
 
 def check_level(level: str) -> None:

@@ -7,19 +7,25 @@ import click
 from .. import __version__
 from .attribute import attribute
 from .bench import bench
+from .compare import compare
 from .export import export
-from .gate import budget, gate
+from .gate import budget, gate, init
 from .listing import list_command
 from .lookup import lookup
 from .program import Program
 from .report import report
 from .run import run
+from .runs import runs
 from .serve import serve
+from .trend import trend
 
 
 @click.group(
     cls=Program,
-    commands=[run, list_command, lookup, report, attribute, gate, budget, bench, export, serve],
+    commands=[
+        *(run, list_command, lookup, report, attribute, compare, trend, runs),
+        *(init, budget, gate, bench, export, serve),
+    ],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

@@ -1,100 +1,262 @@
-"""`gate` and `budget`: compare the accuracy of our kernels with their budgets."""
+"""`init`, `budget` and `gate`: the limits of a project's kernels, and whether they are met."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import WORKERS
+from ..errors import UsageError, printable
+from .ci_options import Reporter, reports_to_ci
+from .options import WORKERS, Reason
 from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
-    from ..gate.budgets import Budgets
     from ..gate.compliance import Compliance
+    from ..gate.measurements import Measurements
+    from ..gate.project import Project
+    from ..gate.rows import Budgets
+    from ..records.result import Record
+
+    Source = tuple[list[Record], Mapping[str, Any], str, str]  # results, machine, date and the command that made them
+
+OWN_BUDGETS = Path("data/budgets.toml")  # of a folder that is no project
+
+_BUDGETS = click.option("--budgets", "file", type=click.Path(path_type=Path), metavar="FILE",
+                        help="Default: the file that the project names.")  # fmt: skip
+
+
+@click.command()
+@click.option("--target", "targets", multiple=True, required=True, metavar="TARGET",
+              help="What to gate, as `gelu-verify run` takes it; may be repeated.")  # fmt: skip
+@click.option("--function", "functions", multiple=True, metavar="F", help="Default: what the name of the target says.")
+@click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Default: every dtype that the target takes.")
+def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str, ...]) -> None:
+    """Write a commented configuration of a project whose kernels are gated.
+
+    It goes to the pyproject.toml of this folder, where there is one, and else to gelu-verify.toml. `gelu-verify
+    budget` measures then and writes the budgets, and `gelu-verify gate` checks against them.
+    """
+    from ..gate.starter import start
+
+    file, found = start(Path.cwd(), targets, functions, dtypes)
+    for label in found:
+        say(f"found: {label}")
+    say(f"written: {file}")
+    say("next: gelu-verify budget, which measures and writes the budgets; commit both files")
 
 
 @click.command()
 @click.argument("run", required=False, metavar="[RUN]")
-@click.option("--budgets", "path", type=click.Path(path_type=Path), metavar="FILE", help="Default: data/budgets.toml.")
+@_BUDGETS
 @click.option("--require", "families", multiple=True, metavar="FAMILY",
               help="Exit with 3 unless FAMILY (such as cuda) was measured here or has an up-to-date recorded run; "
               "may be repeated.")  # fmt: skip
 @click.option("--recorded", "root", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder of recorded runs; default data/runs.")  # fmt: skip
+@click.option("--unchanged", is_flag=True,
+              help="Exit with 1 when any result differs from that of the budget's run, even if none is "
+              "worse, and with 3 where that cannot be compared.")  # fmt: skip
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
-def gate(run: str | None, path: Path | None, families: tuple[str, ...], root: Path | None, workers: int | None) -> None:
-    """Check a stored RUN, or our kernels, against the budgets.
+@reports_to_ci
+def gate(
+    run: str | None,
+    file: Path | None,
+    families: tuple[str, ...],
+    root: Path | None,
+    unchanged: bool,
+    workers: int | None,
+    reporter: Reporter,
+) -> None:
+    """Check a stored RUN, or what the project names, against the budgets.
 
-    Without RUN, our kernels are measured now. Results that need a GPU that is not here are taken from recorded runs,
+    A project is a folder with `[tool.gelu-verify]` in its pyproject.toml, or with a gelu-verify.toml (`gelu-verify
+    init` writes one). Elsewhere, it is our own kernels that are checked.
+
+    Without RUN, everything is measured now. Results that need a GPU that is not here are taken from recorded runs,
     unless the code that was measured has changed since. The exit code is 1 when a result exceeds its budget and 3 when
-    one was not measured; each such result is printed with its input and the command that repeats it.
+    one was not measured, or has no budget; each such result is printed with its input and the command that repeats it.
     """
-    from ..gate.budgets import conditions_of, default_path, read_budgets
-    from ..gate.compliance import compliance, required
+    from ..ci.verdicts import verdicts_of_budgets
+    from ..gate.budgets import default_path, read_budgets
+    from ..gate.compliance import judged
     from ..gate.measurements import measure_budgeted, stored_measurements, with_committed
     from .progress import OnStderr
 
-    stored = stored_measurements(run) if run else None
-    budgets = read_budgets(path or default_path())
-    measured = stored or measure_budgeted(budgets, families, workers, OnStderr())
-    measured = with_committed(measured, {key.partition(".")[0] for key in budgets.rows}.union(families), root)
-    demanded = required(families, measured.records, measured.absent)
-    rows = compliance(measured.records, measured.machine, budgets)
-    rows += [each for each in demanded if each.key not in budgets.rows]
+    project = _project(file)
+    if project and not project.budgets.exists():
+        raise UsageError(f"{project.budgets} is not there yet (`gelu-verify budget` makes it)")
+    path = file or (project.budgets if project else default_path())
+    budgets = read_budgets(path)
+    with chdir(project.folder if project and not run else "."):
+        if run:
+            found = stored_measurements(run, budgets, project)
+        else:
+            found = measure_budgeted(budgets, families, workers, OnStderr(), project)
+    found = with_committed(found, {key.partition(".")[0] for key in budgets.keys}.union(families), root)
+    rows = judged(found, budgets, families, project, unchanged=unchanged)
+    code, place = _print(rows, found, budgets), path.absolute()
+    with chdir(project.folder if project else "."):
+        verdicts = verdicts_of_budgets(rows, place)
+    reporter.finish(verdicts, code)
+
+
+def _print(rows: Sequence[Compliance], found: Measurements, budgets: Budgets) -> int:
+    """What is over, missing or worth a note, and the summary; returns the exit code."""
+    from ..gate.rows import conditions_of
+
     for row in rows:
         if row.outcome != "ok" or row.notes:
             for line in _lines(row):
                 say(line)
     counts = Counter(row.outcome for row in rows)
-    same = conditions_of(measured.machine) == budgets.conditions
-    where = "" if same else f" (the budgets were made with {_conditions(budgets)}: headroom applies)"
+    recorded = budgets.conditions
+    made = f"{recorded.libm}, {recorded.architecture}{', FMA' if recorded.fma else ''}"
+    same = conditions_of(found.machine) == recorded
+    where = "" if same else f" (the budgets were made with {made}: headroom applies)"
     summary = f"{counts['ok']} of {len(rows)} within budget, {counts['over']} over, {counts['missing']} not measured"
     say(summary + where)
-    if counts["over"]:
-        raise click.exceptions.Exit(OVER_BUDGET)
-    if counts["missing"]:
-        raise click.exceptions.Exit(MISSING)
+    return OVER_BUDGET if counts["over"] else MISSING if counts["missing"] or not rows else 0
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--budgets", "file", type=click.Path(path_type=Path), default=Path("data/budgets.toml"), metavar="FILE",
-              show_default=True, help="The file to compare with and to replace.")  # fmt: skip
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@_BUDGETS
+@click.option("--accept", "accepted", type=Reason(), multiple=True, metavar="CHECK=REASON",
+              help="Accept that a check fails, and say why; may be repeated.")  # fmt: skip
 @click.option("--allow-looser", is_flag=True, help="Accept budgets that get looser, cover less, or disappear.")
-def budget(runs: tuple[str, ...], file: Path, allow_looser: bool) -> None:
-    """Regenerate the accuracy budgets from stored runs.
+@click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
+def budget(
+    runs: tuple[str, ...],
+    file: Path | None,
+    accepted: tuple[tuple[str, str], ...],
+    allow_looser: bool,
+    workers: int | None,
+) -> None:
+    """Regenerate the accuracy budgets from what is measured now, or from stored runs.
 
-    The first RUN is that of the CPU kernels; others may be recorded runs, such as data/runs/cuda-DATE. Every change is
-    printed.
+    Without RUN, the targets of the project are measured (see `gelu-verify init`). Of several, the first RUN is that of
+    the CPU kernels; others may be recorded runs, such as data/runs/cuda-DATE. Every change is printed. A check that
+    fails needs a reason, in the project or by --accept. Rows of other releases of a library, and of other
+    instruction-set levels, are kept.
     """
-    from ..gate.budgets import make_budgets, read_budgets, write_budgets
+    from ..gate.budgets import make_budgets, merged, write_budgets
     from ..gate.changes import changes
-    from ..gate.measurements import dated_results, deciding_run
 
-    stored = [deciding_run(run) for run in runs]
-    first = stored[0].manifest
-    results = [record for run in stored for record in dated_results(run)]
-    fresh = make_budgets(results, first["machine"], str(first["created"])[:10])
-    found = changes(read_budgets(file), fresh) if file.exists() else []
+    project = _project(file if runs else None)
+    if not runs and project is None:
+        raise UsageError("no RUN is given, and no project is here (`gelu-verify init --target TARGET` makes one)")
+    file = file or (project.budgets if project else OWN_BUDGETS)
+    records, machine, date, command = (
+        _measured_now(project, workers) if project and not runs else _from_runs(runs, project)
+    )
+    reasons = dict(accepted)
+
+    def reason_of(record: Record, check: str) -> str:
+        said = reasons.get(check) or (project.reason(record, check) if project else "")
+        finding = record.findings.get(check)
+        return said or (f"convention: {finding.detail}" if finding and finding.severity == "convention" else "")
+
+    fresh = make_budgets(records, machine, date, reason_of)
+    _check_reasons(fresh, records, project)
+    old = _old_budgets(file, allow_looser) if file.exists() else None
+    fresh = merged(old, fresh) if old else fresh
+    found = changes(old, fresh) if old else []
     for change in found:
         say(change.text)
     looser = sum(change.looser for change in found)
     if looser and not allow_looser:
         warn(f"error: {looser} budgets get looser; nothing was written (--allow-looser accepts them)")
         raise click.exceptions.Exit(OVER_BUDGET)
-    made = f"gelu-verify run kernels --plan {first['plan']} --seed {first['seed']}"
+    write_budgets(file, fresh, command)
+    say(f"written: {next(iter(_relative(file)), file)} ({len(fresh.rows)} rows)")
+
+
+def _project(file: Path | None) -> Project | None:
+    """The project of this folder, unless its budgets are not those that are asked for."""
+    from ..gate.project import find_project
+
+    found = find_project(Path.cwd())
+    return found if found and file in (None, found.budgets, *_relative(found.budgets)) else None
+
+
+def _old_budgets(file: Path, may_replace: bool) -> Budgets | None:
+    """What the file has; None where it cannot be read, and may be replaced nevertheless."""
+    from ..gate.budgets import read_budgets
+
+    try:
+        return read_budgets(file)
+    except UsageError as error:
+        if not may_replace:
+            raise UsageError(f"{error}; --allow-looser replaces it") from None
+        warn(f"replaced: {error}")
+        return None
+
+
+def _relative(file: Path) -> list[Path]:
+    """A path as people read it, where it is below this folder."""
+    return [file.relative_to(Path.cwd())] if file.is_relative_to(Path.cwd()) else []
+
+
+def _measured_now(project: Project, workers: int | None) -> Source:
+    """What the project names, on its plans."""
+    from datetime import UTC, datetime
+
+    from ..gate.measurements import measure_budgeted
+    from ..gate.rows import Budgets, Conditions
+    from .progress import OnStderr
+
+    with chdir(project.folder):
+        found = measure_budgeted(Budgets(Conditions("", "", False), {}), (), workers, OnStderr(), project)
+    for name, why in found.absent.items():
+        warn(f"not measured: {name}: {why}")
+    return found.records, found.machine, f"{datetime.now(UTC):%Y-%m-%d}", "gelu-verify budget"
+
+
+def _from_runs(runs: tuple[str, ...], project: Project | None) -> Source:
+    """What stored runs have of the project; where there is none, all that did not fail."""
+    from ..gate.measurements import deciding_run, own_results
+
+    stored = [deciding_run(run) for run in runs]
+    first = stored[0].manifest
     further = "".join(f" {run}" for run in runs[1:])
-    write_budgets(file, fresh, f"{made} && gelu-verify budget reports/latest{further}")
-    say(f"written: {file} ({len(fresh.rows)} rows)")
+    command = printable(f"{first['command']} && gelu-verify budget reports/latest{further}").replace("`", "'")
+    records = [record for run in stored for record in own_results(run)]
+    if project:
+        records = [record for record in records if project.has(record)]
+    else:
+        for record in (record for record in records if record.failure is not None):
+            warn(f"no budget for {record.key}: {record.failure}")
+        records = [record for record in records if record.failure is None]
+    return records, first["machine"], str(first["created"])[:10], command
 
 
-def _conditions(budgets: Budgets) -> str:
-    recorded = budgets.conditions
-    return f"{recorded.libm}, {recorded.architecture}{', FMA' if recorded.fma else ''}"
+def _check_reasons(fresh: Budgets, records: Sequence[Record], project: Project | None) -> None:
+    """Every check that fails needs a reason where a project can have it; elsewhere that is a warning."""
+    rows = {name.removesuffix(row.scope): row for name, row in fresh.rows.items()}
+    unexplained = [
+        (check, record)
+        for record in records
+        for check, reason in rows[record.key].fails.items()
+        if check in record.failed_checks and not reason
+    ]
+    checks = dict.fromkeys(check for check, _ in unexplained)
+    if not checks:
+        return
+    if project is None:
+        warn(f"no reason is recorded why these fail: {', '.join(checks)} (--accept CHECK=REASON)")
+        return
+    for check, record in unexplained:
+        say(f"{record.key}: check {check} fails: {record.findings[check].detail}")
+    say(f"Mend them, or accept them under [{project.table}accept] of {project.file.name}, each with your reason:")
+    for check in checks:
+        say(f'{check} = "..."')
+    warn("error: checks fail without a reason; nothing was written")
+    raise click.exceptions.Exit(OVER_BUDGET)
 
 
 def _lines(row: Compliance) -> Iterator[str]:
@@ -102,7 +264,10 @@ def _lines(row: Compliance) -> Iterator[str]:
 
     word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.outcome]
     graded = f" [{GRADES[row.record.grade].title}]" if row.outcome == "over" and row.record and row.record.grade else ""
-    yield f"{word}  {row.key}{graded}: {'; '.join((*row.reasons, *row.notes))}"
+    first, *others = row.reasons if row.outcome == "over" else ("; ".join((*row.reasons, *row.notes)),)
+    yield f"{word}  {row.key}{graded}: {first}"
+    yield from (f"  also   {each}" for each in others)
+    yield from (f"  note   {each}" for each in (row.notes if row.outcome == "over" else ()))
     if row.outcome != "ok" and row.record is not None:
         for name in ("x", "got", "want"):
             bits = (row.witness or {}).get(f"{name}_bits")

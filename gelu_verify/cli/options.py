@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import UsageError
+from ..errors import UsageError, one_of
 from ..parsing import LARGEST_SEED, LONGEST_S, MOST_WORKERS, parse_real, parse_whole
 
 if TYPE_CHECKING:
@@ -80,6 +80,24 @@ class Keyword(ParamType):
         if not equals or not name.isidentifier():
             raise UsageError(f"{_name(param)} {value!r} cannot be used (accepted: name=value)")
         return name, literal_or_text(text)
+
+
+class Reason(ParamType):
+    """CHECK=REASON as a pair."""
+
+    name = "CHECK=REASON"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from ..checks import CHECKS
+
+        if not isinstance(value, str):
+            return value
+        check, _, reason = value.partition("=")
+        if check not in CHECKS:
+            raise one_of("check", check, list(CHECKS))
+        if not reason.strip():
+            raise UsageError(f"{_name(param)} {value!r} has no reason (accepted: CHECK=REASON)")
+        return check, reason
 
 
 class Names(ParamType):

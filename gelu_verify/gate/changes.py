@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..fenv import in_default_environment
+from ..formats import get_format
 from ..records.grades import ORDER
-from .budgets import COVERAGE, MOST_NAMED, SHARES, Budgets, Row, and_more, is_earlier
+from .rows import COVERAGE, MOST_NAMED, SHARES, Budgets, Row, and_more, is_earlier, key_of
 
 
 @dataclass(frozen=True)
@@ -39,17 +40,27 @@ def _limit(row: Row) -> str:
 
 
 def _compare_rows(key: str, old: Row, new: Row) -> Iterable[Change]:
-    looser = list(_looser(old, new))
+    looser = list(_looser(key_of(key, new).rpartition("/")[2], old, new))
     if looser or _limit(old) != _limit(new):
         why = f" (looser: {'; '.join(looser)})" if looser else ""
         yield Change(f"~ {key}: {_limit(old)} -> {_limit(new)}{why}", bool(looser))
+    elif old.fails != new.fails:
+        yield Change(f"~ {key}: {_limit(new)}, other reasons", False)
     elif old.bits != new.bits:
         yield Change(f"~ {key}: {_limit(new)}, other results", False)
     elif old != replace(new, date=old.date):
         yield Change(f"~ {key}: {_limit(new)}, tighter in a part of x", False)
 
 
-def _looser(old: Row, new: Row) -> Iterator[str]:
+def _includes(dtype: str, wide: tuple[str, str], narrow: tuple[str, str]) -> bool:
+    """Whether a range, of bits, has all of another in it."""
+    (low, high), (least, most) = (
+        [get_format(dtype).fraction(int(bits, 16)) for bits in ends] for ends in (wide, narrow)
+    )
+    return low <= least and most <= high
+
+
+def _looser(dtype: str, old: Row, new: Row) -> Iterator[str]:
     """What the new row allows and the old one did not, or no longer limits."""
     if not new.max_ulp <= old.max_ulp:
         yield "larger limit"
@@ -57,6 +68,10 @@ def _looser(old: Row, new: Row) -> Iterator[str]:
         yield "fewer inputs"
     if old.grade is not None and (new.grade is None or ORDER[new.grade] > ORDER[old.grade]):
         yield "worse grade"
+    if old.max_abs is not None and not (new.max_abs is not None and new.max_abs <= old.max_abs):
+        yield "larger absolute error"
+    if old.accurate is not None and not (new.accurate is not None and _includes(dtype, new.accurate, old.accurate)):
+        yield "smaller accurate range"
     if set(new.fails) - set(old.fails):
         yield f"newly fails {', '.join(sorted(set(new.fails) - set(old.fails)))}"
     for kind in ("regions", "intervals"):

@@ -1,12 +1,14 @@
-"""The gate: results of our kernels, held against their budgets.
+"""The gate: results held against their budgets.
 
-A budget row is what a run measured on the recorded machine. Kernels call the system's libm, whose
-results differ between versions and instruction sets, so a limit is exact only where it was
-measured:
+A budget row is what a run measured on the recorded machine. A row of a library is for its release and for the
+instruction-set level of the processor: elsewhere it does not apply, and what has no other row was not measured. Sources
+call the system's libm, whose results differ between versions and instruction sets, so their limits are exact only where
+they were measured:
 
-- same libm, architecture, FMA and inputs as the row: no error of all inputs, of a region or of an interval is
-  above that of the row, no fewer results are correctly rounded or faithful, no check fails
-  that is not listed in `fails`, and the grade is no worse; a note says where the bits are not the row's;
+- same libm, architecture, FMA, compiler and inputs as the row: no error of all inputs, of a region or of an interval is
+  above that of the row, no fewer results are correctly rounded or faithful, no check fails that is not listed in
+  `fails`, what -inf, +inf, NaN and -0 give is the same where it is not right, the accurate range is no smaller, and
+  the grade is no worse; notes say where the bits are not the row's, and what is better;
 - anything else: max(HEADROOM_RATIO * max_ulp, max_ulp + HEADROOM_ULP), in a part of x REGION_RATIO; shares of the
   results may be less by SHARE; a check that looks at last bits (LAST_BIT_CHECKS) may fail with a note, and a grade may
   be worse with a note, unless it is `broken`.
@@ -19,28 +21,34 @@ Comparisons are written so that a NaN is over every limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ..fenv import in_default_environment
-from ..formats import get_format
+from ..formats import get_format, value_text
+from ..isa import level_of_machine
 from ..records.grades import GRADES, ORDER
 from ..records.parts import FindingRecord, IntervalErrors, RegionErrors, Witness
 from ..records.result import Record
-from .budgets import (
+from .budgets import counts_of, round_up
+from .measurements import Measurements
+from .project import Project
+from .rows import (
     COVERAGE,
-    FAMILY,
     HEADROOM_RATIO,
     HEADROOM_ULP,
     MOST_NAMED,
     REGION_RATIO,
     SHARES,
+    SPECIALS,
     Budgets,
     Row,
+    compiler_of,
     conditions_of,
-    counts_of,
     is_earlier,
+    library_of,
+    on_gpu,
 )
 
 LAST_BIT_CHECKS = frozenset({"monotone", "range"})
@@ -61,19 +69,69 @@ class Compliance:
 
 
 @in_default_environment
-def compliance(records: Sequence[Record], machine: Mapping[str, Any], budgets: Budgets) -> list[Compliance]:
-    """One for each budget row, in the order of the file; results without a row are not judged.
+def compliance(
+    records: Sequence[Record],
+    machine: Mapping[str, Any],
+    budgets: Budgets,
+    demanded: Collection[str] = (),
+    *,
+    unchanged: bool = False,
+) -> list[Compliance]:
+    """One for each target/function/dtype that has a budget, in the order of the file, and then for each of `demanded`.
 
-    Of two results with one key the first counts. One that is committed says so in a note; one that is stale is missing.
+    Results without a row are not judged, and missing where they are demanded. Of two results with one key the first
+    counts. One that is committed says so in a note; one that is stale is missing. `unchanged`: any result that is not
+    that of the budget's run is over, where both have the same inputs and conditions.
     """
     measured = {record.key: record for record in reversed(records)}
-    same_machine = conditions_of(machine) == budgets.conditions
+    keys = dict.fromkeys((*budgets.keys, *demanded))
     return [
-        _judged(key, row, measured[key], same_machine)
+        _held_against(budgets, measured[key], machine, unchanged)
         if key in measured
         else Compliance(key, "missing", ("not in this run",))
-        for key, row in budgets.rows.items()
+        for key in keys
     ]
+
+
+def _held_against(budgets: Budgets, record: Record, machine: Mapping[str, Any], unchanged: bool) -> Compliance:
+    """A result, and the row that is for it; missing where there is none."""
+    here, level = conditions_of(machine), level_of_machine(machine)
+    rows = budgets.of(record.key)
+    row = next((row for row in rows if row.applies(record, level)), None)
+    if row is not None:
+        same_compiler = compiler_of(record) == row.compiler
+        same_machine = same_compiler and here == (row.conditions or budgets.conditions)
+        found = _judged(row, record, same_machine, unchanged)
+        note = f"compiled by {compiler_of(record)}, the budget by {row.compiler}: headroom applies"
+        return found if same_compiler else replace(found, notes=(*found.notes, note))
+    why = "has no budget"
+    if rows:
+        release = " at ".join(library_of(record, level))
+        why = f"has no budget for {release}, only for {', '.join(f'{row.library} at {row.level}' for row in rows)}"
+    return Compliance(record.key, "missing", (f"{why}: `gelu-verify budget` makes one",), record=record)
+
+
+@in_default_environment
+def judged(
+    found: Measurements,
+    budgets: Budgets,
+    families: Collection[str] = (),
+    project: Project | None = None,
+    *,
+    unchanged: bool = False,
+) -> list[Compliance]:
+    """What was measured against all that is demanded: each budget, what the project names, the required families."""
+    named = [record.key for record in found.records if project and project.has(record)]
+    rows = compliance(found.records, found.machine, budgets, named, unchanged=unchanged)
+    judged_keys = {row.key for row in rows}
+    asked = {str(name) for entry in (project.entries if project else ()) for name in entry.request.targets}
+    absent = [
+        Compliance(name, "missing", (why,))
+        for name, why in found.absent.items()
+        if name in asked and not any(key.startswith((f"{name}.", f"{name}/")) for key in judged_keys)
+    ]
+    demanded = required(families, found.records, found.absent)
+    return [*rows, *absent, *(each for each in demanded if each.key not in judged_keys)]
 
 
 def required(families: Iterable[str], records: Sequence[Record], absent: Mapping[str, str]) -> list[Compliance]:
@@ -122,22 +180,29 @@ class _Judgement:
         return f"{budget:g}" if self.exact else f"{limit:g} ({budget:g} and the headroom)"
 
 
-def _judged(key: str, row: Row, record: Record, same_machine: bool) -> Compliance:
+def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Compliance:
+    key = record.key
     if record.origin.stale:
         return _stale(record)
     if record.failure is not None:
         return Compliance(key, "over", (record.failure,), record=record)
     if reason := _unmeasured(row, record):
         return Compliance(key, "missing", (reason,), record=record)
-    same = same_machine if record.family == FAMILY else record.origin.device == row.device
+    same = record.origin.device == row.device if on_gpu(record) else same_machine
     same_inputs = row.bound == "=" or _on_the_same_inputs(row, record)
     found = _Judgement(row, record, same and same_inputs, same_inputs)
+    _judge_grade(found)
     _judge_errors(found)
     _judge_shares(found)
-    _judge_bits(found)
+    _judge_bits(found, unchanged)
     _judge_checks(found)
-    _judge_grade(found)
+    _judge_specials(found)
+    if not found.reasons:
+        _note_what_is_better(found)
     found.notes += [record.origin.recorded] if record.origin.recorded else []
+    if unchanged and not found.exact and not found.reasons and not row.is_fixed:
+        why = "whether results have changed is not known: machine, compiler or inputs are not those of the budget"
+        return Compliance(key, "missing", (why,), tuple(found.notes), record)
     outcome: Literal["over", "ok"] = "over" if found.reasons else "ok"
     return Compliance(key, outcome, tuple(found.reasons), tuple(found.notes), record, found.witness)
 
@@ -160,7 +225,7 @@ def _unmeasured(row: Row, record: Record) -> str:
 
 
 def _judge_errors(found: _Judgement) -> None:
-    row, record = found.row, found.record
+    row, record, before = found.row, found.record, len(found.reasons)
     limit = found.limit(row.max_ulp)
     if record.max_ulp is None:
         found.over("no finite result")
@@ -169,7 +234,7 @@ def _judge_errors(found: _Judgement) -> None:
         found.over(f"{record.max_ulp:.6g} ULP {record.bound}, budget {budget}", record.witness)
     if row.regions is not None:
         _judge_parts(found, {part.region: part for part in record.regions or ()}, row.regions)
-    if row.intervals is not None and not found.reasons:  # they say more closely what a region has said already
+    if row.intervals is not None and len(found.reasons) == before:  # they repeat a region, more closely
         _judge_parts(found, {part.interval: part for part in record.intervals or ()}, row.intervals)
 
 
@@ -211,7 +276,25 @@ def _judge_shares(found: _Judgement) -> None:
         limit = found.limit(budget or 0.0, REGION_RATIO)
         if value is not None and not abs(value) <= limit:
             found.over(f"{what} {abs(value):.6g} ULP, budget {found.limit_text(budget or 0.0, limit)}")
+    if row.max_abs is not None and (absolute := record.max_abs_error) is not None:
+        limit = row.max_abs if found.exact else REGION_RATIO * row.max_abs
+        if not absolute.error <= limit:
+            found.over_at(f"absolute error {absolute.error:.3g}, budget {limit:.3g}", absolute.x_bits)
     _judge_zero(found)
+    _judge_range(found)
+
+
+def _judge_range(found: _Judgement) -> None:
+    """Where results are within 4 ULP; on another machine, a last bit may decide that."""
+    if found.row.accurate is None or not found.exact:
+        return
+    fmt, range_ = get_format(found.record.dtype), found.record.accurate_range
+    low, high = (fmt.fraction(int(bits, 16)) for bits in found.row.accurate)
+    if range_ is None:
+        found.over("no accurate range, and the budget has one")
+    elif fmt.fraction(int(range_.low_bits, 16)) > low or fmt.fraction(int(range_.high_bits, 16)) < high:
+        now = f"accurate from {range_.low:.6g} to {range_.high:.6g}"
+        found.over(f"{now}, budget from {float(low):.6g} to {float(high):.6g}")
 
 
 def _slack(slack: float) -> str:
@@ -230,7 +313,7 @@ def _judge_zero(found: _Judgement) -> None:
     found.over_at(f"zero from {zero.x:.6g}, budget {limit}", zero.x_bits)
 
 
-def _judge_bits(found: _Judgement) -> None:
+def _judge_bits(found: _Judgement, unchanged: bool) -> None:
     row, record = found.row, found.record
     if row.bits is None:
         return
@@ -241,7 +324,9 @@ def _judge_bits(found: _Judgement) -> None:
         if row.is_fixed:
             found.over("other results than the budget's run, all of which were correctly rounded")
         elif found.exact:
-            found.notes.append("other results than the budget's run, with the same libm and inputs")
+            (found.over if unchanged else found.notes.append)(
+                "other results than the budget's run, with the same libm and inputs"
+            )
 
 
 def _judge_checks(found: _Judgement) -> None:
@@ -257,6 +342,23 @@ def _judge_checks(found: _Judgement) -> None:
     found.notes += [f"check {name} passes now, the budget still excuses it" for name in passing]
 
 
+def _judge_specials(found: _Judgement) -> None:
+    """A value that is wrong for a reason may not become wrong in another way."""
+    row, record = found.row, found.record
+    for check, name in SPECIALS.items():
+        budget, finding = (row.specials or {}).get(name), record.findings.get(check)
+        if budget is None or finding is None or finding.got_bits is None or check not in record.failed_checks:
+            continue
+        now, then = (_special_text(record.dtype, bits) for bits in (finding.got_bits, budget))
+        if now != then and check in row.fails:
+            found.over(f"f({name}) = {now}, the budget excuses {then}", finding)
+
+
+def _special_text(dtype: str, bits: str) -> str:
+    fmt = get_format(dtype)
+    return "NaN" if fmt.is_nan(int(bits, 16)) else value_text(fmt, int(bits, 16))
+
+
 def _judge_grade(found: _Judgement) -> None:
     """No worse than that of the row; on another machine a limit between two grades may be passed by a last bit."""
     grade, budget = found.record.grade, found.row.grade
@@ -267,3 +369,17 @@ def _judge_grade(found: _Judgement) -> None:
         found.over(reason)
     else:
         found.notes.append(reason)
+
+
+def _note_what_is_better(found: _Judgement) -> None:
+    """What a new budget would limit more tightly: the gate itself never changes one."""
+    row, record = found.row, found.record
+    if not found.exact or record.max_ulp is None:
+        return
+    better = []
+    if record.grade and row.grade and ORDER[record.grade] < ORDER[row.grade]:
+        better.append(f"{GRADES[record.grade].title}, budget {GRADES[row.grade].title}")
+    if round_up(record.max_ulp) < row.max_ulp:
+        better.append(f"{record.max_ulp:.6g} ULP, budget {row.max_ulp:g}")
+    if better:
+        found.notes.append(f"better than its budget: {'; '.join(better)} (`gelu-verify budget` makes it the limit)")

@@ -2,99 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..checks import CHECKS
-from ..errors import MissingMeasurement, ResultsError
+from ..errors import MissingMeasurement, ResultsError, UsageError
 from ..fenv import in_default_environment
 from ..gpu.info import device, label
 from ..isa import at_level, split_level
 from ..machine import machine
-from ..measure.jobs import Job, Selector, find_jobs, selecting
+from ..measure.jobs import CORRECTLY_ROUNDED, OWN, Job, Selector, find_jobs, selecting
 from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
 from ..measure.run import measured
 from ..records.result import Origin, Record
 from ..records.schema import check_measured
-from ..runs.committed import committed_results
+from ..runs.committed import committed_results, current_versions, stale_reason
 from ..runs.integrity import verified
 from ..runs.store import Run, read_run
 from ..targets import Target
 from ..targets import families as all_families
-from .budgets import FAMILIES, FAMILY, Budgets
+from .project import Project
+from .rows import Budgets
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """Results, the machine that those of the CPU come from, and why families are not among them."""
+    """Results, the machine that those of the CPU come from, and why what was asked for is not among them."""
 
     records: list[Record]
     machine: Mapping[str, Any]
-    absent: Mapping[str, str]
+    absent: Mapping[str, str] = field(default_factory=dict)
 
 
 @in_default_environment
 def measure_budgeted(
-    budgets: Budgets, families: Collection[str], workers: int | None = None, observer: Observer = SILENT
+    budgets: Budgets,
+    families: Collection[str],
+    workers: int | None = None,
+    observer: Observer = SILENT,
+    project: Project | None = None,
 ) -> Measurements:
-    """What has a budget, or is of a family that is required, as far as it is here.
+    """What the project names, has a budget, or is of a family that is required, as far as it is here.
 
     Each is measured on the plan and the seed of its budget, so that the limits are met by the same inputs.
     """
-    rows = budgets.rows
-    request = Request(plan_of={key: (row.plan, row.seed) for key, row in rows.items()}, workers=workers)
-
-    def is_budgeted(target: Target, key: str) -> bool:
-        return key in rows or target.family in families
-
-    budgeted = sorted({_asked_for(key) for key in rows if key.partition(".")[0] in FAMILIES}, reverse=True)
-    with selecting(request, observer) as select:
-        jobs, absent = _here(dict.fromkeys([*budgeted, *families]), request, select, is_budgeted)
-        results = list(measured(jobs, request, observer))
-    for result in results:
-        check_measured(result.record, result.table is not None)
-    origin = Origin(device=label(device()))
-    return Measurements([replace(result.record, origin=origin) for result in results], machine(), absent)
-
-
-def _asked_for(key: str) -> str:
-    """The family of a budget row, at the level that the name of its target ends in."""
-    target = key.partition("/")[0]
-    return at_level(target.partition(".")[0], split_level(target)[1])
-
-
-def _here(
-    asked: Collection[str], request: Request, select: Selector, keep: Callable[[Target, str], bool]
-) -> tuple[list[Job], dict[str, str]]:
-    """The jobs of those families that can be measured, and why others cannot."""
-    found: list[Job] = []
+    plan_of = {key: (row.plan, row.seed) for key in budgets.keys for row in budgets.of(key)}
+    found: dict[str, Record] = {}
     absent: dict[str, str] = {}
-    for family in asked:
-        if split_level(family)[0] not in all_families():
-            absent[family] = "there is no such family here"
-            continue
+
+    def measure(request: Request, keep: Callable[[str], bool] = lambda key: True) -> None:
+        request = replace(request, plan_of=plan_of, workers=workers)
+        with selecting(request, observer) as select:
+            jobs = _here(request, select, lambda target, key: key not in found and keep(key), absent)
+            for result in measured(jobs, request, observer):
+                check_measured(result.record, result.table is not None)
+                found[result.record.key] = result.record
+
+    for entry in reversed(project.entries if project else ()):  # a [[target]] before what is for all
+        measure(entry.request)
+    for request in _of_rows([key for key in budgets.keys if key not in found]):
+        measure(_known(request, absent), plan_of.__contains__)
+    measure(_known(Request(targets=tuple(families)), absent))
+    origin = Origin(device=label(device()))
+    return Measurements([replace(record, origin=origin) for record in found.values()], machine(), absent)
+
+
+def _of_rows(keys: Collection[str]) -> Iterator[Request]:
+    """Requests for what those budget rows are of: all families at once, each callable in its function and dtype."""
+    names = {key: key.rsplit("/", 2) for key in keys}
+    families = {at_level(_family(name), split_level(name)[1]) for name, *_ in names.values() if ":" not in name}
+    if families:
+        yield Request(targets=tuple(sorted(families, reverse=True)))
+    for name, function, dtype in names.values():
+        if ":" in name:
+            yield Request(targets=(name,), functions=(function,), dtypes=(dtype,))
+
+
+def _known(request: Request, absent: dict[str, str]) -> Request:
+    """The request without families that are unknown here, which are absent."""
+    unknown = [name for name in map(str, request.targets) if ":" not in name and _family(name) not in all_families()]
+    absent.update(dict.fromkeys(unknown, "there is no such family here"))
+    return replace(request, targets=tuple(name for name in request.targets if name not in unknown))
+
+
+def _family(name: str) -> str:
+    return split_level(name)[0].partition(".")[0]
+
+
+def _here(request: Request, select: Selector, keep: Callable[[Target, str], bool], absent: dict[str, str]) -> list[Job]:
+    """The jobs of what can be measured here of a request; why the rest cannot goes to `absent`."""
+    found: list[Job] = []
+    for name in map(str, request.targets):
         try:
-            found += find_jobs(replace(request, targets=(family,)), select, keep).jobs
+            found += find_jobs(replace(request, targets=(name,)), select, keep).jobs
         except MissingMeasurement as reason:
-            absent[family] = str(reason)
-    return found, absent
+            absent[name] = str(reason)
+    return list({job.key: job for job in found}.values())
 
 
 @in_default_environment
-def stored_measurements(place: str) -> Measurements:
-    """Those of a stored run; ResultsError where it may not decide."""
+def stored_measurements(place: str, budgets: Budgets, project: Project | None = None) -> Measurements:
+    """Those of a stored run; ResultsError where it may not decide.
+
+    Results of a source that has changed since, or cannot be found any more, are stale, where a budget is for them.
+    """
     run = deciding_run(place)
-    return Measurements(dated_results(run), run.manifest["machine"], {})
+    keys = set(budgets.keys)
+    records = [_fresh(record, project) if record.key in keys else record for record in dated_results(run)]
+    return Measurements(records, run.manifest["machine"])
+
+
+def _fresh(record: Record, project: Project | None) -> Record:
+    """The record, stale unless its source is what it was."""
+    if record.family == "callable":
+        ours: Collection[str] = _sources_now(record, project)
+        stale = (
+            "" if _source(record.version) in map(_source, ours) else f"stale: {record.target} is not what was measured"
+        )
+    else:
+        stale = stale_reason(record, current_versions({record.family}))
+    return replace(record, origin=replace(record.origin, stale=stale))
+
+
+def _sources_now(record: Record, project: Project | None) -> list[str]:
+    """Version of the target that a record of a callable names, as it is now; none where it cannot be found."""
+    entry = next((each for each in project.entries if each.has(record)), None) if project else None
+    request = replace(
+        entry.request if entry else Request(),
+        targets=(record.target,), functions=(record.function,), dtypes=(record.dtype,),
+    )  # fmt: skip
+    try:
+        with selecting(request) as select:
+            return [job.target.version for job in find_jobs(request, select).jobs]
+    except (UsageError, MissingMeasurement):
+        return []
+
+
+def _source(version: str) -> str:
+    """What a version says of the source, without its compiler."""
+    return version.rpartition("sha256:")[2]
 
 
 @in_default_environment
 def with_committed(found: Measurements, families: Collection[str], root: Path | None = None) -> Measurements:
     """And what committed runs hold of those families of which nothing was measured."""
     there = {record.family for record in found.records}
-    return replace(found, records=[*found.records, *committed_results(set(families) - there - {FAMILY}, root)])
+    return replace(found, records=[*found.records, *committed_results(set(families) - there - {OWN}, root)])
 
 
 @in_default_environment
@@ -119,6 +175,13 @@ def deciding_run(place: str) -> Run:
             raise ResultsError(f"{run.path} cannot decide: {record.key} is there twice")
         keys.add(record.key)
     return verified(run)
+
+
+def own_results(run: Run) -> list[Record]:
+    """The results of a run that budgets are made from: without our kernels that were measured only to compare with."""
+    records = dated_results(run)
+    asked = [record for record in records if record.family != OWN or not record.target.endswith(CORRECTLY_ROUNDED)]
+    return records if all(record.family == OWN for record in records) else asked
 
 
 def dated_results(run: Run) -> list[Record]:

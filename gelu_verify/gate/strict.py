@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import get_args
 
+import numpy as np
+
+from ..errors import UsageError
+from ..fenv import in_default_environment
 from ..formats import get_format, value_text
 from ..records.grades import GRADES, ORDER
 from ..records.parts import Severity
 from ..records.ranking import worst_first
 from ..records.result import Grade, Record
+from ..truth.values import judge, reference_bits
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # of failed checks, the worst first
 
@@ -32,6 +38,20 @@ class Limits:
 
     def __bool__(self) -> bool:
         return self != Limits()
+
+
+@in_default_environment
+def check_reachable(records: Iterable[Record], limits: Limits) -> None:
+    """UsageError where no implementation could meet --max-ulp: correct rounding itself has larger errors."""
+    if limits.max_ulp is None or limits.max_ulp >= 0.5:
+        return
+    for function, dtype in {(record.function, record.dtype): None for record in records if record.ranges is None}:
+        fmt = get_format(dtype)
+        x = np.array([fmt.round(Fraction(k, 29)) for k in range(1, 100)], fmt.uint)
+        least = float(np.abs(judge(function, dtype, x, reference_bits(function, dtype, x)).error).max())
+        if least > limits.max_ulp:
+            reached = f"of {function} in {dtype} have errors of up to 0.5 ULP (at least {least:.3g})"
+            raise UsageError(f"--max-ulp {limits.max_ulp:g} cannot be met: correctly rounded results {reached}")
 
 
 def exceeded(records: Sequence[Record], limits: Limits) -> list[tuple[Record, str]]:

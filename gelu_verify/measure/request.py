@@ -47,7 +47,7 @@ class Request:
     own : beside what is named, our correctly rounded kernels of the same functions and dtypes, to compare with;
         not where only our own kernels are named
     everything : where nothing is named, families that are only found on request too
-    device : where nothing is named, only families that run on it
+    device : where nothing is named, only families that run on it; of a Python callable, where its arrays are
     kwargs, array, compile, cflags, call, shape : how what the user wrote is called, as `targets.select` takes them
     plan, seed, ranges, length : which inputs, as `make_plan` takes them; ranges need exactly one dtype
     plan_of : plan and seed of single jobs, by `Job.key`, where they are not those of the others
@@ -171,6 +171,7 @@ class Request:
         words += [f"--cflags={self.cflags}"] if self.cflags is not None else []
         words += ["--call", self.call] if self.call else []
         words += ["--shape", self.shape] if self.shape else []
+        words += ["--device", self.device] if self.device else []
         return words
 
     @property
@@ -198,6 +199,15 @@ def literal_or_text(text: str) -> Any:
 def _literal(value: Any) -> str:
     """The text that `literal_or_text` reads as this value; of an object that is no literal, how it shows itself."""
     return value if isinstance(value, str) and literal_or_text(value) == value else repr(value)
+
+
+def is_literal(value: Any) -> bool:
+    """Whether a command line can say this value."""
+    try:
+        read = literal_or_text(_literal(value))
+        return type(read) is type(value) and bool(read == value)
+    except Exception:  # noqa: BLE001 - the user's object: whatever it raises, it is no literal
+        return False
 
 
 def _memory_text(nbytes: int) -> str:

@@ -107,7 +107,11 @@ class Record:
         ),
         default=None,
     )
-    repeat: str = field(metadata=about("the command that repeats this result"))
+    repeat: str = field(
+        metadata=about(
+            "the command that repeats this result; of a callable that no command can name, the call of `verify`"
+        )
+    )
     max_ulp: Ulp | None = field(
         metadata=about(
             "largest error in ULP, abs(got - y)/u(y) against the exact y, of all outputs for the plan's inputs, "

@@ -197,10 +197,11 @@ def _origin(run: Run, record: Record, versions: Mapping[str, Collection[str]]) -
     """Where a result comes from, and whether that still counts."""
     facts = run.manifest.get("recorded") or {"date": _day(run), "device": _device(run)}
     date, device = facts["date"], facts["device"]
-    return Origin(_day(run), device, f"recorded {date} on {device}", _stale(record, versions))
+    return Origin(_day(run), device, f"recorded {date} on {device}", stale_reason(record, versions))
 
 
-def _stale(record: Record, versions: Mapping[str, Collection[str]]) -> str:
+def stale_reason(record: Record, versions: Mapping[str, Collection[str]]) -> str:
+    """Why a result of our own code no longer counts, by its `current_versions`; empty where it does."""
     ours = versions.get(record.family)
     if ours is None or record.version in ours:
         return ""

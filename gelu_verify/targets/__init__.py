@@ -254,7 +254,8 @@ def select(
         function
     shape : of the arrays that a Python callable is called with: "(n, 16)"
     everything : where `names` is empty, families on request too
-    device : "cpu", "cuda": where `names` is empty, only families that run there; else, each name's family must
+    device : "cpu", "cuda": where `names` is empty, only families that run there; else, each name's family must, and
+        the arrays of a Python callable are there
     level : instruction-set level that all are limited to; where `names` is empty, only families that have it
     find, load : what finds families and loads what a user named; here, or in processes of their own
 
@@ -271,7 +272,7 @@ def select(
         get_function(function)
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
-    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call, shape)
+    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call, shape, device)
     kind = {name: kind_of(usable(name)) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason

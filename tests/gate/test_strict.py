@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_runs import failed, large_run, result
 
-from gelu_verify.gate.strict import SEVERITIES, Limits, exceeded
+from gelu_verify.errors import UsageError
+from gelu_verify.gate.strict import SEVERITIES, Limits, check_reachable, exceeded
 from gelu_verify.records.grades import GRADES, ORDER
 from gelu_verify.records.ranking import worst_first
 
@@ -66,3 +67,13 @@ def test_every_limit_is_named_the_worst_result_first():
     assert f"({x_bits}), more than --max-ulp 2" in found[4][1]
     order = [r.key for r in worst_first(results)]
     assert sorted(found, key=lambda pair: order.index(pair[0].key)) == found
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.3, 0.45])
+def test_a_limit_that_correct_rounding_exceeds_is_refused(limit):
+    record = result("kernels.silu_cr", "silu", "float32")
+    with pytest.raises(UsageError, match="cannot be met: correctly rounded results of silu in float32"):
+        check_reachable([record], Limits(max_ulp=limit))
+    check_reachable([record], Limits(max_ulp=0.5))
+    check_reachable([replace(record, function="relu")], Limits(max_ulp=limit))  # whose results are exact
+    check_reachable([replace(record, ranges=("0x0:0x1",))], Limits(max_ulp=limit))  # where they may be

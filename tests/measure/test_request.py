@@ -114,7 +114,7 @@ def test_every_way_finds_the_same(tmp_path, monkeypatch):
     ways = [verify(name, *asked).record, verify(target, *asked).record]
     command = ["run", name, "--function", "silu", "--dtype", "float32", "--plan", "landmarks", "--no-throughput"]
     (typed,) = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)
-    row = type("Row", (), {"plan": "landmarks", "seed": 0})
+    row = type("Row", (), {"plan": "landmarks", "seed": 0, "scope": ""})
     (gated,) = measure_budgeted(Budgets(Conditions("", "", False), {key: row}), []).records
     ways.append(replace(gated, origin=ways[0].origin))
     assert ways[0] == ways[1] == ways[2]

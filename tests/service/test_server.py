@@ -25,10 +25,10 @@ from click.testing import CliRunner
 from serving import TOKEN, post, raw, read_to_end, serving, status
 
 from gelu_verify.cli import main
-from gelu_verify.measure.verification import verify
 from gelu_verify.service.store import Store
 from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
+from gelu_verify.verification import verify
 
 PATH = "/v1/reference/gelu/float32"
 FACTS = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}

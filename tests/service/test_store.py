@@ -19,13 +19,13 @@ from starlette.testclient import TestClient
 
 from gelu_verify.atomic_files import unfinished_folder
 from gelu_verify.errors import ResultsError
-from gelu_verify.measure.verification import verify
 from gelu_verify.runs.store import read_run
 from gelu_verify.service import store as module
 from gelu_verify.service.app import create_app
 from gelu_verify.service.run_repository import RunRepository
 from gelu_verify.service.settings import Settings
 from gelu_verify.service.store import MIGRATIONS, Store
+from gelu_verify.verification import verify
 
 FACTS = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}
 WRITER = """

@@ -12,12 +12,12 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 from starlette.testclient import TestClient
 
 from gelu_verify.inputs.plans import make_plan
-from gelu_verify.measure.verification import verify as verify_here
 from gelu_verify.records.serialize import to_json
 from gelu_verify.service.app import create_app
 from gelu_verify.service.settings import ServiceLimits, Settings
 from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
+from gelu_verify.verification import verify as verify_here
 
 RAW = {"Content-Type": "application/octet-stream", "Prefer": "wait=20"}  # the machine may be slow
 TOKEN = "correct horse battery"

@@ -16,7 +16,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- layers: written by `python tests/support/layers.py` -->\n", "<!-- /layers -->\n"
 # Modules and folders of a layer, which do not import each other.
 LAYERS = [
-    ["errors", "fenv", "interrupts", "atomic_files", "commands", "timing"],
+    ["errors", "fenv", "interrupts", "atomic_files", "commands", "timing", "current_test"],
     ["paths", "parsing", "formats", "plugins"],
     ["arrays", "functions", "gpu"],
     ["machine"],
@@ -28,10 +28,12 @@ LAYERS = [
     ["isolation", "checks", "attribution", "speed"],
     ["measure"],
     ["runs"],
+    ["compare"],
     ["gate"],
     ["report", "export"],
-    ["service", "testing"],
-    ["cli", "pytest_plugin"],
+    ["service", "verification", "ci"],
+    ["cli", "testing"],
+    ["pytest_plugin"],
 ]
 NATIVE = {  # folders of src/
     "fenv": ["fenv"],

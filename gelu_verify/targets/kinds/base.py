@@ -31,6 +31,7 @@ class Asked:
     cflags: str | None = None
     call: str | None = None
     shape: str | None = None
+    device: str | None = None  # of the arrays of a Python callable
 
 
 @dataclass(frozen=True)

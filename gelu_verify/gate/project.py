@@ -1,0 +1,177 @@
+"""What a project wants to have gated: `[tool.gelu-verify]` of its pyproject.toml, or a gelu-verify.toml.
+
+```toml
+[tool.gelu-verify]
+targets = ["kernels.c:gelu_f32", "torch.gelu"]   # as `gelu-verify run` takes them
+plan = "default"
+budgets = "gelu-budgets.toml"
+
+[tool.gelu-verify.accept]                        # checks that may fail, and why
+minus_infinity = "NaN, as in PyTorch"
+
+[[tool.gelu-verify.target]]                      # one that is called or judged in another way
+name = "kernels.c:fast_gelu"
+functions = ["gelu_tanh"]
+cflags = "-O3 -ffast-math"
+accept = { monotone = "the table has steps" }
+```
+
+A gelu-verify.toml has the same keys without `tool.gelu-verify`. Paths are relative to the folder of that file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..checks import CHECKS
+from ..errors import UsageError, one_of
+from ..isa import split_level
+from ..measure.request import ArgumentError, Request
+from ..records.result import Record
+
+NAMES = ("gelu-verify.toml", "pyproject.toml")
+TABLE = "gelu-verify"
+BUDGETS = "gelu-budgets.toml"
+_SHARED = ("functions", "dtypes", "plan", "seed", "policy", "accept")
+_CALLED = ("kwargs", "array", "compile", "cflags", "call", "shape")
+_NAMED = "a list of names"
+_TYPES: dict[str, tuple[type, str]] = {
+    "targets": (list, _NAMED),
+    "target": (list, "tables: [[target]]"),
+    "functions": (list, _NAMED),
+    "dtypes": (list, _NAMED),
+    "accept": (dict, "a table of reasons by check"),
+    "kwargs": (dict, "a table"),
+    "seed": (int, "a whole number"),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Targets that are called and judged in the same way."""
+
+    request: Request
+    accept: Mapping[str, str]  # check: why it may fail
+
+    def has(self, record: Record) -> bool:
+        """Whether it asks for a record: names its target, the file or the family of that, at the same level."""
+        stem, level = split_level(record.target)
+        asked = self.request
+        return (
+            any(at == level and (name in (stem, record.family) or stem.startswith(f"{name}:"))
+                for name, at in map(split_level, map(str, asked.targets)))
+            and record.function in (asked.functions or (record.function,))
+            and record.dtype in (asked.dtypes or (record.dtype,))
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Project:
+    """What is measured, and which budgets it is held against."""
+
+    file: Path  # that describes it
+    entries: Sequence[Entry]
+    budgets: Path
+
+    @property
+    def folder(self) -> Path:
+        """Where its paths begin."""
+        return self.file.parent
+
+    @property
+    def table(self) -> str:
+        """How the names of its tables begin: those of a pyproject.toml with `tool.gelu-verify.`"""
+        return f"tool.{TABLE}." if self.file.name == "pyproject.toml" else ""
+
+    def has(self, record: Record) -> bool:
+        """Whether it asks for a record."""
+        return any(entry.has(record) for entry in self.entries)
+
+    def reason(self, record: Record, check: str) -> str:
+        """Why that check of a result may fail; empty where nobody says."""
+        said = (entry.accept.get(check, "") for entry in reversed(self.entries) if entry.has(record))
+        return next(filter(None, said), "")  # a [[target]] says more than what is for all
+
+
+def find_project(start: Path) -> Project | None:
+    """The project of a folder: the nearest file with such a table, up to the root of the repository."""
+    for folder in (start, *start.parents):
+        for name in NAMES:
+            if (file := folder / name).is_file() and (found := read_project(file)) is not None:
+                return found
+        if (folder / ".git").exists():
+            break
+    return None
+
+
+def read_project(file: Path) -> Project | None:
+    """The project that a file describes; None where its pyproject.toml has no such table.
+
+    Raises
+    ------
+    UsageError : the file cannot be read, a key is unknown, or its value cannot be used
+    """
+    try:
+        document: Any = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file} is not TOML: {str(error).splitlines()[0]}") from error
+    if file.name == "pyproject.toml":
+        document = document.get("tool", {}).get(TABLE)
+    if document is None:
+        return None
+    try:
+        return _project(file, document)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from None
+
+
+def _project(file: Path, table: Any) -> Project:
+    shared = _checked(table, ("targets", "target", "budgets", *_SHARED), f"[tool.{TABLE}]")
+    tables: list[Any] = shared.pop("target", [])
+    names: list[str] = shared.pop("targets", [])
+    budgets: str = shared.pop("budgets", BUDGETS)
+    entries = [_entry({**shared, "targets": names})] if names else []
+    for each in tables:
+        own: dict[str, Any] = _checked(each, ("name", *_SHARED, *_CALLED), "[[target]]")
+        name = own.pop("name", None)
+        if name is None:
+            raise UsageError("a [[target]] has no name (accepted: what `gelu-verify run` takes)")
+        accept = {**shared.get("accept", {}), **own.pop("accept", {})}
+        entries.append(_entry({**shared, **own, "accept": accept, "targets": [name]}))
+    if not entries:
+        raise UsageError("no targets are named (accepted: targets = [...], or [[target]] tables with a name)")
+    return Project(file, entries, file.parent / budgets)
+
+
+def _checked(table: Any, accepted: tuple[str, ...], where: str) -> dict[str, Any]:
+    """A table whose keys are all known, with values of the right types."""
+    if not isinstance(table, dict):
+        raise UsageError(f"{where} is not a table")
+    for key, value in table.items():
+        if key not in accepted:
+            raise one_of(f"key of {where}", key, list(accepted))
+        kind, words = _TYPES.get(key, (str, "a text"))
+        if type(value) is not kind or (words == _NAMED and any(type(each) is not str for each in table[key])):
+            raise UsageError(f"{key} = {value!r} of {where} cannot be used (accepted: {words})")
+    return dict(table)
+
+
+def _entry(options: dict[str, Any]) -> Entry:
+    accept = options.pop("accept", {})
+    for check, reason in accept.items():
+        if check not in CHECKS:
+            raise one_of("check", check, list(CHECKS))
+        if type(reason) is not str or not reason.strip():
+            raise UsageError(f"accept: {check} needs a reason, not {reason!r}")
+    lists = ("targets", "functions", "dtypes")
+    given: dict[str, Any] = {key: tuple(value) if key in lists else value for key, value in options.items()}
+    try:
+        return Entry(Request(**given), accept)
+    except ArgumentError as error:
+        raise UsageError(f"{error.argument}: {error.reason}") from None

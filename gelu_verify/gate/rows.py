@@ -1,0 +1,210 @@
+"""What a budget holds: the limits of one target, function and dtype, and what they depend on."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import ResultsError
+from ..formats import DTYPES, get_format
+from ..functions import FUNCTIONS
+from ..functions.regions import INTERVALS, REGIONS
+from ..isa import split_level
+from ..records.grades import GRADES
+from ..records.result import Grade, Record
+
+SCHEMA = 3
+SCHEMAS = (1, 2, SCHEMA)
+HEADROOM_ULP = 2.0
+HEADROOM_RATIO = 1.25
+REGION_RATIO = 2.0  # of one region or interval: libms differ more in a part than in the largest error of all
+COVERAGE = 0.9  # a sampled row is measured by at least this share of its inputs: seeds differ a little in size
+MOST_NAMED = 3  # parts of x in one line
+SHARES = {"correct": "correctly rounded", "faithful": "faithful"}
+FINITE = INTERVALS[1:-1]  # those with errors
+SPECIALS = {"minus_infinity": "-inf", "plus_infinity": "+inf", "nan": "NaN", "signed_zero": "-0"}  # check: its input
+SOURCES = ("kernels", "published", "cuda", "callable")  # families whose `version` is a hash of their source
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What decides the last bits of a kernel that calls the system's libm."""
+
+    libm: str
+    architecture: str
+    fma: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """The budget of one target, function and dtype. What a file of an earlier schema does not hold is None."""
+
+    max_ulp: float
+    bound: str
+    n: int
+    plan: str
+    seed: int
+    witness: str
+    date: str
+    fails: Mapping[str, str] = field(default_factory=dict)  # checks that may fail, each with the reason
+    grade: Grade | None = None
+    library: str = ""  # of a row that holds for one release of a library only: "torch 2.13.0"
+    level: str = ""  # and for one instruction-set level of the processor
+    compiler: str = ""  # of a source file
+    device: str = ""  # of a row that was not measured on the CPU: the GPU and its CUDA
+    conditions: Conditions | None = None  # where they are not those of the file
+    max_abs: float | None = None  # largest absolute error for |x| <= 8
+    accurate: tuple[str, str] | None = None  # ends (bits) of the accurate range
+    correct: int | None = None
+    faithful: int | None = None
+    nonfinite: int | None = None
+    mean_ulp: float | None = None  # absolute
+    p99_ulp: float | None = None
+    zero_from: str | None = None  # bits; "" where no zero comes too early
+    inputs: str | None = None  # digests of the inputs and of the results
+    bits: str | None = None
+    specials: Mapping[str, str] | None = None  # what -inf, +inf, NaN and -0 give: bits
+    regions: Mapping[str, float] | None = None
+    intervals: Mapping[str, float] | None = None
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether its results must not change: all were correctly rounded, which leaves no other."""
+        return self.correct == self.n
+
+    @property
+    def scope(self) -> str:
+        """What its name says beside target, function and dtype: empty where it holds everywhere."""
+        return f" ({self.library}, {self.level})" if self.library else ""
+
+    def applies(self, record: Record, level: str) -> bool:
+        """Whether it limits a result of that library's release, measured on a processor of that level."""
+        return not self.library or (self.library, self.level) == library_of(record, level)
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """All rows: by target/function/dtype, and the scope of those that have one."""
+
+    conditions: Conditions
+    rows: Mapping[str, Row]
+    schema: int = SCHEMA
+    machine: str = ""  # processor on which they were measured, and its instruction-set level: for people
+
+    def of(self, key: str) -> list[Row]:
+        """The rows of a target/function/dtype, whatever they apply to."""
+        return [row for name, row in self.rows.items() if key_of(name, row) == key]
+
+    @property
+    def keys(self) -> list[str]:
+        """target/function/dtype of each row, each once."""
+        return list(dict.fromkeys(key_of(name, row) for name, row in self.rows.items()))
+
+
+def key_of(name: str, row: Row) -> str:
+    """target/function/dtype of a row, of its name."""
+    return name.removesuffix(row.scope)
+
+
+def conditions_of(machine: Mapping[str, Any]) -> Conditions:
+    """The conditions of a run, from the machine in its manifest; ResultsError where it does not tell."""
+    missing = [name for name in ("libm", "architecture", "isa") if name not in machine]
+    if missing:
+        raise ResultsError(f"the run does not record the {', '.join(missing)} of its machine, on which budgets depend")
+    tunables = machine.get("switches", {}).get("GLIBC_TUNABLES")  # chooses other code in libm
+    libm = f"{machine['libm']}{f' ({tunables})' if tunables else ''}"
+    return Conditions(libm=libm, architecture=str(machine["architecture"]), fma="fma" in machine["isa"])
+
+
+def library_of(record: Record, level: str) -> tuple[str, str]:
+    """The release of the library that it measured, and the level at which it ran; two empty texts of a source.
+
+    `level` is that of the processor, which a library chooses where its target is at none.
+    """
+    if record.family in SOURCES:
+        return "", ""
+    return f"{record.family} {record.version}", split_level(record.target)[1] or level
+
+
+def compiler_of(record: Record) -> str:
+    """The compiler of a source file, without flags, which belong to the source; empty of anything else."""
+    match = re.match(r"(.*?), (-|no flags, )", record.version) if record.family == "callable" else None
+    return match[1] if match else ""
+
+
+def on_gpu(record: Record) -> bool:
+    """Whether its results come from a GPU: its rows hold for that GPU."""
+    return record.family == "cuda" or ".cu:" in record.target
+
+
+def is_earlier(zero: str, other: str) -> bool:
+    """Whether the first zero of the tail comes at a smaller |x| than the other; "" is none. Both are negative."""
+    return bool(zero) and (not other or int(zero, 16) < int(other, 16))
+
+
+def and_more(names: Sequence[str]) -> str:
+    """How many names follow the MOST_NAMED ones."""
+    return f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+
+
+# ---- what a row can be -----------------------------------------------------------------------------
+
+
+def check_row(name: str, row: Row) -> None:
+    """ValueError with the key and the value of the row that cannot be."""
+    *_, function, dtype = ("", "", *key_of(name, row).split("/"))
+    if function not in FUNCTIONS or dtype not in DTYPES or not name.endswith(row.scope):
+        raise ValueError(f"the row {name!r} is not one of a target/function/dtype")
+    wrong = [key for key, holds in _conditions_of_a_row(row, dtype).items() if not holds]
+    if wrong:
+        raise ValueError(f"{name}: {wrong[0]} = {getattr(row, wrong[0])!r} cannot be")
+
+
+def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
+    """{key: whether its value can be}. NaN compares with nothing, so every limit is asked to be a number."""
+    bits = re.compile(rf"0x[0-9a-f]{{{get_format(dtype).width // 4}}}")
+    n = row.n if type(row.n) is int else -1
+
+    def is_bits(value: Any) -> bool:
+        return type(value) is str and bits.fullmatch(value) is not None
+
+    optional: dict[str, Callable[[Any], bool]] = {
+        "grade": lambda v: v in GRADES,
+        "conditions": lambda v: isinstance(v, Conditions),
+        **dict.fromkeys(("max_abs", "mean_ulp", "p99_ulp"), _is_limit),
+        "accurate": lambda v: type(v) is tuple and len(v) == 2 and all(map(is_bits, v)),
+        **{name: lambda v: type(v) is int and 0 <= v <= n for name in ("correct", "faithful", "nonfinite")},
+        "zero_from": lambda v: v == "" or is_bits(v),
+        **dict.fromkeys(("inputs", "bits"), lambda v: type(v) is str and re.fullmatch("[0-9a-f]{64}", v) is not None),
+        "specials": lambda v: (
+            isinstance(v, Mapping) and set(v) <= {*SPECIALS.values()} and all(map(is_bits, v.values()))
+        ),
+        "regions": lambda v: _are_limits(v, [region.name for region in REGIONS]),
+        "intervals": lambda v: _are_limits(v, FINITE),
+    }
+    return {
+        "max_ulp": _is_limit(row.max_ulp),
+        "bound": row.bound in ("=", ">="),
+        "n": n > 0 and (row.bound != "=" or n == 1 << get_format(dtype).width),
+        "plan": type(row.plan) is str,
+        "seed": type(row.seed) is int and row.seed >= 0,
+        "witness": row.witness == "" or is_bits(row.witness),
+        "date": type(row.date) is str and re.fullmatch(r"\d{4}-\d\d-\d\d", row.date) is not None,
+        "fails": isinstance(row.fails, Mapping) and all(type(each) is str for each in row.fails.values()),
+        "library": type(row.library) is str and bool(row.library) == bool(row.level),
+        "level": type(row.level) is str,
+        "compiler": type(row.compiler) is str,
+        "device": type(row.device) is str,
+        **{name: getattr(row, name) is None or holds(getattr(row, name)) for name, holds in optional.items()},
+    }
+
+
+def _is_limit(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value) and value >= 0
+
+
+def _are_limits(value: Any, names: Iterable[str]) -> bool:
+    return isinstance(value, dict) and set(value) <= set(names) and all(map(_is_limit, value.values()))

@@ -1,0 +1,86 @@
+"""The configuration that a project starts with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ..atomic_files import replace_file
+from ..errors import ResultsError, UsageError
+from ..measure.jobs import find_jobs, selecting
+from ..measure.request import Request
+from .project import BUDGETS, NAMES, TABLE, read_project
+
+_START = """\
+# Accuracy gate of this project: `gelu-verify budget` measures and writes {budgets}, `gelu-verify gate` checks
+# against it and ends with 1 when something got worse. Commit both files.
+{table}
+targets = [{targets}]  # as `gelu-verify run` takes them; paths are relative to this file
+{functions}
+{dtypes}
+plan = "default"  # which inputs: all of 16 bits, a sample of wider dtypes; see `gelu-verify list`
+# policy = "formula"  # accepts the NaN that the formula gives at -inf
+budgets = {budgets_text}
+
+{accept}  # checks that may fail, each with the reason; docs/checks.md lists them
+# minus_infinity = "NaN at -inf, as in PyTorch"
+
+# {target}  # a target that is called or judged in another way than the others
+# name = "kernels.c:fast_gelu"
+# functions = ["gelu_tanh"]
+# cflags = "-O3 -ffast-math"
+# accept = {{ monotone = "the table has steps" }}
+"""
+
+
+def start(
+    folder: Path, targets: Sequence[str], functions: Sequence[str], dtypes: Sequence[str]
+) -> tuple[Path, list[str]]:
+    """Write the configuration of a project into a folder; its file, and what the targets are.
+
+    Raises
+    ------
+    UsageError : there is a configuration already; a target cannot be found, or does not compute what is asked for
+    MissingMeasurement : what a target needs is not here
+    ResultsError : the file cannot be written
+    """
+    for name in NAMES:
+        if (folder / name).is_file() and read_project(folder / name) is not None:
+            raise UsageError(f"{folder / name} has a configuration already: edit that")
+    request = Request(targets=tuple(targets), functions=tuple(functions), dtypes=tuple(dtypes))
+    with selecting(request) as select:
+        found = [job.label for job in find_jobs(request, select).jobs]
+    file = folder / "pyproject.toml"
+    if file.is_file():
+        before = file.read_text(encoding="utf-8").rstrip() + "\n\n"
+        text = before + _text(f"tool.{TABLE}.", f"[tool.{TABLE}]\n", targets, functions, dtypes)
+    else:
+        file, text = folder / NAMES[0], _text("", "", targets, functions, dtypes)
+    try:
+        replace_file(file, text.encode())
+    except OSError as error:
+        raise ResultsError(f"cannot write {file}: {error.strerror}") from error
+    return file, found
+
+
+def _text(prefix: str, table: str, targets: Iterable[str], functions: Iterable[str], dtypes: Iterable[str]) -> str:
+    return _START.format(
+        table=table.rstrip("\n"),
+        targets=_list(targets),
+        functions=_line("functions", functions, "gelu", "default: what the name of each target says"),
+        dtypes=_line("dtypes", dtypes, "float32", "default: all that each target takes"),
+        budgets=BUDGETS,
+        budgets_text=json.dumps(BUDGETS),
+        accept=f"[{prefix}accept]",
+        target=f"[[{prefix}target]]",
+    )
+
+
+def _line(key: str, values: Iterable[str], example: str, default: str) -> str:
+    given = _list(values)
+    return f"{key} = [{given}]" if given else f'# {key} = ["{example}"]  # {default}'
+
+
+def _list(values: Iterable[str]) -> str:
+    return ", ".join(json.dumps(each, ensure_ascii=False) for each in values)

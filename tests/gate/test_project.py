@@ -1,0 +1,299 @@
+"""The gate of somebody else's project, from `init` on: in its own folder, with a C kernel of its own."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from marking import nightly
+
+from gelu_verify.cli import main
+from gelu_verify.errors import UsageError
+from gelu_verify.gate.budgets import budgets_text, make_budgets, merged, read_budgets, write_budgets
+from gelu_verify.gate.compliance import compliance
+from gelu_verify.gate.project import find_project, read_project
+from gelu_verify.measure.jobs import find_jobs
+from gelu_verify.measure.request import Request
+from gelu_verify.measure.sweep import sweep
+
+KERNEL = """\
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+void silu_f32(const float *x, float *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double v = x[i];
+        y[i] = v < -700 ? -0.0f : (float)(v / (1 + exp(-v)));
+    }
+}
+"""
+MACHINE = {"cpu": "X", "libm": "glibc 2.36", "architecture": "x86_64", "isa": ["avx2", "fma"]}
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+
+
+def call(*words):
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.c").write_text(KERNEL)
+    (tmp_path / "gelu-verify.toml").write_text('targets = ["k.c:silu_f32"]\nplan = "landmarks"\n')
+    return tmp_path
+
+
+@pytest.fixture
+def gated(project):
+    code, said = call("budget")
+    assert (code, "written: gelu-budgets.toml (1 rows)" in said) == (0, True), said
+    return project
+
+
+def edited(project, before, after):
+    assert before in KERNEL
+    (project / "k.c").write_text(KERNEL.replace(before, after))
+
+
+# ---- init, budget, gate --------------------------------------------------------------------------
+
+
+@needs_compiler
+@pytest.mark.parametrize("pyproject", [False, True])
+def test_what_init_writes_is_a_project(tmp_path, monkeypatch, pyproject):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.c").write_text(KERNEL)
+    if pyproject:
+        (tmp_path / "pyproject.toml").write_text('[project]\nname = "mine"')
+    code, said = call("init", "--target", "k.c:silu_f32")
+    name = "pyproject.toml" if pyproject else "gelu-verify.toml"
+    assert (code, "found: k.c:silu_f32 silu float32" in said, f"written: {tmp_path / name}" in said) == (0, True, True)
+    found = read_project(tmp_path / name)
+    assert [entry.request.targets for entry in found.entries] == [("k.c:silu_f32",)]
+    assert found.budgets == tmp_path / "gelu-budgets.toml"
+    assert 'name = "mine"' in (tmp_path / name).read_text() or not pyproject
+    code, said = call("init", "--target", "k.c:silu_f32")
+    assert (code, "has a configuration already" in said) == (2, True)
+
+
+@pytest.mark.parametrize(("name", "why"), [("no.c:f", "no.c"), ("torhc", "torhc"), ("numpy.gleu", "gleu")])
+def test_init_refuses_what_is_not_there(tmp_path, monkeypatch, name, why):
+    monkeypatch.chdir(tmp_path)
+    code, said = call("init", "--target", name)
+    assert (code, why in said, said.count("\n")) == (2, True, 1), said
+    assert not list(tmp_path.iterdir())
+
+
+@needs_compiler
+def test_a_project_is_within_the_budgets_it_made_also_from_below(gated, monkeypatch):
+    assert call("gate") == (0, "1 of 1 within budget, 0 over, 0 not measured\n")
+    (gated / "below").mkdir()
+    monkeypatch.chdir(gated / "below")
+    assert call("gate")[0] == 0
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        ("y[i] = v", "y[i] = v == -1 ? -0.25f : v", "check outlier fails: f(-1) = -0.25"),  # one input
+        ("y[i] = v", "y[i] = i % 8 == 3 && v > 1 ? nextafterf(v / (1 + exp(-v)), 0) : v", "check lane fails"),
+        *nightly(
+            ("y[i] = v", "y[i] = v > 3 && v < 3.5 ? nextafterf(v / (1 + exp(-v)), 9) : v", "1.41667 ULP in [1,inf)"),
+            ("y[i] = v", "y[i] = isinf(v) ? NAN : v", "plus_infinity fails"),
+            ("(float)(v / (1 + exp(-v)))", "x[i] / (1 + expf(-x[i]))", "ULP in (-inf,-8), budget 0.5"),
+            ("v < -700", "v < -80", "zero from -81, budget none"),
+            ("double v = x[i];", "double v = x[i]; if (v == 2) *(volatile int *)0 = 1;", "SIGSEGV"),
+        ),
+    ],
+)
+def test_a_regression_is_over_budget(gated, before, after, why):
+    edited(gated, before, after)
+    code, said = call("gate")
+    assert (code, why in said, "OVER  k.c:silu_f32/silu/float32" in said) == (1, True, True), said
+    assert "repeat gelu-verify run k.c:silu_f32" in said
+
+
+@needs_compiler
+def test_what_got_better_is_a_note_and_then_the_limit(project):
+    edited(project, "(float)(v / (1 + exp(-v)))", "x[i] / (1 + expf(-x[i]))")
+    (project / "gelu-verify.toml").write_text(
+        'targets = ["k.c:silu_f32"]\nplan = "landmarks"\n'
+        '[accept]\ntail_zero = "exp overflows"\nmonotone = "rounded twice"\nrange = "rounded twice"\n'
+    )
+    assert call("budget")[0] == 0
+    (project / "k.c").write_text(KERNEL)
+    code, said = call("gate")
+    assert (code, "better than its budget: faithful, budget " in said) == (0, True), said
+    assert "check tail_zero passes now, the budget still excuses it" in said
+    assert call("budget")[0] == 0
+    assert call("gate") == (0, "1 of 1 within budget, 0 over, 0 not measured\n")
+    edited(project, "(float)(v / (1 + exp(-v)))", "x[i] / (1 + expf(-x[i]))")
+    code, said = call("budget")
+    assert (code, "looser" in said) == (1, True)
+    assert call("gate")[0] == 1
+
+
+@needs_compiler
+def test_a_check_that_fails_needs_a_reason(project):
+    edited(project, "v < -700", "v < -50")
+    code, said = call("budget")
+    assert (code, "nothing was written" in said, 'tail_zero = "..."' in said) == (1, True, True), said
+    assert "under [accept] of gelu-verify.toml" in said
+    assert not (project / "gelu-budgets.toml").exists()
+    code, said = call("budget", "--accept", "tail_zero=clamped at -50")
+    assert code == 0, said
+    ((_, row),) = read_budgets(project / "gelu-budgets.toml").rows.items()
+    assert row.fails == {"tail_zero": "clamped at -50"}
+    for wrong in ("tail_zeor=x", "tail_zero", "tail_zero= "):
+        assert call("budget", "--accept", wrong)[0] == 2
+
+
+# ---- ways around it ------------------------------------------------------------------------------
+
+
+@needs_compiler
+def test_a_target_without_a_budget_ends_with_3(gated):
+    (gated / "gelu-verify.toml").write_text('targets = ["k.c:silu_f32", "kernels.silu_cr"]\nplan = "landmarks"\n')
+    code, said = call("gate")
+    assert (code, "kernels.silu_cr/silu/float16: has no budget" in said) == (3, True), said
+
+
+@needs_compiler
+def test_a_stored_run_of_other_source_is_stale(gated):
+    assert call("run", "k.c:silu_f32", "--plan", "landmarks", "--no-throughput", "--out", "kept")[0] == 0
+    assert call("gate", "kept")[0] == 0
+    edited(gated, "y[i] = v", "y[i] = v == 2 ? 0 : v")
+    code, said = call("gate", "kept")
+    assert (code, "stale: k.c:silu_f32 is not what was measured" in said) == (3, True), said
+    (gated / "k.c").unlink()
+    assert call("gate", "kept")[0] == 3
+
+
+@needs_compiler
+def test_no_budgets_and_unknown_targets_are_errors(project):
+    code, said = call("gate")
+    assert (code, "gelu-budgets.toml" in said, said.count("\n")) == (2, True, 1)
+    (project / "gelu-verify.toml").write_text('targets = ["torhc"]')
+    assert call("budget")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no targets are named"),
+        ("targets = []", "no targets are named"),
+        ('targets = "k.c:f"', "a list of names"),
+        ("targets = [1]", "a list of names"),
+        ('targetz = ["k"]', "did you mean 'target'"),
+        ('targets = ["k"]\nplan = "quik"', "quik"),
+        ('targets = ["k"]\ndtypes = ["float31"]', "float31"),
+        ('targets = ["k"]\nseed = -1', "seed"),
+        ('targets = ["k"]\nseed = true', "a whole number"),
+        ('targets = ["k"]\n[accept]\nmonotnoe = "x"', "monotnoe"),
+        ('targets = ["k"]\n[accept]\nmonotone = ""', "needs a reason"),
+        ('targets = ["k"]\n[accept]\nmonotone = 1', "needs a reason"),
+        ("[[target]]\n", "has no name"),
+        ('[[target]]\nname = "k"\ncflagz = "-O3"', "did you mean 'cflags'"),
+        ('target = "k"', "tables"),
+        ("targets = [", "is not TOML"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_is_one_clear_error(tmp_path, text, why):
+    file = tmp_path / "gelu-verify.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=why) as error:
+        read_project(file)
+    assert str(file) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_nearest_configuration_counts_up_to_the_repository(tmp_path):
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    assert find_project(below) is None or not find_project(below).file.is_relative_to(tmp_path)
+    (tmp_path / "gelu-verify.toml").write_text('targets = ["numpy"]')
+    (tmp_path / "a" / "pyproject.toml").write_text("[tool.other]\n")
+    assert find_project(below).file == tmp_path / "gelu-verify.toml"
+    (tmp_path / "a" / ".git").mkdir()
+    assert find_project(below) is None
+
+
+# ---- rows that hold for one release and level ------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def library():
+    """A result of a library, as of its release 1."""
+    (job,) = find_jobs(Request(targets=("kernels.silu_cr",), dtypes=("float16",), plan="landmarks")).jobs
+    record = sweep(job.target, job.plan).record
+    return replace(record, target="torch.silu", family="torch", version="1")
+
+
+def test_rows_of_a_library_hold_for_its_release_and_level_only(library, tmp_path):
+    made = make_budgets([library], MACHINE, "2026-11-22")
+    assert list(made.rows) == ["torch.silu/silu/float16 (torch 1, avx2)"]
+
+    def outcome(budgets, record=library, machine=MACHINE):
+        (found,) = compliance([record], machine, budgets)
+        return found.outcome, " ".join(found.reasons)
+
+    assert outcome(made) == ("ok", "")
+    later = replace(library, version="2")
+    none = "has no budget for torch 2 at avx2, only for torch 1 at avx2: `gelu-verify budget` makes one"
+    assert outcome(made, later) == ("missing", none)
+    wider = {**MACHINE, "isa": ["avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl"]}
+    assert outcome(made, machine=wider)[0] == "missing"
+    both = merged(made, make_budgets([later], {**MACHINE, "libm": "musl"}, "2026-11-23"))
+    assert list(both.rows) == ["torch.silu/silu/float16 (torch 1, avx2)", "torch.silu/silu/float16 (torch 2, avx2)"]
+    assert outcome(both)[0] == outcome(both, later)[0] == "ok"
+    assert both.conditions.libm == "musl"
+    assert both.of(library.key)[0].conditions.libm == "glibc 2.36"
+    write_budgets(tmp_path / "b.toml", both, "x")
+    assert read_budgets(tmp_path / "b.toml") == both
+    at_level = replace(library, target="torch.silu@sse4_2")
+    assert list(make_budgets([at_level], MACHINE, "2026-11-22").rows) == [
+        "torch.silu@sse4_2/silu/float16 (torch 1, sse4_2)"
+    ]
+
+
+def test_a_special_value_that_is_wrong_may_not_become_wrong_in_another_way(library):
+    from gelu_verify.records.parts import FindingRecord
+
+    def failing(got):
+        finding = FindingRecord("wrong", "0xfc00", got, "0x8000", "convention")
+        record = replace(
+            library, family="callable", target="k.c:f", checks={**library.checks, "minus_infinity": "fail"}
+        )
+        return replace(record, findings={**library.findings, "minus_infinity": finding})
+
+    made = make_budgets([failing("0x7e00")], MACHINE, "2026-11-22", lambda *_: "NaN as in PyTorch")
+    assert compliance([failing("0xfe01")], MACHINE, made)[0].outcome == "ok"  # another NaN
+    (found,) = compliance([failing("0xc000")], MACHINE, made)
+    assert (found.outcome, found.reasons) == ("over", ("f(-inf) = -2, the budget excuses NaN",))
+
+
+def test_another_compiler_has_headroom_and_other_flags_have_none(library):
+    def built(compiler, flags, ulp):
+        version = f"{compiler}, {flags}, sha256:0123"
+        return replace(library, family="callable", target="k.c:f", version=version, max_ulp=ulp)
+
+    made = make_budgets([built("cc (Debian 12, x) 12", "-O2", 3.0)], MACHINE, "2026-11-22", lambda *_: "x")
+    (over,) = compliance([built("cc (Debian 12, x) 12", "-O2 -ffast-math", 3.5)], MACHINE, made)
+    (within,) = compliance([built("clang 19", "-O2", 3.5)], MACHINE, made)
+    assert (over.outcome, within.outcome) == ("over", "ok")
+    assert within.notes[-1] == "compiled by clang 19, the budget by cc (Debian 12, x) 12: headroom applies"
+
+
+def test_the_text_of_a_budget_is_data(library):
+    """Names and reasons that would be syntax are texts in the file."""
+    record = replace(library, family="callable", target='pipe:./p "a\nb" ]\n[rows.x]')
+    record = replace(record, checks={**library.checks, "monotone": "fail"})
+    made = make_budgets([record], MACHINE, "2026-11-22", lambda *_: 'because "x"\n]')
+    import tomllib
+
+    (row,) = tomllib.loads(budgets_text(made, "x"))["rows"].values()
+    assert row["fails"]["monotone"] == 'because "x"\n]'
