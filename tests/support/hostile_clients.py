@@ -249,7 +249,9 @@ def uploads(server, count=33):
         upload(ATTACKER)
     asked = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60, source_address=(OTHER, 0))
     asked.request("GET", kept, headers={"Host": "localhost"})
-    return f"the other client's result: {asked.getresponse().status}"
+    status = asked.getresponse().status
+    asked.close()
+    return f"the other client's result: {status}"
 
 
 ATTACKS: dict[str, Callable] = {
