@@ -21,8 +21,9 @@ from ..errors import ResultsError
 from ..fenv import in_default_environment
 from . import problems, routes
 from .fast_path import FastPath
-from .middleware import OPEN, ServiceMiddleware
+from .middleware import ServiceMiddleware
 from .params import known_query
+from .response_headers import OPEN
 from .settings import Settings
 from .state import AppState
 from .telemetry import log

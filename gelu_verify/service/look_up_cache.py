@@ -8,7 +8,7 @@ from starlette.types import Message
 
 from .caching import etag
 from .encoding import JSON_TYPE
-from .middleware import OPEN_HEADERS
+from .response_headers import OPEN_HEADERS
 
 Key = tuple[str, bytes]  # path and query
 _TYPE = (b"content-type", JSON_TYPE.encode())
