@@ -42,7 +42,15 @@ def _decimal_digits(text: Any) -> Any:
 
 
 DECIMAL_DIGITS = BeforeValidator(_decimal_digits)
-Seed = Annotated[int, DECIMAL_DIGITS, Query(ge=0, le=2**31 - 1, description="Seed of the sampled inputs.")]
+
+
+def whole_number(low: int, high: int, description: str) -> Any:
+    """A query parameter; pydantic forgets the limits in the schema of an integer with a validator."""
+    limits = {"minimum": low, "maximum": high}
+    return Query(ge=low, le=high, description=description, json_schema_extra=limits)
+
+
+Seed = Annotated[int, DECIMAL_DIGITS, whole_number(0, 2**31 - 1, "Seed of the sampled inputs.")]
 NumberText = Annotated[
     str,
     Path(

@@ -96,7 +96,11 @@ def register(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:
         kind = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
-        return response(Problem(error.status_code, kind, str(error.detail), error.headers))
+        headers = dict(error.headers or {})
+        operations = app.openapi()["paths"].get(getattr(request.scope.get("route"), "path", ""))
+        if error.status_code == 405 and operations:  # Starlette names the methods of the first route of a path only
+            headers["Allow"] = ", ".join(sorted(name.upper() for name in operations))
+        return response(Problem(error.status_code, kind, str(error.detail), headers))
 
     @app.exception_handler(RequestValidationError)
     async def on_validation(request: Request, error: RequestValidationError) -> Response:

@@ -106,7 +106,9 @@ async def answers(
 class Inputs(BaseModel):
     """Inputs as bits."""
 
-    x_bits: list[str] = Field(min_length=1, max_length=MOST_INPUTS, examples=[["0xc0d00000", "0x3f800000"]])
+    x_bits: list[Annotated[str, Field(pattern="^0[xX][0-9a-fA-F]{1,16}$")]] = Field(
+        min_length=1, max_length=MOST_INPUTS, examples=[["0xc0d00000", "0x3f800000"]]
+    )
 
 
 class OutputList(BaseModel):

@@ -14,7 +14,7 @@ from ..caching import cached_response, control_of
 from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE, all_quick, look_up
 from ..fast_path import others_of
-from ..params import DECIMAL_DIGITS, DtypeName, FunctionName, NumberText, checked, parsed
+from ..params import DECIMAL_DIGITS, DtypeName, FunctionName, NumberText, checked, parsed, whole_number
 from ..problems import Problem, not_found
 from ..settings import DIGITS
 from ..state import state_of
@@ -63,7 +63,7 @@ class ReferenceValue(Pair):
     also: dict[str, ReferenceValue] | None = None
 
 
-Digits = Annotated[int, DECIMAL_DIGITS, Query(ge=1, le=1000, description="Significant digits of decimals.")]
+Digits = Annotated[int, DECIMAL_DIGITS, whole_number(1, 1000, "Significant digits of decimals.")]
 Version = Annotated[str, Query(max_length=40, description="Version of gelu-verify: the response never changes then.")]
 Also = Annotated[
     str,

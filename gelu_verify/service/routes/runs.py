@@ -14,7 +14,7 @@ from starlette.responses import Response
 from ...runs.store import Run
 from ..caching import REVALIDATE, cached_response
 from ..encoding import JSON_TYPE, json_bytes
-from ..params import DECIMAL_DIGITS
+from ..params import DECIMAL_DIGITS, whole_number
 from ..problems import not_found
 from ..reports import Page
 from ..run_repository import RunRepository
@@ -29,7 +29,7 @@ TABLES = ("summary", "tail", "special", "regions", "throughput", "findings")
 CSV = "text/csv"
 RunId = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_.+-]{1,100}$"}, description="Name of a run.")]
 Table = Annotated[str, Path(json_schema_extra={"enum": list(TABLES)}, description="A table of the report.")]
-Count = Annotated[int, DECIMAL_DIGITS, Query(ge=1, le=1000, description="Runs of a page.")]
+Count = Annotated[int, DECIMAL_DIGITS, whole_number(1, 1000, "Runs of a page.")]
 Before = Annotated[str, Query(pattern=r"^[A-Za-z0-9_.+-]{0,100}$", description="Name of a run: older ones only.")]
 _CSV_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {CSV: {}}}}
 _HTML_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
