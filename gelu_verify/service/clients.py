@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 from threading import Lock
 
 from .problems import Problem
@@ -32,6 +32,17 @@ def client_of(address: str) -> str:
     if found.ipv4_mapped is not None:
         return str(found.ipv4_mapped)
     return f"{IPv6Address(int(found) >> 64 << 64)}/64"
+
+
+@lru_cache(maxsize=4096)
+def is_among(address: str, places: frozenset[str]) -> bool:
+    """Whether an address is one of `places`, or in a network that is; `*` stands for all."""
+    if "*" in places or address in places:
+        return True
+    try:
+        return any(ip_address(address) in ip_network(place, strict=False) for place in places if "/" in place)
+    except ValueError:
+        return False
 
 
 class ByteBudget:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from .clients import client_of
+from .clients import client_of, is_among
 from .problems import MEDIA_TYPE, content
 from .request_log import RequestLog, new_id
 from .settings import ServiceLimits
@@ -35,7 +35,7 @@ class LimitedProtocol(HttpToolsProtocol):
     """One connection."""
 
     limits = ServiceLimits()
-    trusted_proxies: frozenset[str] = frozenset()  # clients that may have any number of connections
+    trusted_proxies: frozenset[str] = frozenset()  # addresses and networks without a limit of connections
     hosts: frozenset[str] | None = None  # names that `Host` may have; None: any
     log: RequestLog | None = None
     draining = stopping = False  # every response ends its connection
@@ -183,7 +183,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def _has_place(self) -> bool:
         """Whether this new connection may stay; the longest idle one of the client with the most is closed for it."""
         mine = self.per_client[self._client]
-        if mine > self.limits.connections_per_client and self._client not in self.trusted_proxies:
+        if mine > self.limits.connections_per_client and not is_among(self._client, self.trusted_proxies):
             return self._close_longest_idle(each for each in self._others() if each._client == self._client)
         if len(self.connections) <= self.limits.connections:
             return True

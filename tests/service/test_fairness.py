@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
-from gelu_verify.service.clients import CLIENT, ByteBudget, client_of
+from gelu_verify.service.clients import CLIENT, ByteBudget, client_of, is_among
 from gelu_verify.service.jobs import JobRegistry
 from gelu_verify.service.oracle_pool import OraclePool
 from gelu_verify.service.problems import Problem
@@ -36,6 +36,13 @@ def nobody():
 )
 def test_a_client_is_an_address_or_a_network_of_64_bits(address, client):
     assert client_of(address) == client
+
+
+def test_a_proxy_is_an_address_or_in_a_network():
+    places = frozenset(["172.16.0.0/12", "192.0.2.1"])
+    found = {each: is_among(each, places) for each in ("172.17.0.3", "192.0.2.1", "192.0.2.2", "", "2001:db8::/64")}
+    assert found == {"172.17.0.3": True, "192.0.2.1": True, "192.0.2.2": False, "": False, "2001:db8::/64": False}
+    assert is_among("192.0.2.2", frozenset("*"))
 
 
 def test_clients_take_turns():
