@@ -96,8 +96,8 @@ def inputs(fmt, values, count):
 
 
 @case
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("count", [2, *nightly(200)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", *nightly("float16", "bfloat16")])
+@pytest.mark.parametrize("count", [1, *nightly(200)])
 def test_results_are_correctly_rounded(name, values, dtype, count):
     fmt, function = FORMATS[dtype], get_function(named(name, values))
     bits = [b for b in inputs(fmt, values, count) if fmt.is_finite(b) and fmt.magnitude(b)]
