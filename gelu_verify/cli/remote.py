@@ -7,7 +7,7 @@ import re
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request, urlopen
 
 from .. import __version__
@@ -33,8 +33,9 @@ def fetch_answer(server: str, function: str, dtype: str, x: str, digits: int = 4
         usable = False
     if not usable:
         raise UsageError(f"{server!r} is not an http or https URL")
-    path = "/".join(quote(part, safe="") for part in (function, dtype, x))
-    url = f"{server.rstrip('/')}/v1/reference/{path}?digits={digits}"
+    base, parameters = _split(function)
+    path = "/".join(quote(part, safe="") for part in (base, dtype, x))
+    url = f"{server.rstrip('/')}/v1/reference/{path}?{urlencode({'digits': digits, **parameters})}"
     request = Request(url, headers={"Accept": "application/json", "User-Agent": f"gelu-verify/{__version__}"})
     try:
         with urlopen(request, timeout=TIMEOUT_S) as response:
@@ -49,6 +50,14 @@ def fetch_answer(server: str, function: str, dtype: str, x: str, digits: int = 4
         raise RemoteError(f"cannot reach {server}: {getattr(error, 'reason', error)}") from None
     except ValueError as error:
         raise RemoteError(f"{server} did not answer with JSON: {error}") from None
+
+
+def _split(function: str) -> tuple[str, dict[str, str]]:
+    if "[" not in function:
+        return function, {}
+    from ..functions.parameters import split_name
+
+    return split_name(function)
 
 
 def _detail(error: HTTPError) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
+from fractions import Fraction
 from threading import RLock
 
 from .. import plugins
@@ -16,6 +17,7 @@ from .parameters import base_name, canonical_name, checked_values, named, split_
 __all__ = ["FUNCTIONS", "Function", "base_name", "compared_with", "get_function", "is_registered", "named"]
 
 OWNER = "gelu-verify"
+MOST_KEPT = 256  # functions with parameters: anybody may ask a server for any number of them
 
 
 class Functions(MutableMapping[str, Function]):
@@ -32,7 +34,7 @@ class Functions(MutableMapping[str, Function]):
                 raise UsageError(f"two files define a function {function.name}")
             self._functions[function.name] = function
         self._owners = dict.fromkeys(self._functions, OWNER)
-        self._with_values: dict[str, Function] = {}  # by canonical name
+        self._with_values: dict[str, Function] = {}  # by canonical name, at most MOST_KEPT
         self._complete, self._lock = False, RLock()
 
     def __getitem__(self, name: str) -> Function:
@@ -78,7 +80,14 @@ class Functions(MutableMapping[str, Function]):
         canonical = canonical_name(base, function.parameters, values)
         if canonical == base or function.with_values is None:
             return function
-        if canonical not in self._with_values:
+        with self._lock:
+            return self._made(canonical, function, values)
+
+    def _made(self, canonical: str, function: Function, values: Mapping[str, Fraction]) -> Function:
+        """The function of these values: the same object, as long as few others are asked for."""
+        if canonical not in self._with_values and function.with_values is not None:
+            if len(self._with_values) >= MOST_KEPT:
+                del self._with_values[next(iter(self._with_values))]
             made = replace(function.with_values(values), name=canonical)
             self._with_values[canonical] = replace(
                 made, parameters=function.parameters, with_values=function.with_values

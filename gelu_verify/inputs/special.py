@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def variant_bits(function: Function, fmt: Format) -> list[int]:
     return sorted({fmt.round(Fraction(text)) for text in texts if abs(Fraction(text)) <= 3})
 
 
-@cache
+@lru_cache(maxsize=512)
 @in_default_environment
 def position_bits(function: str, dtype: str) -> np.ndarray:
     """Inputs of every kind, to stand at many places of one call: POSITIONS of them, all different."""
@@ -87,7 +87,7 @@ def position_bits(function: str, dtype: str) -> np.ndarray:
     return np.array(list(chosen), dtype=fmt.uint)
 
 
-@cache
+@lru_cache(maxsize=512)
 @in_default_environment
 def fixed_bits(function: str, dtype: str) -> np.ndarray:
     """All of them, unsigned bits, by ordinal."""

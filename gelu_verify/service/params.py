@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request
@@ -9,9 +10,9 @@ from pydantic import BeforeValidator
 
 from ..errors import UsageError
 from ..formats import DTYPES, FORMATS, Format, get_format
-from ..functions import FUNCTIONS, get_function
+from ..functions import FUNCTIONS, get_function, named
 from ..inputs.plans import PLANS, get_plan
-from .problems import bad_request, not_found
+from .problems import Problem, bad_request, not_found
 
 # A decimal, hex float, up to 64 bits, inf or nan; Format.parse checks the text against the dtype.
 NUMBER = (
@@ -74,6 +75,16 @@ async def known_query(request: Request) -> None:
             raise bad_request(f"unknown query parameter {name[:40]!r} (accepted: {', '.join(fields) or 'none'})")
         if given.count(name) > 1 and "list" not in str(fields[name].field_info.annotation):
             raise bad_request(f"the query parameter {name!r} was given {given.count(name)} times (accepted: once)")
+
+
+def with_parameters(function: str, texts: Mapping[str, str]) -> str:
+    """The name of the function with these parameters; Problem 422 if it does not take them."""
+    if not texts or function not in FUNCTIONS:  # the route says what is wrong with the name
+        return function
+    try:
+        return get_function(named(function, texts)).name
+    except UsageError as error:
+        raise Problem(422, "invalid", str(error)) from None
 
 
 def checked(function: str, dtype: str) -> Format:

@@ -10,7 +10,7 @@ import decimal
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from threading import local
 from typing import Any, NamedTuple, overload
@@ -221,7 +221,7 @@ def float_text(value: float, digits: int) -> str:
     return f"{significand}e{int(exponent):+03d}"
 
 
-@cache
+@lru_cache(maxsize=512)
 @in_default_environment
 def zero_threshold(function: str, dtype: str) -> int | None:
     """Bits of the negative x nearest to zero from which on, towards -inf, the rounded result is zero.
@@ -296,7 +296,7 @@ def _layout(fmt: Format) -> tuple[int, int, int, int]:
     return fmt.width, fmt.precision, fmt.emin, fmt.emax
 
 
-@cache
+@lru_cache(maxsize=512)
 def _table(function: str, dtype: str) -> np.ndarray | None:
     """All results, indexed by input bits: shipped for 16-bit formats, computed for 8-bit ones."""
     fmt = FORMATS[dtype]

@@ -15,7 +15,7 @@ from marking import nightly
 from gelu_verify import exact, reference, reference_bits, ulp_error
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES, FORMATS
-from gelu_verify.functions import FUNCTIONS, get_function, named
+from gelu_verify.functions import FUNCTIONS, MOST_KEPT, get_function, named
 from gelu_verify.functions.parameters import exact_number, exact_text
 from gelu_verify.truth.oracle import round_exactly
 from gelu_verify.truth.values import judge
@@ -139,6 +139,13 @@ def test_default_values_are_the_function_itself():
     assert np.array_equal(reference("gelu", x, mu=0, sigma=1.0), reference("gelu", x))
     assert np.array_equal(reference("silu", x, beta="1.702"), reference("gelu_sigmoid", x))
     assert np.array_equal(2 * reference("gelu", x / 2), reference("gelu", x, sigma=2))
+
+
+def test_what_is_kept_of_many_parameters_is_bounded():
+    names = [f"gelu[mu={k}.5]" for k in range(2 * MOST_KEPT)]
+    assert len({get_function(name) for name in names}) == len(names)
+    assert len(FUNCTIONS._with_values) <= MOST_KEPT
+    assert get_function(names[-1]) is get_function(names[-1])
 
 
 def test_judging_and_digits_take_parameters():

@@ -68,6 +68,18 @@ def test_a_number_may_be_written_in_any_form(client, x):
     assert client.get(f"/v1/reference/gelu/float32/{x}").json()["y_bits"] == "0xaf8f821f"
 
 
+def test_parameters_are_a_query(client):
+    base = "/v1/reference/gelu/float32/-6.5"
+    found = client.get(f"{base}?mu=0.5&sigma=1/3&digits=20").json()
+    assert found.pop("also", None) is None
+    assert found == answer("gelu[mu=0.5,sigma=1/3]", "float32", 0xC0D00000, 20)
+    assert client.get("/v1/reference/gelu%5Bmu=0.5%5D/float32/1").json()["function"] == "gelu[mu=0.5]"
+    assert client.get(f"{base}?mu=0").json()["function"] == "gelu"
+    assert "sigma is 0 (accepted" in problem(client.get(f"{base}?sigma=0"), 422)
+    assert "unknown parameter of gelu 'beta'" in problem(client.get(f"{base}?beta=1"), 422)
+    problem(client.get("/v1/reference/gelu%5Bnu=0.5%5D/float32/1"), 404)
+
+
 def test_the_fast_path_gives_the_bytes_of_the_route(monkeypatch):
     """Status, headers in their order, and body; also of 304."""
     numbers = [f"/v1/reference/{f}/{d}/{x}" for f in ("gelu", "silu_grad") for d in ("float16", "float64")
