@@ -123,7 +123,11 @@ def value_of(terms: Terms) -> Value:
     far_below = abs(terms.leading[0]).bit_length() + terms.leading[1] - _TINY - 2
     if all(m == 0 or abs(m).bit_length() + e < far_below for m, e in ends):
         hi, lo, err, k = _between(terms.leading, terms.leading)
-        if lo or err or not (side := _side(*ends)):
+        if k in (_VANISHING, _HUGE):
+            return hi, lo, err, k
+        if lo and not err:  # a leading term of up to 106 bits: the correction is in the bound
+            return hi, lo, abs(hi) * 2.0**-200, k
+        if err or not (side := _side(*ends)):
             return 1.0, 0.0, math.inf, 0
         tiny = abs(hi) * 2.0**-200
         return hi, side * tiny, tiny, k

@@ -87,6 +87,7 @@ def test_remote_look_ups_equal_local_ones(server):
         ["gelu", "float32", "-6.5", "0x1"],
         ["silu", "bfloat16", "nan", "--json"],
         ["exp", "float64", "1", "--digits", "60"],
+        ["gelu", "float32", "1", "--param", "mu=0.5", "--param", "sigma=1/3"],
     ):
         here = CliRunner().invoke(main, ["lookup", *args])
         there = CliRunner().invoke(main, ["lookup", *args, "--remote", server.url])
