@@ -4,7 +4,6 @@ import mmap
 
 from mutants import faulty
 
-
 KEPT = []
 
 
