@@ -11,7 +11,7 @@
 #endif
 #include <immintrin.h>
 #define GV_LANES 8
-#define GV_F64_LANES 4
+#define GV_F64_LANES 8
 #define GV_FLOAT_LANES 32
 #define GV_FLOAT_TABLES 1 /* float_tables.h */
 #define GV_HAVE_FMA 1
