@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import re
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -11,9 +12,12 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 SOURCE = Path("src")
+LINUX = sys.platform == "linux"
 # no contraction, no fast-math: every operation rounds as written
 FLAGS = ["-std=c99", "-O3", "-ffp-contract=off", "-g0"]
 VECTORS = "-fno-trapping-math"  # no exception flags: selections become vectors, and every result stays as it is
+# a dependency on the C library also where nothing of it is called: auditwheel tells glibc from musl by it
+LINKING = ["-Wl,--no-as-needed", "-lc"] if LINUX else []
 CORE = ("truth", "math", "tables", "enclosure", "cr")  # headers that more than one extension is made of
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")  # one wheel for Python 3.11 and later, but free-threaded ones
 
@@ -31,6 +35,7 @@ def extension(
         include_dirs=[str(SOURCE)],
         depends=sorted(str(path) for folder in (*folders, *headers) for path in (SOURCE / folder).rglob("*.h")),
         extra_compile_args=[*FLAGS, *flags],
+        extra_link_args=LINKING,
         libraries=["m"],
         define_macros=list(macros.items()),
         py_limited_api=ABI3,
@@ -88,7 +93,7 @@ EXTENSIONS = [
         flags=(VECTORS,),
     ),
     extension("gelu_verify.isolation._faults", "isolation/faults.c"),
-    extension("gelu_verify.isolation._confinement", "isolation/confinement.c"),
+    *([extension("gelu_verify.isolation._confinement", "isolation/confinement.c")] if LINUX else []),
     extension(
         "gelu_verify.kernels._cpu",
         "cython/cpu_kernels.pyx",

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from .fenv import LoadedInDefaultEnvironment, default_environment
 
 if TYPE_CHECKING:
-    from .measure.verification import verify as verify
     from .truth.correctly_rounded import gelu as gelu
     from .truth.correctly_rounded import gelu_grad as gelu_grad
     from .truth.correctly_rounded import gelu_sigmoid as gelu_sigmoid
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from .truth.values import reference as reference
     from .truth.values import reference_bits as reference_bits
     from .truth.values import ulp_error as ulp_error
+    from .verification import verify as verify
 
 __version__ = "0.1.0"
 
@@ -35,7 +35,7 @@ _HOME = {
     "reference_bits": "truth.values",
     "exact": "truth.values",
     "ulp_error": "truth.values",
-    "verify": "measure.verification",
+    "verify": "verification",
     "gelu": "truth.correctly_rounded",
     "gelu_grad": "truth.correctly_rounded",
     "gelu_sigmoid": "truth.correctly_rounded",

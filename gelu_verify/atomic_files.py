@@ -60,12 +60,36 @@ def remove_abandoned(parent: Path, older_than: float = 0.0) -> None:
                 os.close(lock)
 
 
-def _lock(descriptor: int, wait: bool = False) -> bool:
+@contextlib.contextmanager
+def in_use(*folders: Path) -> Iterator[None]:
+    """Folders that nobody may remove meanwhile (`remove_unused`); several processes may use one."""
+    with contextlib.ExitStack() as opened:
+        for folder in folders:
+            lock = os.open(folder, os.O_RDONLY)
+            opened.callback(os.close, lock)
+            _lock(lock, shared=True)
+        yield
+
+
+def remove_unused(folder: Path) -> bool:
+    """Remove a folder and all that is in it, at once for whoever looks; False where somebody uses or writes it."""
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        if not _lock(lock) or not _is_at(folder, lock):
+            return False
+        with unfinished_folder(folder.parent) as work:  # what is left of it when we are killed is removed later
+            folder.rename(work / folder.name)
+    finally:
+        os.close(lock)
+    return True
+
+
+def _lock(descriptor: int, wait: bool = False, shared: bool = False) -> bool:
     """Whether it is locked until it is closed: not where another process has the lock, or there are no locks."""
     try:
         import fcntl
 
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
     except (ImportError, OSError):
         return False
     return True

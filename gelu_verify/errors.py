@@ -53,6 +53,10 @@ class MissingMeasurement(GeluVerifyError):
     """A measurement that was required is not there (exit code 3)."""
 
 
+class NotMeasured(GeluVerifyError, AssertionError):
+    """A measure of an implementation that failed: nothing that is asserted of it can hold."""
+
+
 class RemoteError(GeluVerifyError):
     """A server that was asked cannot be reached, or fails."""
 

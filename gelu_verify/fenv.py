@@ -61,11 +61,14 @@ def awaited_in_default_environment(coroutine: Coroutine[Any, Any, T]) -> Generat
     step: Callable[[Any], Any] = coroutine.send
     value: Any = None
     while True:
+        callers = enter()
         try:
-            waiting = in_default_environment(step)(value)
+            waiting = step(value)
         except StopIteration as done:
             result: T = done.value
             return result
+        finally:
+            go_to(callers)
         try:
             step, value = coroutine.send, (yield waiting)
         except BaseException as error:  # noqa: BLE001 - it is the coroutine's

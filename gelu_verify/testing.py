@@ -1,4 +1,4 @@
-"""`assert_gelu_accurate`: an accuracy test of an implementation, for any test framework.
+"""`assert_gelu_accurate`: an accuracy test of an implementation, for any test framework (docs/testing.md).
 
 from gelu_verify.testing import assert_gelu_accurate
 
@@ -8,29 +8,46 @@ def test_my_gelu():
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from .buckets.table import HIST_EDGES
+from . import current_test
+from .arrays import named_dtype
+from .attribution.nearest import nearest_formula
 from .checks import CHECKS
 from .errors import UsageError, one_of
 from .fenv import in_default_environment
 from .formats import get_format
+from .functions import get_function
 from .functions.regions import REGIONS
-from .measure.verification import verify
-from .records.grades import GRADES, ORDER, graded
+from .inputs.plans import make_plan
+from .measure.jobs import one_target, selecting
+from .measure.request import Request
+from .records.grades import GRADES
 from .records.result import Result
-from .report.text import value_text
+from .report.shortfall import Limits, Shortfall, shortfalls, title
+from .speed.throughput import torch_on_one_thread
 from .targets import Target
+from .truth.values import judge, reference_bits
+from .verification import Verification, request_of, verified, verify
 
+_OPTIONS = [name for name, each in inspect.signature(verify).parameters.items() if each.kind is each.KEYWORD_ONLY]
 _REGIONS = [region.name for region in REGIONS]
+_GRADES: list[str] = [grade for grade in GRADES if grade != "broken"]
 
 collected: Callable[[Result], object] | None = None
 """Called with every result that `assert_gelu_accurate` looks at: the pytest plugin makes a report of them."""
+
+
+class UnneededAllowance(UserWarning):
+    """`allow` names a check that does not fail any more, or that need not be allowed: take it out, or a later failure
+    passes. `filterwarnings = error::gelu_verify.testing.UnneededAllowance` makes it an error."""
 
 
 @in_default_environment
@@ -45,147 +62,157 @@ def assert_gelu_accurate(
     allow: Mapping[str, str] | None = None,
     plan: str = "default",
     **options: Any,
-) -> Result:
+) -> Verification:
     """Raise AssertionError where `target` is not as accurate as is asked.
 
     All inputs of a 16-bit dtype are tried, a sample of others (`plan="exhaustive"`: all of float32). A failure says
-    which input shows it, what was returned, what is right, how many inputs are affected, where, and how to repeat it.
+    which input shows it, what was returned, what is right, how many inputs are affected, where, which formula the
+    results are nearest to, and how to repeat it.
 
     Parameters
     ----------
     target : a callable, the name of an implementation, a C symbol ("kernel.c:my_gelu") ..., as `verify` takes it
     function, dtype, plan : as `verify` takes them
-    max_ulp : the largest error that is accepted, in ULP of the exact value
-    regions : the same for regions of x: `{"[-5,-3)": 10, "[0,1)": 1}`; names as in `gelu-verify list`
+    max_ulp : the largest error that is accepted, in ULP of the exact value; 0.5 is what correct rounding gives
+    regions : other limits for regions of x, in the place of `max_ulp`: `{"[-5,-3)": 10, "[0,1)": 1}`; names as in
+        `gelu-verify list`. With it, a result that depends on the position in a call (checks `lane`, `lengths`) must be
+        allowed by name even where it differs little
     grade : the worst grade that is accepted (docs/grades.md); default, where nothing else is asked, "accurate"
     allow : checks that may fail, each with a reason: `{"minus_infinity": "NaN, as PyTorch"}`. A failed check that is a
         defect or a convention must be named here; losses of accuracy are what the limits are for
-    options : further arguments of `verify`: `ranges`, `policy`, `kwargs`, `array`, `compile`, `call`, `isolate`, `seed`
+    options : further arguments of `verify`: `ranges`, `policy`, `kwargs`, `array`, `device`, `compile`, `call`,
+        `isolate`, `seed` ...
 
     Returns
     -------
-    Result : what was measured
+    Verification : what was measured
 
     Raises
     ------
-    AssertionError : it is not accurate enough, or fails: raises, crashes, returns another shape or dtype
-    UsageError : an unknown name, or a limit that is not a number from 0 on
+    AssertionError : it is not accurate enough, fails (raises, crashes, returns another shape or dtype), or nothing was
+        measured that a limit is for
+    UsageError : an unknown name, or a limit that is not a number or that no implementation can meet
+
+    Warns
+    -----
+    UnneededAllowance : a check that is allowed to fail passes
+
+    Examples
+    --------
+    >>> from gelu_verify import gelu
+    >>> assert_gelu_accurate(gelu, dtype="float16", max_ulp=0.5).grade
+    'correctly_rounded'
+    >>> assert_gelu_accurate(lambda x: x / 2, dtype="float16", max_ulp=2)
+    Traceback (most recent call last):
+    AssertionError: gelu_verify.testing:<lambda> is not accurate enough as gelu in float16:
+    ...
     """
     __tracebackhide__ = True  # pytest: the failure is the caller's
-    _check_limits(max_ulp, regions or {}, grade, allow or {})
-    result = verify(target, function, dtype, plan, **options)
+    dtype = named_dtype(dtype)
+    if grade is None and max_ulp is None and not regions:
+        grade = "accurate"
+    limits = Limits(
+        max_ulp=max_ulp, regions={} if regions is None else regions, grade=grade, allow={} if allow is None else allow
+    )
+    for name in options:
+        if name not in _OPTIONS:
+            raise one_of("argument", name, _OPTIONS)
+    request = request_of(target, function, dtype, plan, **options)
+    _check_limits(limits, function, dtype)
+    result = verified(request)
     if collected is not None:
         collected(result)
-    found = [*_failures(result, max_ulp, regions or {}, grade, allow or {})]
+    found = [*shortfalls(result, limits)]
     if found:
-        raise AssertionError(_message(result, found))
+        raise AssertionError(_message(result, found, request))
+    for text in _unneeded(result, limits.allow):
+        warnings.warn(text, UnneededAllowance, stacklevel=3)  # the decorator is between
     return result
 
 
-def _check_limits(
-    max_ulp: float | None, regions: Mapping[str, float], grade: str | None, allow: Mapping[str, str]
-) -> None:
-    for name, limit in (("max_ulp", max_ulp), *((f"regions[{name!r}]", limit) for name, limit in regions.items())):
-        is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
-        if limit is not None and not (is_number and math.isfinite(limit) and limit >= 0):
-            raise UsageError(f"{name} is {limit!r} (accepted: a finite number of ULP from 0 on)")
-    for name in regions:
+# ---- limits ----------------------------------------------------------------------------------------
+
+
+def _check_limits(limits: Limits, function: str, dtype: str) -> None:
+    for argument in ("regions", "allow"):
+        if not isinstance(value := getattr(limits, argument), Mapping):
+            raise UsageError(f"{argument} is {value!r} (accepted: a dict)")
+    each_region = ((f"regions[{name!r}]", limit) for name, limit in limits.regions.items())
+    for name in limits.regions:
         if name not in _REGIONS:
             raise one_of("region", name, _REGIONS)
-    if grade is not None and grade not in GRADES:
-        raise one_of("grade", grade, [*GRADES])
-    for name, reason in allow.items():
+    for name, limit in (("max_ulp", limits.max_ulp), *each_region):
+        if name != "max_ulp" or limit is not None:
+            _check_limit(name, limit, function, dtype)
+    if limits.grade is not None and limits.grade not in _GRADES:
+        raise one_of("grade", limits.grade, _GRADES)
+    for name, reason in limits.allow.items():
         if name not in CHECKS:
             raise one_of("check", name, [*CHECKS])
         if not isinstance(reason, str) or not reason.strip():
             raise UsageError(f"allow[{name!r}] is {reason!r} (accepted: the reason why it may fail)")
 
 
-# ---- what is not as it should be -----------------------------------------------------------------
+def _check_limit(name: str, limit: Any, function: str, dtype: str) -> None:
+    try:
+        is_number = isinstance(limit, int | float | np.floating | np.integer) and not isinstance(limit, bool)
+        usable = is_number and math.isfinite(limit) and limit >= 0
+    except OverflowError:  # an integer beyond all doubles
+        usable = False
+    if not usable:
+        raise UsageError(f"{name} is {limit!r} (accepted: a finite number of ULP from 0 on)")
+    if limit < 0.5 and not _is_exact(function, dtype):
+        raise UsageError(
+            f"{name} is {limit!r}, which nothing can meet: correctly rounded results of {function} are off by up to "
+            "half an ULP (accepted: numbers from 0.5 on)"
+        )
 
 
-def _failures(
-    result: Result, max_ulp: float | None, regions: Mapping[str, float], grade: str | None, allow: Mapping[str, str]
-) -> Iterator[str]:
-    """One paragraph for each, the worst first."""
-    record = result.record
-    if record.failure is not None:
-        yield f"it failed: {record.failure}"
-    for severity in ("defect", "convention"):
-        for name in record.failed_checks:
-            finding = record.findings[name]
-            if finding.severity == severity and name not in allow:
-                yield (
-                    f"check {name} fails ({severity}): {finding.detail}{_witness(record.dtype, finding)}\n"
-                    f'    accept it with allow={{"{name}": "why"}}'
-                )
-    if result.table is None:
-        return
-    if max_ulp is not None:
-        yield from _over(result, max_ulp, "", record.max_ulp, record.witness)
-    for part in record.regions or ():
-        if part.region in regions:
-            yield from _over(result, regions[part.region], f" in {part.region}", part.max_ulp, part.witness)
-    if grade is None and max_ulp is None and not regions:
-        grade = "accurate"
-    if grade is not None and not _is_graded(result, grade, allow):
-        yield f"the grade is {_title(record.grade)}, worse than {_title(grade)}: {record.sentence}"
+@cache
+def _is_exact(function: str, dtype: str) -> bool:
+    """Whether the dtype has every value of the function: of relu, not of gelu."""
+    chunks = make_plan("landmarks", get_function(function).name, get_format(dtype).name, 0).chunks
+    x = np.concatenate([chunk.x_bits() for chunk in chunks])
+    error = judge(function, dtype, x, np.asarray(reference_bits(function, dtype, x))).error
+    return not np.nan_to_num(error).any()
 
 
-def _is_graded(result: Result, grade: str, allow: Mapping[str, str]) -> bool:
-    """Whether the grade is good enough; defects that are allowed count as what the errors say."""
-    record = result.record
-    accepted = {name: replace(record.findings[name], severity="loss") for name in record.failed_checks if name in allow}
-    findings = {**record.findings, **accepted}
-    found = graded(replace(record, findings=findings), result.table).grade
-    return found is not None and ORDER[found] <= ORDER[grade]
+def _unneeded(result: Verification, allow: Mapping[str, str]) -> list[str]:
+    losses = [name for name in allow if CHECKS[name].severity == "loss"]
+    passing = [name for name in allow if result.checks.get(name) == "pass" and name not in losses]
+    what = f"{result.target} as {result.function} in {result.dtype}"
+    return [
+        *(f"allow={{{name!r}: ...}} is not needed any more: {name} passes for {what}" for name in passing),
+        *(
+            f"allow={{{name!r}: ...}} is never needed: {name} is a loss of accuracy, which limits judge"
+            for name in losses
+        ),
+    ]
 
 
-def _title(grade: str | None) -> str:
-    return GRADES[grade].title if grade in GRADES else "unknown"
+# ---- the message -----------------------------------------------------------------------------------
 
 
-def _over(result: Result, limit: float, where: str, error: float | None, witness: Any) -> Iterator[str]:
-    if error is None and not where:
-        yield "no output could be scored"
-    elif error is not None and error > limit:
-        shown = _witness(result.record.dtype, witness)
-        yield f"{error:.6g} ULP{where}, more than {limit:g}{shown}{_extent(result, limit)}"
-
-
-def _extent(result: Result, limit: float) -> str:
-    """At how many inputs, and from where to where."""
-    table = result.table
-    assert table is not None
-    edge = int(np.searchsorted(HIST_EDGES, limit))  # errors in the bins above are larger for certain
-    counts = table.hist[edge + 1 :].sum(dtype=np.int64)
-    rows = np.flatnonzero(table.columns["max_error"] > limit)
-    fmt = table.fmt
-    ends = [value_text(fmt.name, fmt.bits_text(int(table.columns["max_error_x"][row]))) for row in (rows[0], rows[-1])]
-    some = max(int(counts), len(rows))
-    where = f"x = {ends[0]}" if len(rows) == 1 else f"x from {ends[0]} to {ends[1]}"
-    return f"\n    errors above {limit:g} ULP: at {some:,} or more of {result.record.n:,} inputs, {where}"
-
-
-def _witness(dtype: str, holder: Any) -> str:
-    """x, got and want, each as bits, hex float and decimal."""
-    lines = []
-    for name in ("x", "got", "want"):
-        bits = getattr(holder, f"{name}_bits", None)
-        if bits is not None:
-            shown = get_format(dtype).hex_float(int(bits, 16))
-            lines.append(f"\n    {name:4s} {bits}  {shown}  ({value_text(dtype, bits)})")
-    return "".join(lines)
-
-
-def _message(result: Result, found: list[str]) -> str:
+def _message(result: Verification, found: list[Shortfall], request: Request) -> str:
     record = result.record
     lines = [f"{record.target} is not accurate enough as {record.function} in {record.dtype}:"]
-    lines += [f"  - {each}" for each in found]
+    lines += [f"  - {each.text}" for each in found]
     if record.variant not in (None, record.function, "none"):
         lines.append(f"  It computes {record.variant}.")
-    lines.append(f"  {_title(record.grade).capitalize()}: {record.sentence}")
-    lines.append(f"  inputs: {record.n:,} (plan {record.plan}, seed {record.seed})")
-    if "<" not in record.target:  # a lambda or a local function has no name elsewhere
-        lines.append(f"  repeat: {record.repeat}")
+    if record.failure is None and any(each.of_formula for each in found):
+        formula = _nearest_formula(request)
+        lines += [f"  nearest formula: {formula}"] if formula else []
+    lines.append(f"  {title(record.grade).capitalize()}: {record.sentence}")
+    every = ", every value of the dtype" if record.bound == "=" else ""
+    lines.append(f"  inputs: {record.n:,}{every} (plan {record.plan}, seed {record.seed})")
+    commands = [current_test.command] if current_test.command else []
+    lines += [f"  repeat: {command}" for command in [*commands, record.repeat]]
     return "\n".join(lines)
+
+
+def _nearest_formula(request: Request) -> str | None:
+    """Of code of the user, which may warn, and results of any kind."""
+    with warnings.catch_warnings(), torch_on_one_thread(), selecting(request) as select:
+        warnings.simplefilter("ignore")
+        target = one_target(request, select)
+        return nearest_formula(target, request.functions[0], request.dtypes[0], request.seed)

@@ -1,5 +1,8 @@
 """Tests that need a CUDA device (marker `gpu`): never skipped. `tox -e gpu` requires one, and ends with 3 without."""
 
+import os
+import sys
+
 import hypothesis
 import pytest
 import requiring
@@ -10,6 +13,8 @@ from gelu_verify.gpu import cuda
 MISSING = 3  # a required measurement is not there
 hypothesis.settings.register_profile("no clock", deadline=None)
 hypothesis.settings.load_profile("no clock")
+for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # what commands print depends on them
+    os.environ.pop(name, None)
 REQUIRED = "gpu" in requiring.REQUIRED
 
 
@@ -25,3 +30,11 @@ def pytest_collection_modifyitems(config, items):
             pytest.exit(f"a CUDA device is required: {reason}", returncode=MISSING)
         items[:] = [item for item in items if item not in on_device]
         config.hook.pytest_deselected(items=on_device)
+
+
+@pytest.fixture(autouse=True)
+def path_of_imports():
+    """What a test lets us import modules from, by naming one of its folder, is not there for the next one."""
+    before = list(sys.path)
+    yield
+    sys.path[:] = before

@@ -195,7 +195,7 @@ INTERFACES = [
         "truth.values",
         "truth.oracle",
         "truth.lookup",
-        "measure.verification",
+        "verification",
         "measure.jobs",
         "measure.sweep",
         "gate.compliance",
@@ -235,7 +235,17 @@ EXACT = {  # text, names and integers only, or part of what is decorated
     ),
     *("default_root", "current_versions", "failed", "consecutive", "drawn", "flags", "confirm", "search", "strata"),
     *("exhaustive", "is_quick", "curve_frame", "rungs_frame", "operations_frame", "render", "headline", "inputs"),
-    *("sizes", "stale_reason", "counts_of", "is_earlier", "and_more", "sealed", "metadata_of", "arrow_table"),
+    *(
+        "sizes",
+        "stale_reason",
+        "counts_of",
+        "is_earlier",
+        "and_more",
+        "sealed",
+        "metadata_of",
+        "arrow_table",
+        "float_text",
+    ),
 }
 
 

@@ -1,8 +1,9 @@
 """How many look-ups a second, beside a FastAPI handler that does nothing: `python tools/bench_service.py` (needs wrk).
 
 Both servers run all the time and are measured in turns, so that other load on the machine affects both. "repeated"
-requests one URL, "fresh" a new number each time; then batches of raw float32 bits. `--soak 300` then sends a mixture
-of requests for so many seconds and prints the resident memory meanwhile. It prints times and never fails on them.
+requests one URL, "fresh" a new number each time, "page" a new number in every dtype, as the page does; then batches
+of raw float32 bits. `--soak 300` then sends a mixture of requests for so many seconds and prints the resident memory
+meanwhile. It prints times and never fails on them.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ request = function()
   return wrk.format("GET", "/v1/reference/gelu/float32/" .. string.format("%.7f", (math.random() - 0.4) * 12))
 end
 """
+PAGE = FRESH.replace("* 12))", '* 12) .. "?also=all")')
 PORTS = {"bare": 8461, "ours": 8462}
 CONNECTIONS = 16
 RAW = {"Content-Type": "application/octet-stream"}
@@ -144,11 +146,12 @@ def main() -> None:
         running.append(subprocess.Popen(ours, stderr=subprocess.DEVNULL))
         wait(running[1], PORTS["ours"])
         print(f"start     first answer after {time.perf_counter() - start:.2f} s")
-        with tempfile.NamedTemporaryFile("w", suffix=".lua") as lua:
-            lua.write(FRESH)
-            lua.flush()
-            compare("repeated", args.rounds, args.seconds, None)
-            compare("fresh", args.rounds, args.seconds, Path(lua.name))
+        compare("repeated", args.rounds, args.seconds, None)
+        for name, text in (("fresh", FRESH), ("page", PAGE)):
+            with tempfile.NamedTemporaryFile("w", suffix=".lua") as lua:
+                lua.write(text)
+                lua.flush()
+                compare(name, args.rounds, args.seconds, Path(lua.name))
         rate = statistics.median(batch(1 << 23) for _ in range(args.rounds))
         print(f"batches   {rate / 1e6:.0f} M values/s (float32, 2^23 a request); goal: 20")
         if args.soak:

@@ -1,4 +1,5 @@
-"""Write the tables of keys and columns: docs/json.md from the records, reports/README.md from the report's columns.
+"""Write the tables of keys and columns: docs/json.md and docs/compare.md from the records, reports/README.md from the
+report's columns; and the table of docs/compare.md of what is worse.
 
 python tools/make_key_tables.py            write them between the marks of both pages
 python tools/make_key_tables.py --check    exit with 1 if that would change one
@@ -10,6 +11,9 @@ import sys
 from pathlib import Path
 
 from gelu_verify.checks import own_checks
+from gelu_verify.compare.comparison import Comparison
+from gelu_verify.compare.trend import Trend
+from gelu_verify.compare.worse import RULES
 from gelu_verify.records.document import key_tables
 from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY, TABLES, Column
 
@@ -46,7 +50,20 @@ def _table(head: str, columns: tuple[Column, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {ROOT / "docs" / "json.md": key_tables, ROOT / "reports" / "README.md": column_tables}
+def comparison_tables() -> str:
+    """What counts as worse, and the keys of a comparison and of a trend."""
+    lines = ["| `what` | name | when the new result is worse |", "|---|---|---|"]
+    lines += [f"| `{name}` | {rule.title} | {rule.worse} |" for name, rule in RULES.items()]
+    comparison, trend = key_tables(Comparison), key_tables(Trend)
+    rules = "\n".join(lines)
+    return f"{rules}\n\n## `compare --json`\n\n{comparison}\n## `trend --json`\n\n{trend}"
+
+
+PAGES = {
+    ROOT / "docs" / "json.md": key_tables,
+    ROOT / "docs" / "compare.md": comparison_tables,
+    ROOT / "reports" / "README.md": column_tables,
+}
 
 
 def pages() -> dict[Path, str]:

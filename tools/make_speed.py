@@ -37,7 +37,7 @@ INTRODUCTION = f"""\
 Our correctly rounded kernels beside torch: the ratio of elements per second (above 1 ours is faster) and, in brackets,
 our million elements a second. Medians of interleaved calls in one process, one thread, preallocated outputs, torch
 held to the same instruction-set level. Gradients beside the backward operator, with a gradient of ones; torch has no
-sigmoid GELU, its silu stands in. `~`: the interquartile range of one of the two is more than {VARIES:.0%} of its median.
+sigmoid GELU, its silu stands in. `~`: the interquartile range of one of the two exceeds {VARIES:.0%} of its median.
 
 To repeat it: `python tools/make_speed.py --measure`; one case: `gelu-verify bench gelu --sizes 2^18 --scale 2,10`.
 A level below the best: `{MAX_ISA}=avx2`, and of torch `ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2`.

@@ -13,5 +13,10 @@ def is_subnormal(fmt: Format, bits: np.ndarray) -> np.ndarray:
 
 
 def flushed(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """Where a zero was given for a subnormal result, or for a subnormal input."""
-    return np.asarray(is_zero(fmt, got) & ~is_zero(fmt, want) & (is_subnormal(fmt, want) | is_subnormal(fmt, x)))
+    """Where a zero was given for a subnormal input, or for a subnormal result.
+
+    Also for one that rounds to the least normal number: devices flush what is subnormal before it is rounded.
+    """
+    least_normal = (want & fmt.uint.type(fmt.sign_mask - 1)) == fmt.uint.type(1 << (fmt.precision - 1))
+    small = is_subnormal(fmt, want) | least_normal | is_subnormal(fmt, x)
+    return np.asarray(is_zero(fmt, got) & ~is_zero(fmt, want) & small)

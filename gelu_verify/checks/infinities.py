@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..formats import Format
+from ..records.parts import Severity
 from .base import Evidence, Finding
+from .two_outputs import are_far_apart
 
 
 def value_at(evidence: Evidence, x_bits: int, nan_accepted: bool = False) -> Finding:
@@ -17,3 +22,12 @@ def value_at(evidence: Evidence, x_bits: int, nan_accepted: bool = False) -> Fin
     if nan_accepted and fmt.is_nan(got):
         return Finding("pass", f"{detail}; NaN is accepted by policy formula", x_bits, got, want)
     return Finding("fail", detail, x_bits, got, want)
+
+
+def severity(fmt: Format, finding: Finding, accepted: bool) -> Severity:
+    """A convention where it is an `accepted` output; a loss where it is as near to the limit as the absolute accuracy
+    that grades ask for, as of an input that is clamped; else a defect."""
+    if accepted:
+        return "convention"
+    got, want = (np.array([bits or 0], fmt.uint) for bits in (finding.got_bits, finding.want_bits))
+    return "defect" if are_far_apart(fmt, want, got, want, want)[0] else "loss"

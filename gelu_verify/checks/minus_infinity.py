@@ -4,7 +4,7 @@ from ..formats import Format
 from ..functions import Function
 from ..records.parts import Severity
 from .base import Check, Evidence, Finding
-from .infinities import value_at
+from .infinities import severity, value_at
 
 
 def run(evidence: Evidence) -> Finding:
@@ -13,9 +13,9 @@ def run(evidence: Evidence) -> Finding:
 
 
 def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
-    """-inf * 0 is NaN, and a zero may have the other sign; any other value is wrong."""
+    """-inf * 0 is NaN, and a zero may have the other sign."""
     got = finding.got_bits or 0
-    return "convention" if fmt.is_nan(got) or fmt.magnitude(got) == 0 else "defect"
+    return severity(fmt, finding, fmt.is_nan(got) or fmt.magnitude(got) == fmt.magnitude(finding.want_bits or 0) == 0)
 
 
 CHECK = Check(

@@ -4,7 +4,7 @@ from ..formats import Format
 from ..functions import Function
 from ..records.parts import Severity
 from .base import Check, Evidence, Finding
-from .infinities import value_at
+from .infinities import severity, value_at
 
 
 def run(evidence: Evidence) -> Finding:
@@ -13,7 +13,7 @@ def run(evidence: Evidence) -> Finding:
 
 def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
     """A derivative Phi(x) + x phi(x) has inf * 0 at both infinities; a function has none at +inf."""
-    return "convention" if function.gradient_of and fmt.is_nan(finding.got_bits or 0) else "defect"
+    return severity(fmt, finding, bool(function.gradient_of) and fmt.is_nan(finding.got_bits or 0))
 
 
 CHECK = Check(

@@ -15,6 +15,7 @@ TIMES = 4.0  # ... if the one that it claims to be is this many times farther aw
 ABSOLUTE = 1e-4  # a quarter of the least distance between two functions of the family, 4.7e-4
 ROUNDINGS = 1.0, 4.0  # 2^(1-p) |x|, times this, may be lost by native arithmetic for x < 0, x > 0
 COARSE = 2.0**-9  # of x > 0 may be lost, whatever the dtype: a float16 table inside shows for x < 0, and by its ulps
+APPROXIMATELY = 2.0**-6  # largest error of an approximation; two functions of the family are 4.7e-4, 0.02 or more apart
 NONE = "none"
 
 
@@ -30,19 +31,32 @@ def classify(evidence: Evidence) -> str | None:
     roundings = np.where(is_negative(fmt, x), *ROUNDINGS) * 2.0 ** (1 - fmt.precision)
     tolerance = np.maximum(ABSOLUTE, np.maximum(roundings, np.where(is_negative(fmt, x), 0, COARSE)) * size)
     ulps: dict[str, float] = {}
-    distances: dict[str, float] = {}
+    errors: dict[str, float] = {}
+    distances: dict[str, float] = {}  # the errors in tolerances
     for option in options:
         want, error, _ = judge(option.name, fmt.name, x, got)
         ulps[option.name] = float(np.abs(error).max())
-        away = np.abs(values - to_float64(fmt, want)) / tolerance
-        distances[option.name] = float(np.sort(np.where(np.isnan(away), np.inf, away))[-2])  # one may be an outlier
+        away = np.abs(values - to_float64(fmt, want))
+        errors[option.name], distances[option.name] = _second(away), _second(away / tolerance)
     nearest = min(ulps, key=ulps.__getitem__)
     if ulps[claimed] > max(1.0, TIMES * ulps[nearest]) and ulps[nearest] <= CLEAR:
         return nearest
     if distances[claimed] <= 1:
         return claimed
     nearest = min(distances, key=distances.__getitem__)
-    return nearest if distances[nearest] <= 1 else NONE
+    return nearest if distances[nearest] <= 1 else _approximated(claimed, errors)
+
+
+def _second(away: np.ndarray) -> float:
+    """The largest but one, which may be an outlier."""
+    return float(np.sort(np.where(np.isnan(away), np.inf, away))[-2])
+
+
+def _approximated(claimed: str, errors: dict[str, float]) -> str:
+    """What coarse results approximate: in doubt, what they claim."""
+    nearest = min(errors, key=errors.__getitem__)
+    name = nearest if errors[claimed] > TIMES * errors[nearest] else claimed
+    return name if errors[name] <= APPROXIMATELY else NONE
 
 
 def named(evidence: Evidence) -> Finding:

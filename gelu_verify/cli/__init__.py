@@ -7,6 +7,7 @@ import click
 from .. import __version__
 from .attribute import attribute
 from .bench import bench
+from .compare import compare
 from .export import export
 from .gate import budget, gate, init
 from .listing import list_command
@@ -14,12 +15,17 @@ from .lookup import lookup
 from .program import Program
 from .report import report
 from .run import run
+from .runs import runs
 from .serve import serve
+from .trend import trend
 
 
 @click.group(
     cls=Program,
-    commands=[run, list_command, lookup, report, attribute, init, budget, gate, bench, export, serve],
+    commands=[
+        *(run, list_command, lookup, report, attribute, compare, trend, runs),
+        *(init, budget, gate, bench, export, serve),
+    ],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError, printable
+from .ci_options import Reporter, reports_to_ci
 from .options import WORKERS, Reason
 from .program import MISSING, OVER_BUDGET, say, warn
 
@@ -61,6 +62,7 @@ def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str
               help="Exit with 1 when any result differs from that of the budget's run, even if none is "
               "worse, and with 3 where that cannot be compared.")  # fmt: skip
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
+@reports_to_ci
 def gate(
     run: str | None,
     file: Path | None,
@@ -68,6 +70,7 @@ def gate(
     root: Path | None,
     unchanged: bool,
     workers: int | None,
+    reporter: Reporter,
 ) -> None:
     """Check a stored RUN, or what the project names, against the budgets.
 
@@ -78,13 +81,17 @@ def gate(
     unless the code that was measured has changed since. The exit code is 1 when a result exceeds its budget and 3 when
     one was not measured, or has no budget; each such result is printed with its input and the command that repeats it.
     """
+    from ..ci.verdicts import verdicts_of_budgets
     from ..gate.budgets import default_path, read_budgets
     from ..gate.compliance import judged
     from ..gate.measurements import measure_budgeted, stored_measurements, with_committed
     from .progress import OnStderr
 
     project = _project(file)
-    budgets = read_budgets(file or (project.budgets if project else default_path()))
+    if project and not project.budgets.exists():
+        raise UsageError(f"{project.budgets} is not there yet (`gelu-verify budget` makes it)")
+    path = file or (project.budgets if project else default_path())
+    budgets = read_budgets(path)
     with chdir(project.folder if project and not run else "."):
         if run:
             found = stored_measurements(run, budgets, project)
@@ -92,11 +99,14 @@ def gate(
             found = measure_budgeted(budgets, families, workers, OnStderr(), project)
     found = with_committed(found, {key.partition(".")[0] for key in budgets.keys}.union(families), root)
     rows = judged(found, budgets, families, project, unchanged=unchanged)
-    _print(rows, found, budgets)
+    code, place = _print(rows, found, budgets), path.absolute()
+    with chdir(project.folder if project else "."):
+        verdicts = verdicts_of_budgets(rows, place)
+    reporter.finish(verdicts, code)
 
 
-def _print(rows: Sequence[Compliance], found: Measurements, budgets: Budgets) -> None:
-    """What is over, missing or worth a note, the summary, and the exit code."""
+def _print(rows: Sequence[Compliance], found: Measurements, budgets: Budgets) -> int:
+    """What is over, missing or worth a note, and the summary; returns the exit code."""
     from ..gate.rows import conditions_of
 
     for row in rows:
@@ -110,10 +120,7 @@ def _print(rows: Sequence[Compliance], found: Measurements, budgets: Budgets) ->
     where = "" if same else f" (the budgets were made with {made}: headroom applies)"
     summary = f"{counts['ok']} of {len(rows)} within budget, {counts['over']} over, {counts['missing']} not measured"
     say(summary + where)
-    if counts["over"]:
-        raise click.exceptions.Exit(OVER_BUDGET)
-    if counts["missing"] or not rows:
-        raise click.exceptions.Exit(MISSING)
+    return OVER_BUDGET if counts["over"] else MISSING if counts["missing"] or not rows else 0
 
 
 @click.command()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
 else:
     ParamType = click.ParamType  # not generic before click 8.5
+_SIZE = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([KMGTkmgt]?)(?:[iI]?[bB])?")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _OPTION_OF = {"ranges": "--bits", "isolate": "--in-process"}  # where it is not named as the argument of a request
 
@@ -54,6 +55,15 @@ class Memory(ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return memory_bytes(value) if isinstance(value, str) else value
+
+
+class Size(ParamType):
+    """A number of bytes, as `byte_count` reads it."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return byte_count(_name(param), value) if isinstance(value, str) else value
 
 
 class Keyword(ParamType):
@@ -104,11 +114,19 @@ class Names(ParamType):
         return found
 
 
+def byte_count(name: str, text: str) -> int:
+    """65536, 512M, 1.5GiB as a number of bytes."""
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise UsageError(f"{name}: {text[:40]!r} is not a size (accepted: 65536, 512M, 8GiB)")
+    return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
 def memory_bytes(text: str) -> int:
     """512M, 8G, 1.5GiB: bytes, from 1 MiB to what this machine has."""
     from ..isolation.limits import LEAST_MEMORY, memory_of_machine
 
-    match = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([KMGTkmgt]?)(?:[iI]?[bB])?", text)
+    match = _SIZE.fullmatch(text)
     nbytes = int(float(match[1]) * _UNITS[match[2].upper()]) if match else 0
     if not LEAST_MEMORY <= nbytes <= memory_of_machine():
         wrong = "is not a size" if not match else "is too little" if nbytes < LEAST_MEMORY else "is more than there is"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .ci_options import Reporter, reports_to_ci
 from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Names, Real, naming_options
 from .program import OVER_BUDGET, say, stdout_for_results, warn
 
@@ -32,8 +33,9 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
 )
 @click.option("--isa", type=Names(), default=(), metavar="L,L", help="Instruction-set levels, each in its own process: "
               "sse4_2, avx2, avx512, ...; all: what libraries choose, and each level of this processor.")  # fmt: skip
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), metavar="D",
-              help="Only families that run on this device: cpu or cuda. Exits with 3 if there are none.")  # fmt: skip
+@click.option("--device", type=click.Choice(["cpu", "cuda", "ptx"]), metavar="D",
+              help="Only families that run on this device: cpu, cuda, or ptx, which executes nvcc's PTX on the CPU; of "
+              "a Python callable, where its arrays are (torch, jax). Exits with 3 if there are none.")  # fmt: skip
 @click.option(
     "--function", "functions", multiple=True, metavar="F", help="Test only implementations of F; may be repeated."
 )
@@ -82,6 +84,9 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
 @click.option("--call", metavar="LINE", help="How to call it. Python, where it is not f(x): 'f(x, out=y)', 'f(x); x', "
               "'f(dy, x)', 'grad(f)(x)', 'rounded(f(x))'. C, where it is not (x, y, n): "
               "'void f(size_t bytes, const float *x, float *y, const void *params=NULL)'.")  # fmt: skip
+@click.option("--approximations", type=click.Choice(["lowest", "nearest", "highest"]), metavar="A",
+              help="With --device ptx: what ex2.approx and the like give, of which PTX specifies a bound and no bits: "
+              "the lowest, the nearest or the highest value within the bound; default: refused by name.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: array sizes from L1 to memory, on one thread and on all; none: no timing.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
@@ -96,6 +101,7 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
               "what is named.")  # fmt: skip
 @click.option("--details", is_flag=True, help="Print every result with its failed checks and its sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
+@reports_to_ci
 def run(
     out: Path | None,
     record: Path | None,
@@ -106,6 +112,7 @@ def run(
     no_own: bool,
     details: bool,
     as_json: bool,
+    reporter: Reporter,
     **typed: Any,
 ) -> None:
     """Measure targets, store the run and write its report.
@@ -126,6 +133,7 @@ def run(
     Our correctly rounded kernels are measured beside what is named, for comparison: neither the exit code nor --json
     depends on them, and a run that is recorded has none.
     """
+    from ..ci.verdicts import verdicts_of_run
     from ..gate.strict import Limits
     from ..measure.jobs import was_added
     from ..runs.measuring import measure_run, without_garbage_collection
@@ -142,8 +150,9 @@ def run(
     if record is not None:
         _commit(measured, record)
     limits = Limits(fail_on or ("loss" if strict else None), min_grade, max_ulp)
-    if (limits and _warn_of_exceeded(judged, limits)) or any(each.failure is not None for each in judged):
-        raise click.exceptions.Exit(OVER_BUDGET)
+    failed = (limits and _warn_of_exceeded(judged, limits)) or any(each.failure is not None for each in judged)
+    absent = measured.manifest["absent"] if request.targets else {}
+    reporter.finish(verdicts_of_run(judged, limits, absent), OVER_BUDGET if failed else 0)
 
 
 def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
@@ -185,6 +194,7 @@ def _commit(measured: Run, root: Path) -> None:
 
 
 def _print(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: bool, details: bool) -> None:
+    from ..atomic_files import in_use
     from ..records.serialize import to_json
     from ..report import write_report
     from ..report.levels import level_lines
@@ -201,7 +211,9 @@ def _print(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: boo
     for record in records:
         if record.time:
             say(_times(record, record.time), err=as_json)
-    for path in write_report([measured], measured.path):
+    with in_use(measured.path):
+        written = write_report([measured], measured.path)
+    for path in written:
         if path.suffix in (".html", ".md"):
             say(f"written: {path}", err=as_json)
     say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)

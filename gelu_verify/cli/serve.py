@@ -3,75 +3,185 @@
 from __future__ import annotations
 
 import os
+import tomllib
+from dataclasses import fields, replace
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import MissingMeasurement, UsageError
-from .options import Whole
+from ..parsing import parse_real, parse_whole
+from .options import Real, Size, Whole, byte_count
 from .program import warn
 
 if TYPE_CHECKING:
-    from ..service.settings import Settings
+    from ..service.settings import ServiceLimits, Settings
 
 TOKEN = "GELU_VERIFY_TOKEN"
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
+FOLDER = click.Path(path_type=Path)
 
 
-@click.command()
+def _read_config(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Make what the file says the defaults of the other options."""
+    if path is None:
+        return None
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot read --config {path}: {error}") from None
+    limits = found.pop("limits", {})
+    known = {each.name for each in context.command.params}
+    for name in found:
+        if name.replace("-", "_") not in known:
+            raise UsageError(f"--config {path} has an unknown key {name!r} (accepted: the names of the options)")
+    values = {name.replace("-", "_"): _text(value) for name, value in found.items()}
+    context.default_map = {**values, "limit": tuple(f"{name}={value}" for name, value in limits.items())}
+    return path
+
+
+def _text(value: Any) -> Any:
+    """As it would be given on the command line."""
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+@click.command(context_settings={"auto_envvar_prefix": "GELU_VERIFY"})
+@click.option("--config", type=FOLDER, metavar="FILE", is_eager=True, callback=_read_config,
+              help="TOML file of these options by name, and of limits in a table [limits].")  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0: all addresses.")
+@click.option("--port", type=Whole(0, 65535), default=8000, show_default=True,
+              help="Port to listen on; 0: any free one.")  # fmt: skip
 @click.option(
-    "--port", type=Whole(0, 65535), default=8000, show_default=True, help="Port to listen on; 0: any free one."
+    "--unix-socket", type=FOLDER, metavar="FILE", help="Unix socket to listen on, instead of --host and --port."
 )
-@click.option(
-    "--store", type=click.Path(path_type=Path), metavar="DIR", help="Folder for uploads that are sent with the token."
-)
-@click.option(
-    "--token-file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help=f"File with the token for uploads; default ${TOKEN}.",
-)
-@click.option("--runs", type=click.Path(path_type=Path), metavar="DIR", help="Folder of stored runs to publish.")
-@click.option("--answers", "families", metavar="A,B", default="installed", show_default=True,
+@click.option("--workers", type=Whole(1, 256), default=1, show_default=True, metavar="N",
+              help="Processes; each has the limits for itself. SIGHUP replaces one after the other.")  # fmt: skip
+@click.option("--allowed-hosts", metavar="A,B",
+              help="Names that `Host` may have; default any, or on a loopback address its names.")  # fmt: skip
+@click.option("--trusted-proxies", metavar="A,B", default="", help="Addresses or networks of proxies whose "
+              "X-Forwarded-For says who the client is; *: everybody.")  # fmt: skip
+@click.option("--store", type=FOLDER, metavar="DIR", help="Folder for uploads that are sent with the token.")
+@click.option("--store-bytes", type=Size(), metavar="SIZE", help="Size of the store beyond which nothing is stored.")
+@click.option("--retain-days", type=Real(above=True), metavar="DAYS", help="Stored runs that are older are deleted.")
+@click.option("--token-file", type=FOLDER, metavar="FILE", help=f"File with the token for uploads; default ${TOKEN}.")
+@click.option("--runs", type=FOLDER, metavar="DIR", help="Folder of stored runs to publish.")
+@click.option("--answers", metavar="A,B", default="installed", show_default=True,
               help="Target families whose outputs the page shows beside the reference value, each in its own process; "
               "installed: all that are found; none: no family.")  # fmt: skip
-@click.option("--access-log", is_flag=True, help="Log every request as a line of JSON on stderr, not only errors.")
-def serve(
-    host: str, port: int, store: Path | None, token_file: Path | None, runs: Path | None, families: str,
-    access_log: bool,
-) -> None:  # fmt: skip
+@click.option("--spool", type=FOLDER, metavar="DIR", help="Folder for request bodies while they are used; default the "
+              "system's folder for temporary files.")  # fmt: skip
+@click.option("--jobs", type=FOLDER, metavar="DIR", help="Folder in which the results of uploads without a token "
+              "outlive the server; default a temporary file.")  # fmt: skip
+@click.option("--log-requests", type=click.Choice(["all", "errors"]), default="all", show_default=True,
+              help="Which requests are logged on stderr.")  # fmt: skip
+@click.option("--shutdown-delay", type=Real(), default=0.0, show_default=True, metavar="S",
+              help="After SIGTERM, seconds in which /readyz is 503 and requests are still answered.")  # fmt: skip
+@click.option("--drain", type=Real(), default=10.0, show_default=True, metavar="S",
+              help="Seconds that running requests then have to finish.")  # fmt: skip
+@click.option("--limit", multiple=True, metavar="NAME=VALUE",
+              help="One limit of docs/deploy.md, for example body_bytes=8M; can be repeated.")  # fmt: skip
+@click.option("--show-config", is_flag=True, help="Print all settings as a file for --config, and exit.")
+@click.pass_context
+def serve(context: click.Context, /, **options: Any) -> None:
     """Serve reference values and verification over HTTP.
 
     The server offers reference values, tables, verification by upload and a web page. Without --store and a token it
-    never writes to disk. docs/deploy.md shows how to run several copies behind a proxy.
+    stores nothing. Every option can also be given in the environment (--port as GELU_VERIFY_PORT) or in a file
+    (--config). docs/deploy.md shows how to run it for everybody.
     """
-    settings = _settings(store, token_file, runs, families)
     try:
         from ..service.server import run_server
+        from ..service.settings import LOOPBACK
     except ModuleNotFoundError as error:
         raise MissingMeasurement(f"{error.name} is not installed: pip install 'gelu-verify[serve]'") from None
 
-    if host not in LOOPBACK:
-        warn(f"listening on {host}: everybody who can reach this machine can use the service")
-    run_server(settings, host, port, access_log=access_log)
+    settings = _settings(options)
+    if options["show_config"]:
+        click.echo(_as_toml(context, options, settings.limits))
+        return
+    if settings.host not in LOOPBACK and settings.unix_socket is None:
+        warn(f"listening on {settings.host}: everybody who can reach this machine can use the service")
+    run_server(settings)
 
 
-def _settings(store: Path | None, token_file: Path | None, runs: Path | None, families: str) -> Settings:
+def _settings(options: dict[str, Any]) -> Settings:
     from ..service.settings import Settings
-    from ..targets import families as all_families
 
-    names = None if families == "installed" else tuple(name for name in families.split(",") if name not in ("", "none"))
-    for name in names or ():
-        if name not in all_families():
-            raise UsageError(f"unknown target family {name!r} (accepted: {', '.join(all_families())}, installed, none)")
+    runs, store, token = options["runs"], options["store"], _token(options["token_file"])
     if runs is not None and not runs.is_dir():
         raise UsageError(f"--runs {runs} is not a folder")
-    token = _token(token_file)
+    for name in ("spool", "jobs"):
+        if options[name] is not None and not options[name].is_dir():
+            raise UsageError(f"--{name} {options[name]} is not a folder")
     if store is not None and token is None:
         warn(f"--store without a token: uploads cannot be stored (give --token-file or ${TOKEN})")
-    return Settings(store=store, token=token, runs=runs, families=names)
+    hosts = options["allowed_hosts"]
+    same = ("host", "port", "unix_socket", "workers", "store", "store_bytes", "retain_days", "runs", "spool",
+            "log_requests")  # fmt: skip
+    return Settings(
+        **{name: options[name] for name in same}, token=token, families=_families(options["answers"]),
+        allowed_hosts=None if hosts is None else tuple(_names(hosts.lower())),
+        trusted_proxies=tuple(_names(options["trusted_proxies"])), jobs_folder=options["jobs"],
+        shutdown_delay_s=options["shutdown_delay"], drain_s=options["drain"], limits=_limits(options["limit"]),
+    )  # fmt: skip
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _families(text: str) -> tuple[str, ...] | None:
+    """Target families; None for those that are installed."""
+    from ..targets import families
+
+    if text == "installed":
+        return None
+    names = tuple(name for name in _names(text) if name != "none")
+    for name in names:
+        if name not in families():
+            raise UsageError(f"unknown target family {name!r} (accepted: {', '.join(families())}, installed, none)")
+    return names
+
+
+def _limits(given: tuple[str, ...]) -> ServiceLimits:
+    from ..service.settings import ServiceLimits
+
+    defaults = ServiceLimits()
+    known = [field.name for field in fields(defaults)]
+    changed: dict[str, Any] = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise UsageError(f"--limit {text!r}: unknown limit (accepted: {', '.join(known)})")
+        if name.endswith("bytes") or "bytes_" in name:
+            changed[name] = byte_count(f"--limit {name}", value)
+        elif isinstance(getattr(defaults, name), float):
+            changed[name] = parse_real(f"--limit {name}", value, 0.0, inf)
+        else:
+            changed[name] = parse_whole(f"--limit {name}", value, 0, 1 << 40)
+    return replace(defaults, **changed)
+
+
+def _as_toml(context: click.Context, options: dict[str, Any], limits: ServiceLimits) -> str:
+    """All settings, with where each comes from; the token is not printed."""
+    lines = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in ("config", "show_config", "limit", "help"):
+            continue
+        value, source = options[name], context.get_parameter_source(name)
+        where = "default" if source is None else source.name.lower().replace("default_map", "file").replace("_", " ")
+        shown = f"# {name} is not set" if value is None else f"{name} = {_toml(value)}"
+        lines.append(f"{shown}  # {where}" if value is not None else shown)
+    lines += ["", "[limits]", *(f"{field.name} = {_toml(getattr(limits, field.name))}" for field in fields(limits))]
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, int | float):
+        return str(value)
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _token(path: Path | None) -> str | None:

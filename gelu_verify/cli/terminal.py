@@ -57,6 +57,9 @@ def result_lines(
     if results:
         unknown = f" -: {NO_GRADE}." if any(r.grade is None for r in results) else ""
         end += [[(part, "dim")] for part in wrapped(_LEGEND + unknown, width)]
+    for what in dict.fromkeys(r.executed for r in results if r.executed):
+        names = ", ".join(dict.fromkeys(r.target for r in results if r.executed == what))
+        end += [[(part, "bold")] for part in wrapped(f"executed: {what}, no GPU: {names}", width)]
     end += [[(part, "bold")] for part in wrapped(headline(results), width)]
     if details:
         lines = [*detail_lines(results, absent or {}, width), *end]

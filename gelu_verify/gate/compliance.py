@@ -135,10 +135,13 @@ def judged(
 
 
 def required(families: Iterable[str], records: Sequence[Record], absent: Mapping[str, str]) -> list[Compliance]:
-    """What is missing of families that must be measured, budgets or not: all of it, or results that are stale."""
+    """What is missing of families that must be measured, budgets or not: all of it, or results that are stale.
+
+    What was executed on something else than its device is no measurement of that.
+    """
     found = []
     for family in families:
-        members = [record for record in records if record.family == family]
+        members = [record for record in records if record.family == family and not record.executed]
         if not members:
             reason = absent.get(family, "not in this run")
             found.append(Compliance(family, "missing", (f"required, but not measured and not recorded: {reason}",)))
@@ -191,12 +194,12 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Co
     same = record.origin.device == row.device if on_gpu(record) else same_machine
     same_inputs = row.bound == "=" or _on_the_same_inputs(row, record)
     found = _Judgement(row, record, same and same_inputs, same_inputs)
+    _judge_grade(found)
     _judge_errors(found)
     _judge_shares(found)
     _judge_bits(found, unchanged)
     _judge_checks(found)
     _judge_specials(found)
-    _judge_grade(found)
     if not found.reasons:
         _note_what_is_better(found)
     found.notes += [record.origin.recorded] if record.origin.recorded else []
@@ -225,7 +228,7 @@ def _unmeasured(row: Row, record: Record) -> str:
 
 
 def _judge_errors(found: _Judgement) -> None:
-    row, record = found.row, found.record
+    row, record, before = found.row, found.record, len(found.reasons)
     limit = found.limit(row.max_ulp)
     if record.max_ulp is None:
         found.over("no finite result")
@@ -234,7 +237,7 @@ def _judge_errors(found: _Judgement) -> None:
         found.over(f"{record.max_ulp:.6g} ULP {record.bound}, budget {budget}", record.witness)
     if row.regions is not None:
         _judge_parts(found, {part.region: part for part in record.regions or ()}, row.regions)
-    if row.intervals is not None and not found.reasons:  # they say more closely what a region has said already
+    if row.intervals is not None and len(found.reasons) == before:  # they repeat a region, more closely
         _judge_parts(found, {part.interval: part for part in record.intervals or ()}, row.intervals)
 
 

@@ -123,13 +123,13 @@ class Memory:
 
 
 class Device:
-    """One CUDA device.
+    """One CUDA device, through PyCUDA's driver or what stands in for it (`ptx_driver.py`).
 
     Raises TargetUnavailable when opened where PyCUDA, the driver or the device is missing.
     """
 
-    def __init__(self, index: int = 0) -> None:
-        self.driver = _driver()
+    def __init__(self, index: int = 0, driver: Any = None) -> None:
+        self.driver = driver or _driver()
         self._device = self.driver.Device(index)
         self._context = self._device.retain_primary_context()
         self._lock = threading.Lock()
@@ -143,6 +143,11 @@ class Device:
             yield
         finally:
             self.driver.Context.pop()
+
+    @property
+    def executed(self) -> str:
+        """On what, for records, where this is no GPU; empty for one."""
+        return ""
 
     @cached_property
     def name(self) -> str:
@@ -166,16 +171,25 @@ class Device:
         with self._lock:
             key = (source, tuple(flags))
             if key not in self._modules:
-                binary = nvcc.compiled(source, flags, [self.architecture])
-                self._modules[key] = self._loaded(source, binary)
+                self._modules[key] = self._loaded(source, self.binary(source, flags))
             return self._modules[key]
+
+    def runs(self, module: Module, kernel: CudaKernel) -> bool:
+        """Whether a kernel of a module can be executed here."""
+        return True
+
+    def binary(self, source: Path, flags: Sequence[str]) -> Path:
+        """What nvcc makes of a source for this device."""
+        return nvcc.compiled(source, flags, [self.architecture])
 
     def _loaded(self, source: Path, binary: Path) -> Module:
         with self.current():
             module = Module(self, self.driver.module_from_file(str(binary)), source)
             try:
                 prepare = Function(module.handle.get_function(PREPARE))
-            except self.driver.LogicError:  # most modules need none
+            except self.driver.LogicError as error:  # most modules need none
+                if "not found" not in str(error):
+                    raise
                 return module
         self.launch(prepare, 256, 256)
         self.synchronize()

@@ -5,7 +5,7 @@ PyCUDA, CuPy, torch and JAX each have their own exceptions; the text of cuGetErr
 
 from __future__ import annotations
 
-# Messages of the driver, or of a library's allocator, and the kind of failure.
+# Messages of the driver, of the executor of PTX, or of a library's allocator, and the kind of failure.
 _MESSAGES = {
     "an illegal memory access was encountered": "illegal address",
     "misaligned address": "illegal address",
@@ -19,6 +19,12 @@ _MESSAGES = {
     "invalid configuration argument": "launch",
     "the launch timed out and was terminated": "hang",
     "uncorrectable ECC error": "device",
+    "unwritten memory is read": "unwritten read",
+    "data race on shared memory": "race",
+    "divergent barrier": "barrier",
+    "a lane that is not a member of its mask": "lane",
+    "a lane that does not take part is read": "lane",
+    "not determined": "not determined",
     "CUDA_ERROR_LAUNCH_FAILED": "launch",
     "CUDA_ERROR_ILLEGAL_ADDRESS": "illegal address",
     "CUDA_ERROR_OUT_OF_MEMORY": "memory",
@@ -31,7 +37,10 @@ _MESSAGES = {
     "unsupported gpu architecture": "architecture",
 }
 # After these every call in the context fails with the same error: the process must end.
-BROKEN = frozenset({"illegal address", "instruction", "assert", "launch", "hang", "device"})
+BROKEN = frozenset(
+    {"illegal address", "instruction", "assert", "launch", "hang", "device"}
+    | {"unwritten read", "race", "barrier", "lane"}
+)
 # Before these nothing had started: the context is as it was.
 _HARMLESS = ("too many resources requested for launch", "invalid configuration argument")
 

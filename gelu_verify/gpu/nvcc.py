@@ -67,6 +67,13 @@ def command() -> list[str]:
     raise TargetUnavailable("nvcc is not installed (pip install 'gelu-verify[nvcc]', or $NVCC)")
 
 
+def release() -> str:
+    """The compiler's version, "13.0.88"; TargetUnavailable where there is none."""
+    printed = subprocess.run([*command(), "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"release [\d.]+, V([\d.]+)", printed)
+    return found[1] if found else "of an unknown version"
+
+
 def compiled(source: Path, flags: Sequence[str], architectures: Sequence[str]) -> Path:
     """A fatbin of `source` with code for these architectures, from the cache or compiled now.
 
@@ -79,17 +86,26 @@ def compiled(source: Path, flags: Sequence[str], architectures: Sequence[str]) -
     UsageError
         It does not compile, or nvcc does not know an architecture: the first error.
     """
+    return _cached(source, flags, ["-fatbin", *code_for(architectures), "-O3"], "fatbin", keep_lines=False)
+
+
+def ptx_of(source: Path, flags: Sequence[str], architecture: str) -> Path:
+    """The PTX of `source` for an architecture, with the lines that it comes from; otherwise as `compiled`."""
+    return _cached(source, flags, ["-ptx", f"-arch={architecture}", "-lineinfo", "-O3"], "ptx", keep_lines=True)
+
+
+def _cached(source: Path, flags: Sequence[str], options: Sequence[str], suffix: str, *, keep_lines: bool) -> Path:
     nvcc = command()
     version = _run(source, [*nvcc, "--version"])
-    preprocessed = _LINE_MARKER.sub("", _run(source, [*nvcc, "-E", str(source), *flags]))
+    preprocessed = _run(source, [*nvcc, "-E", str(source), *flags])
     digest = hashlib.sha256()
-    for part in (preprocessed, version, *flags, *architectures):
+    for part in (preprocessed if keep_lines else _LINE_MARKER.sub("", preprocessed), version, *flags, *options):
         digest.update(part.encode() + b"\0")
-    place = cache_folder() / f"{digest.hexdigest()[:32]}.fatbin"
+    place = cache_folder() / f"{digest.hexdigest()[:32]}.{suffix}"
     if not place.exists():
         with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
             made = Path(scratch) / place.name
-            _run(source, [*nvcc, "-fatbin", *code_for(architectures), "-O3", *flags, str(source), "-o", str(made)])
+            _run(source, [*nvcc, *options, *flags, str(source), "-o", str(made)])
             os.replace(made, place)  # whole or not at all, while other processes compile the same
     return place
 

@@ -184,7 +184,7 @@ def _of_object(
     target: Target | Callable[..., Any], function: str | None, dtype: str | None, request: Request
 ) -> Target:
     if not isinstance(target, Target):
-        return callable_target(target, function or "gelu", dtype, **request.call_options)
+        return callable_target(target, function or "gelu", dtype, device=request.device, **request.call_options)
     if request.call_options:
         name = next(iter(request.call_options))
         raise ArgumentError(name, "accepted for callables and for names, not for a Target")

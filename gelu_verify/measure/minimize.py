@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FAILING = 60  # most calls that may fail while we look: each may cost a process
 SECONDS = 60.0  # most time, after which what was found so far is reported
 CRASHES = ("segfault", "abort", "out of bounds", "changed input", "exit", "arithmetic")
+WHATEVER = "whatever it is called with"
 HARMLESS = ("1", "-1", "0")  # inputs of which a fault of the length is independent
 LENGTHS = (*range(1, 34), *(length for k in range(6, 25) for length in ((1 << k) - 1, 1 << k, (1 << k) + 1)))
 OTHER = 64  # a length that whole vectors fill
@@ -86,7 +87,7 @@ class _Search:
         others = sorted(n for n in {least + 1, 2 * least, OTHER, length} if n > least)
         fails = {n: self._fails(bits, n) for n in others}
         if all(fails.values()):
-            text = f"when it is called with {least:,} or more elements" if least > 1 else "whatever it is called with"
+            text = f"when it is called with {least:,} or more elements" if least > 1 else WHATEVER
         else:
             bad, good = [least, *(n for n in others if fails[n])], [n for n in others if not fails[n]]
             text = f"when it is called with {_list(bad)} elements, but not with {_list(good)}, whatever they are"

@@ -22,7 +22,7 @@ from ..targets import Target
 from .levels import check_levels
 
 Throughput = Literal["none", "quick", "full"]
-Device = Literal["cpu", "cuda"]
+Device = Literal["cpu", "cuda", "ptx"]
 SEED = 0  # of every request that is not given another one, so that two people see the same inputs
 
 
@@ -47,8 +47,9 @@ class Request:
     own : beside what is named, our correctly rounded kernels of the same functions and dtypes, to compare with;
         not where only our own kernels are named
     everything : where nothing is named, families that are only found on request too
-    device : where nothing is named, only families that run on it
-    kwargs, array, compile, cflags, call, shape : how what the user wrote is called, as `targets.select` takes them
+    device : where nothing is named, only families that run on it; of a Python callable, where its arrays are
+    kwargs, array, compile, cflags, call, shape, approximations : how what the user wrote is called, as
+        `targets.select` takes them
     plan, seed, ranges, length : which inputs, as `make_plan` takes them; ranges need exactly one dtype
     plan_of : plan and seed of single jobs, by `Job.key`, where they are not those of the others
     policy : "formula" accepts NaN at -inf
@@ -72,6 +73,7 @@ class Request:
     cflags: str | None = None
     call: str | None = None
     shape: str | None = None
+    approximations: str | None = None
     plan: str = "default"
     seed: int = SEED
     ranges: tuple[str | tuple[int, int], ...] = ()
@@ -135,7 +137,7 @@ class Request:
     @property
     def call_options(self) -> dict[str, Any]:
         """How what the user wrote is called, as far as that was said."""
-        names = ("kwargs", "array", "compile", "cflags", "call", "shape")
+        names = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations")
         return {name: value for name in names if (value := getattr(self, name)) not in (None, {}, "")}
 
     @property
@@ -171,6 +173,8 @@ class Request:
         words += [f"--cflags={self.cflags}"] if self.cflags is not None else []
         words += ["--call", self.call] if self.call else []
         words += ["--shape", self.shape] if self.shape else []
+        words += ["--device", self.device] if self.device else []
+        words += ["--approximations", self.approximations] if self.approximations else []
         return words
 
     @property
@@ -198,6 +202,15 @@ def literal_or_text(text: str) -> Any:
 def _literal(value: Any) -> str:
     """The text that `literal_or_text` reads as this value; of an object that is no literal, how it shows itself."""
     return value if isinstance(value, str) and literal_or_text(value) == value else repr(value)
+
+
+def is_literal(value: Any) -> bool:
+    """Whether a command line can say this value."""
+    try:
+        read = literal_or_text(_literal(value))
+        return type(read) is type(value) and bool(read == value)
+    except Exception:  # noqa: BLE001 - the user's object: whatever it raises, it is no literal
+        return False
 
 
 def _memory_text(nbytes: int) -> str:

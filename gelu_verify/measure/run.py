@@ -16,15 +16,18 @@ from ..interrupts import interrupted
 from ..isolation.target import IsolatedTarget
 from ..machine import cores
 from ..records.parts import SweepTime, Throughput
-from ..records.result import Result
+from ..records.result import Record, Result
 from ..records.serialize import from_json
 from ..speed.cache_levels import measure_and_watch as measure_and_watch_sizes
 from ..speed.throughput import BUDGET, measure_and_watch, outputs_from_json
+from ..targets import Target
+from ..targets.callable_target import CallableTarget
 from ..targets.extra_outputs import ExtraOutputs, collecting
 from ..targets.probing import ordinary_numbers
 from .jobs import Job, one_job, selecting
 from .observer import SILENT, Observer
 from .pairs import FirstPaths
+from .repeating import repeated_call
 from .request import Request
 from .sweep import sweep
 from .turns import TakingTurns
@@ -56,12 +59,21 @@ def measured(jobs: Sequence[Job], request: Request, observer: Observer = SILENT)
                 observer.warn(f"failed: {job.label}: {result.failure}")
             elif isinstance(timing, TargetFailure):
                 observer.warn(f"not timed: {job.label}: {timing}")
+            foreign = result.record.executed is not None  # how fast it is there says nothing of its own device
+            untimed = foreign or result.failure is not None or isinstance(timing, TargetFailure)
             yield result.updated(
-                throughput=None if result.failure is not None or isinstance(timing, TargetFailure) else timing,
+                throughput=None if untimed else timing,
                 time=_time(job, result),
                 pair=firsts.pair(result),
-                repeat=request.repeated(result.record.repeat, job.target.family == "callable"),
+                repeat=_repeat(job, result.record, request),
             )
+
+
+def _repeat(job: Job, record: Record, request: Request) -> str:
+    given = request.targets[0] if request.targets else ""
+    if isinstance(job.target, CallableTarget) and not isinstance(given, str | Target):
+        return repeated_call(request, job.target, record)
+    return request.repeated(record.repeat, job.target.family == "callable")
 
 
 def _time(job: Job, result: Result) -> SweepTime | None:

@@ -274,6 +274,7 @@ def _unmeasured(target: Target, plan: Plan) -> Record:
         form=target.form,
         note=target.note,
         version=target.version,
+        executed=target.executed or None,
         dispatch=_dispatch(target),
         plan=plan.name,
         seed=plan.seed,

@@ -12,10 +12,12 @@ from functools import cache
 import numpy as np
 
 from ..buckets.flushing import flushed
+from ..buckets.reducer import tail_end
 from ..buckets.table import HIST_EDGES, LARGEST, Columns, Table
 from ..fenv import in_default_environment
 from ..formats import Format, get_format, to_float64
 from ..functions import Function
+from ..truth.values import zero_threshold
 from .parts import AbsoluteError, AccurateRange, MeanBits
 
 ACCURATE = 4.0  # ULP: the most that vendors state for these functions in their best modes (CUDA erfc 4, ARM vector 3.5)
@@ -26,6 +28,34 @@ _BITS_DIGITS = 3
 
 
 @dataclass(frozen=True)
+class Wrong:
+    """A finite output without a correct bit."""
+
+    x_bits: int
+    got_bits: int
+    want_bits: int
+
+
+@dataclass(frozen=True)
+class Span:
+    """Outputs of one kind on one side of zero, where they are wrong."""
+
+    count: int
+    x_bits: int  # of the nearest to zero; nothing where there is none
+    is_all: bool  # from there outwards every input tried has them, but for others of its own bucket
+
+    @classmethod
+    def of(cls, columns: Columns, kind: str, outwards: np.ndarray) -> Span:
+        """`outwards`: the rows, from zero on."""
+        count, n = columns[kind][outwards], columns["n"][outwards]
+        if not count.any():
+            return cls(0, 0, True)
+        first = int(np.argmax(count > 0))
+        x_bits = int(columns[f"{kind}_x"][outwards[first]])
+        return cls(int(count.sum(dtype=np.int64)), x_bits, bool((count == n)[first + 1 :].all()))
+
+
+@dataclass(frozen=True)
 class Accuracy:
     """What grades are made of: of all finite inputs of a table, those that are flushed apart."""
 
@@ -33,11 +63,13 @@ class Accuracy:
     faithful: bool  # every output that is not flushed is one of the two values next to the exact one
     largest_ulp: float | None  # largest error; None where nothing was scored
     largest_near_root: float  # the same, where errors near a root count in ulps of 1/8
-    nonfinite: bool
     units: float  # largest error in units of u(max(1, |y|))
     range: AccurateRange | None
     absolute: AbsoluteError | None
     bits: MeanBits | None
+    wrong: Wrong | None  # the output without a correct bit that is nearest to zero
+    nonfinite: tuple[Span, Span]  # NaN and infinities where a number is due, for x < 0 and for x > 0
+    zeros: Span  # of the tail, where they are too early
 
     @classmethod
     def of(cls, table: Table, function: Function, flushes: bool, is_whole: bool) -> Accuracy:
@@ -57,17 +89,23 @@ class Accuracy:
         is_accurate = (~counted | (near_root <= ACCURATE)) & (columns["nonfinite"] == 0)
         size = _absolute(fmt, error, got, want)
         unit = 2.0 ** (np.maximum(_exponent(fmt, want), 0) - fmt.precision + 1.0)
-        units = min(float((size / unit)[counted].max(initial=0.0)), LARGEST)
+        away = np.where(counted, size / unit, 0.0)
+        units = min(float(away.max(initial=0.0)), LARGEST)
+        bucket = columns["bucket"]
+        below, above = np.flatnonzero(bucket < 0x8000)[::-1], np.flatnonzero(bucket >= 0x8000)
+        first, end = (_bucket(fmt, bits) for bits in _early_zeros(function, fmt))
         return cls(
             bool((columns["correct"] == columns["n"]).all()),
             bool((is_flushed | (columns["faithful"] == columns["n"])).all()),
             float(error[counted].max()) if counted.any() else None,
             float(near_root[counted].max(initial=0.0)),
-            bool(columns["nonfinite"].any()),
             units,
             _range(fmt, columns["bucket"], is_accurate) if is_whole else None,
             _largest(fmt, x, size, counted, units),
             _mean_bits(fmt, columns, hist, is_whole),
+            _wrong(fmt, x, got, want, away),
+            (Span.of(columns, "nonfinite", below), Span.of(columns, "nonfinite", above)),
+            Span.of(columns, "zero_lost", below[(bucket[below] <= first) & (bucket[below] > end)]),
         )
 
 
@@ -83,11 +121,18 @@ def _bucket(fmt: Format, bits: int) -> int:
     return int((fmt.ordinal(bits) << 16 >> fmt.width) + 0x8000)
 
 
+def _early_zeros(function: Function, fmt: Format) -> tuple[int, int]:
+    """Bits of x between which a zero is too early: the end of the tail, and where zeros are right."""
+    last = zero_threshold(function.name, fmt.name)
+    return fmt.from_ordinal(tail_end(function, fmt)), fmt.max_finite | fmt.sign_mask if last is None else last
+
+
 def _exponent(fmt: Format, bits: np.ndarray) -> np.ndarray:
-    """floor(log2 |value|), at least that of the least normal number; of an infinity, that of the largest."""
+    """floor(log2 |value|), at least that of the least normal number; that of the largest for an infinity."""
     values = to_float64(fmt, bits)
     _, exponent = np.frexp(values)
-    return np.where(np.isinf(values), -fmt.emin + 1, np.maximum(exponent - 1, fmt.emin))
+    found = np.where(values == 0, fmt.emin, np.maximum(exponent - 1, fmt.emin))
+    return np.where(np.isinf(values), -fmt.emin + 1, found)
 
 
 def _absolute(fmt: Format, error: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
@@ -135,6 +180,15 @@ def _largest(fmt: Format, x: np.ndarray, size: np.ndarray, counted: np.ndarray, 
     most = inside[size[inside] == size[inside].max()]
     row = int(most[np.argmin(np.abs(values[most]))])
     return AbsoluteError(float(size[row]), fmt.bits_text(int(x[row])), float(values[row]), units)
+
+
+def _wrong(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray, away: np.ndarray) -> Wrong | None:
+    """`away`: the errors in units of u(max(1, |y|)), of which an output without a correct bit has 2^(p-2) or more."""
+    rows = np.flatnonzero(away > 2.0 ** (fmt.precision - 2))
+    if not len(rows):
+        return None
+    row = int(rows[np.argmin(np.abs(to_float64(fmt, x[rows])))])
+    return Wrong(int(x[row]), int(got[row]), int(want[row]))
 
 
 # ---- bits of accuracy ----------------------------------------------------------------------------

@@ -11,10 +11,10 @@ from .result import Record
 from .serialize import Key, bare_type, keys_of, without_none
 
 
-def key_tables() -> str:
-    """A table of the keys of a result, and one of each object inside of it."""
-    parts = [_table(Record)]
-    for kind in _parts(Record):
+def key_tables(root: Any = Record) -> str:
+    """A table of the keys of an object, and one of each object inside of it; default: of a result."""
+    parts = [_table(root)]
+    for kind in _parts(root):
         parts.append(f"`{kind.__name__}`: {_sentence(kind)}\n\n{_table(kind)}")
     return "\n".join(parts)
 

@@ -11,7 +11,7 @@ from decimal import ROUND_DOWN, ROUND_UP, Decimal
 
 from ..buckets.table import Table
 from ..fenv import in_default_environment
-from ..formats import Format, get_format, value_text
+from ..formats import Format, get_format, texts_apart, value_text
 from ..functions import get_function
 from .accuracy import ACCURATE, BODY, Accuracy
 from .parts import AccurateRange
@@ -42,16 +42,17 @@ GRADES: dict[Grade, Definition] = {  # the best first; a result has the first th
     ),
     "absolute": Definition(
         "absolutely accurate",
-        f"every absolute error is at most {UNITS:g} units in the last place of max(1, abs(y)); relative accuracy is "
-        "lost even near zero",
+        f"every absolute error is at most {UNITS:g} units in the last place of max(1, abs(y)); some near zero are "
+        f"above {ACCURATE:g} ULP",
     ),
     "coarse": Definition("coarse", "some absolute error is larger than that"),
     "broken": Definition(
         "broken",
         "a defect, whatever the errors are: it computes another function, gives NaN or infinity for finite x or a "
-        f"wrong value at an infinity, turns NaN into a number, gives outputs that differ by more than {UNITS:g} such "
-        "units at other positions or lengths of a call, gives equal calls other outputs, changes the floating-point "
-        "environment, or fails",
+        "wrong value at an infinity, turns NaN into a number, gives an output without a correct bit (an absolute error "
+        "of more than half of the power of two at max(1, abs(y))), gives outputs that differ by more than "
+        f"{UNITS:g} such units at other positions or lengths of a call, gives equal calls other outputs, changes the "
+        "floating-point environment, or fails",
     ),
 }
 ORDER: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
@@ -81,7 +82,8 @@ def graded(record: Record, table: Table | None) -> Record:
 def grade_of(record: Record, accuracy: Accuracy) -> Grade:
     """The first of GRADES that holds."""
     spoiled = record.failure is not None and record.failure_kind not in HARMLESS
-    if spoiled or accuracy.nonfinite or failed(record, "defect"):
+    nonfinite = any(side.count for side in accuracy.nonfinite)
+    if spoiled or nonfinite or accuracy.wrong or failed(record, "defect"):
         return "broken"
     witness, elsewhere = record.witness, _elsewhere(record)
     if accuracy.correct and (witness is None or witness.got_bits == witness.want_bits):
@@ -118,10 +120,17 @@ def _phrases(record: Record, accuracy: Accuracy) -> Iterator[str]:
     if record.failure is not None:
         yield _failure(record)
     for name in failed(record, "defect"):
-        yield DEFECTS[name](record) if name in DEFECTS else record.findings[name].detail
+        if name == "finite":
+            yield _nonfinite(record, accuracy)
+        else:
+            yield DEFECTS[name](record) if name in DEFECTS else record.findings[name].detail
+    if accuracy.wrong:
+        fmt, wrong = get_format(record.dtype), accuracy.wrong
+        got, want = texts_apart(fmt, wrong.got_bits, wrong.want_bits, digits=3)
+        yield f"{got} instead of {want} at x = {value_text(fmt, wrong.x_bits, 4)}"
     yield from _accuracy(record, accuracy)
     yield from _tail(record, accuracy)
-    yield from (SLIGHT[name] for name in failed(record, "loss") if name in SLIGHT)
+    yield from (LOSSES[name](record) for name in failed(record, "loss") if name in LOSSES)
 
 
 def _failure(record: Record) -> str:
@@ -148,11 +157,25 @@ FAILURES = {
 }
 
 
-def _finite(record: Record) -> str:
-    finding, fmt = record.findings["finite"], get_format(record.dtype)
-    nearest = (record.nonfinite and record.nonfinite.x_bits) or finding.x_bits
-    what = _special(fmt, finding.got_bits)
-    return f"{what} from x = {_text(fmt, nearest)} on" if nearest else f"{what} at finite x"
+def _nonfinite(record: Record, accuracy: Accuracy) -> str:
+    """What is given instead of a finite value, and for which x."""
+    fmt, finding = get_format(record.dtype), record.findings["finite"]
+    below, above = accuracy.nonfinite
+    count = below.count + above.count
+    if not count:  # beside the plan
+        return f"{_special(fmt, finding.got_bits)} at finite x"
+    found = [(sign, side) for sign, side in (("<=", below), (">=", above)) if side.count]
+    if count == 1 or not all(side.is_all for _, side in found):
+        nearest = _text(fmt, (record.nonfinite and record.nonfinite.x_bits) or finding.x_bits)
+        if count == 1:
+            return f"{_special(fmt, finding.got_bits)} at x = {nearest}"
+        return f"NaN or infinite at {count:,} finite inputs, the nearest to zero x = {nearest}"
+    ends = [value_text(fmt, side.x_bits, 4) for _, side in found]
+    if len(found) == 1:
+        return f"{_special(fmt, finding.got_bits)} for x {found[0][0]} {ends[0]}"
+    if ends[0] == f"-{ends[1]}":
+        return f"NaN or infinite for |x| >= {ends[1]}"
+    return f"NaN or infinite for x <= {ends[0]} and for x >= {ends[1]}"
 
 
 def _special(fmt: Format, bits: str | None) -> str:
@@ -170,7 +193,6 @@ def _variant(record: Record) -> str:
 
 
 DEFECTS: dict[str, Callable[[Record], str]] = {
-    "finite": _finite,
     "plus_infinity": _at("+inf", "plus_infinity"),
     "minus_infinity": _at("-inf", "minus_infinity"),
     "nan": lambda record: "NaN gives a number",
@@ -189,9 +211,32 @@ SLIGHT = {
 }
 
 
+def _precision(record: Record) -> str:
+    return record.findings["precision"].detail.partition(":")[0]
+
+
+def _sign(record: Record) -> str:
+    return f"wrong sign at x = {_text(get_format(record.dtype), record.findings['sign'].x_bits)}"
+
+
+def _rounding(record: Record) -> str:
+    return f"rounds {(record.rounding_mode or 'not to nearest').replace('_', ' ')}"
+
+
+LOSSES: dict[str, Callable[[Record], str]] = {  # that neither the largest error nor the tail shows
+    "minus_infinity": DEFECTS["minus_infinity"],
+    "plus_infinity": DEFECTS["plus_infinity"],
+    "sign": _sign,
+    "precision": _precision,
+    "rounding": _rounding,
+    "lane": lambda record: SLIGHT["lane"],
+    "lengths": lambda record: SLIGHT["lengths"],
+}
+
+
 def _accuracy(record: Record, accuracy: Accuracy) -> Iterator[str]:
     """The largest error, where it is small; else where it is."""
-    tried = "every input" if record.bound == "=" else f"every one of {record.n:,} inputs tried"
+    tried = _tried(record, accuracy)
     if accuracy.correct:
         yield f"correctly rounded at {tried}"
     elif accuracy.largest_ulp is None:
@@ -199,7 +244,8 @@ def _accuracy(record: Record, accuracy: Accuracy) -> Iterator[str]:
     elif accuracy.largest_near_root <= ACCURATE:
         largest = max(accuracy.largest_ulp, 0.0 if record.flush else record.max_ulp or 0.0)
         if largest <= ACCURATE:
-            yield f"within {_up(largest)} ULP at {tried}"
+            alone = f", the largest at x = {_alone(record)}" if "outlier" in record.failed_checks else ""
+            yield f"within {_up(largest)} ULP at {tried}{alone}"
         else:
             yield f"within {_up(accuracy.largest_near_root)} ULP at {tried}, near its root in ULP of 1/8"
     elif accuracy.range is not None and _is_wide(accuracy):
@@ -207,6 +253,20 @@ def _accuracy(record: Record, accuracy: Accuracy) -> Iterator[str]:
     elif accuracy.absolute is not None:
         at = f"{accuracy.absolute.x:.3g}"
         yield f"absolute error up to {_up(accuracy.absolute.error)} (at x = {at}) for |x| <= {BODY:g}"
+
+
+def _alone(record: Record) -> str:
+    """The input with the largest error, which no neighbour shares."""
+    bits = record.witness.x_bits if record.witness else None
+    return f"{_text(get_format(record.dtype), bits)}, which stands out"
+
+
+def _tried(record: Record, accuracy: Accuracy) -> str:
+    """The inputs that errors are said of."""
+    other = "other " if any(side.count for side in accuracy.nonfinite) else ""
+    among = "" if record.bound == "=" else f" of {record.n:,} tried"
+    kept = " that is not flushed" if record.flush and not accuracy.correct else ""
+    return f"every {other}finite input{among}{kept}"
 
 
 def interval_text(dtype: str, found: AccurateRange) -> str:
@@ -221,18 +281,25 @@ def interval_text(dtype: str, found: AccurateRange) -> str:
 
 
 def _tail(record: Record, accuracy: Accuracy) -> Iterator[str]:
-    """Where results become zero too early; else the largest error, where it is large."""
+    """The largest error, where it is large, and where results become zero too early."""
     if accuracy.largest_near_root <= ACCURATE:
         return
-    fmt = get_format(record.dtype)
-    if record.zero_from is not None:
+    fmt, worst = get_format(record.dtype), record.witness
+    largest = "" if record.max_ulp is None else f"{_up(record.max_ulp)} ULP"
+    is_lost = worst is not None and fmt.magnitude(int(worst.got_bits, 16)) == 0
+    start = record.zero_from
+    is_tail = is_lost and start is not None and worst is not None and _value(fmt, worst.x_bits) <= start.x
+    if worst is not None and not is_tail:
+        at = _alone(record) if "outlier" in record.failed_checks else _text(fmt, worst.x_bits)
+        yield f"up to {largest} ({'zero ' if is_lost else ''}at x = {at})"
+    if start is not None:
         due = record.zero_threshold
         right = f", right from {_text(fmt, due.x_bits)} on" if due else ", which is never right"
-        lost = f" ({_up(record.max_ulp)} ULP)" if record.max_ulp is not None else ""
-        yield f"zero from {_text(fmt, record.zero_from.x_bits)} on{lost}{right}"
-    elif record.max_ulp is not None and record.witness is not None:
-        alone = ", which stands out" if "outlier" in record.failed_checks else ""
-        yield f"up to {_up(record.max_ulp)} ULP (at x = {_text(fmt, record.witness.x_bits)}{alone})"
+        where = f"from {_text(fmt, start.x_bits)} on"
+        if not accuracy.zeros.is_all:
+            one = accuracy.zeros.count == 1
+            where = f"at x = {_text(fmt, start.x_bits)}" if one else f"at some x {where}"
+        yield f"zero {where}{f' ({largest})' if is_tail else ''}{right}"
 
 
 def _conventions(record: Record) -> Iterator[str]:
@@ -249,6 +316,10 @@ def _conventions(record: Record) -> Iterator[str]:
             yield "NaNs stay signalling"
         else:
             yield finding.detail
+
+
+def _value(fmt: Format, bits: str) -> float:
+    return float(fmt.fraction(int(bits, 16)))
 
 
 def _text(fmt: Format, bits: str | None) -> str:

@@ -70,6 +70,16 @@ class Record:
     form: str = field(metadata=about("how it computes"))
     note: str = field(metadata=about("how it is called"))
     version: str = field(metadata=about("version of the library, or hash of the source"))
+    executed: Line | None = field(
+        metadata=about(
+            'on what its code was executed, where that is not the device that it was written for: `"ptx on CPU, sm_90, '
+            "nvcc 13.0.88\"` is nvcc's PTX on the CPU, and no GPU's result",
+            null="otherwise",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
     dispatch: Dispatch | None = field(
         metadata=about(
             "which code the library chose for the processor",
@@ -107,7 +117,11 @@ class Record:
         ),
         default=None,
     )
-    repeat: str = field(metadata=about("the command that repeats this result"))
+    repeat: str = field(
+        metadata=about(
+            "the command that repeats this result; of a callable that no command can name, the call of `verify`"
+        )
+    )
     max_ulp: Ulp | None = field(
         metadata=about(
             "largest error in ULP, abs(got - y)/u(y) against the exact y, of all outputs for the plan's inputs, "

@@ -220,7 +220,7 @@ def _wrong_errors(record: Record) -> str | None:
 
 CONDENSED = (
     *("target", "family", "function", "dtype", "form", "note", "version", "plan", "seed", "n", "bound", "repeat"),
-    *("max_ulp", "witness", "nonfinite", "zero_from", "regions", "checks", "failure", "dispatch", *GRADED),
+    *("max_ulp", "witness", "nonfinite", "zero_from", "regions", "checks", "failure", "executed", "dispatch", *GRADED),
 )  # the keys of a result of a condensed run, whose `checks` are those that failed
 
 
@@ -239,7 +239,7 @@ def _wrong_condensed_document(document: Any) -> str | None:
     if unknown := [key for key in document if key not in CONDENSED]:
         return f"has {unknown[0]:.40}, which a condensed run has not"
     rules = _rules(document["dtype"])
-    later = ("dispatch", *GRADED)  # which runs before 2026-11-22 lack
+    later = ("executed", "dispatch", *GRADED)  # which runs before 2026-11-22 lack
     return shape({key: rules[key] for key in CONDENSED}, later)(document)
 
 

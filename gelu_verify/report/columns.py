@@ -124,7 +124,17 @@ SUMMARY = Table(
         Column("approximation_max_ulp", "largest error against that function, in ULP", "number"),
         Column("approximation_max_abs", "largest absolute error against it", "number"),
         *_value("approximation_x", "the input with the largest error against it, in ULP"),
-        *(_same(key) for key in ("form", "note", "version", "plan")),
+        *(_same(key) for key in ("form", "note", "version", "executed")),
+        Column(
+            "dispatch_level",
+            "the instruction-set level that the library was limited to (docs/isa.md); empty where it chose by itself",
+        ),
+        Column("dispatch_switches", "the environment variables that limited it, `NAME=VALUE` separated by `; `"),
+        Column(
+            "dispatch_seen",
+            "what it was seen to choose, `COMPONENT=CHOICE` separated by `; `; empty where that cannot be seen",
+        ),
+        _same("plan"),
         _same("seed", "rank"),
         Column("ranges", "of bits, separated by spaces, where the plan was narrowed"),
         Column("failure", "what a target that failed did"),
@@ -243,3 +253,8 @@ TABLES = {
     "attribution": ATTRIBUTION,
     "findings": FINDINGS,
 }
+
+FILES = (  # what a report writes into its folder
+    *("index.html", "report.md", "tables.tex", "citation.bib", "results.parquet"),
+    *(f"{name}.csv" for name in TABLES),
+)

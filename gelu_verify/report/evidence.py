@@ -18,6 +18,8 @@ def evidence(row: Row, findings: Sequence[Row]) -> str:
 
 def _lines(row: Row, findings: Sequence[Row]) -> Iterator[str]:
     yield "  ".join(str(row[name]) for name in ("target", "function", "dtype", "form", "note", "version") if row[name])
+    if row["executed"]:
+        yield f"executed: {row['executed']}"
     if row["recorded"]:
         yield "; ".join(filter(None, (row["recorded"], row["stale"])))
     if row["failure"]:

@@ -55,3 +55,11 @@ def replace_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
         return [out / name for name in files]
     except OSError as error:
         raise ResultsError(f"cannot write the report to {out}: {error.strerror or error}") from error
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write one file; it is replaced at once, never half written."""
+    try:
+        replace_file(path, text.encode(errors="backslashreplace"))
+    except OSError as error:
+        raise ResultsError(f"cannot write {path}: {error.strerror or error}") from error

@@ -160,6 +160,10 @@ def _witness(record: Record, witness: Witness | FindingRecord | None) -> Row:
     return found | dict(zip(("abs_error", "rel_error"), errors or (None, None), strict=True))
 
 
+def _pairs(found: Mapping[str, str] | None) -> str:
+    return "; ".join(f"{name}={value}" for name, value in (found or {}).items())
+
+
 _KINDS_BEFORE = {"=": "exhaustive", ">=": "sampled"}  # of runs of earlier versions, which do not say
 
 
@@ -167,10 +171,11 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     """The facts of a result that its measures and its plan give."""
     nonfinite, approximation = record.nonfinite, record.approximation
     interval, largest, bits = record.accurate_range, record.max_abs_error, record.mean_bits
+    dispatch = record.dispatch
     copied = (
         *("grade", "sentence", "bound", "max_ulp", "n", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded"),
         *("faithful", "max_rank"),
-        *("variant", "form", "note", "version", "plan", "seed", "failure", "failure_kind", "failure_range"),
+        *("variant", "form", "note", "version", "executed", "plan", "seed", "failure", "failure_kind", "failure_range"),
         *("failure_length", "repeat"),
     )
     yield {
@@ -179,6 +184,9 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
         "conventions": "; ".join(record.conventions or ()),
         **_value(record, "accurate_range_low", interval, "low_bits"),
         **_value(record, "accurate_range_high", interval, "high_bits"),
+        "dispatch_level": dispatch and dispatch.level,
+        "dispatch_switches": _pairs(dispatch.switches if dispatch else None),
+        "dispatch_seen": _pairs(dispatch.seen if dispatch else None),
         "max_abs_error": largest and largest.error,
         **_value(record, "max_abs_error_x", largest),
         "max_abs_error_units": largest and largest.units,

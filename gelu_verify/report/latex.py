@@ -1,4 +1,4 @@
-"""The tables of a report for a paper: LaTeX with booktabs, one table for each function."""
+"""The tables of a report for a paper: LaTeX, one table for each function."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ _SIGNS = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
-        '"': r"\textquotedbl{}",
+        '"': r"\char34{}",  # \textquotedbl is not in OT1
     }
 )
-_HEAD = "% Made by `gelu-verify report`; needs \\usepackage{booktabs}. The grades:\n"
+_HEAD = "% Made by `gelu-verify report`; needs \\usepackage{booktabs,longtable}. The grades:\n"
 _CAPTION = r"Largest error in ULP ($=$: every input was tried, $\ge$: the largest error found) and grade"
+_SMALL = r"\footnotesize\setlength{\tabcolsep}{3pt}"
+_ON_A_PAGE = 45  # rows; a longer table is no float
 MARKS: dict[Grade | None, str] = {
     "correctly_rounded": "CR",
     "faithful": "F",
@@ -47,28 +49,28 @@ def latex(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
 
 
 def escaped(line: str) -> str:
-    """Text that LaTeX prints as it is."""
-    return line.translate(_SIGNS)
+    """Text that LaTeX prints as it is; what is not ASCII is shown by its code."""
+    return line.encode("ascii", "backslashreplace").decode().translate(_SIGNS)
 
 
 def _table(function: str, dtypes: Sequence[str], rows: Cells) -> str:
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{\texttt{{{escaped(function)}}}. {_CAPTION}: {_marks(rows)}.}}",
-        rf"\begin{{tabular}}{{l{'rl' * len(dtypes)}}}",
-        r"\toprule",
-        " & ".join(["target", *(rf"\multicolumn{{2}}{{c}}{{{escaped(name)}}}" for name in dtypes)]) + r" \\",
-        r"\midrule",
-        *(
-            " & ".join([escaped(name), *(_cell(by.get(dtype)) for dtype in dtypes)]) + r" \\"
-            for name, by in rows.items()
-        ),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
+    columns = f"{{l{'rl' * len(dtypes)}}}"
+    caption = rf"\caption{{\texttt{{{escaped(function)}}}. {_CAPTION}: {_marks(rows)}.}}"
+    head = ["target", *(rf"\multicolumn{{2}}{{c}}{{{escaped(name)}}}" for name in dtypes)]
+    heading = [r"\toprule", _row(head), r"\midrule"]
+    body = [_row([escaped(name), *(_cell(by.get(dtype)) for dtype in dtypes)]) for name, by in rows.items()]
+    if len(rows) <= _ON_A_PAGE:
+        tabular = [rf"\begin{{tabular}}{columns}", *heading, *body, r"\bottomrule", r"\end{tabular}"]
+        lines = [r"\begin{table}", rf"\centering{_SMALL}", caption, *tabular, r"\end{table}"]
+    else:
+        ends = [r"\endhead", r"\bottomrule", r"\endfoot"]
+        long = [rf"\begin{{longtable}}{columns}", caption + r" \\", *heading, *ends, *body, r"\end{longtable}"]
+        lines = [rf"\begingroup{_SMALL}", *long, r"\endgroup"]
     return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
 
 
 def _marks(rows: Cells) -> str:

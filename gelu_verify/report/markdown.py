@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from ..errors import printable
 from ..records.grades import GRADES, ORDER
 from . import text
 from .citation import bibtex, citation_texts
 from .columns import TAIL_CHECKS
 from .frames import SPECIALS, RunLike, run_letter
+from .markdown_blocks import LIMIT
+from .markdown_blocks import escape as _escape
+from .markdown_blocks import folded as _folded
+from .markdown_blocks import size_of as _bytes
+from .markdown_blocks import table as _table
 from .matrix import Cells, matrices, target_name
 from .rows import rows_of
 from .verdicts import absences, headline
 
-LIMIT = 900_000  # bytes; GitHub refuses a step summary above 1 MiB
 _WORST = 20
 _KEYS = ["target", "function", "dtype"]
 
@@ -36,6 +39,7 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
     ]
     sections = [
         _recorded(summary),
+        _executed(summary),
         *(_matrix(*each) for each in matrices(summary)),
         _folded("Every result in a sentence, the worst first", _sentences(summary)),
         _worst(summary),
@@ -62,8 +66,14 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
     return "\n".join(whole)
 
 
-def _bytes(text: str) -> int:
-    return len(text.encode(errors="backslashreplace"))
+def _executed(summary: pd.DataFrame) -> str:
+    """What was not executed on the device that it is for, and on what it was."""
+    found = summary[summary["executed"].fillna("") != ""]
+    lines = [
+        "- " + _escape(f"{', '.join(dict.fromkeys(map(target_name, rows_of(rows))))}: {what}, no GPU")
+        for what, rows in found.groupby("executed")
+    ]
+    return "\n".join(("## Executed\n", *lines, "")) if lines else ""
 
 
 def _recorded(summary: pd.DataFrame) -> str:
@@ -72,24 +82,6 @@ def _recorded(summary: pd.DataFrame) -> str:
     stale = summary[summary["stale"] != ""]
     lines += ["- " + _escape(f"{target_name(row)} {row['dtype']}: {row['stale']}") for row in rows_of(stale)]
     return "\n".join(("## Recorded\n", *lines, "")) if lines else ""
-
-
-def _escape(value: Any) -> str:
-    """Text that stays text inside a Markdown table."""
-    line = printable(" ".join(str(value).split())).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
-    for sign in "|*_`":
-        line = line.replace(sign, "\\" + sign)
-    return line
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    lines += ["| " + " | ".join(_escape(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines) + "\n" if len(lines) > 2 else ""
-
-
-def _folded(title: str, table: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{table}\n</details>\n" if table else ""
 
 
 def _keys(row: Row) -> list[str]:

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 import jinja2
@@ -126,7 +126,8 @@ def _json(data: Any) -> str:
 def _head(runs: Sequence[RunLike], items: Sequence[Item]) -> Group:
     return {
         "answers": answers(items),
-        "levels": level_lines([item.record for item in items]),
+        "levels": (lines := level_lines([item.record for item in items])),
+        "regraded": [line.partition(":")[0] for line, after in pairwise(lines) if after.startswith("  grades")],
         "overview": overview(items),
         "runs": [
             {"letter": run_letter(i), "recorded": None, "device": None, **run.manifest} for i, run in enumerate(runs)
@@ -149,9 +150,15 @@ def _choices(items: Sequence[Item]) -> Group:
     grades = {item.grade: grade_title(item.record.grade).partition(" (")[0] for item in items}
     found = [
         *((name, [(value, value) for value in values(name)]) for name in ("function", "dtype", "family")),
-        ("grade", [(grade, grades[grade]) for grade in (*LETTERS, UNGRADED) if grade in grades]),
+        ("grade", [(grade, grades[grade]) for grade in (*LETTERS, UNGRADED) if grade in grades] + _or_better(grades)),
     ]
     return {"filters": found}
+
+
+def _or_better(grades: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What stands for a grade and all above it: of those that occur, neither the best nor the worst."""
+    found = [grade for grade in LETTERS if grade in grades][1:-1]
+    return [(f"{grade}-or-better", f"{grades[grade]} or better") for grade in found]
 
 
 def _witnesses(frames: Mapping[str, pd.DataFrame]) -> tuple[list[Group], dict[str, str]]:

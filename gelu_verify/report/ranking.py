@@ -11,11 +11,12 @@ from typing import Any
 
 from ..formats import get_format
 from ..records.grades import ORDER
+from ..records.ranking import worst_first
 from ..records.result import Record
 from . import text
 from .folds import Fold, position, strip_layout
 from .frames import RunLike, ordered_results, run_letter
-from .verdicts import GROUPS, Group, dtype_rank, function_rank, grade_title, group_of, target_order
+from .verdicts import GROUPS, Group, dtype_rank, function_rank, grade_title, group_of
 
 Row = dict[str, Any]
 UNGRADED = "ungraded"
@@ -71,19 +72,23 @@ def _plainness(record: Record) -> tuple[int, bool, str, int, str]:
 
 
 def ranked(items: Sequence[Item], strips: Mapping[str, Fold], several: bool) -> list[tuple[Group, list[Row]]]:
-    """[(group, rows)] of the groups that there are, the worst grade first; equal grades by function and dtype."""
+    """[(group, rows)] of the groups that there are, the worst grade first; equal grades by function and dtype, and the
+    worst of them first."""
     numbers = places(items)
-    rows = [_row(item, strips.get(item.id), several, numbers) for item in sorted(items, key=_rank)]
+    worst = {id(record): place for place, record in enumerate(worst_first(item.record for item in items))}
+    in_order = sorted(items, key=lambda item: (*_rank(item.record), worst[id(item.record)]))
+    rows = [_row(item, strips.get(item.id), several, numbers) for item in in_order]
     found = [(group, [row for row in rows if row["group"] == group]) for group in GROUPS]
     return [(group, members) for group, members in found if members]
 
 
-def _rank(item: Item) -> tuple[Any, ...]:
-    record = item.record
-    units = record.max_abs_error.units if record.max_abs_error else math.inf
+def _rank(record: Record) -> tuple[int, int, int]:
     order = ORDER.get(record.grade, -1) if record.grade else -1
-    names = target_order(record.family, record.target)
-    return -order, function_rank(record.function), dtype_rank(record.dtype), -units, names
+    return -order, function_rank(record.function), dtype_rank(record.dtype)
+
+
+def _executed(record: Record) -> str:
+    return f"executed: {record.executed}" if record.executed else ""
 
 
 def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, int]) -> Row:
@@ -100,7 +105,7 @@ def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, in
         "place": numbers[record.target],
         "family": record.family,
         "version": record.version if group_of(record) == "library" else "",
-        "note": "; ".join(filter(None, (record.form, record.note, f"version {record.version}"))),
+        "note": "; ".join(filter(None, (record.form, record.note, f"version {record.version}", _executed(record)))),
         "function": record.function,
         "dtype": record.dtype,
         "sentence": record.sentence or _sentence(record),

@@ -96,6 +96,7 @@ def _graded(record: Record) -> str:
 
 def _broken(records: Sequence[Record]) -> str:
     broken, graded = by_grade(records).get("broken", []), sum(record.grade is not None for record in records)
+    broken = sorted(broken, key=lambda record: bool(split_level(record.target)[1]))  # a library's own choice first
     if not broken:
         return f"None of {graded} results is broken." if graded else ""
     named: dict[str, list[str]] = {}

@@ -196,7 +196,7 @@ def current_versions(asked: Collection[str]) -> dict[str, Collection[str]]:
 def _origin(run: Run, record: Record, versions: Mapping[str, Collection[str]]) -> Origin:
     """Where a result comes from, and whether that still counts."""
     facts = run.manifest.get("recorded") or {"date": _day(run), "device": _device(run)}
-    date, device = facts["date"], facts["device"]
+    date, device = facts["date"], record.executed or facts["device"]
     return Origin(_day(run), device, f"recorded {date} on {device}", stale_reason(record, versions))
 
 

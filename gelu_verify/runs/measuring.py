@@ -15,6 +15,7 @@ from ..measure.jobs import Found, find_jobs, selecting
 from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
 from ..measure.run import measured
+from ..measure.unsupported import is_unsupported, with_unsupported
 from ..speed.throughput import one_thread_each
 from .store import Run, RunWriter
 
@@ -46,13 +47,17 @@ def measure_run(
             observer.start("looking for implementations")
             found = find_jobs(request, select)
         _say_what_is_left_out(found, observer)
+        unsupported = []
         for result in measured(found.jobs, request, observer):
-            writer.add(result)
+            if is_unsupported(result.record, request):
+                unsupported.append(result.record)
+            else:
+                writer.add(result)
         return writer.finish(
             command=command,
             seed=request.seed,
             plan=request.plan,
-            absent=found.absent,
+            absent=with_unsupported(found.absent, unsupported),
             facts=provenance(job.target.family for job in found.jobs),
         )
 

@@ -299,13 +299,14 @@ class Run:
         if record.buckets is None:
             raise ResultsError(f"{self.path} holds no buckets of {record.key}: {record.failure}")
         path = self.path / record.buckets
-        content = _content(path)
+        content = content_of(path)
         if hashlib.sha256(content).hexdigest() != record.sha256:
             raise ResultsError(f"{path} is damaged: its sha256 is not the one in {MANIFEST}")
         return content
 
 
-def _content(path: Path) -> bytes:
+@in_default_environment
+def content_of(path: Path) -> bytes:
     """A file of a run, which is no link to something elsewhere; ResultsError when it cannot be read."""
     try:
         if path.is_symlink() or not path.is_file():
@@ -331,7 +332,7 @@ def read_run(path: Path | str) -> Run:
     file = place / MANIFEST
     if not file.is_file():
         raise ResultsError(f"{place} is not a stored run: it has no {MANIFEST}")
-    content = _content(file)
+    content = content_of(file)
     manifest = _parsed(file, content)
     try:
         results = parsed_results(manifest)

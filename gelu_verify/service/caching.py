@@ -7,9 +7,19 @@ from hashlib import blake2b
 from starlette.requests import Request
 from starlette.responses import Response
 
+from .. import __version__
+
 IMMUTABLE = "public, max-age=31536000, immutable"
+"""For URLs that name the version or a hash of the content."""
+FRESH = "public, max-age=3600, stale-while-revalidate=86400"
+"""For what only a new version of this program changes."""
 REVALIDATE = "public, no-cache"
 NO_STORE = "no-store"
+
+
+def control_of(version: str) -> str:
+    """How long a response may be cached whose URL names this version of the program, or none."""
+    return IMMUTABLE if version == __version__ else FRESH
 
 
 def etag(content: bytes | bytearray | memoryview) -> str:
@@ -26,7 +36,7 @@ def matches(if_none_match: str | None, tag: str) -> bool:
 
 
 def cached_response(
-    request: Request, content: bytes, media_type: str, control: str = IMMUTABLE, filename: str = ""
+    request: Request, content: bytes, media_type: str, control: str = REVALIDATE, filename: str = ""
 ) -> Response:
     """`content` with an ETag, or 304 if the client has it; browsers save it as `filename`."""
     tag = etag(content)

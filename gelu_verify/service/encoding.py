@@ -1,11 +1,14 @@
-"""Reference values as JSON bytes, for the route and for the fast path."""
+"""Reference values as JSON bytes, for the route, the fast path and the processes of the oracle."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import lru_cache
 
 from ..fenv import in_default_environment
-from ..truth.lookup import answer, answer_in_dtypes
+from ..formats import FORMATS
+from ..truth.lookup import NATIVE_DIGITS, answer, converted, is_quick
 
 JSON_TYPE = "application/json"
 _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
@@ -18,14 +21,32 @@ def json_bytes(content: object) -> bytes:
 
 
 @in_default_environment
-def lookup_json(function: str, dtype: str, x_bits: int, digits: int) -> bytes:
-    """The reference value of one input (docs/http.md)."""
+def look_up(function: str, dtype: str, x_bits: int, digits: int, text: str = "", others: Sequence[str] = ()) -> bytes:
+    """The reference value of one input; with `others` also those of the same number in other dtypes (docs/http.md)."""
+    found = _answer(function, dtype, x_bits, digits)
+    if not others:
+        return found
+    fmt = FORMATS[dtype]
+    also = ((name, converted(FORMATS[name], fmt, x_bits, text)) for name in others)
+    parts = (b'"%s":%s' % (name.encode(), _answer(function, name, bits, digits)) for name, bits in also)
+    return b'%s,"also":{%s}}' % (found[:-1], b",".join(parts))
+
+
+def _answer(function: str, dtype: str, x_bits: int, digits: int) -> bytes:
+    kept = FORMATS[dtype].width == 8 and digits <= NATIVE_DIGITS
+    return (_of_8_bits if kept else _computed)(function, dtype, x_bits, digits)
+
+
+def _computed(function: str, dtype: str, x_bits: int, digits: int) -> bytes:
     return json_bytes(answer(function, dtype, x_bits, digits))
 
 
-def lookup_json_in_dtypes(
-    function: str, dtype: str, x_bits: int, digits: int, text: str, others: tuple[str, ...]
-) -> bytes:
-    """The same, with `also`: the reference values of the same number in other dtypes."""
-    found = answer(function, dtype, x_bits, digits)
-    return json_bytes({**found, "also": answer_in_dtypes(function, others, text, dtype, digits)})
+_of_8_bits = lru_cache(maxsize=1 << 14)(_computed)  # 256 numbers for each function, which take longer than wider ones
+
+
+@in_default_environment
+def all_quick(function: str, dtype: str, x_bits: int, digits: int, text: str = "", others: Sequence[str] = ()) -> bool:
+    """Whether the native core decides all of it, so that it takes a fraction of a millisecond."""
+    fmt = FORMATS[dtype]
+    numbers = [(name, converted(FORMATS[name], fmt, x_bits, text)) for name in others]
+    return all(is_quick(function, name, bits, digits) for name, bits in [(dtype, x_bits), *numbers])

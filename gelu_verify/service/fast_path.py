@@ -1,27 +1,34 @@
 """Look-ups without the web framework: ASGI middleware in front of `GET /v1/reference/{function}/{dtype}/{x}`.
 
 FastAPI takes most of the time of a look-up (docs/decisions.md has the numbers). This middleware answers look-ups that
-the native core decides, and remembers the responses; everything else goes to the application. Its responses are byte
-for byte those of the route (`tests/service/test_reference.py`).
+the native core decides, and those that were answered lately; everything else goes to the application. Its responses are
+byte for byte those of the route (`tests/service/test_reference.py`).
 """
 
 from __future__ import annotations
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from functools import lru_cache
+from time import perf_counter
+from urllib.parse import parse_qsl
 
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from .. import __version__
 from ..errors import UsageError
 from ..fenv import awaited_in_default_environment
 from ..formats import FORMATS
 from ..functions import FUNCTIONS
-from ..truth.lookup import is_quick
-from .caching import IMMUTABLE, etag, matches
-from .encoding import JSON_TYPE, lookup_json
-from .middleware import API_HEADERS
+from .caching import control_of, matches
+from .clients import client_of
+from .encoding import all_quick, look_up
+from .look_up_cache import Key, LookUp
+from .middleware import id_of
 from .settings import DIGITS
 from .state import AppState
 
 PREFIX = "/v1/reference/"
-CACHE_SIZE = 4096  # responses of about 2 KiB
+ROUTE = "/v1/reference/{function}/{dtype}/{x}"
+Options = tuple[int, tuple[str, ...], str]  # digits, other dtypes, version
 
 
 class FastPath:
@@ -29,9 +36,6 @@ class FastPath:
 
     def __init__(self, app: ASGIApp, state: AppState) -> None:
         self.app, self.state = app, state
-        self._cache: dict[str, tuple[Message, Message, Message]] = {}
-        requests, route = state.metrics.requests, "/v1/reference/{function}/{dtype}/{x}"
-        self._ok, self._not_modified = requests.labels(route, "GET", 200), requests.labels(route, "GET", 304)
         self._values = state.metrics.values.labels("url")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -39,42 +43,57 @@ class FastPath:
         await awaited_in_default_environment(self._respond(scope, receive, send))
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = None
-        if scope["type"] == "http" and scope["method"] == "GET" and not scope["query_string"]:
-            found = self._messages(scope["path"])
+        began, found = perf_counter(), None
+        if scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(PREFIX):
+            found = self._found((scope["path"], scope["query_string"]))
         if found is None:
             await self.app(scope, receive, send)
             return
-        start, body, not_modified = found
-        self._values.inc()
+        request, not_modified = id_of(scope), False
         for name, value in scope["headers"]:
-            if name == b"if-none-match" and matches(value.decode("latin-1"), not_modified["etag"]):
-                self._not_modified.inc()
-                await send(not_modified)
-                await send({"type": "http.response.body", "body": b""})
-                return
-        self._ok.inc()
-        await send(start)
-        await send(body)
+            if name == b"if-none-match" and matches(value.decode("latin-1"), found.tag):
+                not_modified = True
+        body = b"" if not_modified else found.body
+        if not not_modified:
+            self._values.inc()
+        await send(found.start(request, not_modified=not_modified))
+        await send({"type": "http.response.body", "body": body})
+        client = client_of(scope["client"][0]) if scope.get("client") else ""
+        status, seconds = 304 if not_modified else 200, perf_counter() - began
+        self.state.log.record(request, client, "GET", ROUTE, scope["path"], status, len(body), seconds)
 
-    def _messages(self, path: str) -> tuple[Message, Message, Message] | None:
-        """Start, body and 304 of the response; None if the application must answer."""
-        found = self._cache.get(path)
+    def _found(self, key: Key) -> LookUp | None:
+        """The response; None if the application must answer."""
+        found = self.state.look_ups.get(key)
         if found is None:
-            body = lookup_of_path(path)
-            if body is None:
-                return None
-            found = _messages_of(body)
-            if len(self._cache) >= CACHE_SIZE:
-                del self._cache[next(iter(self._cache))]
-            self._cache[path] = found
+            options = _options(key[1])
+            body = None if options is None else look_up_of(key[0], options)
+            if options is not None and body is not None:
+                found = self.state.look_ups.add(key, body, control_of(options[2]))
         return found
 
 
-def lookup_of_path(path: str) -> bytes | None:
-    """The body for a path; None unless it is a valid look-up that the native core decides."""
-    if not path.startswith(PREFIX):
+@lru_cache(maxsize=256)
+def _options(query: bytes) -> Options | None:
+    """What the query asks for; None if the route must say what is wrong with it, or must ask the oracle."""
+    given = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    options = dict(given)
+    digits, version = options.pop("digits", str(DIGITS)), options.pop("v", "")
+    others = others_of(options.pop("also", ""))
+    if options or others is None or version not in ("", __version__) or len({name for name, _ in given}) < len(given):
         return None
+    quick = digits.isascii() and digits.isdecimal() and 1 <= int(digits[:5]) <= DIGITS
+    return (int(digits), others, version) if quick else None
+
+
+def others_of(also: str) -> tuple[str, ...] | None:
+    """The dtypes that `also` names; None if one is unknown."""
+    names = tuple(FORMATS) if also == "all" else tuple(dict.fromkeys(name for name in also.split(",") if name))
+    return names if all(name in FORMATS for name in names) else None
+
+
+def look_up_of(path: str, options: Options = (DIGITS, (), "")) -> bytes | None:
+    """The body for a path; None unless it is a valid look-up that the native core decides."""
     parts = path[len(PREFIX) :].split("/")
     if len(parts) != 3 or parts[0] not in FUNCTIONS or parts[1] not in FORMATS or len(parts[2]) > 40:
         return None
@@ -83,13 +102,5 @@ def lookup_of_path(path: str) -> bytes | None:
         bits = FORMATS[dtype].parse(x)
     except UsageError:  # the route says what is wrong
         return None
-    return lookup_json(function, dtype, bits, DIGITS) if is_quick(function, dtype, bits, DIGITS) else None
-
-
-def _messages_of(body: bytes) -> tuple[Message, Message, Message]:
-    tag = etag(body)
-    headers = [(b"etag", tag.encode()), (b"cache-control", IMMUTABLE.encode())]
-    content = [(b"content-length", str(len(body)).encode()), (b"content-type", JSON_TYPE.encode())]
-    start = {"type": "http.response.start", "status": 200, "headers": [*headers, *content, *API_HEADERS]}
-    not_modified = {"type": "http.response.start", "status": 304, "headers": [*headers, *API_HEADERS], "etag": tag}
-    return start, {"type": "http.response.body", "body": body}, not_modified
+    query = (function, dtype, bits, options[0], x, tuple(name for name in options[1] if name != dtype))
+    return look_up(*query) if all_quick(*query) else None

@@ -11,11 +11,14 @@ import asyncio
 from asyncio import TimerHandle
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import Lock, Semaphore
+
+import numpy as np
 
 from ..formats import Format
 from .library_worker import LibraryWorker, Outputs
-from .problems import Problem, not_found
+from .problems import Problem, not_found, shutting_down
 from .settings import ServiceLimits
 from .telemetry import Metrics
 from .worker_pool import WorkerPool
@@ -41,7 +44,6 @@ class LibraryPool:
         self._workers: dict[str, LibraryWorker] | None = None
         self._queues: dict[str, WorkerPool] = {}
         self._idle_timers: dict[str, TimerHandle] = {}
-        metrics.libraries_running.set_function(self._count_running)
 
     def workers(self) -> dict[str, LibraryWorker]:
         """The worker of each target family; those without a process, which are the quickest, first."""
@@ -68,14 +70,30 @@ class LibraryPool:
         ------
         Problem : 404 unknown family; 429 its queue is full; 503 it was not reached in time
         """
-        workers = await asyncio.to_thread(self.workers)
-        if family not in workers:
-            raise not_found(f"no target family {family[:40]!r} here (accepted: {', '.join(workers) or 'none'})")
-        worker = workers[family]
+        worker = await self._worker(family)
         cached = worker.cached(function, fmt, x_bits)
         if cached is not None:
             return cached
-        future = asyncio.wrap_future(self._queues[family].submit(self._compute, worker, function, fmt, x_bits))
+        return await self._run(worker, partial(worker.compute, function, fmt, x_bits), client_left)
+
+    async def compute_many(
+        self, family: str, function: str, fmt: Format, x_bits: np.ndarray, client_left: Callable[[], Awaitable[bool]]
+    ) -> Outputs:
+        """The same for several inputs."""
+        worker = await self._worker(family)
+        return await self._run(worker, partial(worker.compute_many, function, fmt, x_bits), client_left)
+
+    async def _worker(self, family: str) -> LibraryWorker:
+        workers = await asyncio.to_thread(self.workers)
+        if family not in workers:
+            raise not_found(f"no target family {family[:40]!r} here (accepted: {', '.join(workers) or 'none'})")
+        return workers[family]
+
+    async def _run(
+        self, worker: LibraryWorker, work: Callable[[], Outputs], client_left: Callable[[], Awaitable[bool]]
+    ) -> Outputs:
+        family = worker.name
+        future = asyncio.wrap_future(self._queues[family].submit(self._compute, worker, work))
         loop = asyncio.get_running_loop()
         end = loop.time() + self._limits.library_wait_s
         while not future.done():
@@ -88,18 +106,19 @@ class LibraryPool:
         self._stop_when_idle(loop, worker)
         return future.result()
 
-    def _compute(self, worker: LibraryWorker, function: str, fmt: Format, x_bits: int) -> Outputs:
+    def _compute(self, worker: LibraryWorker, work: Callable[[], Outputs]) -> Outputs:
         if worker.in_process:
-            return worker.compute(function, fmt, x_bits)
+            return work()
         with self._running:
             self._stop_least_recent(worker)
-            found = worker.compute(function, fmt, x_bits)
+            found = work()
+        self._report_running()
         if worker.closed:
-            raise Problem(503, "shutting-down", "the server is shutting down", {"Retry-After": "5"})
+            raise shutting_down()
         return found
 
-    def _count_running(self) -> int:
-        return sum(each.running for each in (self._workers or {}).values())
+    def _report_running(self) -> None:
+        self._metrics.libraries_running.set(sum(each.running for each in (self._workers or {}).values()))
 
     def _stop_least_recent(self, newcomer: LibraryWorker) -> None:
         """Stop the processes that were used longest ago, if there would be too many."""
@@ -119,7 +138,8 @@ class LibraryPool:
     def _stop_idle(self, worker: LibraryWorker) -> None:
         """In the worker's thread: stopping a large process would block the event loop."""
         with suppress(Problem):  # its queue is full, so it is not idle
-            self._queues[worker.name].submit(worker.stop_if_idle)
+            stopped = self._queues[worker.name].submit(worker.stop_if_idle)
+            stopped.add_done_callback(lambda _: self._report_running())
 
     def close(self) -> None:
         """Stop every process; requests that wait for one get 503."""

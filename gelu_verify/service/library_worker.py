@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
@@ -84,7 +84,34 @@ class LibraryWorker:
                 self._remember((function, fmt.name, x_bits), found)
             return found
 
+    def compute_many(self, function: str, fmt: Format, x_bits: np.ndarray) -> Outputs:
+        """What its targets return for several inputs, in `y_bits` of a row a list; nothing of it is remembered."""
+        with self._busy:
+            self.used_at = monotonic()
+            if self.absent:
+                return self._absence
+            with self._time_limit():
+                return self._found(function, fmt, lambda targets: (self._list(each, fmt, x_bits) for each in targets))
+
+    def _list(self, target: Target, fmt: Format, x_bits: np.ndarray) -> dict[str, Any]:
+        """The outputs of a target."""
+        row: dict[str, Any] = {"target": target.name, "y_bits": None, "error_ulp": None, "failure": None}
+        try:
+            with collecting():
+                y = target.evaluate(fmt.name, x_bits)
+        except TargetFailure as failure:
+            return {**row, "failure": self._message(failure)}
+        error = judge(target.function, fmt.name, x_bits, y).error.tolist()
+        errors = [each if np.isfinite(each) else None for each in error]
+        return {**row, "y_bits": [fmt.bits_text(bits) for bits in y.tolist()], "error_ulp": errors}
+
     def _compute(self, function: str, fmt: Format, x_bits: int) -> Outputs:
+        return self._found(function, fmt, lambda targets: self._rows(targets, function, fmt, x_bits))
+
+    def _found(
+        self, function: str, fmt: Format, rows_of: Callable[[list[Target]], Iterable[dict[str, Any]]]
+    ) -> Outputs:
+        """The rows of the targets of a function and dtype."""
         retry = monotonic() + self._limits.library_retry_s
         if self._hosts is None:
             try:
@@ -92,7 +119,8 @@ class LibraryWorker:
             except TargetFailure as failure:
                 return Outputs(absent=str(failure), expires=retry)
         targets, absent = self._hosts.find([self.name], function=function, dtype=fmt.name)
-        rows = tuple(self._rows(targets, function, fmt, x_bits))
+        chosen = [target for target in targets if target.function == function and fmt.name in target.dtypes]
+        rows = tuple(rows_of(chosen))
         reason = self._message(absent[self.name]) if self.name in absent else ""
         found = Outputs(rows, reason)
         return Outputs(rows, reason, retry) if found.failed else found
@@ -165,12 +193,11 @@ class LibraryWorker:
     # ---- outputs ---------------------------------------------------------------------------------
 
     def _rows(self, targets: list[Target], function: str, fmt: Format, x_bits: int) -> Iterator[dict[str, Any]]:
-        """One row of /v1/answers for each target of the function."""
-        chosen = [target for target in targets if target.function == function and fmt.name in target.dtypes]
-        outputs = [self._call(target, fmt, x_bits) for target in chosen]
+        """One row of /v1/answers for each target."""
+        outputs = [self._call(target, fmt, x_bits) for target in targets]
         got = np.array([x_bits if y is None else y for y, _ in outputs], fmt.uint)
-        errors = judge(function, fmt.name, np.full(len(got), x_bits, fmt.uint), got).error.tolist() if chosen else []
-        for target, (y, failure), error in zip(chosen, outputs, errors, strict=True):
+        errors = judge(function, fmt.name, np.full(len(got), x_bits, fmt.uint), got).error.tolist() if targets else []
+        for target, (y, failure), error in zip(targets, outputs, errors, strict=True):
             names = {"target": target.name, "form": target.form, "note": target.note, "version": target.version}
             yield {**names, **_as_text(fmt, x_bits, y, error), "failure": failure}
 

@@ -1,72 +1,71 @@
-"""ASGI middleware around the application: security headers, metrics and logs of every request."""
+"""ASGI middleware around the application: headers, the id, metrics and the log line of every request."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import re
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .telemetry import Metrics, log
+from . import problems
+from .clients import CLIENT, client_of
+from .problems import CAUSE
+from .request_log import new_id
+from .response_headers import completed
+from .telemetry import log
 
-Headers = list[tuple[bytes, bytes]]
-_SECURITY_HEADERS: Headers = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-frame-options", b"DENY"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
-]
-API_HEADERS: Headers = [
-    *_SECURITY_HEADERS,
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"access-control-allow-origin", b"*"),
-    (b"cross-origin-resource-policy", b"cross-origin"),
-]
-PAGE_HEADERS: Headers = [*_SECURITY_HEADERS, (b"cross-origin-resource-policy", b"same-origin")]
+if TYPE_CHECKING:
+    from .state import AppState
+
+_ID = re.compile(rb"[A-Za-z0-9_-]{8,64}")
 
 
 class ServiceMiddleware:
-    """Adds the security headers, counts and logs requests, and answers HEAD like GET."""
+    """Adds the security headers and an id, records requests, and answers HEAD like GET."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self.app, self.metrics = app, metrics
+    def __init__(self, app: ASGIApp, state: AppState) -> None:
+        self.app, self.state = app, state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        start, status = perf_counter(), 0
+        client = client_of(scope["client"][0]) if scope.get("client") else ""
+        CLIENT.set(client)
+        start, status, sent, request = perf_counter(), 0, 0, id_of(scope)
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal status
+            nonlocal status, sent
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": _completed(message["headers"])}
+                message = {**message, "headers": completed(message["headers"], scope["path"], request)}
+            else:
+                sent += len(message.get("body", b""))
             await send(message)
 
         try:
             await self.app(inner, receive, send_with_headers)
+        except asyncio.CancelledError:  # the time that running requests have after SIGTERM is over
+            inner[CAUSE] = "the server ended before the response was complete"
+            if not status:
+                await problems.response(problems.shutting_down())(scope, receive, send_with_headers)
         except Exception as error:  # noqa: BLE001 - the outermost handler: `problems.register` has sent the 500
-            log("error", logging.ERROR, error, path=scope["path"])
-        seconds = perf_counter() - start
-        self._record(scope, getattr(inner.get("route"), "path", "none"), status, seconds)
-
-    def _record(self, scope: Scope, route: str, status: int, seconds: float) -> None:
-        self.metrics.requests.labels(route, _method_label(scope["method"]), status).inc()
-        self.metrics.seconds.labels(route).observe(seconds)
-        level = logging.ERROR if status >= 500 else logging.INFO
-        log("request", level, method=scope["method"], path=scope["path"], status=status, seconds=round(seconds, 6))
+            inner[CAUSE] = repr(error)
+            log("error", logging.ERROR, error, path=scope["path"], id=request)
+        route = getattr(inner.get("route"), "path", "none")
+        cause = inner.get(CAUSE) if status >= 499 or not status else None
+        self.state.log.record(
+            request, client, scope["method"], route, scope["path"], status, sent, perf_counter() - start, cause
+        )
 
 
-def _method_label(method: str) -> str:
-    """A label with few values, whatever clients send."""
-    return method if method in ("GET", "HEAD", "POST", "OPTIONS") else "other"
-
-
-def _completed(headers: Headers) -> Headers:
-    """The headers of a response and ours; a response with its own Content-Security-Policy is a page."""
-    names = {name for name, _ in headers}
-    ours = PAGE_HEADERS if b"content-security-policy" in names else API_HEADERS
-    return [*headers, *((name, value) for name, value in ours if name not in names)]
+def id_of(scope: Scope) -> str:
+    """The id of a request: that of the proxy, if it sent one, so that both logs have the same."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _ID.fullmatch(value):
+            return str(value.decode())
+    return new_id()

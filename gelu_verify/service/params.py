@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Request
 from pydantic import BeforeValidator
 
 from ..errors import UsageError
 from ..formats import DTYPES, FORMATS, Format, get_format
 from ..functions import FUNCTIONS, get_function
 from ..inputs.plans import PLANS, get_plan
-from .problems import not_found
+from .problems import bad_request, not_found
 
 # A decimal, hex float, up to 64 bits, inf or nan; Format.parse checks the text against the dtype.
 NUMBER = (
@@ -42,7 +42,15 @@ def _decimal_digits(text: Any) -> Any:
 
 
 DECIMAL_DIGITS = BeforeValidator(_decimal_digits)
-Seed = Annotated[int, DECIMAL_DIGITS, Query(ge=0, le=2**31 - 1, description="Seed of the sampled inputs.")]
+
+
+def whole_number(low: int, high: int, description: str) -> Any:
+    """A query parameter; pydantic forgets the limits in the schema of an integer with a validator."""
+    limits = {"minimum": low, "maximum": high}
+    return Query(ge=low, le=high, description=description, json_schema_extra=limits)
+
+
+Seed = Annotated[int, DECIMAL_DIGITS, whole_number(0, 2**31 - 1, "Seed of the sampled inputs.")]
 NumberText = Annotated[
     str,
     Path(
@@ -50,6 +58,22 @@ NumberText = Annotated[
         description="A decimal, a hex float (-0x1.ap+2), bits (0xc0d00000), inf or nan; rounded once to the dtype.",
     ),
 ]
+
+
+async def known_query(request: Request) -> None:
+    """Refuse query parameters that the route does not have: each would be another entry of every cache."""
+    given = [name for name, _ in request.query_params.multi_items()]
+    if not given:
+        return
+    route = request.scope["route"]
+    if not route.include_in_schema:  # pages: other sites add parameters to links
+        return
+    fields = {field.alias: field for field in route.dependant.query_params}
+    for name in given:
+        if name not in fields:
+            raise bad_request(f"unknown query parameter {name[:40]!r} (accepted: {', '.join(fields) or 'none'})")
+        if given.count(name) > 1 and "list" not in str(fields[name].field_info.annotation):
+            raise bad_request(f"the query parameter {name!r} was given {given.count(name)} times (accepted: once)")
 
 
 def checked(function: str, dtype: str) -> Format:

@@ -19,6 +19,8 @@ from starlette.responses import Response
 from ..errors import GeluVerifyError, OracleError, ResultsError, UsageError
 
 MEDIA_TYPE = "application/problem+json"
+CAUSE = "gelu_verify.cause"  # in the scope of a request that failed: what the log says of it
+CLIENT_LEFT = 499  # nginx's: nobody reads the response, but logs and metrics have it
 
 
 class ProblemDetails(BaseModel):
@@ -40,7 +42,7 @@ class Problem(Exception):
 
 def content(status: int, kind: str, detail: str) -> bytes:
     """The body of a problem."""
-    title = HTTPStatus(status).phrase
+    title = HTTPStatus(status).phrase if status != CLIENT_LEFT else "Client Closed Request"
     fields = {"type": f"urn:gelu-verify:problem:{kind}", "title": title, "status": status, "detail": detail}
     return json.dumps(fields, ensure_ascii=True).encode()
 
@@ -68,6 +70,10 @@ def conflict(detail: str, kind: str = "unfit") -> Problem:
     return Problem(409, kind, detail)
 
 
+def shutting_down() -> Problem:
+    return Problem(503, "shutting-down", "the server is shutting down", {"Retry-After": "5"})
+
+
 RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "Any error: RFC 9457 problem details.",
@@ -81,21 +87,20 @@ def register(app: FastAPI) -> None:
     """Make every error of the application a problem-details response."""
 
     @app.exception_handler(Problem)
-    async def on_problem(request: Request, error: Problem) -> Response:
-        return response(error)
-
     @app.exception_handler(GeluVerifyError)
-    async def on_our_error(request: Request, error: GeluVerifyError) -> Response:
-        return response(problem_of(error))
-
     @app.exception_handler(Exception)
-    async def on_exception(request: Request, error: Exception) -> Response:
+    async def on_error(request: Request, error: Exception) -> Response:
+        request.scope[CAUSE] = str(error) if isinstance(error, Problem | GeluVerifyError) else repr(error)
         return response(problem_of(error))
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> Response:
         kind = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http")
-        return response(Problem(error.status_code, kind, str(error.detail), error.headers))
+        headers = dict(error.headers or {})
+        operations = app.openapi()["paths"].get(getattr(request.scope.get("route"), "path", ""))
+        if error.status_code == 405 and operations:  # Starlette names the methods of the first route of a path only
+            headers["Allow"] = ", ".join(sorted(name.upper() for name in operations))
+        return response(Problem(error.status_code, kind, str(error.detail), headers))
 
     @app.exception_handler(RequestValidationError)
     async def on_validation(request: Request, error: RequestValidationError) -> Response:

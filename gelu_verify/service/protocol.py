@@ -1,7 +1,8 @@
 """uvicorn's HTTP/1.1 connection with limits on what a client may send, how slowly, and how slowly it may read.
 
 uvicorn does not limit the size or the time of a request's head, nor trailers, nor the time in which a client reads
-its response; an ASGI application cannot, because it does not see them. Refusals are problem details like all errors.
+its response, nor the connections of one client; it accepts requests without `Host` and with encodings that it does not
+decode. An ASGI application does not see that. Refusals are problem details like all errors.
 docs/decisions.md has the alternatives that were measured.
 """
 
@@ -9,14 +10,23 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import TimerHandle
-from collections.abc import Callable
-from typing import Any, cast
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, ClassVar, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from .clients import client_of, is_among
 from .problems import MEDIA_TYPE, content
+from .request_log import RequestLog, new_id
 from .settings import ServiceLimits
 
+LEFT = "gelu_verify.client_left"
+"""Extension of the ASGI scope: an asyncio.Event, set when the client has closed the connection or its half of it.
+
+A client that has left looks like one that closed its half and waits: work that takes long is done for neither.
+"""
 LINGER_S = 5.0
 """How long an unwanted body is read and discarded, so that the client can read why it was refused."""
 
@@ -25,6 +35,14 @@ class LimitedProtocol(HttpToolsProtocol):
     """One connection."""
 
     limits = ServiceLimits()
+    trusted_proxies: frozenset[str] = frozenset()  # addresses and networks without a limit of connections
+    hosts: frozenset[str] | None = None  # names that `Host` may have; None: any
+    log: RequestLog | None = None
+    draining = stopping = False  # every response ends its connection
+    per_client: ClassVar[Counter[str]] = Counter()
+    _client = ""
+    _left: asyncio.Event
+    _idle_since = 0.0
     _timer: TimerHandle | None = None  # of a head, or of an unwanted body
     _write_timer: TimerHandle | None = None
     _in_head = True
@@ -36,13 +54,21 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
-        if len(self.connections) > self.limits.connections:
+        self._client = client_of(self.client[0]) if self.client else ""
+        self.per_client[self._client] += 1
+        self._left = asyncio.Event()
+        self._idle_since = self.loop.time()
+        if not self._has_place():
             self._refuse(429, "busy", "too many connections: try again", b"retry-after: 1\r\n")
         else:
             self._start_timer(self.limits.head_s, self._head_too_slow)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        self._left.set()
+        self.per_client[self._client] -= 1
+        if not self.per_client[self._client]:
+            del self.per_client[self._client]
         self.resume_writing()
         super().connection_lost(exc)
 
@@ -64,6 +90,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._refuse(400, "cut-off", "the body was cut off")
             return False
         cycle.keep_alive = False
+        self._left.set()
         return True
 
     def pause_writing(self) -> None:
@@ -95,8 +122,15 @@ class LimitedProtocol(HttpToolsProtocol):
         if size > self.limits.head_bytes:
             self._head_too_large()
             return
+        wrong = _wrong(self.headers, self.parser.get_http_version(), self.hosts)
+        if wrong is not None:
+            self._refuse(*wrong)
+            return
+        self.scope["extensions"] = {LEFT: self._left}  # type: ignore[dict-item]  # an object of this process
         super().on_headers_complete()
         self.cycle.transport = cast(asyncio.Transport, _LingeringTransport(self))
+        if self.draining:
+            self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
         self._progress = True
@@ -117,6 +151,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._closing:
             return
         super().on_response_complete()
+        self._idle_since = self.loop.time()
         cycle = self.cycle
         if cycle is not None and cycle.response_complete and cycle.more_body and not self.transport.is_closing():
             self._start_timer(LINGER_S, self.transport.abort)
@@ -140,6 +175,34 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.write_eof()
         self._start_timer(LINGER_S, self.transport.abort)
 
+    @property
+    def idle(self) -> bool:
+        """Whether it waits for a request, or for the rest of the head of one."""
+        return not self._closing and (self.cycle is None or (self.cycle.response_complete and not self.cycle.more_body))
+
+    def _has_place(self) -> bool:
+        """Whether this new connection may stay; the longest idle one of the client with the most is closed for it."""
+        mine = self.per_client[self._client]
+        if mine > self.limits.connections_per_client and not is_among(self._client, self.trusted_proxies):
+            return self._close_longest_idle(each for each in self._others() if each._client == self._client)
+        if len(self.connections) <= self.limits.connections:
+            return True
+        idle = [each for each in self._others() if each.idle]
+        most = max((self.per_client[each._client] for each in idle), default=0)
+        return self._close_longest_idle(each for each in idle if self.per_client[each._client] == most)
+
+    def _others(self) -> list[LimitedProtocol]:
+        return [each for each in cast("set[LimitedProtocol]", self.connections) if each is not self]
+
+    def _close_longest_idle(self, candidates: Iterable[LimitedProtocol]) -> bool:
+        idle = [each for each in candidates if each.idle]
+        if not idle:
+            return False
+        longest = min(idle, key=lambda each: each._idle_since)
+        longest._closing = True
+        longest.transport.abort()
+        return True
+
     def _head_too_slow(self) -> None:
         self._refuse(408, "too-slow", f"the head of a request did not arrive within {self.limits.head_s:g} s")
 
@@ -156,6 +219,8 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.cycle is not None:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
+        if self.log is not None:
+            self.log.record(new_id(), self._client, "none", "none", "", status, len(body), 0.0, detail)
         self.transport.write(STATUS_LINE[status] + head + extra + b"\r\n" + body)
         self._in_head = True
         self.close()
@@ -168,6 +233,30 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def _wrong(
+    headers: list[tuple[bytes, bytes]], version: str, allowed: frozenset[str] | None
+) -> tuple[int, str, str] | None:
+    """Status, kind and detail of what no server may accept (RFC 9112), but httptools does; and of a foreign `Host`."""
+    hosts = [value for name, value in headers if name == b"host"]
+    if len(hosts) > 1 or (not hosts and version == "1.1"):
+        return 400, "host", f"the request has {len(hosts)} Host headers (accepted: one)"
+    if allowed is not None and hosts and _name_in(hosts[0]) not in allowed:
+        return 421, "host", f"this server is not that of Host (accepted: {', '.join(sorted(allowed))}; --allowed-hosts)"
+    encodings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
+    if encodings not in ([], [b"chunked"]):
+        return 501, "encoding", "Transfer-Encoding: only `chunked` is decoded"
+    return None
+
+
+@lru_cache(maxsize=256)
+def _name_in(host: bytes) -> str:
+    """The name in the value of `Host`, without the port and the brackets of IPv6."""
+    text = host.decode("latin-1").strip().lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.rpartition(":")[0] if ":" in text else text
 
 
 class _LingeringTransport:

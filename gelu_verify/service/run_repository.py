@@ -14,7 +14,7 @@ from ..records.serialize import to_json
 from ..report.verdicts import function_rank, headline, target_order
 from ..runs.integrity import verified
 from ..runs.store import LATEST, MANIFEST, Run, read_run
-from .store import Store
+from .store import RUNS, Store
 
 Row = dict[str, Any]
 REFRESH_S = 2.0
@@ -41,16 +41,23 @@ class RunRepository:
         path = self._paths().get(name)
         return "" if path is None else _damage(path)
 
-    def summaries(self) -> list[Row]:
-        """One row for each run; for a damaged run it says what is wrong."""
-        found = ((name, self.run(name)) for name in self.names())
+    def summaries(self, before: str | None = None, count: int | None = None) -> list[Row]:
+        """One row for each run, or for at most `count` older than `before`; a damaged run's says what is wrong."""
+        names = [name for name in self.names() if before is None or name < before]
+        found = ((name, self.run(name)) for name in names[:count])
         return [damaged(name, self.damage(name)) if run is None else summary(name, run) for name, run in found]
 
     def matrix(self) -> list[Row]:
         """The newest result of each target, function and dtype."""
         newest: dict[str, Row] = {}
+        stored = {} if self._store is None else dict(self._store.newest())
+        done: set[tuple[str, str, str]] = set()
         for name in self.names():
+            if stored.get(name) in done:  # the index knows that a newer run has this result: do not read this one
+                continue
             run = self.run(name)
+            if run is not None and name in stored:
+                done.add(stored[name])
             for record in [] if run is None else run.results:
                 newest.setdefault(record.key, _cell(name, record))
         return sorted(newest.values(), key=_rank)
@@ -71,8 +78,7 @@ class RunRepository:
             paths = [self._folder, *self._folder.iterdir()]
             found = {p.name: p for p in paths if (p / MANIFEST).is_file() and p.name != LATEST and p.name[:1] != "."}
         if self._store is not None:
-            stored = ((name, self._store.path(name)) for name in self._store.names())
-            found |= {name: path for name, path in stored if path is not None}
+            found |= {name: self._store.folder / RUNS / name for name in self._store.names()}
         return found
 
 

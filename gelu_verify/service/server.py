@@ -1,89 +1,190 @@
-"""Runs uvicorn with our limits: one process, one event loop, JSON log lines on stderr."""
+"""Runs uvicorn with our limits: one process or several, JSON log lines on stderr.
+
+Several processes are uvicorn's: it starts a new one when one ends, and at SIGHUP replaces one after the other.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import shutil
+import signal
 import socket
+import stat
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import uvicorn
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+from uvicorn.supervisors import Multiprocess
 
 from ..errors import UsageError
 from .app import create_app
+from .fast_path import FastPath
 from .protocol import LimitedProtocol
+from .request_log import LineWriter, RequestLog
 from .settings import Settings
 from .state import AppState
 from .telemetry import LOG, JsonLines, log
 
-GRACE_S = 10
 IDLE_S = 30
+_SWITCH_S = (
+    0.0005  # so soon the event loop gets the interpreter lock from a thread that computes (Python's default: 5 ms)
+)
+_FIRST_PASSED = 3  # the first descriptor that systemd passes
 
 
-class _Server(uvicorn.Server):
-    """Logs its URL when it listens, and ends the library processes before it waits for requests."""
-
-    def __init__(self, config: uvicorn.Config, state: AppState) -> None:
-        super().__init__(config)
-        self._state = state
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        for server in self.servers:
-            for each in server.sockets:
-                log("listening", url=_url(each))
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await asyncio.to_thread(self._state.libraries.close)
-        await super().shutdown(sockets)
-        log("stopped")
-
-
-def run_server(settings: Settings, host: str, port: int, *, access_log: bool = False) -> None:
-    """Serve until SIGTERM or Ctrl-C; running requests get up to 10 s to finish, calls of libraries are ended at once.
+def run_server(settings: Settings) -> None:
+    """Serve until SIGTERM or Ctrl-C; running requests get `drain_s` to finish, calls of libraries are ended at once.
 
     Raises
     ------
     UsageError : the address is not available
     ResultsError : the store cannot be opened
     """
-    _log_to_stderr(access_log)
-    protocol = type("Protocol", (LimitedProtocol,), {"limits": settings.limits})
-    with _listener(host, port) as listener:
-        app = create_app(settings)
+    with _listener(settings) as listener, _shared_folders(settings) as settings:
         config = uvicorn.Config(
-            app, http=protocol, ws="none", lifespan="on", log_config=None, access_log=False,
-            server_header=False, proxy_headers=False, timeout_keep_alive=IDLE_S, timeout_graceful_shutdown=GRACE_S,
-            backlog=1024,
+            partial(worker, settings), factory=True, http=LimitedProtocol, ws="none", lifespan="on",
+            log_config=None, access_log=False, server_header=False, proxy_headers=False, timeout_keep_alive=IDLE_S,
+            timeout_graceful_shutdown=max(1, round(settings.drain_s)), backlog=1024, workers=settings.workers,
         )  # fmt: skip
-        _Server(config, app.state).run([listener])
+        if settings.workers > 1:
+            writer = log_to_stderr()
+            log("listening", url=url_of(listener), workers=settings.workers)
+            Multiprocess(config, sockets=[listener]).run()
+            log("stopped")
+            writer.close()
+        else:
+            config.app = partial(worker, settings, url_of(listener))
+            uvicorn.Server(config).run([listener])
 
 
-def _listener(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+def worker(settings: Settings, url: str | None = None) -> FastPath | ProxyHeadersMiddleware:
+    """The application of a process, with what belongs to the process: log, signals, limits of connections."""
+    writer = log_to_stderr()
+    sys.setswitchinterval(_SWITCH_S)
+    app = create_app(settings)
+    state = app.state
+    state.log = RequestLog(state.metrics, writer, only_errors=settings.log_requests == "errors")
+    state.on_start = [state.oracle_pool.start, partial(_drain_at_the_end, state)]
+    state.on_stop = [partial(log, "stopped"), writer.close]
+    if url is not None:
+        state.on_start.append(partial(log, "listening", url=url))
+    LimitedProtocol.limits, LimitedProtocol.log = settings.limits, state.log
+    LimitedProtocol.hosts, LimitedProtocol.trusted_proxies = settings.hosts, frozenset(settings.trusted_proxies)
+    if settings.trusted_proxies:
+        return ProxyHeadersMiddleware(app, list(settings.trusted_proxies))  # type: ignore[arg-type]  # its ASGI types
+    return app
+
+
+def _drain_at_the_end(state: AppState) -> None:
+    """At SIGTERM and Ctrl-C: say so in /readyz, end every connection after its response, and then let uvicorn stop."""
+    loop = asyncio.get_running_loop()
+
+    def stop(uvicorns: Any, number: int, frame: FrameType | None) -> None:
+        state.ready, LimitedProtocol.draining = False, True
+
+        def now() -> None:
+            loop.run_in_executor(None, state.libraries.close)
+            uvicorns(number, frame)
+
+        delay = 0.0 if LimitedProtocol.stopping else state.settings.shutdown_delay_s
+        LimitedProtocol.stopping = True
+        loop.call_soon_threadsafe(loop.call_later, delay, now)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(number, partial(stop, signal.getsignal(number)))
+
+
+@contextmanager
+def _shared_folders(settings: Settings) -> Iterator[Settings]:
+    """For several processes: a folder for the jobs, and one for the metrics; removed at the end."""
+    if settings.workers == 1:
+        yield settings
+        return
+    folder = Path(tempfile.mkdtemp(prefix="gelu-verify-", dir=settings.spool))
+    metrics = folder / "metrics"
+    metrics.mkdir()
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(metrics)  # prometheus_client reads it when it is imported
+    try:
+        yield replace(settings, jobs_folder=settings.jobs_folder or folder)
+    finally:
+        del os.environ["PROMETHEUS_MULTIPROC_DIR"]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _listener(settings: Settings) -> socket.socket:
+    """The socket that systemd passed (LISTEN_FDS), the Unix socket, or that of host and port."""
+    if os.environ.get("LISTEN_PID") == str(os.getpid()) and os.environ.get("LISTEN_FDS") == "1":
+        listener = socket.socket(fileno=_FIRST_PASSED)
+    elif settings.unix_socket is not None:
+        listener = _unix_listener(settings.unix_socket)
+    else:
+        listener = _tcp_listener(settings.host, settings.port)
+    listener.set_inheritable(True)
+    listener.listen(1024)
+    return listener
+
+
+def _tcp_listener(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
         raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
-    listener.set_inheritable(True)
     return listener
 
 
-def _url(listener: socket.socket) -> str:
+def _unix_listener(path: Path) -> socket.socket:
+    """A Unix socket that the user and the group may use; one that a killed server left is replaced."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if path.exists() and stat.S_ISSOCK(path.stat().st_mode):
+            path.unlink()
+        listener.bind(str(path))
+        path.chmod(0o660)
+    except OSError as error:
+        listener.close()
+        raise UsageError(f"cannot listen on {path}: {error.strerror or error}") from None
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    if listener.family == socket.AF_UNIX:
+        return f"unix:{listener.getsockname()}"
     host, port = listener.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _log_to_stderr(access_log: bool) -> None:
-    """Log as JSON lines; successful requests only with `access_log`."""
-    handler = logging.StreamHandler(sys.stderr)
+class _LineHandler(logging.Handler):
+    """Gives log records to the writer of lines."""
+
+    def __init__(self, writer: LineWriter) -> None:
+        super().__init__()
+        self._writer = writer
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._writer.put(self.format(record), soon=True)
+
+
+def log_to_stderr() -> LineWriter:
+    """Log as JSON lines, in a thread of its own."""
+    writer = LineWriter(sys.stderr)
+    handler = _LineHandler(writer)
     handler.setFormatter(JsonLines())
-    if not access_log:
-        handler.addFilter(lambda record: record.getMessage() != "request" or record.levelno > logging.INFO)
     for logger, level in ((LOG, logging.INFO), (logging.getLogger("uvicorn"), logging.WARNING)):
         logger.handlers[:] = [handler]
         logger.setLevel(level)
         logger.propagate = False
+    return writer

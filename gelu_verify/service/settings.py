@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 DIGITS = 20
 """Digits of decimals unless the client asks for another number: as many as the native core decides."""
 
@@ -16,25 +17,35 @@ class ServiceLimits:
     body_bytes: int = 64 << 20
     json_bytes: int = 4 << 20
     json_values: int = 1 << 16
+    file_values: int = 1 << 20  # inputs of a Parquet or npy file
     head_bytes: int = 32 << 10
     digits: int = 1000
     number_text: int = 1100  # the longest float64 has 767 digits
     plan_inputs: int = 1 << 24
     connections: int = 512
+    connections_per_client: int = 128
+    spool_bytes: int = 1 << 30  # bodies of all clients that are on disk at the same time
+    spool_bytes_per_client: int = 1 << 28
     head_s: float = 10.0
     body_idle_s: float = 10.0
     body_s: float = 120.0
     send_s: float = 30.0
+    response_s: float = 600.0
     batch_s: float = 20.0
     wait_s: float = 2.0  # an upload that takes longer is answered with 202
     job_ttl_s: float = 900.0
-    jobs_max: int = 32
-    oracle_threads: int = 2
+    jobs_max: int = 256
+    jobs_bytes: int = 1 << 28  # of all results that are kept
+    look_up_cache_bytes: int = 1 << 23
+    oracle_processes: int = 2
     oracle_queue: int = 32
+    oracle_s: float = 20.0
     batch_threads: int = 2
     batch_queue: int = 6
+    verify_threads: int = 2
+    verify_queue: int = 8
     work_threads: int = 2
-    work_queue: int = 8
+    work_queue: int = 16
     library_threads: int = 2  # libraries that compute at the same time, one call each
     library_queue: int = 8  # of each library
     libraries_running: int = 8  # processes
@@ -49,10 +60,30 @@ class ServiceLimits:
 
 @dataclass(frozen=True)
 class Settings:
-    """`token` permits writing to `store`; `runs` is a folder of stored runs to publish."""
+    """What `gelu-verify serve` was started with; `token` permits writing to `store`."""
 
+    host: str = "127.0.0.1"
+    port: int = 8000
+    unix_socket: Path | None = None  # instead of host and port
+    workers: int = 1
+    allowed_hosts: tuple[str, ...] | None = None  # names in `Host`; None: any, or loopback if `host` is
+    trusted_proxies: tuple[str, ...] = ()  # addresses whose X-Forwarded-For is believed
     store: Path | None = None
+    store_bytes: int | None = None  # beyond it no run is stored
+    retain_days: float | None = None  # older stored runs are deleted
     token: str | None = field(default=None, repr=False)
-    runs: Path | None = None
+    runs: Path | None = None  # folder of stored runs to publish
     families: tuple[str, ...] | None = None  # target families for /v1/answers; None: `library_pool.default_families`
+    spool: Path | None = None  # folder for bodies while they are used; None: the system's for temporary files
+    jobs_folder: Path | None = None  # folder of the table of jobs, if it is to outlive the server
+    log_requests: str = "all"  # or "errors"
+    shutdown_delay_s: float = 0.0  # from SIGTERM, in which /readyz is 503 and requests are still accepted
+    drain_s: float = 10.0  # that running requests then get
     limits: ServiceLimits = ServiceLimits()
+
+    @property
+    def hosts(self) -> frozenset[str] | None:
+        """Names that `Host` may have; None: any."""
+        if self.allowed_hosts is not None:
+            return frozenset(self.allowed_hosts)
+        return frozenset(LOOPBACK) if self.host in LOOPBACK and self.unix_socket is None else None

@@ -11,8 +11,8 @@ from ..formats import DTYPES, FORMATS
 from ..functions import FUNCTIONS, get_function
 from ..inputs.plans import PLANS, make_plan
 from .encoding import json_bytes
+from .page_bundle import assets
 from .reports import render_runs
-from .routes.pages import assets
 from .routes.runs import TABLES, csv_of, flat_cell, flat_summary, table_of
 from .routes.tables import entry_of
 from .run_repository import RunRepository, summary
@@ -90,7 +90,7 @@ def _fits(plan: str, function: str, dtype: str) -> bool:
 
 def _runs(repository: RunRepository) -> Files:
     summaries, matrix = repository.summaries(), repository.matrix()
-    yield "v1/runs.json", json_bytes({"runs": summaries})
+    yield "v1/runs.json", json_bytes({"runs": summaries, "next": None})
     yield "v1/runs.csv", csv_of([flat_summary(row) for row in summaries])
     yield "v1/matrix.json", json_bytes({"results": matrix})
     yield "v1/matrix.csv", csv_of([flat_cell(cell) for cell in matrix])

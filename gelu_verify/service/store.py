@@ -11,14 +11,15 @@ import datetime
 import secrets
 import shutil
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from ..atomic_files import remove_abandoned
+from ..atomic_files import UNFINISHED, remove_abandoned
 from ..errors import ResultsError
 from ..records.result import Result
 from ..runs.store import MANIFEST, read_run, write_run
@@ -36,21 +37,28 @@ MIGRATIONS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     CREATE INDEX runs_by_time ON runs (created);
     """,
+    "ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0",
 )
 """SQL from each version of the index to the next; `user_version` in the index counts those applied."""
-_COLUMNS = ("id", "created", "target", "function", "dtype", "plan", "seed", "bound", "max_ulp", "failure")
+_COLUMNS = ("id", "created", "target", "function", "dtype", "plan", "seed", "bound", "max_ulp", "failure", "bytes")
+LEAST_FREE = 64 << 20  # bytes that the disk must have for the server to be ready
 
 
 class Store:
     """A store of uploads.
+
+    Parameters
+    ----------
+    most_bytes : size of all runs together beyond which none is added; None: no limit
+    retain_days : older runs are deleted by `expire`; None: none is
 
     Raises
     ------
     ResultsError : the folder cannot be read, or was written by a later version
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, most_bytes: int | None = None, retain_days: float | None = None) -> None:
+        self.folder, self.most_bytes, self.retain_days = folder, most_bytes, retain_days
         self.writable = True
         self._lock = Lock()
         try:
@@ -71,6 +79,8 @@ class Store:
         """Store one result and return its id; ResultsError if that failed, and then nothing of it is stored."""
         if not self.writable:
             raise ResultsError(f"the store {self.folder} is read-only")
+        if self.most_bytes is not None and self.size() >= self.most_bytes:
+            raise ResultsError(f"the store {self.folder} holds {self.size()} bytes (accepted: {self.most_bytes})")
         name = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
         record, out = result.record, self.folder / RUNS / name
         write_run([result], out, command=command, seed=record.seed, plan=record.plan, absent={}, facts=facts)
@@ -84,6 +94,53 @@ class Store:
     def names(self) -> list[str]:
         """Ids of the runs, the newest first."""
         return [row[0] for row in self._select("SELECT id FROM runs ORDER BY created DESC, id DESC")]
+
+    def newest(self) -> list[tuple[str, tuple[str, str, str]]]:
+        """Ids of the runs, the newest first, with the target, function and dtype of each."""
+        rows = self._select("SELECT id, target, function, dtype FROM runs ORDER BY created DESC, id DESC")
+        return [(row[0], row[1:]) for row in rows]
+
+    def size(self) -> int:
+        """Bytes of all runs."""
+        return int(self._select("SELECT total(bytes) FROM runs")[0][0])
+
+    def remove(self, name: str) -> bool:
+        """Delete a run; whether there was one."""
+        path = self.path(name)
+        if path is None:
+            return False
+        with self._index() as index:
+            index.execute("DELETE FROM runs WHERE id = ?", (name,))
+        gone = path.with_name(f"{UNFINISHED}{secrets.token_hex(8)}")  # removed at the next start if we end here
+        with suppress(OSError):
+            path.rename(gone)
+            shutil.rmtree(gone, ignore_errors=True)
+        return True
+
+    def expire(self) -> list[str]:
+        """Delete the runs that are too old; their ids."""
+        if self.retain_days is None or not self.writable:
+            return []
+        oldest = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=self.retain_days)
+        rows = self._select("SELECT id FROM runs WHERE created < ?", f"{oldest:%Y-%m-%dT%H:%M:%SZ}")
+        return [row[0] for row in rows if self.remove(row[0])]
+
+    def problem(self) -> str:
+        """Why no run could be stored now; empty if one could."""
+        if not self.is_readable():
+            return "the store cannot be read"
+        if not self.writable:
+            return "the store is read-only"
+        if self.most_bytes is not None and self.size() >= self.most_bytes:
+            return "the store has reached its limit of bytes"
+        try:
+            with tempfile.TemporaryFile(dir=self.folder / RUNS) as file:
+                file.write(b"x")
+                file.flush()
+            free = shutil.disk_usage(self.folder).free
+        except OSError as error:
+            return f"the store cannot be written: {error.strerror}"
+        return f"the disk of the store has {free} bytes free" if free < LEAST_FREE else ""
 
     def path(self, name: str) -> Path | None:
         """Folder of a run; None if the index does not have it."""
@@ -101,7 +158,7 @@ class Store:
         """Close the index."""
         self._reader.close()
 
-    def _select(self, query: str, *values: str) -> list[tuple[Any, ...]]:
+    def _select(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
         """Rows, from the connection that stays open, so that reading works on a full disk."""
         try:
             with self._lock:
@@ -186,4 +243,5 @@ def _row(path: Path) -> tuple[Any, ...] | None:
     except ResultsError as error:
         log("damaged run", run=path.name, problem=str(error))
         return None
-    return path.name, run.manifest["created"], *(getattr(run.results[0], name) for name in _COLUMNS[2:])
+    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    return path.name, run.manifest["created"], *(getattr(run.results[0], name) for name in _COLUMNS[2:-1]), size

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import time
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    GC_COLLECTOR,
+    PLATFORM_COLLECTOR,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+    multiprocess,
+)
 
 from .worker_pool import WorkerPool
 
 LOG = logging.getLogger("gelu_verify.service")
+_METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS")  # a label has few values, whatever clients send
 _SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0)
 
 
 class Metrics:
-    """The metrics of one application, in a registry of their own (docs/deploy.md lists them)."""
+    """The metrics of one application, in a registry of their own (docs/deploy.md lists them).
+
+    If `PROMETHEUS_MULTIPROC_DIR` is set (`server.py` sets it for several workers), they are those of all workers.
+    """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -35,19 +50,43 @@ class Metrics:
             "gelu_verify_verifications", "Uploads verified, by grade.", ["grade"], registry=self.registry
         )
         self.libraries_running = Gauge(
-            "gelu_verify_library_workers_running", "Libraries that have a running process.", registry=self.registry
-        )
+            "gelu_verify_library_workers_running", "Libraries that have a running process.", registry=self.registry,
+            multiprocess_mode="livesum",
+        )  # fmt: skip
         self.inflight = Gauge(
-            "gelu_verify_worker_pool_inflight", "Calls running or queued, by queue.", ["queue"], registry=self.registry
-        )
+            "gelu_verify_worker_pool_inflight", "Calls running or queued, by queue.", ["queue"],
+            registry=self.registry, multiprocess_mode="livesum",
+        )  # fmt: skip
+        self.spooled = Gauge(
+            "gelu_verify_spooled_bytes", "Bytes reserved for bodies that are on disk.", registry=self.registry,
+            multiprocess_mode="livesum",
+        )  # fmt: skip
+        self._of_request: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+
+    def request(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        key = route, method if method in _METHODS else "other", status
+        found = self._of_request.get(key)
+        if found is None:
+            found = self._of_request[key] = self.requests.labels(*key), self.seconds.labels(route)
+        found[0].inc()
+        found[1].observe(seconds)
 
     def watch(self, pool: WorkerPool) -> None:
         """Report the calls of a pool."""
-        self.inflight.labels(pool.name).set_function(lambda: pool.inflight)
+        pool.on_change = self.inflight.labels(pool.name).set
+        pool.on_change(0)
 
     def text(self) -> bytes:
-        """The metrics in the Prometheus text format."""
-        return generate_latest(self.registry)
+        """The metrics in the Prometheus text format, with those of the process that answers."""
+        process = CollectorRegistry()
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            multiprocess.MultiProcessCollector(process)  # type: ignore[no-untyped-call]
+        ProcessCollector(registry=process)
+        for collector in (PLATFORM_COLLECTOR, GC_COLLECTOR):
+            process.register(collector)
+        shared = b"" if "PROMETHEUS_MULTIPROC_DIR" in os.environ else generate_latest(self.registry)
+        return shared + generate_latest(process)
 
 
 class JsonLines(logging.Formatter):

@@ -6,7 +6,6 @@ import logging
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,8 @@ from ..records.serialize import to_json
 from ..report.verdicts import headline
 from ..runs.store import parquet_of
 from ..targets.base import Target
-from .jobs import UnstoredRun, UploadJob
+from .bodies import Body
+from .jobs import JobRegistry, UnstoredRun, UploadJob
 from .store import Store
 from .telemetry import log
 
@@ -63,35 +63,50 @@ class Uploaded(Target):
 class Advancing(Observer):
     """Counts in a job how many inputs are done."""
 
-    def __init__(self, job: UploadJob) -> None:
-        self._job = job
+    def __init__(self, jobs: JobRegistry, job: UploadJob) -> None:
+        self._jobs, self._job = jobs, job
 
     def advance(self, steps: int) -> None:
-        self._job.advance(steps)
+        self._jobs.advance(self._job, steps)
 
 
-def run_job(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
+@dataclass(frozen=True)
+class Upload:
+    """What is verified, and where the run goes; None: nowhere."""
+
+    plan: Plan
+    name: str
+    body: Body
+    store: Store | None
+    facts: dict[str, Any]
+
+
+def run_job(jobs: JobRegistry, job: UploadJob, upload: Upload) -> None:
     """Verify, store if there is a store, and record the outcome in the job."""
+    buckets = None
     try:
-        _verify(job, plan, name, body, store, facts)
-        job.state = "done"
+        buckets = _verify(jobs, job, upload)
     except Exception as error:  # noqa: BLE001 - the end of a thread: the job reports the error, the log has its cause
         log("error", logging.ERROR, error, job=job.id)
-        job.problem, job.state = error, "failed"
+        jobs.end(job, error)
+    else:
+        jobs.end(job, None, buckets)
     finally:
-        job.ended = monotonic()
+        upload.body.close()
 
 
-def _verify(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store | None, facts: dict[str, Any]) -> None:
+def _verify(jobs: JobRegistry, job: UploadJob, upload: Upload) -> bytes | None:
+    """Set the job's run; the buckets of it."""
     from ..measure.request import Request  # imports all checks: a tenth of the startup time
     from ..measure.run import measure_one
 
+    plan = upload.plan
     fmt = get_format(plan.dtype)
     x, _ = inputs(plan.name, plan.function, plan.dtype, plan.seed)
-    outputs = np.frombuffer(body, fmt.uint.newbyteorder("<")).astype(fmt.uint, copy=False)
+    outputs = upload.body.array(fmt.uint.newbyteorder("<")).astype(fmt.uint, copy=False)
     target = Uploaded(
-        name=f"upload.{name}", function=plan.function, dtypes=(plan.dtype,), note="uploaded results",
-        version=f"sha256:{sha256(body).hexdigest()[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x),
+        name=f"upload.{upload.name}", function=plan.function, dtypes=(plan.dtype,), note="uploaded results",
+        version=f"sha256:{upload.body.digest()[:12]}", safe_in_threads=True, inputs=ordinals(fmt, x),
         outputs=outputs,
     )  # fmt: skip
     query = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
@@ -100,17 +115,18 @@ def _verify(job: UploadJob, plan: Plan, name: str, body: bytearray, store: Store
         targets=(target,), functions=(plan.function,), dtypes=(plan.dtype,), plan=plan.name, seed=plan.seed,
         workers=1, repeat=repeat,
     )  # fmt: skip
-    result = measure_one(request, Advancing(job))
+    result = measure_one(request, Advancing(jobs, job))
     manifest = {
         "schema": SCHEMA, "command": repeat, "seed": plan.seed, "plan": plan.name, "absent": {},
-        **facts,
+        **upload.facts,
     }  # fmt: skip
     buckets = None if result.table is None else parquet_of(result.table, result.record)
-    job.run = UnstoredRun(manifest, result.record, buckets)
-    if store is not None:
-        job.stored_as = store.add(result, command=repeat, facts=_without_time(facts))
+    job.run = UnstoredRun(manifest, result.record, None if buckets is None else lambda: buckets)
+    if upload.store is not None:
+        job.stored_as = upload.store.add(result, command=repeat, facts=_without_time(upload.facts))
     log("verified", target=target.name, function=plan.function, dtype=plan.dtype, plan=plan.name,
         grade=result.record.grade, max_ulp=result.max_ulp, stored=job.stored_as)  # fmt: skip
+    return buckets
 
 
 def _without_time(facts: dict[str, Any]) -> dict[str, Any]:

@@ -191,7 +191,8 @@ def _families_on(device: str, names: Sequence[str], everything: bool) -> list[st
     """The families of that device where nothing is named; UsageError for a name of a family that runs elsewhere."""
     where = {family: device_of(family) for family in families()}
     for name in names:
-        at = device if kind_of(name) else where[_family(name)]
+        kind = kind_of(name)
+        at = where[_family(name)] if kind is None else device if device in kind.devices else kind.devices[0]
         if at != device:
             raise UsageError(f"{name} runs on {at}, not on {device}")
     asked = set(asked_for(None, everything)[0])
@@ -233,6 +234,7 @@ def select(
     cflags: str | None = None,
     call: str | None = None,
     shape: str | None = None,
+    approximations: str | None = None,
     everything: bool = False,
     device: str | None = None,
     level: str = "",
@@ -254,7 +256,10 @@ def select(
         function
     shape : of the arrays that a Python callable is called with: "(n, 16)"
     everything : where `names` is empty, families on request too
-    device : "cpu", "cuda": where `names` is empty, only families that run there; else, each name's family must
+    approximations : of a CUDA source on the device "ptx": which value is taken of those that the bound of an
+        approximation allows ("lowest", "nearest", "highest")
+    device : "cpu", "cuda", "ptx": where `names` is empty, only families that run there; else, each name's family must,
+        and the arrays of a Python callable are there
     level : instruction-set level that all are limited to; where `names` is empty, only families that have it
     find, load : what finds families and loads what a user named; here, or in processes of their own
 
@@ -271,7 +276,7 @@ def select(
         get_function(function)
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
-    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call, shape)
+    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call, shape, approximations, device)
     kind = {name: kind_of(usable(name)) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason

@@ -6,6 +6,7 @@ and bfloat16 arrive as they are. Nothing here imports a framework before it is u
 
 from __future__ import annotations
 
+import copy
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TargetFailure, UsageError, one_of
+from ..errors import MissingMeasurement, TargetFailure, UsageError, message_of, one_of
 from ..formats import DTYPES, get_format, numpy_dtype
 from .array_protocols import foreign_bits
 from .output_memory import empty_output_like
@@ -29,6 +30,8 @@ class ArrayKind(ABC):
     classes: tuple[str, ...]  # of its arrays, in the package roots[0]
     compiler: str = ""  # what `--compile` uses, where the library has one
     compiles_per_length = False  # XLA does, for every operation
+    has_devices = False  # whether `on` can choose one
+    device = ""  # where its arrays are, where that was chosen
 
     def owns(self, thing: Any) -> bool:
         """Whether `thing` is an array of this kind; a library that was never imported has made none."""
@@ -54,6 +57,10 @@ class ArrayKind(ABC):
     def shaped(self, array: Any, shape: tuple[int, ...]) -> Any:
         """The values of `array` in another shape."""
         return array.reshape(shape)
+
+    def on(self, device: str) -> ArrayKind:
+        """This kind, with its arrays on a device: "cpu", "cuda". MissingMeasurement where there is none."""
+        raise UsageError(f"device {device!r} is for torch and jax arrays: {self.name} arrays have no device to choose")
 
     def gradient(self, f: Callable[..., Any]) -> Callable[[Any], Any]:
         """The gradient of f(x), by x, for ones as the gradient of the result."""
@@ -92,6 +99,7 @@ def placed_like(x: np.ndarray) -> np.ndarray:
 
 class TorchKind(ArrayKind):
     name = "torch"
+    has_devices = True
     roots = ("torch",)
     classes = ("Tensor",)
     compiler = "torch.compile"
@@ -99,7 +107,18 @@ class TorchKind(ArrayKind):
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
         torch = import_module("torch")
         signed = bits.view(f"i{bits.itemsize}")
-        return torch.from_numpy(signed if signed.flags.writeable else signed.copy()).view(getattr(torch, dtype))
+        made = torch.from_numpy(signed if signed.flags.writeable else signed.copy()).view(getattr(torch, dtype))
+        return made.to(self.device) if self.device else made
+
+    def on(self, device: str) -> ArrayKind:
+        if device == "cuda" and not import_module("torch").cuda.is_available():
+            raise MissingMeasurement("device 'cuda' was asked for, but torch finds none")
+        return _placed(self, device)
+
+    def wait(self, array: Any) -> Any:
+        if self.device == "cuda":
+            import_module("torch").cuda.synchronize()
+        return array
 
     def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
         torch = import_module("torch")
@@ -123,13 +142,24 @@ class TorchKind(ArrayKind):
 
 class JaxKind(ArrayKind):
     name = "jax"
+    has_devices = True
     roots = ("jax", "jaxlib")
     classes = ("Array",)
     compiler = "jax.jit"
     compiles_per_length = True
 
     def from_bits(self, dtype: str, bits: np.ndarray) -> Any:
-        return import_module("jax.numpy").asarray(bits.view(numpy_dtype(dtype)))
+        made = import_module("jax.numpy").asarray(bits.view(numpy_dtype(dtype)))
+        jax = import_module("jax")
+        return jax.device_put(made, jax.devices(self.device)[0]) if self.device else made
+
+    def on(self, device: str) -> ArrayKind:
+        try:
+            import_module("jax").devices(device)
+        except RuntimeError as error:
+            reason = f"device {device!r} was asked for, but jax finds none: {message_of(error)}"
+            raise MissingMeasurement(reason) from None
+        return _placed(self, device)
 
     def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
         return KINDS["numpy"].to_bits(array)
@@ -203,6 +233,12 @@ class ModuleKind(ArrayKind):
         if found is None:
             raise _refused(type(array).__name__)
         return found
+
+
+def _placed(kind: ArrayKind, device: str) -> ArrayKind:
+    there = copy.copy(kind)
+    there.device = device
+    return there
 
 
 KINDS: dict[str, ArrayKind] = {kind.name: kind for kind in (NumpyKind(), TorchKind(), JaxKind(), TensorflowKind())}

@@ -29,7 +29,8 @@ class Target(ABC):
 
     `name` is `family.path` (`torch.gelu`, `kernels.gelu_erfc`), or what the user typed for a
     callable. `function` is what it says it computes; `form` how; `note` how it is called;
-    `version` of the library or hash of the source; `safe_in_threads`: several threads may call it at once;
+    `version` of the library or hash of the source; `executed`: on what, where its code is for another device;
+    `safe_in_threads`: several threads may call it at once;
     `compiles_per_length`: the first call with a new number of inputs is slow; `judges_on_device`: it runs on a device
     that judges all inputs of float32 itself (`gpu_judge.swept`), and many of float64 (`gpu_judge.searched`);
     `probe_outputs`: by dtype, what it returned for `ordinary_numbers`, call after call, where it was called with them
@@ -45,6 +46,7 @@ class Target(ABC):
     form: str = ""
     note: str = ""
     version: str = ""
+    executed: str = ""
     safe_in_threads: bool = False
     compiles_per_length: bool = False
     judges_on_device: bool = False

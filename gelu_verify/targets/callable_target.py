@@ -118,5 +118,5 @@ class CallableTarget(LibraryTarget):
             before = self.arrays.from_bits(dtype, x_bits)
             if not np.array_equal(np.array(list(x)), np.array(list(before)), equal_nan=True):
                 raise TargetFailure(f"{self.name} changed its input", "changed input")
-        elif self.arrays.name == "torch" and not x_bits.flags.writeable:
+        elif self.arrays.device or (self.arrays.name == "torch" and not x_bits.flags.writeable):
             self.check_unchanged(get_format(dtype), x_bits, self.arrays.to_bits(x)[1].ravel())

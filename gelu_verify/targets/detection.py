@@ -7,13 +7,14 @@ import functools
 import inspect
 import sys
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..errors import MissingMeasurement
 from ..fenv import default_environment
 from ..formats import DTYPES
 from ..interrupts import is_from_user
@@ -40,6 +41,13 @@ def own_kind(compute: Callable[..., Any]) -> ArrayKind | None:
     return next((kind for module in modules if (kind := kind_of_module(module))), None)
 
 
+def _on(kind: ArrayKind, device: str) -> ArrayKind | None:
+    """The kind with its arrays there; None where its library does not have that device."""
+    with suppress(MissingMeasurement):
+        return kind.on(device) if kind.has_devices else None
+    return None
+
+
 class Trial(NamedTuple):
     """What a callable returned for `ordinary_numbers`, and its bits; none where they are not those of the dtype."""
 
@@ -50,31 +58,45 @@ class Trial(NamedTuple):
 class Detection:
     """Finds what a callable takes: see above. `outputs`, by kind and dtype, is what its trials returned."""
 
-    def __init__(self, target: CallableTarget) -> None:
-        self._target = target
+    def __init__(self, target: CallableTarget, device: str | None = None) -> None:
+        self._target, self._device = target, device
         self.outputs: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def kind(self) -> ArrayKind:
-        """NumPy's arrays where nothing else is found."""
+        """NumPy's arrays where nothing else is found; on a device those of the first library that has it."""
         kind = own_kind(self._target.compute) or _annotated_kind(self._target.compute)
-        return kind or self._array_kind() or self._numbers_kind() or KINDS["numpy"]
+        if kind is not None:
+            return kind.on(self._device) if self._device else kind
+        found = self._array_kind() or self._numbers_kind()
+        if found is None and self._device:
+            found = next(self._candidates(), None)
+            if found is None:
+                raise MissingMeasurement(f"device {self._device!r}: no imported library has it (torch, jax)")
+        return found or KINDS["numpy"]
 
     def _array_kind(self) -> ArrayKind | None:
         """The first kind, of libraries that are imported already, whose arrays it takes; NumPy's it may take for
         another's: what returns jax arrays is called with those."""
-        for kind in KINDS.values():
-            if kind.roots[0] not in sys.modules:
-                continue
+        for kind in self._candidates():
             result = self._tried(kind)
             if result is None:
                 continue
-            owner = next((each for each in KINDS.values() if each.owns(result[0])), kind)
-            return owner if owner is kind or self._tried(owner) else kind
+            owner = next((each for each in self._candidates() if each.owns(result[0])), kind)
+            return owner if owner.name == kind.name or self._tried(owner) else kind
         return None
+
+    def _candidates(self) -> Iterator[ArrayKind]:
+        """The kinds whose library is imported by now: a trial may import one."""
+        for kind in KINDS.values():
+            if kind.roots[0] not in sys.modules:
+                continue
+            there = _on(kind, self._device) if self._device else kind
+            if there is not None:
+                yield there
 
     def _numbers_kind(self) -> ArrayKind | None:
         """One number at a time, or lists, for what takes no array."""
-        if self._target.line is not None or self._target.dimensions != (None,):
+        if self._target.line is not None or self._target.dimensions != (None,) or self._device:
             return None
         for name, is_result in (("scalar", _is_number), ("list", _are_numbers)):
             result = self._tried(NUMBERS[name])

@@ -42,6 +42,7 @@ def load_callable(
     compile: str | None = None,
     call: str | None = None,
     shape: str | None = None,
+    device: str | None = None,
 ) -> CallableTarget:
     """The callable `name`, imported, as a target; see `callable_target`.
 
@@ -63,8 +64,9 @@ def load_callable(
         array = kind.name if (kind := kind_of_module(source)) else None
     rest = None if of_instance else kwargs
     target = callable_target(
-        compute, function, dtype, name=name, kwargs=rest, array=array, compile=compile, call=call, shape=shape
-    )
+        compute, function, dtype, name=name, kwargs=rest, array=array, compile=compile, call=call, shape=shape,
+        device=device,
+    )  # fmt: skip
     note = target.note + (f", a method of an instance made with {_text(kwargs)}" if of_instance and kwargs else "")
     if environment is not None:
         note += f", in the floating-point environment that its import leaves: {' and '.join(environment[1])}"
@@ -97,6 +99,7 @@ def callable_target(
     compile: str | None = None,
     call: str | None = None,
     shape: str | None = None,
+    device: str | None = None,
 ) -> CallableTarget:
     """A Python callable as a target that claims to compute `function`.
 
@@ -109,6 +112,7 @@ def callable_target(
     compile : it is called through the compiler of that kind (`torch.compile`, `jax.jit`)
     call : how it is called, in Python (`call_line`); default f(x), or the instance of a class
     shape : of the arrays, "(n, 16)" (`fixed_shapes`); default one dimension
+    device : where the arrays are, of torch and jax: "cpu", "cuda"
     dtype : its only one; default: all in which it takes an array of ordinary numbers, or all four when it takes none,
         so that what it raises is seen
     """
@@ -125,8 +129,12 @@ def callable_target(
         dimensions=parsed_shape(shape) if shape else (None,),
     )
     chosen = array or compile
-    detection = Detection(target)
-    kind = any_kind(chosen) if chosen else detection.kind()
+    detection = Detection(target, device)
+    if chosen:
+        kind = _importable(any_kind(chosen))
+        kind = kind.on(device) if device else kind
+    else:
+        kind = detection.kind()
     if compile and compile != kind.name:
         raise UsageError(f"--compile {compile} compiles for {compile} arrays, not for {kind.name} ones (--array)")
     if line and "grad" in line.names:
@@ -135,6 +143,7 @@ def callable_target(
         raise UsageError(f"--shape {shape!r} is for arrays that have one, not for --array {kind.name}")
     parts = [_TITLES.get(kind.name, f"called with {kind.name} arrays")]
     parts[0] += f" of shape {shape}" if shape else ""
+    parts[0] += f" on {device}" if device else ""
     parts[0] += f" and {made_with}" if made_with else ""
     parts += [line.note()] if line else []
     target = replace(

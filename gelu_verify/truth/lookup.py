@@ -23,7 +23,7 @@ from ..functions.regions import REGIONS, region_edges
 from ..parsing import whole
 from . import _core
 from .oracle import enclose, round_exactly
-from .values import exact, judge, reference_bits, rounded_text
+from .values import exact, float_text, judge, reference_bits, rounded_text
 
 Record = dict[str, Any]
 NATIVE_DIGITS = 20
@@ -103,7 +103,7 @@ def converted(other: Format, fmt: Format, bits: int, text: str) -> int:
 def is_quick(function: str, dtype: str, x_bits: int, digits: int) -> bool:
     """Whether the core decides, but for one input in millions; else the oracle may be asked, for milliseconds."""
     fmt = FORMATS[dtype]
-    if digits > NATIVE_DIGITS or function not in _NATIVE or fmt.width < 16 or not _has_gradient(function):
+    if digits > NATIVE_DIGITS or function not in _NATIVE or not _has_gradient(function):
         return False
     if not fmt.is_finite(x_bits) or fmt.magnitude(x_bits) == 0:
         return True
@@ -159,9 +159,9 @@ def _texts(fmt: Format, bits: int, value: float, digits: int) -> tuple[str, str]
     if value == 0:
         return ("-0x0p+0", "-0") if fmt.is_negative(bits) else ("0x0p+0", "0")
     if abs(value) < _NORMAL:
-        return fmt.hex_float(bits), rounded_text(decimal.Decimal(value), digits)
+        return fmt.hex_float(bits), float_text(value, digits)
     significand, _, exponent = value.hex().partition("p")
-    return f"{significand.rstrip('0').rstrip('.')}p{exponent}", rounded_text(decimal.Decimal(value), digits)
+    return f"{significand.rstrip('0').rstrip('.')}p{exponent}", float_text(value, digits)
 
 
 def _around(

@@ -205,6 +205,15 @@ def rounded_text(value: decimal.Decimal, digits: int) -> str:
     return f"{text[: text.index('e')]}e{exponent:+03d}"
 
 
+def float_text(value: float, digits: int) -> str:
+    """As `rounded_text`, of a non-zero finite double: C's conversions are exact, and a tenth of the work."""
+    text = f"{value:.{digits - 1}e}"
+    significand, _, exponent = text.partition("e")
+    if -5 <= int(exponent) < digits:
+        return f"{value:.{digits - 1 - int(exponent)}f}"
+    return f"{significand}e{int(exponent):+03d}"
+
+
 @cache
 @in_default_environment
 def zero_threshold(function: str, dtype: str) -> int | None:

@@ -22,10 +22,10 @@ from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES, get_format, is_nan, to_float64
 from gelu_verify.functions import get_function
 from gelu_verify.inputs.plans import make_plan
-from gelu_verify.measure.verification import verify
 from gelu_verify.targets import find
 from gelu_verify.truth.oracle import enclose
 from gelu_verify.truth.values import judge, reference_bits
+from gelu_verify.verification import verify
 
 KERNELS = [t for t in find(["kernels"])[0] if t.form not in ("table", "cr", "correctly rounded")]
 

@@ -552,7 +552,7 @@ def test_the_light_modules_import_nothing_heavy(code, forbidden):
 
 def test_public_names_are_functions_whoever_imported_first():
     code = (
-        "import gelu_verify.truth.values, gelu_verify.measure.verification, gelu_verify as g\n"
+        "import gelu_verify.truth.values, gelu_verify.verification, gelu_verify as g\n"
         "assert callable(g.reference) and callable(g.verify), (g.reference, g.verify)\n"
         "from gelu_verify.truth.values import judge\n"
         "from gelu_verify import reference, reference_bits, exact, ulp_error, verify\n"

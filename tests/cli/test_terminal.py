@@ -78,7 +78,7 @@ def test_sentences_come_the_worst_first_and_equal_ones_once():
     assert sentences[:3] == [
         "BROKEN   c.gelu float32: raises an exception.",
         "range    b.gelu, gelu-jit float32: within 4 ULP for x >= -1.12; zero from -5.54 on. [NaN at -inf]",
-        "faithful a.gelu float32: within 0.9 ULP at every input. [NaN at -inf]",
+        "faithful a.gelu float32: within 0.9 ULP at every finite input. [NaN at -inf]",
     ]
 
 

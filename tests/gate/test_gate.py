@@ -17,7 +17,7 @@ from gelu_verify.errors import MissingMeasurement, ResultsError, UsageError
 from gelu_verify.formats import get_format, to_float64
 from gelu_verify.gate import budgets as gate
 from gelu_verify.gate.changes import changes as changes_of
-from gelu_verify.gate.compliance import Compliance, compliance
+from gelu_verify.gate.compliance import Compliance, compliance, required
 from gelu_verify.gate.measurements import measure_budgeted
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import supported
@@ -65,6 +65,18 @@ def test_budgets_survive_the_file(budgets, tmp_path):
     assert tomllib.loads(path.read_text())["rows"][KEY]["fails"] == {"minus_infinity": "a reason"}
     with pytest.raises(MissingMeasurement, match="no result"):
         gate.make_budgets([], MACHINE, "2026-11-21")
+
+
+def test_what_was_executed_on_the_cpu_is_no_measurement_of_a_gpu():
+    """Whatever family it says that it is."""
+    on_ptx = result(family="cuda", target="cuda.gelu_cr", executed="ptx on CPU, sm_90, nvcc 13.0.88")
+    (missing,) = required(["cuda"], [on_ptx, result()], {})
+    assert (missing.outcome, missing.reasons) == (
+        "missing",
+        ("required, but not measured and not recorded: not in this run",),
+    )
+    assert required(["cuda"], [replace(on_ptx, executed=None)], {}) == []
+    assert on_ptx.key not in gate.make_budgets([on_ptx, result()], MACHINE, "2026-11-22").rows
 
 
 @pytest.mark.parametrize("broken", [{"failure": "kernels.gelu_erf raised ValueError: x"}, {"max_ulp": None}])

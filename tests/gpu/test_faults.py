@@ -8,7 +8,7 @@ import pytest
 from gelu_verify.errors import TargetFailure
 from gelu_verify.gpu.faults import is_broken, kind_of
 from gelu_verify.isolation.hosts import Hosts, supported
-from gelu_verify.measure.verification import verify
+from gelu_verify.verification import verify
 
 # as PyCUDA, torch, CuPy, JAX and nvcc word them
 MESSAGES = [

@@ -19,7 +19,7 @@ from gelu_verify.buckets.table_text import table_of_text, text_of_table
 from gelu_verify.errors import OracleError, TargetFailure
 from gelu_verify.formats import from_ordinals, get_format, ordinals
 from gelu_verify.functions import get_function
-from gelu_verify.gpu import nvcc
+from gelu_verify.gpu import nvcc, ptx_device
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.kernels import run
 from gelu_verify.measure import gpu_judge as on_device
@@ -164,15 +164,19 @@ def test_float64_is_counted_as_on_the_cpu(built, function):
     assert (np.diff(ordinals(fmt, x)) > 0).all()
     y = with_faults(fmt, reference_bits(function, "float64", x))
     found, left = by_device(library, entry, fmt, tiles, x, y)
-    reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
-    want, error, faithful = judge(function, "float64", x, y)
-    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, error), faithful))
-    wanted = finish(reduction.table(), MonotonePieces.of(entry, fmt))
-    if entry.approximates:
-        facts = wanted.facts.merged(approximation(fmt, entry.approximates, x, y))
-        wanted = replace(wanted, facts=facts)
-    assert_same(finish(found, MonotonePieces.of(entry, fmt)), wanted)
+    assert_same(finish(found, MonotonePieces.of(entry, fmt)), by_the_reducer(fmt, entry, x, y))
     assert left == 0
+
+
+def by_the_reducer(fmt, entry, x, y):
+    """The table of float64 results on the CPU."""
+    reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
+    want, error, faithful = judge(entry.name, "float64", x, y)
+    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, error), faithful))
+    table = finish(reduction.table(), MonotonePieces.of(entry, fmt))
+    if not entry.approximates:
+        return table
+    return replace(table, facts=table.facts.merged(approximation(fmt, entry.approximates, x, y)))
 
 
 @pytest.mark.parametrize("place", ["-2", "2"])
@@ -212,6 +216,85 @@ def test_outputs_that_the_device_does_not_decide_are_counted_as_any_other(built)
     exact = approximation(fmt, "gelu", x[:20], x[:20])
     assert facts.approximation_ulp == pytest.approx(exact.approximation_ulp)
     assert _decided(fmt, entry, undecided[:0]) == ([], Facts())
+
+
+@pytest.fixture
+def on_ptx():
+    requiring.nvcc()
+    requiring.program("c++", "g++", "clang++")
+    return ptx_device.device()
+
+
+def answers_on(device, fmt, y):
+    """A launch that puts these answers into the device's memory."""
+    return lambda x, to, n: device.copy_in(to, y)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("function", OFTEN)
+def test_float32_is_counted_on_ptx_as_on_the_cpu(on_ptx, function):
+    """What nvcc makes of the judge: shuffles, barriers, atomics, shared memory."""
+    fmt, entry = get_format("float32"), get_function(function)
+    rules, pieces = rules_record(fmt, entry), MonotonePieces.of(entry, fmt)
+    for place in PLACES:
+        first = fmt.ordinal(fmt.parse(place)) // 65536 * 65536 - 65536
+        tiles = consecutive(fmt, rules, first, first + 2 * 65536 - 1)
+        x = from_ordinals(fmt, np.arange(first, first + 2 * 65536))
+        y = with_faults(fmt, reference_bits(function, "float32", x))
+        judge_there = on_device.OnDevice(on_ptx, answers_on(on_ptx, fmt, y), fmt, entry)
+        table = counted(fmt, entry, tiles, judge_there, rules)
+        reduction = Reduction(fmt, entry, pieces)
+        reduction.add_outputs(x, y)
+        assert_same(finish(table, pieces), finish(reduction.table(), pieces))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("function", OFTEN)
+def test_float64_is_counted_on_ptx_as_on_the_cpu(built, on_ptx, function):
+    """Drawn on the device, too: from buckets all over the numbers, and where ranks differ by more than 2^63."""
+    fmt, entry = get_format("float64"), get_function(function)
+    rules = rules_record(fmt, entry)
+    results = [-1 - fmt.max_finite, fmt.infinity, 0, fmt.nan, fmt.sign_mask - 1, -fmt.sign_mask, -1 - fmt.infinity]
+    for place in ("-40", "-2", "-0.75", "-0x1p-600", "0x1p-30", "2", "9"):
+        first = fmt.ordinal(fmt.parse(place)) // (1 << 48) * (1 << 48)
+        tiles = drawn(fmt, rules, 20261122, 300, first, first + (4 << 48) - 1)
+        x = filled(built(function), fmt, tiles)
+        y = with_faults(fmt, reference_bits(function, "float64", x))
+        y[:99] = from_ordinals(fmt, np.random.default_rng(3).choice(results, 99))
+        seen = {}
+
+        def launch(x_there, to, n, y=y, seen=seen):
+            seen["x"] = on_ptx.copy_out(x_there, np.empty(n, fmt.uint))
+            on_ptx.copy_in(to, y)
+
+        judge_there = on_device.OnDevice(on_ptx, launch, fmt, entry)
+        found = counted(fmt, entry, tiles, judge_there, rules)
+        np.testing.assert_array_equal(seen["x"], x)
+        assert_same(finish(found, MonotonePieces.of(entry, fmt)), by_the_reducer(fmt, entry, x, y))
+
+
+@pytest.mark.nightly
+def test_the_search_runs_on_ptx():
+    """A kernel of ours, judged beside it: fill, call and judge as on a GPU."""
+    requiring.nvcc()
+    requiring.program("c++", "g++", "clang++")
+    on_ptx = ptx_device.device("nearest")  # products and sums are rounded as they are written
+    fmt, entry = get_format("float64"), get_function("gelu")
+    build = next(build for build in nvcc.builds() if build.source.name == "float64.cu")
+    under_test = on_ptx.compile(build.source, build.options).function("gelu_as7126_f64")
+
+    def launch(x, y, n):
+        on_ptx.launch(under_test, 4, 256, x, y, n)
+
+    judge_there = on_device.OnDevice(on_ptx, launch, fmt, entry)
+    rules = rules_record(fmt, entry)
+    first = fmt.ordinal(fmt.parse("1"))
+    tiles = drawn(fmt, rules, 0, 64, first, first + (8 << 48) - 1)
+    few = counted(fmt, entry, tiles, judge_there, rules)
+    more = on_device.search(judge_there, few, 0, rounds=2, centres=2, each=64)
+    assert more.total("n") > few.total("n")
+    assert np.nanmax(more.columns["max_error"]) >= np.nanmax(few.columns["max_error"]) > 1e6
+    on_device.confirm(judge_there, more, "it")
 
 
 def test_records_are_as_large_as_in_c(built):

@@ -4,16 +4,19 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from synthetic_runs import failed
 
 from gelu_verify import isa, verify
 from gelu_verify.errors import MissingMeasurement, UsageError
 from gelu_verify.isolation.hosts import supported
 from gelu_verify.measure import levels
 from gelu_verify.measure.request import ArgumentError, Request
+from gelu_verify.measure.unsupported import is_unsupported, with_unsupported
 from gelu_verify.targets import switches_of
 from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.targets.switches import LIBM, Switches, added_to, of_all
@@ -49,6 +52,19 @@ PLAIN = (
     LIBRARY.partition("SWITCHES = ")[0] + "\n\ndef relu" + LIBRARY.partition("def relu")[2].replace("switched", "plain")
 )
 
+REFUSING = (
+    LIBRARY.partition("def relu")[0]
+    + """def relu(x):
+    if CODE == "SSE2":
+        raise NotImplementedError("no such code")
+    return np.maximum(x, 0)
+
+
+def discover():
+    yield callable_target(relu, "relu", "float16", name="refusing.relu")
+"""
+)
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
@@ -56,11 +72,12 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("installed")
     (folder / "switched_library.py").write_text(LIBRARY)
     (folder / "plain_library.py").write_text(PLAIN)
+    (folder / "refusing_library.py").write_text(REFUSING)
     described = folder / "switched-1.dist-info"
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: switched\nVersion: 1\n")
     (described / "entry_points.txt").write_text(
-        "[gelu_verify.targets]\nswitched = switched_library\nplain = plain_library\n"
+        "[gelu_verify.targets]\nswitched = switched_library\nplain = plain_library\nrefusing = refusing_library\n"
     )
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
 
@@ -139,6 +156,49 @@ def test_a_family_without_a_switch_is_measured_once_and_named(run):
     assert set(run("plain", "switched", "--isa", "all", "--out", "both")) >= {"plain.relu", "switched.relu@sse4_2"}
     absent = json.loads((run.folder / "both" / "manifest.json").read_text())["absent"]
     assert absent["plain@*"].startswith("there is no switch for instruction-set levels")
+
+
+UNSUPPORTED = "x.relu@avx2 raised NotImplementedError: no, whatever it is called with"
+
+
+@pytest.mark.parametrize(
+    ("isa", "targets", "failure", "expected"),
+    [
+        (("all",), ("x",), {}, True),
+        (("all",), (), {}, True),
+        (("avx2",), ("x",), {}, False),
+        (("all",), ("x", "x.relu@avx2"), {}, False),
+        (("all",), ("x",), {"failure": "x.relu@avx2 raised ValueError: no, for x = NaN"}, False),
+        (("all",), ("x",), {"failure_kind": "segfault"}, False),
+        (("all",), ("x",), {"target": "x.relu"}, False),
+    ],
+)
+def test_an_exception_is_no_result_only_at_a_level_of_all(isa, targets, failure, expected):
+    record = failed("x.relu@avx2", "relu", "float16", UNSUPPORTED, failure_kind="exception")
+    assert is_unsupported(replace(record, **failure), Request(targets=targets, isa=isa)) == expected
+
+
+def test_what_is_missing_is_counted_by_level_and_dtype():
+    records = [failed(f"x.{name}@avx2", "relu", dtype, UNSUPPORTED) for name, dtype in
+               (("a", "float32"), ("b", "float16"), ("c", "float16"))]  # fmt: skip
+    reason = "(NotImplementedError: no, whatever it is called with)"
+    assert with_unsupported({"x@avx2": "runs slowly", "y": "no"}, records) == {
+        "x@avx2": f"runs slowly; results missing in float16, where it raises: 2 {reason}; "
+        f"results missing in float32, where it raises: 1 {reason}",
+        "y": "no",
+    }
+
+
+@needs
+@pytest.mark.nightly
+def test_what_a_library_cannot_do_at_a_level_is_a_line_where_nobody_named_the_level(run):
+    assert set(run("refusing", "--isa", "all", "--out", "refusing")) == {"refusing.relu"}
+    absent = json.loads((run.folder / "refusing" / "manifest.json").read_text())["absent"]
+    assert absent["refusing@sse4_2"] == (
+        "results missing in float16, where it raises: 1 (NotImplementedError: no such code, whatever it is called with)"
+    )
+    for words in (["refusing@sse4_2"], ["refusing", "--isa", "sse4_2"]):
+        assert "refusing.relu@sse4_2 raised NotImplementedError" in run(*words, code=1)
 
 
 # ---- our own code, and the C library ---------------------------------------------------------------

@@ -45,7 +45,10 @@ OPTIONS = st.fixed_dictionaries(
 NAMES = {"functions": ("gelu",), "dtypes": ("float32",)}
 
 # options of `run` that say nothing about what is measured
-_OF_THE_COMMAND = ("out", "record", "max_ulp", "min_grade", "fail_on", "strict", "no_own", "details", "as_json")
+_OF_THE_COMMAND = (
+    *("out", "record", "max_ulp", "min_grade", "fail_on", "strict", "no_own", "details", "as_json"),
+    *("junit", "sarif", "github"),
+)
 
 
 # ---- the request -----------------------------------------------------------------------------------

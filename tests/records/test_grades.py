@@ -102,8 +102,8 @@ def test_the_absolute_error_is_the_largest_of_the_body():
 @pytest.mark.parametrize(("change", "phrase"), [
     (constant(lambda fmt: fmt.infinity, lambda x: x == np.inf), None),
     (constant(lambda fmt: fmt.nan, lambda x: x == np.inf), "NaN at +inf"),
-    (constant(lambda fmt: fmt.nan, lambda x: x == 3), "NaN from x = 3 on"),
-    (constant(lambda fmt: fmt.infinity, lambda x: np.isfinite(x) & (x >= 1000)), "infinite from x = 1000 on"),
+    (constant(lambda fmt: fmt.nan, lambda x: x == 3), "NaN at x = 3; within 0.5 ULP at every other finite input"),
+    (constant(lambda fmt: fmt.infinity, lambda x: np.isfinite(x) & (x >= 1000)), "infinite for x >= 1000"),
     (constant(lambda fmt: 0, np.isnan), "NaN gives a number"),
     (constant(lambda fmt: fmt.infinity | fmt.sign_mask, lambda x: x == -np.inf), "-inf"),
 ])  # fmt: skip
@@ -133,6 +133,19 @@ def test_flushing_changes_no_grade_but_the_best():
     record = record_of(flush)
     assert record.max_ulp > 500
     assert (record.grade, record.conventions) == ("faithful", ("flushes subnormal results",))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
+def test_what_rounds_to_the_least_normal_number_is_flushed_too(dtype):
+    """It is subnormal before it is rounded, which is when devices look."""
+
+    def flush(dtype, x, y):
+        fmt = get_format(dtype)
+        return np.where((y & fmt.uint.type(fmt.sign_mask - 1)) <= 1 << (fmt.precision - 1), y & fmt.sign_mask, y)
+
+    record = record_of(flush, dtype=dtype)
+    assert (record.grade, record.conventions) == ("faithful", ("flushes subnormal results",))
+    assert record.accurate_range.high == float(get_format(dtype).fraction(get_format(dtype).max_finite))
 
 
 @pytest.mark.parametrize(("floats", "grade"), [(2, "accurate"), (300, "broken")])

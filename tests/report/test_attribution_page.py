@@ -14,11 +14,11 @@ from synthetic_runs import SyntheticRun, manifest
 from gelu_verify.attribution import attribute
 from gelu_verify.cli import main
 from gelu_verify.formats import DTYPES
-from gelu_verify.measure.verification import verify
 from gelu_verify.report import write_report
 from gelu_verify.report.attribution_page import curve_frame, headline, write_attribution
 from gelu_verify.report.curves import HEIGHT, area, line, octaves_of, y_of, y_ticks
 from gelu_verify.targets import select
+from gelu_verify.verification import verify
 
 
 def kernel(name):

@@ -167,10 +167,10 @@ def test_sizes_are_rounded_up(value):
 def test_the_answer_names_what_is_broken_and_what_is_best():
     good = graded(result("scipy.gelu", "gelu", "float32", noise=0.9))
     broken = graded(
-        result("torch.gelu", "gelu", "float32"), grade="broken", sentence="infinite from x = 1.7e+38 on; more."
+        result("torch.gelu", "gelu", "float32"), grade="broken", sentence="infinite for x >= 1.7e+38; more."
     )
     text = " ".join(answers(items_of([SyntheticRun(manifest(), [broken, good])])))
-    assert "1 of 2 results is broken: torch.gelu float32 (infinite from x = 1.7e+38 on)." in text
+    assert "1 of 2 results is broken: torch.gelu float32 (infinite for x >= 1.7e+38)." in text
     assert "Most accurate gelu: scipy.gelu in float32 (faithful)." in text
     assert answers([]) == ["Nothing was measured."]
 

@@ -13,6 +13,7 @@ from gelu_verify.report import write_report
 requiring.module("playwright.sync_api")
 requiring.module("axe_playwright_python")
 pytestmark = pytest.mark.service
+SHOWN = "NaN at \N{MINUS SIGN}\N{INFINITY}"
 ROWS = "#ranking tbody tr:not(.group):visible"
 
 
@@ -64,7 +65,7 @@ def test_the_worst_is_first_and_ours_are_last(page):
     assert cells(page, 1)[0] == "broken"
     assert page.locator("#ranking tbody").first.get_attribute("data-group") == "library"
     assert names(page)[-1].startswith("kernels.")
-    assert "torch.gelu float32 (infinite from x = 1.701e38 on)" in page.locator("h1").inner_text()
+    assert "torch.gelu float32 (infinite for x ≥ 1.701e38)" in page.locator("h1").inner_text()
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,29 @@ def test_filters_act_on_the_table_and_on_the_charts_and_a_link_restores_them(pag
     again.context.close()
     page.click("#clear")
     assert len(names(page)) == before
+
+
+@pytest.mark.parametrize("words", ["NaN at -inf", f"nan {SHOWN[4:]}"])
+def test_signs_are_found_as_they_are_typed_and_as_they_are_shown(page, words):
+    page.fill("#f-q", words)
+    assert names(page)
+    assert all(SHOWN in text for text in page.locator(ROWS).all_inner_texts())
+
+
+ORDER = ["correctly rounded", "faithful", "accurate", "accurate on a range", "absolutely accurate", "coarse", "broken"]
+
+
+def test_a_grade_or_better_and_the_best_of_equal_grades_first(page):
+    page.select_option("#f-function", "gelu")
+    page.select_option("#f-dtype", "float32")
+    everything = cells(page, 1)
+    page.select_option("#f-grade", "accurate-or-better")
+    assert sorted(cells(page, 1)) == sorted(grade for grade in everything if ORDER.index(grade) <= 2)
+    page.select_option("#f-grade", "")
+    body = page.locator("#ranking tbody").first.locator("tr:not(.group):visible")
+    worst = body.locator("th").all_inner_texts()
+    page.locator("#ranking th[data-k=grade] button").click()
+    assert body.locator("th").all_inner_texts() == worst[::-1]
 
 
 def test_a_cell_of_the_matrix_filters(page):
@@ -211,6 +235,64 @@ def test_an_overlay_keeps_its_colour_and_errors_can_be_signed(panel):
     rows = panel.locator("#compare .key-table tbody tr")
     place = [text.strip() for text in rows.locator("label").all_inner_texts()].index(name)
     assert rows.nth(place).locator("line").get_attribute("style") == colour
+
+
+def ticked(page, plot):
+    """The targets that a plot draws, and what is in view of them."""
+    rows = page.locator(f"{plot} .key-table tbody tr:has(input:checked)")
+    return rows.locator("label").all_inner_texts(), rows.locator("td:nth-child(4)").all_inner_texts()
+
+
+def test_a_link_restores_overlays_and_zoom_of_the_panel(panel, browser, url):
+    panel.locator("#result .key-table tbody tr input").nth(2).check()
+    panel.get_by_role("button", name="signed", exact=True).click()
+    panel.get_by_role("button", name="−3 to 3", exact=True).click()  # noqa: RUF001
+    box = panel.locator("#result .u-over").bounding_box()
+    panel.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.2)
+    panel.mouse.down()
+    panel.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.9, steps=4)
+    panel.mouse.up()
+    panel.wait_for_function("new URLSearchParams(location.hash.slice(1)).get('zoom')?.split('_').length === 4")
+    shown = ticked(panel, "#result")
+    assert len(shown[0]) == 2
+    again = opened(browser, url, fragment=f"#{panel.url.partition('#')[2]}")
+    again.wait_for_selector("#result[open] .chart canvas")
+    assert ticked(again, "#result") == shown
+    assert again.locator("#result button[aria-pressed=true]").inner_text() == "signed"
+    again.get_by_role("button", name="next").click()
+    assert not {"with", "zoom", "signed"} & {part.split("=")[0] for part in again.url.partition("#")[2].split("&")}
+    assert again.complaints == []
+    again.context.close()
+
+
+@pytest.mark.parametrize("zoom", ["300000_700000", "5_1", "NaN_3", "1_2_9_1e99", "x"])
+def test_a_zoom_that_cannot_be_shows_all(browser, url, zoom):
+    page = opened(browser, url, fragment=f"#r=A-2&zoom={zoom}&with=nobody")
+    page.wait_for_selector("#result[open] .chart canvas")
+    assert page.locator("#result .key-table tbody td:nth-child(4)").first.inner_text() != "–"  # noqa: RUF001
+    assert page.complaints == []
+    page.context.close()
+
+
+def test_a_link_restores_the_plot_of_many(page, browser, url):
+    page.locator("#compare").scroll_into_view_if_needed()
+    page.wait_for_selector("#compare .key-table")
+    page.select_option("#compare select >> nth=0", "silu")
+    page.wait_for_function("location.hash.includes('plot=silu')")
+    page.wait_for_selector("#compare .chart canvas")
+    page.locator("#compare .key-table input").first.uncheck()
+    page.get_by_role("button", name="−1 to 1", exact=True).click()  # noqa: RUF001
+    shown = ticked(page, "#compare")
+    again = opened(browser, url, fragment=f"#{page.url.partition('#')[2]}")
+    again.locator("#compare").scroll_into_view_if_needed()
+    again.wait_for_selector("#compare .chart canvas")
+    assert again.locator("#compare select").first.input_value() == "silu"
+    assert ticked(again, "#compare") == shown
+    again.get_by_role("button", name="all x", exact=True).click()
+    assert "plot-zoom" not in again.url
+    again.select_option("#f-function", "gelu")
+    assert "plot-with" not in again.url
+    again.context.close()
 
 
 def test_a_click_on_the_plot_gives_the_worst_input_there(panel):

@@ -5,16 +5,20 @@ import json
 import math
 import re
 import runpy
+import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+import requiring
 from hypothesis import given
 from hypothesis import strategies as st
+from marking import nightly
 from repository import ROOT
 from synthetic_runs import ALL, SyntheticRun, failed, manifest, result
 
@@ -22,6 +26,7 @@ from gelu_verify.formats import FORMATS, get_format
 from gelu_verify.functions.regions import region_edges
 from gelu_verify.measure.request import Request
 from gelu_verify.records.grades import GRADES
+from gelu_verify.records.parts import Dispatch
 from gelu_verify.report import report_text, write_report
 from gelu_verify.report.citation import AUTHOR, bibtex
 from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY
@@ -149,6 +154,17 @@ def test_the_parquet_file_has_the_results(stored):
         )
 
 
+def test_what_was_dispatched_has_columns():
+    dispatch = Dispatch("avx2", {"ATEN_CPU_CAPABILITY": "avx2", "A": "b=c"}, {"ATen": "AVX2", "oneDNN": "avx2"})
+    limited = replace(result("a.b@avx2", "gelu", "float32"), dispatch=dispatch)
+    records = [limited, replace(result("a.b", "gelu", "float32"), dispatch=None)]
+    frame = summary_frame([SyntheticRun(manifest(), records)])
+    columns = ["dispatch_level", "dispatch_switches", "dispatch_seen"]
+    rows = {row.target: [getattr(row, name) for name in columns] for row in frame.itertuples()}
+    assert rows["a.b@avx2"] == ["avx2", "ATEN_CPU_CAPABILITY=avx2; A=b=c", "ATen=AVX2; oneDNN=avx2"]
+    assert rows["a.b"] == [None, "", ""]
+
+
 def test_an_output_of_nan_is_not_missing():
     nan = {"x_bits": "0x7f000000", "got_bits": "0x7fc00000", "want_bits": "0x7f000000"}
     records = [result("a.b", "gelu", "float32", witness=nan), result("a.c", "gelu", "float32", witness=None)]
@@ -168,23 +184,58 @@ def test_results_of_nothing_and_of_failures_have_all_columns():
 # ---- tables for papers -------------------------------------------------------------------------
 
 
-def test_latex_has_every_target_and_balances():
-    names = ["torch.gelu", "evil_&%$#{}~^\\name"]
-    runs = [
-        SyntheticRun(manifest(), [result(name, "gelu", dtype, grade="faithful") for name in names for dtype in ALL])
-    ]
-    text = report_text(runs, "latex")
-    tables = re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", text, re.DOTALL)
-    ((columns, body),) = tables
-    rows = [line for line in body.splitlines() if line.endswith(r" \\")][1:]
-    assert len(columns) == 1 + 2 * len(ALL)
-    assert len(rows) == len(names)
-    for row in rows:
-        assert len(re.findall(r"(?<!\\)&", row)) == 2 * len(ALL)
-        assert row.count(" F") == len(ALL)
-        assert not re.search(r"(?<!\\)[%#_]", row)
-    bare = re.sub(r"\\[{}]", "", text)
+NAMES = ["torch.gelu", 'evil_&%$#{}~^\\\\<>|"name', "naïve-ε.gelu"]
+MANY = [f"x.path_{k}" for k in range(60)]
+SHAPES = {
+    "all": [result(name, "gelu", dtype, grade="faithful") for name in NAMES for dtype in ALL],
+    "one": [result("a.b", "gelu", "float32")],
+    "long": [result(name, function, "float16") for name in MANY for function in ("gelu", "silu")],
+    "failed": [failed("evil", "gelu", "float32", "evil raised")],
+    "none": [],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_latex_has_every_target_and_balances(shape):
+    results = SHAPES[shape]
+    text = report_text([SyntheticRun(manifest(), results)], "latex")
+    assert text.isascii()
+    lines = [line for line in text.splitlines() if not line.startswith("%")]
+    opened = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", "\n".join(lines)):
+        assert kind == "begin" or opened.pop() == name
+        opened += [name] if kind == "begin" else []
+    assert not opened
+    functions = {record.function for record in results}
+    tables = re.findall(r"\\begin\{(tabular|longtable)\}\{(\w+)\}(.*?)\\end\{\1\}", text, re.DOTALL)
+    assert len(tables) == len(functions)
+    for kind, columns, body in tables:
+        rows = [line for line in body.splitlines() if re.search(r"\d\$ & \w \\\\$|-- & B \\\\$", line)]
+        assert len(rows) == len({record.target for record in results})
+        assert (kind == "longtable") == (len(rows) == len(MANY))
+        for row in rows:
+            assert len(re.findall(r"(?<!\\)&", row)) == len(columns) - 1
+            assert not re.search(r"(?<!\\)[%#_~]", row)
+    bare = re.sub(r"\\[{}]", "", "\n".join(lines))
     assert bare.count("{") == bare.count("}")
+
+
+@pytest.mark.parametrize("shape", nightly(*SHAPES))
+def test_latex_compiles(shape, tmp_path):
+    """Where pdflatex and its booktabs are installed."""
+    pdflatex, finds = requiring.program("pdflatex"), requiring.program("kpsewhich")
+    if not subprocess.run([finds, "booktabs.sty"], capture_output=True, check=False).stdout:
+        requiring.missing("booktabs.sty")
+    (tmp_path / "tables.tex").write_text(report_text([SyntheticRun(manifest(), SHAPES[shape])], "latex"))
+    head = r"\documentclass{article}\usepackage{booktabs,longtable}\begin{document}"
+    (tmp_path / "paper.tex").write_text(head + r"Text.\input{tables}\end{document}")
+    done = subprocess.run(
+        [pdflatex, "-halt-on-error", "-interaction=nonstopmode", "paper.tex"], cwd=tmp_path, capture_output=True,
+        text=True, errors="replace", check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
+    assert "too large" not in done.stdout
 
 
 def test_citations_name_the_run_and_balance():

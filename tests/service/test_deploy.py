@@ -1,37 +1,236 @@
-"""docs/deploy.md is true: its nginx configuration loads, and it names every metric."""
+"""What deploy/ and docs/deploy.md say is true: real proxies load the configuration and stand attacks, units and
+manifests are valid, every metric, limit and option is described."""
 
+import contextlib
+import json
 import re
 import shutil
+import socket
+import ssl
 import subprocess
+import time
+from dataclasses import fields
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
 import pytest
+import requiring
 from repository import ROOT
 
 pytest.importorskip("prometheus_client", reason="needs the extra serve")
 
+from serving import read_to_end, serving
+
+from gelu_verify.cli.serve import serve
+from gelu_verify.service.settings import ServiceLimits
 from gelu_verify.service.telemetry import Metrics
 
+DEPLOY = ROOT / "deploy"
 TEXT = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.skipif(not (shutil.which("nginx") and shutil.which("openssl")), reason="needs nginx and openssl")
-def test_nginx_accepts_the_configuration(tmp_path):
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-            "-subj", "/CN=test", "-keyout", key, "-out", certificate]  # fmt: skip
-    subprocess.run(made, check=True, capture_output=True)
-    (site,) = re.findall(r"```nginx\n(.*?)```", TEXT, re.DOTALL)
-    site = re.sub(r"(ssl_certificate) .*;", rf"\1 {certificate};", site)
-    site = re.sub(r"(ssl_certificate_key) .*;", rf"\1 {key};", site)
-    site = re.sub(r"(proxy_cache_path) \S+", rf"\1 {tmp_path}/cache", site)
-    main = tmp_path / "nginx.conf"
-    main.write_text(f"pid {tmp_path}/pid;\nerror_log {tmp_path}/log;\nevents {{}}\nhttp {{\n{site}}}\n")
-    done = subprocess.run(["nginx", "-t", "-c", main], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+LOOK_UP = "/v1/reference/gelu/float32/0.5"
 
 
 def test_every_metric_is_described():
     named = set(re.findall(r"^\| `(gelu_verify_\w+)` \| ([^|]*)\|", TEXT, re.MULTILINE))
     found = {(line.split()[2], line.split()[3]) for line in Metrics().text().decode().splitlines() if "# TYPE" in line}
-    totals = {name for name, kind in found if not name.endswith("_created")}
+    totals = {name for name, kind in found if name.startswith("gelu_verify") and not name.endswith("_created")}
     assert {name for name, _ in named} == totals
+
+
+def test_every_limit_and_every_option_is_described():
+    limits = {field.name: field.default for field in fields(ServiceLimits)}
+    assert {name: value for name, value in limits.items() if f"`{name}`" not in TEXT} == {}
+    options = {option for parameter in serve.params for option in parameter.opts}
+    assert {option for option in options if option not in TEXT} == set()
+
+
+def test_the_image_is_not_root_and_has_a_health_check():
+    text = (DEPLOY / "Dockerfile").read_text()
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["python:3.13-slim"] * 2
+    user, entry = text.index("USER 10001"), text.index("ENTRYPOINT")
+    assert text.index("HEALTHCHECK") > user
+    assert entry > user
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def certificate(folder):
+    key, found = folder / "key.pem", folder / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+            "-subj", "/CN=localhost", "-keyout", key, "-out", found]  # fmt: skip
+    subprocess.run(made, check=True, capture_output=True)
+    return key, found
+
+
+@contextlib.contextmanager
+def running(command, port):
+    """A proxy, as soon as it listens."""
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        try:
+            for _ in range(200):
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                    break
+                assert process.poll() is None, process.stderr.read()
+                time.sleep(0.05)
+            yield
+        finally:
+            process.terminate()
+            process.communicate(timeout=10)
+
+
+def nginx_files(folder, upstream, port):
+    """The site with addresses of this machine, in a configuration of its own; its path."""
+    key, found = certificate(folder)
+    site = (DEPLOY / "nginx.conf").read_text()
+    for old, new in {
+        r"(ssl_certificate) .*;": rf"\1 {found};",
+        r"(ssl_certificate_key) .*;": rf"\1 {key};",
+        r"(proxy_cache_path) \S+": rf"\1 {folder}/cache",
+        r"server 127\.0\.0\.1:8000": f"server 127.0.0.1:{upstream}",
+        r"listen 443": f"listen 127.0.0.1:{port}",
+    }.items():
+        site, count = re.subn(old, new, site)
+        assert count == 1, old
+    temporary = "".join(
+        f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    main = folder / "nginx.conf"
+    main.write_text(
+        f"user root;\ndaemon off;\npid {folder}/pid;\nerror_log {folder}/log;\nevents {{}}\n"
+        f"http {{\naccess_log off;\n{temporary}{site}}}\n"
+    )
+    return main
+
+
+@pytest.mark.service
+def test_nginx_accepts_the_configuration(tmp_path):
+    requiring.program("openssl")
+    main = nginx_files(tmp_path, 8000, 8443)
+    done = subprocess.run([requiring.program("nginx"), "-t", "-c", main], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+UNTRUSTED = ssl.create_default_context()
+UNTRUSTED.check_hostname, UNTRUSTED.verify_mode = False, ssl.CERT_NONE
+
+
+def over_tls(port):
+    return UNTRUSTED.wrap_socket(socket.create_connection(("127.0.0.1", port), 30))
+
+
+def ask(url, **options):
+    """Status, headers and body."""
+    try:
+        with urlopen(Request(url, **options), timeout=60, context=UNTRUSTED) as answer:
+            return answer.status, answer.headers, answer.read()
+    except HTTPError as error:
+        with error:
+            return error.code, error.headers, error.read()
+
+
+def behave(url):
+    """What both proxies must do."""
+    status, headers, body = ask(url + LOOK_UP)
+    assert (status, b'"x_bits":"0x3f000000"' in body) == (200, True), body
+    assert headers["x-request-id"]
+    assert [ask(url + path)[0] for path in ("/metrics", "/readyz", "/healthz")] == [404] * 3
+    raw = {"Content-Type": "application/octet-stream"}
+    batch = ask(f"{url}/v1/reference/gelu/float32", data=bytes(1 << 20), headers=raw)
+    assert (batch[0], batch[2]) == (200, bytes(1 << 20))
+    with contextlib.suppress(URLError):  # the proxy may close before everything is sent
+        assert ask(f"{url}/v1/reference/gelu/float32", data=bytes(65 << 20), headers=raw)[0] == 413
+
+
+@pytest.mark.service
+def test_nginx_serves_caches_and_stands_attacks(tmp_path):
+    requiring.program("openssl")
+    port = free_port()
+    with serving("--trusted-proxies", "127.0.0.1", "--allowed-hosts", "127.0.0.1", "--answers", "none") as server:
+        main = nginx_files(tmp_path, server.port, port)
+        with running([requiring.program("nginx"), "-c", main], port):
+            url = f"https://127.0.0.1:{port}"
+            behave(url)
+            found = [ask(f"{url}{LOOK_UP}?digits=30")[1]["x-cache"] for _ in range(2)]
+            assert found == ["MISS", "HIT"]
+            with contextlib.ExitStack() as crowd:
+                idle = [crowd.enter_context(over_tls(port)) for _ in range(60)]
+                slow = crowd.enter_context(over_tls(port))
+                slow.sendall(b"GET / HTTP/1.1\r\nHost: 127")
+                statuses = [ask(url + f"/v1/reference/gelu/float32/{i}")[0] for i in range(3)]
+                assert statuses == [200] * 3
+                with over_tls(port) as trailing, contextlib.suppress(OSError):
+                    head = b"POST /v1/reference/gelu/float32 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                    kind = b"Content-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    trailing.sendall(head + kind + b"4\r\n0000\r\n0\r\n" + b"X: aaaaaaaaaaaa\r\n" * 200_000 + b"\r\n")
+                    read_to_end(trailing)
+                assert ask(url + LOOK_UP)[0] == 200
+                assert len(idle) == 60
+            uploads = [ask(f"{url}/v1/verify?function=gelu&dtype=float16", data=b"x")[0] for _ in range(20)]
+            assert 429 in uploads, "uploads of one client are limited"
+        clients = {json.loads(line).get("client") for line in server.stop().splitlines()}
+    assert "127.0.0.1" in clients
+
+
+@pytest.mark.service
+def test_caddy_serves(tmp_path):
+    caddy, port = requiring.program("caddy"), free_port()
+    with serving("--trusted-proxies", "127.0.0.1", "--answers", "none") as server:
+        file = tmp_path / "Caddyfile"
+        text = (DEPLOY / "Caddyfile").read_text()
+        file.write_text(text.replace("{\n", "{\n\tadmin off\n\tauto_https off\n", 1))
+        environment = {"GELU_VERIFY_SITE": f"http://127.0.0.1:{port}", "HOME": str(tmp_path),
+                       "GELU_VERIFY_UPSTREAM": f"127.0.0.1:{server.port}"}  # fmt: skip
+        command = ["env", *(f"{name}={value}" for name, value in environment.items()), caddy, "run", "--adapter",
+                   "caddyfile", "--config", file]  # fmt: skip
+        with running(command, port):
+            behave(f"http://127.0.0.1:{port}")
+
+
+@pytest.mark.service
+def test_the_units_are_valid(tmp_path):
+    for name in ("gelu-verify.service", "gelu-verify.socket"):
+        text = (DEPLOY / name).read_text().replace("/opt/gelu-verify/bin/gelu-verify", "/bin/true")
+        (tmp_path / name).write_text(text)
+    command = [requiring.program("systemd-analyze"), "verify", *tmp_path.iterdir()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.service
+def test_the_manifest_has_the_schema_of_kubernetes():
+    validate = requiring.module("kubernetes_validate")
+    yaml = requiring.module("yaml")
+    documents = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
+    assert [each["kind"] for each in documents] == ["Deployment", "Service"]
+    for each in documents:
+        validate.validate(each, "1.31", strict=True)
+
+
+@pytest.mark.service
+def test_the_compose_file_and_the_image():
+    """Built and asked where a builder is at hand; else the compose file is read."""
+    yaml = requiring.module("yaml")
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    assert services["gelu-verify"]["read_only"] is True
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "info"], capture_output=True, check=False).returncode:
+        pytest.skip("needs a builder of images")
+    subprocess.run([docker, "build", "-q", "-f", DEPLOY / "Dockerfile", "-t", "gelu-verify-test", ROOT], check=True)
+    port = free_port()
+    command = [
+        docker,
+        "run",
+        "--rm",
+        "--read-only",
+        "--tmpfs",
+        "/tmp",
+        "-p",
+        f"127.0.0.1:{port}:8000",
+        "gelu-verify-test",
+    ]
+    with running(command, port):
+        assert ask(f"http://127.0.0.1:{port}{LOOK_UP}")[0] == 200

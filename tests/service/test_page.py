@@ -90,7 +90,7 @@ def test_a_look_up_shows_every_dtype(page):
     cards = page.locator(".card").all_inner_texts()
     assert len(cards) == 6
     assert any("float32" in card and "0xaf8f821f" in card for card in cards)
-    assert page.locator("#exact").inner_text() == "-2.610400379508426575424994524560446867653e-10"
+    assert page.locator("#exact").inner_text() == "-2.6104003795084265754e-10"
     assert page.locator(".card .bits").first.inner_text().replace(" ", "") == f"{0xC680:016b}"
     assert page.locator("#line svg").count() == page.locator("#plot svg").count() == 1
     page.wait_for_selector("#answers [role=status]:has-text('are correctly rounded')")
@@ -116,6 +116,141 @@ def test_any_way_to_write_a_number(desk, x, function, dtype):
     lookup_json(desk, x, function, dtype)
     y = fmt.bits_text(reference_bits(function, dtype, fmt.parse(x.replace("\N{MINUS SIGN}", "-"))))
     desk.wait_for_selector(f".card.chosen:has-text('{y}')")
+
+
+def test_more_digits_on_request(page):
+    page.click("#more-digits")
+    page.wait_for_selector("#exact:has-text('-2.610400379508426575424994524560446867653')")
+    assert len(page.locator("#exact").inner_text()) > 200
+    assert page.locator("#more-digits").is_hidden()
+
+
+def test_another_dtype_keeps_the_value(desk):
+    """The bits of a number are another number there."""
+    lookup_json(desk, "0x3c01", "gelu", "float16")
+    desk.select_option("#dtype", "float32")
+    desk.wait_for_selector(".card.chosen:has-text('0x3f802000')")
+    assert desk.locator("#x").input_value() == "0x1.004p+0"
+
+
+def test_the_keyboard_steps_by_a_float_and_by_a_power_of_two(desk):
+    for key, x in (("ArrowUp", "0xc0cfffff"), ("ArrowDown", "0xc0d00000"), ("Shift+ArrowUp", "-0x1.ap+3"),
+                   ("Shift+ArrowDown", "-0x1.ap+2")):  # fmt: skip
+        desk.press("#x", key)
+        for _ in range(50):
+            desk.wait_for_timeout(100)
+            if desk.locator("#x").input_value() == x:
+                break
+        assert desk.locator("#x").input_value() == x
+        desk.wait_for_timeout(200)
+
+
+@pytest.mark.parametrize(
+    ("x", "dtype", "words"),
+    [("0.1", "float16", "is rounded to 0.099975"), ("1e9", "float16", "becomes infinite"), ("nan", "float32", "NaN"),
+     ("1e-60", "float32", "becomes zero"), ("1e9", "float8_e4m3fn", "becomes NaN"), ("0.5", "float16", None),
+     ("0x7fc00001", "float32", "These bits are a NaN")],
+)  # fmt: skip
+def test_what_becomes_of_a_number_is_said(desk, x, dtype, words):
+    lookup_json(desk, x, "gelu", dtype)
+    if words is None:
+        desk.wait_for_selector("#conversion:empty", state="attached")
+    else:
+        desk.wait_for_selector(f"#conversion:has-text('{words}')")
+
+
+def test_numbers_are_copied_as_literals(desk):
+    copied = {}
+    for index, kind in enumerate(("bits", "hex", "decimal", "C", "Python")):
+        desk.locator("#copies .copies").nth(1).locator("button").nth(index).click()
+        desk.wait_for_selector("#shared:has-text('Copied')")
+        copied[kind] = desk.evaluate("navigator.clipboard.readText()")
+    assert copied["bits"] == "0xaf8f821f"
+    assert copied["C"] == "-0x1.1f043ep-32f"
+    assert eval(copied["Python"]) == float.fromhex(copied["hex"]) == float(copied["decimal"])
+
+
+def test_a_link_with_an_unknown_name_says_so(desk):
+    desk.evaluate("location.hash = '#/lookup?x=1&function=gleu'")
+    desk.wait_for_selector("#lookup-problem:has-text('gleu')")
+    desk.evaluate("location.hash = '#/lookup?x=1&function=gelu'")
+    desk.wait_for_selector("#lookup-problem[hidden]", state="attached")
+
+
+def test_a_busy_server_is_asked_again_and_the_wait_is_shown(browser, server):
+    context = browser.new_context()
+    page, refused = context.new_page(), []
+
+    def busy(route):
+        if refused:
+            route.continue_()
+        else:
+            refused.append(route.request.url)
+            route.fulfill(status=429, headers={"Retry-After": "2"}, json={"detail": "busy"})
+
+    page.route("**/v1/reference/**", busy)
+    page.goto(server.url)
+    page.wait_for_selector("#busy:has-text('asking again in')")
+    page.wait_for_selector(".card.chosen:has-text('0xaf8f821f')")
+    assert page.locator("#busy").inner_text() == ""
+    context.close()
+
+
+def test_one_request_starts_the_page(browser, server):
+    context = browser.new_context()
+    page, asked = context.new_page(), []
+    page.on("request", lambda made: asked.append(urlsplit(made.url).path))
+    page.goto(server.url)
+    page.wait_for_selector(".card.chosen")
+    assert asked[0] == "/"
+    assert not [path for path in asked[1:] if not path.startswith("/v1/")]
+    assert "/v1/functions.json" not in asked
+    context.close()
+
+
+def test_errors_around_x_zoom_and_move(page):
+    page.wait_for_selector("#around svg path.line")
+    first = page.locator("#around-caption").inner_text()
+    assert "at 65 floats" in first
+    for change in (lambda: page.click("#around-closer"), lambda: page.click("#around-right"),
+                   lambda: page.press("#around", "ArrowLeft"), lambda: page.press("#around", "-")):  # fmt: skip
+        change()
+        page.wait_for_selector(f"#around-caption:not(:has-text('{first}'))")
+        first = page.locator("#around-caption").inner_text()
+    box = page.locator("#around svg").bounding_box()
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 20)
+    page.mouse.up()
+    page.wait_for_selector(f"#around-caption:not(:has-text('{first}'))")
+    page.locator("#around svg").click(position={"x": 0.7 * box["width"], "y": 30})
+    page.wait_for_selector(".card.chosen:not(:has-text('0xc0d00000'))")
+
+
+def test_ready_programs(desk, server):
+    desk.click("nav a[data-view=verify]")
+    desk.click("#programs summary")
+    assert len(desk.locator("#language option").all()) == 7
+    desk.select_option("#language", "Julia")
+    assert "gelu.jl" in desk.locator("#program-commands").inner_text()
+    assert f"{server.url}/v1/verify?" in desk.locator("#program-commands").inner_text()
+    desk.evaluate("location.hash = '#/verify?function=gleu'")
+    desk.wait_for_selector("#verify-problem:has-text('gleu')")
+
+
+def test_a_value_without_javascript(browser, server):
+    for size in browsing.SIZES.values():
+        context = browser.new_context(
+            java_script_enabled=False, viewport=dict(zip(("width", "height"), size, strict=True))
+        )
+        page = context.new_page()
+        page.goto(server.url)
+        page.click("noscript a")
+        page.fill("#x", "0.1")
+        page.select_option("[name=dtype]", "bfloat16")
+        page.click("[type=submit]")
+        assert "0x3dcd" in page.locator("table").inner_text()
+        context.close()
 
 
 def test_a_wrong_number_is_reported_and_mended(page):
@@ -172,7 +307,7 @@ def test_an_upload_gets_its_grade(page, tmp_path):
 def test_a_dropped_file_is_kept_with_the_token_and_browsed(page):
     page.goto(page.url.split("#")[0] + "#/verify?dtype=bfloat16")
     page.wait_for_selector("#inputs-facts:has-text('65,536')")
-    page.click("summary")
+    page.click("#storing summary")
     page.fill("#token", TOKEN)
     page.evaluate("""() => {
         const data = new DataTransfer();

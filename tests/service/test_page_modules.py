@@ -18,7 +18,7 @@ def imports(folder: Path) -> dict[str, dict[str, list[str]]]:
     found = {}
     for path in sorted(folder.glob("*.js")):
         text = path.read_text(encoding="utf-8")
-        assert len(IMPORT.findall(text)) == len(re.findall(r"^import\b|\bimport\(", text, re.MULTILINE)), path.name
+        assert len(IMPORT.findall(text)) == len(re.findall(r"^import [*{]|\bimport\(\"", text, re.MULTILINE)), path.name
         found[path.name] = {other: re.findall(r"\w+", names) for names, other in IMPORT.findall(text)}
     return found
 

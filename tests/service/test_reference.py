@@ -9,10 +9,13 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 from starlette.testclient import TestClient
 
+from gelu_verify import __version__
 from gelu_verify.formats import FORMATS, get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.service import fast_path
 from gelu_verify.service.app import create_app
+from gelu_verify.service.caching import FRESH
+from gelu_verify.service.look_up_cache import LookUpCache
 from gelu_verify.service.settings import ServiceLimits, Settings
 from gelu_verify.truth.lookup import answer
 from gelu_verify.truth.values import reference_bits
@@ -67,33 +70,42 @@ def test_a_number_may_be_written_in_any_form(client, x):
 
 def test_the_fast_path_gives_the_bytes_of_the_route(monkeypatch):
     """Status, headers in their order, and body; also of 304."""
-    paths = [f"/v1/reference/{f}/{d}/{x}" for f in ("gelu", "silu_grad") for d in ("float16", "float64")
-             for x in ("-6.5", "nan", "-inf", "0x1", "1e-30", "-0")]  # fmt: skip
+    numbers = [f"/v1/reference/{f}/{d}/{x}" for f in ("gelu", "silu_grad") for d in ("float16", "float64")
+               for x in ("-6.5", "nan", "-inf", "0x1", "1e-30", "-0")]  # fmt: skip
+    queries = ("?also=all", "?digits=12&also=float16,float8_e5m2", f"?v={__version__}", "?digits=40")
+    paths = [*numbers, *(f"/v1/reference/gelu/float32/0.1{query}" for query in queries)]
 
     def responses(client):
         first = [client.get(path) for path in paths]
         second = [client.get(path, headers={"If-None-Match": each.headers["etag"]})
                   for path, each in zip(paths, first, strict=True)]  # fmt: skip
-        return [(each.status_code, each.headers.raw, each.content) for each in first + second]
+        found = first + second
+        assert len({each.headers["x-request-id"] for each in found}) == len(found)
+        return [(each.status_code, each.headers.raw[:-1], each.content) for each in found]
 
     with TestClient(create_app()) as client:
         fast, cached = responses(client), responses(client)
-        assert 8 < len(client.app._cache) < len(paths)  # some need the oracle
-    monkeypatch.setattr(fast_path, "lookup_of_path", lambda path: None)
+    monkeypatch.setattr(fast_path, "PREFIX", "/nothing/")
     with TestClient(create_app()) as client:
         routed = responses(client)
-        assert not client.app._cache
     assert fast == cached == routed
     assert {status for status, _, _ in routed} == {200, 304}
 
 
-def test_the_cache_of_the_fast_path_is_bounded(monkeypatch):
-    monkeypatch.setattr(fast_path, "CACHE_SIZE", 10)
-    app = create_app()
-    with TestClient(app) as client:
-        for i in range(30):
-            client.get(f"/v1/reference/gelu/float32/{i}")
-    assert len(app._cache) == 10
+def test_the_cache_of_look_ups_is_bounded():
+    cache = LookUpCache(100_000)
+    for i in range(300):
+        cache.add((f"/{i}", b""), bytes(1000), FRESH)
+    assert cache.get(("/299", b"")) is not None
+    assert cache.get(("/0", b"")) is None
+    assert 10 < sum(cache.get((f"/{i}", b"")) is not None for i in range(300)) < 100
+
+
+@pytest.mark.parametrize("query", ["zz=1", "digits=5&zz=", "digits=5&digits=6"])
+def test_other_query_parameters_are_refused(client, query):
+    """Each would be another entry of every cache."""
+    problem(client.get(f"/v1/reference/gelu/float32/1?{query}"), 400)
+    problem(client.get(f"/v1/functions?{query}"), 400)
 
 
 def test_other_dtypes_on_request(client):
@@ -103,9 +115,12 @@ def test_other_dtypes_on_request(client):
     assert found["bfloat16"] == answer("gelu", "bfloat16", 0x3DCD, 20)
 
 
-def test_references_are_immutable_and_not_sent_twice(client):
-    first = client.get("/v1/reference/gelu/float32/1")
-    assert "immutable" in first.headers["cache-control"]
+def test_references_are_immutable_with_a_version_and_not_sent_twice(client):
+    path = "/v1/reference/gelu/float32/1"
+    assert "immutable" in client.get(f"{path}?v={__version__}").headers["cache-control"]
+    assert __version__ in problem(client.get(f"{path}?v=0.0"), 404)
+    first = client.get(path)
+    assert "immutable" not in first.headers["cache-control"]
     for path in ("/v1/reference/gelu/float32/1", "/v1/reference/gelu/float32/1?digits=20"):
         again = client.get(path, headers={"If-None-Match": f'"x", {first.headers["etag"]}'})
         assert (again.status_code, again.content) == (304, b"")
@@ -179,7 +194,7 @@ def test_a_batch_that_takes_too_long_is_413():
 
 
 def test_a_full_queue_answers_429_and_empties():
-    with small(oracle_threads=1, oracle_queue=0) as client:
+    with small(oracle_processes=1, oracle_queue=0) as client:
         pool = client.app.state.oracle_pool
         pool.inflight = 1
         busy = client.get("/v1/reference/gelu/float32/1?digits=100")
@@ -191,8 +206,8 @@ def test_a_full_queue_answers_429_and_empties():
 
 
 def test_an_error_that_nobody_expected_is_a_problem_without_its_secrets(client, monkeypatch):
-    monkeypatch.setattr("gelu_verify.service.routes.reference.lookup_json", lambda *_: 1 / 0)
-    detail = problem(client.get("/v1/reference/erf/float32/1"), 500)
+    monkeypatch.setattr("gelu_verify.service.routes.tables.catalogue", lambda **_: 1 / 0)
+    detail = problem(client.get("/v1/functions"), 500)
     assert "division" not in detail
 
 

@@ -1,6 +1,7 @@
 """A real server on a real socket: broken requests, slow clients, limits, kills, full disks."""
 
 import contextlib
+import gzip
 import json
 import os
 import random
@@ -24,10 +25,10 @@ from click.testing import CliRunner
 from serving import TOKEN, post, raw, read_to_end, serving, status
 
 from gelu_verify.cli import main
-from gelu_verify.measure.verification import verify
 from gelu_verify.service.store import Store
 from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
+from gelu_verify.verification import verify
 
 PATH = "/v1/reference/gelu/float32"
 FACTS = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}
@@ -38,7 +39,7 @@ RAW = "Content-Type: application/octet-stream"
 IMPATIENT = """
 from gelu_verify.service import server, settings
 limits = settings.ServiceLimits(head_s=0.4, body_idle_s=0.4, body_s=1.0, send_s=0.6, connections=40)
-server.run_server(settings.Settings(limits=limits), "127.0.0.1", 0)
+server.run_server(settings.Settings(port=0, limits=limits))
 """
 
 
@@ -51,8 +52,18 @@ def impatient():
 
 
 def alive(server):
-    with urlopen(f"{server.url}/readyz", timeout=10) as done:
+    with urlopen(f"{server.url}/healthz", timeout=10) as done:
         return done.status == 200
+
+
+def readiness(server):
+    """What /readyz says is wrong; empty if it is ready."""
+    try:
+        with urlopen(f"{server.url}/readyz", timeout=10):
+            return ""
+    except HTTPError as error:
+        with error:
+            return json.load(error)["detail"]
 
 
 def test_it_logs_its_url_and_stops_on_sigterm(tmp_path):
@@ -108,16 +119,29 @@ def test_large_batches_come_back_whole(server):
 
 # ---- faults --------------------------------------------------------------------------------------
 
+HOST = b"Host: localhost\r\n"
 BROKEN = {
+    "no host": (b"GET /healthz HTTP/1.1\r\n\r\n", 400),
+    "two hosts": (b"GET /healthz HTTP/1.1\r\n" + 2 * HOST + b"\r\n", 400),
+    "compressed chunks": (
+        b"POST /v1/verify HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        501,
+    ),
+    "chunked twice": (
+        b"POST /v1/verify HTTP/1.1\r\n" + HOST + 2 * b"Transfer-Encoding: chunked\r\n" + b"\r\n0\r\n\r\n",
+        400,
+    ),
+    "compressed body": (post(PATH, gzip.compress(bytes(64)), RAW, "Content-Encoding: gzip"), 415),
+    "digits of another script": (b"GET /v1/reference/gelu/float32/%D9%A3 HTTP/1.0\r\n\r\n", 404),
     "no HTTP": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(50), 400),
     "no method": (b"/ HTTP/1.1\r\n\r\n", 400),
     "no version": (b"GET /healthz FTP/9\r\n\r\n", 400),
-    "space in name": (b"GET /healthz HTTP/1.1\r\nbad name: 1\r\n\r\n", 400),
+    "space in name": (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nbad name: 1\r\n\r\n", 400),
     "two lengths": (b"POST /v1/verify HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx", 400),
     "length is not a number": (b"POST /v1/verify HTTP/1.1\r\nContent-Length: many\r\n\r\nx", 400),
     "length is negative": (b"POST /v1/verify HTTP/1.1\r\nContent-Length: -1\r\n\r\nx", 400),
     "bad chunk": (f"POST {PATH} HTTP/1.1\r\n{RAW}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n".encode(), 400),
-    "huge header": (b"GET /healthz HTTP/1.1\r\nX: " + b"a" * 200_000 + b"\r\n\r\n", 431),
+    "huge header": (b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: " + b"a" * 200_000 + b"\r\n\r\n", 431),
     "many headers": (b"GET /healthz HTTP/1.1\r\n" + b"X: a\r\n" * 40_000 + b"\r\n", 431),
     "huge path": (b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n", 431),
     "endless path": (b"GET /" + b"a" * 300_000, 431),
@@ -133,7 +157,7 @@ def test_two_hundred_random_faults(server):
     """Truncated, lengthened, with flipped bytes, cut into pieces: always an answer, or a closed connection."""
     rng = random.Random(20)
     whole = [post(PATH, bytes(range(64)), RAW), post(PATH, b'{"x_bits":["0x0"]}', "Content-Type: application/json"),
-             b"GET /v1/reference/gelu/float32/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"]  # fmt: skip
+             b"GET /v1/reference/gelu/float32/1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"]  # fmt: skip
     answered = 0
     for _ in range(200):
         data = bytearray(rng.choice(whole))
@@ -154,7 +178,9 @@ def test_lengths_that_do_not_match_the_body(server):
 
 
 def chunked(body, trailers=b""):
-    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{RAW}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head = (
+        f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{RAW}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
     return head.encode() + b"%x\r\n%s\r\n0\r\n" % (len(body), body) + trailers
 
 
@@ -194,7 +220,7 @@ def test_clients_that_are_slow(impatient):
 
 def test_the_time_limit_of_the_head_holds_for_every_request_of_a_connection(impatient):
     """Not for an idle connection between two requests."""
-    request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with impatient.connect() as connection:
         connection.sendall(request)
         assert status(connection.recv(65536)) == 200
@@ -217,20 +243,34 @@ def test_a_reader_that_never_reads_is_dropped(impatient):
         connection.sendall(post(PATH, bytes(32 << 20), RAW))
         for _ in range(100):
             time.sleep(0.05)
-            if files_of(impatient) == before:
+            if files_of(impatient) <= before:
                 break
-        assert files_of(impatient) == before
+        assert files_of(impatient) <= before
     assert alive(impatient)
 
 
-def test_connections_beyond_the_limit_get_429(impatient):
+def test_idle_connections_are_closed_for_new_ones(impatient):
+    """Those of the client that has most; a client that is not idle is not touched."""
+    path = "/v1/reference/gelu/float32/0.5?digits=900"
+    with contextlib.ExitStack() as stack:
+        working = stack.enter_context(impatient.connect())
+        working.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        crowd = [stack.enter_context(impatient.connect()) for _ in range(60)]
+        assert alive(impatient)
+        assert status(read_to_end(working)) == 200
+        answers = [read_to_end(each) for each in crowd]
+    assert answers.count(b"") >= 20
+    assert {status(found) for found in answers if found} <= {408}
+
+
+def test_connections_beyond_the_limit_get_429_if_none_is_idle(impatient):
+    request = post(PATH, b"1234", RAW, length=64)
     with contextlib.ExitStack() as stack:
         crowd = [stack.enter_context(impatient.connect()) for _ in range(60)]
+        for each in crowd[:40]:
+            each.sendall(request)
         answers = [read_to_end(each) for each in crowd]
-    codes = [status(found) for found in answers if found]
-    assert 429 in codes
-    assert set(codes) <= {408, 429}
-    assert alive(impatient)
+    assert {status(found) for found in answers if found} <= {408, 429}
 
 
 # ---- killed, full, read-only ---------------------------------------------------------------------
@@ -285,8 +325,10 @@ def test_a_full_disk_is_507_until_there_is_space(tmp_path):
         with pytest.raises(Refused, match="507"):
             upload(server)
         assert alive(server)
+        assert "cannot be written" in readiness(server)
         assert names(server) == [first]
         resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+        assert readiness(server) == ""
         second = upload(server)
         assert sorted(names(server)) == sorted([first, second])
 
@@ -300,7 +342,7 @@ def test_nothing_leaks(server):
         for i in range(rounds):
             raw(server, post(PATH, bytes(1 << 16), RAW))
             raw(server, post(PATH, bytes(64), RAW, length=100), half_close=True)
-            raw(server, f"GET {PATH}/{i}?digits=50 HTTP/1.1\r\nConnection: close\r\n\r\n".encode())
+            raw(server, f"GET {PATH}/{i}?digits=50 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
 
     def held():
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
@@ -330,6 +372,7 @@ def test_a_read_only_store_is_published_and_not_written(tmp_path):
     read_only = mounting(f"mount --bind {store} {store} && mount -o remount,ro,bind {store}")
     with serving("--store", store, wrapper=read_only) as server:
         assert names(server) == [run]
+        assert "read-only" in readiness(server)
         with pytest.raises(Refused, match="507"):
             upload(server)
 

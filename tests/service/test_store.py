@@ -15,12 +15,17 @@ from repository import TESTS
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
+from starlette.testclient import TestClient
+
+from gelu_verify.atomic_files import unfinished_folder
 from gelu_verify.errors import ResultsError
-from gelu_verify.measure.verification import verify
 from gelu_verify.runs.store import read_run
 from gelu_verify.service import store as module
+from gelu_verify.service.app import create_app
 from gelu_verify.service.run_repository import RunRepository
+from gelu_verify.service.settings import Settings
 from gelu_verify.service.store import MIGRATIONS, Store
+from gelu_verify.verification import verify
 
 FACTS = {"versions": {}, "machine": {}, "git": None, "copy_bytes_per_s": None}
 WRITER = """
@@ -262,3 +267,76 @@ def test_a_run_whose_buckets_were_edited_is_damaged(tmp_path, result):
     path.write_bytes(path.read_bytes()[:-1])
     assert "is damaged" in library.damage(name)
     assert library.damage("nobody") == ""
+
+
+# ---- quota, retention, deletion, backup ----------------------------------------------------------
+
+
+def test_a_store_that_has_reached_its_size_stores_nothing_more(tmp_path, result):
+    store = Store(tmp_path, most_bytes=1)
+    first = add(store, result)
+    assert store.size() == sum(file.stat().st_size for file in store.path(first).rglob("*") if file.is_file())
+    assert "limit of bytes" in store.problem()
+    with pytest.raises(ResultsError, match="accepted: 1"):
+        add(store, result)
+    assert store.remove(first)
+    assert (store.problem(), store.names(), list((tmp_path / "runs").iterdir())) == ("", [], [])
+    assert not store.remove(first)
+    assert not store.remove("../index.sqlite")
+
+
+def test_runs_expire(tmp_path, result):
+    store = Store(tmp_path, retain_days=30)
+    old, new = add(store, result), add(store, result)
+    with sqlite3.connect(tmp_path / "index.sqlite") as index:
+        index.execute("UPDATE runs SET created = '2020-01-01T00:00:00Z' WHERE id = ?", (old,))
+    assert store.expire() == [old]
+    assert (store.names(), store.expire()) == ([new], [])
+    assert Store(tmp_path).expire() == []
+
+
+def test_a_copy_of_the_runs_is_a_backup(tmp_path, result):
+    """Taken while a run is being written; the index is made anew."""
+    store = Store(tmp_path / "store")
+    names = [add(store, result) for _ in range(3)]
+    with unfinished_folder(store.folder / "runs"):
+        shutil.copytree(store.folder / "runs", tmp_path / "copy" / "runs")
+    assert sorted(Store(tmp_path / "copy").names()) == sorted(names)
+
+
+def test_an_index_of_the_first_version_is_brought_up_to_date(tmp_path, result):
+    store = Store(tmp_path)
+    name = add(store, result)
+    with sqlite3.connect(tmp_path / "index.sqlite") as index:
+        index.execute("ALTER TABLE runs DROP COLUMN bytes")
+        index.execute("PRAGMA user_version = 1")
+    assert Store(tmp_path).names() == [name]
+
+
+def test_the_matrix_reads_only_what_is_newest(tmp_path, result):
+    store = Store(tmp_path)
+    names = [add(store, result) for _ in range(3)]
+    read = []
+    library = RunRepository(store, None)
+    library.run = lambda name, of=library.run: read.append(name) or of(name)
+    newest = max(names)
+    assert [cell["run"] for cell in library.matrix()] == [newest]
+    assert read == [newest]
+
+
+def test_a_list_of_runs_has_pages(tmp_path, result):
+    store = Store(tmp_path)
+    names = sorted((add(store, result) for _ in range(5)), reverse=True)
+    with TestClient(create_app(Settings(store=tmp_path, token="0123456789abcdef"))) as client:
+        first = client.get("/v1/runs?count=2").json()
+        second = client.get(first["next"]).json()
+        last = client.get(second["next"]).json()
+        pages = [[run["id"] for run in page["runs"]] for page in (first, second, last)]
+        assert pages == [names[:2], names[2:4], names[4:]]
+        assert last["next"] is None
+        gone = f"/v1/runs/{names[0]}"
+        assert client.delete(gone).status_code == client.delete(gone, headers={"Authorization": "Bearer x"}).status_code
+        assert client.delete(gone).status_code == 401
+        right = {"Authorization": "Bearer 0123456789abcdef"}
+        assert [client.delete(gone, headers=right).status_code for _ in range(2)] == [204, 404]
+        assert client.get(gone).status_code == 404

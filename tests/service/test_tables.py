@@ -123,9 +123,9 @@ def test_a_static_site_has_the_servers_bytes_under_the_servers_paths(client, tmp
     paths = [str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()]
     assert {"index.html", "assets/app.js", "v1/tables/gelu/bfloat16.npy", "v1/inputs/default/float32.bin"} <= set(paths)
     for path in paths:
-        if path in ("v1/functions.json",) or re.fullmatch(r"v1/tables/gelu/\w+\.json", path):
+        if path in ("index.html", "v1/functions.json") or re.fullmatch(r"v1/tables/gelu/\w+\.json", path):
             continue
-        answer = client.get("/" if path == "index.html" else f"/{path}")
+        answer = client.get(f"/{path}")
         assert answer.status_code == 200, path
         assert answer.content == (place / path).read_bytes(), path
     again = CliRunner().invoke(main, ["export", "site", str(place)])

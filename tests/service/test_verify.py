@@ -12,12 +12,12 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 from starlette.testclient import TestClient
 
 from gelu_verify.inputs.plans import make_plan
-from gelu_verify.measure.verification import verify as verify_here
 from gelu_verify.records.serialize import to_json
 from gelu_verify.service.app import create_app
 from gelu_verify.service.settings import ServiceLimits, Settings
 from gelu_verify.service.upload_jobs import inputs
 from gelu_verify.truth.values import reference_bits
+from gelu_verify.verification import verify as verify_here
 
 RAW = {"Content-Type": "application/octet-stream", "Prefer": "wait=20"}  # the machine may be slow
 TOKEN = "correct horse battery"
@@ -179,7 +179,7 @@ def test_jobs_are_forgotten(right):
 def test_without_a_token_nothing_is_stored(storing, right, tmp_path):
     done = storing.post(WHERE, content=right.tobytes(), headers=RAW).json()
     assert done["stored"] is False
-    assert storing.get("/v1/runs").json() == {"runs": []}
+    assert storing.get("/v1/runs").json() == {"runs": [], "next": None}
     assert not any((tmp_path / "store/runs").iterdir())
 
 
@@ -221,7 +221,7 @@ def test_a_store_that_fails_is_507_and_stores_nothing(storing, right, tmp_path, 
     done = storing.post(WHERE, content=right.tobytes(), headers=AUTH)
     assert done.status_code == 507
     assert str(tmp_path) not in done.text
-    assert storing.get("/v1/runs").json() == {"runs": []}
+    assert storing.get("/v1/runs").json() == {"runs": [], "next": None}
     assert not any((tmp_path / "store/runs").iterdir())
     assert storing.post(WHERE, content=right.tobytes(), headers=RAW).status_code == 200
 

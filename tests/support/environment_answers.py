@@ -33,7 +33,7 @@ def cases():
     from gelu_verify.inputs.plans import make_plan
     from gelu_verify.measure.sweep import sweep
     from gelu_verify.records.serialize import to_json
-    from gelu_verify.service.encoding import lookup_json
+    from gelu_verify.service.encoding import look_up
     from gelu_verify.targets import select
     from gelu_verify.targets.frameworks.kernels import discover
     from gelu_verify.truth import lookup, oracle
@@ -73,7 +73,7 @@ def cases():
         "lookup": lambda: [lookup.answer("gelu", "float64", bits) for bits in X],
         "lookup bfloat16": lambda: [lookup.answer("silu", "bfloat16", bits) for bits in (1, 0x3DCD, 0xC0D0)],
         "lookup elsewhere": lambda: lookup.answer_in_dtypes("gelu_tanh", ["float16", "float64"], "0.1", "float64"),
-        "service": lambda: lookup_json("gelu", "float32", 0xC0D00000, 20),
+        "service": lambda: look_up("gelu", "float32", 0xC0D00000, 20),
         "plans": lambda: [c.x_bits()[c.order()] for c in make_plan("strata", "gelu", "float64", 3).chunks][:2],
         "points": lambda: points.fixed_bits("gelu_tanh", "float64"),
         "formats": lambda: formats.to_float64(formats.get_format("bfloat16"), x16),

@@ -27,7 +27,7 @@ def graded(record: Record, **fields: Any) -> Record:
     size = 2.0 ** (1 - fmt.precision) * (1 + (record.max_ulp or 1.0) % 7)
     found = {
         "grade": "faithful" if (record.max_ulp or 0) < 1 else "accurate" if wide else "accurate_range",
-        "sentence": "within 4 ULP at every input." if wide else "within 4 ULP for x >= -1.31; zero from -5.54 on.",
+        "sentence": f"within 4 ULP {'at every finite input' if wide else 'for x >= -1.31; zero from -5.54 on'}.",
         "conventions": ("NaN at -inf",) if record.checks.get("minus_infinity") == "fail" else (),
         "accurate_range": ends,
         "max_abs_error": AbsoluteError(size, fmt.bits_text(fmt.parse("-2")), -2.0, 1 + (record.max_ulp or 1.0) % 7),
@@ -46,6 +46,6 @@ def graded_run() -> SyntheticRun:
     results = [graded(record) for record in run.results]
     at = next(k for k, r in enumerate(results) if (r.target, r.dtype) == ("torch.gelu", "float32"))
     results[at] = replace(
-        results[at], grade="broken", sentence="infinite from x = 1.701e+38 on; zero from -5.54 on (1.67e+07 ULP)."
+        results[at], grade="broken", sentence="infinite for x >= 1.701e+38; zero from -5.54 on (1.67e+07 ULP)."
     )
     return SyntheticRun(run.manifest, results)

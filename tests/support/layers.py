@@ -16,9 +16,10 @@ PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- layers: written by `python tests/support/layers.py` -->\n", "<!-- /layers -->\n"
 # Modules and folders of a layer, which do not import each other.
 LAYERS = [
-    ["errors", "fenv", "interrupts", "atomic_files", "commands", "timing"],
+    ["errors", "fenv", "interrupts", "atomic_files", "commands", "timing", "current_test"],
     ["paths", "parsing", "formats", "plugins"],
-    ["arrays", "functions", "gpu"],
+    ["arrays", "functions", "ptx"],
+    ["gpu"],
     ["machine"],
     ["isa"],
     ["truth"],
@@ -28,14 +29,17 @@ LAYERS = [
     ["isolation", "checks", "attribution", "speed"],
     ["measure"],
     ["runs"],
+    ["compare"],
     ["gate"],
     ["report", "export"],
-    ["service", "testing"],
-    ["cli", "pytest_plugin"],
+    ["service", "verification", "ci"],
+    ["cli", "testing"],
+    ["pytest_plugin"],
 ]
 NATIVE = {  # folders of src/
     "fenv": ["fenv"],
     "truth": ["math", "truth", "tables", "enclosure", "cr", "arrays"],
+    "ptx": ["ptx"],
     "kernels": ["kernels", "published", "cuda"],
     "buckets": ["buckets"],
     "isolation": ["isolation"],

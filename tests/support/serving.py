@@ -94,5 +94,5 @@ def status(answer):
 def post(path, body, *headers, length=None):
     """A POST as bytes."""
     size = len(body) if length is None else length
-    lines = [f"POST {path} HTTP/1.1", "Host: x", "Connection: close", f"Content-Length: {size}", *headers]
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", "Connection: close", f"Content-Length: {size}", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body

@@ -225,7 +225,7 @@ def _graded(fmt: Format, noise: float, cancels: bool, is_broken: bool) -> dict[s
     """What `records/grades.py` would say of such a model, near enough."""
     good = {0.5: "correctly_rounded", 1.0: "faithful", 4.0: "accurate"}
     grade = next((grade for limit, grade in good.items() if noise <= limit), "absolute")
-    ends, where = (fmt.max_finite | fmt.sign_mask, fmt.max_finite), f"within {noise:g} ULP at every input"
+    ends, where = (fmt.max_finite | fmt.sign_mask, fmt.max_finite), f"within {noise:g} ULP at every finite input"
     if cancels:
         low = -0.7 - 0.5 / noise
         ends, where = (fmt.parse(repr(low)), fmt.max_finite), f"within 4 ULP for x >= {low:.3g}; zero from -5.54 on"
@@ -233,7 +233,7 @@ def _graded(fmt: Format, noise: float, cancels: bool, is_broken: bool) -> dict[s
     bits, values = [fmt.bits_text(end) for end in ends], [float(fmt.fraction(end)) for end in ends]
     return {
         "grade": "broken" if is_broken else grade,
-        "sentence": f"NaN from x = -1000 on; {where}." if is_broken else f"{where}.",
+        "sentence": f"NaN for x <= -1000; {where}." if is_broken else f"{where}.",
         "accurate_range": dict(zip(("low_bits", "high_bits", "low", "high"), bits + values, strict=True)),
     }
 

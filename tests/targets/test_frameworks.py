@@ -316,7 +316,7 @@ def test_families_on_request_are_found_when_all_is_asked_for(monkeypatch):
     looked = []
     monkeypatch.setattr(targets, "_discovered", lambda family, *_: looked.append(family) or ((), {}))
     _, absent = targets.find()
-    assert {"published", *ON_REQUEST} == {family for family, why in absent.items() if why == targets.OPT_IN}
+    assert {"published", "ptx", *ON_REQUEST} == {family for family, why in absent.items() if why == targets.OPT_IN}
     assert not {"published", "mlx", "paddle"} & set(looked)
     looked.clear()
     targets.find(everything=True)

@@ -16,26 +16,31 @@ const startCompare = results => {
     byDtype.value = dtypes.includes(dtype) ? dtype : dtypes.includes("float32") ? "float32" : dtypes[0];
     chosen = [byFunction.value, byDtype.value];
   };
+  const memory = memoryOf("plot-", () => ({ plot: chosen.join(".") }));
   const draw = async () => {
     const key = chosen.join("/");
     if (!near) return;
+    if (state.plot && key !== state.plot.replace(".", "/")) remember(COMPARED);
     if (key !== shown) {
       shown = key;
       plot?.end();
       plot = null;
       const members = all.filter(d => d.key === key).sort((a, b) => a.place - b.place), left = members.filter(d => ids.has(d.id));
-      const made = await errorPlot(place, members, firstShown(left.length ? left : members));
+      const made = await errorPlot(place, members, firstShown(left.length ? left : members), memory);
       if (shown !== key) { made?.end(); return; }
       plot = made;
     }
+    plot?.again();
     if (plot && ids.size) plot.keep(ids);
   };
-  for (const select of [byFunction, byDtype]) select.addEventListener("input", () => { fill(byFunction.value, byDtype.value); draw(); });
+  for (const select of [byFunction, byDtype]) select.addEventListener("input", () => { fill(byFunction.value, byDtype.value); remember({ ...COMPARED, plot: chosen.join(".") }); draw(); });
   listeners.push(left => {
     ids = new Set(left.map(d => d.id));
     const here = left.filter(d => data.blocks[d.key]);
+    const [name, dtype] = state.plot.split("."), isAsked = data.blocks[`${name}/${dtype}`] && [name, ""].includes(state.function) && [dtype, ""].includes(state.dtype);
     const stays = here.some(d => d.key === chosen.join("/"));
-    if (state.function && dtypesOf(state.function).length || !stays) fill(state.function || here[0]?.function || keys[0].split("/")[0], state.dtype || chosen[1] || "float32");
+    if (isAsked) fill(name, dtype);
+    else if (state.function && dtypesOf(state.function).length || !stays) fill(state.function || here[0]?.function || keys[0].split("/")[0], state.dtype || chosen[1] || "float32");
     else if (state.dtype) fill(chosen[0], state.dtype);
     draw();
   });

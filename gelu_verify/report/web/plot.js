@@ -4,12 +4,18 @@ const X_RANGES = [["all x", null], ["x < −1", [-64, -1]], ["−8 to −1", [-8
 const bent = e => Math.sign(e) * Math.log2(1 + 4 * Math.abs(e)); // the signed axis: linear near 0, logarithmic beyond
 const unbent = v => Math.sign(v) * (2 ** Math.abs(v) - 1) / 4;
 
+/* What a plot shows, in the address: `with` ids, `zoom` ends of x and perhaps of y as the axes count them, `signed`. */
+const memoryOf = (prefix, always = () => ({})) => ({
+  read: () => Object.fromEntries(Object.keys(PANEL).map(name => [name, state[prefix + name]])),
+  write: found => remember({ ...always(), ...Object.fromEntries(Object.entries(found).map(([name, value]) => [prefix + name, value])) }),
+});
+
 /* `all`: results of one function and dtype; `shown`: ids drawn at first; `focus`: the one that the plot is about */
-const errorPlot = async (root, all, shown, focus = null) => {
+const errorPlot = async (root, all, shown, memory, focus = null) => {
   const curves = await curvesOf(all[0].key), dtype = all[0].dtype, n = bins(dtype), layout = data.layouts[dtype];
   const series = all.filter(d => curves.has(d.id)).map(d => ({ d, curve: curves.get(d.id), on: shown.has(d.id) }));
   if (!series.length) { root.replaceChildren(make("p", { class: "empty" }, "This run has no error tables for it.")); return null; }
-  let isSigned = false, plot = null;
+  let isSigned = false, plot = null, zoomX = null, zoomY = null, isOwn = false, known = "";
   const chart = make("div", { class: "chart", tabindex: "0", role: "group", "aria-label": `error of ${all[0].function} in ${dtype} against x; arrow keys move the cursor, Enter shows the worst input there, Escape shows all` });
   const tools = make("div", { class: "tools" }), where = make("p", { class: "where", "aria-live": "polite" }, "\u00a0"), answer = make("div", { class: "answer-box", "aria-live": "polite" });
   const key = make("table", { class: "key-table" });
@@ -119,7 +125,7 @@ const errorPlot = async (root, all, shown, focus = null) => {
   const body = make("tbody");
   key.append(make("thead", {}, make("tr", {}, ...["target", "grade", "max |E|", "max |E| in view", "at the cursor"].map((text, i) => make("th", { scope: "col", class: i > 1 ? "num" : null }, text)))), body);
   for (const s of series) {
-    s.box = make("input", { type: "checkbox", on: { change: () => { s.on = s.box.checked; refresh(); } } });
+    s.box = make("input", { type: "checkbox", on: { change: () => { s.on = s.box.checked; refresh(); write(); } } });
     s.box.checked = s.on;
     s.inView = make("td", { class: "num" });
     s.here = make("td", { class: "num" });
@@ -168,9 +174,9 @@ const errorPlot = async (root, all, shown, focus = null) => {
 
   /* ---- building ---- */
   const build = () => {
-    const keep = plot && { x: [plot.scales.x.min, plot.scales.x.max] };
     plot?.destroy();
     const axis = { stroke: variable("--soft"), grid: { stroke: variable("--faint"), width: 1 }, ticks: { stroke: variable("--rule"), width: 1, size: 4 }, font: `12px ${variable("--sans")}`, labelSize: 20, labelGap: 0, labelFont: `12px ${variable("--sans")}` };
+    isOwn = true;
     plot = new uPlot({
       width: Math.max(chart.clientWidth, 240), height: innerWidth < 576 ? 260 : 360, legend: { show: false },
       scales: { x: { time: false, auto: false }, y: { auto: false } },
@@ -179,9 +185,12 @@ const errorPlot = async (root, all, shown, focus = null) => {
       axes: [{ ...axis, splits: xTicks, values: (u, splits) => splits.map(xLabel), size: 28, gap: 4, label: "x, in the order of the floats" },
         { ...axis, splits: yTicks, values: (u, splits) => splits.map(yLabel), size: 52, gap: 4, label: title(isSigned) }],
       series: [{}, ...series.map(s => ({ label: s.d.target, show: s.on, stroke: strokeOf(s.d.place), width: s.d === focus ? 2 : 1.4, dash: dashOf(s.d.place), paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, spanGaps: false }))],
-      hooks: { setCursor: [readCursor], draw: [overlays], setScale: [(u, name) => { if (name === "x" && plot) readView(); }] },
+      hooks: { setCursor: [readCursor], draw: [overlays], setScale: [(u, name) => {
+        if (!isOwn && plot) { if (name === "x") zoomX = endsOf("x"); else zoomY = endsOf("y"); write(); }
+        if (name === "x" && plot) readView();
+      }] },
     }, values(), chart);
-    zoom(keep ? keep.x : [0, n], fullY());
+    zoom(zoomX ?? [0, n], zoomY ?? fullY());
     let pressed = null;
     plot.over.addEventListener("mousedown", event => { pressed = [event.clientX, event.clientY]; });
     plot.over.addEventListener("mouseup", event => {
@@ -189,24 +198,49 @@ const errorPlot = async (root, all, shown, focus = null) => {
       pressed = null;
     });
   };
-  const zoom = (x, y) => plot.batch(() => {
-    if (x) plot.setScale("x", { min: x[0], max: x[1] });
-    if (y) plot.setScale("y", { min: y[0], max: y[1] });
-  });
-  const reset = () => zoom([0, n], fullY());
+  const endsOf = name => [plot.scales[name].min, plot.scales[name].max];
+  const zoom = (x, y) => {
+    isOwn = true;
+    plot.batch(() => {
+      if (x) plot.setScale("x", { min: x[0], max: x[1] });
+      if (y) plot.setScale("y", { min: y[0], max: y[1] });
+    });
+    isOwn = false;
+  };
+  /* as a button or a key asks for: null is all of it */
+  const zoomTo = (x, y) => { [zoomX, zoomY] = [x, y]; zoom(x ?? [0, n], y ?? fullY()); write(); };
+  const reset = () => zoomTo(null, null);
+
+  /* ---- what the address has of it ---- */
+  const write = () => {
+    const drawn = drawnSeries().map(s => s.d.id), isDefault = drawn.length === shown.size && drawn.every(id => shown.has(id));
+    const ends = zoomX || zoomY ? [...(zoomX ?? [0, n]), ...(zoomY ?? [])].map(end => Number(end.toFixed(2))).join("_") : "";
+    memory.write({ with: isDefault ? "" : drawn.join(".") || "-", zoom: ends, signed: isSigned ? "1" : "" });
+    known = JSON.stringify(memory.read());
+  };
+  const read = () => {
+    const found = memory.read(), ids = new Set(found.with.split(".")), isKnown = found.with === "-" || series.some(s => ids.has(s.d.id));
+    for (const s of series) s.on = (isKnown ? ids : shown).has(s.d.id);
+    const ends = found.zoom.split("_").map(Number), pair = (k, most) => -most <= ends[k] && ends[k] < ends[k + 1] && ends[k + 1] <= most ? [ends[k], ends[k + 1]] : null;
+    [zoomX, zoomY, isSigned, known] = [ends[0] >= 0 ? pair(0, n) : null, pair(2, 2 ** 12), found.signed === "1", JSON.stringify(found)];
+  };
   const refresh = () => {
     for (const s of series) { s.box.checked = s.on; s.row.classList.toggle("off", !s.on); plot.setSeries(series.indexOf(s) + 1, { show: s.on }); }
-    zoom(null, fullY());
+    zoom(null, zoomY ?? fullY());
     readView();
   };
+  read();
+  const signedButton = make("button", { type: "button", "aria-pressed": String(isSigned) }, "signed");
+  signedButton.addEventListener("click", () => { isSigned = !isSigned; zoomY = null; draw(); write(); });
+  const draw = () => { signedButton.setAttribute("aria-pressed", String(isSigned)); build(); refresh(); };
   const button = (label, action, pressed) => {
     const node = make("button", { type: "button", "aria-pressed": pressed }, label);
     node.addEventListener("click", () => action(node));
     return node;
   };
-  tools.append(make("span", { class: "set" }, ...X_RANGES.map(([label, range]) => button(label, () => range ? zoom(range.map(x => positionOf(dtype, x)), fullY()) : reset()))),
-    make("span", { class: "set" }, "y:", button("× ½", () => { const { min, max } = plot.scales.y; zoom(null, isSigned ? [min / 2, max / 2] : [min, min + (max - min) / 2]); }), button("× 2", () => { const { min, max } = plot.scales.y; zoom(null, isSigned ? [min * 2, max * 2] : [min, min + (max - min) * 2]); }),
-      button("signed", node => { isSigned = !isSigned; node.setAttribute("aria-pressed", String(isSigned)); build(); refresh(); }, "false")),
+  tools.append(make("span", { class: "set" }, ...X_RANGES.map(([label, range]) => button(label, () => zoomTo(range?.map(x => positionOf(dtype, x)) ?? null, null)))),
+    make("span", { class: "set" }, "y:", button("× ½", () => { const { min, max } = plot.scales.y; zoomTo(zoomX, isSigned ? [min / 2, max / 2] : [min, min + (max - min) / 2]); }), button("× 2", () => { const { min, max } = plot.scales.y; zoomTo(zoomX, isSigned ? [min * 2, max * 2] : [min, min + (max - min) * 2]); }),
+      signedButton),
     make("span", { class: "hint" }, "Drag to zoom, double-click for all, click for the worst input."));
   chart.addEventListener("keydown", event => {
     if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); reset(); return; }
@@ -218,17 +252,17 @@ const errorPlot = async (root, all, shown, focus = null) => {
     const next = Math.min(Math.max(at + move * (event.shiftKey ? 10 : 1), Math.ceil(min)), Math.floor(max) - 1);
     plot.setCursor({ left: plot.valToPos(next + 0.5, "x"), top: plot.bbox.height / devicePixelRatio / 2 });
   });
-  build();
-  refresh();
+  draw();
   const resized = new ResizeObserver(() => { if (chart.clientWidth) plot.setSize({ width: chart.clientWidth, height: plot.height }); });
   resized.observe(chart);
-  const dark = matchMedia("(prefers-color-scheme: dark)"), rebuilt = () => { build(); refresh(); };
-  dark.addEventListener("change", rebuilt);
+  const dark = matchMedia("(prefers-color-scheme: dark)"), end = () => { resized.disconnect(); dark.removeEventListener("change", draw); plot.destroy(); };
+  dark.addEventListener("change", draw);
   return {
     /* hides the targets that are not among these results */
     keep: ids => { for (const s of series) { s.row.hidden = !ids.has(s.d.id); if (s.row.hidden) s.on = false; } if (!series.some(s => s.on)) for (const s of series.filter(s => !s.row.hidden).slice(0, 4)) s.on = true; refresh(); },
-    end: () => { resized.disconnect(); dark.removeEventListener("change", rebuilt); plot.destroy(); },
-    uplot: () => plot,
+    end,
+    /* what the address says now */
+    again: () => { if (JSON.stringify(memory.read()) !== known) { read(); draw(); } },
   };
 };
 

@@ -6,7 +6,7 @@ const startResult = results => {
   dialog.addEventListener("cancel", event => { event.preventDefault(); close(); });
   dialog.addEventListener("click", event => { if (event.target === dialog) close(); });
   listeners.push(left => {
-    if (state.r === (open ?? "")) return;
+    if (state.r === (open ?? "")) { plot?.again(); return; }
     plot?.end();
     plot = null;
     open = results[state.r] ? state.r : null;
@@ -17,7 +17,7 @@ const startResult = results => {
     dialog.scrollTop = 0;
     dialog.querySelector(".close").focus();
     const d = results[open], shown = open, all = Object.values(results).filter(each => each.key === d.key);
-    if (data.blocks[d.key]) errorPlot(dialog.querySelector(".plot"), [d, ...all.filter(each => each !== d).sort((a, b) => a.place - b.place)], new Set([d.id]), d).then(made => { if (open === shown) plot = made; else made?.end(); });
+    if (data.blocks[d.key]) errorPlot(dialog.querySelector(".plot"), [d, ...all.filter(each => each !== d).sort((a, b) => a.place - b.place)], new Set([d.id]), memoryOf(""), d).then(made => { if (open === shown) plot = made; else made?.end(); });
   });
 };
 

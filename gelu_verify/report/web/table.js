@@ -1,6 +1,9 @@
-/* The ranked table: filters, order and columns, all of them in the hash of the address. */
+/* The ranked table: filters, order and columns, the opened result, what plots show: all of it in the hash of the address. */
+const OR_BETTER = "-or-better"; // after a grade
 const FILTERS = ["function", "dtype", "family", "grade"];
-const DEFAULT = { q: "", function: "", dtype: "", family: "", grade: "", sort: "-grade", view: "summary", r: "" };
+const PANEL = { with: "", zoom: "", signed: "" }; // of the plot of the opened result r
+const COMPARED = { plot: "", "plot-with": "", "plot-zoom": "", "plot-signed": "" }; // of the plot of many
+const DEFAULT = { q: "", function: "", dtype: "", family: "", grade: "", sort: "-grade", view: "summary", r: "", ...PANEL, ...COMPARED };
 let state = { ...DEFAULT }, rows = [], visible = [];
 const listeners = []; // called with the results that the filters leave
 
@@ -13,11 +16,15 @@ const hashOf = state => {
   const set = Object.entries(state).filter(([name, value]) => value !== DEFAULT[name]);
   return set.length ? `#${new URLSearchParams(set)}` : "";
 };
-/* changes of the state; `push` makes it a step that the browser's Back undoes */
-const change = (changes, push = false) => {
+/* changes of the state that are shown already; `push` makes it a step that the browser's Back undoes */
+const remember = (changes, push = false) => {
   state = { ...state, ...changes };
   const address = location.pathname + location.search + hashOf(state);
   if (push) history.pushState(null, "", address); else history.replaceState(null, "", address);
+};
+/* changes of the state that are to be shown */
+const change = (changes, push = false) => {
+  remember({ ...("r" in changes && changes.r !== state.r ? PANEL : {}), ...changes }, push);
   apply();
 };
 const column = key => [...FIXED, ...VIEWS[state.view].columns].find(each => each.k === key) || FIXED[0];
@@ -26,16 +33,21 @@ const compared = (a, b) => {
   if (nothing(a) || nothing(b)) return nothing(a) - nothing(b);
   return typeof a === "string" ? a.localeCompare(b) : Number(a) - Number(b);
 };
+/* rows of one grade stand by function and dtype, and the worst first */
+const bestFirst = (a, b) => functionRank.get(a.d.function) - functionRank.get(b.d.function) || dtypeRank.get(a.d.dtype) - dtypeRank.get(b.d.dtype) || b.place - a.place;
 const sorted = list => {
   const down = state.sort.startsWith("-"), { value } = column(state.sort.replace("-", ""));
   const keys = new Map(list.map(row => [row, value(row.d)]));
   return [...list].sort((a, b) => {
     const [x, y] = [keys.get(a), keys.get(b)];
     if (nothing(x) || nothing(y)) return nothing(x) - nothing(y); // what is not known comes last either way
-    return (down ? -1 : 1) * compared(x, y) || a.place - b.place;
+    return (down ? -1 : 1) * compared(x, y) || (state.sort === "grade" ? bestFirst(a, b) : a.place - b.place);
   });
 };
-const matches = d => FILTERS.every(name => !state[name] || String(d[name] ?? "ungraded") === state[name]) && state.q.toLowerCase().split(/\s+/).every(part => d.text.includes(part));
+/* as a keyboard has it: −∞ is found as -inf, ≥ as >= */
+const typed = text => text.toLowerCase().replaceAll(MINUS, "-").replaceAll("∞", "inf").replaceAll("≤", "<=").replaceAll("≥", ">=");
+const isOfGrade = d => state.grade.endsWith(OR_BETTER) ? ORDER[d.grade] <= ORDER[state.grade.replace(OR_BETTER, "")] : (d.grade ?? "ungraded") === state.grade;
+const matches = d => FILTERS.every(name => !state[name] || (name === "grade" ? isOfGrade(d) : d[name] === state[name])) && typed(state.q).split(/\s+/).every(part => d.text.includes(part));
 
 const apply = () => {
   if (!(state.view in VIEWS)) state.view = "summary";
@@ -68,6 +80,7 @@ const showView = () => {
   table.classList.toggle("other", state.view !== "summary");
   table.querySelectorAll(".v").forEach(cell => cell.remove());
   table.tHead.rows[0].append(...columns.map(each => heading(make("th", { scope: "col", class: `v${each.num ? " num" : ""}`, "data-k": each.k }, each.title))));
+  for (const row of table.querySelectorAll("tr.group th")) row.colSpan = FIXED.length + (columns.length || SUMMARY.length);
   for (const { tr, d } of rows) tr.append(...columns.map(each => make("td", { class: `v${each.num ? " num" : ""}` }, cellOf(each, d))));
   fillSorts();
 };
@@ -87,7 +100,7 @@ const markHeadings = () => {
   for (const th of byId("ranking").tHead.rows[0].cells) {
     if (th.dataset.k === key) th.setAttribute("aria-sort", down ? "descending" : "ascending"); else th.removeAttribute("aria-sort");
   }
-  const rule = key === "grade" ? (down ? "Worst grade first; equal grades by function, dtype and largest absolute error." : "Best grade first.") : `By ${column(key).title}, ${typeof column(key).value(rows[0].d) === "string" ? (down ? "Z to A" : "A to Z") : down ? "largest first" : "smallest first"}.`;
+  const rule = key === "grade" ? (down ? "Worst grade first; equal grades by function and dtype, and the worst of them first." : "Best grade first; equal grades by function and dtype, and the best of them first.") : `By ${column(key).title}, ${typeof column(key).value(rows[0].d) === "string" ? (down ? "Z to A" : "A to Z") : down ? "largest first" : "smallest first"}.`;
   byId("rule").firstChild.textContent = `${rule} “=”: every input of the dtype was tried; “≥”: the largest error found.`;
   byId("f-sort").value = state.sort;
 };
@@ -100,7 +113,7 @@ const startTable = results => {
   prepareColumns(results);
   rows = [...document.querySelectorAll("#ranking tbody tr:not(.group)")].map((tr, place) => {
     const d = results[tr.id.slice(2)], says = tr.querySelector(".say").textContent;
-    Object.assign(d, { says, title: tr.querySelector(".chip").textContent, text: `${tr.textContent} ${tr.querySelector("th").title} ${Object.keys(d.checks).filter(name => d.checks[name] === "fail").join(" ")}`.toLowerCase() });
+    Object.assign(d, { says, title: tr.querySelector(".chip").textContent, text: typed(`${tr.textContent} ${tr.querySelector("th").title} ${Object.keys(d.checks).filter(name => d.checks[name] === "fail").join(" ")}`) });
     tr.tabIndex = 0;
     return { tr, d, place, body: tr.parentNode };
   });

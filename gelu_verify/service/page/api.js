@@ -2,13 +2,13 @@
 import { catalogue } from "./catalogue.js";
 import { formatOf } from "./formats.js";
 import * as files from "./files.js";
-import { getJson, problemOf } from "./http.js";
+import { ask, getJson, problemOf } from "./http.js";
 
 // The reference value in `dtype`, with those of all other dtypes in `also`.
 export async function lookUp(fn, dtype, x) {
   if (catalogue.static) return files.lookUp(fn, dtype, x);
   const number = encodeURIComponent(x.trim().replaceAll("−", "-"));
-  return getJson(`v1/reference/${fn}/${dtype}/${number}?digits=40&also=all`);
+  return getJson(`v1/reference/${fn}/${dtype}/${number}?also=all&v=${catalogue.version}`);
 }
 
 // Target families of the server for this dtype.
@@ -17,23 +17,31 @@ export async function families(dtype) {
   return (await getJson("v1/answers")).families.map((each) => each.family);
 }
 
-const TRIES = 5; // while the server is busy
+// The exact value of f(x) to many digits.
+export async function exactly(fn, dtype, bits, digits) {
+  return (await getJson(`v1/reference/${fn}/${dtype}/${bits}?digits=${digits}&v=${catalogue.version}`)).exact;
+}
 
 // The outputs of one family.
 export async function answersOf(family, { function: fn, dtype, x_bits: bits }, signal) {
-  for (let tries = 1; ; tries += 1) {
-    const response = await fetch(`v1/answers/${fn}/${dtype}/${bits}?family=${family}`, { signal });
-    if (response.ok) return response.json();
-    if (![429, 503].includes(response.status) || tries === TRIES) throw new Error(await problemOf(response));
-    await new Promise((done) => setTimeout(done, 1000 * Number(response.headers.get("retry-after") || 1)));
-    signal.throwIfAborted();
-  }
+  const response = await ask(`v1/answers/${fn}/${dtype}/${bits}?family=${family}`, { signal });
+  if (response.ok) return response.json();
+  throw new Error(await problemOf(response));
+}
+
+// The outputs of one family for several inputs.
+export async function agreement(family, { function: fn, dtype }, inputs) {
+  const response = await ask(`v1/answers/${fn}/${dtype}?family=${family}`, {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ x_bits: inputs }),
+  });
+  if (!response.ok) throw new Error(await problemOf(response));
+  return response.json();
 }
 
 // Reference values for float32 inputs; for float16 inputs if there are only tables.
 export async function curve(fn, points) {
   if (catalogue.static) return files.curve(fn, points);
-  const response = await fetch(`v1/reference/${fn}/float32`, {
+  const response = await ask(`v1/reference/${fn}/float32`, {
     method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: Float32Array.from(points).buffer,
   });
   if (!response.ok) throw new Error(await problemOf(response));
@@ -43,7 +51,7 @@ export async function curve(fn, points) {
 export async function upload(query, file, token) {
   const headers = { "Content-Type": "application/octet-stream", Prefer: "respond-async" };
   if (token) headers.Authorization = `Bearer ${token}`;
-  const response = await fetch(`v1/verify?${query}`, { method: "POST", headers, body: file });
+  const response = await ask(`v1/verify?${query}`, { method: "POST", headers, body: file });
   if (!response.ok) throw new Error(await problemOf(response));
   return response.json();
 }

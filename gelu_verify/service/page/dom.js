@@ -48,14 +48,14 @@ const GRADES = {
 };
 export const gradeTitle = (grade) => GRADES[grade] ?? "not graded";
 
-// An error in ULP, three digits: "=" is rounded up and ">=" down, so that the statement stays true.
+// An error in ULP, three digits, or all before the point: "=" is rounded up and ">=" down, so that the statement stays true.
 export function ulpText(value, bound = "") {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0";
-  const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 2);
+  const unit = Math.abs(value) < 1e6 ? Math.min(1, 10 ** (Math.floor(Math.log10(Math.abs(value))) - 2)) : 10 ** (Math.floor(Math.log10(Math.abs(value))) - 2);
   const round = { "=": Math.ceil, ">=": Math.floor }[bound] || Math.round;
   const rounded = round(value / unit) * unit;
   const size = Math.abs(rounded);
-  const text = size >= 1e4 || size < 1e-3 ? rounded.toExponential(2).replace("e+", "e") : size >= 100 ? rounded.toFixed(0) : rounded.toPrecision(3);
+  const text = size >= 1e6 || size < 1e-3 ? rounded.toExponential(2).replace("e+", "e") : size >= 100 ? rounded.toFixed(0) : rounded.toPrecision(3);
   return (bound === ">=" ? "≥ " : "") + text;
 }

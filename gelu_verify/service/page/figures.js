@@ -82,18 +82,25 @@ export async function plot(fn, answer) {
   for (const tick of [low, 0, high]) {
     if (tick === low && Math.abs(low) < 0.06 * (high - low)) continue;
     picture.append(svg("line", { class: tick === 0 ? "axis" : "grid", x1: BOX.left, x2: BOX.right, y1: along(tick), y2: along(tick) }),
-      svg("text", { x: BOX.left - 5, y: along(tick) + 4, "text-anchor": "end" }, String(Number(tick.toPrecision(2)))));
+      svg("text", { x: BOX.left - 5, y: along(tick) + 4, "text-anchor": "end" }, String(Number(tick.toPrecision(4)))));
   }
   let path = "";
   values.forEach((value, i) => {
     if (Number.isFinite(value)) path += `${path ? "L" : "M"}${across(points[i]).toFixed(1)} ${along(value).toFixed(1)}`;
   });
   picture.append(svg("path", { class: "curve", d: path }));
+  const slope = catalogue.functions.find((each) => each.gradient_of === fn)?.name;
+  if (slope) {
+    const slopes = await curve(slope, points);
+    const line = slopes.map((value, i) => [across(points[i]), along(value)]).filter(([, y]) => y >= BOX.top && y <= BOX.bottom);
+    picture.append(svg("path", { class: "slope", d: line.map(([at, y], i) => `${i ? "L" : "M"}${at.toFixed(1)} ${y.toFixed(1)}`).join("") }));
+  }
   const inside = Math.abs(x) <= reach && Number.isFinite(y) && y <= high + 1 && y >= low - 1;
   if (inside) {
     picture.append(svg("line", { class: "mid", x1: across(x), x2: across(x), y1: BOX.top, y2: BOX.bottom }), svg("circle", { class: "exactly", cx: across(x), cy: along(y), r: 5 }));
   }
-  const caption = inside ? `${fn} from ${-reach} to ${reach}, and the point.` : `${fn} from ${-reach} to ${reach}; x lies outside.`;
+  const also = slope ? `, dashed its derivative ${slope}` : "";
+  const caption = inside ? `${fn} from ${-reach} to ${reach}, and the point${also}.` : `${fn} from ${-reach} to ${reach}${also}; x lies outside.`;
   return element("div", {}, picture, element("p", { class: "note", id: "plot-caption" }, caption));
 }
 

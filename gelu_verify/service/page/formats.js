@@ -53,6 +53,30 @@ function rational(text) {
 
 const NUMBER = /^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d{1,8})?|0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d{1,8}|inf(inity)?|nan)$/;
 
+// What becomes of the text in a dtype: "" if it is a number of the dtype, else a sentence.
+export function conversion(name, text, answer) {
+  const word = text.trim().toLowerCase().replaceAll("−", "-").replace(/^[+-]/, "");
+  if (answer.x === "nan") return word === "nan" ? "NaN: not a number. Every function of it is NaN." : word.startsWith("0x") && !word.includes("p") ? "These bits are a NaN: not a number." : `${text} is beyond the largest number of ${name}, which has no infinity: it becomes NaN.`;
+  if (/^(inf|nan|0x[0-9a-f]+$)/.test(word)) return "";
+  if (answer.x.endsWith("inf")) return `${text} is beyond the largest number of ${name}: it becomes infinite.`;
+  try {
+    const [n, d] = rational(word);
+    const [m, e] = rational(answer.x_hex.replace(/^-/, ""));
+    if (n * e === m * d) return "";
+    return m === 0n ? `${text} is too small for ${name}: it becomes zero.` : `${text} is not a number of ${name}: it is rounded to ${answer.x}.`;
+  } catch {
+    return "";
+  }
+}
+
+// A number as source text: C, Python, and what the page shows.
+export function literals(name, { bits, hex, decimal }) {
+  const suffix = name === "float64" ? "" : "f";
+  const special = { nan: ["NAN", 'float("nan")'], inf: ["INFINITY", 'float("inf")'], "-inf": ["-INFINITY", 'float("-inf")'] }[hex];
+  const [c, python] = special ?? [`${hex}${suffix}`, `float.fromhex("${hex}")`];
+  return [["bits", bits], ["hex", hex], ["decimal", decimal], ["C", c], ["Python", python]];
+}
+
 // Refuses what is not a number; does not round it.
 export function checkNumber(name, text) {
   const word = text.trim().toLowerCase().replaceAll("−", "-");

@@ -1,8 +1,9 @@
 // Look up: one number in every dtype.
 import * as answers from "./answers.js";
-import { lookUp } from "./api.js";
+import * as around from "./around.js";
+import { exactly, lookUp } from "./api.js";
 import { catalogue } from "./catalogue.js";
-import { checkNumber } from "./formats.js";
+import { checkNumber, conversion, literals } from "./formats.js";
 import { bitsView, numberLine, plot } from "./figures.js";
 import { byId, element, options, show, ulpText } from "./dom.js";
 import { brief, trimmed } from "./texts.js";
@@ -17,10 +18,23 @@ export function start() {
     event.preventDefault();
     go();
   });
-  for (const id of ["function", "dtype"]) byId(id).addEventListener("change", go);
+  byId("function").addEventListener("change", go);
+  byId("dtype").addEventListener("change", () => {
+    // bits stand for their value: in another dtype the same bits are another number
+    if (current && byId("dtype").value !== current.dtype && byId("x").value.trim().toLowerCase() === current.x_bits) byId("x").value = current.x_hex;
+    go();
+  });
+  byId("half").addEventListener("click", () => scale(-1));
+  byId("double").addEventListener("click", () => scale(1));
+  byId("x").addEventListener("keydown", keys);
+  byId("more-digits").addEventListener("click", moreDigits);
   byId("previous").addEventListener("click", () => step("below"));
   byId("next").addEventListener("click", () => step("above"));
   byId("share").addEventListener("click", share);
+  around.start((x) => {
+    byId("x").value = x;
+    go();
+  });
 }
 
 // The URL holds the input, so that a link shows the same.
@@ -34,9 +48,46 @@ function go() {
 export function open(query) {
   if (query.has("x")) byId("x").value = query.get("x");
   for (const name of ["function", "dtype"]) {
-    if (query.has(name) && [...byId(name).options].some((each) => each.value === query.get(name))) byId(name).value = query.get(name);
+    if (!query.has(name)) continue;
+    const names = [...byId(name).options].map((each) => each.value);
+    if (!names.includes(query.get(name))) {
+      turn += 1;
+      byId("lookup-result").hidden = true;
+      show(byId("lookup-problem"), `The link names the ${name} “${query.get(name)}”, which is not known here (accepted: ${names.join(", ")}).`);
+      return undefined;
+    }
+    byId(name).value = query.get(name);
   }
   return render();
+}
+
+// Up and Down step by one float, with Shift by a factor of two.
+function keys(event) {
+  const up = { ArrowUp: true, ArrowDown: false }[event.key];
+  if (up === undefined) return;
+  event.preventDefault();
+  if (event.shiftKey) scale(up ? 1 : -1);
+  else step(up ? "above" : "below");
+}
+
+// x times 2 or a half: the exponent of the hex float, which is exact.
+function scale(by) {
+  const match = /^(.*p)([+-]?\d+)$/.exec(current?.x_hex ?? "");
+  if (!match || current.x === "0" || current.x === "-0") return;
+  const exponent = Number(match[2]) + by;
+  byId("x").value = `${match[1]}${exponent < 0 ? "" : "+"}${exponent}`;
+  go();
+}
+
+async function moreDigits() {
+  const [mine, answer] = [turn, current];
+  try {
+    const text = await exactly(answer.function, answer.dtype, answer.x_bits, 200);
+    if (mine === turn) byId("exact").replaceChildren(...digits({ ...answer, exact: text }));
+    byId("more-digits").hidden = true;
+  } catch (error) {
+    if (mine === turn) show(byId("lookup-problem"), error.message);
+  }
 }
 
 function step(side) {
@@ -76,16 +127,44 @@ async function render() {
   show(byId("lookup-problem"), "");
   byId("lookup-result").hidden = false;
   headline(answer);
+  byId("conversion").textContent = conversion(dtype, x, answer);
+  byId("copies").replaceChildren(copies("x", dtype, { bits: answer.x_bits, hex: answer.x_hex, decimal: answer.x }), copies("y", dtype, { bits: answer.y_bits, hex: answer.y_hex, decimal: answer.y }));
   byId("line").replaceChildren(numberLine(answer));
   byId("dtypes").replaceChildren(...catalogue.dtypes.map((each) => each.name).map((name) => (name === dtype ? answer : answer.also[name])).filter(Boolean).map((each) => card(each, each.dtype === dtype)));
   byId("previous").disabled = !answer.neighbours.below;
   byId("next").disabled = !answer.neighbours.above;
   answers.show(answer);
+  around.show(answer);
   const picture = await plot(fn, answer).catch((error) => element("p", { class: "empty" }, error.message));
   if (mine === turn) byId("plot").replaceChildren(picture);
 }
 
+// Buttons that copy a number as bits, hex float, decimal, and as literals.
+function copies(name, dtype, number) {
+  const buttons = literals(dtype, number).map(([kind, text]) => {
+    const button = element("button", { type: "button", class: "link", title: text }, kind);
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(text);
+        byId("shared").textContent = `Copied ${text}`;
+      } catch {
+        byId("shared").textContent = text;
+      }
+    });
+    return button;
+  });
+  return element("span", { class: "copies" }, `copy ${name} as `, ...buttons.flatMap((each) => [each, " "]));
+}
+
 function headline(answer) {
+  const entry = catalogue.functions.find((each) => each.name === answer.function);
+  const slope = catalogue.functions.find((each) => each.gradient_of === answer.function);
+  const linked = (name) => element("a", { href: `#/lookup?${new URLSearchParams({ x: answer.x_hex, function: name, dtype: answer.dtype })}` }, name);
+  byId("formula").replaceChildren(`${entry.name}(x) = ${entry.formula}`);
+  if (slope) byId("formula").append(element("br"), "derivative ", linked(slope.name), `(x) = ${slope.formula}`);
+  if (entry.gradient_of) byId("formula").append(element("br"), "the derivative of ", linked(entry.gradient_of));
+  if (entry.approximates) byId("formula").append(element("br"), "an approximation of ", linked(entry.approximates));
+  byId("more-digits").hidden = answer.exact === null || catalogue.static;
   byId("exact-title").textContent = `${answer.function}(${trimmed(answer.x)}) =`;
   byId("exact").replaceChildren(...(answer.exact === null ? [answer.y, element("span", { class: "beyond" }, " rounded")] : digits(answer)));
   const facts = [

@@ -3,6 +3,7 @@ import { upload } from "./api.js";
 import { catalogue } from "./catalogue.js";
 import { byId, element, gradeTitle, options, show, table, ulpText } from "./dom.js";
 import { getJson } from "./http.js";
+import { snippets } from "./snippets.js";
 
 let expected = null; // bytes of a file of outputs
 const fields = ["function", "dtype", "plan", "name"];
@@ -12,7 +13,10 @@ export function start() {
   options(byId("verify-dtype"), catalogue.dtypes.filter((each) => each.width > 8).map((each) => each.name), "float32");
   options(byId("verify-plan"), catalogue.plans, "default");
   for (const name of fields) byId(`verify-${name}`).addEventListener("change", describe);
-  for (const id of ["verify-form", "token-form"]) byId(id).addEventListener("submit", (event) => event.preventDefault());
+  options(byId("language"), Object.keys(snippets), "C");
+  byId("language").addEventListener("change", program);
+  program();
+  for (const id of ["verify-form", "token-form", "language-form"]) byId(id).addEventListener("submit", (event) => event.preventDefault());
   byId("file").addEventListener("change", () => byId("file").files.length && send(byId("file").files[0]));
   const drop = byId("drop");
   for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (event) => {
@@ -29,8 +33,26 @@ export function start() {
 }
 
 export function open(query) {
-  for (const name of fields) if (query.has(name)) byId(`verify-${name}`).value = query.get(name);
+  const unknown = [];
+  for (const name of fields) {
+    if (!query.has(name)) continue;
+    const field = byId(`verify-${name}`);
+    if (field.options && ![...field.options].some((each) => each.value === query.get(name))) unknown.push(`the ${name} “${query.get(name)}”`);
+    else field.value = query.get(name);
+  }
+  if (unknown.length) show(byId("verify-problem"), `The link names ${unknown.join(" and ")}, which is not known here.`);
+  else if (!catalogue.static) show(byId("verify-problem"), "");
   describe();
+}
+
+// A program in the chosen language that reads the inputs and writes the outputs.
+function program() {
+  const [file, command, text] = snippets[byId("language").value];
+  const origin = location.href.replace(/[#?].*$/, "").replace(/\/(index\.html)?$/, "");
+  byId("program-commands").textContent = `curl -o x.bin '${origin}/v1/inputs/default/float32.bin?function=gelu'
+${command}        # ${file} is the program below
+curl '${origin}/v1/verify?function=gelu&dtype=float32' -H 'Content-Type: application/octet-stream' --data-binary @y.bin`;
+  byId("program").textContent = text;
 }
 
 const inputsPath = () => `v1/inputs/${byId("verify-plan").value}/${byId("verify-dtype").value}.bin?function=${byId("verify-function").value}`;

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from threading import Event
 from time import monotonic
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ...formats import Format
 from ...truth.values import reference_bits
-from ..bodies import RAW_TYPE, SlicedResponse, json_of, media_type_of, read_body
+from .. import input_files
+from ..bodies import RAW_TYPE, Body, SlicedResponse, json_of, media_type_of
 from ..caching import NO_STORE
+from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE, json_bytes
 from ..params import DtypeName, FunctionName, checked
 from ..problems import Problem, conflict
@@ -61,6 +65,15 @@ _BODY = {
         RAW_TYPE: {"schema": {"type": "string", "format": "binary"}},
     },
 }
+_FILE_KINDS = (input_files.CSV, input_files.NPY, input_files.PARQUET, input_files.NPZ)
+_FILE_BODY = {
+    "required": True,
+    "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in _FILE_KINDS[:3]},
+}
+_FILE_RESPONSES: dict[int | str, dict[str, Any]] = {200: {"content": {kind: {} for kind in _FILE_KINDS}}}
+OutputFormat = Annotated[
+    str, Query(pattern="^(csv|npz|parquet)$", description="Format of the response: csv, npz or parquet.")
+]
 _RAW_RESPONSE = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
 
 
@@ -82,36 +95,92 @@ async def batch(request: Request, function: FunctionName, dtype: DtypeName) -> R
     raise Problem(415, "media-type", f"content type {kind!r} (accepted: {JSON_TYPE}, {RAW_TYPE})")
 
 
+@router.post("/v1/files/{function}/{dtype}", response_class=Response, summary="Reference values of a file of inputs",
+             openapi_extra={"requestBody": _FILE_BODY}, responses=_FILE_RESPONSES)  # fmt: skip
+async def whole_file(
+    request: Request, function: FunctionName, dtype: DtypeName, format: OutputFormat = "parquet"
+) -> Response:
+    """A CSV, npy or Parquet file in; inputs and results as CSV, npz or Parquet out."""
+    fmt, state, kind = checked(function, dtype), state_of(request), media_type_of(request)
+    limits = state.limits
+    body = await state.spool.body(request, limits.body_bytes if kind != input_files.CSV else limits.json_bytes)
+    left = Event()
+
+    def work() -> tuple[bytes, str]:
+        most = limits.json_values if kind == input_files.CSV else limits.file_values
+        x = input_files.read_inputs(kind, body.content(), fmt, most)
+        y = x.copy()
+
+        def replace(start: int, part: np.ndarray) -> None:
+            y[start : start + len(part)] = part
+
+        _fill(function, fmt, len(y), lambda start, count: y[start : start + count], replace, limits.batch_s, left)
+        return input_files.written(format, fmt, x, y)
+
+    try:
+        content, media_type = await unless_client_left(request, state.batch_pool.run(work), left)
+    finally:
+        body.close()
+    disposition = f'attachment; filename="{function}-{dtype}.{format}"'
+    headers = {"Cache-Control": NO_STORE, "Content-Disposition": disposition, "Content-Type": media_type}
+    return SlicedResponse(memoryview(content), headers, limits)
+
+
 async def _json(request: Request, function: str, fmt: Format) -> Response:
     state = state_of(request)
-    body = await read_body(request, state.limits, state.limits.json_bytes)
-    content, count = await state.batch_pool.run(_json_results, function, fmt, body, state.limits)
+    body = await state.spool.body(request, state.limits.json_bytes)
+    left = Event()
+    try:
+        work = state.batch_pool.run(_json_results, function, fmt, body, state.limits, left)
+        content, count = await unless_client_left(request, work, left)
+    finally:
+        body.close()
     state.metrics.values.labels("json").inc(count)
     return Response(content, headers={"Cache-Control": NO_STORE}, media_type=JSON_TYPE)
 
 
-def _json_results(function: str, fmt: Format, body: bytearray, limits: ServiceLimits) -> tuple[bytes, int]:
-    x = _bits(fmt, json_of(body), limits.json_values)
-    _fill(function, fmt, x, limits.batch_s)
-    return json_bytes({"function": function, "dtype": fmt.name, "y_bits": [fmt.bits_text(y) for y in x.tolist()]}), len(
-        x
-    )
+def _json_results(function: str, fmt: Format, body: Body, limits: ServiceLimits, left: Event) -> tuple[bytes, int]:
+    x = bits_of(fmt, json_of(body.content()), limits.json_values)
+
+    def replace(start: int, part: np.ndarray) -> None:
+        x[start : start + len(part)] = part
+
+    _fill(function, fmt, len(x), lambda start, count: x[start : start + count], replace, limits.batch_s, left)
+    y_bits = [fmt.bits_text(y) for y in x.tolist()]
+    return json_bytes({"function": function, "dtype": fmt.name, "y_bits": y_bits}), len(x)
 
 
 async def _raw(request: Request, function: str, fmt: Format) -> Response:
     state = state_of(request)
-    size = fmt.uint.itemsize
-    if (body := await read_body(request, state.limits, state.limits.body_bytes)) and len(body) % size:
-        raise conflict(
-            f"the body has {len(body)} bytes, not a multiple of the {size} bytes of a {fmt.name}", "wrong-length"
-        )
-    x = np.frombuffer(body, fmt.uint.newbyteorder("<"))
-    await state.batch_pool.run(_fill, function, fmt, x, state.limits.batch_s)
-    state.metrics.values.labels("raw").inc(len(x))
-    return SlicedResponse(body, {"Content-Type": RAW_TYPE, "Cache-Control": NO_STORE})
+    size, left = fmt.uint.itemsize, Event()
+    body = await state.spool.body(request, state.limits.body_bytes)
+    try:
+        if body.size % size:
+            detail = f"the body has {body.size} bytes, not a multiple of the {size} bytes of a {fmt.name}"
+            raise conflict(detail, "wrong-length")
+        work = state.batch_pool.run(_raw_results, function, fmt, body, state.limits, left)
+        await unless_client_left(request, work, left)
+    except BaseException:
+        body.close()
+        raise
+    state.metrics.values.labels("raw").inc(body.size // size)
+    return SlicedResponse(body, {"Content-Type": RAW_TYPE, "Cache-Control": NO_STORE}, state.limits)
 
 
-def _bits(fmt: Format, content: Any, max_values: int) -> np.ndarray:
+def _raw_results(function: str, fmt: Format, body: Body, limits: ServiceLimits, left: Event) -> None:
+    """Replace the inputs in the body by their results."""
+    little, size = fmt.uint.newbyteorder("<"), fmt.uint.itemsize
+
+    def read(start: int, count: int) -> np.ndarray:
+        return np.frombuffer(body.read(start * size, count * size), little)
+
+    def replace(start: int, part: np.ndarray) -> None:
+        body.replace(start * size, part.astype(little, copy=False).tobytes())
+
+    _fill(function, fmt, body.size // size, read, replace, limits.batch_s, left)
+
+
+def bits_of(fmt: Format, content: Any, max_values: int) -> np.ndarray:
     texts = content.get("x_bits") if isinstance(content, dict) else None
     if not isinstance(texts, list):
         raise Problem(422, "invalid", 'the body must be an object such as {"x_bits": ["0xc0d00000"]}')
@@ -129,19 +198,22 @@ def _bits(fmt: Format, content: Any, max_values: int) -> np.ndarray:
     return np.array(found, fmt.uint)
 
 
-def _fill(function: str, fmt: Format, x: np.ndarray, seconds: float) -> None:
+def _fill(
+    function: str, fmt: Format, total: int, read: Callable[[int, int], np.ndarray],
+    replace: Callable[[int, np.ndarray], None], seconds: float, left: Event,
+) -> None:  # fmt: skip
     """Replace each input by its result.
 
     In slices, so that the time limit is checked: inputs that need the oracle take a thousand times as long as others.
     """
     start, done, size = monotonic(), 0, FIRST_SLICE
-    while done < len(x):
+    while done < total and not left.is_set():
         began = monotonic()
         if began - start > seconds:
-            detail = f"{done} of {len(x)} values took {seconds:g} s, the limit of a batch: send fewer"
+            detail = f"{done} of {total} values took {seconds:g} s, the limit of a batch: send fewer"
             raise Problem(413, "too-long", detail)
-        part = x[done : done + size]
-        part[:] = reference_bits(function, fmt.name, part.astype(fmt.uint, copy=False))
+        part = read(done, size)
+        replace(done, reference_bits(function, fmt.name, part.astype(fmt.uint, copy=False)))
         done += size
         if monotonic() - began < _SLICE_S:
             size = min(2 * size, LARGEST_SLICE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
 from fastapi import APIRouter, Request
@@ -32,12 +33,13 @@ async def healthz() -> Response:
 
 @router.get("/readyz", response_model=Health, summary="Whether requests may be sent here")
 async def readyz(request: Request) -> Response:
-    """503 while it starts or stops, and while its store cannot be read."""
+    """503 while it starts or stops, and while no run could be stored: the store or its disk is full or read-only."""
     state = state_of(request)
     if not state.ready:
         raise Problem(503, "not-ready", "the server is starting or stopping", {"Retry-After": "1"})
-    if state.store is not None and not state.store.is_readable():
-        raise Problem(503, "not-ready", "the store cannot be read", {"Retry-After": "5"})
+    wrong = "" if state.store is None else await asyncio.to_thread(state.store.problem)
+    if wrong:
+        raise Problem(503, "not-ready", wrong, {"Retry-After": "5"})
     return _ok()
 
 

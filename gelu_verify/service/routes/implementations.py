@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -10,16 +11,20 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ...formats import DTYPES
+from ...truth.values import reference_bits
 from ..caching import NO_STORE, REVALIDATE, cached_response
+from ..disconnection import client_has_left
 from ..encoding import JSON_TYPE, json_bytes
 from ..params import FunctionName, NumberText, TestedDtypeName, checked, parsed
 from ..problems import not_found
 from ..state import AppState, state_of
+from .batch import bits_of
 
 router = APIRouter(tags=["reference"])
 FamilyName = Annotated[
     str, Query(pattern="^([a-z][a-z0-9_]{0,39})?$", description="One family of /v1/answers; empty for all.")
 ]
+MOST_INPUTS = 256
 _PUBLISHED = ("max_ulp", "bound", "run")
 
 
@@ -85,7 +90,7 @@ async def answers(
         raise not_found(f"implementations are tested in {', '.join(DTYPES)}, not in {dtype}")
     bits = parsed(fmt, x, state.limits.number_text)
     names = [family] if family else list(await asyncio.to_thread(state.libraries.workers))
-    calls = (state.libraries.compute(name, function, fmt, bits, request.is_disconnected) for name in names)
+    calls = (state.libraries.compute(name, function, fmt, bits, partial(client_has_left, request)) for name in names)
     outputs = dict(zip(names, await asyncio.gather(*calls), strict=True))
     rows = [row for each in outputs.values() for row in each.rows]
     content = {
@@ -96,6 +101,72 @@ async def answers(
         "answers": sorted(await state.work_pool.run(_published, state, function, dtype, rows), key=_rank),
     }
     return cached_response(request, json_bytes(content), JSON_TYPE, REVALIDATE)
+
+
+class Inputs(BaseModel):
+    """Inputs as bits."""
+
+    x_bits: list[Annotated[str, Field(pattern="^0[xX][0-9a-fA-F]{1,16}$")]] = Field(
+        min_length=1, max_length=MOST_INPUTS, examples=[["0xc0d00000", "0x3f800000"]]
+    )
+
+
+class OutputList(BaseModel):
+    """The outputs of an implementation, in the order of the inputs."""
+
+    target: str
+    y_bits: list[str] | None
+    error_ulp: list[float | None] | None
+    failure: str | None
+
+
+class Agreement(BaseModel):
+    """The reference and all outputs; `agree` has for each input the targets by their output."""
+
+    function: str
+    dtype: str
+    x_bits: list[str]
+    reference: list[str]
+    absent: dict[str, str]
+    answers: list[OutputList]
+    agree: list[dict[str, list[str]]]
+
+
+@router.post("/v1/answers/{function}/{dtype}", response_model=Agreement,
+             summary="Which implementations agree on these inputs")  # fmt: skip
+async def agreement(
+    request: Request, function: FunctionName, dtype: TestedDtypeName, inputs: Inputs, family: FamilyName = ""
+) -> Response:
+    """The outputs of all implementations for up to 256 inputs."""
+    state, fmt = state_of(request), checked(function, dtype)
+    if dtype not in DTYPES:
+        raise not_found(f"implementations are tested in {', '.join(DTYPES)}, not in {dtype}")
+    x = bits_of(fmt, inputs.model_dump(), MOST_INPUTS)
+    names = [family] if family else list(await asyncio.to_thread(state.libraries.workers))
+    left = partial(client_has_left, request)
+    calls = (state.libraries.compute_many(name, function, fmt, x, left) for name in names)
+    outputs = dict(zip(names, await asyncio.gather(*calls), strict=True))
+    rows = [row for each in outputs.values() for row in each.rows]
+    reference = await state.work_pool.run(reference_bits, function, dtype, x)
+    content = {
+        "function": function,
+        "dtype": dtype,
+        "x_bits": [fmt.bits_text(bits) for bits in x.tolist()],
+        "reference": [fmt.bits_text(bits) for bits in reference.tolist()],
+        "absent": {name: each.absent for name, each in outputs.items() if each.absent},
+        "answers": rows,
+        "agree": [_by_output(rows, index) for index in range(len(x))],
+    }
+    return Response(json_bytes(content), headers={"Cache-Control": NO_STORE}, media_type=JSON_TYPE)
+
+
+def _by_output(rows: list[dict[str, Any]], index: int) -> dict[str, list[str]]:
+    """The targets by what they return for one input, the largest group first."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row["y_bits"] is not None:
+            found.setdefault(row["y_bits"][index], []).append(row["target"])
+    return dict(sorted(found.items(), key=lambda group: -len(group[1])))
 
 
 def _published(state: AppState, function: str, dtype: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,45 +1,106 @@
-"""`/` and `/assets/...`: the web page, from files of this package."""
+"""`/` and `/assets/...`: the web page; `/lookup` and `/embed`: one value as a page without JavaScript."""
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from fastapi import APIRouter, Request
+from jinja2 import Environment, StrictUndefined, Template
 from starlette.responses import Response
 
-from ..caching import REVALIDATE, cached_response
-from ..problems import not_found
+from ...formats import FORMATS
+from ...functions import FUNCTIONS
+from ..caching import FRESH, REVALIDATE, cached_response
+from ..disconnection import unless_client_left
+from ..encoding import all_quick, look_up
+from ..page_bundle import MEDIA_TYPES, assets, index, policy, text
+from ..params import checked, parsed
+from ..problems import Problem, not_found
+from ..settings import DIGITS
+from ..state import state_of
 
 router = APIRouter(include_in_schema=False)
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'none'"
-)
-MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-
-
-@cache
-def assets() -> dict[str, bytes]:
-    """{name: content} of the page's files."""
-    folder = files("gelu_verify.service") / "page"
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in MEDIA_TYPES}
 
 
 @router.get("/")
-async def index(request: Request) -> Response:
-    return _file(request, "index.html")
+async def page(request: Request) -> Response:
+    """All of it, so that it needs no second request."""
+    found = index()
+    response = cached_response(request, found.content, MEDIA_TYPES["html"], REVALIDATE)
+    response.headers["Content-Security-Policy"] = found.policy
+    return response
 
 
 @router.get("/assets/{name}")
 async def asset(request: Request, name: str) -> Response:
-    return _file(request, name)
-
-
-def _file(request: Request, name: str) -> Response:
     content = assets().get(name)
     if content is None:
         raise not_found("no such file")
     response = cached_response(request, content, MEDIA_TYPES[name.rpartition(".")[2]], REVALIDATE)
-    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Content-Security-Policy"] = "default-src 'none'; frame-ancestors 'none'"
     return response
+
+
+@router.get("/lookup")
+async def lookup(request: Request, x: str = "-6.5", function: str = "gelu", dtype: str = "float32") -> Response:
+    """One value: for browsers without JavaScript, and for programs that show what is behind a link."""
+    return await _answer(request, x, function, dtype, embedded=False)
+
+
+@router.get("/embed")
+async def embed(request: Request, x: str = "-6.5", function: str = "gelu", dtype: str = "float32") -> Response:
+    """The same in a small frame, for pages of other sites."""
+    return await _answer(request, x, function, dtype, embedded=True)
+
+
+async def _answer(request: Request, x: str, function: str, dtype: str, *, embedded: bool) -> Response:
+    css, status = text("page.css"), 200
+    frame = f"{request.base_url}embed?{request.url.query}"
+    values: dict[str, Any] = {
+        "x": x, "function": function, "dtype": dtype, "embedded": embedded, "css": css, "dtypes": list(FORMATS),
+        "functions": FUNCTIONS.values(), "problem": "", "root": "./", "embed": frame,
+        "link": f"lookup?{request.url.query}",
+    }  # fmt: skip
+    try:
+        values |= await _found(request, x.strip().replace("\N{MINUS SIGN}", "-"), function, dtype)
+    except Problem as problem:
+        status, title = problem.status, "gelu-verify"
+        values |= {"problem": problem.detail, "title": title, "description": "Correctly rounded values of GELU."}
+    content = _template().render(values).encode()
+    response = cached_response(request, content, MEDIA_TYPES["html"], FRESH if status == 200 else REVALIDATE)
+    if response.status_code == 200:
+        response.status_code = status
+    response.headers["Content-Security-Policy"] = policy(css, frames="*" if embedded else "'none'")
+    return response
+
+
+async def _found(request: Request, x: str, function: str, dtype: str) -> dict[str, Any]:
+    """What the template shows of a value."""
+    state, fmt = state_of(request), checked(function, dtype)
+    bits = parsed(fmt, x, state.limits.number_text)
+    query = (function, dtype, bits, DIGITS, x, tuple(name for name in FORMATS if name != dtype))
+    body = (
+        look_up(*query) if all_quick(*query) else await unless_client_left(request, state.oracle_pool.look_up(*query))
+    )
+    answer = json.loads(body)
+    every = {dtype: answer, **answer["also"]}
+    return {
+        "answer": answer, "every": [every[name] for name in FORMATS], "formula": FUNCTIONS[function].formula,
+        "title": f"{function}({_shortest(answer['x'])}) = {answer['exact'] or answer['y']}",
+        "description": f"Correctly rounded in {dtype}: {answer['y_hex']} = {answer['y_bits']}",
+    }  # fmt: skip
+
+
+def _shortest(decimal: str) -> str:
+    """Without zeros at the end."""
+    significand, mark, exponent = decimal.partition("e")
+    return (significand.rstrip("0").rstrip(".") if "." in significand else significand) + mark + exponent
+
+
+@cache
+def _template() -> Template:
+    source = (files("gelu_verify.service") / "page" / "answer.jinja").read_text(encoding="utf-8")
+    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(source)

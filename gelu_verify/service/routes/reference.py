@@ -8,12 +8,14 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from ... import __version__
 from ...formats import FORMATS
-from ...truth.lookup import is_quick
-from ..caching import cached_response
-from ..encoding import JSON_TYPE, lookup_json, lookup_json_in_dtypes
-from ..params import DECIMAL_DIGITS, DtypeName, FunctionName, NumberText, checked, parsed
-from ..problems import Problem
+from ..caching import cached_response, control_of
+from ..disconnection import unless_client_left
+from ..encoding import JSON_TYPE, all_quick, look_up
+from ..fast_path import others_of
+from ..params import DECIMAL_DIGITS, DtypeName, FunctionName, NumberText, checked, parsed, whole_number
+from ..problems import Problem, not_found
 from ..settings import DIGITS
 from ..state import state_of
 
@@ -61,7 +63,8 @@ class ReferenceValue(Pair):
     also: dict[str, ReferenceValue] | None = None
 
 
-Digits = Annotated[int, DECIMAL_DIGITS, Query(ge=1, le=1000, description="Significant digits of decimals.")]
+Digits = Annotated[int, DECIMAL_DIGITS, whole_number(1, 1000, "Significant digits of decimals.")]
+Version = Annotated[str, Query(max_length=40, description="Version of gelu-verify: the response never changes then.")]
 Also = Annotated[
     str,
     Query(
@@ -76,25 +79,30 @@ Also = Annotated[
     "/v1/reference/{function}/{dtype}/{x}", response_model=ReferenceValue, summary="The reference value of one input"
 )
 async def reference(
-    request: Request, function: FunctionName, dtype: DtypeName, x: NumberText, digits: Digits = DIGITS, also: Also = ""
-) -> Response:
-    """The correctly rounded result as bits, hex float and decimal, and its neighbours. It never changes."""
+    request: Request, function: FunctionName, dtype: DtypeName, x: NumberText, digits: Digits = DIGITS, also: Also = "",
+    v: Version = "",
+) -> Response:  # fmt: skip
+    """The correctly rounded result as bits, hex float and decimal, and its neighbours."""
     state, fmt = state_of(request), checked(function, dtype)
     bits = parsed(fmt, x, state.limits.number_text)
-    others = _others(also, dtype)
-    if not others and is_quick(function, dtype, bits, digits):
-        body = lookup_json(function, dtype, bits, digits)
-    elif not others:
-        body = await state.oracle_pool.run(lookup_json, function, dtype, bits, digits)
+    if digits > state.limits.digits:
+        raise Problem(422, "invalid", f"digits is {digits} (accepted on this server: up to {state.limits.digits})")
+    if v not in ("", __version__):
+        raise not_found(f"v: this server has version {__version__}, not {v[:40]}: leave v out for its values")
+    query = (function, dtype, bits, digits, x, _others(also, dtype))
+    if all_quick(*query):
+        body = look_up(*query)
     else:
-        body = await state.oracle_pool.run(lookup_json_in_dtypes, function, dtype, bits, digits, x, others)
-    state.metrics.values.labels("url").inc()
-    return cached_response(request, body, JSON_TYPE)
+        body = await unless_client_left(request, state.oracle_pool.look_up(*query))
+        state.look_ups.add((request.scope["path"], request.scope["query_string"]), body, control_of(v))
+    response = cached_response(request, body, JSON_TYPE, control_of(v))
+    if response.status_code == 200:
+        state.metrics.values.labels("url").inc()
+    return response
 
 
 def _others(also: str, dtype: str) -> tuple[str, ...]:
-    names = tuple(FORMATS) if also == "all" else tuple(dict.fromkeys(name for name in also.split(",") if name))
-    unknown = [name for name in names if name not in FORMATS]
-    if unknown:
-        raise Problem(422, "invalid", f"also: unknown dtype {unknown[0]!r} (accepted: {', '.join(FORMATS)}, all)")
+    names = others_of(also)
+    if names is None:
+        raise Problem(422, "invalid", f"also: {also[:60]!r} (accepted: {', '.join(FORMATS)}, all)")
     return tuple(name for name in names if name != dtype)

@@ -14,10 +14,13 @@ from starlette.responses import Response
 from ...runs.store import Run
 from ..caching import REVALIDATE, cached_response
 from ..encoding import JSON_TYPE, json_bytes
+from ..params import DECIMAL_DIGITS, whole_number
 from ..problems import not_found
 from ..reports import Page
 from ..run_repository import RunRepository
 from ..state import state_of
+from ..telemetry import log
+from ..tokens import Authorization, check_token
 
 router = APIRouter(tags=["runs"])
 Row = dict[str, Any]
@@ -26,6 +29,8 @@ TABLES = ("summary", "tail", "special", "regions", "throughput", "findings")
 CSV = "text/csv"
 RunId = Annotated[str, Path(json_schema_extra={"pattern": r"^[A-Za-z0-9_.+-]{1,100}$"}, description="Name of a run.")]
 Table = Annotated[str, Path(json_schema_extra={"enum": list(TABLES)}, description="A table of the report.")]
+Count = Annotated[int, DECIMAL_DIGITS, whole_number(1, 1000, "Runs of a page.")]
+Before = Annotated[str, Query(pattern=r"^[A-Za-z0-9_.+-]{0,100}$", description="Name of a run: older ones only.")]
 _CSV_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {CSV: {}}}}
 _HTML_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
@@ -45,9 +50,10 @@ class RunSummary(BaseModel):
 
 
 class RunList(BaseModel):
-    """All published runs, the newest first."""
+    """Published runs, the newest first; `next` is the URL of the runs before these, if there are more."""
 
     runs: list[RunSummary]
+    next: str | None
 
 
 class Cell(BaseModel):
@@ -77,8 +83,12 @@ class Matrix(BaseModel):
 
 @router.get("/v1/runs.json", response_model=RunList, summary="The same, under its name in a static copy")
 @router.get("/v1/runs", response_model=RunList, summary="Published runs")
-async def runs(request: Request) -> Response:
-    return await _as_json(request, "runs", RunRepository.summaries)
+async def runs(request: Request, count: Count = 100, before: Before = "") -> Response:
+    """A page of them; the URL of the next page is in `next`."""
+    state = state_of(request)
+    rows = await state.work_pool.run(state.runs.summaries, before or None, count + 1)
+    more = f"/v1/runs?count={count}&before={rows[count - 1]['id']}" if len(rows) > count else None
+    return cached_response(request, json_bytes({"runs": rows[:count], "next": more}), JSON_TYPE, REVALIDATE)
 
 
 @router.get("/v1/runs.csv", summary="Published runs", response_class=Response, responses=_CSV_RESPONSE)
@@ -128,6 +138,18 @@ async def one_run(request: Request, run: RunId) -> Response:
     state = state_of(request)
     found = await state.work_pool.run(_found, state.runs, run)
     return cached_response(request, json_bytes(found.document()), JSON_TYPE, REVALIDATE)
+
+
+@router.delete("/v1/runs/{run}", status_code=204, summary="Delete a run of the store", response_class=Response)
+async def delete(request: Request, run: RunId, authorization: Authorization = None) -> Response:
+    """With the token of the server. Runs of the folder `--runs` cannot be deleted."""
+    state = state_of(request)
+    check_token(state, authorization)
+    if state.store is None or not await state.work_pool.run(state.store.remove, run):
+        raise not_found(f"the store has no run named {run[:100]!r}")
+    state.runs.refresh()
+    log("deleted", run=run)
+    return Response(status_code=204)
 
 
 @router.get("/v1/runs/{run}/report.html", summary="The report of a run", response_class=Response,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path as FolderPath
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
+from ...atomic_files import replace_file
 from ...formats import FORMATS
-from ..caching import IMMUTABLE, REVALIDATE, cached_response
+from ..caching import IMMUTABLE, REVALIDATE, cached_response, matches
 from ..encoding import JSON_TYPE, json_bytes
 from ..params import DtypeName, FunctionName, checked
 from ..problems import not_found
@@ -86,7 +88,7 @@ async def table_version(
     found = await _file(state_of(request), function, dtype, kind)
     if digest != found.digest:
         raise not_found(f"the table has digest {found.digest} now")
-    return cached_response(request, found.content, MEDIA_TYPES[kind], IMMUTABLE, f"{function}-{dtype}.{kind}")
+    return await _file_response(request, found, f"{function}-{dtype}.{kind}", IMMUTABLE)
 
 
 @router.get("/v1/tables/{function}/{dtype}.{kind}", response_class=Response, responses=_FILES,
@@ -94,7 +96,7 @@ async def table_version(
 async def table_file(request: Request, function: FunctionName, dtype: DtypeName, kind: Kind) -> Response:
     """Complete for dtypes of up to 16 bits; hard cases and landmarks for wider ones."""
     found = await _file(state_of(request), function, dtype, kind)
-    response = cached_response(request, found.content, MEDIA_TYPES[kind], REVALIDATE, f"{function}-{dtype}.{kind}")
+    response = await _file_response(request, found, f"{function}-{dtype}.{kind}", REVALIDATE)
     response.headers["Content-Location"] = f"/v1/tables/{function}/{dtype}.{found.digest}.{kind}"
     return response
 
@@ -121,3 +123,21 @@ async def _file(state: AppState, function: str, dtype: str, kind: str) -> File:
     if kind not in WRITERS:
         raise not_found(f"no format {kind!r} (accepted: {', '.join(WRITERS)})")
     return await state.work_pool.run(file, function, dtype, kind)
+
+
+async def _file_response(request: Request, found: File, name: str, control: str) -> Response:
+    """A table from a file, so that parts of it can be asked for; 304 if the client has it."""
+    headers = {"ETag": f'"{found.digest}"', "Cache-Control": control}
+    if matches(request.headers.get("if-none-match"), headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    state = state_of(request)
+    path = await state.work_pool.run(_written, state.tables, found, name)
+    media_type = MEDIA_TYPES[name.rpartition(".")[2]]
+    return FileResponse(path, headers=headers, media_type=media_type, filename=name, content_disposition_type="inline")
+
+
+def _written(folder: FolderPath, found: File, name: str) -> FolderPath:
+    path = folder / f"{found.digest}-{name}"
+    if not path.exists():
+        replace_file(path, found.content)
+    return path

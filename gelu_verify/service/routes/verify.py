@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-import hmac
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request
@@ -13,16 +12,17 @@ from starlette.responses import Response
 
 from ...errors import UsageError
 from ...inputs.plans import Plan, make_plan
-from ..bodies import RAW_TYPE, SlicedResponse, media_type_of, read_body
+from ..bodies import RAW_TYPE, SlicedResponse, media_type_of
 from ..caching import NO_STORE, REVALIDATE, matches
 from ..encoding import JSON_TYPE, json_bytes
 from ..jobs import UploadJob
 from ..params import DtypeQuery, FunctionQuery, PlanName, PlanQuery, Seed, TestedDtypeName, checked_plan
-from ..problems import Problem, not_found, problem_of
+from ..problems import Problem, not_found
 from ..reports import render_job
 from ..settings import ServiceLimits
 from ..state import AppState, state_of
-from ..upload_jobs import inputs, job_record, run_job
+from ..tokens import check_token
+from ..upload_jobs import Upload, inputs, job_record, run_job
 
 router = APIRouter(tags=["verification"])
 _RAW_BODY: dict[str, Any] = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
@@ -76,7 +76,7 @@ async def plan_inputs(
         return Response(status_code=304, headers=headers)
     name = f"{plan}-{function}-{dtype}-{seed}.bin"
     disposition = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": RAW_TYPE}
-    return SlicedResponse(memoryview(x).cast("B"), {**headers, **disposition})
+    return SlicedResponse(memoryview(x).cast("B"), {**headers, **disposition}, state.limits)
 
 
 def _inputs(limits: ServiceLimits, plan: str, function: str, dtype: str, seed: int) -> tuple[Any, str]:
@@ -126,18 +126,25 @@ async def verify(
     if kind != RAW_TYPE:
         raise Problem(415, "media-type", f"content type {kind!r} (accepted: {RAW_TYPE})")
     made = await state.work_pool.run(_plan, limits, plan, function, dtype, seed)
-    body = await read_body(request, limits, limits.body_bytes, expected=made.size * fmt.uint.itemsize)
     _, digest = await state.work_pool.run(inputs, plan, function, dtype, seed)
     if inputs_sha256 not in ("", digest):
         raise Problem(409, "other-inputs", f"the inputs of this plan have sha256 {digest}: fetch them again")
-    job = state.jobs.new(made.size)
+    body = await state.spool.body(request, limits.body_bytes, expected=made.size * fmt.uint.itemsize)
+    job = await asyncio.to_thread(state.jobs.new, made.size)
     try:
-        job.future = state.work_pool.submit(run_job, job, made, name, body, store, _facts())
+        job.future = state.verify_pool.submit(run_job, state.jobs, job, Upload(made, name, body, store, _facts()))
     except Problem:
-        state.jobs.drop(job)
+        body.close()
+        await asyncio.to_thread(state.jobs.drop, job)
         raise
+    job.future.add_done_callback(lambda _: _count(state, job))
     await _wait(job, _wait_seconds(prefer, limits))
     return await _job_response(state, job)
+
+
+def _count(state: AppState, job: UploadJob) -> None:
+    if job.run is not None and job.state == "done":
+        state.metrics.verified.labels(str(job.run.record.grade)).inc()
 
 
 async def _wait(job: UploadJob, seconds: float) -> None:
@@ -147,12 +154,10 @@ async def _wait(job: UploadJob, seconds: float) -> None:
 
 async def _job_response(state: AppState, job: UploadJob) -> Response:
     if job.state == "failed" and job.problem is not None:
-        state.jobs.drop(job)
-        raise problem_of(job.problem)
+        raise job.problem
     record = job_record(job)
     if job.state == "done":
         state.runs.refresh()
-        state.metrics.verified.labels(record["grade"]).inc()
     status = 200 if job.state == "done" else 202
     headers = {"Cache-Control": NO_STORE, "Location": record["links"]["self"]}
     return Response(json_bytes(record), status, headers, JSON_TYPE)
@@ -162,19 +167,7 @@ def _may_write(state: AppState, authorization: str | None) -> bool:
     """Whether the upload is to be stored; Problem 401 if the token is wrong."""
     if authorization is None:
         return False
-    scheme, _, token = authorization.partition(" ")
-    expected = state.settings.token
-    if (
-        scheme.lower() != "bearer"
-        or expected is None
-        or not hmac.compare_digest(token.strip().encode(), expected.encode())
-    ):
-        raise Problem(
-            401,
-            "token",
-            "wrong token (accepted: `Bearer` and the token of this server)",
-            {"WWW-Authenticate": "Bearer"},
-        )
+    check_token(state, authorization)
     if state.store is None:
         raise Problem(409, "no-store", "this server has no store (gelu-verify serve --store)")
     return True
@@ -209,7 +202,7 @@ def _facts() -> dict[str, Any]:
 @router.get("/v1/jobs/{job}", summary="Progress and grade of an upload", response_model=JobState)
 async def job_state(request: Request, job: JobId) -> Response:
     state = state_of(request)
-    response = await _job_response(state, _found(state, job))
+    response = await _job_response(state, await _found(state, job))
     response.status_code = 200
     return response
 
@@ -218,15 +211,15 @@ async def job_state(request: Request, job: JobId) -> Response:
             responses={200: {"content": {"text/html": {}}}})  # fmt: skip
 async def job_report(request: Request, job: JobId) -> Response:
     state = state_of(request)
-    found = _found(state, job)
+    found = await _found(state, job)
     if found.state != "done":
         raise Problem(409, "not-done", f"the job is {found.state}: poll /v1/jobs/{job} until it is done")
     page = await state.work_pool.run(render_job, found)
     return page.response(NO_STORE)
 
 
-def _found(state: AppState, job_id: str) -> UploadJob:
-    job = state.jobs.get(job_id)
+async def _found(state: AppState, job_id: str) -> UploadJob:
+    job = await asyncio.to_thread(state.jobs.get, job_id)
     if job is None:
         raise not_found("no such job, or it was forgotten")
     return job

@@ -5,7 +5,7 @@ A name ends in `-f32` where a 16-bit format is computed in float32 and rounded o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -78,7 +78,9 @@ class CudaTarget(Target):
         return lambda x, y, n: self._launch(function, x, y, n, itemsize)
 
     def own_throughput(self, dtype: str, inputs: np.ndarray) -> dict[str, Any]:
-        """By device events, on 256 MiB of inputs, in turns with a copy on the device."""
+        """By device events, on 256 MiB of inputs, in turns with a copy on the device; not where that is no GPU."""
+        if self.executed:
+            return {}
         x_bits = np.resize(inputs, TIMED_BYTES // inputs.itemsize)
         loaded = self.load(dtype, x_bits)
         x, y = loaded.memory
@@ -88,23 +90,27 @@ class CudaTarget(Target):
 
 def discover() -> Iterator[Target]:
     """One target for each kernel name; the modules are compiled for the device where they were not before."""
-    device = cuda.device()
-    every = nvcc.builds()
+    yield from targets_of(cuda.device(), nvcc.builds(), "cuda")
+
+
+def targets_of(device: cuda.Device, every: Sequence[nvcc.Build], family: str) -> Iterator[Target]:
+    """The targets of these builds on a device, as a family of that name."""
     with ThreadPoolExecutor() as pool:  # nvcc, in processes of its own
-        list(pool.map(lambda build: nvcc.compiled(build.source, build.options, [device.architecture]), every))
+        list(pool.map(lambda build: device.binary(build.source, build.options), every))
     modules = [device.compile(build.source, build.options) for build in every]
-    found = [(kernel, module) for module in modules for kernel in module.kernels]
+    found = [(kernel, module) for module in modules for kernel in module.kernels if device.runs(module, kernel)]
     for name in dict.fromkeys(kernel.name for kernel, _ in found):
         same = {kernel.dtype: (kernel, module) for kernel, module in found if kernel.name == name}
         first = next(iter(same.values()))[0]
         yield CudaTarget(
-            name=f"cuda.{name}",
+            name=f"{family}.{name}",
             function=first.function,
             dtypes=tuple(same),
             form=first.form,
             note=f"{first.note}; {device.name}, {device.architecture}",
             version=nvcc.sources_hash(),
-            judges_on_device=True,
+            executed=device.executed,
+            judges_on_device=not device.executed,  # billions of inputs are for a GPU
             device=device,
             kernels={dtype: (module, kernel.symbol) for dtype, (kernel, module) in same.items()},
         )

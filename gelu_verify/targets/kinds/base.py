@@ -15,7 +15,7 @@ from ...functions import FUNCTIONS
 from ..base import Target
 from ..switches import Switches
 
-OPTIONS = ("kwargs", "array", "compile", "cflags", "call", "shape")
+OPTIONS = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations")
 _TYPED = {"kwargs": "--kwarg"} | {name: f"--{name}" for name in OPTIONS[1:]}
 
 
@@ -31,6 +31,8 @@ class Asked:
     cflags: str | None = None
     call: str | None = None
     shape: str | None = None
+    approximations: str | None = None
+    device: str | None = None  # that a kernel is executed on, or of the arrays of a Python callable
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class Kind:
 
     `syntax` is how its names are written and what each means; `pattern` matches those names, with the groups that
     `load` reads; `options` are those of `OPTIONS` that it takes; a `general` kind is asked after all others;
-    `switches` limit it to an instruction-set level; `calls_libraries`: those of all families do, as it may call any.
+    `switches` limit it to an instruction-set level; `calls_libraries`: those of all families do, as it may call any;
+    `devices`: where it can be asked to run.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Kind:
     general: bool = False
     switches: Switches | None = None
     calls_libraries: bool = False
+    devices: tuple[str, ...] = ("cpu", "cuda")
 
 
 def of_a_file(suffixes: str, *parts: str) -> re.Pattern[str]:

@@ -18,7 +18,7 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     function = function_of(re.split("[:.]", name)[-1], asked)
     if asked.function is None and asked.call and CallLine.parsed(asked.call).gives_gradient:
         function = gradient if (gradient := f"{function}_grad") in FUNCTIONS else function
-    options = {name: getattr(asked, name) for name in OF_CALLABLES}
+    options = {name: getattr(asked, name) for name in (*OF_CALLABLES, "device")}
     return [load_callable(name, function, asked.dtype, **options)]
 
 

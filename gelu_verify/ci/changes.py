@@ -1,0 +1,57 @@
+"""Verdicts of a comparison: what of each result got worse, or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..compare.comparison import Change, Comparison, ResultComparison
+from ..compare.runs import decisive
+from ..fenv import in_default_environment
+from ..records.grades import GRADES
+from .places import place_of
+from .verdicts import Outcome, Value, Verdict
+
+
+@in_default_environment
+def verdicts_of_comparison(found: Comparison, fail_on: str | None) -> list[Verdict]:
+    """Of each result, the worst first; without `fail_on` all have passed, and changes are notes."""
+    over, unknown = decisive(found, fail_on) if fail_on else ([], [])
+    outcomes: dict[str, Outcome] = {
+        **{each.key: "not measured" for each in unknown},
+        **{each.key: "failed" for each in over},
+    }
+    return [_verdict(each, outcomes.get(each.key, "passed"), fail_on) for each in found.results]
+
+
+def _verdict(result: ResultComparison, outcome: Outcome, fail_on: str | None) -> Verdict:
+    said = [each for each in result.changes if outcome != "passed" and _decides(each, outcome, fail_on)]
+    notes = [each for each in result.changes if each not in said]
+    witness = next((each.witness for each in said if each.witness), None)
+    bits = {name: getattr(witness, f"{name}_bits", None) for name in ("x", "old", "new", "want")}
+    return Verdict(
+        result.key,
+        outcome,
+        tuple(each.text for each in said) or ((result.status,) if outcome != "passed" else ()),
+        tuple(each.text for each in notes),
+        tuple(Value.of(name, result.dtype, text) for name, text in bits.items() if text),
+        result.new_grade or result.old_grade,
+        "; ".join(_sentence(result)),
+        result.repeat or "",
+        place_of(result.target, result.function),
+    )
+
+
+def _decides(change: Change, outcome: Outcome, fail_on: str | None) -> bool:
+    """Whether it is why the result is over the limit, or why that is not known."""
+    if outcome == "not measured":
+        return change.direction == "unknown"
+    return change.direction == "worse" or fail_on == "change"
+
+
+def _sentence(result: ResultComparison) -> Iterator[str]:
+    yield result.status
+    if result.old_grade and result.new_grade and result.old_grade != result.new_grade:
+        yield f"was {GRADES[result.old_grade].title}"
+    if result.bits is not None and result.bits.least:
+        most = result.bits.most
+        yield f"other results at {result.bits.least}{f' to {most}' if most != result.bits.least else ''} inputs"

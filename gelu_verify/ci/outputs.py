@@ -1,0 +1,82 @@
+"""The files and lines that a command leaves for CI."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ..atomic_files import replace_file
+from .github import annotation_lines
+from .junit import junit
+from .sarif import sarif
+from .summary import LIMIT, summary
+from .verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What was asked for.
+
+    Parameters
+    ----------
+    title : "gelu-verify gate"
+    junit, sarif : files to write, whose folders are made
+    github : whether to print annotations, and to write the step summary where there is a file for it
+    """
+
+    title: str
+    junit: Path | None = None
+    sarif: Path | None = None
+    github: bool = False
+
+    def remove_earlier(self) -> None:
+        """Files of an earlier call: what is killed before it writes them must not seem to have passed."""
+        for path in filter(None, (self.junit, self.sarif)):
+            with suppress(OSError):  # said when it is written
+                if _is_replaceable(path):
+                    path.unlink(missing_ok=True)
+
+    def write(self, verdicts: Sequence[Verdict], exit_code: int, say: Callable[[str], object]) -> list[str]:
+        """Write everything, annotations by `say`; returns what could not be written, and why."""
+        problems = []
+        for path, write in self._files(verdicts, exit_code):
+            try:
+                write()
+            except OSError as error:
+                problems.append(f"cannot write {path}: {error.strerror or error}")
+        if self.github:
+            for line in annotation_lines(self.title, verdicts):
+                say(line)
+        return problems
+
+    def _files(self, verdicts: Sequence[Verdict], exit_code: int) -> Iterator[tuple[Path, Callable[[], None]]]:
+        if self.junit is not None:
+            yield self.junit, partial(_write, self.junit, junit(self.title, verdicts))
+        if self.sarif is not None:
+            yield self.sarif, partial(_write, self.sarif, sarif(self.title, verdicts, exit_code))
+        if self.github and (place := os.environ.get("GITHUB_STEP_SUMMARY")):
+            yield Path(place), partial(_append_summary, Path(place), self.title, verdicts)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """At once, never half written; a device, a pipe or a link is written to and stays what it is."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if _is_replaceable(path):
+        replace_file(path, content)
+    else:
+        path.write_bytes(content)
+
+
+def _is_replaceable(path: Path) -> bool:
+    return not path.is_symlink() and (path.is_file() or not path.exists())
+
+
+def _append_summary(path: Path, title: str, verdicts: Sequence[Verdict]) -> None:
+    """After what earlier commands of the step left there: the limit is one of the whole file."""
+    there = path.stat().st_size if path.is_file() else 0
+    with path.open("ab") as file:
+        file.write(summary(title, verdicts, LIMIT - there).encode())

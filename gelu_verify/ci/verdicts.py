@@ -1,0 +1,165 @@
+"""One verdict for each result, whatever command found it and whichever file shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from ..fenv import in_default_environment
+from ..formats import get_format
+from ..gate.compliance import Compliance
+from ..gate.strict import SEVERITIES, Limits, exceeded
+from ..records.grades import GRADES, ORDER
+from ..records.result import Grade, Record
+from ..report.text import value_text
+from .places import Place, place_in, place_of
+
+Outcome = Literal["failed", "not measured", "skipped", "passed"]
+OUTCOMES: tuple[Outcome, ...] = ("failed", "not measured", "skipped", "passed")  # the worst first
+_SHOWN = ("x", "got", "want")
+_OF_BUDGETS: Mapping[str, Outcome] = {"over": "failed", "missing": "not measured", "ok": "passed"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value by its bits, as a hex float, and as the shortest decimal that names it in its dtype."""
+
+    name: str
+    bits: str
+    hex_float: str
+    decimal: str
+
+    @classmethod
+    def of(cls, name: str, dtype: str, bits: str) -> Value:
+        hex_float = get_format(dtype).hex_float(int(bits, 16))
+        return cls(name, bits, hex_float, value_text(dtype, bits) or "")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of one result.
+
+    Parameters
+    ----------
+    key : target/function/dtype, or what else was judged
+    reasons : why it failed, was not measured or was skipped; the worst first
+    notes : what else changed, or must be known of it
+    values : an input that shows the first reason, what was returned for it, and what is right
+    grade, sentence : of its record (docs/grades.md)
+    repeat : the command that measures it again
+    place : where its code is, as far as that is known
+    """
+
+    key: str
+    outcome: Outcome
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    values: tuple[Value, ...] = ()
+    grade: Grade | None = None
+    sentence: str = ""
+    repeat: str = ""
+    place: Place | None = None
+
+    @property
+    def title(self) -> str:
+        """The grade in words; empty where there is none."""
+        return GRADES[self.grade].title if self.grade else ""
+
+    @property
+    def reason(self) -> str:
+        """The worst in one line: the first reason, and how many follow."""
+        more = f" (and {len(self.reasons) - 1} more)" if len(self.reasons) > 1 else ""
+        return f"{self.reasons[0]}{more}" if self.reasons else self.outcome
+
+    def lines(self, most: int | None = None) -> Iterator[str]:
+        """All that is known of it, as lines of text; with `most` only so many reasons, and no notes."""
+        yield from self.reasons[:most]
+        if most is None:
+            yield from (f"note: {note}" for note in self.notes)
+        elif len(self.reasons) > most:
+            yield f"and {len(self.reasons) - most} more reasons"
+        yield from (f"{each.name:6s} {each.bits}  {each.hex_float}  ({each.decimal})" for each in self.values)
+        if self.sentence:
+            yield f"grade  {self.title}: {self.sentence}" if self.grade else self.sentence
+        if self.repeat:
+            yield f"repeat {self.repeat}"
+        if self.place:
+            yield f"source {self.place.path}:{self.place.line}"
+
+
+def worst_first(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """By outcome, then by grade; equals stay in their order."""
+    worst = {grade: -place for grade, place in ORDER.items()}
+    return sorted(verdicts, key=lambda each: (OUTCOMES.index(each.outcome), worst.get(each.grade or "", 1)))
+
+
+@in_default_environment
+def verdicts_of_budgets(rows: Iterable[Compliance], budgets: Path) -> list[Verdict]:
+    """Of the rows of a gate, in their order; the place of what has no file of its own is its row of the budgets."""
+    found = [
+        _verdict(row.key, _OF_BUDGETS[row.outcome], row.reasons, row.notes, row.record, row.witness) for row in rows
+    ]
+    return [
+        each if each.place else replace(each, place=place_in(budgets, f'"{each.key}') or place_in(budgets, ""))
+        for each in found
+    ]
+
+
+@in_default_environment
+def verdicts_of_run(records: Sequence[Record], limits: Limits, absent: Mapping[str, str]) -> list[Verdict]:
+    """Of a run with limits; what was asked for but is not there is skipped. Without limits, only a failure fails."""
+    reasons: dict[str, list[str]] = {}
+    for record, reason in exceeded(records, limits):
+        reasons.setdefault(record.key, []).append(reason)
+    found = [
+        _verdict(
+            record.key,
+            "failed" if record.key in reasons else "passed",
+            tuple(reasons.get(record.key, ())),
+            (),
+            record,
+            _shown(record, limits),
+        )
+        for record in records
+    ]
+    return found + [Verdict(name, "skipped", (reason,)) for name, reason in absent.items()]
+
+
+def _verdict(
+    key: str,
+    outcome: Outcome,
+    reasons: tuple[str, ...],
+    notes: tuple[str, ...],
+    record: Record | None,
+    witness: Mapping[str, str | None] | None,
+) -> Verdict:
+    if record is None:
+        return Verdict(key, outcome, reasons, notes)
+    bits = witness or {}
+    return Verdict(
+        key,
+        outcome,
+        reasons,
+        notes,
+        tuple(Value.of(name, record.dtype, text) for name in _SHOWN if (text := bits.get(f"{name}_bits"))),
+        record.grade,
+        f"{record.sentence or ''}{''.join(f' [{each}]' for each in record.conventions or ())}",
+        record.repeat,
+        place_of(record.target, record.function),
+    )
+
+
+def _shown(record: Record, limits: Limits) -> Mapping[str, str | None]:
+    """The input of the first reason: of the failure, of the worst check that may not fail, or of the largest error."""
+    if record.failure is not None and record.failure_range:
+        return {"x_bits": record.failure_range.partition(":")[0]}
+    shown: object = record.witness
+    severities = SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1] if limits.fail_on else ()
+    for severity in reversed(severities):
+        for name in reversed(record.failed_checks):
+            finding = record.findings.get(name)
+            if finding and finding.severity == severity and finding.x_bits:
+                shown = finding
+    return {f"{name}_bits": getattr(shown, f"{name}_bits", None) for name in _SHOWN}

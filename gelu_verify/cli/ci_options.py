@@ -1,0 +1,82 @@
+"""Options that commands which end with a verdict share: files and lines for CI."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import GeluVerifyError
+from .program import USAGE, exit_code, warn
+
+if TYPE_CHECKING:
+    from ..ci.outputs import Outputs
+    from ..ci.verdicts import Verdict
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_OPTIONS = (
+    click.option("--junit", type=_FILE, metavar="FILE", help="Also write the verdicts to FILE as JUnit XML."),
+    click.option("--sarif", type=_FILE, metavar="FILE", help="Also write what failed to FILE as SARIF 2.1.0."),
+    click.option(
+        "--github/--no-github",
+        default=None,
+        help="Print annotations of GitHub Actions and add to the step summary; default: when GITHUB_ACTIONS is true.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Reporter:
+    """Hands a command's verdicts to CI; `on_stderr`: stdout is for JSON and the like."""
+
+    outputs: Outputs
+    on_stderr: bool = False
+
+    def finish(self, verdicts: Sequence[Verdict], code: int) -> None:
+        """Write what was asked for, and end with `code`, or with 2 where only the writing failed."""
+        from ..ci.verdicts import Verdict
+
+        if code and not verdicts:
+            verdicts = [Verdict(self.outputs.title, "not measured", ("there is nothing to judge",))]
+        written = self.write(verdicts, code)
+        if code or not written:
+            raise click.exceptions.Exit(code or USAGE)
+
+    def write(self, verdicts: Sequence[Verdict], code: int) -> bool:
+        """Whether all could be written; else a line says what could not."""
+        problems = self.outputs.write(verdicts, code, partial(click.echo, err=self.on_stderr))
+        for problem in problems:
+            warn(f"error: {problem}")
+        return not problems
+
+
+def reports_to_ci(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds --junit, --sarif and --github to a command, which gets a `reporter` for its verdicts.
+
+    Where the command ends in an error, the files say that nothing was measured, and why.
+    """
+
+    @wraps(command)
+    def reporting(*context: Any, junit: Path | None, sarif: Path | None, github: bool | None, **typed: Any) -> None:
+        from ..ci.outputs import Outputs
+        from ..ci.verdicts import Verdict
+
+        title = f"gelu-verify {click.get_current_context().info_name}"
+        annotated = os.environ.get("GITHUB_ACTIONS") == "true" if github is None else github
+        is_data = bool(typed.get("as_json")) or typed.get("form", "text") != "text"
+        reporter = Reporter(Outputs(title, junit, sarif, annotated), on_stderr=is_data)
+        reporter.outputs.remove_earlier()
+        try:
+            command(*context, reporter=reporter, **typed)
+        except GeluVerifyError as error:
+            reporter.write([Verdict(title, "not measured", (str(error),))], exit_code(error))
+            raise
+
+    for option in reversed(_OPTIONS):
+        reporting = option(reporting)
+    return reporting

@@ -1,0 +1,216 @@
+"""`compare`: what changed between two stored runs, or between two revisions of code."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import UsageError
+from .ci_options import Reporter, reports_to_ci
+from .options import naming_options
+from .program import MISSING, OVER_BUDGET, say, warn
+from .run import run
+
+if TYPE_CHECKING:
+    from ..compare.comparison import Comparison
+
+SCREEN = 36  # lines
+_NAMED = 5  # results that a line names
+_MEASURING = (  # options of `run` with which revisions are measured
+    *(
+        "functions",
+        "dtypes",
+        "plan",
+        "seed",
+        "ranges",
+        "length",
+        "policy",
+        "kwargs",
+        "array",
+        "compile",
+        "shape",
+        "cflags",
+    ),
+    *("call", "isa", "throughput", "workers", "time_limit", "memory_limit"),
+)
+_OPTIONS = [parameter for parameter in run.params if parameter.name in _MEASURING]
+
+
+def _measuring_options(command: click.Command) -> click.Command:
+    """The options of `run` that say how revisions are measured, after those of `command`."""
+    command.params += _OPTIONS
+    return command
+
+
+@_measuring_options
+@click.command()
+@click.argument("words", nargs=-1, metavar="[OLD [NEW]] | OLD..NEW TARGET...")
+@click.option("--target", "targets", multiple=True, metavar="NAME",
+              help="Of stored runs: compare only this family or target; may be repeated.")  # fmt: skip
+@click.option("--fail-on", type=click.Choice(["worse", "change"]), metavar="W",
+              help="Exit with 1 if something is worse, or anything changed; with 3 if that is not known.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(["text", "markdown", "json", "html"]), default="text",
+              show_default=True, help="text: one screen, the worst first.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Write that form to FILE; default: print it.")  # fmt: skip
+@click.option("--details", is_flag=True, help="Print every change, however many there are.")
+@click.option("--runs", "root", type=click.Path(path_type=Path), default=Path("reports"), show_default=True,
+              metavar="DIR", help="Where names such as latest~1 are looked up.")  # fmt: skip
+@click.option("--keep", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="Of revisions: keep both runs in the new folder DIR, as old and new.")  # fmt: skip
+@click.pass_context
+@reports_to_ci
+def compare(
+    context: click.Context, /, words: tuple[str, ...], targets: tuple[str, ...], fail_on: str | None, form: str,
+    as_json: bool, out: Path | None, details: bool, root: Path, keep: Path | None, reporter: Reporter, **measuring: Any,
+) -> None:  # fmt: skip
+    """Say what changed between two runs, or between two revisions of your code.
+
+    OLD and NEW are stored runs: a folder, latest, latest~1 (the run before the latest), a name in reports/ or that of a
+    recorded run in data/runs. The default is latest~1 and latest.
+
+    OLD..NEW are revisions of the git repository around the current folder, and TARGET is a file of it, named as in run
+    (kernel.c:gelu). Each revision is checked out into a temporary folder and measured there, with the same plan, seed
+    and options; your checkout is not touched. OLD.. compares with the working tree, OLD...NEW begins where NEW parted
+    from OLD. The options after --keep are those of run.
+
+    docs/compare.md says what counts as worse. The exit code is 0 whatever changed, unless --fail-on is given.
+    """
+    from ..atomic_files import in_use
+    from ..ci.changes import verdicts_of_comparison
+    from ..compare.revisions import is_range
+    from ..compare.runs import compare_runs, decisive
+    from ..runs.integrity import verified
+    from ..runs.store import read_run
+
+    given = [
+        p for p in _OPTIONS if context.get_parameter_source(p.name or "") is click.core.ParameterSource.COMMANDLINE
+    ]
+    if words and is_range(words[0]):
+        if targets:
+            raise UsageError("--target is for stored runs: after revisions, name what to measure (kernel.c:gelu)")
+        found = _of_revisions(words[0], words[1:], measuring, keep)
+    else:
+        if given or keep:
+            option = given[0].opts[0] if given else "--keep"
+            raise UsageError(f"{option} is for revisions, which are measured: stored runs are compared as they are")
+        places = _places(words, root)
+        with in_use(*places):
+            first, second = (verified(read_run(place)) for place in places)
+            found = compare_runs(first, second, targets=targets)
+    _show(found, "json" if as_json else form, out, details)
+    over, missing = decisive(found, fail_on) if fail_on else ([], [])
+    if over or missing:
+        from ..report.comparison_text import names
+
+        why = "" if over else "not known to be no worse: "
+        warn(f"--fail-on {fail_on}: {why}{names(over or missing, _NAMED)}")
+    reporter.finish(verdicts_of_comparison(found, fail_on), OVER_BUDGET if over else MISSING if missing else 0)
+
+
+# ---- the two runs --------------------------------------------------------------------------------
+
+
+def _places(words: tuple[str, ...], root: Path) -> list[Path]:
+    """The folders of two stored runs."""
+    from ..runs.references import find_run
+
+    if len(words) > 2:
+        raise UsageError(f"compare takes two runs, not {len(words)} (accepted: OLD NEW, or OLD..NEW TARGET...)")
+    old, new = (*words, *("latest~1", "latest")[len(words) :])
+    places = [find_run(name, root) for name in (old, new)]
+    if places[0].resolve() == places[1].resolve():
+        raise UsageError(f"{old} and {new} are the same run")
+    return places
+
+
+def _of_revisions(revisions: str, targets: tuple[str, ...], measuring: dict[str, Any], keep: Path | None) -> Comparison:
+    """Both revisions measured, and compared."""
+    from ..compare.measuring import Measuring, compare_revisions
+    from ..compare.revisions import Repository
+
+    if not targets:
+        raise UsageError(f"name what to measure at {revisions} (accepted: {revisions} kernel.c:gelu)")
+    if keep is not None and keep.exists():
+        raise UsageError(f"--keep {keep} is already there: name a new folder")
+    repository = Repository.around(Path.cwd())
+    old, new = repository.range(revisions)
+    names = [repository.relative(target) for target in targets]
+    inputs, calls = _words(measuring, names)
+    for word in (*inputs, *calls):
+        if str(repository.top) in word:
+            raise UsageError(
+                f"{word!r} names the working tree, not a revision (accepted: a path relative to this folder)"
+            )
+    with tempfile.TemporaryDirectory(prefix="gelu-verify-compare-") as scratch:
+        if keep is not None:
+            keep.mkdir(parents=True)
+        out, rest = (keep or Path(scratch)).resolve(), Path(scratch)
+        how = Measuring(repository, names, inputs, calls, out, rest, lambda line: say(line, err=True))
+        return compare_revisions(how, old, new)
+
+
+def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], list[str]]:
+    """The options of `run` as they are typed, of inputs and of calls; checked before anything is measured."""
+    from ..measure.request import Request
+
+    throughput, isa, workers = measuring.pop("throughput"), measuring.pop("isa"), measuring.pop("workers")
+    with naming_options():
+        request = Request(targets=tuple(targets), **{**measuring, "kwargs": dict(measuring["kwargs"])})
+    words = [word for name in request.functions for word in ("--function", name)]
+    words += [word for name in request.dtypes for word in ("--dtype", name)]
+    words += ["--plan", request.plan, "--seed", str(request.seed), "--throughput", throughput]
+    words += [word for text in measuring["ranges"] for word in ("--bits", text)]
+    words += ["--length", str(request.length)] if request.length else []
+    words += ["--isa", ",".join(isa)] if isa else []
+    words += ["--workers", str(workers)] if workers else []
+    return words, shlex.split(request.further_options)
+
+
+# ---- what is shown -------------------------------------------------------------------------------
+
+
+def _show(found: Comparison, form: str, out: Path | None, details: bool) -> None:
+    text = _text(found, form, details, is_file=out is not None)
+    if out is None:
+        if form == "text":
+            return
+        click.echo(text, nl=False)
+        return
+    from ..report.files import write_file
+
+    write_file(out, text)
+    say(f"written: {out}", err=True)
+
+
+def _text(found: Comparison, form: str, details: bool, is_file: bool) -> str:
+    import json
+
+    if form == "json":
+        from ..records.serialize import to_json
+
+        return json.dumps(to_json(found), indent=1, allow_nan=False) + "\n"
+    if form == "markdown":
+        from ..report.comparison_markdown import comparison_markdown
+
+        return comparison_markdown(found)
+    if form == "html":
+        from ..report.comparison_page import comparison_page
+
+        return comparison_page(found)
+    from .comparison import comparison_lines
+    from .lines import plain, write
+
+    width = shutil.get_terminal_size().columns
+    lines = comparison_lines(found, width=width, height=SCREEN, details=details)
+    if is_file:
+        return plain(lines)
+    write(lines, sys.stdout)
+    return ""

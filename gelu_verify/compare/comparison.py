@@ -1,0 +1,170 @@
+"""What a comparison found, as frozen records: the COMPARISON of docs/compare.md, from which all forms derive.
+
+`changes_of` is the same as one flat list, for whatever reports changes one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from ..records.fields import Bits as BitsText
+from ..records.fields import Count, Name, OneOf, Positive, Size, Ulp, about
+from ..records.parts import FunctionName
+from ..records.result import DtypeName, Grade
+from .worse import RULES, Direction
+
+Status = Literal["worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same"]
+Rule = Annotated[str, OneOf(RULES)]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeWitness:
+    """An input that shows a change."""
+
+    x_bits: BitsText = field(metadata=about("the input"))
+    old_bits: BitsText | None = field(metadata=about("what it gave in the old run", null="where that was not kept"))
+    new_bits: BitsText | None = field(metadata=about("what it gave in the new run", null="where that was not kept"))
+    want_bits: BitsText | None = field(metadata=about("the correctly rounded value", null="where that was not kept"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing that differs between the old and the new result."""
+
+    what: Rule = field(metadata=about("which of the rules above found it"))
+    where: str | None = field(
+        metadata=about("the region, interval or check", null="where it is of the whole result"), default=None
+    )
+    direction: Direction = field(
+        metadata=about(
+            '`"worse"`, `"better"`, `"neither"`, or `"unknown"`: what was kept does not decide whether it is worse'
+        )
+    )
+    old: str | None = field(metadata=about("the value in the old run, for people", null="where it has none"))
+    new: str | None = field(metadata=about("the value in the new run, for people", null="where it has none"))
+    old_number: float | None = field(metadata=about("the same as a number", null="where it is not one"), default=None)
+    new_number: float | None = field(metadata=about("the same as a number", null="where it is not one"), default=None)
+    text: str = field(metadata=about("one line that says what changed"))
+    witness: ChangeWitness | None = field(
+        metadata=about("an input that shows it", null="where none was kept"), default=None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """How many results differ in their bits; only buckets with the same inputs in both runs are compared."""
+
+    compared: Count = field(metadata=about("buckets that could be compared"))
+    differ: Count = field(metadata=about("buckets of them in which a result differs"))
+    inputs: Positive | None = field(
+        metadata=about("inputs in the buckets that were compared", null="where there are none")
+    )
+    least: Count = field(metadata=about("at least so many inputs have another result"))
+    most: Count = field(
+        metadata=about("at most so many; the same as `least` where each bucket that differs has one input")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Elements per second before and after; it decides nothing."""
+
+    old: Size = field(metadata=about("median elements per second in the old run"))
+    old_spread: Size = field(metadata=about("interquartile range over median of its times"))
+    new: Size = field(metadata=about("median elements per second in the new run"))
+    new_spread: Size = field(metadata=about("interquartile range over median of its times"))
+    text: str = field(metadata=about("one line: faster, slower, or within the spread"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultComparison:
+    """The old and the new result of one target, function and dtype."""
+
+    target: Name = field(metadata=about("name of the implementation"))
+    family: Name = field(metadata=about("what it belongs to"))
+    function: FunctionName = field(metadata=about("what it was judged as"))
+    dtype: DtypeName = field(metadata=about("in which dtype"))
+    status: Status = field(
+        metadata=about(
+            '`"worse"`; `"mixed"`: worse in something and better in something else; `"vanished"`: only in the old run; '
+            '`"unknown"`: what was kept does not say whether it is worse; `"changed"`: other results, neither worse '
+            'nor better; `"better"`; `"appeared"`: only in the new run; `"same"`: every result has the same bits'
+        )
+    )
+    old_grade: Grade | None = field(metadata=about("grade in the old run", null="where it has none"), default=None)
+    new_grade: Grade | None = field(metadata=about("grade in the new run", null="where it has none"), default=None)
+    old_max_ulp: Ulp | None = field(
+        metadata=about("largest error in the old run", null="where it has none"), default=None
+    )
+    new_max_ulp: Ulp | None = field(
+        metadata=about("largest error in the new run", null="where it has none"), default=None
+    )
+    old_version: str | None = field(
+        metadata=about("version of the library, or hash of the source, in the old run", null="where it appeared"),
+        default=None,
+    )
+    new_version: str | None = field(
+        metadata=about("version of the library, or hash of the source, in the new run", null="where it vanished"),
+        default=None,
+    )
+    same_inputs: bool | None = field(
+        metadata=about("whether both runs tried the same inputs", null="where only one run has the result"),
+        default=None,
+    )
+    bits: Bits | None = field(
+        metadata=about("how many results differ", null="where a run kept no digests of its results"), default=None
+    )
+    changes: tuple[Change, ...] = field(metadata=about("what differs, the worst first"), default=())
+    speed: Speed | None = field(metadata=about("how fast", null="where a run did not time it"), default=None)
+    repeat: str | None = field(
+        metadata=about("the command that repeats the new result (of what vanished, the old one)", null=""), default=None
+    )
+
+    @property
+    def key(self) -> str:
+        """target/function/dtype."""
+        return f"{self.target}/{self.function}/{self.dtype}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """One of the two runs."""
+
+    name: str = field(metadata=about("its folder, or the revision"))
+    created: str = field(metadata=about("when it was stored"))
+    command: str = field(metadata=about("the command that measured it"))
+    plan: str = field(metadata=about("which inputs: name of the plan"))
+    seed: Count = field(metadata=about("seed of the plan"))
+    results: Count = field(metadata=about("how many results it has"))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something else that the two runs do not have in common: plan, seed, machine, a version."""
+
+    what: str = field(metadata=about('what it is: `"plan"`, `"processor"`, `"version of torch"`'))
+    old: str | None = field(metadata=about("in the old run", null="where it is not there"))
+    new: str | None = field(metadata=about("in the new run", null="where it is not there"))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs compared."""
+
+    old: ComparedRun = field(metadata=about("the old run"))
+    new: ComparedRun = field(metadata=about("the new run"))
+    differences: tuple[Difference, ...] = field(metadata=about("what else the runs do not have in common"))
+    results: tuple[ResultComparison, ...] = field(metadata=about("every result of either run, the worst first"))
+
+    def of_status(self, *statuses: Status) -> list[ResultComparison]:
+        """The results of these statuses."""
+        return [each for each in self.results if each.status in statuses]
+
+
+def changes_of(found: Comparison) -> Iterator[tuple[ResultComparison, Change]]:
+    """Every change with the result that it is of, the worst result first."""
+    for result in found.results:
+        for change in result.changes:
+            yield result, change

@@ -1,0 +1,177 @@
+"""Two bucket tables of one target side by side: which buckets have other results, and which are worse or better.
+
+Two buckets are compared only where both hold the same inputs: both runs tried the same ones, or all that there are. Of
+a bucket with several inputs only the worst output is kept, so how many of its results differ is not known exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..formats import Format, get_format
+from ..functions.regions import INFINITE, INTERVALS, interval_edges
+from ..runs.committed import folded
+from ..runs.integrity import HISTOGRAM
+from ..runs.store import Run, arrow_table
+from .comparison import Bits, ChangeWitness
+from .worse import KNOWN_TO, RELATIVE
+
+_WHOLE = ("n", "correct", "faithful", "bits_hash", "max_error", "nonfinite", "wrong_sign")
+_WITNESS = ("max_error_x", "max_error_got", "max_error_want")
+Columns = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A bucket that shows a change: its ends, as `--bits` takes them, and an input of it that has changed."""
+
+    span: str = ""
+    witness: ChangeWitness | None = None
+
+
+@dataclass(frozen=True)
+class IntervalChange:
+    """What the buckets of one interval of x say."""
+
+    interval: str
+    worse: int  # buckets
+    better: int
+    differ: int
+    worst: Shown  # where it got most worse
+    best: Shown
+    any: Shown
+
+
+@dataclass(frozen=True)
+class KeptChanges:
+    """All of a result; `bits` is None where a run has no digests of its results.
+
+    `left_out`: buckets of either run whose inputs are not those of the other.
+    """
+
+    left_out: int
+    bits: Bits | None
+    intervals: tuple[IntervalChange, ...]
+
+
+def compare_kept(old: tuple[Run, int], new: tuple[Run, int], same_inputs: bool) -> KeptChanges | None:
+    """The buckets of two results, each a run and an index; None where a run kept none."""
+    sides = [run.results[index] for run, index in (old, new)]
+    if any(record.buckets is None for record in sides):
+        return None
+    fmt = get_format(sides[0].dtype)
+    is_folded = [("recorded" in run.manifest) for run, _ in (old, new)]
+    first, second = (_columns(*side, as_folded=any(is_folded)) for side in (old, new))
+    bucket, left, right = np.intersect1d(first["bucket"], second["bucket"], assume_unique=True, return_indices=True)
+    whole = np.uint64(1 << max(fmt.width - 16, 0))
+    usable = first["n"][left] == second["n"][right]
+    if not same_inputs:
+        usable &= (first["n"][left] == whole) & (not any(is_folded))
+    bucket, left, right = bucket[usable], left[usable], right[usable]
+    left_out = len(first["bucket"]) + len(second["bucket"]) - 2 * len(bucket)
+    a, b = ({name: column[rows] for name, column in side.items()} for side, rows in ((first, left), (second, right)))
+    return _compared(fmt, bucket, a, b, left_out)
+
+
+def _columns(run: Run, index: int, as_folded: bool) -> Columns:
+    """The columns of a bucket table that are compared; `as_folded`: as a committed run has them."""
+    if as_folded and "recorded" not in run.manifest:
+        table = folded(run.table(index), run.results[index].dtype)
+        return {name: table[name].to_numpy() for name in table}
+    table = arrow_table(run.buckets(index))
+    names = [name for name in ("bucket", *_WHOLE, *_WITNESS, *HISTOGRAM) if name in table.column_names]
+    return {name: table.column(name).to_numpy() for name in names}
+
+
+def _compared(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns, left_out: int) -> KeptChanges:
+    has_bits = "bits_hash" in a and "bits_hash" in b
+    differ = a["bits_hash"] != b["bits_hash"] if has_bits else np.ones(len(bucket), bool)
+    rows = np.flatnonzero(differ)
+    worse, better = (np.zeros(len(bucket), bool) for _ in range(2))
+    part = [{name: column[rows] for name, column in side.items()} for side in (a, b)]
+    worse[rows], better[rows] = _is_worse(*part), _is_worse(*reversed(part))
+    changed = differ if has_bits else worse | better
+    n = a["n"].astype(np.int64)
+    bits = None
+    if has_bits:
+        least, most = int(differ.sum()), int(n[differ].sum())
+        bits = Bits(len(bucket), least, int(n.sum()) or None, least, most)
+    place = np.searchsorted(interval_edges(fmt.name), bucket, side="right") - 1
+    found = []
+    for index in np.unique(place[changed]).tolist():
+        inside = place == index
+        members = [np.flatnonzero(inside & which) for which in (worse, better, changed)]
+        shown = [_shown(fmt, bucket, a, b, each, sign) for each, sign in zip(members, (1, -1, 1), strict=True)]
+        sizes = [len(each) for each in members]
+        found.append(IntervalChange(INTERVALS[index], sizes[0], sizes[1], sizes[2], shown[0], shown[1], shown[2]))
+    return KeptChanges(left_out, bits, tuple(found))
+
+
+def _is_worse(a: Columns, b: Columns) -> np.ndarray:
+    """Whether each bucket of `b` is worse than that of `a` in anything that is kept.
+
+    What had no error before, as NaN has none, is not worse now that it has one.
+    """
+    errors = _larger_errors(a, b)
+    scored = [_scored(side) for side in (a, b)]
+    found = np.asarray((errors & (scored[1] <= scored[0])) | (scored[1] < scored[0]))
+    for name, sign in (("nonfinite", 1), ("wrong_sign", 1), ("correct", -1), ("faithful", -1)):
+        if name in a and name in b:
+            found |= (b[name] > a[name]) if sign > 0 else (b[name] < a[name])
+    return found
+
+
+def _larger_errors(a: Columns, b: Columns) -> np.ndarray:
+    """Whether the largest error is larger, or more errors are above an edge of the histogram."""
+    old, new = (np.nan_to_num(side["max_error"].astype(np.float64), nan=-1.0) for side in (a, b))
+    with np.errstate(invalid="ignore"):  # the difference of two infinities of a committed run
+        found = new > old + KNOWN_TO + RELATIVE * np.abs(old)
+    if not (HISTOGRAM[0] in a and HISTOGRAM[0] in b and len(found)):
+        return np.asarray(found)
+    counts = (np.stack([side[name] for name in HISTOGRAM]) for side in (a, b))
+    before, after = (np.cumsum(each[:0:-1], axis=0, dtype=np.int64) for each in counts)  # above each edge but the last
+    return np.asarray(found | (after > before).any(axis=0))
+
+
+def _scored(columns: Columns) -> np.ndarray:
+    """How many results of each bucket have an error; where that was not kept, whether any has."""
+    if HISTOGRAM[0] in columns:
+        return np.asarray(np.stack([columns[name] for name in HISTOGRAM]).sum(axis=0, dtype=np.int64))
+    return (~np.isnan(columns["max_error"])).astype(np.int64)
+
+
+def _shown(fmt: Format, bucket: np.ndarray, a: Columns, b: Columns, rows: np.ndarray, sign: int) -> Shown:
+    """The bucket whose error changes most in the direction of `sign`, one with a known input before others."""
+    if not len(rows):
+        return Shown()
+    x_name, got_name, _ = _WITNESS
+    growth = sign * (np.nan_to_num(b["max_error"][rows], nan=0.0) - np.nan_to_num(a["max_error"][rows], nan=0.0))
+    if x_name not in a or x_name not in b:
+        return Shown(_span(fmt, bucket[rows[np.argmax(growth)]]))
+    moved = (a[x_name][rows] != b[x_name][rows]) | (a[got_name][rows] != b[got_name][rows])
+    row = int(rows[np.lexsort((-growth, ~moved))[0]])
+    witness = _witness(fmt, a, b, row, by_old=sign < 0) if moved.any() else None
+    return Shown(_span(fmt, bucket[row]), witness)
+
+
+def _span(fmt: Format, bucket: int) -> str:
+    """The first and the last input of a bucket."""
+    shift = max(fmt.width - 16, 0)
+    first = (int(bucket) - 0x8000) << shift
+    return ":".join(fmt.bits_text(fmt.from_ordinal(end)) for end in (first, first + (1 << shift) - 1))
+
+
+def _witness(fmt: Format, a: Columns, b: Columns, row: int, by_old: bool) -> ChangeWitness:
+    """The worst input of one of the sides in a bucket, and what the other gave there, where that was kept."""
+    own, other = (a, b) if by_old else (b, a)
+    x, got, want = (int(own[name][row]) for name in _WITNESS)
+    elsewhere = None if int(other[_WITNESS[0]][row]) != x else fmt.bits_text(int(other[_WITNESS[1]][row]))
+    old, new = (fmt.bits_text(got), elsewhere) if by_old else (elsewhere, fmt.bits_text(got))
+    return ChangeWitness(fmt.bits_text(x), old, new, fmt.bits_text(want))
+
+
+def is_special(interval: str) -> bool:
+    """Whether it is that of the infinities and NaNs of one sign."""
+    return interval in INFINITE

@@ -1,0 +1,117 @@
+"""The same targets measured at two revisions, one after the other, by `gelu-verify run` in a process of its own.
+
+Each runs in the folder of its revision: paths, headers and modules are found there, and nothing of one is left over
+for the other.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..errors import GeluVerifyError, MissingMeasurement, UsageError
+from ..runs.integrity import verified
+from ..runs.store import Run, read_run
+from .comparison import Comparison, ResultComparison
+from .revisions import Repository, Revision
+from .runs import compare_runs
+from .witnesses import Outputs, completed, outputs_of
+
+_FAILED = 1  # exit code of a run with a target that failed: a result
+_MISSING = 3
+_ERROR = "gelu-verify: error: "
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How targets are measured at any revision.
+
+    Parameters
+    ----------
+    targets : as `Repository.relative` has them; those whose file a revision lacks are left out there
+    inputs, calls : words of the command line of `run`: which inputs, functions and dtypes; how it is called
+    out : folder for both runs
+    scratch : folder for what is asked again
+    say : is told what is measured
+    """
+
+    repository: Repository
+    targets: Sequence[str]
+    inputs: Sequence[str]
+    calls: Sequence[str]
+    out: Path
+    scratch: Path
+    say: Callable[[str], object]
+
+
+def compare_revisions(how: Measuring, old: Revision, new: Revision) -> Comparison:
+    """What changed, with what both revisions give at the inputs that show it.
+
+    Raises
+    ------
+    MissingMeasurement : a revision has none of the files, a file is in neither, or there is nothing in common
+    UsageError : it cannot be measured: a function that is not there, an error of the compiler
+    """
+    with ExitStack() as checkouts:
+        sides = [_Side(how, each, *checkouts.enter_context(how.repository.checked_out(each))) for each in (old, new)]
+        for target in how.targets:
+            if not any(how.repository.has(target, side.place) for side in sides):
+                raise MissingMeasurement(f"neither {old.label} nor {new.label} has the file of {target}")
+        runs = [side.run(how.out / name) for side, name in zip(sides, ("old", "new"), strict=True)]
+        found = compare_runs(*runs, names=(old.label, new.label))
+        return completed(found, *(side.ask for side in sides))
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A revision in the folder where it is checked out, and the environment variables of that."""
+
+    how: Measuring
+    revision: Revision
+    place: Path
+    variables: Mapping[str, str]
+
+    def run(self, out: Path) -> Run:
+        """The run of all targets whose file is there."""
+        there = [name for name in self.how.targets if self.how.repository.has(name, self.place)]
+        if not there:
+            raise MissingMeasurement(f"{self.revision.label} has no file of {', '.join(self.how.targets)}")
+        self.how.say(f"measuring {', '.join(there)} at {self.revision.label}")
+        return self._measured(there, self.how.inputs, out)
+
+    def ask(self, result: ResultComparison, x_bits: list[str]) -> Outputs:
+        """What it gives at single inputs."""
+        self.how.say(f"asking {result.target} at {self.revision.label} for {len(x_bits)} outputs that were not kept")
+        words = ["--function", result.function, "--dtype", result.dtype, "--plan", "landmarks", "--throughput", "none"]
+        words += [word for x in x_bits for word in ("--bits", x)]
+        with TemporaryDirectory(dir=self.how.scratch) as folder:
+            return outputs_of(self._measured([result.target], words, Path(folder) / "run"), x_bits)
+
+    def _measured(self, targets: Sequence[str], inputs: Sequence[str], out: Path) -> Run:
+        command = [sys.executable, "-P", "-m", "gelu_verify", "run", *inputs, *self.how.calls, "--no-own"]
+        done = subprocess.run(
+            [*command, "--out", str(out), "--", *targets],
+            cwd=self.place,
+            env={**os.environ, **self.variables, "PYTHONDONTWRITEBYTECODE": "1", "PWD": str(self.place)},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode not in (0, _FAILED) or not out.exists():
+            raise _error(done.returncode, self.revision, done.stderr.replace(f"{self.place}/", ""))
+        return verified(read_run(out))
+
+
+def _error(code: int, revision: Revision, printed: str) -> GeluVerifyError:
+    """What the run said, with its revision before it."""
+    lines = [line for line in printed.splitlines() if line.strip()] or ["it ended without a word"]
+    said = next((line.removeprefix(_ERROR) for line in reversed(lines) if line.startswith(_ERROR)), lines[-1])
+    kind = MissingMeasurement if code == _MISSING else UsageError
+    return kind(f"at {revision.label}: {said}")

@@ -1,0 +1,157 @@
+"""Two revisions of code in a git repository, each in a temporary folder of its own, and which of it a target names.
+
+Only objects are read: the user's checkout, index and branches stay as they are. `git archive` is not used, because it
+leaves out what the attribute `export-ignore` names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import MissingMeasurement, UsageError
+from ..targets.kinds import kind_of
+from .installed import environment_of
+
+_RANGE = re.compile(r"(?P<old>[^.\s][^\s]*?)(?P<dots>\.{2,3})(?P<new>[^./\s][^\s]*)?")
+WORKING_TREE = "the working tree"
+_PACKAGES = ("", "src")  # below which Python looks for a module
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A commit of the repository, or what lies in the working tree."""
+
+    name: str
+    commit: str | None  # None: the working tree
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return self.name if self.commit is None else f"{self.name} ({self.commit[:12]})"
+
+
+@dataclass(frozen=True)
+class Repository:
+    """The git repository that a folder lies in."""
+
+    top: Path
+    here: Path  # where the user is
+
+    @classmethod
+    def around(cls, folder: Path) -> Repository:
+        """UsageError where there is none."""
+        top = _git(folder, "rev-parse", "--show-toplevel")
+        if not top:
+            raise UsageError(f"{folder} is in a git repository without a working tree")
+        return cls(Path(top).resolve(), folder.resolve())
+
+    def range(self, text: str) -> tuple[Revision, Revision]:
+        """OLD..NEW, OLD.. (to the working tree), OLD...NEW (from where NEW parted from OLD)."""
+        match = _RANGE.fullmatch(text)
+        assert match is not None
+        old, new = match["old"], match["new"]
+        second = Revision(new, self._commit(new)) if new else Revision(WORKING_TREE, None)
+        first = Revision(old, self._commit(old))
+        if match["dots"] == "...":
+            base = _git(self.top, "merge-base", first.commit or "", second.commit or "HEAD")
+            first = Revision(f"where {new or 'HEAD'} parted from {old}", base)
+        return first, second
+
+    def _commit(self, name: str) -> str:
+        try:
+            return _git(self.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        except UsageError:
+            raise UsageError(f"{name!r} is not a revision of the repository in {self.top}") from None
+
+    @contextmanager
+    def checked_out(self, revision: Revision) -> Iterator[tuple[Path, dict[str, str]]]:
+        """A folder with the revision in it, at the place where the user is in the working tree, and the environment
+        variables with which its code finds itself."""
+        if revision.commit is None:
+            yield self.here, {}
+            return
+        with tempfile.TemporaryDirectory(prefix="gelu-verify-revision-") as folder:
+            tree = Path(folder) / "tree"
+            tree.mkdir()
+            index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+            _git(self.top, "read-tree", revision.commit, **index)
+            _git(self.top, "checkout-index", "--all", f"--prefix={tree}/", **index)
+            place = tree / self.here.relative_to(self.top)
+            if not place.is_dir():
+                raise MissingMeasurement(f"{revision.label} has no folder {self.here.relative_to(self.top)}")
+            yield place, environment_of(self.top, tree, Path(folder) / "packages")
+
+    def relative(self, target: str) -> str:
+        """The target with the path of its file relative to where the user is; UsageError where it is not in here."""
+        written = self._file(target)
+        if written is None:
+            accepted = "kernel.c:gelu, ops.py:gelu, model.onnx: a file in the repository"
+            raise UsageError(
+                f"{target} is not a file in {self.top}, so its revisions cannot differ (accepted: {accepted})"
+            )
+        path = Path(os.path.abspath(self.here / Path(written).expanduser()))
+        if not path.is_relative_to(self.top):
+            raise UsageError(f"{target} is not in the repository {self.top}")
+        if path.is_symlink() and not path.resolve().is_relative_to(self.top):
+            raise UsageError(f"{target} is a link to something outside of the repository {self.top}")
+        if not (Path(written).is_absolute() or written.startswith("~")):
+            return target
+        return target.replace(written, os.path.relpath(path, self.here), 1)
+
+    def has(self, target: str, place: Path) -> bool:
+        """Whether a revision, checked out at `place`, has the file of a target that is `relative`."""
+        return any((place / each).exists() for each in self._candidates(target))
+
+    def _file(self, target: str) -> str | None:
+        """The file that a target names, as it is written; of a module, where it would lie."""
+        candidates = self._candidates(target)
+        return next(
+            (each for each in candidates if (self.here / Path(each).expanduser()).exists()),
+            candidates[0] if candidates else None,
+        )
+
+    def _candidates(self, target: str) -> list[str]:
+        """What may be the file of a target; nothing where it is not named by a file."""
+        kind = kind_of(target)
+        if kind is None:
+            return []
+        match = kind.pattern.fullmatch(target)
+        groups = match.groupdict() if match else {}
+        if groups.get("file"):
+            return [groups["file"]]
+        if "command" in groups:  # "pipe:python3 gelu.py": a word that is a file
+            words = shlex.split(groups["command"])
+            return [word for word in words if (self.here / word).is_file()] or [word for word in words if "/" in word]
+        if ".py" in target:
+            return [re.split(r"(?<=\.py)(?::|$)", target)[0]]
+        module = target.partition(":")[0].replace(".", "/")
+        return [os.path.join(base, f"{module}{end}") for base in _PACKAGES for end in (".py", "/__init__.py")]
+
+
+def is_range(text: str) -> bool:
+    """Whether it is written as a range of revisions, and is not a file or a folder."""
+    return _RANGE.fullmatch(text) is not None and not Path(text).exists()
+
+
+def _git(folder: Path, *arguments: str, **variables: str) -> str:
+    """What git prints; UsageError with its first line where it fails."""
+    command = ["git", "-C", str(folder), "-c", "core.hooksPath=/dev/null", *arguments]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False,
+            env={**os.environ, "LC_ALL": "C", **variables},
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise MissingMeasurement("git is not installed, and revisions were to be compared") from None
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        raise UsageError(f"git {arguments[0]}: {(lines or ['it failed without a word'])[0].removeprefix('fatal: ')}")
+    return done.stdout.strip()

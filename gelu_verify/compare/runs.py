@@ -1,0 +1,133 @@
+"""Two runs compared: results matched by target, function and dtype, each pair with its changes and a status."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from ..errors import MissingMeasurement, ResultsError
+from ..fenv import in_default_environment
+from ..isa import split_level
+from ..measure.jobs import CORRECTLY_ROUNDED, OWN
+from ..records.ranking import worst_first
+from ..records.result import Record
+from ..runs.store import Run
+from .comparison import Comparison, ResultComparison, Speed, Status
+from .conditions import described, differences
+from .kept import compare_kept
+from .pair import Pair, have_same_inputs
+from .pairs import changes, status
+
+ORDER: tuple[Status, ...] = ("worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same")
+
+
+@in_default_environment
+def compare_runs(
+    old: Run, new: Run, *, names: tuple[str | None, str | None] = (None, None), targets: tuple[str, ...] = ()
+) -> Comparison:
+    """What changed from `old` to `new`; runs must be `verified`.
+
+    Parameters
+    ----------
+    names : what the runs are called, where that is not their folders
+    targets : only results of these: FAMILY or FAMILY.PATH, or what was typed
+
+    Raises
+    ------
+    MissingMeasurement : the runs have no result in common
+    ResultsError : one has a result twice
+    """
+    indices = [_indices(run, targets) for run in (old, new)]
+    common = [key for key in indices[1] if key in indices[0]]
+    if not _are_enough(old, new, indices, common):
+        held = [", ".join(sorted({key.partition("/")[0] for key in each})[:4]) or "nothing" for each in indices]
+        raise MissingMeasurement(
+            f"nothing to compare: no target, function and dtype is in both runs ({held[0]}; {held[1]})"
+        )
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda key: _compared((old, indices[0][key]), (new, indices[1][key])), common))
+    found += [_alone(old.results[at], "vanished") for key, at in indices[0].items() if key not in indices[1]]
+    found += [_alone(new.results[at], "appeared") for key, at in indices[1].items() if key not in indices[0]]
+    return Comparison(
+        described(old, names[0]), described(new, names[1]), differences(old, new), _sorted(found, old, new)
+    )
+
+
+def decisive(found: Comparison, fail_on: str) -> tuple[list[ResultComparison], list[ResultComparison]]:
+    """The results that are over the limit, and those of which that is not known.
+
+    `fail_on`: "worse", or "change", which is whatever differs. What vanished is not known to be no worse.
+    """
+    if fail_on == "worse":
+        return found.of_status("worse", "mixed"), found.of_status("vanished", "unknown")
+    return [each for each in found.results if each.status not in ("same", "unknown")], found.of_status("unknown")
+
+
+def _indices(run: Run, targets: tuple[str, ...]) -> dict[str, int]:
+    """Where each result is."""
+    found: dict[str, int] = {}
+    for index, record in enumerate(run.results):
+        if record.key in found:
+            raise ResultsError(f"{run.path} cannot be compared: {record.key} is there twice")
+        if not targets or not {record.target, split_level(record.target)[0], record.family}.isdisjoint(targets):
+            found[record.key] = index
+    return found
+
+
+def _are_enough(old: Run, new: Run, indices: list[dict[str, int]], common: list[str]) -> bool:
+    """Whether something is in both runs, but for our correctly rounded kernels, which are measured beside all else."""
+    every = [run.results[at] for run, each in zip((old, new), indices, strict=True) for at in each.values()]
+    asked = {each.key for each in every if not (each.family == OWN and each.target.endswith(CORRECTLY_ROUNDED))}
+    return bool(common) and (not asked or not asked.isdisjoint(common))
+
+
+def _compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
+    (a, b), runs = (run.results[index] for run, index in (old, new)), (old[0], new[0])
+    kept = compare_kept(old, new, have_same_inputs(a, b))
+    pair = Pair(a, b, kept, *(_lists_failures_only(run) and _have_one_source(*runs) for run in runs))
+    found = changes(pair)
+    return ResultComparison(
+        target=b.target, family=b.family, function=b.function, dtype=b.dtype, status=status(found),
+        old_grade=a.grade, new_grade=b.grade, old_max_ulp=a.max_ulp, new_max_ulp=b.max_ulp,
+        old_version=a.version, new_version=b.version, same_inputs=pair.same_inputs,
+        bits=kept.bits if kept else None, changes=tuple(found), speed=_speed(a, b), repeat=b.repeat,
+    )  # fmt: skip
+
+
+def _lists_failures_only(run: Run) -> bool:
+    """Whether `checks` of a result are those that failed."""
+    return bool((run.manifest.get("recorded") or {}).get("condensed"))
+
+
+def _have_one_source(old: Run, new: Run) -> bool:
+    """Whether the same gelu-verify measured both, and so asked the same checks."""
+    states = [run.manifest.get("git") for run in (old, new)]
+    return states[0] is not None and states[0] == states[1] and not states[0].get("dirty")
+
+
+def _alone(record: Record, status: Status) -> ResultComparison:
+    is_old = status == "vanished"
+    sides = {"old" if is_old else "new": record}
+    values = {
+        f"{side}_{name}": getattr(r, name) for side, r in sides.items() for name in ("grade", "max_ulp", "version")
+    }
+    return ResultComparison(
+        target=record.target, family=record.family, function=record.function, dtype=record.dtype, status=status,
+        repeat=record.repeat, **values,
+    )  # fmt: skip
+
+
+def _sorted(found: list[ResultComparison], old: Run, new: Run) -> tuple[ResultComparison, ...]:
+    """By status, and within one the worst result first."""
+    by_key = {record.key: record for run in (old, new) for record in run.results}
+    place = {record.key: at for at, record in enumerate(worst_first(by_key.values()))}
+    return tuple(sorted(found, key=lambda each: (ORDER.index(each.status), place[each.key])))
+
+
+def _speed(old: Record, new: Record) -> Speed | None:
+    a, b = old.throughput, new.throughput
+    if a is None or b is None or not a.elements_per_s:
+        return None
+    ratio, noise = b.elements_per_s / a.elements_per_s, a.spread + b.spread
+    size = f"{abs(ratio - 1):.0%} {'faster' if ratio > 1 else 'slower'}"
+    text = size if abs(ratio - 1) > noise else f"{size}, which is within the spread"
+    return Speed(a.elements_per_s, a.spread, b.elements_per_s, b.spread, text)

@@ -1,0 +1,130 @@
+"""Many runs side by side: of each target, function and dtype how its numbers went from run to run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from ..errors import MissingMeasurement
+from ..fenv import in_default_environment
+from ..records.fields import Count, Name, OneOf, Positive, Size, Ulp, about
+from ..records.grades import ORDER
+from ..records.parts import AccurateRange, FunctionName
+from ..records.result import Bound, DtypeName, Grade, Record
+from ..runs.store import Run
+from .comparison import ComparedRun
+from .conditions import described
+from .pair import have_same_inputs
+
+Step = Literal["first", "same", "changed", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendPoint:
+    """One result of one run."""
+
+    run: Count = field(metadata=about("which run: its place in `runs`, from 0"))
+    version: str = field(metadata=about("version of the library, or hash of the source"))
+    n: Positive = field(metadata=about("how many inputs"))
+    bound: Bound = field(metadata=about("whether every input was tried"))
+    grade: Grade | None = field(metadata=about("how good it is", null="in a run of an earlier version"))
+    max_ulp: Ulp | None = field(metadata=about("largest error in ULP", null="where nothing was scored"))
+    accurate_range: AccurateRange | None = field(metadata=about("where it is accurate", null="where there is none"))
+    max_abs_error: Size | None = field(metadata=about("largest absolute error", null="where nothing was scored"))
+    elements_per_s: Size | None = field(metadata=about("median elements per second", null="where it was not timed"))
+    spread: Size | None = field(metadata=about("interquartile range over median of the times", null=""))
+    results: Annotated[Step, OneOf(("first", "same", "changed", "unknown"))] = field(
+        metadata=about(
+            'beside the run before that has this result: `"same"` bits, `"changed"`, `"unknown"` (other inputs, or no '
+            'digests were kept), or `"first"`'
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TrendSeries:
+    """One target, function and dtype over the runs that have it."""
+
+    target: Name = field(metadata=about("name of the implementation"))
+    function: FunctionName = field(metadata=about("what it was judged as"))
+    dtype: DtypeName = field(metadata=about("in which dtype"))
+    points: tuple[TrendPoint, ...] = field(metadata=about("one for each run that has it, the oldest first"))
+
+    @property
+    def changes(self) -> int:
+        """How often its results, or its numbers, were others than in the run before."""
+        return sum(self.differs(at) for at in range(1, len(self.points)))
+
+    def differs(self, at: int) -> bool:
+        """Whether a point is another one than that before it, but for its speed."""
+        before, point = self.points[at - 1], self.points[at]
+        named = ("grade", "max_ulp", "accurate_range", "n", "bound")
+        return point.results != "same" or any(getattr(before, name) != getattr(point, name) for name in named)
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """Results over several runs."""
+
+    runs: tuple[ComparedRun, ...] = field(metadata=about("the runs, the oldest first"))
+    series: tuple[TrendSeries, ...] = field(metadata=about("those that change most often first"))
+
+
+@in_default_environment
+def trend(
+    runs: Sequence[Run], targets: Collection[str] = (), functions: Collection[str] = (), dtypes: Collection[str] = ()
+) -> Trend:
+    """Verified runs by date; only results of these targets (or families), functions and dtypes.
+
+    Raises
+    ------
+    MissingMeasurement : no result is left
+    """
+    dated = sorted(runs, key=lambda run: (str(run.manifest["created"]), len(run.path.name), run.path.name))
+    found: dict[tuple[str, str, str], list[tuple[int, Record]]] = {}
+    for place, run in enumerate(dated):
+        for record in run.results:
+            asked = (targets, {record.target, record.family}), (functions, {record.function}), (dtypes, {record.dtype})
+            if all(not wanted or not names.isdisjoint(wanted) for wanted, names in asked):
+                found.setdefault((record.target, record.function, record.dtype), []).append((place, record))
+    if not found:
+        raise MissingMeasurement(f"none of {len(dated)} stored runs has such a result")
+    series = [TrendSeries(*key, _points(members)) for key, members in found.items()]
+    series.sort(key=lambda each: (-each.changes, -_grade(each), each.target, each.function, each.dtype))
+    return Trend(tuple(described(run) for run in dated), tuple(series))
+
+
+def _grade(series: TrendSeries) -> int:
+    grade = series.points[-1].grade
+    return ORDER[grade] if grade else -1
+
+
+def _points(members: list[tuple[int, Record]]) -> tuple[TrendPoint, ...]:
+    records = [None, *(record for _, record in members)]
+    return tuple(_point(place, before, record) for (place, record), before in zip(members, records, strict=False))
+
+
+def _point(place: int, before: Record | None, record: Record) -> TrendPoint:
+    return TrendPoint(
+        run=place,
+        version=record.version,
+        n=record.n,
+        bound=record.bound,
+        grade=record.grade,
+        max_ulp=record.max_ulp,
+        accurate_range=record.accurate_range,
+        max_abs_error=record.max_abs_error.error if record.max_abs_error else None,
+        elements_per_s=record.throughput.elements_per_s if record.throughput else None,
+        spread=record.throughput.spread if record.throughput else None,
+        results=_step(before, record),
+    )
+
+
+def _step(before: Record | None, record: Record) -> Step:
+    """What is never said of results whose inputs, or digests, are not known: that they are the same."""
+    if before is None:
+        return "first"
+    if before.bits_sha256 is None or record.bits_sha256 is None or not have_same_inputs(before, record):
+        return "unknown"
+    return "same" if before.bits_sha256 == record.bits_sha256 else "changed"

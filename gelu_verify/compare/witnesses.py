@@ -1,0 +1,58 @@
+"""Outputs that two runs did not keep, asked for again: what each revision gives at the inputs that show a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from ..formats import get_format
+from ..runs.store import Run, arrow_table
+from .comparison import Change, ChangeWitness, Comparison, ResultComparison, Status
+
+_ASKED: tuple[Status, ...] = ("worse", "mixed", "better", "changed")
+_RESULTS, _INPUTS = 4, 32  # that are asked again: a run each, of so many inputs
+_BY_PLACE = ("lane", "lengths", "repeatable", "unrepeated", "growth")  # checks whose outputs depend on the call
+
+Outputs = Mapping[str, str]  # bits of x: bits of the output
+Ask = Callable[[ResultComparison, list[str]], Outputs]  # measures some inputs of a result, at one revision
+
+
+def completed(found: Comparison, at_old: Ask, at_new: Ask) -> Comparison:
+    """The comparison with the outputs that its witnesses lack, of the first results that changed."""
+    asked = [each for each in found.results if each.status in _ASKED][:_RESULTS]
+    done = {each.key: _completed(each, at_old, at_new) for each in asked}
+    return replace(found, results=tuple(done.get(each.key, each) for each in found.results))
+
+
+def _completed(result: ResultComparison, at_old: Ask, at_new: Ask) -> ResultComparison:
+    shown = [change.witness for change in result.changes if change.witness and not _depends_on_call(change)]
+    wanted = {
+        side: list(dict.fromkeys(each.x_bits for each in shown if getattr(each, f"{side}_bits") is None))[:_INPUTS]
+        for side in ("old", "new")
+    }
+    outputs = {
+        side: ask(result, wanted[side]) if wanted[side] else {} for side, ask in (("old", at_old), ("new", at_new))
+    }
+    return replace(result, changes=tuple(_filled(change, outputs) for change in result.changes))
+
+
+def _depends_on_call(change: Change) -> bool:
+    return change.what == "check" and change.where in _BY_PLACE
+
+
+def _filled(change: Change, outputs: Mapping[str, Outputs]) -> Change:
+    witness = change.witness
+    if witness is None or _depends_on_call(change):
+        return change
+    old, new = (getattr(witness, f"{side}_bits") or outputs[side].get(witness.x_bits) for side in ("old", "new"))
+    return replace(change, witness=ChangeWitness(witness.x_bits, old, new, witness.want_bits))
+
+
+def outputs_of(run: Run, inputs: Iterable[str]) -> Outputs:
+    """The outputs of a run of few inputs: of each bucket that has one."""
+    if run.results[0].buckets is None:
+        return {}
+    fmt, table = get_format(run.results[0].dtype), arrow_table(run.buckets(0))
+    columns = [table.column(name).to_pylist() for name in ("n", "max_error_x", "max_error_got")]
+    kept = {fmt.bits_text(x): fmt.bits_text(got) for n, x, got in zip(*columns, strict=True) if n == 1}
+    return {x: kept[x] for x in inputs if x in kept}

@@ -1,0 +1,49 @@
+"""Opcodes whose bits PTX does not specify: refused, or anywhere within their documented bound (`approximate.h`)."""
+
+from __future__ import annotations
+
+from ..emit import Context, Emitter
+from ..ir import Instruction
+from .floating import operands
+
+BOUNDED = ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "tanh", "div")
+# relative and absolute error of results in 16 bits: PTX ISA, ex2 and tanh
+HALVES = {
+    ("ex2", "f16"): (2.0**-9.9, 0.0),
+    ("ex2", "bf16"): (2.0**-7, 0.0),
+    ("tanh", "f16"): (0.0, 2.0**-10.987),
+    ("tanh", "bf16"): (2.0**-8, 0.0),
+}
+
+
+def approximate(c: Context, ins: Instruction) -> str:
+    c.accept("approx", "full", "ftz")
+    kind, name = ins.parts[-1], ins.parts[0]
+    c.approximates()
+    if kind.removesuffix("x2") in ("f16", "bf16"):
+        return _half(c, ins)
+    if kind != "f32":
+        raise c.unknown("PTX bounds no error of it")
+    value = f"{name}_approx({', '.join(operands(c, ins, kind))}, e.approximations)"
+    return c.write(ins.operands[0], kind, f"ftz(canonical({value}))" if ins.has("ftz") else f"canonical({value})")
+
+
+def _half(c: Context, ins: Instruction) -> str:
+    kind, name = ins.parts[-1].removesuffix("x2"), ins.parts[0]
+    if (name, kind) not in HALVES:
+        raise c.unknown("PTX bounds no error of it")
+    relative, absolute = HALVES[name, kind]
+    form, word = f"{kind}_format", "b32" if ins.parts[-1].endswith("x2") else "b16"
+    function = "__builtin_exp2" if name == "ex2" else "__builtin_tanh"
+    body = f"[&e](u16 x) -> u16 {{ return half_bracketed<{form}>({function}(widened<{form}>({_flushed(ins, form)})), "
+    body += f"widened<{form}>(x), e.approximations, {relative!r}, {absolute!r}); }}"
+    value = c.read(ins.operands[1], word)
+    call = f"each_half({value}, f_)" if word == "b32" else f"f_({value})"
+    return f"{{ auto f_ = {body}; {c.write(ins.operands[0], word, call)} }}"
+
+
+def _flushed(ins: Instruction, form: str) -> str:
+    return f"half_ftz<{form}>(x)" if ins.has("ftz") else "x"
+
+
+EMITTERS: dict[str, Emitter] = dict.fromkeys(BOUNDED, approximate)

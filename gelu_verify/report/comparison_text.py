@@ -1,0 +1,177 @@
+"""A comparison in words: what every form of it says, on a terminal, in Markdown and on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..compare.comparison import (
+    Bits,
+    Change,
+    ChangeWitness,
+    ComparedRun,
+    Comparison,
+    Difference,
+    ResultComparison,
+    Status,
+)
+from ..compare.runs import ORDER
+from ..formats import get_format
+from ..functions.regions import REGIONS, region_edges
+from ..records.grades import GRADES
+from .text import rate_text, value_text
+
+WORDS: dict[Status, str] = {
+    "worse": "WORSE", "mixed": "WORSE", "vanished": "vanished", "unknown": "unknown", "changed": "changed",
+    "better": "better", "appeared": "appeared", "same": "same",
+}  # fmt: skip
+_IN_HEADER = ("grade", "max_ulp")  # changes that the line of the result itself tells
+_COUNTED: dict[Status, tuple[str, str]] = {  # one, several
+    "worse": ("is worse", "are worse"),
+    "mixed": (
+        "is worse in something and better in something else",
+        "are worse in something and better in something else",
+    ),
+    "vanished": ("vanished", "vanished"),
+    "unknown": ("cannot be judged", "cannot be judged"),
+    "changed": (
+        "has other results that are neither worse nor better",
+        "have other results that are neither worse nor better",
+    ),
+    "better": ("is better", "are better"),
+    "appeared": ("appeared", "appeared"),
+    "same": ("is the same", "are the same"),
+}
+
+
+def summary(found: Comparison) -> str:
+    """How many results are what, the worst first."""
+    parts = []
+    for status in ORDER:
+        count = len(found.of_status(status))
+        if count:
+            parts.append(f"{count} {_COUNTED[status][count > 1]}")
+    total = len(found.results)
+    return f"{total} result{'' if total == 1 else 's'}: {', '.join(parts)}."
+
+
+def run_text(run: ComparedRun) -> str:
+    """Which run it is, in a line."""
+    results = f"{run.results} result{'' if run.results == 1 else 's'}"
+    return f"{run.name} ({run.created}, plan {run.plan}, seed {run.seed}, {results})"
+
+
+def difference_text(each: Difference) -> str:
+    """One thing that the runs do not have in common."""
+    return f"{each.what}: {each.old or 'none'} -> {each.new or 'none'}"
+
+
+def title(result: ResultComparison) -> str:
+    """What the result is of, and its grade and largest error before and after."""
+    name = f"{result.target} {result.function} {result.dtype}"
+    if result.status in ("vanished", "appeared"):
+        grade, ulp = (
+            getattr(result, f"{'old' if result.status == 'vanished' else 'new'}_{each}")
+            for each in ("grade", "max_ulp")
+        )
+        return f"{name}: {_grade(grade)}, {_ulp(ulp)}"
+    grade = _grade(result.new_grade)
+    if result.old_grade != result.new_grade:
+        grade = f"{_grade(result.old_grade)} -> {grade}"
+    ulp = _ulp(result.new_max_ulp)
+    if _number(result.old_max_ulp) != _number(result.new_max_ulp):
+        ulp = f"{_number(result.old_max_ulp)} -> {ulp}"
+    return f"{name}: {grade}; {ulp}"
+
+
+def _grade(grade: str | None) -> str:
+    return GRADES[grade].title if grade else "no grade"  # type: ignore[index]
+
+
+def _number(ulp: float | None) -> str:
+    return "-" if ulp is None else f"{ulp:.6g}"
+
+
+def _ulp(ulp: float | None) -> str:
+    return "nothing measured" if ulp is None else f"{ulp:.6g} ULP"
+
+
+def change_lines(result: ResultComparison, change: Change) -> Iterator[str]:
+    """What changed, and the input that shows it."""
+    yield change.text if change.direction != "unknown" else f"not known: {change.text}"
+    if change.witness is not None:
+        yield f"  {witness_text(result.dtype, change.witness)}"
+
+
+def witness_text(dtype: str, witness: ChangeWitness) -> str:
+    """x, what was returned before and now, and what is right, as far as that was kept."""
+    parts = [f"x = {_value(dtype, witness.x_bits)}"]
+    if witness.old_bits or witness.new_bits:
+        parts += [f"old {_value(dtype, witness.old_bits)}", f"new {_value(dtype, witness.new_bits)}"]
+    if witness.want_bits:
+        parts.append(f"right {_value(dtype, witness.want_bits)}")
+    return ", ".join(parts)
+
+
+def _value(dtype: str, bits: str | None) -> str:
+    return "not kept" if bits is None else f"{value_text(dtype, bits)} ({bits})"
+
+
+def speed_text(result: ResultComparison) -> str | None:
+    """How fast it was and is; it decides nothing."""
+    speed = result.speed
+    if speed is None:
+        return None
+    old, new = (
+        f"{rate_text(rate)} (IQR {spread:.0%})"
+        for rate, spread in ((speed.old, speed.old_spread), (speed.new, speed.new_spread))
+    )
+    return f"speed: {old} -> {new}: {speed.text}"
+
+
+def brief(result: ResultComparison, most: int) -> tuple[list[Change], int]:
+    """The changes that say most, at least one of each direction, and how many others there are.
+
+    Those of an interval are left out where its region says the same.
+    """
+    told = [change for change in result.changes if not _is_covered(result, change)]
+    by_direction: dict[str, list[Change]] = {}
+    for change in told:
+        by_direction.setdefault(change.direction, []).append(change)
+    kept = {id(changes[0]) for changes in by_direction.values()}
+    for change in told:
+        if len(kept) < most:
+            kept.add(id(change))
+    chosen = [change for change in told if id(change) in kept]
+    others = [change for change in result.changes if change.what not in _IN_HEADER]
+    return chosen, len(others) - len(chosen)
+
+
+def _is_covered(result: ResultComparison, change: Change) -> bool:
+    """Whether another line already says it: that of the result, or that of a region."""
+    if change.what in _IN_HEADER:
+        return change.direction != "unknown" and len(result.changes) > 1
+    if change.what != "interval" or change.witness is None:
+        return False
+    fmt = get_format(result.dtype)
+    at = fmt.ordinal(int(change.witness.x_bits, 16))
+    edges = region_edges(result.dtype)
+    inside = next((region.name for k, region in enumerate(REGIONS) if edges[k] <= at < edges[k + 1]), None)
+    return any(o.what == "region" and o.where == inside and o.direction == change.direction for o in result.changes)
+
+
+def names(results: Sequence[ResultComparison], most: int | None = None) -> str:
+    """Their names, the dtypes of one target and function together; the first `most` of them, and how many follow."""
+    found: dict[str, list[str]] = {}
+    for each in results:
+        found.setdefault(f"{each.target} {each.function}", []).append(each.dtype)
+    texts = [f"{name} {' '.join(dtypes)}" for name, dtypes in found.items()]
+    more = sum(map(len, list(found.values())[most:])) if most is not None else 0
+    return ", ".join(texts[:most]) + (f" and {more} more (--details)" if more else "")
+
+
+def bits_text(bits: Bits | None) -> str:
+    """How many inputs have other results."""
+    if bits is None:
+        return "not kept"
+    count = f"{bits.least:,}" if bits.least == bits.most else f"{bits.least:,} to {bits.most:,}"
+    return f"{count} of {bits.inputs or 0:,}"

@@ -1,0 +1,132 @@
+"""One result where it is looked at interactively: five lines of text, and the HTML that a notebook shows.
+
+The HTML is inline throughout (no script, no style sheet, no id), takes the colours of the page around it, and escapes
+every text: a notebook may hold many results, in a light or a dark theme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import jinja2
+import numpy as np
+
+from ..buckets.bins import envelope, layout
+from ..errors import printable
+from ..formats import get_format
+from ..records.grades import GRADES
+from ..records.result import Record, Result
+from .curves import HEIGHT, area, octaves_of, x_ticks, y_of, y_ticks
+from .files import environment
+from .text import short_value, ulp_text, value_text
+
+PER_BINADE = 12
+SPAN = (-3, 64)  # octaves of the axis at most
+DIGITS = 9  # of a number in the table; its bits are in the tooltip
+COLOURS = {  # of a badge with white text: a contrast of 4.5 or more
+    "correctly_rounded": "#1a7f37", "faithful": "#1a7f37", "accurate": "#1a7f37", "accurate_range": "#8a5a00",
+    "absolute": "#8a5a00", "coarse": "#b3261e", "broken": "#b3261e",
+}  # fmt: skip
+
+
+def five_lines(result: Result) -> Iterator[str]:
+    """The same five in every case, each printable."""
+    record = result.record
+    yield printable(f"{record.target} as {record.function} in {record.dtype}: {_title(record)}")
+    for name, value in (
+        ("largest error", _largest(record)),
+        ("summary", _summary(record)),
+        ("checks", _checks(record)),
+        ("inputs", _inputs(record)),
+    ):
+        yield printable(f"  {name:<14} {value}")
+
+
+def html(result: Result) -> str:
+    """What a notebook shows."""
+    return _template().render(
+        record=result.record,
+        title=_title(result.record),
+        colour=COLOURS[result.record.grade or "broken"],
+        largest=_largest(result.record),
+        summary=_summary(result.record),
+        inputs=_inputs(result.record),
+        plot=None if result.table is None else _plot(result),
+        worst=list(_worst(result.record)),
+        failed=[(name, result.record.findings[name]) for name in result.record.failed_checks],
+    )
+
+
+@cache
+def _template() -> jinja2.Template:
+    return environment().get_template("notebook.html")
+
+
+def _title(record: Record) -> str:
+    return GRADES[record.grade or "broken"].title
+
+
+def _largest(record: Record) -> str:
+    if record.failure is not None and record.max_ulp is None:
+        return f"not measured: {record.failure}"
+    if record.max_ulp is None or record.witness is None:
+        return "not measured: no output could be scored"
+    witness = record.witness
+    x, got, want = (
+        f"{value_text(record.dtype, bits)} ({bits})" for bits in (witness.x_bits, witness.got_bits, witness.want_bits)
+    )
+    return f"{record.bound} {ulp_text(record.max_ulp, record.bound)} ULP at x = {x}: got {got}, want {want}"
+
+
+def _summary(record: Record) -> str:
+    conventions = f" [{', '.join(record.conventions)}]" if record.conventions else ""
+    return f"{record.sentence}{conventions}"
+
+
+def _checks(record: Record) -> str:
+    failed = [f"{name} ({record.findings[name].severity})" for name in record.failed_checks]
+    if not record.checks:
+        return "none could be made"
+    return f"failed: {', '.join(failed)}" if failed else "none failed"
+
+
+def _inputs(record: Record) -> str:
+    if record.max_ulp is None:
+        kind = "nothing was measured"
+    elif record.ranges:
+        kind = f"only from {', '.join(record.ranges)}"
+    else:
+        kind = "every value of the dtype" if record.bound == "=" else "a sample: errors elsewhere may be larger"
+    return f"{record.n:,}, {kind} (plan {record.plan}, seed {record.seed})"
+
+
+def _plot(result: Result) -> dict[str, Any]:
+    """Geometry of the largest error of each bin of x, on a logarithmic axis."""
+    found = envelope(Result.frame(result), result.record.dtype, PER_BINADE)
+    low, high = octaves_of([found.max_error], *SPAN)
+    span = (min(low, SPAN[0]), max(high, 3))
+    return {
+        "size": found.layout.size,
+        "height": HEIGHT,
+        "area": area(found.max_error, span),
+        "limits": [(text, float(y_of(np.array([value]), span)[0])) for text, value in (("0.5", 0.5), ("4", 4.0))],
+        "nonfinite": "".join(f"M{at} 0h1v{HEIGHT}h-1z" for at in np.flatnonzero(found.nonfinite)),
+        "x": x_ticks(layout(result.record.dtype, PER_BINADE)),
+        "y": y_ticks(span, 5),
+    }
+
+
+def _worst(record: Record) -> Iterator[dict[str, str]]:
+    """The worst input of each region that has one."""
+    fmt = get_format(record.dtype)
+    for part in record.regions or ():
+        if part.witness is None:
+            continue
+        row = {"region": part.region, "ulp": f"{record.bound} {ulp_text(part.max_ulp, record.bound)}"}
+        for name in ("x", "got", "want"):
+            bits = getattr(part.witness, f"{name}_bits")
+            row[name] = short_value(record.dtype, bits, DIGITS)
+            row[f"{name}_bits"] = f"{bits} {fmt.hex_float(int(bits, 16))}"
+        yield row

@@ -1,0 +1,128 @@
+"""Files of inputs and of results: raw bits, NumPy's npy and npz, CSV, Parquet."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import UsageError
+from ..formats import Format
+from .problems import Problem, bad_request, conflict
+
+PARQUET, CSV, NPY, NPZ, RAW = (
+    "application/vnd.apache.parquet", "text/csv", "application/x-npy", "application/x-npz", "application/octet-stream"
+)  # fmt: skip
+
+
+def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray:
+    """Bits of the inputs in a file.
+
+    A CSV file has one number a line, as in the path of a look-up; the others have unsigned integers as wide as the
+    dtype (Parquet: in a column `x_bits`), or floats of it.
+
+    Raises
+    ------
+    Problem : 400 not such a file; 409 another type of numbers; 413 more than `most` inputs; 415 unknown kind
+    """
+    readers: dict[str, Callable[[bytes, Format, int], np.ndarray]] = {
+        CSV: _csv, NPY: _npy, PARQUET: _parquet,
+    }  # fmt: skip
+    if kind not in readers:
+        raise Problem(415, "media-type", f"content type {kind!r} (accepted: {', '.join(readers)})")
+    return readers[kind](content, fmt, most)
+
+
+def _csv(content: bytes, fmt: Format, most: int) -> np.ndarray:
+    try:
+        lines = content.decode("ascii").splitlines()
+    except UnicodeDecodeError:
+        raise bad_request("the CSV file is not ASCII", "no-csv") from None
+    texts = [line.strip().strip('"') for line in lines if line.strip()]
+    if texts and texts[0] in ("x", "x_bits"):
+        del texts[0]
+    _check(len(texts), most)
+    found = []
+    for number, text in enumerate(texts, 1):
+        try:
+            found.append(fmt.parse(text))
+        except UsageError as error:
+            raise Problem(422, "invalid", f"input {number}: {error}") from None
+    return np.array(found, fmt.uint)
+
+
+def _npy(content: bytes, fmt: Format, most: int) -> np.ndarray:
+    """Read by its header: `np.load` allocates what a file says it holds, and opens archives too."""
+    file = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(file)
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read_header(file)
+        if len(shape) != 1 or dtype.kind not in "uf":
+            raise bad_request("the npy file has more than one dimension, or other than numbers", "no-npy")
+        _check(shape[0], most)
+        found = np.frombuffer(content, dtype, shape[0], file.tell())
+    except (ValueError, OSError, EOFError) as error:
+        raise bad_request(f"the body is not an npy file: {str(error)[:100]}", "no-npy") from None
+    return _as_bits(found, fmt)
+
+
+def _parquet(content: bytes, fmt: Format, most: int) -> np.ndarray:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(io.BytesIO(content))
+        _check(file.metadata.num_rows, most)  # before anything is decompressed
+        if "x_bits" not in file.schema_arrow.names:
+            raise conflict("the Parquet file has no column x_bits", "no-column")
+        column = file.read(columns=["x_bits"]).column("x_bits")
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise bad_request(f"the body is not a Parquet file: {str(error)[:100]}", "no-parquet") from None
+    if column.null_count:
+        raise conflict(f"x_bits has {column.null_count} nulls", "no-column")
+    return _as_bits(column.to_numpy(), fmt)
+
+
+def _as_bits(found: np.ndarray, fmt: Format) -> np.ndarray:
+    """Unsigned integers of the dtype's width as they are, floats of NumPy's type of that name by their bits."""
+    native = found.dtype.newbyteorder("=")
+    if native == fmt.uint:
+        return found.astype(fmt.uint)
+    if native.kind == "f" and native.name == fmt.name:
+        return found.astype(native).view(fmt.uint)
+    raise conflict(
+        f"the inputs have the type {found.dtype} (accepted: {fmt.uint} with the bits of a {fmt.name})", "type"
+    )
+
+
+def _check(count: int, most: int) -> None:
+    if count > most:
+        raise Problem(413, "too-large", f"the file has {count} inputs (accepted: up to {most}; more as {RAW})")
+
+
+def written(kind: str, fmt: Format, x: np.ndarray, y: np.ndarray) -> tuple[bytes, str]:
+    """Inputs and results as a file of that kind, and its media type."""
+    if kind == "csv":
+        digits = fmt.width // 4
+        rows = (f"0x{a:0{digits}x},0x{b:0{digits}x}\n" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+        return ("x_bits,y_bits\n" + "".join(rows)).encode(), CSV
+    if kind == "parquet":
+        return _as_parquet(x, y), PARQUET
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, array in (("x_bits", x), ("y_bits", y)):
+            with archive.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+    return buffer.getvalue(), NPZ
+
+
+def _as_parquet(x: np.ndarray, y: np.ndarray) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({"x_bits": x, "y_bits": y}), buffer, compression="zstd")
+    return buffer.getvalue()

@@ -1,0 +1,122 @@
+// Errors of implementations around x, on an axis of floats: every step is the same number of floats, so that the tail,
+// where results are tiny, is as wide as the middle. Zoom, drag, keyboard; a click goes to that x.
+import { agreement, families } from "./api.js";
+import { formatOf } from "./formats.js";
+import { byId, element, options, svg, ulpText } from "./dom.js";
+
+const SIDE = 32; // inputs on each side of the middle
+const BOX = { left: 62, right: 950, top: 14, bottom: 250 };
+const TICKS = [0.5, 4, 1e2, 1e4, 1e6, 1e9, 1e12, 1e15];
+let view = null; // { answer, format, middle, step }: middle and step in ordinals
+let turn = 0;
+let go = () => {};
+
+export function start(goTo) {
+  go = goTo;
+  for (const [id, change] of Object.entries({ closer: () => zoom(-2n), wider: () => zoom(2n), left: () => pan(-16n), right: () => pan(16n) })) {
+    byId(`around-${id}`).addEventListener("click", change);
+  }
+  byId("around-family").addEventListener("change", draw);
+  const place = byId("around");
+  let from = null;
+  place.addEventListener("pointerdown", (event) => (from = event.clientX));
+  place.addEventListener("pointerup", (event) => {
+    const picture = place.querySelector("svg");
+    if (from === null || !picture || !view) return;
+    const inputs = ((event.clientX - from) / picture.clientWidth) * (1000 / (BOX.right - BOX.left)) * 2 * SIDE;
+    from = null;
+    if (Math.abs(inputs) >= 1) pan(BigInt(Math.round(-inputs)));
+    else pick(((event.offsetX / picture.clientWidth) * 1000 - BOX.left) / (BOX.right - BOX.left));
+  });
+  place.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return; // the page scrolls
+    event.preventDefault();
+    zoom(event.deltaY < 0 ? -1n : 1n);
+  }, { passive: false });
+  place.addEventListener("keydown", (event) => {
+    const change = { ArrowLeft: () => pan(-4n), ArrowRight: () => pan(4n), "+": () => zoom(-1n), "-": () => zoom(1n) }[event.key];
+    if (!change) return;
+    event.preventDefault();
+    change();
+  });
+}
+
+// The look-up that was answered is the new middle.
+export async function show(answer) {
+  const mine = ++turn;
+  view = null;
+  const place = byId("around-part");
+  place.hidden = true;
+  if (formatOf(answer.dtype).width === 8 || answer.x.includes("nan") || answer.x.includes("inf")) return;
+  const names = await families(answer.dtype).catch(() => []);
+  if (mine !== turn || !names.length) return;
+  const chosen = byId("around-family").value;
+  options(byId("around-family"), names, names.includes(chosen) ? chosen : names[0]);
+  const { width } = formatOf(answer.dtype);
+  view = { answer, width, middle: ordinal(BigInt(answer.x_bits), width), step: width === 16 ? 1n : 1n << BigInt(width - 14) };
+  place.hidden = false;
+  draw();
+}
+
+const ordinal = (bits, width) => (bits >> BigInt(width - 1) ? -(bits & ((1n << BigInt(width - 1)) - 1n)) : bits);
+const bitsOf = (rank, width) => (rank < 0n ? (1n << BigInt(width - 1)) - rank : rank);
+
+function zoom(by) {
+  if (!view) return;
+  const step = by < 0n ? view.step >> -by : view.step << by;
+  view.step = step < 1n ? 1n : step > 1n << BigInt(view.width - 7) ? view.step : step;
+  draw();
+}
+
+function pan(inputs) {
+  if (!view) return;
+  view.middle += inputs * view.step;
+  draw();
+}
+
+function pick(share) {
+  const rank = view.middle + BigInt(Math.round((share - 0.5) * 2 * SIDE)) * view.step;
+  go(`0x${bitsOf(rank, view.width).toString(16).padStart(view.width / 4, "0")}`);
+}
+
+async function draw() {
+  if (!view) return;
+  const mine = ++turn;
+  const { answer, width, middle, step } = view;
+  const top = (1n << BigInt(width - 1)) - 1n;
+  const ranks = Array.from({ length: 2 * SIDE + 1 }, (_, i) => middle + BigInt(i - SIDE) * step).filter((rank) => rank <= top && rank >= -top);
+  const bits = ranks.map((rank) => `0x${bitsOf(rank, width).toString(16).padStart(width / 4, "0")}`);
+  try {
+    const found = await agreement(byId("around-family").value, answer, bits);
+    if (mine === turn) byId("around").replaceChildren(picture(found, bits, Number(ranks.findIndex((rank) => rank >= middle))));
+  } catch (error) {
+    if (mine === turn) byId("around").replaceChildren(element("p", { class: "empty" }, error.message));
+  }
+}
+
+const level = (error) => Math.sign(error) * Math.log10(1 + Math.abs(error) * 2);
+
+function picture(found, bits, at) {
+  const rows = found.answers.filter((row) => row.y_bits !== null);
+  const sizes = rows.map((row) => Math.max(0.5, ...row.error_ulp.map((each) => Math.abs(each ?? 0))));
+  const most = level(Math.max(0.5, ...sizes)) * 1.05;
+  const across = (i) => BOX.left + (i / (2 * SIDE)) * (BOX.right - BOX.left);
+  const along = (error) => (BOX.top + BOX.bottom) / 2 - (level(error) / most) * ((BOX.bottom - BOX.top) / 2);
+  const made = svg("svg", { viewBox: "0 0 1000 300", role: "img", "aria-labelledby": "around-caption" });
+  for (const tick of [0, ...TICKS.flatMap((each) => [each, -each])].filter((each) => !each || (Math.abs(level(each)) <= most && Math.abs(along(each) - along(0)) > 14))) {
+    made.append(svg("line", { class: tick ? "grid" : "axis", x1: BOX.left, x2: BOX.right, y1: along(tick), y2: along(tick) }),
+      svg("text", { x: BOX.left - 6, y: along(tick) + 4, "text-anchor": "end" }, tick === 0 ? "0" : Math.abs(tick) < 1e4 ? String(tick) : tick.toExponential(0).replace("e+", "e")));
+  }
+  made.append(svg("line", { class: "mid", x1: across(at), x2: across(at), y1: BOX.top, y2: BOX.bottom }));
+  for (const [i, end] of [[0, "start"], [bits.length - 1, "end"]]) made.append(svg("text", { x: across(i), y: 274, "text-anchor": end }, bits[i]));
+  rows.forEach((row, index) => {
+    const points = row.error_ulp.map((error, i) => (error === null ? null : `${across(i).toFixed(1)} ${along(error).toFixed(1)}`)).filter(Boolean);
+    const line = svg("path", { class: `line line${index % 6}`, d: points.length ? `M${points.join("L")}` : "" });
+    line.append(svg("title", {}, row.target));
+    made.append(line);
+  });
+  const legend = element("ul", { class: "legend" }, ...rows.map((row, index) =>
+    element("li", {}, element("span", { class: `key line${index % 6}` }, "━ "), `${row.target}: up to ${ulpText(sizes[index], "=")} ULP here`)));
+  const caption = `Error in ULP of ${rows.length} implementations at ${bits.length} floats from ${bits[0]} to ${bits.at(-1)}, every ${view.step.toLocaleString("en")}th; the dashed line is x.`;
+  return element("div", {}, made, element("p", { class: "note", id: "around-caption" }, caption), legend);
+}

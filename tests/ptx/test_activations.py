@@ -1,0 +1,162 @@
+"""Elementwise kernels as libraries write them, through `run --device ptx`: the verdict is that of their arithmetic."""
+
+import json
+import shutil
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import requiring
+from ptx_programs import bits_of
+from repository import ROOT, SUPPORT
+
+from gelu_verify.gpu import nvcc
+from gelu_verify.ptx.executor import LoadedModule
+from gelu_verify.ptx.memory import Memory
+
+pytestmark = pytest.mark.nightly
+SOURCE = SUPPORT / "ptx_activations.cu"
+
+
+@pytest.fixture(autouse=True)
+def tools():
+    requiring.nvcc()
+    requiring.program("c++", "g++", "clang++")
+
+
+def run(tmp_path, symbol, function, dtype, *options):
+    words = [
+        "run",
+        f"{SOURCE}:{symbol}",
+        "--device",
+        "ptx",
+        "--function",
+        function,
+        "--dtype",
+        dtype,
+        "--plan",
+        "quick",
+    ]
+    words += ["--json", "--out", str(tmp_path / "run"), *options]
+    shutil.rmtree(tmp_path / "run", ignore_errors=True)
+    command = [sys.executable, "-P", "-m", "gelu_verify", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+
+def record(tmp_path, *arguments):
+    """Also timed in the first case that has no options; timing calls it with other lengths."""
+    done = run(tmp_path, *arguments, *(["--no-throughput"] if len(arguments) > 3 else []))
+    assert done.returncode in (0, 1), done.stderr
+    (found,) = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("symbol", "function", "dtype", "grades"),
+    [
+        ("engine_gelu", "gelu_tanh", "float32", {"accurate_range"}),
+        ("framework_gelu", "gelu", "float32", {"accurate_range"}),
+        ("framework_gelu", "gelu", "float16", {"accurate"}),
+        ("framework_gelu", "gelu", "bfloat16", {"accurate_range", "absolute"}),
+        ("pairs_silu", "silu", "float16", {"correctly_rounded", "faithful"}),
+        ("quick_gelu", "gelu_sigmoid", "bfloat16", {"correctly_rounded", "faithful", "accurate", "accurate_range"}),
+    ],
+)
+@pytest.mark.parametrize("approximations", ["lowest", "nearest", "highest"])
+def test_right_kernels_with_approximations(tmp_path, symbol, function, dtype, grades, approximations):
+    """Anywhere within the bounds of ex2, rcp and tanh the grade is the same."""
+    found = record(tmp_path, symbol, function, dtype, "--approximations", approximations)
+    assert found["grade"] in grades, found["sentence"]
+    assert found["executed"] == (
+        f"ptx on CPU, sm_90, nvcc {nvcc_version()}, approximations: {approximations} within their bounds"
+    )
+    assert f"--device ptx --approximations {approximations}" in found["repeat"]
+
+
+def nvcc_version():
+    printed = subprocess.run([*nvcc.command(), "--version"], capture_output=True, text=True).stdout
+    return printed.rpartition(", V")[2].split()[0]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "function", "dtype"), [("staged_relu", "relu", "float32"), ("relu_by_max", "relu", "float16")]
+)
+def test_right_kernels_to_the_last_bit(tmp_path, symbol, function, dtype):
+    found = record(tmp_path, symbol, function, dtype)
+    assert (found["grade"], found["max_ulp"]) == ("correctly_rounded", 0)
+    assert found["throughput"] is None, "it would be that of the CPU"
+    assert found["executed"].startswith("ptx on CPU, sm_90, nvcc ")
+
+
+@pytest.mark.parametrize(
+    ("symbol", "function", "options", "kind", "words"),
+    [
+        ("engine_gelu_wrong_digit", "gelu_tanh", ["--approximations", "nearest"], None, "broken|coarse|absolute"),
+        ("engine_gelu_wrong_lane", "gelu_tanh", ["--approximations", "nearest"], None, "position"),
+        ("framework_gelu_no_tail", "gelu", ["--approximations", "nearest"], "illegal address", "out of bounds"),
+        ("staged_relu_without_barrier", "relu", [], "unwritten read", "is a barrier missing"),
+    ],
+)
+def test_wrong_kernels_are_found(tmp_path, symbol, function, options, kind, words):
+    found = record(tmp_path, symbol, function, "float32", *options)
+    assert found["failure_kind"] == kind
+    if kind is None:
+        assert found["grade"] in ("broken", "coarse", "absolute"), found["sentence"]
+        assert any(word in f"{found['grade']} {found['sentence']}" for word in words.split("|")), found["sentence"]
+    else:
+        assert words in found["failure"]
+        assert f"{SOURCE.name}:" in found["failure"]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "options", "message"),
+    [
+        ("engine_gelu", [], "ex2.approx.ftz.f32 (ptx_activations.cu:"),
+        ("exact_gelu", ["--approximations", "nearest"], "PTX bounds no error of it"),
+        ("absent", [], "no function 'absent' in ptx_activations.cu"),
+        ("engine_gelu:host", [], "--device ptx executes kernels, not functions of the host"),
+    ],
+)
+def test_what_cannot_be_executed_is_named(tmp_path, symbol, options, message):
+    dtype = "float64" if symbol == "exact_gelu" else "float32"
+    done = run(tmp_path, symbol, "gelu_tanh", dtype, *options)
+    assert done.returncode in (2, 3)
+    assert message in done.stderr
+
+
+def polynomial(symbol, *flags):
+    """x*x + 1.5e-40 of many x, with these flags of nvcc."""
+    memory = Memory()
+    module = LoadedModule(nvcc.ptx_of(SOURCE, flags, "sm_90").read_text(), memory)
+    x = np.random.default_rng(6).normal(0, 1, 4096).astype(np.float32) * np.float32(2.0**-63)
+    x[2048:] *= np.float32(2.0**60)
+    source, to = memory.alloc(x.nbytes), memory.alloc(x.nbytes)
+    memory.write(source, x)
+    parameters = b"".join(int(word).to_bytes(8, "little") for word in (source, to, x.size))
+    kernel = next(name for name in module.module.functions if symbol in name)
+    module.kernel(kernel).launch((16, 1, 1), (256, 1, 1), parameters)
+    y = np.empty_like(x)
+    memory.read(to, y)
+    memory.close()
+    return x, y
+
+
+def test_contraction_flushing_and_roundings_are_what_the_flags_say():
+    c = np.float32(1.5e-40)
+    x, plain = polynomial("polynomial", "-fmad=false")
+    np.testing.assert_array_equal(plain, x * x + c)
+    _, fused = polynomial("polynomial", "-fmad=true")
+    exact = [bits_of(Fraction(float(each)) ** 2 + Fraction(float(c)), "f32") for each in x]
+    np.testing.assert_array_equal(fused, np.array(exact, np.uint32).view(np.float32))
+    assert (fused != plain).any()
+    _, flushed = polynomial("polynomial", "-fmad=false", "-ftz=true")
+    tiny = np.finfo(np.float32).tiny
+    small = np.where(np.abs(x) < tiny, 0, x)
+    square = np.where(small * small < tiny, 0, small * small)
+    np.testing.assert_array_equal(flushed, square)  # 1.5e-40 is flushed, too
+    assert (flushed != plain).any()
+    _, down = polynomial("toward_zero", "-fmad=false")
+    assert (down <= plain).all()
+    assert (down < plain).any()

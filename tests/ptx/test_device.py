@@ -1,0 +1,51 @@
+"""`--device ptx`: what it takes, and what it refuses."""
+
+import numpy as np
+import pytest
+import requiring
+from repository import SUPPORT
+
+from gelu_verify import targets
+from gelu_verify.errors import UsageError
+from gelu_verify.measure.request import Request
+from gelu_verify.ptx.build import compiler
+
+SOURCE = SUPPORT / "ptx_activations.cu"
+
+
+@pytest.mark.nightly
+def test_a_kernel_of_a_source_file_is_executed():
+    requiring.nvcc()
+    requiring.program("c++", "g++", "clang++")
+    (target,), _ = targets.select([f"{SOURCE}:staged_relu"], function="relu", dtype="float32", device="ptx")
+    x = np.random.default_rng(0).normal(0, 1, 1001).astype(np.float32)
+    y = target.evaluate("float32", x.view(np.uint32)).view(np.float32)
+    np.testing.assert_array_equal(y, np.maximum(x, 0))
+    assert target.executed.startswith("ptx on CPU, sm_90, nvcc ")
+    assert target.executed in target.version
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("math:tanh", {"device": "ptx"}, "math:tanh runs on cpu, not on ptx"),
+        ("kernels.gelu_erf", {"device": "ptx"}, "kernels.gelu_erf runs on cpu, not on ptx"),
+        ("ptx.gelu_cr", {"device": "cuda"}, "ptx.gelu_cr runs on ptx, not on cuda"),
+        (f"{SOURCE}:relu_f32:host", {"device": "ptx"}, "executes kernels, not functions of the host"),
+        (f"{SOURCE}:relu_f32", {"approximations": "nearest"}, "--approximations is for --device ptx"),
+        ("math:tanh", {"approximations": "nearest"}, "--approximations is for a CUDA source, and none was named"),
+    ],
+)
+def test_what_does_not_run_there_is_refused(name, options, message):
+    with pytest.raises(UsageError, match=message):
+        targets.select([name], **options)
+
+
+def test_a_result_is_repeated_on_the_same_device():
+    request = Request(targets=("k.cu:f",), device="ptx", approximations="lowest")
+    assert request.further_options == " --device ptx --approximations lowest"
+
+
+def test_every_operation_is_rounded_as_it_is_written():
+    requiring.program("c++", "g++", "clang++")
+    assert {"-ffp-contract=off", "-fno-fast-math", "-frounding-math"} <= set(compiler())
