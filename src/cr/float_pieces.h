@@ -29,9 +29,8 @@
    Bounds     proved for every piece by tests/prove/test_float32_pieces.py, by other means than the script
               (docs/proofs.md, section 8)
    Results    = 0 of 2^32 inputs wrong: test_all_inputs of tests/truth/test_float32_kernels.py
-   Model      one lane in portable C gives the same bits and the same undecided lanes: test_the_lanes_agree_with_their_model
-              of tests/truth/test_float32_kernels.py
-   Undecided  of 2*randn: 0.3 to 3.9 % (AVX-512), 0.3 to 2.0 % (AVX2) */
+   Model      one lane in portable C gives the same bits and the same undecided lanes:
+              test_the_lanes_agree_with_their_model of tests/truth/test_float_pieces.py */
 #ifndef GV_CR_FLOAT_PIECES_H
 #define GV_CR_FLOAT_PIECES_H
 #include "float_lanes.h"
