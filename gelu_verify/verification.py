@@ -91,6 +91,7 @@ class Verification(Result):
     form = RecordField[str]()
     note = RecordField[str]()
     version = RecordField[str]()
+    executed = RecordField[str | None]()
     dispatch = RecordField[Dispatch | None]()
     plan = RecordField[str]()
     seed = RecordField[int]()

@@ -4,14 +4,15 @@ import mmap
 
 from mutants import faulty
 
+KEPT = []
+
 
 def leaking(nbytes):
     """Every call keeps so many bytes: new pages, whatever memory this process has used and freed before."""
-    kept = []
 
     def keep(dtype, x, y):
-        kept.append(mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
-        kept[-1].write(b"1" * nbytes)
+        KEPT.append(mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+        KEPT[-1].write(b"1" * nbytes)
         return y
 
     return keep
