@@ -24,13 +24,22 @@ from .program import stdout_for_results, warn
 @click.option(
     "--threads", default="1", show_default=True, metavar="T,T", help="Numbers of threads that each side runs on."
 )
+@click.option(
+    "--scale", "scales", default="2", show_default=True, metavar="S,S", help="Inputs are S*randn, S from 1 to 1000."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
 def bench(
-    functions: tuple[str, ...], against: str | None, dtypes: str, sizes: str, threads: str, as_json: bool
+    functions: tuple[str, ...],
+    against: str | None,
+    dtypes: str,
+    sizes: str,
+    threads: str,
+    scales: str,
+    as_json: bool,
 ) -> None:
     """Time our correctly rounded kernels beside other libraries.
 
-    FUNCTION defaults to all eight correctly rounded functions. Inputs are 2*randn; outputs are preallocated on both
+    FUNCTION defaults to all eight correctly rounded functions. Outputs are preallocated on both
     sides; calls are interleaved, in this process; the numbers are medians of at least 9 rounds. The exit code does not
     depend on the timings; it is 3 when a library given by --against is not installed.
     """
@@ -47,6 +56,7 @@ def bench(
                 _some("--dtype", dtypes),
                 timing.sizes(sizes),
                 map(_threads, _some("--threads", threads)),
+                [parse_whole("--scale", each, 1, 1000) for each in _some("--scale", scales)],
             )
         ]
         for case in cases:
@@ -72,8 +82,8 @@ def bench(
 
 
 _HEAD = (
-    f"{'':40s} {'ours':>18s}  {'':11s} {'theirs':>14s}\n"
-    f"{'function':17s} {'dtype':8s} {'size':>5s} threads {'Melem/s':>7s} {'GB/s':>4s} IQR %  {'rival':11s} "
+    f"{'':46s} {'ours':>18s}  {'':11s} {'theirs':>14s}\n"
+    f"{'function':17s} {'dtype':8s} {'size':>5s} scale threads {'Melem/s':>7s} {'GB/s':>4s} IQR %  {'rival':11s} "
     f"{'Melem/s':>7s}  IQR % ratio"
 )
 
@@ -81,7 +91,7 @@ _HEAD = (
 def _lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         yield (
-            f"{row['function']:17s} {row['dtype']:8s} {_size(row['n']):>5s} {row['threads']:7d} "
+            f"{row['function']:17s} {row['dtype']:8s} {_size(row['n']):>5s} {row['scale']:5d} {row['threads']:7d} "
             f"{_millions(row['ours'])} {row['ours']['bytes_per_s'] / 1e9:4.1f} {_spread(row['ours'])}  "
             f"{row['rival']:11s} {_millions(row['theirs'])}  {_spread(row['theirs'])} {row['ratio']:5.2f}"
         )

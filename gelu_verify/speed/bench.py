@@ -33,12 +33,13 @@ COPY, TORCH = "copy", "torch"
 
 @dataclass(frozen=True)
 class Case:
-    """What is timed: `n` elements of 2*randn on `threads` threads."""
+    """What is timed: `n` elements of scale*randn on `threads` threads."""
 
     function: str
     dtype: str
     n: int
     threads: int
+    scale: int = 2
 
 
 class _NoSuchPath(Exception):
@@ -85,7 +86,7 @@ def check_case(case: Case) -> None:
 @in_default_environment
 def compare(case: Case, rivals: Sequence[str], budget: float = BUDGET) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """One row for each rival (docs/json.md), and why a rival has none."""
-    x = inputs(case.dtype, case.n, 0)
+    x = inputs(case.dtype, case.n, 0, case.scale)
     sides, paths, missing = {"": _ours(case, x)}, {}, {}
     for rival in rivals:
         try:
@@ -99,6 +100,7 @@ def compare(case: Case, rivals: Sequence[str], budget: float = BUDGET) -> tuple[
             "function": case.function,
             "dtype": case.dtype,
             "n": case.n,
+            "scale": case.scale,
             "threads": case.threads,
             "rival": rival,
             "path": paths[rival],

@@ -160,9 +160,9 @@ def failing(target: Target) -> Iterator[None]:
 
 
 @lru_cache(maxsize=8)
-def inputs(dtype: str, n: int, seed: int) -> np.ndarray:
-    """Bits of normal(0, 2) numbers, which all callers share."""
-    return np.random.default_rng(seed).normal(0.0, 2.0, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)
+def inputs(dtype: str, n: int, seed: int, scale: float = 2.0) -> np.ndarray:
+    """Bits of normal(0, scale) numbers, which all callers share."""
+    return np.random.default_rng(seed).normal(0.0, scale, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)
 
 
 def _timed(watched: Watched, x: np.ndarray, budget: float) -> dict[str, Any]:

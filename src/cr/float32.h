@@ -1,7 +1,9 @@
 /* Correctly rounded float32: the stages, over arrays.
 
-   1 fast path        a block, GV_GROUP lanes at a time, by gv_<f>_near; where both ends round to the same float and
-                      |x| <= limit, that float is the result. Formulas, bounds, proofs: enclosure/gelu.h and logistic.h
+   1 fast path        a block of inputs; where both ends of an enclosure round to the same float, that is the result:
+                        by pieces, in float32, where vectors have fma (x86-64-v3 and v4): float_pieces.h
+                        else, and where the pieces leave too much, by gv_<f>_near up to |x| <= limit, in double,
+                        GV_GROUP lanes at a time. Formulas, bounds, proofs: enclosure/gelu.h and logistic.h
    2 gathered lanes   those that stage 1 leaves undecided, by gv_<f>_enclosure, which holds for every x
    3 accurate path    one by one, in double-double: accurate.h; about one input in 8,000, of which ties, roots of
                       gradients and NaN are the usual ones
@@ -59,12 +61,12 @@ GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), con
             if (left & 1) y[place[j]] = accurate(gathered[j]);
 }
 
-/* A block: n is a multiple of GV_GROUP, x and y do not overlap; `gathered` does stages 2 and 3. */
+/* A block, stage 1 by an enclosure: n is a multiple of GV_GROUP, x and y do not overlap; `gathered` does stages 2 and 3. */
 #define gv_f32_block GV_TYPED(gv_f32_block)
 GV_INLINE void gv_f32_block(gv_enclose near, float limit,
                             void (*gathered)(const float *, float *, const unsigned short *, size_t), const float *x,
                             float *y, size_t n) {
-    unsigned short place[GV_BLOCK_FLOATS + 4];
+    unsigned short place[GV_BLOCK_FLOATS + 2];
     unsigned short undecided[GV_BLOCK_FLOATS / GV_GROUP + 8];
     size_t count = 0;
     for (size_t i = 0; i < n; i += GV_GROUP)
@@ -78,40 +80,106 @@ GV_INLINE void gv_f32_block(gv_enclose near, float limit,
     if (count) gathered(x, y, place, count);
 }
 
+#if GV_FLOAT_TABLES
+#include "float_pieces.h"
+#include "../tables/gelu_f32.h"
+#include "../tables/gelu_grad_f32.h"
+#include "../tables/gelu_sigmoid_f32.h"
+#include "../tables/gelu_sigmoid_grad_f32.h"
+#include "../tables/gelu_tanh_f32.h"
+#include "../tables/gelu_tanh_grad_f32.h"
+#include "../tables/silu_f32.h"
+#include "../tables/silu_grad_f32.h"
+
+#define GV_ARRAY_GROUP 64
+
+/* y by pieces; n is a multiple of 64. The number of inputs that are not decided, their places in `place`. */
+#define gv_f32_by_pieces GV_TYPED(gv_f32_by_pieces)
+GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, const float *x, float *y, size_t n,
+                                  unsigned short *place) {
+    size_t count = 0;
+#if GV_FLOAT_TABLES == GV_ROWS /* first, so that the rows are known when the table is read */
+    uint32_t offset[GV_BLOCK_FLOATS];
+    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) gv_floats_store_offsets(f, x + i, offset + i);
+#endif
+    for (size_t i = 0; i < n; i += 64) { /* places in this loop: the units of integers have little else to do */
+        uint64_t lanes = 0;
+        for (size_t k = 0; k < 64; k += GV_FLOAT_LANES) {
+            gv_floats input = gv_floats_load(x + i + k);
+#if GV_FLOAT_TABLES == GV_ROWS
+            gv_floats_place at = gv_floats_find_rows(f, offset + i + k);
+#else
+            gv_floats_place at = gv_float_find(f, input);
+#endif
+            lanes |= (uint64_t)gv_float_piece(f, derivative, input, at, y + i + k) << k;
+        }
+        count = gv_append_places(place, count, lanes, i);
+    }
+    return count;
+}
+#else
+#define GV_ARRAY_GROUP GV_GROUP
+#endif
+
+#define GV_WIDE_BLOCKS 63 /* after a block of which the pieces left too much, so many are not tried */
+
+/* Blocks by `by_pieces`, where there is one; where that leaves more than 1 of `share` inputs, by `by_enclosure`. */
 #define gv_f32_array GV_TYPED(gv_f32_array)
-GV_INLINE void gv_f32_array(void (*block)(const float *, float *, size_t), const float *x, float *y, size_t n) {
-    float input[GV_BLOCK_FLOATS], output[GV_GROUP];
-    while (n >= GV_GROUP) {
-        size_t count = n < GV_BLOCK_FLOATS ? n & ~(size_t)(GV_GROUP - 1) : GV_BLOCK_FLOATS;
-        if (x == y) memcpy(input, x, count * sizeof *x);
-        block(x == y ? input : x, y, count);
+GV_INLINE void gv_f32_array(size_t (*by_pieces)(const float *, float *, size_t), size_t share,
+                            void (*by_enclosure)(const float *, float *, size_t), const float *x, float *y, size_t n) {
+    float input[GV_BLOCK_FLOATS], output[GV_ARRAY_GROUP];
+    int skipped = 0;
+    while (n >= GV_ARRAY_GROUP) {
+        size_t count = n < GV_BLOCK_FLOATS ? n & ~(size_t)(GV_ARRAY_GROUP - 1) : GV_BLOCK_FLOATS;
+        const float *from = x == y ? (const float *)memcpy(input, x, count * sizeof *x) : x;
+        if (by_pieces && !skipped) skipped = by_pieces(from, y, count) > count / share ? GV_WIDE_BLOCKS : 0;
+        else {
+            by_enclosure(from, y, count);
+            skipped -= skipped > 0;
+        }
         x += count;
         y += count;
         n -= count;
     }
     if (!n) return;
-    for (size_t i = 0; i < GV_GROUP; i++) input[i] = i < n ? x[i] : 0.0f;
-    block(input, output, GV_GROUP);
+    for (size_t i = 0; i < GV_ARRAY_GROUP; i++) input[i] = i < n ? x[i] : 1.0f;
+    if (by_pieces && !skipped) by_pieces(input, output, GV_ARRAY_GROUP);
+    else by_enclosure(input, output, GV_ARRAY_GROUP);
     memcpy(y, output, n * sizeof *y);
 }
 
-/* limit: the largest |x| of stage 1 */
-#define GV_DEFINE_F32(name, limit) \
+#if GV_FLOAT_TABLES
+#define GV_DEFINE_BY_PIECES(name, derivative) \
+    static size_t GV_TYPED(gv_by_pieces_##name)(const float *x, float *y, size_t n) { \
+        unsigned short place[GV_BLOCK_FLOATS + 2]; \
+        size_t count = gv_f32_by_pieces(&gv_##name##_float_table, derivative, x, y, n, place); \
+        if (count) GV_TYPED(gv_gathered_##name)(x, y, place, count); \
+        return count; \
+    }
+#define GV_BY_PIECES(name) GV_TYPED(gv_by_pieces_##name)
+#else
+#define GV_DEFINE_BY_PIECES(name, derivative)
+#define GV_BY_PIECES(name) 0
+#endif
+
+/* limit: the largest |x| of the enclosure near 0; share: of gv_f32_array */
+#define GV_DEFINE_F32(name, derivative, limit, share) \
     static void GV_TYPED(gv_gathered_##name)(const float *x, float *y, const unsigned short *place, size_t count) { \
         gv_f32_gathered(GV_TYPED(gv_##name##_enclosure), gv_cr_##name##_accurate, x, y, place, count); \
     } \
     static void GV_TYPED(gv_block_##name)(const float *x, float *y, size_t n) { \
         gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_gathered_##name), x, y, n); \
     } \
+    GV_DEFINE_BY_PIECES(name, derivative) \
     static void GV_TYPED(gv_cr_##name##_f32)(const float *x, float *y, size_t n) { \
-        gv_f32_array(GV_TYPED(gv_block_##name), x, y, n); \
+        gv_f32_array(GV_BY_PIECES(name), share, GV_TYPED(gv_block_##name), x, y, n); \
     }
 
-GV_DEFINE_F32(gelu, (float)GV_NEAR_LIMIT)
-GV_DEFINE_F32(gelu_grad, (float)GV_NEAR_LIMIT)
-GV_DEFINE_F32(gelu_tanh, GV_NEAR_GELU_TANH)
-GV_DEFINE_F32(gelu_tanh_grad, GV_NEAR_GELU_TANH_GRAD)
-GV_DEFINE_F32(gelu_sigmoid, GV_NEAR_GELU_SIGMOID)
-GV_DEFINE_F32(gelu_sigmoid_grad, GV_NEAR_GELU_SIGMOID_GRAD)
-GV_DEFINE_F32(silu, GV_NEAR_SILU)
-GV_DEFINE_F32(silu_grad, GV_NEAR_SILU_GRAD)
+GV_DEFINE_F32(gelu, 0, (float)GV_NEAR_LIMIT, 2)
+GV_DEFINE_F32(gelu_grad, 1, (float)GV_NEAR_LIMIT, 2)
+GV_DEFINE_F32(gelu_tanh, 0, GV_NEAR_GELU_TANH, 8)
+GV_DEFINE_F32(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, 8)
+GV_DEFINE_F32(gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, 8)
+GV_DEFINE_F32(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD, 8)
+GV_DEFINE_F32(silu, 0, GV_NEAR_SILU, 8)
+GV_DEFINE_F32(silu_grad, 1, GV_NEAR_SILU_GRAD, 8)

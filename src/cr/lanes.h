@@ -1,4 +1,5 @@
-/* Four doubles at a time with AVX2 and fma, two with SSE2, else one: float64.h is written once for all. */
+/* Eight doubles at a time with AVX-512, four with AVX2 and fma, two with SSE2, else one: float64.h is written once for
+   all, and every lane has the same operations. */
 #ifndef GV_CR_LANES_H
 #define GV_CR_LANES_H
 #include <math.h>
@@ -30,7 +31,49 @@ GV_INLINE uint32_t gv_step_row(const double *step) {
 #endif
 #endif
 
-#if GV_F64_LANES == 4
+#if GV_F64_LANES == 8
+#include <immintrin.h>
+
+typedef __m512d gv_lanes;
+
+GV_INLINE gv_lanes gv_lanes_all(double a) { return _mm512_set1_pd(a); }
+GV_INLINE gv_lanes gv_lanes_load(const double *p) { return _mm512_loadu_pd(p); }
+GV_INLINE void gv_lanes_store(double *p, gv_lanes a) { _mm512_storeu_pd(p, a); }
+GV_INLINE gv_lanes gv_lanes_abs(gv_lanes a) { return _mm512_abs_pd(a); }
+GV_INLINE gv_lanes gv_lanes_min(gv_lanes a, gv_lanes b) { return _mm512_min_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_max(gv_lanes a, gv_lanes b) { return _mm512_max_pd(a, b); }
+GV_INLINE gv_lanes gv_lanes_madd(gv_lanes a, gv_lanes b, gv_lanes c) { return _mm512_fmadd_pd(a, b, c); }
+GV_INLINE gv_lanes gv_lanes_by_sign(gv_lanes x, gv_lanes a, gv_lanes b) {
+    return _mm512_mask_mov_pd(b, _mm512_movepi64_mask(_mm512_castpd_si512(x)), a);
+}
+GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
+    return _mm512_xor_pd(a, _mm512_andnot_pd(x, _mm512_set1_pd(-0.0)));
+}
+GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ); }
+#define gv_lanes_last_bits(a, shift) _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_castpd_si512(a), shift))
+
+/* p and q, four doubles each, one behind the other */
+GV_INLINE gv_lanes gv_lanes_halves(const double *p, const double *q) {
+    return _mm512_mask_broadcast_f64x4(_mm512_castpd256_pd512(_mm256_load_pd(p)), 0xf0, _mm256_load_pd(q));
+}
+
+/* c[k] of the eight rows of `step`: a transposition in quarters of registers, then of quarters */
+GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
+    const double *p[8];
+    for (int i = 0; i < 8; i++) p[i] = pieces[gv_step_row(step + i)].c;
+    for (int k = 0; k < GV_COLUMNS; k += 4) {
+        gv_lanes r02 = gv_lanes_halves(p[0] + k, p[2] + k), r13 = gv_lanes_halves(p[1] + k, p[3] + k);
+        gv_lanes r46 = gv_lanes_halves(p[4] + k, p[6] + k), r57 = gv_lanes_halves(p[5] + k, p[7] + k);
+        gv_lanes even03 = _mm512_unpacklo_pd(r02, r13), odd03 = _mm512_unpackhi_pd(r02, r13);
+        gv_lanes even47 = _mm512_unpacklo_pd(r46, r57), odd47 = _mm512_unpackhi_pd(r46, r57);
+        c[k] = _mm512_shuffle_f64x2(even03, even47, 0x88);
+        c[k + 1] = _mm512_shuffle_f64x2(odd03, odd47, 0x88);
+        c[k + 2] = _mm512_shuffle_f64x2(even03, even47, 0xdd);
+        c[k + 3] = _mm512_shuffle_f64x2(odd03, odd47, 0xdd);
+    }
+}
+
+#elif GV_F64_LANES == 4
 #include <immintrin.h>
 
 typedef __m256d gv_lanes;

@@ -11,7 +11,9 @@
 #endif
 #include <immintrin.h>
 #define GV_LANES 8
-#define GV_F64_LANES 4
+#define GV_F64_LANES 8
+#define GV_FLOAT_LANES 32
+#define GV_FLOAT_TABLES 1 /* float_tables.h */
 #define GV_HAVE_FMA 1
 #define GV_TYPED(name) name##_v4
 #define GV_LEVEL_TABLE gv_cr_table_v4

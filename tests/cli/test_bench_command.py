@@ -43,7 +43,7 @@ def test_json():
     assert cases == [(f, d, n, 1) for f in ("gelu", "silu_grad") for d in ("float16", "float32") for n in (16, 64)]
     for row in rows:
         sides = [row.pop("ours"), row.pop("theirs")]
-        assert set(row) == {"function", "dtype", "n", "threads", "rival", "path", "ratio", "repeats"}
+        assert set(row) == {"function", "dtype", "n", "scale", "threads", "rival", "path", "ratio", "repeats"}
         assert (row["rival"], row["path"]) == ("copy", "numpy.copyto")
         assert row["repeats"] >= 9
         width = 2 * int(row["dtype"][-2:]) // 8
@@ -54,12 +54,12 @@ def test_json():
 
 
 def test_table():
-    done = call("gelu", "--against", "copy", "--sizes", "2^10", "--threads", "1,2")
+    done = call("gelu", "--against", "copy", "--sizes", "2^10", "--threads", "1,2", "--scale", "2,10")
     assert done.exit_code == 0, done.stderr
     lines = done.stdout.splitlines()
-    found = [line.split()[:4] for line in lines[2:]]
-    assert found == [["gelu", "float32", "2^10", "1"], ["gelu", "float32", "2^10", "2"]]
-    assert all(len(line) <= 96 for line in lines)
+    found = [line.split()[:5] for line in lines[2:]]
+    assert found == [["gelu", "float32", "2^10", scale, threads] for threads in "12" for scale in ("2", "10")]
+    assert all(len(line) <= 100 for line in lines)
     assert "ratio" in lines[1]
 
 

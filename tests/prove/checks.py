@@ -15,7 +15,7 @@ from prove.source import ROOT, Source
 from prove.stored import wrong_entries, wrong_literals
 from prove.symbols import ENCLOSURE, PAIR, PIECE, QUICK, algorithm
 
-GENERATORS = ("make_core_tables.py", "make_enclosure_tables.py", "make_float64_tables.py")
+GENERATORS = ("make_core_tables.py", "make_enclosure_tables.py", "make_float64_tables.py", "make_float32_tables.py")
 GENERATED = {"truth/tables.h", "enclosure/tables.h"}
 FOLDERS = ("truth", "math", "enclosure")
 
@@ -69,7 +69,7 @@ def claims(root: Path = ROOT) -> list[str]:
     return [line for line in found if not re.match(r"#define GV_\w+_ERROR 0x1", line)]
 
 
-def generator_agrees(name: str, root: Path = ROOT) -> bool:
+def generator_agrees(name: str, root: Path = ROOT, *arguments: str) -> bool:
     """Whether a script would write the tables that are there, byte for byte."""
-    script = [sys.executable, str(root / "tools" / name), "--check"]
+    script = [sys.executable, str(root / "tools" / name), "--check", *arguments]
     return subprocess.run(script, capture_output=True, cwd=root).returncode == 0

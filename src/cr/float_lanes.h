@@ -1,0 +1,162 @@
+/* Float32 lanes: 32 in two registers of AVX-512, whose halves then run side by side, 8 with AVX2, or one, which is
+   what the proofs read and a model to test the others with. The same IEEE operations in all three. */
+#ifndef GV_CR_FLOAT_LANES_H
+#define GV_CR_FLOAT_LANES_H
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include "../truth/dd.h"
+#include "float_tables.h"
+
+#if GV_FLOAT_LANES == 32
+
+typedef struct { __m512 v[2]; } gv_floats;
+typedef struct { __m512i v[2]; } gv_floats_place; /* its last five bits count */
+
+#define GV_EACH_HALF(expression) \
+    gv_floats y; \
+    _Pragma("GCC unroll 2") for (int i = 0; i < 2; i++) y.v[i] = (expression); \
+    return y
+
+GV_INLINE gv_floats gv_floats_all(float a) { GV_EACH_HALF(_mm512_set1_ps(a)); }
+GV_INLINE gv_floats gv_floats_load(const float *p) { GV_EACH_HALF(_mm512_loadu_ps(p + 16 * i)); }
+GV_INLINE gv_floats gv_floats_add(gv_floats a, gv_floats b) { GV_EACH_HALF(_mm512_add_ps(a.v[i], b.v[i])); }
+GV_INLINE gv_floats gv_floats_sub(gv_floats a, gv_floats b) { GV_EACH_HALF(_mm512_sub_ps(a.v[i], b.v[i])); }
+GV_INLINE gv_floats gv_floats_mul(gv_floats a, gv_floats b) { GV_EACH_HALF(_mm512_mul_ps(a.v[i], b.v[i])); }
+/* a b + c and c - a b, rounded once */
+GV_INLINE gv_floats gv_floats_madd(gv_floats a, gv_floats b, gv_floats c) {
+    GV_EACH_HALF(_mm512_fmadd_ps(a.v[i], b.v[i], c.v[i]));
+}
+GV_INLINE gv_floats gv_floats_less(gv_floats a, gv_floats b, gv_floats c) {
+    GV_EACH_HALF(_mm512_fnmadd_ps(a.v[i], b.v[i], c.v[i]));
+}
+GV_INLINE gv_floats gv_floats_madd_all(gv_floats a, float b, float c) {
+    GV_EACH_HALF(_mm512_fmadd_ps(a.v[i], _mm512_set1_ps(b), _mm512_set1_ps(c)));
+}
+GV_INLINE gv_floats gv_floats_magnitude(gv_floats a) { GV_EACH_HALF(_mm512_abs_ps(a.v[i])); }
+/* the smaller; NaN stays */
+GV_INLINE gv_floats gv_floats_at_most(gv_floats a, float b) { GV_EACH_HALF(_mm512_min_ps(_mm512_set1_ps(b), a.v[i])); }
+/* max(a, 0); NaN stays */
+GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { GV_EACH_HALF(_mm512_max_ps(_mm512_setzero_ps(), a.v[i])); }
+/* 0 where the sign bit is set, else 1 */
+GV_INLINE gv_floats gv_floats_step(gv_floats a) {
+    GV_EACH_HALF(_mm512_mask_mov_ps(_mm512_set1_ps(1.0f), _mm512_movepi32_mask(_mm512_castps_si512(a.v[i])),
+                                    _mm512_setzero_ps()));
+}
+/* a with the sign bit of x flipped in */
+GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
+    GV_EACH_HALF(_mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(a.v[i]), _mm512_castps_si512(x.v[i]),
+                                                               _mm512_set1_epi32(INT32_MIN), 0x78)));
+}
+/* Stores a; bit i: a and b are not equal in lane i */
+GV_INLINE uint32_t gv_floats_store_and_compare(float *p, gv_floats a, gv_floats b) {
+    _mm512_storeu_ps(p, a.v[0]);
+    _mm512_storeu_ps(p + 16, a.v[1]);
+    return _mm512_kunpackw(_mm512_cmp_ps_mask(a.v[1], b.v[1], _CMP_NEQ_UQ),
+                           _mm512_cmp_ps_mask(a.v[0], b.v[0], _CMP_NEQ_UQ));
+}
+GV_INLINE gv_floats_place gv_floats_find(gv_floats step) {
+    gv_floats_place at = {{_mm512_castps_si512(step.v[0]), _mm512_castps_si512(step.v[1])}};
+    return at;
+}
+GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {
+    __m512 low = _mm512_load_ps(f->column[column]), high = _mm512_load_ps(f->column[column] + 16);
+    GV_EACH_HALF(_mm512_permutex2var_ps(low, at.v[i], high));
+}
+
+#elif GV_FLOAT_LANES == 8
+
+typedef __m256 gv_floats;
+typedef struct { __m256 column[GV_FLOAT_COLUMNS]; } gv_floats_place;
+
+GV_INLINE gv_floats gv_floats_all(float a) { return _mm256_set1_ps(a); }
+GV_INLINE gv_floats gv_floats_load(const float *p) { return _mm256_loadu_ps(p); }
+GV_INLINE gv_floats gv_floats_add(gv_floats a, gv_floats b) { return _mm256_add_ps(a, b); }
+GV_INLINE gv_floats gv_floats_sub(gv_floats a, gv_floats b) { return _mm256_sub_ps(a, b); }
+GV_INLINE gv_floats gv_floats_mul(gv_floats a, gv_floats b) { return _mm256_mul_ps(a, b); }
+GV_INLINE gv_floats gv_floats_madd(gv_floats a, gv_floats b, gv_floats c) { return _mm256_fmadd_ps(a, b, c); }
+GV_INLINE gv_floats gv_floats_less(gv_floats a, gv_floats b, gv_floats c) { return _mm256_fnmadd_ps(a, b, c); }
+GV_INLINE gv_floats gv_floats_madd_all(gv_floats a, float b, float c) {
+    return _mm256_fmadd_ps(a, _mm256_set1_ps(b), _mm256_set1_ps(c));
+}
+GV_INLINE gv_floats gv_floats_magnitude(gv_floats a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+GV_INLINE gv_floats gv_floats_at_most(gv_floats a, float b) { return _mm256_min_ps(_mm256_set1_ps(b), a); }
+GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { return _mm256_max_ps(_mm256_setzero_ps(), a); }
+GV_INLINE gv_floats gv_floats_step(gv_floats a) {
+    return _mm256_blendv_ps(_mm256_set1_ps(1.0f), _mm256_setzero_ps(), a);
+}
+GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
+    return _mm256_xor_ps(a, _mm256_and_ps(x, _mm256_set1_ps(-0.0f)));
+}
+GV_INLINE uint32_t gv_floats_store_and_compare(float *p, gv_floats a, gv_floats b) {
+    _mm256_storeu_ps(p, a);
+    return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ));
+}
+/* Four columns of the eight rows of `step`, from the `first` on: a transposition in halves of registers */
+GV_INLINE void gv_floats_columns(const gv_float_row *const *rows, int first, __m256 *column) {
+    __m256 r[4];
+    for (int i = 0; i < 4; i++)
+        r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(rows[i]->c + first)),
+                                    _mm_load_ps(rows[i + 4]->c + first), 1);
+    __m256d low01 = _mm256_castps_pd(_mm256_unpacklo_ps(r[0], r[1]));
+    __m256d low23 = _mm256_castps_pd(_mm256_unpacklo_ps(r[2], r[3]));
+    __m256d high01 = _mm256_castps_pd(_mm256_unpackhi_ps(r[0], r[1]));
+    __m256d high23 = _mm256_castps_pd(_mm256_unpackhi_ps(r[2], r[3]));
+    column[first] = _mm256_castpd_ps(_mm256_unpacklo_pd(low01, low23));
+    column[first + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low01, low23));
+    column[first + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(high01, high23));
+    column[first + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(high01, high23));
+}
+/* Where in the table, in bytes, the rows of eight x are; of a NaN, the last */
+GV_INLINE void gv_floats_store_offsets(const gv_float_table *f, const float *x, uint32_t *offset) {
+    gv_floats a = _mm256_min_ps(gv_floats_magnitude(gv_floats_load(x)), _mm256_set1_ps(f->last));
+    __m256i step = _mm256_castps_si256(gv_floats_madd_all(a, f->inverse, 0x1.8p23f)); /* 3/2 2^23 + n */
+    _mm256_storeu_si256((__m256i *)offset, _mm256_srli_epi32(_mm256_slli_epi32(step, 10), 5)); /* 32 n */
+}
+GV_INLINE gv_floats_place gv_floats_find_rows(const gv_float_table *f, const uint32_t *offset) {
+    const gv_float_row *rows[8];
+    gv_floats_place at;
+    for (int i = 0; i < 8; i++) rows[i] = (const gv_float_row *)((const char *)f->rows + offset[i]);
+    gv_floats_columns(rows, 0, at.column);
+    gv_floats_columns(rows, 4, at.column);
+    return at;
+}
+GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {
+    (void)f;
+    return at.column[column];
+}
+
+#else
+
+typedef float gv_floats;
+typedef int gv_floats_place;
+
+GV_INLINE gv_floats gv_floats_all(float a) { return a; }
+GV_INLINE gv_floats gv_floats_load(const float *p) { return *p; }
+GV_INLINE gv_floats gv_floats_add(gv_floats a, gv_floats b) { return a + b; }
+GV_INLINE gv_floats gv_floats_sub(gv_floats a, gv_floats b) { return a - b; }
+GV_INLINE gv_floats gv_floats_mul(gv_floats a, gv_floats b) { return a * b; }
+GV_INLINE gv_floats gv_floats_madd(gv_floats a, gv_floats b, gv_floats c) { return fmaf(a, b, c); }
+GV_INLINE gv_floats gv_floats_less(gv_floats a, gv_floats b, gv_floats c) { return fmaf(-a, b, c); }
+GV_INLINE gv_floats gv_floats_madd_all(gv_floats a, float b, float c) { return fmaf(a, b, c); }
+GV_INLINE gv_floats gv_floats_magnitude(gv_floats a) { return fabsf(a); }
+GV_INLINE gv_floats gv_floats_at_most(gv_floats a, float b) { return b < a ? b : a; }
+GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { return a < 0.0f ? 0.0f : a; }
+GV_INLINE gv_floats gv_floats_step(gv_floats a) { return signbit(a) ? 0.0f : 1.0f; }
+GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) { return signbit(x) ? -a : a; }
+GV_INLINE uint32_t gv_floats_store_and_compare(float *p, gv_floats a, gv_floats b) {
+    *p = a;
+    return !(a == b);
+}
+GV_INLINE gv_floats_place gv_floats_find(gv_floats step) { return isnan(step) ? 0 : (int)(step - 0x1.8p23f); }
+GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {
+#if GV_FLOAT_TABLES == GV_REGISTERS
+    return f->column[column][at];
+#else
+    return f->rows[at].c[column];
+#endif
+}
+
+#endif
+
+#endif

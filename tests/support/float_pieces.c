@@ -1,0 +1,43 @@
+/* Stage 1 of the float32 kernels by itself: the results and which of them are decided; compiled once for each
+   GV_FLOAT_LANES and GV_FLOAT_TABLES. n is a multiple of 64. */
+#if GV_FLOAT_LANES > 1
+#include <immintrin.h>
+#endif
+#include <stddef.h>
+#include "cr/float_pieces.h"
+#include "tables/gelu_f32.h"
+#include "tables/gelu_grad_f32.h"
+#include "tables/gelu_sigmoid_f32.h"
+#include "tables/gelu_sigmoid_grad_f32.h"
+#include "tables/gelu_tanh_f32.h"
+#include "tables/gelu_tanh_grad_f32.h"
+#include "tables/silu_f32.h"
+#include "tables/silu_grad_f32.h"
+
+static gv_floats_place find(const gv_float_table *f, const float *x) {
+#if GV_FLOAT_LANES == 8
+    uint32_t offset[8];
+    gv_floats_store_offsets(f, x, offset);
+    return gv_floats_find_rows(f, offset);
+#else
+    return gv_float_find(f, gv_floats_load(x));
+#endif
+}
+
+#define EVALUATE(name, derivative) \
+    void by_pieces_##name(const float *x, float *y, uint8_t *decided, size_t n) { \
+        const gv_float_table *f = &gv_##name##_float_table; \
+        for (size_t i = 0; i < n; i += GV_FLOAT_LANES) { \
+            uint32_t open = gv_float_piece(f, derivative, gv_floats_load(x + i), find(f, x + i), y + i); \
+            for (size_t k = 0; k < GV_FLOAT_LANES; k++) decided[i + k] = !(open >> k & 1); \
+        } \
+    }
+
+EVALUATE(gelu, 0)
+EVALUATE(gelu_grad, 1)
+EVALUATE(gelu_tanh, 0)
+EVALUATE(gelu_tanh_grad, 1)
+EVALUATE(gelu_sigmoid, 0)
+EVALUATE(gelu_sigmoid_grad, 1)
+EVALUATE(silu, 0)
+EVALUATE(silu_grad, 1)

@@ -1,0 +1,74 @@
+"""Stage 1 of the float32 kernels: what it decides is right, and vectors give what one lane of portable C gives."""
+
+import ctypes
+import platform
+import subprocess
+
+import numpy as np
+import pytest
+from core_bits import core_bits
+from repository import ROOT, SUPPORT
+
+from gelu_verify.truth._correctly_rounded import BEST_LEVEL
+from gelu_verify.truth.correctly_rounded import FUNCTIONS
+
+pytestmark = pytest.mark.nightly
+TABLES = {"registers": 1, "rows": 2}
+VECTORS = {"registers": (32, 4, "x86-64-v4"), "rows": (8, 3, "x86-64-v3")}  # lanes, level, and what gcc calls it
+ARRAYS = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+def compiled(folder, tables, lanes, *flags):
+    path = folder / f"{tables}-{lanes}.so"
+    macros = [f"-DGV_FLOAT_LANES={lanes}", f"-DGV_FLOAT_TABLES={TABLES[tables]}"]
+    command = ["cc", "-std=c99", "-O2", "-ffp-contract=off", "-shared", "-fPIC", *flags, *macros, f"-I{ROOT / 'src'}"]
+    subprocess.run([*command, str(SUPPORT / "float_pieces.c"), "-o", str(path), "-lm"], check=True)
+    return ctypes.CDLL(str(path))
+
+
+@pytest.fixture(scope="module", params=TABLES)
+def model(request, tmp_path_factory):
+    return request.param, compiled(tmp_path_factory.mktemp("model"), request.param, 1)
+
+
+def by_pieces(library, function, x):
+    """Result bits, and which are decided."""
+    y, decided = np.empty_like(x), np.empty(len(x), np.uint8)
+    evaluate = getattr(library, f"by_pieces_{function}")
+    evaluate.argtypes = ARRAYS
+    evaluate(x.ctypes.data, y.ctypes.data, decided.ctypes.data, len(x))
+    return y.view(np.uint32), decided.astype(bool)
+
+
+def inputs():
+    """Any bits, NaN and infinities among them; what a network computes with; both sides of every border of a piece."""
+    rng = np.random.default_rng(11)
+    anywhere = rng.integers(0, 1 << 32, 1 << 17, dtype=np.uint32)
+    usual = rng.normal(0, 3, 1 << 17).astype(np.float32).view(np.uint32)
+    borders = (np.arange(1, 512, dtype=np.float32) / np.float32(128)).view(np.uint32)
+    near = (borders[:, None] + np.arange(-8, 8, dtype=np.int64)).astype(np.uint32).ravel()
+    special = np.array([0, 1, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0x7F800001, 0x7FFFFFFF, 0x00800000], np.uint32)
+    bits = np.concatenate([anywhere, usual, near, near | 1 << 31, special, special | 1 << 31])
+    return np.resize(bits, -(-len(bits) // 64) * 64).view(np.float32)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_is_decided_is_right(model, function):
+    x = inputs()
+    y, decided = by_pieces(model[1], function, x)
+    assert not decided[np.isnan(x)].any()
+    assert decided[np.abs(x) < 4].mean() > 0.5  # near 0, beside many subnormal inputs that are left
+    assert np.array_equal(y[decided], core_bits(function, "float32", x[decided].view(np.uint32)))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_lanes_agree_with_their_model(model, function, tmp_path):
+    tables, one = model
+    lanes, level, name = VECTORS[tables]
+    if platform.machine() != "x86_64" or level > BEST_LEVEL:
+        pytest.skip(f"this machine has no {name}")
+    many = compiled(tmp_path, tables, lanes, f"-march={name}")
+    x = inputs()
+    (y, decided), (want, expected) = by_pieces(many, function, x), by_pieces(one, function, x)
+    assert np.array_equal(decided, expected)
+    assert np.array_equal(y[decided], want[decided])

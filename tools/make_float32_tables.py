@@ -1,0 +1,409 @@
+"""Generate src/tables/<function>_f32.h: the pieces of the float32 kernels, with a proved bound for each.
+
+Run from the top of the checkout: python tools/make_float32_tables.py [--check] [FUNCTION ...]     (needs python-flint)
+
+v = t or v = t' of make_float64_tables.py, in pieces of a = |x| around centres c near i width:
+v(c + h) = T0 + T1 h + c2 h^2 + ..., coefficients of 24 bits, T0 the sum of two. Two tables for each function: 32 pieces
+of degree 6, which lie in registers (AVX-512), and rows of eight numbers, of degree 4 (AVX2). src/cr/float_pieces.h is
+the code, and says what is counted here.
+
+A centre is any float near i width: of some 100,000 the one is taken for which T1 (and c2 where the degree is 6)
+needs the fewest bits beyond 24. How many bits T0's first part has is tried: with few, differences are exact; with many,
+the second part is small.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb, ctx
+from make_float64_tables import FOLDER, TERMS, Variant, ball, difference, exact, fit, largest, nearest, taylor, upper
+from make_float64_tables import VARIANTS as FUNCTIONS
+
+BITS = 24
+UNIT = Fraction(1, 2**BITS)
+LOST = Fraction(1, 2**140)  # more than all underflows of one result: 32 times 2^-150
+SLACK = 1 + Fraction(1, 2**5)  # for the rounding of a bound when it is used, and for a proof by other means
+REACH = Fraction(1, 25)  # of a width: how far a centre may lie from its place
+CENTRES = 100_000
+PARTS = 12  # ranges of h in each of which the roundings of a piece are counted
+NARROW = Fraction(1, 256)
+GRAINS = (0, 1, 2, 4, 8, BITS)  # bits that T0's first part lacks
+NEAR_ROOT = Fraction(1, 2**13)  # how far from a root of v the centre of its piece lies
+
+
+class Layout(NamedTuple):
+    name: str
+    degree: int
+    exact_terms: int  # coefficients from T1 on that count with more than 24 bits
+
+
+REGISTERS = Layout("registers", 6, 2)
+ROWS = Layout("rows", 4, 1)
+
+
+class Shape(NamedTuple):
+    width: Fraction
+    pieces: int
+
+
+SHAPES = {  # registers, rows
+    "gelu": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
+    "gelu_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
+    "gelu_tanh": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
+    "gelu_tanh_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
+    "gelu_sigmoid": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
+    "gelu_sigmoid_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
+    "silu": (Shape(Fraction(1, 4), 32), Shape(Fraction(1, 16), 128)),
+    "silu_grad": (Shape(Fraction(1, 4), 32), Shape(Fraction(1, 16), 128)),
+}
+
+
+class Piece(NamedTuple):
+    centre: Fraction
+    low: Fraction  # |x| of the piece
+    high: Fraction
+    t0: Fraction
+    t0_low: Fraction
+    terms: list[Fraction]  # T1, c2, ...
+
+    @property
+    def coefficients(self) -> list[Fraction]:
+        return [self.t0 + self.t0_low, *self.terms]
+
+
+def float32(x: Fraction) -> Fraction:
+    return nearest(x, BITS)
+
+
+def ulp(x: Fraction) -> Fraction:
+    return Fraction(2) ** (math.frexp(float(x))[1] - BITS)
+
+
+def grain(x: Fraction) -> Fraction:
+    """The largest power of two of which x, not 0, is a multiple."""
+    return Fraction(x.numerator & -x.numerator, x.denominator)
+
+
+def shifted(p: list, by: Fraction) -> list:
+    """p(h + by)."""
+    return [sum((p[j] * comb(j, i) * by ** (j - i) for j in range(i, len(p))), 0 * p[0]) for i in range(len(p))]
+
+
+def span(shape: Shape, index: int) -> tuple[Fraction, Fraction]:
+    """The |x| of a piece: its index is the integer nearest to |x| inverse, rounded once by fma; |x| is clamped."""
+    inverse, half = float32(1 / shape.width), Fraction(1, 2)
+    low, high = max(index - half, Fraction(0)) / inverse, (index + half) / inverse
+    return low, min(high, (shape.pieces - 1) * shape.width)
+
+
+def largest_on(d: list[arb], low: Fraction, high: Fraction) -> Fraction:
+    """A bound on |sum d_k h^k|, low <= h <= high."""
+    middle = ball((low + high) / 2)
+    moved = [sum((d[j] * comb(j, i) * middle ** (j - i) for j in range(i, len(d))), arb(0)) for i in range(len(d))]
+    return largest(moved, (high - low) / 2)
+
+
+def misfit(values: np.ndarray, least: float) -> np.ndarray:
+    """How far doubles are from the nearest float, or multiple of ulp(least)."""
+    unit = 2.0 ** (np.frexp(np.maximum(np.abs(values), least))[1] - BITS)
+    return np.abs(values - np.round(values / unit) * unit)
+
+
+def head_of_slope(t1: Fraction, c2: Fraction, radius: Fraction) -> Fraction:
+    """T1 rounded so that T1 - m, m about T1 + c2 h, is exact where m is the larger."""
+    unit = max(ulp(t1), ulp(c2 * radius))
+    return round(t1 / unit) * unit
+
+
+def best_centre(p: list[Fraction], place: Fraction, reach: Fraction, radius: Fraction, layout: Layout) -> Fraction:
+    """Of floats near `place`, where p is expanded, the one whose first coefficients are nearly floats."""
+    unit = ulp(place)
+    count = int(2 * reach / unit)
+    steps = np.arange(-count // 2, count // 2, max(1, count // CENTRES), dtype=np.int64)
+    by, c = steps * float(unit), [float(x) for x in p]
+    cost, r = np.zeros(len(by)), float(radius)
+    for k in range(1, layout.exact_terms + 1):
+        moved = sum(c[j] * comb(j, k) * by ** (j - k) for j in range(k, len(c)))
+        cost += r**k * misfit(moved, abs(c[2]) * r if k == 1 else 0.0)
+    return place + int(steps[np.argmin(cost)]) * unit
+
+
+def root(p: list[Fraction], low: Fraction, high: Fraction) -> Fraction | None:
+    """Where the polynomial is 0, as a float, if its sign changes from low to high."""
+
+    def value(h: Fraction) -> float:
+        return float(sum(c * h**k for k, c in enumerate(p)))
+
+    if value(low) * value(high) > 0:
+        return None
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if value(low) * value(middle) > 0 else (low, middle)
+    return low
+
+
+def near_zero(v: list[arb], known: list[Fraction], degree: int, high: Fraction) -> list[Fraction]:
+    """`known` and coefficients up to h^degree: v at places in (0, high], one for each that is missing."""
+    missing = degree + 1 - len(known)
+    cosines = [(1 - (arb.pi() * (2 * i + 1) / (2 * missing + 2)).cos()) / 2 for i in range(missing + 1)]
+    nodes = [ball(high) * (z - cosines[0]) / (1 - cosines[0]) for z in cosines[1:]]
+    left = difference(v, known)
+    d = [sum((c * h**k for k, c in enumerate(left)), arb(0)) / h ** len(known) for h in nodes]
+    for level in range(1, missing):
+        for k in range(missing - 1, level - 1, -1):
+            d[k] = (d[k] - d[k - 1]) / (nodes[k] - nodes[k - level])
+    q = [arb(0)] * missing
+    for k in range(missing - 1, -1, -1):
+        q = [a - nodes[k] * b for a, b in zip([arb(0), *q[:-1]], q, strict=True)]
+        q[0] += d[k]
+    return [*known, *(exact(c) for c in q)]
+
+
+def first_coefficients(v: list[arb], derivative: bool, layout: Layout, high: Fraction) -> list[Fraction]:
+    """Around 0, which is the centre, so that h = a: what the rounding of T1 leaves (in t that of c2, T1 = 1/2) is
+    made good by the coefficients behind it."""
+    known = [exact(v[0]), float32(exact(v[1]))]
+    if not derivative:
+        known.append(float32(near_zero(v, known, layout.degree, high)[2]))
+    return [known[0], *map(float32, near_zero(v, known, layout.degree, high)[1:])]
+
+
+def split(t0: Fraction, bits_less: int) -> tuple[Fraction, Fraction]:
+    """T0 as a sum of two floats; bits_less = BITS: all of it in the second."""
+    if t0 == 0 or bits_less == BITS:
+        return Fraction(0), float32(t0)
+    unit = ulp(t0) * 2**bits_less
+    head = round(t0 / unit) * unit
+    return head, float32(t0 - head)
+
+
+def remainder(variant: Variant, derivative: bool, low: Fraction, high: Fraction) -> Fraction:
+    """A bound on the coefficient of h^TERMS, from low to high: part by part, since balls that are wide say little."""
+    parts = math.ceil((high - low) / NARROW)
+    half = (high - low) / (2 * parts)
+    balls = (arb(ball(low + (2 * k + 1) * half), ball(half)) for k in range(parts))
+    return max(upper(taylor(variant, derivative, part)[TERMS]) for part in balls)
+
+
+class Range(NamedTuple):
+    """A float of a kernel over a range of h: its magnitude, and a power of two of which it is a multiple (0: none)."""
+
+    most: Fraction
+    least: Fraction
+    grain: Fraction
+
+
+def magnitude(x: arb) -> tuple[Fraction, Fraction]:
+    m, e = (int(part) for part in abs(x).lower().man_exp()) if not x.contains(0) else (0, 0)
+    return upper(x), max(Fraction(m) * Fraction(2) ** e, Fraction(0))
+
+
+def rounded(x: arb) -> Range:
+    """A float that x was rounded to."""
+    most, least = magnitude(x)
+    return Range(most * (1 + UNIT), least * (1 - UNIT), ulp(least) if least else Fraction(0))
+
+
+def stored(x: Fraction) -> Range:
+    return Range(abs(x), abs(x), grain(x) if x else Fraction(1))
+
+
+def lost_by_difference(a: Range, b: Range, of: arb) -> Fraction:
+    """a - b, about `of`: exact by Sterbenz's lemma, or because both are multiples of a number that is not too small."""
+    most = upper(of) * (1 + UNIT)
+    if (a.least >= b.most / 2 and b.least >= a.most / 2 and same_sign(a, b, of)) or not a.most or not b.most:
+        return Fraction(0)
+    common = min(a.grain, b.grain)
+    return Fraction(0) if common and most <= common / UNIT else UNIT * most
+
+
+def same_sign(a: Range, b: Range, of: arb) -> bool:
+    return upper(of) < max(a.most, b.most)
+
+
+def slope(layout: Layout, piece: Piece, h: arb) -> tuple[arb, Fraction, Fraction]:
+    """m before it is rounded, |me| at most, and what m and me lose together."""
+    t1, c2, c3, c4, *more = (ball(c) for c in piece.terms)
+    h2, u = h * h, UNIT
+    size = upper(h2)
+    if layout is REGISTERS:
+        c5, c6 = more
+        first, second = c6 * h + c5, c4 * h + c3
+        rest = first * h2 + second
+        lost_rest = size * u * upper(first) * (2 + 2 * u) + u * (upper(second) + upper(rest)) * (1 + 4 * u)
+        head, low = t1 + c2 * h, rest * h2
+        lost = size * (lost_rest + u * upper(rest)) * (1 + 4 * u) + u * upper(low)
+    else:
+        inner = c4 * h + c3
+        rest = inner * h + c2
+        head, low = t1 + rest * h, arb(0)
+        lost = upper(h) * u * (upper(h) * upper(inner) + upper(rest)) * (1 + 4 * u)
+    m = rounded(head)
+    lost += lost_by_difference(stored(piece.terms[0]), m, head - t1) + 4 * u * u * m.most
+    return head, upper(low) + 2 * u * m.most + lost, lost
+
+
+def lost_by_sum(piece: Piece, a: arb, a_grain: Fraction, move: arb, low: Fraction) -> Fraction:
+    """From A = leading - T0, about a, on to the test: y is A + move rounded, |h me| <= low."""
+    most, least = magnitude(a)
+    a_range = Range(most * (1 + UNIT), least * (1 - UNIT), a_grain)
+    result = rounded(a + move + arb(0, ball(UNIT * (most + low))))
+    off = lost_by_difference(a_range, result, move)
+    g = UNIT * a_range.most + abs(piece.t0_low)
+    q = UNIT * result.most + off + g
+    lo = (q + low) * (1 + 4 * UNIT)
+    return off + (UNIT * UNIT * result.most + UNIT * (g + q + 2 * lo)) * (1 + 4 * UNIT)
+
+
+def lost_in_part(layout: Layout, piece: Piece, derivative: bool, h: arb) -> Fraction:
+    """The most that both signs of x lose, absolute."""
+    head, m_low, lost_slope = slope(layout, piece, h)
+    far, t0 = upper(h), stored(piece.t0)
+    x = arb(1) if derivative else ball(piece.centre) + h
+    right = lost_by_sum(piece, x - ball(piece.t0), min(ulp(magnitude(x)[1]), t0.grain), -head * h, m_low * far)
+    left = lost_by_sum(piece, -ball(piece.t0), t0.grain, -head * h, m_low * far)
+    return far * lost_slope + max(left, right)
+
+
+def first_piece_loss(layout: Layout, piece: Piece) -> Fraction:
+    """The first piece of t, where h = a, T0 = 0: A = max(x, 0), A - y is exact (A = 0, or m <= 1/2 and so
+    A/2 <= y <= A), all in proportion to a."""
+    h = arb(ball(piece.high / 2), ball(piece.high / 2))
+    _, m_low, lost_slope = slope(layout, piece, h)
+    bend = piece.terms[1] + sum(abs(c) * piece.high**k for k, c in enumerate(piece.terms[2:], 1))
+    if not (piece.terms[0] == Fraction(1, 2) and -2 < bend < 0):
+        raise ArithmeticError("the first piece: another slope")
+    q = 2 * UNIT
+    lo = (q + m_low) * (1 + 4 * UNIT)
+    return lost_slope + (UNIT * UNIT + UNIT * (q + 2 * lo)) * (1 + 4 * UNIT)
+
+
+def loss(layout: Layout, piece: Piece, derivative: bool, index: int, approximation: Fraction) -> Fraction:
+    """The bound of a piece: in proportion to |x|, of a derivative absolute."""
+    if index == 0 and not derivative:
+        return approximation + first_piece_loss(layout, piece)
+    low, high = piece.low - piece.centre, piece.high - piece.centre
+    worst = Fraction(0)
+    for part in range(PARTS):
+        a, b = (low + (high - low) * Fraction(part + k, PARTS) for k in (0, 1))
+        lost = approximation + lost_in_part(layout, piece, derivative, arb(ball((a + b) / 2), ball((b - a) / 2)))
+        worst = max(worst, lost if derivative else lost / (piece.centre + a))
+    return worst
+
+
+def check_h(piece: Piece) -> None:
+    """a - c is exact: both are multiples of a number that is not too small."""
+    unit = min(ulp(piece.low), grain(piece.centre))
+    if max(piece.high - piece.centre, piece.centre - piece.low) > unit * 2**BITS:
+        raise ArithmeticError(f"the centre {float(piece.centre)}: h is not exact")
+
+
+def make_piece(variant: Variant, derivative: bool, layout: Layout, shape: Shape, index: int) -> tuple[Piece, Fraction]:
+    low, high = span(shape, index)
+    place = index * shape.width
+    v = taylor(variant, derivative, ball(place))[:TERMS]
+    if index == 0:
+        centre, p = place, first_coefficients(v, derivative, layout, high)
+    else:
+        p = fit(v, layout.degree, max(place - low, span(shape, index)[1] - place, shape.width / 2))
+        at_root = root(p, low - place, high - place)
+        near = place if at_root is None else float32(place + at_root)
+        reach = REACH * shape.width if at_root is None else NEAR_ROOT
+        centre = best_centre(shifted(p, near - place), near, reach, shape.width / 2, layout)
+        p = shifted(p, centre - place)
+        p = [p[0], head_of_slope(p[1], p[2], shape.width / 2), *map(float32, p[2:])]
+        v = taylor(variant, derivative, ball(centre))[:TERMS]
+    radius = max(high - centre, centre - low)
+    beyond = remainder(variant, derivative, low, high) * radius**TERMS
+    best = None
+    for bits_less in GRAINS:
+        piece = Piece(centre, low, high, *split(p[0], bits_less), p[1:])
+        left = difference(v, piece.coefficients)
+        if index == 0 and not derivative:
+            approximation = largest_on(left[1:], low, high) + beyond / radius
+        else:
+            approximation = largest_on(left, low - centre, high - centre) + beyond
+        bound = loss(layout, piece, derivative, index, approximation)
+        if best is None or bound < best[1]:
+            best = piece, bound
+    if index:
+        check_h(best[0])
+    return best
+
+
+def rounded_up(x: Fraction, bits: int = 12) -> Fraction:
+    unit = Fraction(2) ** (math.frexp(float(x))[1] - bits)
+    return math.ceil(x / unit) * unit
+
+
+def all_pieces(variant: Variant, derivative: bool, layout: Layout, shape: Shape) -> list[list[Fraction]]:
+    """Columns c, T0, low part of T0, T1, c2, ..., bound."""
+    rows = []
+    for index in range(shape.pieces):
+        piece, bound = make_piece(variant, derivative, layout, shape, index)
+        if index == shape.pieces - 1:  # beyond it v falls to 0, and a is clamped
+            size = upper(taylor(variant, derivative, ball(piece.high))[0])
+            bound += size if derivative else size / piece.high
+        bound = rounded_up(SLACK * (bound + (LOST if derivative else 0)))
+        rows.append([piece.centre, piece.t0, piece.t0_low, *piece.terms, bound])
+    return rows
+
+
+def short_hex(x: Fraction) -> str:
+    head, tail = float(x).hex().split("p")
+    return f"{head.rstrip('0').rstrip('.')}p{tail}f" if x else "0.0f"
+
+
+def scale(shape: Shape) -> str:
+    return f"{short_hex(float32(1 / shape.width))}, {short_hex((shape.pieces - 1) * shape.width)}"
+
+
+def render(variant: Variant, derivative: bool) -> str:
+    ctx.prec = 200
+    name = variant.name + ("_grad" if derivative else "")
+    what = "t'" if derivative else "t"
+    registers, rows = SHAPES[name]
+    guard = f"GV_TABLES_{name.upper()}_F32_H"
+    lines = ["/* Generated by tools/make_float32_tables.py; do not edit. */", f"#ifndef {guard}", f"#define {guard}"]
+    lines += ['#include "../cr/float_tables.h"', ""]
+    lines += [f"#if GV_FLOAT_TABLES == GV_REGISTERS /* {what}(a), a near i {registers.width} */"]
+    columns = zip(*all_pieces(variant, derivative, REGISTERS, registers), strict=True)
+    lines += [f"static const gv_float_table gv_{name}_float_table = {{"]
+    lines += ["    {", *("        {" + ", ".join(map(short_hex, column)) + "}," for column in columns), "    },"]
+    lines += [f"    {scale(registers)}", "};"]
+    lines += [f"#elif GV_FLOAT_TABLES == GV_ROWS /* {what}(a), a near i {rows.width} */"]
+    table = all_pieces(variant, derivative, ROWS, rows)
+    lines += [f"static const gv_float_row gv_{name}_float_rows[{rows.pieces}] = {{"]
+    lines += [*("    {{" + ", ".join(map(short_hex, row)) + "}}," for row in table), "};"]
+    lines += [f"static const gv_float_table gv_{name}_float_table = {{gv_{name}_float_rows, {scale(rows)}}};"]
+    lines += ["#endif", "", "#endif", ""]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str]) -> int:
+    differ = []
+    wanted = [argument for argument in arguments if argument != "--check"] or SHAPES
+    for variant in FUNCTIONS:
+        for derivative in (False, True):
+            name = variant.name + ("_grad" if derivative else "")
+            if name not in wanted:
+                continue
+            target = FOLDER / f"{name}_f32.h"
+            text = render(variant, derivative)
+            if "--check" not in arguments:
+                target.write_text(text)
+            elif target.read_text() != text:
+                differ.append(target.name)
+    if differ:
+        print(f"{', '.join(differ)}: not what tools/make_float32_tables.py generates", file=sys.stderr)
+    return len(differ) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
