@@ -47,7 +47,7 @@ def outputs_of(compiler, targets, folder, *program):
 
 
 @of_these
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", ["gcc", *nightly("clang")])
 def test_every_instruction_set_reduces_to_the_same_bytes(compiler, targets, tmp_path):
     outputs = outputs_of(compiler, targets, tmp_path, "reduction_clones")
     assert len(outputs["x86-64"]) > 8 * 65536 * 200
@@ -55,7 +55,7 @@ def test_every_instruction_set_reduces_to_the_same_bytes(compiler, targets, tmp_
 
 
 @of_these
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", ["gcc", *nightly("clang")])
 def test_every_instruction_set_gives_the_same_bits(compiler, targets, tmp_path):
     outputs = outputs_of(compiler, targets, tmp_path)
     assert len(outputs["x86-64"]) == 16 * 2 * 20_000 * 32

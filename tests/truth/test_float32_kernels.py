@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from marking import nightly
 from repository import ROOT, SUPPORT
 
 NAMES = ["gelu", "gelu_tanh", "gelu_sigmoid", "silu", "gelu_grad", "gelu_tanh_grad", "gelu_sigmoid_grad", "silu_grad"]
@@ -13,7 +14,7 @@ PLACES += [200.0, 500.0, 3e38]
 WIDTH = 1 << 14
 
 
-@pytest.fixture(scope="module", params=["gcc", "clang"])
+@pytest.fixture(scope="module", params=["gcc", *nightly("clang")])
 def program(request, tmp_path_factory):
     if shutil.which(request.param) is None:
         pytest.skip(f"{request.param} is not installed")
