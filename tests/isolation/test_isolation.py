@@ -372,7 +372,7 @@ def wait_for(condition, seconds=30):
     return condition()
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("moment", [0.3, *nightly(0.0, 1.0)])
 def test_kill_9_of_the_parent_leaves_no_process_no_memory_and_no_half_result(faulty, tmp_path, moment):
     killed_run(faulty, tmp_path, moment)
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from arb import ARB, arb_round
 from core_bits import core_bits
+from marking import nightly
 from points import delicate_inputs
 from repository import ROOT, SUPPORT
 
@@ -38,9 +39,11 @@ VALUE = np.dtype([("hi", "f8"), ("lo", "f8"), ("err", "f8"), ("k", "i4"), ("", "
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="these instruction sets are those of x86-64")
 
 
-@pytest.fixture(scope="session", params=[(c, b) for c in ("gcc", "clang") for b in BUILDS], ids="-".join)
+@pytest.fixture(
+    scope="session", params=[*(f"gcc {build}" for build in BUILDS), *nightly(*(f"clang {build}" for build in BUILDS))]
+)
 def library(request, tmp_path_factory):
-    compiler, build = request.param
+    compiler, _, build = request.param.partition(" ")
     flags, needs = BUILDS[build]
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
