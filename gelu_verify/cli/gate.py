@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
@@ -84,17 +85,17 @@ def gate(
     from ..ci.verdicts import verdicts_of_budgets
     from ..gate.budgets import default_path, read_budgets
     from ..gate.compliance import judged
-    from ..gate.measurements import measure_budgeted, stored_measurements, with_committed
+    from ..gate.measurements import deciding_run, measure_budgeted, stored_measurements, with_committed
     from .progress import OnStderr
 
     project = _project(file)
     if project and not project.budgets.exists():
         raise UsageError(f"{project.budgets} is not there yet (`gelu-verify budget` makes it)")
     path = file or (project.budgets if project else default_path())
-    budgets = read_budgets(path)
-    with chdir(project.folder if project and not run else "."):
-        if run:
-            found = stored_measurements(run, budgets, project)
+    budgets, stored = read_budgets(path), deciding_run(run) if run else None
+    with chdir(project.folder if project else "."):
+        if stored:
+            found = stored_measurements(stored, budgets, project)
         else:
             found = measure_budgeted(budgets, families, workers, OnStderr(), project)
     found = with_committed(found, {key.partition(".")[0] for key in budgets.keys}.union(families), root)
@@ -172,8 +173,10 @@ def budget(
     if looser and not allow_looser:
         warn(f"error: {looser} budgets get looser; nothing was written (--allow-looser accepts them)")
         raise click.exceptions.Exit(OVER_BUDGET)
-    write_budgets(file, fresh, command)
-    say(f"written: {next(iter(_relative(file)), file)} ({len(fresh.rows)} rows)")
+    words = (shlex.join(("--accept", f"{check}={reason}")) for check, reason in accepted)
+    write_budgets(file, fresh, _one_line(" ".join((command, *words))))
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    say(f"written: {shown} ({len(fresh.rows)} rows)")
 
 
 def _project(file: Path | None) -> Project | None:
@@ -181,7 +184,7 @@ def _project(file: Path | None) -> Project | None:
     from ..gate.project import find_project
 
     found = find_project(Path.cwd())
-    return found if found and file in (None, found.budgets, *_relative(found.budgets)) else None
+    return found if found and (file is None or file.resolve() == found.budgets.resolve()) else None
 
 
 def _old_budgets(file: Path, may_replace: bool) -> Budgets | None:
@@ -195,11 +198,6 @@ def _old_budgets(file: Path, may_replace: bool) -> Budgets | None:
             raise UsageError(f"{error}; --allow-looser replaces it") from None
         warn(f"replaced: {error}")
         return None
-
-
-def _relative(file: Path) -> list[Path]:
-    """A path as people read it, where it is below this folder."""
-    return [file.relative_to(Path.cwd())] if file.is_relative_to(Path.cwd()) else []
 
 
 def _measured_now(project: Project, workers: int | None) -> Source:
@@ -224,7 +222,7 @@ def _from_runs(runs: tuple[str, ...], project: Project | None) -> Source:
     stored = [deciding_run(run) for run in runs]
     first = stored[0].manifest
     further = "".join(f" {run}" for run in runs[1:])
-    command = printable(f"{first['command']} && gelu-verify budget reports/latest{further}").replace("`", "'")
+    command = f"{first['command']} && gelu-verify budget reports/latest{further}"
     records = [record for run in stored for record in own_results(run)]
     if project:
         records = [record for record in records if project.has(record)]
@@ -233,6 +231,11 @@ def _from_runs(runs: tuple[str, ...], project: Project | None) -> Source:
             warn(f"no budget for {record.key}: {record.failure}")
         records = [record for record in records if record.failure is None]
     return records, first["machine"], str(first["created"])[:10], command
+
+
+def _one_line(command: str) -> str:
+    """A command as the first line of the file can hold it."""
+    return printable(command).replace("`", "'")
 
 
 def _check_reasons(fresh: Budgets, records: Sequence[Record], project: Project | None) -> None:

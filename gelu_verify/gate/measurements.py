@@ -104,12 +104,11 @@ def _here(request: Request, select: Selector, keep: Callable[[Target, str], bool
 
 
 @in_default_environment
-def stored_measurements(place: str, budgets: Budgets, project: Project | None = None) -> Measurements:
-    """Those of a stored run; ResultsError where it may not decide.
+def stored_measurements(run: Run, budgets: Budgets, project: Project | None = None) -> Measurements:
+    """Those of a stored run that may decide.
 
     Results of a source that has changed since, or cannot be found any more, are stale, where a budget is for them.
     """
-    run = deciding_run(place)
     keys = set(budgets.keys)
     records = [_fresh(record, project) if record.key in keys else record for record in dated_results(run)]
     return Measurements(records, run.manifest["machine"])

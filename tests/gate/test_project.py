@@ -148,6 +148,8 @@ def test_a_check_that_fails_needs_a_reason(project):
     assert code == 0, said
     ((_, row),) = read_budgets(project / "gelu-budgets.toml").rows.items()
     assert row.fails == {"tail_zero": "clamped at -50"}
+    first = (project / "gelu-budgets.toml").read_text().splitlines()[0]
+    assert "`gelu-verify budget --accept 'tail_zero=clamped at -50'`" in first
     for wrong in ("tail_zeor=x", "tail_zero", "tail_zero= "):
         assert call("budget", "--accept", wrong)[0] == 2
 
@@ -158,14 +160,20 @@ def test_a_check_that_fails_needs_a_reason(project):
 @needs_compiler
 def test_a_target_without_a_budget_ends_with_3(gated):
     (gated / "gelu-verify.toml").write_text('targets = ["k.c:silu_f32", "kernels.silu_cr"]\nplan = "landmarks"\n')
-    code, said = call("gate")
-    assert (code, "kernels.silu_cr/silu/float16: has no budget" in said) == (3, True), said
+    (gated / "below").mkdir()
+    for words in ((), ("--budgets", gated / "below" / ".." / "gelu-budgets.toml")):
+        code, said = call("gate", *words)
+        assert (code, "kernels.silu_cr/silu/float16: has no budget" in said) == (3, True), said
 
 
 @needs_compiler
-def test_a_stored_run_of_other_source_is_stale(gated):
+def test_a_stored_run_of_other_source_is_stale(gated, monkeypatch):
     assert call("run", "k.c:silu_f32", "--plan", "landmarks", "--no-throughput", "--out", "kept")[0] == 0
     assert call("gate", "kept")[0] == 0
+    (gated / "below").mkdir()
+    monkeypatch.chdir(gated / "below")
+    assert call("gate", "../kept", "--budgets", "../below/../gelu-budgets.toml")[0] == 0
+    monkeypatch.chdir(gated)
     edited(gated, "y[i] = v", "y[i] = v == 2 ? 0 : v")
     code, said = call("gate", "kept")
     assert (code, "stale: k.c:silu_f32 is not what was measured" in said) == (3, True), said
