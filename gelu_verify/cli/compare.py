@@ -23,22 +23,9 @@ if TYPE_CHECKING:
 SCREEN = 36  # lines
 _NAMED = 5  # results that a line names
 _MEASURING = (  # options of `run` with which revisions are measured
-    *(
-        "functions",
-        "dtypes",
-        "plan",
-        "seed",
-        "ranges",
-        "length",
-        "policy",
-        "kwargs",
-        "array",
-        "compile",
-        "shape",
-        "cflags",
-    ),
-    *("call", "isa", "throughput", "workers", "time_limit", "memory_limit"),
-)
+    "functions", "dtypes", "plan", "seed", "ranges", "length", "policy", "kwargs", "array", "compile", "shape",
+    "cflags", "call", "device", "approximations", "isa", "throughput", "workers", "time_limit", "memory_limit",
+)  # fmt: skip
 _OPTIONS = [parameter for parameter in run.params if parameter.name in _MEASURING]
 
 

@@ -8,6 +8,7 @@ from ..compare.comparison import Comparison, ResultComparison, Status
 from ..errors import printable
 from ..fenv import in_default_environment
 from ..report.comparison_text import (
+    LISTED,
     WORDS,
     brief,
     change_lines,
@@ -24,7 +25,6 @@ _STYLES: dict[Status, str] = {
     "worse": "bad", "mixed": "bad", "vanished": "bad", "unknown": "accurate_range", "changed": "accurate",
     "better": "faithful", "appeared": "dim", "same": "dim",
 }  # fmt: skip
-_LISTED: tuple[Status, ...] = ("vanished", "appeared", "same")  # named in a line, without more of each
 _WORD = max(map(len, WORDS.values()))
 _MOST = 12  # changes of one result on a screen
 _FEW, _WORST = 3, 2  # where there are many results: changes of each, and how many have any
@@ -40,8 +40,8 @@ def comparison_lines(found: Comparison, *, width: int, height: int, details: boo
         texts = [difference_text(each) for each in found.differences]
         text = "; ".join(texts if details else [shortened(each, _LONGEST) for each in texts])
         head += labelled("The runs differ in:", "accurate_range", text, width)
-    shown = [each for each in found.results if each.status not in _LISTED]
-    foot = [line for status in _LISTED for line in _listed(found, status, width, details)]
+    shown = [each for each in found.results if each.status not in LISTED]
+    foot = [line for status in LISTED for line in _listed(found, status, width, details)]
     if details:
         body = [line for each in shown for line in _result_lines(each, width, None)]
     else:

@@ -59,14 +59,14 @@ def trend(
 def _read(names: tuple[str, ...], root: Path) -> Iterator[Run]:
     """The runs that were named; else all, but for those that are damaged, which are told."""
     from ..runs.integrity import verified
-    from ..runs.references import find_run, timed_runs
+    from ..runs.references import find_run, runs_in
     from ..runs.store import read_run
 
     places = {place.resolve(): place for place in (find_run(name, root) for name in names)}
     if names:
         yield from (verified(read_run(place)) for place in places.values())
         return
-    every = timed_runs(root)
+    every = runs_in(root)
     if not every:
         raise UsageError(f"there are no stored runs in {root} (accepted: gelu-verify trend RUN RUN ...)")
     for place in every:

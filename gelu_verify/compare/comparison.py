@@ -1,11 +1,7 @@
-"""What a comparison found, as frozen records: the COMPARISON of docs/compare.md, from which all forms derive.
-
-`changes_of` is the same as one flat list, for whatever reports changes one by one.
-"""
+"""What a comparison found, as frozen records: the object of docs/compare.md, from which all forms derive."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -65,6 +61,11 @@ class Bits:
     most: Count = field(
         metadata=about("at most so many; the same as `least` where each bucket that differs has one input")
     )
+
+
+def inputs_that_differ(bits: Bits) -> str:
+    """How many inputs have other results, as far as that is known."""
+    return f"{bits.least:,}" if bits.least == bits.most else f"{bits.least:,} to {bits.most:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class ResultComparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """One of the two runs."""
+    """A run that is compared with others."""
 
     name: str = field(metadata=about("its folder, or the revision"))
     created: str = field(metadata=about("when it was stored"))
@@ -161,10 +162,3 @@ class Comparison:
     def of_status(self, *statuses: Status) -> list[ResultComparison]:
         """The results of these statuses."""
         return [each for each in self.results if each.status in statuses]
-
-
-def changes_of(found: Comparison) -> Iterator[tuple[ResultComparison, Change]]:
-    """Every change with the result that it is of, the worst result first."""
-    for result in found.results:
-        for change in result.changes:
-            yield result, change

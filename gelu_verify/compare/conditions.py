@@ -77,4 +77,4 @@ def _kind(facts: Mapping[str, Any]) -> str:
     recorded = facts.get("recorded")
     if recorded is None:
         return f"stored, schema {facts['schema']}"
-    return "committed, condensed" if recorded.get("condensed") else "committed, buckets folded into bins"
+    return "recorded, condensed" if recorded.get("condensed") else "recorded, buckets folded into bins"

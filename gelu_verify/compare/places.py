@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..functions.regions import INTERVALS
-from .comparison import Change
+from .comparison import Change, inputs_that_differ
 from .kept import IntervalChange, Shown, is_special
 from .pair import Pair, error_direction, number_change, number_text, shown_by
 from .worse import Direction, less_is_worse
@@ -75,7 +75,7 @@ def bits(pair: Pair) -> Iterator[Change]:
     bits = kept.bits
     if not bits.differ:
         return
-    count = f"{bits.least:,}" if bits.least == bits.most else f"{bits.least:,} to {bits.most:,}"
+    count = inputs_that_differ(bits)
     text = f"bits: other results at {count} of {bits.inputs:,} inputs, in {bits.differ:,} of {bits.compared:,} buckets"
     witness = next((each.any.witness for each in kept.intervals if each.any.witness), None)
     yield Change(what="bits", direction="neither", old=None, new=None, text=text, witness=witness)

@@ -50,14 +50,16 @@ RULES: dict[str, Rule] = {  # the most serious first: the order of the changes o
         "it is larger (beyond 16 bits by more than 1/8: only the worst input of each bucket in ULP is kept)",
     ),
     "mean_bits": Rule("mean bits", "there are fewer correct bits on average"),
-    "variant": Rule("variant", "never: what the target is found to compute is told where it changes"),
-    "precision": Rule("precision", "never: the precision and the rounding of the results are told where they change"),
+    "variant": Rule("variant", "never: what the target is found to compute is reported where it changes"),
+    "precision": Rule(
+        "precision", "never: the precision and the rounding of the results are reported where they change"
+    ),
     "flush": Rule("flushing", "never: it is a convention, which check `subnormals` looks at"),
     "conditions": Rule(
-        "measured otherwise", "never: other inputs, another policy or missing checks are told, and leave it unknown"
+        "measured otherwise", "never: other inputs, another policy or missing checks are reported, and leave it unknown"
     ),
-    "dispatch": Rule("dispatch", "never: which code the library chose for the processor is told where it changes"),
-    "bits": Rule("bits", "never by itself: how many results differ is told"),
+    "dispatch": Rule("dispatch", "never: which code the library chose for the processor is reported where it changes"),
+    "bits": Rule("bits", "never by itself: how many results differ is reported"),
 }
 ORDER = {name: place for place, name in enumerate(RULES)}
 

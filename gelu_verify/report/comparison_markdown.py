@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..compare.comparison import Comparison, ResultComparison
 from ..errors import printable
 from .comparison_text import (
+    LISTED,
     WORDS,
     bits_text,
     change_lines,
@@ -32,7 +33,7 @@ def comparison_markdown(found: Comparison) -> str:
         _differences(found),
         _overview(found),
     ]
-    for status in ("appeared", "vanished", "same"):
+    for status in LISTED:
         members = found.of_status(status)
         if members:
             whole.append(folded(f"{WORDS[status]}: {len(members)}", escape(names(members)) + "\n"))
@@ -54,7 +55,7 @@ def _differences(found: Comparison) -> str:
 
 
 def _overview(found: Comparison) -> str:
-    rows = [_row(each) for each in found.results if each.status not in ("same", "appeared", "vanished")]
+    rows = [_row(each) for each in found.results if each.status not in LISTED]
     return table(["", "result", "inputs with other results", "speed"], rows)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
-from ..compare.comparison import Change, Comparison, ResultComparison, Status
+from ..compare.comparison import Change, Comparison, ResultComparison
 from ..functions.regions import REGIONS
 from ..records.grades import GRADES
 from .comparison_text import (
+    LISTED,
     WORDS,
     bits_text,
     difference_text,
@@ -22,13 +23,12 @@ from .comparison_text import (
 from .files import environment, inline
 
 Row = dict[str, Any]
-_LISTED: tuple[Status, ...] = ("appeared", "vanished", "same")
 _REGIONS = tuple(region.name for region in REGIONS)
 
 
 def comparison_page(found: Comparison) -> str:
     """The page as one string."""
-    shown = [each for each in found.results if each.status not in _LISTED]
+    shown = [each for each in found.results if each.status not in LISTED]
     return environment().get_template("comparison.html").render(
         version=__version__,
         headline=summary(found),
@@ -38,7 +38,7 @@ def comparison_page(found: Comparison) -> str:
         differences=[difference_text(each) for each in found.differences],
         results=[_result(place, each) for place, each in enumerate(shown)],
         regions=_REGIONS,
-        listed=[(WORDS[status], len(m), names(m)) for status in _LISTED if (m := found.of_status(status))],
+        listed=[(WORDS[status], len(m), names(m)) for status in LISTED if (m := found.of_status(status))],
         style=inline("page.css") + inline("comparison.css"),
     )  # fmt: skip
 

@@ -13,7 +13,9 @@ from ..compare.comparison import (
     Difference,
     ResultComparison,
     Status,
+    inputs_that_differ,
 )
+from ..compare.pair import number_text
 from ..compare.runs import ORDER
 from ..formats import get_format
 from ..functions.regions import REGIONS, region_edges
@@ -24,6 +26,7 @@ WORDS: dict[Status, str] = {
     "worse": "WORSE", "mixed": "WORSE", "vanished": "vanished", "unknown": "unknown", "changed": "changed",
     "better": "better", "appeared": "appeared", "same": "same",
 }  # fmt: skip
+LISTED: tuple[Status, ...] = ("vanished", "appeared", "same")  # of which only the names are listed
 _IN_HEADER = ("grade", "max_ulp")  # changes that the line of the result itself tells
 _COUNTED: dict[Status, tuple[str, str]] = {  # one, several
     "worse": ("is worse", "are worse"),
@@ -78,8 +81,8 @@ def title(result: ResultComparison) -> str:
     if result.old_grade != result.new_grade:
         grade = f"{_grade(result.old_grade)} -> {grade}"
     ulp = _ulp(result.new_max_ulp)
-    if _number(result.old_max_ulp) != _number(result.new_max_ulp):
-        ulp = f"{_number(result.old_max_ulp)} -> {ulp}"
+    if number_text(result.old_max_ulp) != number_text(result.new_max_ulp):
+        ulp = f"{number_text(result.old_max_ulp)} -> {ulp}"
     return f"{name}: {grade}; {ulp}"
 
 
@@ -87,12 +90,8 @@ def _grade(grade: str | None) -> str:
     return GRADES[grade].title if grade else "no grade"  # type: ignore[index]
 
 
-def _number(ulp: float | None) -> str:
-    return "-" if ulp is None else f"{ulp:.6g}"
-
-
 def _ulp(ulp: float | None) -> str:
-    return "nothing measured" if ulp is None else f"{ulp:.6g} ULP"
+    return "nothing measured" if ulp is None else f"{number_text(ulp)} ULP"
 
 
 def change_lines(result: ResultComparison, change: Change) -> Iterator[str]:
@@ -173,5 +172,4 @@ def bits_text(bits: Bits | None) -> str:
     """How many inputs have other results."""
     if bits is None:
         return "not kept"
-    count = f"{bits.least:,}" if bits.least == bits.most else f"{bits.least:,} to {bits.most:,}"
-    return f"{count} of {bits.inputs or 0:,}"
+    return f"{inputs_that_differ(bits)} of {bits.inputs or 0:,}"

@@ -75,9 +75,8 @@ def summary(trend: Trend) -> str:
     """How many results changed between any of the runs."""
     changed = sum(bool(each.changes) for each in trend.series)
     total = len(trend.series)
-    return (
-        f"{len(trend.runs)} runs; {changed} of {total} result{'' if total == 1 else 's'} changed or cannot be compared."
-    )
+    runs = f"{len(trend.runs)} run{'' if len(trend.runs) == 1 else 's'}"
+    return f"{runs}; {changed} of {total} result{'' if total == 1 else 's'} changed or cannot be compared."
 
 
 def trend_markdown(trend: Trend) -> str:

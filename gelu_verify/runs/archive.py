@@ -20,14 +20,16 @@ from typing import IO
 from ..atomic_files import replace_file, unfinished_folder
 from ..errors import ResultsError, UsageError
 from .integrity import verified
-from .store import MANIFEST, ROOT, Run, content_of, read_run
+from .store import LATEST, MANIFEST, ROOT, Run, content_of, read_run
 
 SUFFIXES = (".zip", ".tar.zst")
 LARGEST, LARGEST_FILE = 1 << 32, 1 << 28  # bytes of all files in an archive, and of one
 _LEVEL = 9  # of zstd: Parquet files are compressed already, manifests are not
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date of a zip
 _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error)
-_MEMBER = re.compile(r"(?P<run>[A-Za-z0-9][\w.-]{0,200})/(?P<file>manifest\.json|buckets/\d{3,8}\.parquet)")
+_MEMBER = re.compile(
+    rf"(?!{LATEST}/)(?P<run>[A-Za-z0-9][\w.-]{{0,200}})/(?P<file>manifest\.json|buckets/\d{{3,8}}\.parquet)"
+)
 
 
 def suffix_of(path: Path) -> str:
@@ -50,7 +52,9 @@ def export_runs(runs: Iterable[Run], out: Path) -> int:
         if f"{name}/{MANIFEST}" in files:
             raise UsageError(f"two of the runs are called {name} (accepted: runs of different names)")
         if not _MEMBER.fullmatch(f"{name}/{MANIFEST}"):
-            raise UsageError(f"a run called {name!r} cannot be exported (accepted: letters, digits and .-_)")
+            raise UsageError(
+                f"a run called {name!r} cannot be exported (accepted: letters, digits and .-_, but not {LATEST})"
+            )
         parts = [MANIFEST, *(record.buckets for record in run.results if record.buckets)]
         files |= {f"{name}/{part}": run.path / part for part in parts}
     content = (_zip if suffix == ".zip" else _tar_zst)(sorted(files.items()))

@@ -63,6 +63,7 @@ def _entry(path: Path, is_latest: bool) -> Entry:
         return Entry(path, size, problem=f"is not a stored run: it has no {MANIFEST}")
     try:
         run = read_run(path)
+        _moment(str(run.manifest["created"]))
     except GeluVerifyError as error:
         return Entry(path, size, problem=str(error))
     facts = run.manifest
@@ -121,7 +122,11 @@ def surplus(
 
 
 def _moment(created: str) -> datetime.datetime:
-    return datetime.datetime.strptime(created, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.UTC)
+    """When a run was stored; ResultsError of 2026-02-30, which has the form of a time and is none."""
+    try:
+        return datetime.datetime.strptime(created, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.UTC)
+    except ValueError:
+        raise ResultsError(f"cannot be dated: created is {created!r}") from None
 
 
 def protected(entry: Entry, report_files: Collection[str]) -> str:
@@ -129,7 +134,7 @@ def protected(entry: Entry, report_files: Collection[str]) -> str:
     if entry.is_latest:
         return f"{LATEST} names it"
     if entry.committed:
-        return "it is a committed run"
+        return "it is a recorded run"
     if foreign := _foreign(entry.path, report_files):
         return f"it holds {foreign}, which is not part of a run"
     listed = output_of("git", "-C", str(entry.path.parent), "ls-files", "--", entry.path.name)

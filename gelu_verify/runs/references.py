@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from ..atomic_files import UNFINISHED
 from ..errors import UsageError
 from .committed import default_root
 from .store import LATEST, MANIFEST, ROOT
@@ -13,10 +14,16 @@ _TIMED = re.compile(r"(\d{8}T\d{6}Z)-(\d+)")  # a run that was given no name
 _EARLIER = re.compile(rf"{LATEST}(?:~(\d{{1,6}})|(~+))?")
 
 
-def timed_runs(root: Path) -> list[Path]:
-    """The runs in `root` that are named by their time, the oldest first."""
-    found = [path for path in root.iterdir() if _TIMED.fullmatch(path.name)] if root.is_dir() else []
-    return sorted((path for path in found if (path / MANIFEST).is_file()), key=_moment)
+def runs_in(root: Path) -> list[Path]:
+    """Every run in `root`, by name; not one that is being written, and no link, which is a second name of one."""
+    found = sorted(root.iterdir()) if root.is_dir() else []
+    whole = (path for path in found if (path / MANIFEST).is_file() and not path.name.startswith(UNFINISHED))
+    return [path for path in whole if not path.is_symlink()]
+
+
+def _timed_runs(root: Path) -> list[Path]:
+    """Those that are named by their time, the oldest first."""
+    return sorted((path for path in runs_in(root) if _TIMED.fullmatch(path.name)), key=_moment)
 
 
 def _moment(path: Path) -> tuple[str, int]:
@@ -64,7 +71,7 @@ def _earlier(name: str, count: int, root: Path) -> Path:
     newest = latest(root)
     if newest is None:
         raise UsageError(f"no stored run {name!r}: {root} has no {LATEST}")
-    before = [run for run in timed_runs(root) if run.name != newest.name and not _is_later(run, newest)]
+    before = [run for run in _timed_runs(root) if run.name != newest.name and not _is_later(run, newest)]
     if count > len(before):
         raise UsageError(f"no stored run {name!r}: {root} has {len(before)} before {LATEST}")
     return before[-count] if count else newest

@@ -16,7 +16,6 @@ from repository import ROOT
 
 from gelu_verify.cli import main
 from gelu_verify.compare import worse
-from gelu_verify.compare.comparison import changes_of
 from gelu_verify.compare.runs import compare_runs, decisive
 from gelu_verify.errors import MissingMeasurement, ResultsError
 from gelu_verify.formats import from_ordinals, get_format, ordinals, to_float64
@@ -286,7 +285,7 @@ def test_json_is_the_documented_object_and_other_forms_hold_the_same(pair, tmp_p
     found = compare_runs(*map(read_run, pair))
     assert document == to_json(found)
     (result,) = document["results"]
-    inputs = {change.witness.x_bits for _, change in changes_of(found) if change.witness}
+    inputs = {change.witness.x_bits for change in only(found).changes if change.witness}
     assert {change["direction"] for change in result["changes"]} >= {"worse", "better"}
     for form in ("markdown", "html"):
         out = tmp_path / form

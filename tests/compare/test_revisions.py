@@ -146,6 +146,7 @@ def invoke(*words):
      (("v1..HEAD", "k.c:gelu_f32", "--cflags", "-I{top}/sub"), "names the working tree"),
      (("v1..HEAD", "k.c:gelu_f32", "--seed", "-1"), "--seed"),
      (("v1..HEAD", "k.c:gelu_f32", "nowhere.c:f"), "has the file of nowhere.c:f"),
+     (("v1..HEAD", "k.c:gelu_f32", "nowhere.c:f", "--device", "cuda"), "has the file of nowhere.c:f"),
      (("a", "b", "--plan", "quick"), "--plan is for revisions")],
 )  # fmt: skip
 def test_wrong_usage_is_said_before_anything_is_measured(repository, words, why):

@@ -78,6 +78,15 @@ def test_every_form_has_every_run(root, tmp_path):
     assert page.read_text(encoding="utf-8").count("<circle") == 4 + 4 + 3 * 2 + 3  # errors, grades, ranges, speeds
 
 
+def test_runs_with_names_of_their_own_are_in_it_and_links_are_not(root, tmp_path):
+    other = Path(shutil.copytree(root, tmp_path / "reports", symlinks=True))
+    first = sorted(other.glob("*Z-*"))[0]
+    first.rename(other / "mine")
+    (other / "link").symlink_to("mine")
+    names = [Path(run["name"]).name for run in json.loads(invoke(other, "--json").stdout)["runs"]]
+    assert (len(names), "mine" in names, "link" in names) == (4, True, False)
+
+
 def test_a_damaged_run_is_left_out_and_told_unless_it_was_named(root, tmp_path):
     other = Path(shutil.copytree(root, tmp_path / "reports", symlinks=True))
     damaged = sorted(other.glob("*Z-*"))[0]

@@ -123,8 +123,10 @@ def test_what_must_stay_stays(root, tmp_path):
     place = commit(read_run(third), tmp_path / "data")
     shutil.rmtree(third)
     shutil.copytree(place, third)
-    kept[third.name] = "it is a committed run"
+    kept[third.name] = "it is a recorded run"
     edited(fourth, lambda manifest: manifest.update(plan="other") or manifest["results"][0].update(n=-1))
+    undated = Path(shutil.copytree(first, root / "undated"))
+    edited(undated, lambda manifest: manifest.update(created="2026-02-30T00:00:00Z"))
     (root / "mine").mkdir()
     (root / "link").symlink_to(first)
     removed, staying = chosen(root, keep=0)
@@ -133,7 +135,7 @@ def test_what_must_stay_stays(root, tmp_path):
     assert {name for name in kept if not named[name].startswith(kept[name])} == set()
     assert "latest names it" in named.values()
     problems = {each.path.name: each.problem for each in entries(root) if not each.is_run}
-    assert set(problems) == {fourth.name, "mine"}  # what cannot be read is told, and left alone
+    assert set(problems) == {fourth.name, "mine", "undated"}  # what cannot be read is told, and left alone
 
 
 @pytest.mark.parametrize("keep", nightly(4))
@@ -220,7 +222,16 @@ def hostile(path, name, content=b"{}", link=False):
 
 
 @pytest.mark.parametrize(
-    "name", ["../x/manifest.json", "/x/manifest.json", "x/../../manifest.json", "x/evil.sh", "latest", "x/buckets/../m"]
+    "name",
+    [
+        "../x/manifest.json",
+        "/x/manifest.json",
+        "x/../../manifest.json",
+        "x/evil.sh",
+        "latest",
+        "x/buckets/../m",
+        "latest/manifest.json",
+    ],
 )
 def test_members_that_are_not_of_a_run_are_refused(tmp_path, name):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
