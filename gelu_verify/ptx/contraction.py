@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .emit import ROUNDING
-from .ir import Function, Instruction, Register
+from .ir import Function, Instruction
+from .liveness import operands_read, results
 
 _FLOATS = frozenset({"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"})
 
@@ -15,19 +16,14 @@ def _is_open(ins: Instruction, *names: str) -> bool:
 
 
 def contractible(function: Function) -> Iterator[tuple[str, str]]:
-    """Each sum of a product, as opcodes, and its place; a product that is negated or moved is one, too."""
+    """Each sum of a product, as opcodes, and its place, maybe twice; a product that is negated, moved or packed is one, too."""
     products: dict[str, Instruction] = {}
-    for ins in function.body:
-        if not isinstance(ins, Instruction) or not ins.operands:
-            continue
-        given = [
-            products[each.name] for each in ins.operands[1:] if isinstance(each, Register) and each.name in products
-        ]
-        to = ins.operands[0]
-        if isinstance(to, Register):
-            if _is_open(ins, "mul"):
-                products[to.name] = ins
-            elif given and ins.parts[0] in ("neg", "mov"):
-                products[to.name] = given[0]
+    code = [each for each in function.body if isinstance(each, Instruction)]
+    for ins in (*code, *code):  # again, for products that a loop brings back to its start
+        given = [products[name] for name in operands_read(ins) if name in products]
+        if _is_open(ins, "mul"):
+            products |= dict.fromkeys(results(ins), ins)
+        elif given and ins.parts[0] in ("neg", "mov"):
+            products |= dict.fromkeys(results(ins), given[0])
         if given and _is_open(ins, "add", "sub"):
             yield f"{given[0].opcode} and {ins.opcode}", str(ins.place)

@@ -12,7 +12,7 @@ import numpy as np
 from .build import built
 from .faults import Fault, Found
 from .ir import Module, PtxError, Variable
-from .memory import BASE, SIZE, Memory, OutOfMemory
+from .memory import ALLOCATED, BASE, CONSTANT, SIZE, Memory, OutOfMemory
 from .parse import parse
 from .translate import Translated, translate
 
@@ -132,7 +132,8 @@ class LoadedModule:
         self._kernels: dict[str, Kernel] = {}
         stored = [v for v in self.module.variables.values() if v.space in ("global", "const")]
         for variable in stored:
-            self.addresses[variable.name] = memory.alloc(variable.nbytes)
+            flags = ALLOCATED | (CONSTANT if variable.space == "const" else 0)
+            self.addresses[variable.name] = memory.alloc(variable.nbytes, flags)
         for variable in stored:
             self._initialize(variable)
 
@@ -153,11 +154,6 @@ class LoadedModule:
         if name not in self.addresses:
             raise PtxError(f"the address of {name} in a variable is not supported")
         return self.addresses[name] + offset
-
-    def unload(self) -> None:
-        for address in self.addresses.values():
-            self.memory.free(address)
-        self.addresses = {}
 
     def variable(self, name: str) -> tuple[int, int]:
         """Address and bytes of a variable; KeyError where there is none."""

@@ -50,7 +50,6 @@ class Found:
     def message(self, memory: Memory) -> str:
         f = self.fault
         opcode, place = self.sites[f.site]
-        _x, _y, _ = f.block
         where = f"kernel {self.kernel}, block ({', '.join(map(str, f.block))}), {self._lane(f.lane)}, {place}: {opcode}"
         return f"{KINDS[f.kind]}: {where}{self._what(memory)}"
 

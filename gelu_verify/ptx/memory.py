@@ -105,11 +105,8 @@ class Memory:
     def copy(self, to: int, address: int, nbytes: int) -> None:
         """What was not written there is not written here either."""
         ctypes.memmove(self.data + to - BASE, self.data + address - BASE, nbytes)
-        self._state(to, nbytes)[:] = self._state(address, nbytes)
-
-    def unwritten(self, address: int, nbytes: int) -> int:
-        """How many of these bytes nobody has written."""
-        return int(((self._state(address, nbytes) & WRITTEN) == 0).sum())
+        state = self._state(to, nbytes)
+        state[:] = (state & ~np.uint8(WRITTEN)) | (self._state(address, nbytes) & WRITTEN)
 
     def nearest(self, address: int) -> tuple[int, int] | None:
         """The allocation that ends or begins nearest to an address: its first byte and its size."""

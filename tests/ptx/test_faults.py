@@ -177,6 +177,16 @@ def test_what_is_not_known_is_an_error_that_names_it(statement, message):
     memory.close()
 
 
+def test_constant_memory_is_not_written():
+    requiring.program("c++", "g++", "clang++")
+    memory = Memory()
+    text = HEAD + ".const .align 4 .u32 table[1] = {5};\n.visible .entry k()\n{ .reg .b64 %a; .reg .b32 %r;\n"
+    text += "mov.u64 %a, table; ld.const.u32 %r, [%a]; st.global.u32 [%a], %r;\nret; }"
+    with pytest.raises(KernelFault, match="read-only memory is written: kernel k"):
+        LoadedModule(text, memory).kernel("k").launch((1, 1, 1), (1, 1, 1), b"")
+    memory.close()
+
+
 @pytest.mark.parametrize(
     ("statements", "found"),
     [
@@ -185,11 +195,14 @@ def test_what_is_not_known_is_an_error_that_names_it(statement, message):
         ("mul.rn.f32 %p, %a, %b; add.f32 %s, %p, %a;", []),
         ("mul.f32 %p, %a, %b; add.rn.f32 %s, %p, %a;", []),
         ("fma.rn.f32 %p, %a, %b, %a; add.f32 %s, %p, %a;", []),
+        ("L: add.f32 %s, %p, %a; mul.f32 %p, %a, %b; @%q bra L;", ["mul.f32 and add.f32"]),
+        ("mul.f16 %h, %h, %h; mov.b32 %r, {%h, %h}; add.f16x2 %r, %r, %r;", ["mul.f16 and add.f16x2"]),
     ],
 )
 def test_a_sum_of_a_product_that_may_be_contracted_is_named(statements, found):
     text = (
-        HEAD + ".visible .entry k()\n{ .reg .f32 %a, %b, %p, %s; mov.f32 %a, 0f3F800000; mov.f32 %b, %a;" + statements
+        HEAD + ".visible .entry k()\n{ .reg .f32 %a, %b, %p, %s; .reg .pred %q; .reg .b16 %h; .reg .b32 %r; "
+        "mov.f32 %a, 0f3F800000; mov.f32 %b, %a;" + statements
     )
     translated = translate(parse(text + " ret; }"), "k")
     assert [opcodes for opcodes, _ in translated.contractible] == found

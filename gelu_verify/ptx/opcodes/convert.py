@@ -62,6 +62,8 @@ def _between(c: Context, ins: Instruction, to: str, kind: str, a: str) -> str:
         raise c.unknown("no rounding")
     if to in _HALVES:
         return _narrowed(c, ins, to, kind, a, mode, integral)
+    if ins.has("relu", "satfinite"):
+        raise c.unknown(f"to {to}")
     if to == "f64":
         value = _double(ins, kind, a)
         value = f"integral({value}, {integral})" if integral else value
@@ -75,8 +77,7 @@ def _between(c: Context, ins: Instruction, to: str, kind: str, a: str) -> str:
         value = f"integral({value}, {integral})" if integral else value
     value = f"canonical({value})"
     value = f"ftz({value})" if ins.has("ftz") else value
-    value = f"sat({value})" if ins.has("sat") else value
-    return f"({value} > 0.0f ? {value} : 0.0f)" if ins.has("relu") else value
+    return f"sat({value})" if ins.has("sat") else value
 
 
 def _narrowed(c: Context, ins: Instruction, to: str, kind: str, a: str, mode: str | None, integral: str | None) -> str:
