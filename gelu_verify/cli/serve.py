@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TOKEN = "GELU_VERIFY_TOKEN"
 FOLDER = click.Path(path_type=Path)
+_NOT_IN_FILE = ("config", "show_config", "limit", "help")
+_LIMITS = "gelu_verify.cli.serve.limits"  # key in the context: the limits of --config, to which --limit adds
 
 
 def _read_config(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
@@ -32,12 +34,16 @@ def _read_config(context: click.Context, parameter: click.Parameter, path: Path 
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot read --config {path}: {error}") from None
     limits = found.pop("limits", {})
-    known = {each.name for each in context.command.params}
-    for name in found:
+    known = {each.name for each in context.command.params} - set(_NOT_IN_FILE)
+    for name, value in found.items():
         if name.replace("-", "_") not in known:
             raise UsageError(f"--config {path} has an unknown key {name!r} (accepted: the names of the options)")
-    values = {name.replace("-", "_"): _text(value) for name, value in found.items()}
-    context.default_map = {**values, "limit": tuple(f"{name}={value}" for name, value in limits.items())}
+        if isinstance(value, dict):
+            raise UsageError(f"--config {path}: {name} is a table (accepted: a value; the only table is [limits])")
+    if not isinstance(limits, dict):
+        raise UsageError(f"--config {path}: limits is not a table (accepted: [limits] and a line for each limit)")
+    context.default_map = {name.replace("-", "_"): _text(value) for name, value in found.items()}
+    context.meta[_LIMITS] = tuple(f"{name}={value}" for name, value in limits.items())
     return path
 
 
@@ -96,7 +102,7 @@ def serve(context: click.Context, /, **options: Any) -> None:
     except ModuleNotFoundError as error:
         raise MissingMeasurement(f"{error.name} is not installed: pip install 'gelu-verify[serve]'") from None
 
-    settings = _settings(options)
+    settings = _settings({**options, "limit": (*context.meta.get(_LIMITS, ()), *options["limit"])})
     if options["show_config"]:
         click.echo(_as_toml(context, options, settings.limits))
         return
@@ -159,7 +165,8 @@ def _limits(given: tuple[str, ...]) -> ServiceLimits:
         elif isinstance(getattr(defaults, name), float):
             changed[name] = parse_real(f"--limit {name}", value, 0.0, inf)
         else:
-            changed[name] = parse_whole(f"--limit {name}", value, 0, 1 << 40)
+            least = 1 if name.endswith(("_threads", "_processes")) else 0
+            changed[name] = parse_whole(f"--limit {name}", value, least, 1 << 40)
     return replace(defaults, **changed)
 
 
@@ -168,7 +175,7 @@ def _as_toml(context: click.Context, options: dict[str, Any], limits: ServiceLim
     lines = []
     for parameter in context.command.params:
         name = parameter.name or ""
-        if name in ("config", "show_config", "limit", "help"):
+        if name in _NOT_IN_FILE:
             continue
         value, source = options[name], context.get_parameter_source(name)
         where = "default" if source is None else source.name.lower().replace("default_map", "file").replace("_", " ")

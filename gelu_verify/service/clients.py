@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from threading import Lock
 
 from .problems import Problem
@@ -23,15 +23,10 @@ CLIENT: ContextVar[str] = ContextVar("client", default="")
 @lru_cache(maxsize=4096)
 def client_of(address: str) -> str:
     """The client that has an address; the text itself if it is not an IP address."""
-    try:
-        found = ip_address(address.partition("%")[0])
-    except ValueError:
+    found = _parsed(address)
+    if found is None:
         return address[:64]
-    if not isinstance(found, IPv6Address):
-        return address
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return f"{IPv6Address(int(found) >> 64 << 64)}/64"
+    return f"{IPv6Address(int(found) >> 64 << 64)}/64" if isinstance(found, IPv6Address) else str(found)
 
 
 @lru_cache(maxsize=4096)
@@ -39,10 +34,24 @@ def is_among(address: str, places: frozenset[str]) -> bool:
     """Whether an address is one of `places`, or in a network that is; `*` stands for all."""
     if "*" in places or address in places:
         return True
+    found = _parsed(address)
+    return found is not None and any(found in network for network in map(_network, places) if network is not None)
+
+
+def _parsed(address: str) -> IPv4Address | IPv6Address | None:
+    """An address without its zone, of IPv4 also if it is written as one of IPv6; None if the text is none."""
     try:
-        return any(ip_address(address) in ip_network(place, strict=False) for place in places if "/" in place)
+        found = ip_address(address.partition("%")[0])
     except ValueError:
-        return False
+        return None
+    return (isinstance(found, IPv6Address) and found.ipv4_mapped) or found
+
+
+def _network(place: str) -> IPv4Network | IPv6Network | None:
+    try:
+        return ip_network(place, strict=False)
+    except ValueError:  # a name
+        return None
 
 
 class ByteBudget:

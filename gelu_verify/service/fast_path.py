@@ -82,7 +82,7 @@ def _options(query: bytes) -> Options | None:
     others = others_of(options.pop("also", ""))
     if options or others is None or version not in ("", __version__) or len({name for name, _ in given}) < len(given):
         return None
-    quick = digits.isascii() and digits.isdecimal() and 1 <= int(digits[:5]) <= DIGITS
+    quick = digits.isascii() and digits.isdecimal() and len(digits) <= 5 and 1 <= int(digits) <= DIGITS
     return (int(digits), others, version) if quick else None
 
 

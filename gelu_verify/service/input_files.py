@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import tokenize
 import zipfile
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from .problems import Problem, bad_request, conflict
 PARQUET, CSV, NPY, NPZ, RAW = (
     "application/vnd.apache.parquet", "text/csv", "application/x-npy", "application/x-npz", "application/octet-stream"
 )  # fmt: skip
+_NPY_ERRORS = (ValueError, TypeError, OSError, EOFError, MemoryError, RecursionError, tokenize.TokenError)
+"""What NumPy raises for damaged headers: it parses them as Python."""
 
 
 def read_inputs(kind: str, content: bytes, fmt: Format, most: int) -> np.ndarray:
@@ -63,9 +67,13 @@ def _npy(content: bytes, fmt: Format, most: int) -> np.ndarray:
         if len(shape) != 1 or dtype.kind not in "uf":
             raise bad_request("the npy file has more than one dimension, or other than numbers", "no-npy")
         _check(shape[0], most)
+        if shape[0] < 0:
+            raise bad_request(f"the npy file has the length {shape[0]}", "no-npy")
         found = np.frombuffer(content, dtype, shape[0], file.tell())
-    except (ValueError, OSError, EOFError) as error:
-        raise bad_request(f"the body is not an npy file: {str(error)[:100]}", "no-npy") from None
+    except _NPY_ERRORS as error:
+        raise bad_request(
+            f"the body is not an npy file: {str(error)[:100] or 'its header is damaged'}", "no-npy"
+        ) from None
     return _as_bits(found, fmt)
 
 
@@ -76,8 +84,11 @@ def _parquet(content: bytes, fmt: Format, most: int) -> np.ndarray:
     try:
         file = pq.ParquetFile(io.BytesIO(content))
         _check(file.metadata.num_rows, most)  # before anything is decompressed
-        if "x_bits" not in file.schema_arrow.names:
-            raise conflict("the Parquet file has no column x_bits", "no-column")
+        if file.schema_arrow.names.count("x_bits") != 1:
+            raise conflict("the Parquet file does not have one column x_bits", "no-column")
+        kind = file.schema_arrow.field("x_bits").type
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):  # texts and lists can be of any length
+            raise _wrong_type(kind, fmt)
         column = file.read(columns=["x_bits"]).column("x_bits")
     except (pa.ArrowException, OSError, ValueError) as error:
         raise bad_request(f"the body is not a Parquet file: {str(error)[:100]}", "no-parquet") from None
@@ -93,9 +104,11 @@ def _as_bits(found: np.ndarray, fmt: Format) -> np.ndarray:
         return found.astype(fmt.uint)
     if native.kind == "f" and native.name == fmt.name:
         return found.astype(native).view(fmt.uint)
-    raise conflict(
-        f"the inputs have the type {found.dtype} (accepted: {fmt.uint} with the bits of a {fmt.name})", "type"
-    )
+    raise _wrong_type(found.dtype, fmt)
+
+
+def _wrong_type(found: Any, fmt: Format) -> Problem:
+    return conflict(f"the inputs have the type {found} (accepted: {fmt.uint} with the bits of a {fmt.name})", "type")
 
 
 def _check(count: int, most: int) -> None:

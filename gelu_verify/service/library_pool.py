@@ -17,6 +17,7 @@ from threading import Lock, Semaphore
 import numpy as np
 
 from ..formats import Format
+from .disconnection import ClientLeft
 from .library_worker import LibraryWorker, Outputs
 from .problems import Problem, not_found, shutting_down
 from .settings import ServiceLimits
@@ -69,6 +70,7 @@ class LibraryPool:
         Raises
         ------
         Problem : 404 unknown family; 429 its queue is full; 503 it was not reached in time
+        ClientLeft : the client has left
         """
         worker = await self._worker(family)
         cached = worker.cached(function, fmt, x_bits)
@@ -101,6 +103,8 @@ class LibraryPool:
             late = loop.time() > end
             if not future.done() and (late or await client_left()):
                 future.cancel()
+                if not late:
+                    raise ClientLeft
                 detail = f"{family} was busy for {self._limits.library_wait_s:g} s: try again"
                 raise Problem(503, "busy", detail, {"Retry-After": "10"})
         self._stop_when_idle(loop, worker)

@@ -96,15 +96,21 @@ def checked(function: str, dtype: str) -> Format:
         raise not_found(str(error)) from None
 
 
-def checked_plan(plan: str, function: str, dtype: str) -> Format:
-    """The same for a plan, and only for dtypes in which implementations are tested."""
+def checked_tested(function: str, dtype: str) -> Format:
+    """The same, only for dtypes in which implementations are tested."""
     fmt = checked(function, dtype)
+    if dtype not in DTYPES:
+        raise not_found(f"implementations are tested in {', '.join(DTYPES)}, not in {dtype}")
+    return fmt
+
+
+def checked_plan(plan: str, function: str, dtype: str) -> Format:
+    """The same for a plan."""
+    fmt = checked_tested(function, dtype)
     try:
         get_plan(plan)
     except UsageError as error:
         raise not_found(str(error)) from None
-    if dtype not in DTYPES:
-        raise not_found(f"implementations are tested in {', '.join(DTYPES)}, not in {dtype}")
     return fmt
 
 

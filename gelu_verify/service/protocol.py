@@ -183,7 +183,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def _has_place(self) -> bool:
         """Whether this new connection may stay; the longest idle one of the client with the most is closed for it."""
         mine = self.per_client[self._client]
-        if mine > self.limits.connections_per_client and not is_among(self._client, self.trusted_proxies):
+        address = self.client[0] if self.client else ""
+        if mine > self.limits.connections_per_client and not is_among(address, self.trusted_proxies):
             return self._close_longest_idle(each for each in self._others() if each._client == self._client)
         if len(self.connections) <= self.limits.connections:
             return True

@@ -9,7 +9,7 @@ from json.encoder import encode_basestring_ascii as quoted
 from threading import Event, Lock, Thread
 from typing import TextIO
 
-from .telemetry import Metrics
+from .telemetry import Metrics, timestamp
 
 _BATCH_S = 0.1
 _MOST = 100_000  # lines that wait to be written
@@ -20,12 +20,6 @@ _NUMBERS = count(1)
 def new_id() -> str:
     """An id that no other request has, of any process."""
     return f"{_PROCESS}-{next(_NUMBERS):x}"
-
-
-def timestamp(seconds: float) -> str:
-    """UTC with milliseconds, as RFC 3339 has it."""
-    whole = int(seconds)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(whole))}.{int(1e3 * (seconds - whole)):03d}Z"
 
 
 class LineWriter:

@@ -89,12 +89,18 @@ class Metrics:
         return shared + generate_latest(process)
 
 
+def timestamp(seconds: float) -> str:
+    """UTC with milliseconds, as RFC 3339 has it."""
+    whole = int(seconds)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(whole))}.{int(1e3 * (seconds - whole)):03d}Z"
+
+
 class JsonLines(logging.Formatter):
     """One JSON object per log record: time, level, event, and the fields of the event."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
+            "time": timestamp(record.created),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
             **getattr(record, "fields", {}),

@@ -141,6 +141,8 @@ def behave(url):
     raw = {"Content-Type": "application/octet-stream"}
     batch = ask(f"{url}/v1/reference/gelu/float32", data=bytes(1 << 20), headers=raw)
     assert (batch[0], batch[2]) == (200, bytes(1 << 20))
+    largest = ask(f"{url}/v1/reference/gelu/float32", data=bytes(64 << 20), headers=raw)
+    assert (largest[0], len(largest[2])) == (200, 64 << 20), "what gelu-verify accepts, the proxy does too"
     with contextlib.suppress(URLError):  # the proxy may close before everything is sent
         assert ask(f"{url}/v1/reference/gelu/float32", data=bytes(65 << 20), headers=raw)[0] == 413
 

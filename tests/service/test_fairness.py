@@ -9,11 +9,15 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
+from gelu_verify.formats import FORMATS
 from gelu_verify.service.clients import CLIENT, ByteBudget, client_of, is_among
+from gelu_verify.service.disconnection import ClientLeft
 from gelu_verify.service.jobs import JobRegistry
+from gelu_verify.service.library_pool import LibraryPool
 from gelu_verify.service.oracle_pool import OraclePool
 from gelu_verify.service.problems import Problem
 from gelu_verify.service.settings import ServiceLimits
+from gelu_verify.service.telemetry import Metrics
 from gelu_verify.service.worker_pool import WorkerPool
 
 
@@ -43,6 +47,26 @@ def test_a_proxy_is_an_address_or_in_a_network():
     found = {each: is_among(each, places) for each in ("172.17.0.3", "192.0.2.1", "192.0.2.2", "", "2001:db8::/64")}
     assert found == {"172.17.0.3": True, "192.0.2.1": True, "192.0.2.2": False, "": False, "2001:db8::/64": False}
     assert is_among("192.0.2.2", frozenset("*"))
+    of_ipv6 = frozenset(["::1", "2001:db8::/32", "a name", "192.0.2.1"])
+    assert all(is_among(each, of_ipv6) for each in ("::1", "0:0::1", "2001:db8::5", "::ffff:192.0.2.1"))
+    assert not is_among("2001:db9::5", of_ipv6)
+
+
+def test_a_client_that_left_a_library_is_not_counted_as_an_error_of_the_server():
+    async def left():
+        return True
+
+    async def asked():
+        pool, computing = LibraryPool(["numpy"], ServiceLimits(), Metrics()), Event()
+        pool.workers()["numpy"].compute = lambda *_: computing.wait(30)
+        try:
+            with pytest.raises(ClientLeft):
+                await pool.compute("numpy", "gelu", FORMATS["float32"], 0, left)
+        finally:
+            computing.set()
+            pool.close()
+
+    asyncio.run(asked())
 
 
 def test_clients_take_turns():

@@ -116,6 +116,8 @@ def test_settings_come_from_flags_environment_and_file_in_this_order(tmp_path):
     found = shown("--config", file, "--port", "3", GELU_VERIFY_PORT="2", GELU_VERIFY_HOST="0.0.0.0")
     assert (found["port"], found["host"], found["log_requests"]) == (3, "0.0.0.0", "errors")
     assert (found["limits"]["body_bytes"], found["limits"]["send_s"]) == (8 << 20, 2.5)
+    more = shown("--config", file, "--limit", "send_s=3")["limits"]
+    assert (more["body_bytes"], more["send_s"]) == (8 << 20, 3.0), "--limit changes one limit of the file"
     again = tmp_path / "again.toml"
     again.write_text(CliRunner().invoke(main, ["serve", "--show-config", "--config", str(file)]).stdout)
     assert shown("--config", again) == shown("--config", file)
@@ -128,6 +130,7 @@ def test_settings_come_from_flags_environment_and_file_in_this_order(tmp_path):
         (["--limit", "bodies=1"], "unknown limit"),
         (["--limit", "body_bytes=many"], "not a size"),
         (["--limit", "send_s=-1"], "send_s"),
+        (["--limit", "oracle_processes=0"], "below 1"),
         (["--workers", "0"], "workers"),
         (["--spool", "/nowhere"], "--spool"),
         (["--config", "/nowhere"], "--config"),
@@ -139,10 +142,11 @@ def test_settings_that_are_wrong_are_one_line(options, words):
     assert words in done.stderr
 
 
-def test_a_key_that_no_option_has_is_named(tmp_path):
-    (tmp_path / "serve.toml").write_text("prot = 1")
+@pytest.mark.parametrize(("text", "words"), [("prot = 1", "'prot'"), ("limits = 5", "limits"), ("[store]", "store")])
+def test_a_file_with_an_unknown_key_or_table_is_refused(tmp_path, text, words):
+    (tmp_path / "serve.toml").write_text(text)
     done = CliRunner().invoke(main, ["serve", "--config", str(tmp_path / "serve.toml")])
-    assert (done.exit_code, "'prot'" in done.stderr) == (2, True)
+    assert (done.exit_code, done.stderr.count("\n"), words in done.stderr) == (2, 1, True)
 
 
 def test_a_foreign_host_is_refused_on_loopback(server):

@@ -158,7 +158,7 @@ def test_names_and_numbers_that_do_not_exist_are_404(client, path, words):
     assert words in problem(client.get(path), 404)
 
 
-@pytest.mark.parametrize("query", ["digits=0", "digits=1001", "digits=x", "also=float31"])
+@pytest.mark.parametrize("query", ["digits=0", "digits=1001", "digits=x", "digits=00001" + "0" * 4400, "also=float31"])
 def test_bad_query_parameters_are_422(client, query):
     problem(client.get(f"/v1/reference/gelu/float32/1?{query}"), 422)
 

@@ -10,13 +10,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from ...formats import DTYPES
 from ...truth.values import reference_bits
 from ..caching import NO_STORE, REVALIDATE, cached_response
 from ..disconnection import client_has_left
 from ..encoding import JSON_TYPE, json_bytes
-from ..params import FunctionName, NumberText, TestedDtypeName, checked, parsed
-from ..problems import not_found
+from ..params import FunctionName, NumberText, TestedDtypeName, checked_tested, parsed
 from ..state import AppState, state_of
 from .batch import bits_of
 
@@ -85,9 +83,7 @@ async def answers(
     request: Request, function: FunctionName, dtype: TestedDtypeName, x: NumberText, family: FamilyName = ""
 ) -> Response:
     """Computed on request, each family in a process of its own: a crash or a hang becomes its `failure`."""
-    state, fmt = state_of(request), checked(function, dtype)
-    if dtype not in DTYPES:
-        raise not_found(f"implementations are tested in {', '.join(DTYPES)}, not in {dtype}")
+    state, fmt = state_of(request), checked_tested(function, dtype)
     bits = parsed(fmt, x, state.limits.number_text)
     names = [family] if family else list(await asyncio.to_thread(state.libraries.workers))
     calls = (state.libraries.compute(name, function, fmt, bits, partial(client_has_left, request)) for name in names)
@@ -138,9 +134,7 @@ async def agreement(
     request: Request, function: FunctionName, dtype: TestedDtypeName, inputs: Inputs, family: FamilyName = ""
 ) -> Response:
     """The outputs of all implementations for up to 256 inputs."""
-    state, fmt = state_of(request), checked(function, dtype)
-    if dtype not in DTYPES:
-        raise not_found(f"implementations are tested in {', '.join(DTYPES)}, not in {dtype}")
+    state, fmt = state_of(request), checked_tested(function, dtype)
     x = bits_of(fmt, inputs.model_dump(), MOST_INPUTS)
     names = [family] if family else list(await asyncio.to_thread(state.libraries.workers))
     left = partial(client_has_left, request)
