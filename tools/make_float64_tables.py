@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import comb
 from pathlib import Path
@@ -306,19 +306,27 @@ def render(variant: Variant, derivative: bool) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: list[str]) -> int:
+def write(texts: Iterable[tuple[str, str]], arguments: list[str], script: str) -> int:
+    """Write the tables, each the name of a file and its text; with --check, 1 where the files differ from them."""
     differ = []
-    for variant in VARIANTS:
-        for derivative in (False, True):
-            target = FOLDER / f"{variant.name}{'_grad' if derivative else ''}_f64.h"
-            text = render(variant, derivative)
-            if "--check" not in arguments:
-                target.write_text(text)
-            elif target.read_text() != text:
-                differ.append(target.name)
+    for name, text in texts:
+        target = FOLDER / name
+        if "--check" not in arguments:
+            target.write_text(text)
+        elif target.read_text() != text:
+            differ.append(name)
     if differ:
-        print(f"{', '.join(differ)}: not what tools/make_float64_tables.py generates", file=sys.stderr)
+        print(f"{', '.join(differ)}: not what tools/{script} generates", file=sys.stderr)
     return len(differ) > 0
+
+
+def main(arguments: list[str]) -> int:
+    texts = (
+        (f"{variant.name}{'_grad' if derivative else ''}_f64.h", render(variant, derivative))
+        for variant in VARIANTS
+        for derivative in (False, True)
+    )
+    return write(texts, arguments, "make_float64_tables.py")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from ..errors import UsageError, one_of
 from ..fenv import in_default_environment
 
 MOST_CHARACTERS = 400  # of a number: a fraction of float64 numbers has 700 digits at most, and nobody types those
+MOST_BITS = 10_000  # of a numerator or denominator: the exponent of a hex float has four digits
 SHORT = 17  # significant digits up to which a number is written as a decimal
 
 
@@ -47,19 +48,19 @@ def exact_number(name: str, value: Any) -> Fraction:
 
     Text is a decimal (0.5, 1e-3), a fraction (1/3) or a hex float (0x1.8p-1). UsageError for all else.
     """
-    if isinstance(value, str):
-        return _from_text(name, value)
-    if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 and value.dtype.kind in "fiuV":
-        value = float(value) if value.dtype.kind in "fV" else int(value)  # exact up to float64
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal) or not math.isfinite(value):
-        raise _wrong(name, value)
-    return Fraction(value)
+    number = _from_text(value) if isinstance(value, str) else _from_number(value)
+    if number is None or not _has_short_text(number):
+        raise UsageError(
+            f"{name} {str(value)[:40]!r} is not a finite number of up to {MOST_CHARACTERS} characters (accepted: a "
+            "decimal such as 0.5, a fraction such as 1/3, a hex float such as 0x1.8p-1, a float for its own value)"
+        )
+    return number
 
 
-def _from_text(name: str, text: str) -> Fraction:
+def _from_text(text: str) -> Fraction | None:
     word = text.strip().lower()
     if len(word) > MOST_CHARACTERS or not word.isascii():
-        raise _wrong(name, text)
+        return None
     if match := re.fullmatch(r"([+-]?)0x([0-9a-f]+)(?:\.([0-9a-f]*))?(?:p([+-]?[0-9]{1,4}))?", word):
         sign, whole, rest, exponent = match[1], match[2], match[3] or "", int(match[4] or 0)
         value = Fraction(int(whole + rest, 16)) * Fraction(2) ** (exponent - 4 * len(rest))
@@ -67,14 +68,25 @@ def _from_text(name: str, text: str) -> Fraction:
     number = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
     if re.fullmatch(rf"[+-]?(?:(?:{number})(?:e[+-]?[0-9]{{1,3}})?|[0-9]+/0*[1-9][0-9]*)", word):
         return Fraction(word)
-    raise _wrong(name, text)
+    return None
 
 
-def _wrong(name: str, value: object) -> UsageError:
-    return UsageError(
-        f"{name} {str(value)[:40]!r} is not a finite number (accepted: a decimal such as 0.5, a fraction such as 1/3, "
-        "a hex float such as 0x1.8p-1, a float for its own value)"
-    )
+def _from_number(value: Any) -> Fraction | None:
+    if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 and value.dtype.kind in "fiuV":
+        if value.dtype.kind == "f" and np.isfinite(value):
+            return Fraction(*value[()].as_integer_ratio())  # exact for longdouble too
+        value = int(value) if value.dtype.kind in "iu" else float(value)
+    if isinstance(value, Decimal):
+        return Fraction(value) if value.is_finite() and abs(value.adjusted()) <= MOST_CHARACTERS else None
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        return None
+    return None if isinstance(value, float) and not math.isfinite(value) else Fraction(value)
+
+
+def _has_short_text(value: Fraction) -> bool:
+    """Whether its text can be read again: it stands in the name of a function."""
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+    return bits <= MOST_BITS and len(exact_text(value)) <= MOST_CHARACTERS
 
 
 def exact_text(value: Fraction) -> str:

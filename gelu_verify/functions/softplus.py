@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..formats import Dyadic
-from . import _logistic
 from .base import Function
 from .enclosures import ZERO, Enclosure, Terms
+from .sigmoid import SIGMOID
 
 
 def terms(c: Enclosure, x: Dyadic) -> Terms:
@@ -25,16 +27,11 @@ ENTRIES = (
         lower="0",
         sign="+",
     ),
-    Function(
+    replace(
+        SIGMOID,
         name="softplus_grad",
         formula="1/(1 + e^-x) = sigmoid(x)",
+        group="activation",
         gradient_of="softplus",
-        terms=_logistic.sigmoid,
-        at_minus_infinity="0",
-        at_plus_infinity="1",
-        at_zero="0.5",
-        lower="0",
-        upper="1",
-        sign="+",
     ),
 )

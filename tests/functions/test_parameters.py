@@ -168,6 +168,11 @@ def test_judging_and_digits_take_parameters():
         ("gelu", {"mu": 2**20 + 1}, r"mu is 1048577 \(accepted: -2\^20 to 2\^20\)"),
         ("gelu", {"mu": "1/0"}, "mu '1/0' is not"),
         ("gelu", {"mu": True}, "mu 'True' is not"),
+        ("gelu", {"mu": 10**400}, r"\(accepted: -2\^20 to 2\^20\)"),
+        ("gelu", {"mu": Decimal("sNaN")}, "mu 'sNaN' is not"),
+        ("gelu", {"mu": "1e-400"}, "mu '1e-400' is not a finite number of up to 400 characters"),
+        ("gelu", {"mu": Fraction(1, 2**99999)}, "mu '1/.*' is not"),
+        ("gelu", {"mu": Decimal("1e-999999999")}, "mu '1E-999999999' is not"),
         ("gelu", {"beta": 1}, "unknown parameter of gelu 'beta'"),
         ("tanh", {"mu": 1}, "function tanh has no parameters"),
         ("silu", {"beta": "2^3"}, "beta '2\\^3' is not"),
@@ -198,6 +203,8 @@ def test_numbers_of_all_kinds_are_exact():
     for given_as in ("0.1", Decimal("0.1"), "1/10", "1e-1", ".1", " 0.10 "):
         assert exact_number("x", given_as) == Fraction(1, 10)
     assert exact_number("x", np.float32(0.1)) == Fraction(float(np.float32(0.1)))
+    third = np.longdouble(1) / 3
+    assert exact_number("x", third) == exact_number("x", np.array(third)) == Fraction(*third.as_integer_ratio())
     assert exact_number("x", np.int16(-3)) == exact_number("x", "-3") == -3
     texts = {"0.5": Fraction(1, 2), "1/3": Fraction(1, 3), "0x1p-40": TINY, "-1048576": Fraction(-(2**20))}
     assert {text: exact_text(value) for text, value in texts.items()} == {text: text for text in texts}
