@@ -39,7 +39,15 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", f"gelu_dtypes(*dtypes): what the fixture gelu_dtype stands for; default {', '.join(DTYPES)}"
     )
     if folder := config.getoption("--gelu-verify-report"):
-        config.pluginmanager.register(Reporter(config, Path(folder).absolute()), "gelu-verify-reporter")
+        config.pluginmanager.register(Reporter(config, _writable(Path(folder).absolute())), "gelu-verify-reporter")
+
+
+def _writable(folder: Path) -> Path:
+    """The folder, or a usage error before the tests are run: afterwards what they measured would be lost."""
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        raise pytest.UsageError(f"--gelu-verify-report={folder}: cannot write there (accepted: a folder, or a new one)")
+    return folder
 
 
 @pytest.fixture

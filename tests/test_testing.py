@@ -363,6 +363,14 @@ def test_a_session_that_measured_nothing_says_so(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_report_that_cannot_be_written_is_said_before_the_tests(tmp_path):
+    (tmp_path / "test_mine.py").write_text("def test(): pass\n")
+    done = run_pytest(tmp_path, "--gelu-verify-report=test_mine.py/out")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout + done.stderr
+    assert "cannot write there (accepted: a folder, or a new one)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.nightly
 def test_a_marker_without_dtypes_tests_nothing_and_is_an_error(tmp_path):
     (tmp_path / "test_mine.py").write_text("import pytest\n@pytest.mark.gelu_dtypes()\ndef test(gelu_dtype): pass\n")

@@ -59,7 +59,7 @@ def _told(each: Verdict) -> str:
         lines.append(f"- {escape(f'{each.place.path}:{each.place.line}')}")
     values = [(value.name, value.bits, value.hex_float, value.decimal) for value in each.values]
     witness = "\n" + table(("", "bits", "hex float", "decimal"), values) if values else ""
-    repeat = f"\n    {printable(each.repeat)}\n" if each.repeat else ""
+    repeat = f"\n```\n{printable(each.repeat)}\n```\n" if each.repeat else ""
     more = [*each.reasons[_OPEN:], *(f"note: {note}" for note in each.notes)]
     rest = folded(f"{len(more)} more", "".join(f"- {escape(line)}\n" for line in more))
     return "\n".join(lines) + f"\n{witness}{repeat}\n{rest}\n"

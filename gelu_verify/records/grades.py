@@ -245,14 +245,14 @@ def _accuracy(record: Record, accuracy: Accuracy) -> Iterator[str]:
         largest = max(accuracy.largest_ulp, 0.0 if record.flush else record.max_ulp or 0.0)
         if largest <= ACCURATE:
             alone = f", the largest at x = {_alone(record)}" if "outlier" in record.failed_checks else ""
-            yield f"within {_up(largest)} ULP at {tried}{alone}"
+            yield f"within {up_text(largest)} ULP at {tried}{alone}"
         else:
-            yield f"within {_up(accuracy.largest_near_root)} ULP at {tried}, near its root in ULP of 1/8"
+            yield f"within {up_text(accuracy.largest_near_root)} ULP at {tried}, near its root in ULP of 1/8"
     elif accuracy.range is not None and _is_wide(accuracy):
         yield f"within {ACCURATE:g} ULP for {interval_text(record.dtype, accuracy.range)}"
     elif accuracy.absolute is not None:
         at = f"{accuracy.absolute.x:.3g}"
-        yield f"absolute error up to {_up(accuracy.absolute.error)} (at x = {at}) for |x| <= {BODY:g}"
+        yield f"absolute error up to {up_text(accuracy.absolute.error)} (at x = {at}) for |x| <= {BODY:g}"
 
 
 def _alone(record: Record) -> str:
@@ -272,7 +272,7 @@ def _tried(record: Record, accuracy: Accuracy) -> str:
 def interval_text(dtype: str, found: AccurateRange) -> str:
     """The interval to three digits, rounded inward: "x >= -1.32"."""
     fmt = get_format(dtype)
-    low, high = (_inward(value) for value in (found.low, found.high))
+    low, high = (inward_text(value) for value in (found.low, found.high))
     if int(found.high_bits, 16) == fmt.max_finite:
         return f"x >= {low}"
     if int(found.low_bits, 16) == fmt.max_finite | fmt.sign_mask:
@@ -285,7 +285,7 @@ def _tail(record: Record, accuracy: Accuracy) -> Iterator[str]:
     if accuracy.largest_near_root <= ACCURATE:
         return
     fmt, worst = get_format(record.dtype), record.witness
-    largest = "" if record.max_ulp is None else f"{_up(record.max_ulp)} ULP"
+    largest = "" if record.max_ulp is None else f"{up_text(record.max_ulp)} ULP"
     is_lost = worst is not None and fmt.magnitude(int(worst.got_bits, 16)) == 0
     start = record.zero_from
     is_tail = is_lost and start is not None and worst is not None and _value(fmt, worst.x_bits) <= start.x
@@ -326,15 +326,15 @@ def _text(fmt: Format, bits: str | None) -> str:
     return value_text(fmt, int(bits or "0", 16), 4)
 
 
-def _inward(value: float) -> str:
+def inward_text(value: float) -> str:
     """The end of an interval around zero to three digits, rounded toward zero: what is said of it stays true."""
     exact = Decimal(value)
     unit = Decimal(1).scaleb((exact.adjusted() if exact else 0) - 2)
     return f"{float(exact.quantize(unit, ROUND_DOWN)):g}"
 
 
-def _up(value: float) -> str:
-    """An error to three digits, rounded up: what is said of it stays true."""
+def up_text(value: float, digits: int = 3) -> str:
+    """An error to so many digits, rounded up: what is said of it stays true."""
     exact = Decimal(value)
-    unit = Decimal(1).scaleb((exact.adjusted() if exact else 0) - 2)
-    return f"{float(exact.quantize(unit, ROUND_UP)):.3g}"
+    unit = Decimal(1).scaleb((exact.adjusted() if exact else 0) - digits + 1)
+    return f"{float(exact.quantize(unit, ROUND_UP)):.{digits}g}"

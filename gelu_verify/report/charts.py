@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from ..buckets.bins import EMPTY, FLOOR
@@ -45,7 +43,6 @@ def height_of(octave: float, span: tuple[int, int] = SPAN, height: int = STRIP_H
     return round(height - (octave - span[0]) / (span[1] - span[0]) * height, 2)
 
 
-def strip_axis(dtype: str = "float32") -> Mapping[str, object]:
-    """Size and labelled places of the axis that all strips share."""
-    bins = strip_layout(dtype)
-    return {"size": bins.size, "ticks": strip_ticks(bins)}
+def strip_axis(dtype: str = "float32") -> list[tuple[float, str]]:
+    """(per cent of the length, label) of the places named on the axis that all strips share."""
+    return strip_ticks(strip_layout(dtype))

@@ -21,6 +21,8 @@ from ..buckets.bins import FLOOR, HIGHEST, Layout, layout
 from ..buckets.table import HIST_EDGES
 from ..formats import get_format
 from ..functions import FUNCTIONS
+from ..functions.regions import REGIONS
+from ..records.grades import ORDER
 from ..records.result import Record
 from ..records.serialize import to_json
 from .axis import edge_values, ticks
@@ -90,6 +92,8 @@ def _finite(value: Any) -> Any:
 def _constants(items: Sequence[Item]) -> dict[str, Any]:
     names = sorted({item.record.function for item in items})
     return {
+        "grades": ORDER,
+        "regions": [region.name for region in REGIONS],
         "levels": LEVELS,
         "meanLevels": MEAN_LEVELS,
         "floor": FLOOR,

@@ -10,13 +10,6 @@ from ..checks import CHECKS, Check
 from ..measure.tolerances import TOLERANCES
 from ..records.grades import GRADES
 
-SEVERITIES = {
-    "defect": "makes the result broken",
-    "loss": "accuracy is lost; the grade says how much",
-    "convention": "stands beside the grade and does not change it",
-    "depends": "a defect or a convention, by what was returned",
-}
-
 
 def grade_rows() -> list[dict[str, str]]:
     return [{"grade": grade, "title": each.title, "text": each.text} for grade, each in GRADES.items()]

@@ -6,10 +6,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_UP, Decimal
 from typing import Any
 
 from ..formats import get_format
+from ..records import grades
 from ..records.grades import ORDER
 from ..records.ranking import worst_first
 from ..records.result import Record
@@ -116,7 +116,7 @@ def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, in
         "max_ulp": record.max_ulp,
         "units": absolute and absolute.units,
         "error": absolute and absolute.error,
-        "bits": bits and (bits.normal if bits.normal is not None else None),
+        "bits": bits and bits.normal,
         "plan_bits": bits and bits.plan,
         "precision": get_format(record.dtype).precision,
         "rate": speed and speed.elements_per_s,
@@ -163,20 +163,14 @@ def range_text(low: float, high: float, to_lowest: bool, to_highest: bool) -> st
 
 
 def _inward(value: float) -> str:
-    """To three digits, towards zero: what is said of the range stays true."""
-    if value == 0:
-        return "0"
-    unit = 10.0 ** (math.floor(math.log10(abs(value))) - 2)
-    return short_exponent(f"{math.trunc(value / unit) * unit:.3g}").replace("-", text.MINUS)
+    return short_exponent(grades.inward_text(value)).replace("-", text.MINUS)
 
 
 def up_text(value: float | None, digits: int = 2) -> str:
     """A size to a few digits, rounded up: what is said of it stays true."""
     if value is None or not math.isfinite(value):
         return text.NONE if value is None else "\N{INFINITY}"
-    exact = Decimal(value)
-    unit = Decimal(1).scaleb((exact.adjusted() if exact else 0) - digits + 1)
-    return short_exponent(f"{float(exact.quantize(unit, ROUND_UP)):.{digits}g}").replace("-", text.MINUS)
+    return short_exponent(grades.up_text(value, digits)).replace("-", text.MINUS)
 
 
 def short_exponent(number: str) -> str:

@@ -193,6 +193,12 @@ def test_a_summary_has_grades_changes_and_witnesses():
     assert text.index("k.c:gelu") < text.index("cuda.gelu") < text.index("kernels.gelu")
 
 
+def test_the_command_in_a_summary_is_code_and_not_a_part_of_the_list_above_it():
+    command = "gelu-verify run 'k*.c:f' --call 'f(x) * 2 * 1'"
+    text = summary(TITLE, [Verdict("k.c:f/gelu/float32", "failed", ("it crashed",), repeat=command)])
+    assert f"- it crashed\n\n```\n{command}\n```\n" in text
+
+
 def test_ten_thousand_failures_fit_into_a_summary():
     found = [Verdict(f"{n}/gelu/float32", "failed", ("x" * 200,)) for n in range(10_000)]
     text = summary(TITLE, found)

@@ -1,5 +1,5 @@
 /* What the table can show of a result beside its name: sets of columns, each with a value to sort by and a text. */
-const ORDER = { correctly_rounded: 0, faithful: 1, accurate: 2, accurate_range: 3, absolute: 4, coarse: 5, broken: 6 };
+const ORDER = data.grades;
 const reach = d => d.accurate_range ? Math.min(-d.accurate_range.low, 1e6) + Math.min(d.accurate_range.high, 1e6) : -1;
 const nothing = value => value === null || value === undefined;
 
@@ -29,12 +29,11 @@ const special = (name, title) => ({ k: name, title, value: d => ["fail", "pass"]
   return make("span", { class: failed ? `sev ${finding.severity || "loss"}` : null, title: finding.detail || null }, failed ? "✗ " : "✓ ", got, failed && finding.want_bits ? `, want ${decimal(d.dtype, finding.want_bits)}` : "");
 } });
 const region = name => ({ k: name, title: typographic(name).replace("inf", "∞"), num: 1, value: d => d.regions?.find(r => r.region === name)?.max_ulp, show: d => ulp(d.regions?.find(r => r.region === name)?.max_ulp, d.bound), worst: 1 });
-const REGIONS = ["(-inf,-8)", "[-8,-5)", "[-5,-3)", "[-3,-1)", "[-1,0)", "[0,1)", "[1,inf)"];
 const plain = (k, title, value, show, more = {}) => ({ k, title, value, show, ...more });
 
 const VIEWS = {
   summary: { title: "summary", columns: SUMMARY },
-  regions: { title: "regions: max ULP", columns: REGIONS.map(region) },
+  regions: { title: "regions: max ULP", columns: data.regions.map(region) },
   tail: { title: "tail", columns: [
     plain("zero_from", "zero from x =", d => d.zero_from?.x, d => d.zero_from ? decimal(d.dtype, d.zero_from.x_bits) : "never too early"),
     plain("zero_right", "zero is right from x =", d => d.zero_threshold?.x, d => d.zero_threshold ? decimal(d.dtype, d.zero_threshold.x_bits) : NONE),
