@@ -16,7 +16,7 @@ def _is_open(ins: Instruction, *names: str) -> bool:
 
 
 def contractible(function: Function) -> Iterator[tuple[str, str]]:
-    """Each sum of a product, as opcodes, and its place, maybe twice; a product that is negated, moved or packed is one, too."""
+    """Each sum of a product, as opcodes, and its place; a product that is negated, moved or packed is one, too."""
     products: dict[str, Instruction] = {}
     code = [each for each in function.body if isinstance(each, Instruction)]
     for ins in (*code, *code):  # again, for products that a loop brings back to its start
