@@ -19,4 +19,17 @@ def judge(
     error: np.ndarray,
     flags: np.ndarray,
 ) -> None: ...
+def round_directed(
+    values: np.ndarray,
+    layout: tuple[int, int, int, int],
+    limits: np.ndarray,
+    rounding: str,
+    x_bits: np.ndarray,
+    want: np.ndarray,
+    flags: np.ndarray,
+) -> None: ...
+def mark_near(values: np.ndarray, layout: tuple[int, int, int, int], limit: float, marks: np.ndarray) -> None: ...
+def hard_runs(
+    function: str, layout: tuple[int, int, int, int], first: int, limit: float, runs: np.ndarray, n: int
+) -> int: ...
 def value(function: str, x: float, quick: bool = False) -> tuple[float, float, float, int]: ...
