@@ -1,19 +1,20 @@
 """Generate data/hardest: the inputs that are hardest to round (docs/hardest.md), with their offsets.
 
     python tools/make_hardest.py --function gelu --function silu      # one function, or some
-    python tools/make_hardest.py                                      # all with native code: 15 minutes on two cores
+    python tools/make_hardest.py --dtype float32                      # all: 15 minutes on two cores
+    python tools/make_hardest.py --dtype float64                      # all: half an hour
 
 float32: every input. Those that the native core cannot place farther from a boundary than the limit are looked at by
-the oracle. Afterwards `python tools/make_tables.py --dtype float32` takes the hardest of them into data/hard_cases.
+the oracle. float64: every input of the INTERVALS below (gelu_verify/facts/linear_search.py; needs python-flint).
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,7 +27,20 @@ from gelu_verify.truth import _core
 from gelu_verify.truth.hardest import Hardest, joined, listed, runs_between
 
 DATA = Path(__file__).parents[1] / "data"
+COMMAND = "python tools/make_hardest.py"
 CHUNK = 1 << 22
+# (first x, log2 of the number of inputs, -log2 of the limit): of |x| rising, within a binade
+SIDES = (("1", 47, 43), ("-1", 47, 43))
+INTERVALS = {
+    "gelu": (*SIDES, ("0x1p-10", 52, 47)),
+    "gelu_tanh": SIDES,
+    "gelu_sigmoid": SIDES,
+    "silu": SIDES,
+    "erf": (("0.5", 47, 43),),
+    "tanh": (("0.5", 47, 43),),
+    "sigmoid": (("1", 47, 43),),
+    "exp": (("1", 47, 43),),
+}
 
 
 def every_float32(name: str, threads: int) -> Hardest:
@@ -53,25 +67,46 @@ def written(table: Hardest) -> bytes:
     return buffer.getvalue()
 
 
-def names(asked: list[str] | None) -> Iterator[str]:
-    for name in asked or _core.functions():
-        yield get_function(name).name
+def some_float64(name: str, threads: int) -> bytes:
+    """The hard inputs of the intervals of a function, as JSON."""
+    from gelu_verify.facts.linear_search import hard_between
+
+    fmt, intervals, inputs = FORMATS["float64"], [], []
+    for text, size, limit in INTERVALS[name]:
+        first, start = fmt.parse(text), time.perf_counter()
+        found = hard_between(name, first, 1 << size, 2.0**-limit, threads)
+        rate = 2**size / (time.perf_counter() - start)
+        print(f"{name} from {text}: 2^{size} inputs, {rate:.3g} a second", file=sys.stderr, flush=True)
+        ends = {"first_bits": fmt.bits_text(first), "last_bits": fmt.bits_text(first + (1 << size) - 1)}
+        intervals.append({**ends, "inputs": 1 << size, "limit": f"0x1p-{limit}", "found": len(found)})
+        inputs += [
+            {"x_bits": fmt.bits_text(each.x_bits), "offset": each.offset, "is_midpoint": each.is_midpoint}
+            for each in found
+        ]
+    text = ",\n".join(f"  {json.dumps(row)}" for row in inputs)
+    spans = ",\n".join(f"  {json.dumps(row)}" for row in intervals)
+    head = f'"generated_by": "{COMMAND} --dtype float64 --function {name}"'
+    return f'{{\n {head},\n "intervals": [\n{spans}\n ],\n "inputs": [\n{text}\n ]\n}}\n'.encode()
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--function", action="append", metavar="NAME", help="a function; may be repeated (default: all)")
+    words.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="(default: float32)")
     words.add_argument("--threads", type=int, default=2, help="(default: 2)")
     words.add_argument("--data", type=Path, default=DATA, help="the folder (default: data/ of this checkout)")
     asked = words.parse_args()
-    for name in names(asked.function):
+    every = _core.functions() if asked.dtype == "float32" else INTERVALS
+    for name in [get_function(name).name for name in asked.function or every]:
         start = time.perf_counter()
-        table = every_float32(name, asked.threads)
-        path = asked.data / "hardest" / f"{name}-float32.npz"
+        if asked.dtype == "float32":
+            content, suffix = written(every_float32(name, asked.threads)), "npz"
+        else:
+            content, suffix = some_float64(name, asked.threads), "json"
+        path = asked.data / "hardest" / f"{name}-{asked.dtype}.{suffix}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, written(table))
-        count, seconds = f"{len(table.x_bits)} inputs, {len(table.runs)} runs", time.perf_counter() - start
-        print(f"{path.name}: {count}, {path.stat().st_size} bytes, {seconds:.0f} s", file=sys.stderr, flush=True)
+        replace_file(path, content)
+        print(f"{path.name}: {len(content)} bytes, {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

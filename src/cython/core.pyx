@@ -31,6 +31,11 @@ cdef extern from "truth/hard.h":
     size_t gv_hard_runs(gv_loop loop, gv_loop quick, const gv_format *fmt, int64_t first, size_t n, double limit,
                         int64_t *runs) noexcept nogil
 
+cdef extern from "truth/linear.h":
+    const int GV_HAS_LINEAR
+    size_t gv_search_linear(const uint64_t *h, int n, uint64_t pieces, uint64_t limit, uint64_t *found,
+                            size_t room) noexcept nogil
+
 cdef extern from "fenv/environment.h" nogil:
     ctypedef struct gv_environment:
         pass
@@ -147,6 +152,18 @@ def hard_runs(str function, tuple fmt, int64_t first, double limit, int64_t[:, :
         gv_enter_default(&callers)
         count = gv_hard_runs(loop, quick, &f, first, n, limit, &runs[0, 0])
         gv_leave_default(&callers)
+    return count
+
+
+def search_linear(const uint64_t[::1] h, int n, uint64_t pieces, uint64_t limit, uint64_t[::1] found):
+    """How many points t lie within `limit` of an integer, of a polynomial (truth/linear.h); `found` gets them."""
+    cdef size_t count
+    if not GV_HAS_LINEAR:
+        raise NotImplementedError("the C compiler has no 128-bit integers")
+    if h.shape[0] != 10 or not 1 <= n <= 24 or found.shape[0] < 1:
+        raise ValueError("not five coefficients, or too long a piece")
+    with nogil:
+        count = gv_search_linear(&h[0], n, pieces, limit, &found[0], found.shape[0])
     return count
 
 
