@@ -11,6 +11,7 @@ from .compare import compare
 from .export import export
 from .facts import facts
 from .gate import budget, gate, init
+from .hardest import hardest
 from .listing import list_command
 from .lookup import lookup
 from .program import Program
@@ -24,7 +25,7 @@ from .trend import trend
 @click.group(
     cls=Program,
     commands=[
-        *(run, list_command, lookup, facts, report, attribute, compare, trend, runs),
+        *(run, list_command, lookup, hardest, facts, report, attribute, compare, trend, runs),
         *(init, budget, gate, bench, export, serve),
     ],
     invoke_without_command=True,

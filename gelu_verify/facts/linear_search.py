@@ -20,6 +20,7 @@ import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import flint
@@ -88,20 +89,27 @@ def hard_between(function: str, first: int, count: int, limit: float, threads: i
     if fmt.dyadic(first)[1] != fmt.dyadic(first + count - 1)[1] or not fmt.is_finite(first + count - 1):
         raise UsageError("the inputs are of more than one binade")
 
-    def searched(block: Block) -> list[int]:
-        if block.words is None:
-            return list(range(block.first, block.first + block.size))
-        found = np.empty(ROOM, np.uint64)
-        pieces = -(-block.size >> block.length)
-        number = _core.search_linear(block.words, block.length, pieces, block.limit, found)
-        if number > ROOM:
-            raise UsageError(f"limit {limit:g} leaves {number} of {block.size} inputs (accepted: a smaller one)")
-        return [block.first + t for t in found[:number].tolist() if t < block.size]
+    def searched(ends: tuple[int, int]) -> list[int]:
+        start, stop = ends
+        return [x for block in blocks(function, start, stop - start, limit) for x in close(block, limit)]
 
+    cuts = [first + count * k // threads for k in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
-        bits = [x for part in pool.map(searched, blocks(function, first, count, limit)) for x in part]
-    found = [Found(x, *offset_of(get_function(function), fmt, x)) for x in sorted(bits)]
+        bits = [x for part in pool.map(searched, pairwise(cuts)) for x in part]
+    found = [Found(x, *offset_of(get_function(function), fmt, x)) for x in bits]
     return [each for each in found if 0 < abs(each.offset) < limit]
+
+
+def close(block: Block, limit: float) -> list[int]:
+    """Bits of all inputs of a block whose offset is, or may be, below the limit."""
+    if block.words is None:
+        return list(range(block.first, block.first + block.size))
+    found = np.empty(ROOM, np.uint64)
+    pieces = -(-block.size >> block.length)
+    number = _core.search_linear(block.words, block.length, pieces, block.limit, found)
+    if number > ROOM:
+        raise UsageError(f"limit {limit:g} leaves {number} of {block.size} inputs (accepted: a smaller one)")
+    return [block.first + t for t in found[:number].tolist() if t < block.size]
 
 
 def blocks(function: str, first: int, count: int, limit: float) -> Iterator[Block]:

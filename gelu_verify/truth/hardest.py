@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import MissingMeasurement, OracleError
+from ..errors import MissingMeasurement, OracleError, one_of
 from ..fenv import in_default_environment
-from ..formats import Dyadic, Format, from_ordinals, get_format, is_finite, is_zero
+from ..formats import DTYPES, Dyadic, Format, from_ordinals, get_format, is_finite, is_zero, ordinals
 from ..functions import Function, get_function
 from ..functions.enclosures import Enclosure, endpoints, fraction
 from ..paths import resource
@@ -60,7 +60,7 @@ class Interval(NamedTuple):
 @lru_cache(maxsize=64)
 @in_default_environment
 def hardest(function: str, dtype: str) -> Hardest:
-    """The hardest inputs: from a table that ships with the package; of 16-bit formats computed here, in a second.
+    """The hardest inputs: from a table that ships with the package; of 16-bit formats computed here, in a few seconds.
 
     Raises
     ------
@@ -68,11 +68,16 @@ def hardest(function: str, dtype: str) -> Hardest:
     MissingMeasurement : no table of that function in that dtype
     """
     entry, fmt = get_function(function), get_format(dtype)
-    if fmt.width <= 16:
+    if fmt.name not in DTYPES:
+        raise one_of("dtype", dtype, list(DTYPES))
+    if fmt.width == 16:
         return of_every_input(entry, fmt)
     path = resource(f"data/hardest/{entry.name}-{dtype}.{'npz' if fmt.width == 32 else 'json'}")
     if not path.exists():
-        raise MissingMeasurement(f"the hardest inputs of {entry.name} in {dtype} have not been searched for")
+        known = sorted(each.name.partition("-")[0] for each in path.parent.glob(f"*-{dtype}.*"))
+        raise MissingMeasurement(
+            f"the hardest inputs of {entry.name} in {dtype} have not been looked for (accepted: {', '.join(known)})"
+        )
     if fmt.width == 32:
         with np.load(path) as table:
             return Hardest(LIMITS[32], *(table[name] for name in ("x_bits", "offset", "is_midpoint", "runs")))
@@ -99,8 +104,8 @@ def of_every_input(entry: Function, fmt: Format) -> Hardest:
     x = bits[is_finite(fmt, bits) & ~is_zero(fmt, bits)]
     marks = np.zeros(x.size, np.uint8)
     _core.mark_near(_values(entry, fmt, x).view(np.uint8), _layout(fmt), LIMITS[fmt.width], marks)
-    ordinals = np.where(x < fmt.sign_mask, x.astype(np.int64), fmt.sign_mask - 1 - x.astype(np.int64))[marks != 0]
-    return listed(entry, fmt, joined(np.stack([ordinals, ordinals], axis=1)))
+    near = ordinals(fmt, x[marks != 0])
+    return listed(entry, fmt, joined(np.stack([near, near], axis=1)))
 
 
 @in_default_environment

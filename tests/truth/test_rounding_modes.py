@@ -28,7 +28,7 @@ PAIRS = [
 NUMBERS = st.builds(lambda m, k, d: Fraction(m) * Fraction(2) ** k / d, st.integers(-(2**70), 2**70),
                     st.integers(-1150, 1000), st.sampled_from([1, 1, 3]))  # fmt: skip
 QUICK = [(name, list(FORMATS)[k % len(FORMATS)], 5) for k, name in enumerate(FUNCTIONS)]
-ALL = [(name, dtype, 300) for name in FUNCTIONS for dtype in FORMATS]
+ALL = [(name, dtype, 40) for name in FUNCTIONS for dtype in FORMATS]
 
 
 def value(fmt, bits):
