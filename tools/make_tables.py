@@ -1,15 +1,15 @@
 """Generate data/reference (every result of the 16-bit formats) and data/hard_cases, with data/manifest.json.
 
     python tools/make_tables.py --function mish --function mish_grad    # one function, or some
-    python tools/make_tables.py --dtype float32 --dtype float64         # the hard cases of all
+    python tools/make_tables.py --dtype float64 --function gelu         # its hard cases in float64
     python tools/make_tables.py                                         # all
     python tools/make_tables.py --check                                 # compare the files with the manifest
 
-The tables come from proved enclosures of the oracle alone. Hard cases are those places where rounding is delicate, the
-hardest of data/hardest (tools/make_hardest.py), and those found among seeded random inputs, where data/hardest does not
-have every input; their results come from the oracle again. Without a native core the search is bounded by --seconds, and
-data/manifest.json says how many inputs it looked at. A function of another distribution gets its files too, where --data
-says.
+The tables come from proved enclosures of the oracle alone. Hard cases are the places where rounding is delicate, the
+hardest of data/hardest (tools/make_hardest.py), and, where that does not have every input, the hardest of seeded random
+inputs; their results come from the oracle again. Without a native core the search is bounded by --seconds, and
+data/manifest.json says how many inputs it looked at. A function of another distribution gets its files too, where
+--data says.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ RANDOM = 1 << 21  # random inputs of a function and dtype, where there is a nati
 PART = 1 << 13  # of these are looked at between two looks at the clock, where there is none
 KEPT = 48  # of these, those whose exact value lies closest to a rounding boundary
 STRUCTURAL = 2.0**-30  # closer than chance allows: x/2 or 1 with a tiny rest, which `delicate` covers
+FOLDERS = ("reference", "hard_cases", "hardest")
 Row = tuple[int, str]
 
 
@@ -142,7 +143,7 @@ def _errors(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
 
 def manifest(data: Path, counts: dict[str, int]) -> dict[str, Any]:
     """What data/manifest.json says: command, versions, the hash of each file, and the inputs of bounded searches."""
-    files = sorted(p for folder in ("reference", "hard_cases", "hardest") for p in (data / folder).rglob("*") if p.is_file())
+    files = sorted(p for folder in FOLDERS for p in (data / folder).rglob("*") if p.is_file())
     found = {
         "generated_by": COMMAND,
         "seed": SEED,

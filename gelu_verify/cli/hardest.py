@@ -31,7 +31,7 @@ def hardest(function: str, dtype: str, top: int, everything: bool, as_json: bool
 
     found, fmt = find(function, dtype), get_format(dtype)
     order = sorted(range(len(found.x_bits)), key=lambda i: abs(found.offset[i]))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "x_bits": fmt.bits_text(int(found.x_bits[i])),
             "x_hex": fmt.hex_float(int(found.x_bits[i])),
@@ -78,10 +78,10 @@ def _summary(function: str, dtype: str, found: Hardest, shown: int) -> list[str]
     count = f"{len(found.x_bits)} inputs are listed, {shown} shown"
     if found.intervals is None:
         lines = [f"{function} in {dtype}, every input: {count}; their offset is below {found.limit:.3g} ulp"]
-        ends = [tuple(fmt.hex_float(bits) for bits in run) for run in found.runs.tolist()]
-        return lines + [f"  all from {first} to {last}, not listed" for first, last in ends]
+        runs = [[fmt.hex_float(bits) for bits in run] for run in found.runs.tolist()]
+        return lines + [f"  all from {first} to {last}, not listed" for first, last in runs]
     lines = [f"{function} in {dtype}, some intervals: {count}"]
-    for each in found.intervals:
-        ends = tuple(fmt.hex_float(bits) for bits in each[:2])
-        lines.append(f"  every input from {ends[0]} to {ends[1]}: offsets below {each.limit:.3g} ulp")
+    for first_bits, last_bits, limit in found.intervals:
+        first, last = fmt.hex_float(first_bits), fmt.hex_float(last_bits)
+        lines.append(f"  every input from {first} to {last}: offsets below {limit:.3g} ulp")
     return lines

@@ -11,7 +11,6 @@ import click
 from ..errors import UsageError
 from .options import Number, Whole
 
-
 _MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
 
 

@@ -1,15 +1,15 @@
 """All float64 inputs of an interval that are hard to round, by Lefèvre's search in linear pieces (docs/hardest.md).
 
-A block of some 2^31 consecutive inputs is replaced by a polynomial of degree 4, the Taylor polynomial at its middle, with
-coefficients and remainder proved in Arb. The native search (src/truth/linear.h) cuts it into pieces of some 2^17 inputs on
-which it is a line but for a bound, and finds the points of a line that come close to an integer by a Euclidean algorithm:
-about one step of it per doubling of the length, not one per input. What it finds is looked at by the oracle.
+A block of some 2^32 consecutive inputs is replaced by a polynomial of degree 4, the Taylor polynomial at its middle,
+with coefficients and remainder proved in Arb. The native search (src/truth/linear.h) cuts it into pieces of some 2^18
+inputs on which it is a line but for a bound, and finds the points of a line that come close to an integer by a
+Euclidean algorithm: some ten steps for a piece, not one for each input. What it finds is looked at by the oracle.
 
 In units of half a unit in the last place, f(x_0 + t ulp(x)) = P(t/2^n) + what is left:
 
   remainder     |f^(5)/5!| on the block (in Arb), times the fifth power of half its length
   coefficients  the radius of Arb's balls, and 2^-200 for their fixed point, times powers of half the length
-  rounding      of five coefficients to 2^-104, times powers of the length up to the fourth; 2^-98 for that of the pieces
+  rounding      of five coefficients to 2^-104, times powers of the number of pieces up to the fourth; 2^-98 in a piece
 
 All is added to the limit of the search. So every input of the interval whose offset is below the limit is found.
 """
@@ -40,7 +40,7 @@ DEGREE = 4
 BITS = 256  # of Arb
 FRACTION = 104  # bits of the coefficients, of which 24 more are whole
 PIECES = 1 << 14  # of a block
-SHORTEST, LONGEST = 8, 20  # log2 of the inputs of a piece
+SHORTEST, LONGEST = 8, 22  # log2 of the inputs of a piece
 ROOM = 1 << 12  # inputs that a block may have
 FEW = 1 << 9  # inputs that the oracle looks at one by one, where f passes a power of two
 SERIES = {
@@ -76,7 +76,7 @@ class Block(NamedTuple):
 
 @in_default_environment
 def hard_between(function: str, first: int, count: int, limit: float, threads: int = 1) -> list[Found]:
-    """Every input with 0 < |offset| < limit among `count` consecutive float64 inputs, |x| rising from that of bits `first`.
+    """Every input with 0 < |offset| < limit among `count` consecutive float64 inputs, |x| rising from bits `first` on.
 
     Raises
     ------
@@ -158,13 +158,14 @@ def _length(function: str, x: Fraction, step: Fraction) -> int:
 
 
 def _series(function: str, x: Ball, degree: int) -> list[Ball]:
-    found = SERIES[function](flint.arb_series([x, 1], prec=degree + 1)).coeffs()
+    found = SERIES[function](flint.arb_series([x, 1], prec=degree + 1)).coeffs()  # type: ignore[no-untyped-call]
     return [*found, *[flint.arb(0)] * (degree + 1 - len(found))]
 
 
 def _half_ulp(function: str, middle: Fraction, half: Fraction) -> Fraction | None:
     """u(f)/2, of all f on middle +- half; None where it is not one."""
-    fmt, y = get_format("float64"), SERIES[function](ball(middle - half, middle + half))
+    fmt = get_format("float64")
+    y = SERIES[function](ball(middle - half, middle + half))  # type: ignore[no-untyped-call]
     ends = [_fraction(end) for end in (y.lower(), y.upper())]
     return fmt.ulp(ends[0]) / 2 if ends[0] * ends[1] > 0 and fmt.ulp(ends[0]) == fmt.ulp(ends[1]) else None
 

@@ -9,7 +9,6 @@ and not 0: a function may be exact somewhere.
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 

@@ -134,9 +134,7 @@ def _by_odd(function: str, fmt: Format, x: np.ndarray, mode: Mode) -> np.ndarray
 
 
 @in_default_environment
-def reference(
-    function: str, x: Any, dtype: str | None = None, *, rounding: str = "nearest", **parameters: Any
-) -> Any:
+def reference(function: str, x: Any, dtype: str | None = None, *, rounding: str = "nearest", **parameters: Any) -> Any:
     """Correctly rounded f(x), in the dtype of x (or in `dtype`, for Python numbers; default float64).
 
     `x` is a NumPy or ml_dtypes array or scalar, anything with `__array__`, or a number. Returns an

@@ -49,7 +49,7 @@ def test_hard_inputs_of_narrow_dtypes_are_those_that_the_oracle_finds(name, coun
 @pytest.mark.parametrize("name", NATIVE)
 def test_hard_inputs_of_float32_are_verified_by_the_oracle(name, count):
     fmt, function, found = get_format("float32"), FUNCTIONS[name], hardest(name, "float32")
-    assert np.all((0 < abs(found.offset)) & (abs(found.offset) <= LIMITS[32]))  # rounded to float32
+    assert np.all((abs(found.offset) > 0) & (abs(found.offset) <= LIMITS[32]))  # rounded to float32
     assert (np.diff(ordinals(fmt, found.x_bits)) > 0).all()
     some = np.random.default_rng(4).permutation(len(found.x_bits))[:count]
     for i in some.tolist():

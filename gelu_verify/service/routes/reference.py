@@ -101,7 +101,8 @@ Exact = Annotated[
 )
 async def reference(
     request: Request, function: FunctionName, dtype: DtypeName, x: NumberText, digits: Digits = DIGITS, also: Also = "",
-    v: Version = "", rounding: Rounding = "nearest", mu: Exact = "", sigma: Exact = "", beta: Exact = "", alpha: Exact = "",
+    v: Version = "", rounding: Rounding = "nearest",
+    mu: Exact = "", sigma: Exact = "", beta: Exact = "", alpha: Exact = "",
 ) -> Response:  # fmt: skip
     """The correctly rounded result as bits, hex float and decimal, and its neighbours."""
     given = {"mu": mu, "sigma": sigma, "beta": beta, "alpha": alpha}
