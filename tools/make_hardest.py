@@ -2,7 +2,8 @@
 
     python tools/make_hardest.py --function gelu --function silu      # one function, or some
     python tools/make_hardest.py --dtype float32                      # all: 15 minutes on two cores
-    python tools/make_hardest.py --dtype float64                      # all: half an hour
+    python tools/make_hardest.py --dtype float64                      # all: ten minutes
+    python tools/make_hardest.py --page                               # write the tables of docs/hardest.md
 
 float32: every input. Those that the native core cannot place farther from a boundary than the limit are looked at by
 the oracle. float64: every input of the INTERVALS below (gelu_verify/facts/linear_search.py; needs python-flint).
@@ -15,18 +16,20 @@ import io
 import json
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 from gelu_verify.atomic_files import replace_file
-from gelu_verify.formats import FORMATS
+from gelu_verify.formats import FORMATS, Format
 from gelu_verify.functions import FUNCTIONS, get_function
 from gelu_verify.truth import _core
-from gelu_verify.truth.hardest import Hardest, joined, listed, runs_between
+from gelu_verify.truth.hardest import Hardest, hardest, joined, listed, runs_between
 
 DATA = Path(__file__).parents[1] / "data"
+PAGE = DATA.parent / "docs" / "hardest.md"
 COMMAND = "python tools/make_hardest.py"
 CHUNK = 1 << 22
 # (first x, log2 of the number of inputs, -log2 of the limit): of |x| rising, within a binade
@@ -71,10 +74,10 @@ def some_float64(name: str, threads: int) -> bytes:
 
     fmt, intervals, inputs = FORMATS["float64"], [], []
     for text, size, limit in INTERVALS[name]:
-        first, start = fmt.parse(text), time.perf_counter()
+        first, start = fmt.parse(text), time.process_time()
         found = hard_between(name, first, 1 << size, 2.0**-limit, threads)
-        rate = 2**size / (time.perf_counter() - start)
-        print(f"{name} from {text}: 2^{size} inputs, {rate:.3g} a second", file=sys.stderr, flush=True)
+        rate = 2**size / (time.process_time() - start)
+        print(f"{name} from {text}: 2^{size} inputs, {rate:.3g} a CPU second", file=sys.stderr, flush=True)
         ends = {"first_bits": fmt.bits_text(first), "last_bits": fmt.bits_text(first + (1 << size) - 1)}
         intervals.append({**ends, "inputs": 1 << size, "limit": f"0x1p-{limit}", "found": len(found)})
         inputs += [
@@ -87,13 +90,56 @@ def some_float64(name: str, threads: int) -> bytes:
     return f'{{\n {head},\n "intervals": [\n{spans}\n ],\n "inputs": [\n{text}\n ]\n}}\n'.encode()
 
 
+def page(text: str) -> str:
+    """docs/hardest.md with tables of what data/hardest has."""
+    for name, lines in (("intervals", _interval_lines()), ("float32", _float32_lines())):
+        start, end = f"<!-- {name}: written by `{COMMAND} --page` -->\n", f"<!-- /{name} -->"
+        before, _, rest = text.partition(start)
+        text = before + start + "\n".join(lines) + "\n" + end + rest.partition(end)[2]
+    return text
+
+
+def _interval_lines() -> Iterator[str]:
+    fmt = FORMATS["float64"]
+    yield "| function | from | to | inputs | limit | found | hardest | its offset |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name in sorted(INTERVALS):
+        table = hardest(name, "float64")
+        for first, last, limit in table.intervals or ():
+            here = np.flatnonzero((table.x_bits >= first) & (table.x_bits <= last))
+            worst = here[np.argmin(np.abs(table.offset[here]))]
+            ends = " | ".join(f"`{fmt.hex_float(bits)}`" for bits in (first, last))
+            size, power = (last - first + 1).bit_length() - 1, round(np.log2(limit))
+            yield f"| `{name}` | {ends} | 2^{size} | 2^{power} | {len(here)} | {_hard(fmt, table, worst)} |"
+
+
+def _float32_lines() -> Iterator[str]:
+    yield "| function | listed | runs | hardest near a midpoint | its offset | hardest near a number | its offset |"
+    yield "|---|---|---|---|---|---|---|"
+    for name in _core.functions():
+        table, worst = hardest(name, "float32"), []
+        for is_midpoint in (True, False):
+            rows = np.flatnonzero(table.is_midpoint == is_midpoint)
+            nearest = rows[np.argmin(np.abs(table.offset[rows]))] if len(rows) else None
+            worst.append("| " if nearest is None else _hard(FORMATS["float32"], table, nearest))
+        yield f"| `{name}` | {len(table.x_bits)} | {len(table.runs)} | {' | '.join(worst)} |"
+
+
+def _hard(fmt: Format, table: Hardest, i: int) -> str:
+    return f"`{fmt.hex_float(int(table.x_bits[i]))}` | 2^{np.log2(abs(table.offset[i])):.1f}"
+
+
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--function", action="append", metavar="NAME", help="a function; may be repeated (default: all)")
     words.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="(default: float32)")
     words.add_argument("--threads", type=int, default=2, help="(default: 2)")
     words.add_argument("--data", type=Path, default=DATA, help="the folder (default: data/ of this checkout)")
+    words.add_argument("--page", action="store_true", help="only write the tables of docs/hardest.md")
     asked = words.parse_args()
+    if asked.page:
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        return
     every = _core.functions() if asked.dtype == "float32" else INTERVALS
     for name in [get_function(name).name for name in asked.function or every]:
         start = time.perf_counter()

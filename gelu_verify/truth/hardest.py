@@ -85,7 +85,7 @@ def hardest(function: str, dtype: str) -> Hardest:
 
 def _from_json(fmt: Format, table: dict[str, Any]) -> Hardest:
     rows, spans = table["inputs"], table["intervals"]
-    intervals = tuple(Interval(int(s["first_bits"], 16), int(s["last_bits"], 16), float(s["limit"])) for s in spans)
+    intervals = tuple(Interval(int(s["first_bits"], 16), int(s["last_bits"], 16), float.fromhex(s["limit"])) for s in spans)
     return Hardest(
         max(each.limit for each in intervals),
         np.array([int(row["x_bits"], 16) for row in rows], fmt.uint),

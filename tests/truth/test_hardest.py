@@ -29,9 +29,9 @@ def within(runs: np.ndarray, fmt, x: np.ndarray) -> np.ndarray:
     return ((ends[:, 0] <= o) & (o <= ends[:, 1])).any(axis=1)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize(("name", "count"), [("gelu", 200), *nightly(("mish", 400), *((n, 4000) for n in NATIVE))])
-def test_hard_inputs_of_narrow_dtypes_are_those_that_the_oracle_finds(name, count, dtype):
+@pytest.mark.parametrize(("name", "dtype", "count"), [("gelu", "bfloat16", 100), *nightly(
+    *((name, dtype, 3000) for name in [*NATIVE, "mish"] for dtype in ("float16", "bfloat16")))])  # fmt: skip
+def test_hard_inputs_of_narrow_dtypes_are_those_that_the_oracle_finds(name, dtype, count):
     fmt, found = get_format(dtype), hardest(name, dtype)
     offsets = dict(zip(found.x_bits.tolist(), found.offset.tolist(), strict=True))
     x = np.random.default_rng(2).permutation(1 << 16)[:count].astype(np.uint16)
@@ -61,7 +61,7 @@ def test_hard_inputs_of_float32_are_verified_by_the_oracle(name, count):
         assert results.tolist() == [round_exactly(function, fmt, int(b), mode) for b in found.x_bits[some]]
 
 
-@pytest.mark.parametrize(("name", "first", "size"), [("gelu", -0x40400000, 1 << 21), *nightly(
+@pytest.mark.parametrize(("name", "first", "size"), [("gelu", -0x40400000, 1 << 20), *nightly(
     *((name, first, CHUNK) for name in NATIVE for first in (-0x42000000, 0x3C000000)))])  # fmt: skip
 def test_a_part_of_the_sweep_gives_the_same(name, first, size):
     fmt, function, table = get_format("float32"), FUNCTIONS[name], hardest(name, "float32")
@@ -75,7 +75,7 @@ def test_a_part_of_the_sweep_gives_the_same(name, first, size):
         assert within(table.runs, fmt, from_ordinals(fmt, np.array(run))).all()
 
 
-@pytest.mark.parametrize("name", ["gelu", "erf", *nightly(*NATIVE)])
+@pytest.mark.parametrize("name", ["gelu", *nightly(*NATIVE)])
 def test_the_sweep_misses_nothing(name):
     """With a wide limit, so that every seventh input is hard: each is what the oracle says it is."""
     fmt, function, limit = get_format("float32"), FUNCTIONS[name], 0.035

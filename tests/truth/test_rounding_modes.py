@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from marking import nightly
 from points import delicate_inputs
@@ -27,6 +27,7 @@ PAIRS = [
 ]
 NUMBERS = st.builds(lambda m, k, d: Fraction(m) * Fraction(2) ** k / d, st.integers(-(2**70), 2**70),
                     st.integers(-1150, 1000), st.sampled_from([1, 1, 3]))  # fmt: skip
+NARROW = ("float16", "bfloat16")
 QUICK = [(name, list(FORMATS)[k % len(FORMATS)], 5) for k, name in enumerate(FUNCTIONS)]
 ALL = [(name, dtype, 40) for name in FUNCTIONS for dtype in FORMATS]
 
@@ -37,6 +38,7 @@ def value(fmt, bits):
     return fmt.fraction(bits) if fmt.is_finite(bits) else sign * Fraction(2) ** 2000
 
 
+@settings(max_examples=40)
 @given(exact=NUMBERS, dtype=st.sampled_from(list(FORMATS)))
 def test_the_one_rounding_in_every_mode(exact, dtype):
     fmt = get_format(dtype)
@@ -53,6 +55,7 @@ def test_the_one_rounding_in_every_mode(exact, dtype):
     assert all(fmt.is_negative(bits) == (exact < 0) for bits in found.values())
 
 
+@settings(max_examples=40)
 @given(number=st.integers(0, 2**64 - 1), pair=st.sampled_from([(a, b) for a in FORMATS for b in FORMATS]))
 def test_numbers_of_one_format_rounded_to_another(number, pair):
     source, to = map(get_format, pair)
@@ -65,6 +68,7 @@ def test_numbers_of_one_format_rounded_to_another(number, pair):
             assert to.magnitude(found) == (to.nan if source.is_nan(bits) else to.infinity)
 
 
+@settings(max_examples=40)
 @given(exact=NUMBERS, pair=st.sampled_from(PAIRS))
 def test_an_odd_number_is_rounded_as_the_exact_one(exact, pair):
     wide, narrow = map(get_format, pair)
@@ -83,8 +87,9 @@ def test_results_are_those_of_the_oracle(name, dtype, points):
         assert found == [round_exactly(function, fmt, bits, mode) for bits in x]
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize("name", ["gelu", *nightly(*_core.functions())])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("gelu", "bfloat16"), *nightly(*((n, d) for n in _core.functions() for d in NARROW))]
+)
 def test_all_results_of_a_narrow_dtype(name, dtype):
     """Every input: in order, next to each other, and what is rounded to odd in float32 gives them all."""
     fmt, wide = get_format(dtype), get_format("float32")
