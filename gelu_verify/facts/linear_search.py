@@ -41,6 +41,7 @@ BITS = 256  # of Arb
 FRACTION = 104  # bits of the coefficients, of which 24 more are whole
 PIECES = 1 << 14  # of a block
 SHORTEST, LONGEST = 8, 22  # log2 of the inputs of a piece
+LARGEST = 2.0**-5  # limit: a line and the limit leave most points out
 ROOM = 1 << 12  # inputs that a block may have
 FEW = 1 << 9  # inputs that the oracle looks at one by one, where f passes a power of two
 SERIES = {
@@ -80,12 +81,14 @@ def hard_between(function: str, first: int, count: int, limit: float, threads: i
 
     Raises
     ------
-    UsageError : a function that is not searched; inputs of more than one binade; a limit that leaves too many
+    UsageError : a function that is not searched; inputs of more than one binade; a limit that is too large
     OracleError : f is nowhere near a line
     """
     fmt = get_format("float64")
     if function not in SERIES:
         raise one_of("function", function, list(SERIES))
+    if not 0 < limit <= LARGEST:
+        raise UsageError(f"limit is {limit:g} (accepted: above 0, up to {LARGEST:g})")
     if fmt.dyadic(first)[1] != fmt.dyadic(first + count - 1)[1] or not fmt.is_finite(first + count - 1):
         raise UsageError("the inputs are of more than one binade")
 
@@ -189,7 +192,7 @@ def _fits(h: list[int], length: int, pieces: int) -> bool:
     _, _, h2, h3, h4 = (abs(value) for value in h)
     largest = (h2 + 3 * pieces * h3 + 6 * pieces**2 * h4, h3 + 4 * pieces * h4, h4)
     products = all(value << (k * length) < 1 << 127 for k, value in enumerate(largest, 2))
-    return products and largest[0] < 1 << (FRACTION - 4)
+    return products and sum(largest) < 1 << (FRACTION - 4)
 
 
 def _fraction(x: Ball) -> Fraction:

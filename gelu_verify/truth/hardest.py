@@ -9,6 +9,8 @@ and not 0: a function may be exact somewhere.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -84,8 +86,11 @@ def hardest(function: str, dtype: str) -> Hardest:
 
 
 def _from_json(fmt: Format, table: dict[str, Any]) -> Hardest:
-    rows, spans = table["inputs"], table["intervals"]
-    intervals = tuple(Interval(int(s["first_bits"], 16), int(s["last_bits"], 16), float.fromhex(s["limit"])) for s in spans)
+    rows = table["inputs"]
+    intervals = tuple(
+        Interval(int(each["first_bits"], 16), int(each["last_bits"], 16), float.fromhex(each["limit"]))
+        for each in table["intervals"]
+    )
     return Hardest(
         max(each.limit for each in intervals),
         np.array([int(row["x_bits"], 16) for row in rows], fmt.uint),
@@ -163,7 +168,7 @@ def offset_of(entry: Function, fmt: Format, x_bits: int) -> tuple[float, bool]:
     raise OracleError(f"{entry.name} at {fmt.hex_float(x_bits)} ({fmt.name}): its offset is undecided")
 
 
-def _enclosures(entry: Function, x: Dyadic):  # type: ignore[no-untyped-def]
+def _enclosures(entry: Function, x: Dyadic) -> Iterator[tuple[Fraction, Fraction]]:
     """Ever narrower rational bounds of f(x)."""
     for precision in PRECISIONS[1:]:
         terms = entry.terms(Enclosure(precision), x)

@@ -95,6 +95,8 @@ def test_a_part_of_an_interval_searched_again_gives_the_same(name):
 
 
 def test_bad_arguments_are_named():
+    with pytest.raises(UsageError, match=r"limit is 0\.25"):
+        hard_between("gelu", FMT.one, 1 << 20, 0.25)
     with pytest.raises(UsageError, match="unknown function 'mish'"):
         hard_between("mish", FMT.one, 1 << 20, 2.0**-40)
     with pytest.raises(UsageError, match="more than one binade"):
