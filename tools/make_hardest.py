@@ -32,6 +32,7 @@ DATA = Path(__file__).parents[1] / "data"
 PAGE = DATA.parent / "docs" / "hardest.md"
 COMMAND = "python tools/make_hardest.py"
 CHUNK = 1 << 22
+BLOCKS = 12  # that are timed
 # (first x, log2 of the number of inputs, -log2 of the limit): of |x| rising, within a binade
 SIDES = (("1", 44, 40), ("-1", 44, 40))
 INTERVALS = {
@@ -90,6 +91,22 @@ def some_float64(name: str, threads: int) -> bytes:
     return f'{{\n {head},\n "intervals": [\n{spans}\n ],\n "inputs": [\n{text}\n ]\n}}\n'.encode()
 
 
+def speeds() -> Iterator[str]:
+    """How fast the search is, and how long a whole binade takes, by function and place."""
+    from gelu_verify.facts.linear_search import block_of, close
+
+    fmt = FORMATS["float64"]
+    starts = [(name, text) for name in INTERVALS for text, *_ in INTERVALS[name]]
+    for name, text in (*starts, ("gelu", "0x1p-10"), ("gelu", "-8")):
+        first, size, start = fmt.parse(text), 0, time.process_time()
+        for _ in range(BLOCKS):
+            block = block_of(name, first + size, 1 << 50, 2.0**-45)
+            close(block, 2.0**-45)
+            size += block.size
+        rate = size / (time.process_time() - start)
+        yield f"{name} from {text}: {rate:.1e} inputs a CPU second, a binade takes {2**52 / rate / 3600:.2f} CPU hours"
+
+
 def page(text: str) -> str:
     """docs/hardest.md with tables of what data/hardest has."""
     for name, lines in (("intervals", _interval_lines()), ("float32", _float32_lines())):
@@ -136,7 +153,11 @@ def main() -> None:
     words.add_argument("--threads", type=int, default=2, help="(default: 2)")
     words.add_argument("--data", type=Path, default=DATA, help="the folder (default: data/ of this checkout)")
     words.add_argument("--page", action="store_true", help="only write the tables of docs/hardest.md")
+    words.add_argument("--speed", action="store_true", help="only print how fast the search in float64 is")
     asked = words.parse_args()
+    if asked.speed:
+        print("\n".join(speeds()))
+        return
     if asked.page:
         PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
         return
