@@ -127,10 +127,10 @@ def _extreme(x: np.ndarray, y: np.ndarray) -> dict[str, str]:
 def _path(x: np.ndarray, y: np.ndarray, x_of: Callable[[float], float], y_of: Callable[[float], float]) -> str:
     """A line through the points, those that lie on it left out."""
     points = [(x_of(a), y_of(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True) if math.isfinite(b)]
-    return "M" + "L".join(f"{a:g} {b:g}" for a, b in _thinned(points))
+    return "M" + "L".join(f"{a:g} {b:g}" for a, b in thinned(points))
 
 
-def _thinned(points: Sequence[tuple[float, float]], tolerance: float = 0.15) -> list[tuple[float, float]]:
+def thinned(points: Sequence[tuple[float, float]], tolerance: float = 0.15) -> list[tuple[float, float]]:
     """Douglas and Peucker: no point left out is farther than that from the line."""
     if len(points) < 3:
         return list(points)
@@ -139,7 +139,7 @@ def _thinned(points: Sequence[tuple[float, float]], tolerance: float = 0.15) -> 
     at = max(range(len(away)), key=away.__getitem__)
     if away[at] <= tolerance:
         return [points[0], points[-1]]
-    return _thinned(points[: at + 1], tolerance)[:-1] + _thinned(points[at:], tolerance)
+    return thinned(points[: at + 1], tolerance)[:-1] + thinned(points[at:], tolerance)
 
 
 def round_ticks(low: float, high: float, most: int = 7) -> list[float]:
