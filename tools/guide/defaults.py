@@ -30,7 +30,13 @@ def defaults() -> Iterator[dict[str, Any]]:
             continue
         distance = json.loads(done.stdout.splitlines()[-1])
         nearest = min(distance, key=distance.__getitem__)
-        yield {"library": library, "version": _version(library), "call": call, "function": nearest, "distance": distance}
+        yield {
+            "library": library,
+            "version": _version(library),
+            "call": call,
+            "function": nearest,
+            "distance": distance,
+        }
 
 
 def distances(make: Callable[[], Call]) -> dict[str, float]:

@@ -20,14 +20,15 @@ text { fill: #444; } .title { fill: #111; font-weight: 600; } .key { fill: #222;
 .grid { stroke: #ddd; } .axis { stroke: #888; } path, line { fill: none; }
 .mark { fill: #fff; stroke: #111; stroke-width: 1.4; } .note { fill: #111; }
 .c { stroke-width: 2; stroke-linejoin: round; } .p { stroke: none; }
-.c0 { stroke: #1f5fb4; } .c1 { stroke: #c2410c; stroke-dasharray: 8 3; } .c2 { stroke: #15803d; stroke-dasharray: 2 2.5; }
-.c3 { stroke: #7c3aed; stroke-dasharray: 10 3 2 3; } .c4 { stroke: #555; stroke-dasharray: 5 4; } .c5 { stroke: #b4530a; }
-.p0 { fill: #1f5fb4; } .p1 { fill: #c2410c; }
+.c0 { stroke: #1f5fb4; } .c1 { stroke: #c2410c; stroke-dasharray: 8 3; }
+.c2 { stroke: #15803d; stroke-dasharray: 2 2.5; }
+.c3 { stroke: #7c3aed; stroke-dasharray: 10 3 2 3; } .c4 { stroke: #555; stroke-dasharray: 5 4; }
+.c5 { stroke: #b4530a; } .p0 { fill: #1f5fb4; } .p1 { fill: #c2410c; }
 @media (prefers-color-scheme: dark) {
 svg { background: #16181c; } text { fill: #b5b8bf; } .title, .note, .key { fill: #eceef2; }
 .grid { stroke: #33363d; } .axis { stroke: #7a7f89; } .mark { fill: #16181c; stroke: #eceef2; }
-.c0 { stroke: #6aa9ff; } .c1 { stroke: #ff9d66; } .c2 { stroke: #5bd08a; } .c3 { stroke: #b99bff; } .c4 { stroke: #aaa; }
-.c5 { stroke: #e8b04c; } .p0 { fill: #6aa9ff; } .p1 { fill: #ff9d66; }
+.c0 { stroke: #6aa9ff; } .c1 { stroke: #ff9d66; } .c2 { stroke: #5bd08a; } .c3 { stroke: #b99bff; }
+.c4 { stroke: #aaa; } .c5 { stroke: #e8b04c; } .p0 { fill: #6aa9ff; } .p1 { fill: #ff9d66; }
 }"""
 
 
@@ -220,7 +221,9 @@ def intervals(title: str, x_label: str, rows: Sequence[Row], names: tuple[str, s
     parts[-1] = f'<text class="title" x="14" y="20">{escape(title)}</text>'
     for place, name in enumerate(names):
         x = 14 + place * 190
-        parts.append(f'<circle class="p p{place}" cx="{x + 6}" cy="36" r="5"/><text x="{x + 17}" y="40.5">{name}</text>')
+        parts.append(
+            f'<circle class="p p{place}" cx="{x + 6}" cy="36" r="5"/><text x="{x + 17}" y="40.5">{name}</text>'
+        )
     for at, text in plain_ticks(low, high):
         parts.append(f'<path class="grid" d="M{x_of(at)} {top - 10}V{height - 34}"/>')
         parts.append(f'<text x="{x_of(at)}" y="{height - 17}" text-anchor="middle">{text}</text>')

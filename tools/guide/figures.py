@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from gelu_verify.buckets.bins import SQUEEZED_BINS, layout
+from gelu_verify.buckets.bins import layout
 from gelu_verify.formats import from_ordinals, get_format, to_float64
 from gelu_verify.report.text import MINUS
 from gelu_verify.truth.values import reference
@@ -43,7 +44,9 @@ def functions() -> str:
     """GELU beside what it is compared with, and its proved landmarks."""
     x = np.linspace(-4, 3, 281)
     bend = _value("gelu.inflections", "x")
-    bends = [Mark(at, float(reference("gelu", at)), "inflection", side) for at, side in ((-bend, "above"), (bend, "left"))]
+    bends = [
+        Mark(at, float(reference("gelu", at)), "inflection", side) for at, side in ((-bend, "above"), (bend, "left"))
+    ]
     return svg(
         Chart(
             title="GELU and its relatives",
@@ -83,7 +86,9 @@ def distance() -> str:
     """How far the approximations are from GELU, on a logarithmic axis."""
     x = np.linspace(-8, 8, 641)
     names = {"gelu_tanh": "tanh form", "gelu_sigmoid": "sigmoid form", "silu": "silu"}
-    series = [Series(text, x.tolist(), _log10(reference(name, x) - reference("gelu", x))) for name, text in names.items()]
+    series = [
+        Series(text, x.tolist(), _log10(reference(name, x) - reference("gelu", x))) for name, text in names.items()
+    ]
     marks = [
         Mark(_value(f"{name}.distance", "x"), math.log10(_value(f"{name}.distance", "d")), "largest", "above")
         for name in ("gelu_tanh", "gelu_sigmoid", "silu")
@@ -143,7 +148,8 @@ def _sides(values: np.ndarray) -> list[float]:
 
 def _ordinal_ticks() -> Ticks:
     right = [(_BINS + 1.0 + (e + 4) * PER_BINADE, text) for e, text in _AXIS]
-    return [*((2 * _BINS + 1 - at, MINUS + text) for at, text in reversed(right)), *right]
+    left = [(2 * _BINS + 1 - at, MINUS + text) for at, text in reversed(right[1:])]
+    return [*left, (_BINS + 0.5, "±1/16"), *right[1:]]
 
 
 def _on_the_ordinal_axis(
@@ -169,7 +175,7 @@ def approximations_in_ulp() -> str:
     """The distance of each approximation from GELU, in units in the last place of the float32 result."""
     bins, fmt = layout("float32", PER_BINADE), get_format("float32")
     edges = (bins.edges - 0x8000) << (fmt.width - 16)
-    ordinals = np.concatenate([np.linspace(a, b, 5)[:-1] for a, b in zip(edges, edges[1:], strict=False)]).astype(np.int64)
+    ordinals = np.concatenate([np.linspace(a, b, 5)[:-1] for a, b in pairwise(edges)]).astype(np.int64)
     x = to_float64(fmt, from_ordinals(fmt, np.clip(ordinals, -1 - fmt.max_finite, fmt.max_finite)))
     want = reference("gelu", x)
     unit = np.maximum(np.floor(np.log2(np.maximum(np.abs(want), 2.0**-1000))), fmt.emin) - fmt.precision + 1
@@ -198,7 +204,7 @@ def tanh_or_sigmoid() -> str:
     """The same for the tanh form."""
     series = [
         ("1 + tanh(u)", octaves("kernels.gelu_tanh_tanh", "float32")),
-        ("x/(1 + exp(−2u))", octaves("kernels.gelu_tanh_sigmoid", "float32")),
+        ("x/(1 + exp(-2u))", octaves("kernels.gelu_tanh_sigmoid", "float32")),
     ]
     return _on_the_ordinal_axis("Tanh form in float32: ULP from gelu_tanh itself", series, 28)
 
@@ -289,10 +295,12 @@ def cheap_forms() -> str:
     """Error of what hardware computes in place of GELU."""
     x = fixed_point.inputs()[::64] * fixed_point.UNIT
     inside = np.abs(x) <= 6
-    series = [Series(name, x[inside].tolist(), error[::64][inside].tolist()) for name, error in fixed_point.formulas()]
+    series = [
+        Series(form.name, x[inside].tolist(), error[::64][inside].tolist()) for form, error in fixed_point.errors()
+    ]
     return svg(
         Chart(
-            title="What cheap formulas give up: f(x) − gelu(x)",
+            title="What cheap formulas give up: f(x) - gelu(x)",
             x_label="x →",
             series=series,
             x_ticks=[(k, str(k).replace("-", MINUS)) for k in range(-6, 7, 2)],

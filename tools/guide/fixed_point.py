@@ -1,12 +1,13 @@
 """GELU in integers: tables and polynomials over every 16-bit fixed-point input, compared with the exact function.
 
-Inputs and outputs are Q4.12: k/4096 for -32768 <= k < 32768. Every step is exact in integers (or in doubles that hold it),
-so that the errors are the same on every machine.
+Inputs and outputs are Q4.12: k/4096 for -32768 <= k < 32768. Every step is exact in integers, or in doubles that hold
+it, so that the errors are the same on every machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
@@ -78,42 +79,62 @@ def largest(method: str, size: int) -> float:
     return float(np.abs(METHODS[method](inputs(), size) - exact()).max())
 
 
-def formulas() -> Iterator[tuple[str, np.ndarray]]:
-    """Approximations in real arithmetic, at every input: (name, error)."""
-    x = inputs() * UNIT
-    yield from ((name, np.asarray(form(x) - exact() * UNIT)) for name, form in _FORMS)
+# ---- formulas that hardware computes in place of GELU --------------------------------------------
+
+
+@dataclass(frozen=True)
+class Form:
+    """An approximation in real arithmetic, and how it reads."""
+
+    name: str
+    text: str
+    value: Callable[[np.ndarray], np.ndarray]
+
+
+IBERT = (-0.2888, -1.769)
+KNOTS = (0, 0.5, 1, 1.5, 2, 3, 8)
 
 
 def ibert(x: np.ndarray) -> np.ndarray:
-    """x/2 (1 + L(x/sqrt(2))), L(t) = sign(t) (a (min(|t|, -b) + b)^2 + 1): Kim et al., I-BERT, arXiv 2101.01321."""
-    a, b = -0.2888, -1.769
+    """Kim et al., I-BERT, arXiv 2101.01321."""
+    a, b = IBERT
     t = x * 0.7071067811865476
-    return x * 0.5 * (1 + np.sign(t) * (a * (np.minimum(np.abs(t), -b) + b) ** 2 + 1))
-
-
-def hard(x: np.ndarray) -> np.ndarray:
-    """x clip(1.702 x/6 + 1/2, 0, 1): the sigmoid as three lines, as in hard swish."""
-    return x * np.clip(1.702 * x / 6 + 0.5, 0, 1)
+    return np.asarray(x * 0.5 * (1 + np.sign(t) * (a * (np.minimum(np.abs(t), -b) + b) ** 2 + 1)))
 
 
 def six_lines(x: np.ndarray) -> np.ndarray:
-    """x/2 + g(|x|), g = (gelu - x/2) as lines between 0, 0.5, 1, 1.5, 2, 3 and 8: exact at these."""
-    knots = np.array([0, 0.5, 1, 1.5, 2, 3, 8])
-    even = reference("gelu", knots) - knots / 2
-    return x / 2 + np.interp(np.abs(x), knots, even)
+    """x/2 + g(|x|) with g = gelu - x/2, which is even."""
+    knots = np.array(KNOTS, np.float64)
+    return np.asarray(x / 2 + np.interp(np.abs(x), knots, reference("gelu", knots) - knots / 2))
 
 
-def eight_bits(form: str) -> int:
-    """At how many of the 256 inputs k/16 a formula, rounded to sixteenths, gives another integer than gelu does."""
-    x = np.arange(-128, 128) / 16
-    want, got = reference("gelu", x), dict(_FORMS)[form](x)
-    return int((np.rint(got * 16) != np.rint(want * 16)).sum())
+def hard_sigmoid(x: np.ndarray) -> np.ndarray:
+    """The sigmoid form as hard swish has it."""
+    return np.asarray(x * np.clip(1.702 * x / 6 + 0.5, 0, 1))
 
 
-_FORMS: tuple[tuple[str, Callable[[np.ndarray], np.ndarray]], ...] = (
-    ("tanh form", partial(reference, "gelu_tanh")),
-    ("sigmoid form", partial(reference, "gelu_sigmoid")),
-    ("I-BERT", ibert),
-    ("six lines", six_lines),
-    ("hard sigmoid", hard),
+FORMS = (
+    Form("tanh form", "", partial(reference, "gelu_tanh")),
+    Form("sigmoid form", "", partial(reference, "gelu_sigmoid")),
+    Form(
+        "I-BERT",
+        "x/2 (1 + L(x/√2)), L(t) = sign(t) (a (min(abs(t), -b) + b)² + 1), a = {}, b = {} (arXiv 2101.01321)".format(
+            *IBERT
+        ),
+        ibert,
+    ),
+    Form("six lines", f"x/2 + lines in abs(x), exact at {', '.join(f'{at:g}' for at in KNOTS)}", six_lines),
+    Form("hard sigmoid", "x clip(1.702 x/6 + 1/2, 0, 1)", hard_sigmoid),
 )
+
+
+def errors() -> Iterator[tuple[Form, np.ndarray]]:
+    """f(x) - gelu(x) of each form at every input."""
+    x = inputs() * UNIT
+    yield from ((form, np.asarray(form.value(x) - exact() * UNIT)) for form in FORMS)
+
+
+def eight_bits(form: Form) -> int:
+    """At how many of the 256 inputs k/16 the form, rounded to sixteenths, gives another integer than gelu."""
+    x = np.arange(-128, 128) / 16
+    return int((np.rint(form.value(x) * 16) != np.rint(reference("gelu", x) * 16)).sum())

@@ -1,4 +1,4 @@
-"""What docs/guide.md shows of measurements that no committed run holds: errors along x, and what a library's own call computes.
+"""What docs/guide.md shows of measurements that no committed run holds: errors along x, and the defaults of libraries.
 
 `python tools/make_guide.py --measure` writes them to docs/guide/measured.json, with machine and versions.
 """

@@ -24,7 +24,7 @@ def fact(name: str, value: str) -> str:
 
 @cache
 def matrix() -> dict[tuple[str, str, str], Record]:
-    """By target, function and dtype, what the newest committed run that measured it found: the rows of docs/matrix.md."""
+    """The results of docs/matrix.md, by target, function and dtype."""
     found = records(matrix_runs(ROOT / "data" / "runs"))
     return {(record.target, record.function, record.dtype): record for record in found}
 
