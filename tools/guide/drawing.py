@@ -10,12 +10,12 @@ from html import escape
 from gelu_verify.report.gallery import round_ticks, thinned
 from gelu_verify.report.text import MINUS, power_text
 
-WIDTH, HEIGHT = 560, 360
-LEFT, RIGHT, BOTTOM = 66, 20, 44
-LINE = 19  # of the key
+WIDTH, HEIGHT = 540, 380
+LEFT, RIGHT, BOTTOM = 70, 22, 50
+LINE = 22  # of the key
 
 STYLE = """\
-svg { background: #fff; font: 13px system-ui, sans-serif; }
+svg { background: #fff; font: 15px system-ui, sans-serif; }
 text { fill: #444; } .title { fill: #111; font-weight: 600; } .key { fill: #222; }
 .grid { stroke: #ddd; } .axis { stroke: #888; } path, line { fill: none; }
 .mark { fill: #fff; stroke: #111; stroke-width: 1.4; } .note { fill: #111; }
@@ -95,7 +95,7 @@ def decade(exponent: int) -> str:
 def svg(chart: Chart) -> str:
     """The chart as one SVG file."""
     rows = _key_rows([each.label for each in chart.series])
-    top = 34 + LINE * len(rows)
+    top = 38 + LINE * len(rows)
     x_span, y_span = _spans(chart)
     x_of = _scale(x_span, LEFT, WIDTH - RIGHT)
     y_of = _scale(y_span, HEIGHT - BOTTOM, top)
@@ -127,7 +127,7 @@ def _key_rows(labels: Sequence[str]) -> list[list[tuple[int, int, str]]]:
     rows: list[list[tuple[int, int, str]]] = [[]]
     at = LEFT
     for place, text in enumerate(labels):
-        wide = 34 + round(7.0 * len(text))
+        wide = 34 + round(8.0 * len(text))
         if at + wide > WIDTH and rows[-1]:
             rows.append([])
             at = LEFT
@@ -139,7 +139,7 @@ def _key_rows(labels: Sequence[str]) -> list[list[tuple[int, int, str]]]:
 def _key(rows: list[list[tuple[int, int, str]]]) -> list[str]:
     parts = []
     for number, row in enumerate(rows):
-        y = 20 + LINE * (number + 1)
+        y = 22 + LINE * (number + 1)
         for place, x, text in row:
             parts.append(f'<path class="c c{place}" d="M{x} {y - 4}h26"/>')
             parts.append(f'<text class="key" x="{x + 31}" y="{y}">{escape(text)}</text>')
@@ -164,10 +164,10 @@ def _axes(chart: Chart, scales: tuple, spans: tuple, top: int) -> list[str]:
     for at, text in chart.y_ticks or plain_ticks(*y_span):
         if y_span[0] <= at <= y_span[1]:
             parts.append(f'<path class="grid" d="M{LEFT} {y_of(at)}H{WIDTH - RIGHT}"/>')
-            parts.append(f'<text x="{LEFT - 7}" y="{round(y_of(at) + 4.5, 1)}" text-anchor="end">{text}</text>')
+            parts.append(f'<text x="{LEFT - 7}" y="{round(y_of(at) + 5, 1)}" text-anchor="end">{text}</text>')
     for at, text in chart.x_ticks or plain_ticks(*x_span):
         parts.append(f'<path class="grid" d="M{x_of(at)} {top}V{bottom}"/>')
-        parts.append(f'<text x="{x_of(at)}" y="{bottom + 17}" text-anchor="middle">{text}</text>')
+        parts.append(f'<text x="{x_of(at)}" y="{bottom + 19}" text-anchor="middle">{text}</text>')
     if y_span[0] < 0 < y_span[1] and not chart.y_ticks:
         parts.append(f'<path class="axis" d="M{LEFT} {y_of(0)}H{WIDTH - RIGHT}"/>')
     if chart.reference:
@@ -193,9 +193,9 @@ def _mark(mark: Mark, x_of: Callable, y_of: Callable) -> str:
     x, y = x_of(mark.x), y_of(mark.y)
     dx, dy, anchor = {
         "above": (0, -9, "middle"),
-        "below": (0, 19, "middle"),
-        "right": (9, 4.5, "start"),
-        "left": (-9, 4.5, "end"),
+        "below": (0, 21, "middle"),
+        "right": (9, 5, "start"),
+        "left": (-9, 5, "end"),
     }[mark.side]
     text = f'<text class="note" x="{round(x + dx, 1)}" y="{round(y + dy, 1)}" text-anchor="{anchor}">'
     return f'<circle class="mark" cx="{x}" cy="{y}" r="3.6"/>{text}{escape(mark.text)}</text>'
@@ -212,8 +212,8 @@ class Row:
 
 def intervals(title: str, x_label: str, rows: Sequence[Row], names: tuple[str, str]) -> str:
     """For each row two points on one axis, and the stretch between them."""
-    left, top, step = 208, 62, 23
-    height = top + step * len(rows) + 34
+    left, top, step = 222, 66, 25
+    height = top + step * len(rows) + 36
     low = math.floor(min(min(r.found, r.right) for r in rows))
     high = math.ceil(max(max(r.found, r.right) for r in rows))
     x_of = _scale((low, high), left, WIDTH - RIGHT - 8)
@@ -221,16 +221,14 @@ def intervals(title: str, x_label: str, rows: Sequence[Row], names: tuple[str, s
     parts[-1] = f'<text class="title" x="14" y="20">{escape(title)}</text>'
     for place, name in enumerate(names):
         x = 14 + place * 190
-        parts.append(
-            f'<circle class="p p{place}" cx="{x + 6}" cy="36" r="5"/><text x="{x + 17}" y="40.5">{name}</text>'
-        )
+        parts.append(f'<circle class="p p{place}" cx="{x + 6}" cy="36" r="5"/><text x="{x + 17}" y="41">{name}</text>')
     for at, text in plain_ticks(low, high):
         parts.append(f'<path class="grid" d="M{x_of(at)} {top - 10}V{height - 34}"/>')
         parts.append(f'<text x="{x_of(at)}" y="{height - 17}" text-anchor="middle">{text}</text>')
     parts.append(f'<text x="14" y="{height - 17}">{escape(x_label)}</text>')
     for number, row in enumerate(rows):
         y = top + step * number + 4
-        parts.append(f'<text class="key" x="{left - 12}" y="{y + 4.5}" text-anchor="end">{escape(row.label)}</text>')
+        parts.append(f'<text class="key" x="{left - 12}" y="{y + 5}" text-anchor="end">{escape(row.label)}</text>')
         parts.append(f'<path class="c c5" d="M{x_of(row.found)} {y}H{x_of(row.right)}"/>')
         parts.append(f'<circle class="p p0" cx="{x_of(row.right)}" cy="{y}" r="4.5"/>')
         parts.append(f'<circle class="p p1" cx="{x_of(row.found)}" cy="{y}" r="4.5"/>')

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from make_matrix import cell
+from make_matrix import error, grade
 
 from gelu_verify.formats import DTYPES
 from gelu_verify.records.result import Record
@@ -72,6 +72,11 @@ def tail_table() -> str:
     return _markdown(["f(x)/gelu(x)", *(f"x = -{x}" for x in places)], rows)
 
 
+def _cell(record: Record) -> str:
+    """Grade and largest error: "accurate, =1.62"."""
+    return ", ".join(filter(None, (grade(record), error(record))))
+
+
 _REGIONS = ("(-inf,-8)", "[-8,-5)", "[-5,-3)", "[-3,-1)", "[-1,0)", "[0,1)", "[1,inf)")
 
 
@@ -105,7 +110,7 @@ def sixteen_table() -> str:
     for name in names:
         found = [matrix()[f"kernels.{name}", "gelu", dtype] for dtype in ("float16", "bfloat16")]
         zeros = [NONE if each.zero_from is None else f"{each.zero_from.x:.2f}" for each in found]
-        rows.append([f"`kernels.{name}`", cell(found[0]), zeros[0], cell(found[1]), zeros[1]])
+        rows.append([f"`kernels.{name}`", _cell(found[0]), zeros[0], _cell(found[1]), zeros[1]])
     return _markdown(["kernel", "float16", "zero too early, from x =", "bfloat16", "zero too early, from x ="], rows)
 
 
@@ -113,7 +118,7 @@ def _cells(targets: Sequence[tuple[str, str]]) -> str:
     rows = []
     for target, function in targets:
         found = [matrix().get((target, function, dtype)) for dtype in DTYPES]
-        rows.append([f"`{target}`", *("" if each is None else cell(each) for each in found)])
+        rows.append([f"`{target}`", *("" if each is None else _cell(each) for each in found)])
     return _markdown(["implementation", *DTYPES], rows)
 
 
@@ -209,10 +214,10 @@ def speed_table() -> str:
 @_table
 def eight_bit_table() -> str:
     rows = []
-    for form, error in fixed_point.errors():
-        place = abs(error).argmax()
+    for form, gap in fixed_point.errors():
+        place = abs(gap).argmax()
         at = abs(fixed_point.inputs()[place]) * fixed_point.UNIT
-        rows.append([form.name, form.text, str(fixed_point.eight_bits(form)), f"{abs(error[place]):.3g}", f"±{at:.3g}"])
+        rows.append([form.name, form.text, str(fixed_point.eight_bits(form)), f"{abs(gap[place]):.3g}", f"±{at:.3g}"])
     return _markdown(["formula", "", "inputs", "largest distance from GELU", "at x ="], rows)
 
 

@@ -58,6 +58,11 @@ def percent_above_one(name: str, label: str) -> str:
     return f"{(float(sources.fact(name, label)) - 1) * 100:.0f} %"
 
 
+def far(x: int) -> str:
+    """The distance from relu at x and -x: "10 it is 7.62e-23"."""
+    return f"{x} it is {fact('gelu.ends', f'relu - gelu at {x} and -{x}')}"
+
+
 def formula(name: str) -> str:
     return get_function(name).formula
 
@@ -178,22 +183,8 @@ def runs() -> str:
 NAMES = {
     each.__name__: each
     for each in (
-        *(
-            fact,
-            pm,
-            rounded_up,
-            percent_above_one,
-            formula,
-            ulps,
-            ulp,
-            inputs,
-            lost,
-            region,
-            zero_from,
-            sentence,
-            failing,
-        ),
-        *(count_targets, distance_in_ulp, half_unit, ratio_of_distances, overflow, units, table_error, d_end),
+        *(fact, far, pm, rounded_up, percent_above_one, formula, ulps, inputs, lost, ulp, region, zero_from, sentence),
+        *(failing, count_targets, distance_in_ulp, half_unit, ratio_of_distances, overflow, units, table_error, d_end),
         *(same_as_x, measured, machine, runs),
     )
 }
