@@ -10,7 +10,6 @@ guide = tool("make_guide")
 from guide import fixed_point  # noqa: E402 - make_guide finds it
 from guide.text import TEMPLATE  # noqa: E402
 
-WRITTEN = guide.files()
 TYPED = {  # numbers of definitions and names, which no measurement gives
     "0", "1", "2", "0.5", "1.702", "4", "8", "16",
     "1606.08415", "7.1.26", "8-bit", "16-bit", "Q4.12", "k/16", "k/4096", "1/4096",
@@ -18,10 +17,15 @@ TYPED = {  # numbers of definitions and names, which no measurement gives
 DTYPES = re.compile(r"\bb?float(16|32|64)\b|-f32\b|\bAVX2\b|\b16 bits\b|\b8 bits\b")
 
 
-def test_page_and_figures_are_current():
-    stale = [path.name for path, text in WRITTEN.items() if path.read_text(encoding="utf-8") != text]
+@pytest.fixture(scope="module")
+def written():
+    return guide.files()
+
+
+def test_page_and_figures_are_current(written):
+    stale = [path.name for path, text in written.items() if path.read_text(encoding="utf-8") != text]
     assert not stale, f"{stale}: run python tools/make_guide.py"
-    assert {path for path in WRITTEN if path.suffix == ".svg"} == set(guide.FIGURES.glob("*.svg"))
+    assert {path for path in written if path.suffix == ".svg"} == set(guide.FIGURES.glob("*.svg"))
 
 
 def numbers(text):
@@ -38,9 +42,9 @@ def test_a_typed_number_is_found():
     assert numbers("at most 0.17 of float32, {{ fact('0.3') }}, 12,345 and 7 ULP") == ["0.17", "12,345", "7"]
 
 
-def test_every_figure_is_shown_once_and_is_svg():
-    page = WRITTEN[guide.PAGE]
-    for path, text in WRITTEN.items():
+def test_every_figure_is_shown_once_and_is_svg(written):
+    page = written[guide.PAGE]
+    for path, text in written.items():
         if path.suffix == ".svg":
             assert page.count(f"](guide/{path.name})") == 1
             assert ElementTree.fromstring(text).get("viewBox")
