@@ -76,6 +76,9 @@ def test_the_oracle_agrees():
         for suffix in ("", "_grad") if name != "gelu" else ():
             gap = FACTS[f"{name}{suffix}.distance"].values
             assert same(gap["d"], abs(at(f"{name}{suffix}", gap["x"]) - at(f"gelu{suffix}", gap["x"])))
+        if name != "gelu":
+            gap = FACTS[f"{name}.cumulative"].values
+            assert same(gap["d"], abs(at(name, gap["x"]) / Fraction(gap["x"]) - at("normcdf", gap["x"])))
     crossing = FACTS["gelu_tanh.crossings"].values["x"]
     assert same("0", at("gelu_tanh", crossing) - at("gelu", crossing))
     for label, text in FACTS["cauchy_unit.right"].values.items():
