@@ -136,7 +136,7 @@ CALLS: tuple[tuple[str, str, Callable[[], Call]], ...] = (
     ("onnxruntime", "operator com.microsoft.FastGelu", lambda: _onnx("com.microsoft", "FastGelu")),
     ("onnxruntime", "operator com.microsoft.QuickGelu", lambda: _onnx("com.microsoft", "QuickGelu")),
     *(
-        ("transformers", f'ACT2FN["{name}"](x)', lambda name=name: _transformers(name))
+        ("transformers", f'ACT2FN["{name}"]', lambda name=name: _transformers(name))
         for name in ("gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python", "quick_gelu")
     ),
 )
