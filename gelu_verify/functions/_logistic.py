@@ -136,7 +136,7 @@ def whole(s: Real) -> Real:
 
 
 def _farthest(other: str, largest: str, second: str | None) -> dict[str, str]:
-    """The x of the largest and the second largest difference from another function: on both sides, as it is as large."""
+    """The x of the largest and the second largest difference from another function, which both sides share."""
     found = {f"farthest from {other}": negative(largest), f"farthest from {other}, positive": largest}
     if second is not None:
         found |= {f"second farthest from {other}": second, f"second farthest from {other}, positive": negative(second)}
