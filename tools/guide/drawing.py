@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
 from gelu_verify.report.gallery import round_ticks, thinned
@@ -66,7 +66,8 @@ class Chart:
     y_ticks: Ticks = ()
     span: tuple[float, float] | None = None
     reference: tuple[float, str] | None = None
-    extra: Sequence[str] = field(default=())
+    label_at_end: bool = False
+    """Where the text of the reference line stands: at its left end, or at the right one."""
 
 
 def label(value: float) -> str:
@@ -99,15 +100,17 @@ def svg(chart: Chart) -> str:
     x_span, y_span = _spans(chart)
     x_of = _scale(x_span, LEFT, WIDTH - RIGHT)
     y_of = _scale(y_span, HEIGHT - BOTTOM, top)
+    size = f'width="{WIDTH - RIGHT - LEFT}" height="{HEIGHT - BOTTOM - top}"'
     parts = [
         *_head(chart.title, HEIGHT),
         *_key(rows),
         *_axes(chart, (x_of, y_of), (x_span, y_span), top),
-        *chart.extra,
+        f'<clipPath id="in"><rect x="{LEFT}" y="{top}" {size}/></clipPath>',
+        '<g clip-path="url(#in)">',
     ]
     for place, each in enumerate(chart.series):
-        for path in _paths(each, x_of, y_of, y_span):
-            parts.append(f'<path class="c c{place}" d="{path}"/>')
+        parts += [f'<path class="c c{place}" d="{path}"/>' for path in _paths(each, x_of, y_of)]
+    parts.append("</g>")
     parts += [_mark(mark, x_of, y_of) for mark in chart.marks]
     return "\n".join([*parts, "</svg>", ""])
 
@@ -173,17 +176,18 @@ def _axes(chart: Chart, scales: tuple, spans: tuple, top: int) -> list[str]:
     if chart.reference:
         at, text = chart.reference
         parts.append(f'<path class="axis" stroke-dasharray="3 3" d="M{LEFT} {y_of(at)}H{WIDTH - RIGHT}"/>')
-        parts.append(f'<text x="{LEFT + 4}" y="{round(y_of(at) - 5, 1)}">{escape(text)}</text>')
+        x, anchor = (WIDTH - RIGHT - 4, "end") if chart.label_at_end else (LEFT + 4, "start")
+        parts.append(f'<text x="{x}" y="{round(y_of(at) - 5, 1)}" text-anchor="{anchor}">{escape(text)}</text>')
     parts.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 8}" text-anchor="end">{escape(chart.x_label)}</text>')
     return parts
 
 
-def _paths(series: Series, x_of: Callable, y_of: Callable, span: tuple[float, float]) -> list[str]:
-    """Lines through runs of finite points, cut at the ends of the axis."""
+def _paths(series: Series, x_of: Callable, y_of: Callable) -> list[str]:
+    """Lines through runs of finite points."""
     runs: list[list[tuple[float, float]]] = [[]]
     for x, y in zip(series.x, series.y, strict=True):
         if math.isfinite(y):
-            runs[-1].append((x_of(x), y_of(min(max(y, span[0]), span[1]))))
+            runs[-1].append((x_of(x), y_of(y)))
         elif runs[-1]:
             runs.append([])
     return ["M" + "L".join(f"{x:g} {y:g}" for x, y in thinned(run)) for run in runs if len(run) > 1]

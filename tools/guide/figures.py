@@ -121,6 +121,7 @@ def tails() -> str:
             y_ticks=decade_ticks(-60, 0, 10),
             span=(-60, 0),
             reference=(lowest, "smallest float32"),
+            label_at_end=True,
         )
     )
 
