@@ -59,7 +59,7 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40, rounding: s
     if up == 0 and fmt.is_negative(y_bits):  # a negative value that is rounded up to zero keeps its sign
         up = fmt.sign_mask
     beside = (y_bits if down is None else down, y_bits if up is None else up)
-    write = _Writer(fmt, digits, [*asked, *results, *beside, fmt.max_finite])
+    write = _Writer(fmt, digits, [*asked, *results, *beside, fmt.max_finite, fmt.nan])
     x, y = write.values[x_bits], write.values[y_bits]
     native = _core.value(function, x) if function in _NATIVE and x and math.isfinite(x) else _UNKNOWN
     down, up, error = _around(entry, fmt, x_bits, y_bits, y, beside, native)
