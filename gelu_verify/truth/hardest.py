@@ -157,6 +157,8 @@ def offset_of(entry: Function, fmt: Format, x_bits: int) -> tuple[float, bool]:
     """
     x = fmt.dyadic(x_bits)
     for low, high in _enclosures(entry, x):
+        if low == high == 0:
+            return 0.0, False
         if low * high <= 0 or fmt.ulp(low) != fmt.ulp(high):
             continue
         unit = fmt.ulp(low)
