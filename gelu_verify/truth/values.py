@@ -94,8 +94,8 @@ def reference_bits(function: str, dtype: str, bits: Any, *, rounding: str = "nea
 
     >>> hex(reference_bits("gelu", "float32", 0xC0D00000))
     '0xaf8f821f'
-    >>> hex(reference_bits("gelu", "float32", 0xC0D00000, rounding="down"))
-    '0xaf8f8220'
+    >>> hex(reference_bits("gelu", "float32", 0xC0D00000, rounding="up"))
+    '0xaf8f821e'
     """
     fmt, function, mode = get_format(dtype), get_function(named(function, parameters)).name, get_mode(rounding)
     if isinstance(bits, (int, np.integer)):
