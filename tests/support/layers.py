@@ -23,7 +23,7 @@ LAYERS = [
     ["machine"],
     ["isa"],
     ["truth"],
-    ["inputs", "kernels", "facts"],
+    ["inputs", "kernels", "facts", "ufunc"],
     ["targets", "buckets"],
     ["records"],
     ["isolation", "checks", "attribution", "speed"],
