@@ -24,7 +24,7 @@ LAYERS = [
     ["isa"],
     ["truth"],
     ["inputs", "kernels", "facts", "ufunc"],
-    ["targets", "buckets"],
+    ["targets", "buckets", "torch"],
     ["records"],
     ["isolation", "checks", "attribution", "speed"],
     ["measure"],
