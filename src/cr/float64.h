@@ -2,9 +2,10 @@
    The includer defines GV_ISA(name), the name for its instruction set, and GV_HAVE_FMA, 1 or 0; or GV_PIECES_ONLY.
 
    1 fast path       one piece, a polynomial of degree 7 as hi + lo; each has its bound: below, tables/<f>_f64.h
-   2 same piece      in double-double, with eleven more coefficients: wide.h, 2^-83 or less
-   3 accurate path   double-double by the formulas: math/<f>.h, 2^-88
-   4 oracle          the undecided, reported to the caller: gelu_verify/truth/oracle.py
+   2 tail            what that leaves open for |x| from 4, 5 or 8 on, gathered in lanes: tail.h, 2^-64
+   3 same piece      in double-double, with eleven more coefficients: wide.h, 2^-83 or less
+   4 accurate path   double-double by the formulas: math/<f>.h, 2^-88
+   5 oracle          the undecided, reported to the caller: gelu_verify/truth/oracle.py
 
    Bounds    proved for every piece by tests/prove/test_float64.py, and by other means by the script that writes the
              tables, tools/make_float64_tables.py (docs/proofs.md, section 7)
@@ -116,22 +117,24 @@ typedef gv_lanes_tail (*gv_tail_of)(gv_lanes a);
 typedef struct { double from, to, zero; } gv_tail_range;
 
 /* y of lanes with |x| >= from: of the others the bit is set. Beyond `to` x is clamped: for x > 0 that changes nothing,
-   for x < 0 the result is -0 from `zero` on, and between them the bit is set. */
+   for x < 0 the result is -0 beyond `zero`, and between them the bit is set. */
 GV_INLINE int gv_tail_lanes(const gv_piecewise *f, gv_tail_of tail, gv_tail_range range, gv_lanes x, double *y) {
     gv_lanes a = gv_lanes_abs(x), reached = gv_lanes_max(a, gv_lanes_all(range.from));
     int near = gv_lanes_differ(a, reached);
     if (near == (1 << GV_F64_LANES) - 1) return near;
-    gv_lanes clamped = gv_lanes_min(reached, gv_lanes_all(range.to)), zero = gv_lanes_all(0.0);
+    gv_lanes clamped = gv_lanes_min(reached, gv_lanes_all(range.to));
+    gv_lanes zero = gv_lanes_all(0.0), one = gv_lanes_all(1.0);
     gv_lanes_tail t = tail(clamped);
     gv_lanes hi = t.hi * t.scale, lo = t.lo * t.scale, spare = gv_lanes_all(range.zero) - a;
     gv_lanes loss =
         gv_lanes_madd(hi, t.loss, f->derivative ? gv_lanes_by_sign(x, zero, gv_lanes_all(GV_LEADING_LOSS)) : zero);
     gv_lanes_sum v = {f->derivative ? -hi : hi, f->derivative ? -lo : lo, loss};
-    int open = gv_round_lanes(f, x, v, y), below = gv_lanes_differ(gv_lanes_max(gv_lanes_against(x, a), zero), zero);
+    int open = gv_round_lanes(f, x, v, y), clipped = gv_lanes_differ(reached, clamped);
     gv_lanes result = gv_lanes_load(y);
     gv_lanes_store(y, gv_lanes_by_sign(x, gv_lanes_by_sign(spare, -zero, result), result));
-    below &= gv_lanes_differ(reached, clamped) & gv_lanes_differ(gv_lanes_max(spare, zero), zero);
-    return open | below | near;
+    clipped &= gv_lanes_differ(gv_lanes_by_sign(x, one, zero), zero); /* x < 0, a <= range.zero */
+    clipped &= ~gv_lanes_differ(gv_lanes_by_sign(spare, one, zero), zero);
+    return open | clipped | near;
 }
 
 /* Evaluates `count` inputs (y may be x by now) at these places of a block; x has room for GV_F64_LANES more. The number

@@ -113,7 +113,7 @@ GV_INLINE gv_lanes_tail gv_tail_logistic(gv_lanes_pair s, gv_lanes_pair steep, i
     return gv_tail_scaled(e, gv_lanes_fast_two_sum(less.hi, less.lo + p.lo));
 }
 
-/* Where the tail is used from, where results become small, from where on f(-a) is above -2^-1076 */
+/* Where the tail is used from, where results become small, and from where on f(-a) rounds to -0: above -2^-1076 */
 #define GV_GELU_TAIL_FROM 5.0
 #define GV_GELU_TAIL_TO 35.0
 #define GV_GELU_TAIL_ZERO 39.0

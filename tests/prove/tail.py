@@ -9,7 +9,7 @@ from pathlib import Path
 from flint import arb, arb_series, ctx
 from prove.approximation import largest_difference
 from prove.checks import piece_source
-from prove.float64 import PARTS, Table, why_not
+from prove.float64 import Table, why_not
 from prove.interpreter import Interpreter
 from prove.source import ROOT
 from prove.tracked import UNIT, ZERO, DoubleTracking, Tracked, hull
@@ -19,6 +19,7 @@ MOST_S = 640  # s at `to`
 LEAST_S = 4  # s at `from`
 REACH = LOG2_64 / 2 * (1 + arb(2) ** -34)  # of r
 PARTS_OF_R = 128
+PARTS = (400, 1600)
 REST = arb(2) ** -88  # all that follows e^-s: fewer than 2^10 roundings of low parts, u^2 each, and 640 times that in s
 
 
