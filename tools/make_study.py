@@ -1,16 +1,20 @@
-"""Write docs/study.md and its figures from the study in data/study: python tools/make_study.py [--run STUDY]
+"""Write docs/study.md and its figures from the studies in data/study: python tools/make_study.py [--run STUDY ...]
 
-With --run, the study in that folder, which `gelu-verify study --out STUDY` wrote, replaces the one in data/study.
+With --run, the studies in those folders, written by `gelu-verify study --out STUDY`, are first copied to
+data/study/seed-SEED.
 """
 
 from __future__ import annotations
 
-import shutil
 import sys
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
-from gelu_verify.report.markdown_blocks import table as markdown_table
-from gelu_verify.report.study_charts import curves, differences, shifts, svg
+import numpy as np
+
+from gelu_verify.report.markdown_blocks import table
+from gelu_verify.report.study_charts import Chart, curves, differences, shifts, svg
 from gelu_verify.report.study_text import (
     Table,
     comparison_table,
@@ -21,9 +25,9 @@ from gelu_verify.report.study_text import (
     loss_table,
     rate_table,
 )
-from gelu_verify.study.comparisons import comparisons
-from gelu_verify.study.statistics import signed_rank
-from gelu_verify.study.store import FRAMES, read_study
+from gelu_verify.study.comparisons import Comparison, comparisons
+from gelu_verify.study.statistics import detectable, signed_rank
+from gelu_verify.study.store import read_study, write_study
 from gelu_verify.study.study import Study
 from gelu_verify.study.tasks import SOURCES
 from gelu_verify.study.units import UNITS
@@ -31,115 +35,210 @@ from gelu_verify.study.units import UNITS
 ROOT = Path(__file__).parents[1]
 STORED, PAGE, FIGURES = ROOT / "data" / "study", ROOT / "docs" / "study.md", ROOT / "docs" / "study"
 DTYPE = "float32"
+TASK_HEAD = ("task", "what", "hidden layers", "epochs", "batch")
 
 INTRODUCTION = """\
 <!-- written by `python tools/make_study.py` from data/study: do not edit. -->
 # What precision costs a network
 
-Does it matter to a network which GELU it computes, and how exactly? `gelu-verify study` trains small networks on real data with GELU, its
-relatives, its approximations, and kernels with the faults that libraries have (docs/matrix.md), in four dtypes; and it serves networks that
-were trained once with every kernel that computes a GELU here. All numbers of this page are of the run in `data/study`:
+Does it matter to a network which GELU it computes, and how exactly? `gelu-verify study` trains small networks on real
+data with GELU, its relatives, its approximations, and kernels with the faults that libraries have
+([matrix.md](matrix.md)), in four dtypes; and it serves networks that were trained once with every kernel that computes
+a GELU here. All numbers of this page are of the studies in `data/study`:
 
     pip install 'gelu-verify[study]'
     gelu-verify study
 
-writes a page with all tables, plots and CSV files to `reports/study`, in ten minutes on two cores that other programs share. Another `--seed` splits
-the data differently and begins with other parameters: numbers change, conclusions should not ("Another seed", below).
+That writes a page with all tables, plots and CSV files to `reports/study`, in some ten minutes on two cores. Another
+`--seed` splits the data differently and begins with other parameters: numbers change, conclusions should not
+([below](#another-seed)).
 """
 
 METHOD = """\
 ## How it was done
 
-**Tasks.** Data that scikit-learn ships; nothing is downloaded. 55 % of the examples are for training, 20 % for validation, 25 % for the test, drawn
-by the seed. Features are scaled by the mean and deviation of the training part (digits of the autoencoder to [0, 1]).
+**Tasks.** Data that scikit-learn ships; nothing is downloaded. 55 % of the examples are for training, 20 % for
+validation, 25 % for the test, drawn by the seed. Features are scaled by mean and deviation of the training part, pixels
+of the autoencoder to [0, 1]. `text` is the descriptions of the data sets; its last quarter is the test.
 
 {tasks}
-**Activations.** Functions are correctly rounded in each dtype (ELU and ReLU: NumPy's, rounded). Kernels are called through their targets, bits in, bits out.
+**Activations.** Kernels are called through their targets, bits in and bits out.
 
 {units}
-**Training.** Adam with its published constants; weights from a normal law with variance 2/inputs. Everything that flows through the network
-is rounded to the dtype after each operation, to nearest even; a linear layer is computed in float32 and rounded once, as matrix units do.
-Parameters and the state of Adam are float32 in 16-bit dtypes (float64 in float64), and losses in float16 are scaled by 1024, as in mixed-precision
-training. Nothing is skipped: a NaN stays. The stochastic map multiplies x by 0 or 1 while training, with its own generator (NumPy's), and is its
-expectation, gelu, in the test.
-
-**Learning rates** are tuned as the paper does it: {rates_text}
+**Training.** Adam with its published constants; weights from a normal law with variance 2/inputs. Everything that flows
+through the network is rounded to the dtype after each operation, to nearest even; a linear layer is computed in float32
+and rounded once, as matrix units do. Parameters and the state of Adam are float32 in 16-bit dtypes, and losses in
+float16 are scaled by 1024, as in mixed-precision training. Nothing is skipped: a NaN stays. The stochastic map draws
+its masks from NumPy's generator.
 
 {rates}
-**Pairs.** Run k has the same initial parameters and the same order of the same examples with every activation, kernel and dtype. So each
-run gives a difference of losses on the test part after the last epoch, and Wilcoxon's signed-rank test asks whether they lie on one side of 0: exact
-probabilities, given the ties, adjusted by Holm's method for all {tests} comparisons of the study at once. Intervals are percentile bootstraps of
-the median over the runs, 95 % each, not adjusted.
+**Pairs.** Run k has the same initial parameters and the same order of the same examples with every activation, kernel
+and dtype. So each run gives one difference of losses on the test part after the last epoch, and Wilcoxon's signed-rank
+test asks whether they lie on one side of 0: exact probabilities, given the ties, adjusted by Holm's method for all
+{tests} comparisons of the study at once. Intervals are percentile bootstraps of the median over the runs, 95 % each,
+not adjusted.
 
-**Power.** The smallest difference that is found with a probability of 80 % is simulated for this very test, its correction and normal differences: {factor} standard
-deviations of the differences, with {runs} runs. Five runs, of which the paper reports the median, cannot show anything by this test: its smallest p is {five:g}.
+**Power.** The smallest difference that is found with a probability of 80 % is simulated with this very test, its
+correction and normal differences: {factor} standard deviations of the differences with {runs} runs. Five runs, of which
+the paper reports the median, cannot show anything by this test: the smallest p that they can give is {five:g}.
 
-**Repeatability.** The same seed gives the same bytes of every Parquet file on the same machine and versions, whatever `--workers` is and
-however often it was interrupted; on another processor the BLAS may sum in another order.
+**Repeatability.** The same seed gives the same bytes of every Parquet file on the same machine with the same versions,
+whatever `--workers` is and however often it was interrupted. On another processor the BLAS may sum in another order.
 """
 
 PAPER = """\
 ## Experiments of the paper
 
-Hendrycks and Gimpel, "Gaussian Error Linear Units"; what it did is said from memory. "Data": whether a package that this project uses ships them.
+Hendrycks and Gimpel, "Gaussian Error Linear Units"; what it did is said from memory.
 
-| experiment | data | could it be repeated here? |
-| --- | --- | --- |
-| MNIST classification: 8 layers of 128 units, Adam, rates 1e-3, 1e-4, 1e-5, median of five runs | no: scikit-learn ships 1,797 digits of 8 x 8 pixels from another source | in kind: `digits`, with 4 layers of 64. The real one needs a download of 11 MB and some CPU hours |
-| MNIST autoencoder: layers of 1000, 500, 250, 30 and back, Adam, rates 1e-3, 1e-4 | no, likewise | in kind: `digits_autoencoder`, from 64 pixels to 8 numbers. The real one: CPU hours for each run |
-| Twitter part-of-speech tags: 2 layers of 256 units on word vectors | no: neither the tweets nor the vectors | no: the 1,827 tweets are small, but the pretrained word vectors are a large download |
-| TIMIT frames: 5 layers of 2048 units | no: sold by the Linguistic Data Consortium | no: the licence |
-| CIFAR-10: nine convolutional layers, 200 epochs | no | no: a download of 170 MB, and GPU hours for each run |
-| CIFAR-100: a wide residual network of 40 layers | no | no, likewise; GPU days for a median of runs |
-
-So nothing here confirms or refutes a number of the paper. Its ranking of GELU, ReLU and ELU is a statement about those networks; on ours the tables
-above say what happened. Other packages may ship other data; only scikit-learn was looked at.
+{experiments}
+So nothing here confirms or refutes a number of the paper. Its ranking of GELU, ReLU and ELU is a statement about those
+networks; what happened on ours is in the tables above. Other packages may ship other data; only scikit-learn was looked
+at.
 
 ## What this study cannot say
 
-The networks have at most six layers and some ten thousand parameters, and learn for seconds. What adds up over a hundred layers, over a million steps, or in
-sums of thousands of terms is not seen here, nor is pretraining in 8 bits. A kernel that fails only for large inputs is not found guilty where inputs stay small:
-that is what `gelu-verify run` is for.
+The networks have at most six layers and learn for seconds. What adds up over a hundred layers, a million steps or sums
+of thousands of terms is not seen here, nor is training in 8 bits. A kernel that fails only for large inputs looks
+faultless where inputs stay small: that is what `gelu-verify run` is for.
 """
+EXPERIMENTS = (
+    (
+        "MNIST classification: 8 layers of 128 units, Adam, rates 1e-3, 1e-4 and 1e-5, median of five runs",
+        "not shipped: scikit-learn has 1,797 digits of 8 x 8 pixels, of another origin",
+        "in kind: `digits`, 5 layers. The real one needs a download and some CPU hours",
+    ),
+    (
+        "MNIST autoencoder: layers of 1000, 500, 250, 30 units and back, Adam, rates 1e-3 and 1e-4",
+        "not shipped, likewise",
+        "in kind: `digits_autoencoder`, from 64 pixels to 8 numbers. The real one: likewise",
+    ),
+    (
+        "Twitter part-of-speech tags: 2 layers of 256 units on pretrained word vectors",
+        "neither tweets nor vectors are shipped",
+        "no: the vectors are a large download",
+    ),
+    ("TIMIT frames: 5 layers of 2048 units", "sold by the Linguistic Data Consortium", "no: the licence"),
+    ("CIFAR-10: 9 convolutional layers, 200 epochs", "not shipped", "no: a download, and GPU hours for each run"),
+    ("CIFAR-100: a wide residual network of 40 layers", "not shipped", "no: likewise, and GPU days for several runs"),
+)
 
 
-def page(study: Study) -> str:
-    """docs/study.md of a study."""
-    found = comparisons(study.trainings)
-    said = conclusions(study, found)
-    rates = rate_table(study)
-    factor = next((each.seen for each in found), None)
+def page(studies: Sequence[Study]) -> str:
+    """docs/study.md of the first study; the others are compared with it."""
+    study, *others = studies
+    found, rates = comparisons(study.trainings), rate_table(study)
     method = METHOD.format(
-        tasks=markdown_table(
-            ("task", "what", "hidden layers", "epochs", "batch"),
-            [
-                (name, source.text, ", ".join(map(str, source.network.hidden)), source.network.epochs, source.network.batch)
-                for name, source in SOURCES.items()
-            ],
-        ),
-        units=markdown_table(("name", "what"), [(UNITS[name].name, UNITS[name].note) for name in study.plan.units]),
-        rates_text=rates.text[0].lower() + rates.text[1:],
-        rates=markdown_table(rates.head, rates.rows),
+        tasks=table(TASK_HEAD, [task_row(name) for name in study.plan.tasks]),
+        units=table(("name", "what"), [(name, UNITS[name].note) for name in study.plan.units]),
+        rates=f"**Learning rates.** {rates.text}\n\n{table(rates.head, rates.rows)}",
         tests=len(found),
-        factor=_factor(study, len(found)) if factor else "none",
+        factor=detectable(study.plan.runs, len(found)),
         runs=study.plan.runs,
-        five=signed_rank_of_five(),
+        five=signed_rank(np.arange(1.0, 6)),
     )
     blocks = [
         INTRODUCTION,
         "## What was found\n",
-        "\n".join(f"- {line}" for line in said) + "\n",
-        *_section(loss_table(study, DTYPE)),
-        *(f"![{chart['title']}](study/{name})\n" for name, chart in _charts(study).items() if name.startswith("curves")),
-        *_section(comparison_table(found, "function", f"Activations beside gelu, {DTYPE}", [DTYPE])),
-        *_section(kernel_table(found)),
-        "Filled: significant. Bars: the smallest difference that would have been found, in the colour of its dtype.\n",
-        *(f"![{chart['title']}](study/{name})\n" for name, chart in _charts(study).items() if name.startswith("kernels")),
-        *_section(comparison_table(found, "dtype", "gelu in a dtype beside gelu in float64", study.plan.dtypes)),
-        *_section(dtype_served_table(study)),
-        *_section(kernel_served_table(study)),
-        *(f"![{chart['title']}](study/{name})\n" for name, chart in _charts(study).items() if name.startswith("served")),
+        "\n".join(f"- {line}" for line in conclusions(study, found)) + "\n",
+        section(loss_table(study, DTYPE)),
+        images(study, "curves"),
+        section(comparison_table(found, "function", f"Activations beside gelu, {DTYPE}", [DTYPE])),
+        section(kernel_table(found)),
+        "Filled points are significant. Bars: the smallest difference that would have been found.\n",
+        images(study, "kernels"),
+        section(comparison_table(found, "dtype", "gelu in a dtype beside gelu in float64", study.plan.dtypes)),
+        section(dtype_served_table(study)),
+        section(kernel_served_table(study)),
+        images(study, "served"),
+        another_seed(found, others),
         method,
-        PAPER,
+        PAPER.format(experiments=rows(("experiment", "data", "can it be repeated here?"), EXPERIMENTS)),
     ]
-    return "\n".join(blocks)
+    return "\n".join(block for block in blocks if block)
+
+
+def section(found: Table) -> str:
+    return f"## {found.title}\n\n{found.text}\n\n{table(found.head, found.rows)}"
+
+
+def rows(head: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    """A table whose cells are Markdown."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *cells]) + "\n"
+
+
+def task_row(name: str) -> tuple[str, ...]:
+    source = SOURCES[name]
+    network = source.network
+    return name, source.text, ", ".join(map(str, network.hidden)), str(network.epochs), str(network.batch)
+
+
+def another_seed(found: Sequence[Comparison], others: Sequence[Study]) -> str:
+    """What studies with another seed say of the same comparisons."""
+    lines = ["## Another seed\n"]
+    for other in others:
+        theirs = {key(each): each for each in comparisons(other.trainings)}
+        pairs = [(each, theirs[key(each)]) for each in found if key(each) in theirs]
+        both = [pair for pair in pairs if pair[0].significant and pair[1].significant]
+        opposite = [a for a, b in both if a.difference.median * b.difference.median < 0]
+        here = [a for a, b in pairs if a.significant and not b.significant]
+        there = [b for a, b in pairs if b.significant and not a.significant]
+        lines += [
+            f"With `--seed {other.plan.seed}`, {len(both)} of {len(pairs)} comparisons are significant in both.\n",
+            f"- In opposite directions: {listed(opposite)}.",
+            f"- Here only: {listed(here)}.",
+            f"- There only: {listed(there)}.\n",
+            "What that study says:\n",
+            *(f"- {line}" for line in conclusions(other, list(theirs.values()))),
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def key(each: Comparison) -> tuple[str, ...]:
+    return each.task, each.unit, each.dtype, each.baseline, each.baseline_dtype
+
+
+def listed(found: Sequence[Comparison]) -> str:
+    return ", ".join(f"{each.unit} in {each.dtype} ({each.task})" for each in found) or "none"
+
+
+def images(study: Study, kind: str) -> str:
+    return "".join(f"![{chart['title']}](study/{file})\n\n" for file, chart in charts(study, kind).items())
+
+
+@cache
+def charts(study: Study, kind: str) -> dict[str, Chart]:
+    """The charts of a kind by the names of their files."""
+    found = comparisons(study.trainings) if kind == "kernels" else []
+    draw: dict[str, Callable[[str], Chart | None]] = {
+        "curves": lambda task: curves(study, task, DTYPE),
+        "kernels": lambda task: differences(found, task),
+        "served": lambda task: shifts(study, task) if task == "text" else None,
+    }
+    drawn = {f"{kind}-{task}.svg": draw[kind](task) for task in study.plan.tasks}
+    return {name: chart for name, chart in drawn.items() if chart}
+
+
+def files(studies: Sequence[Study]) -> dict[Path, str]:
+    """The page and its figures."""
+    figures = {
+        FIGURES / name: svg(chart, alone=True)
+        for kind in ("curves", "kernels", "served")
+        for name, chart in charts(studies[0], kind).items()
+    }
+    return {PAGE: page(studies), **figures}
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--run"]:
+        for folder in map(Path, arguments[1:]):
+            write_study(found := read_study(folder), STORED / f"seed-{found.plan.seed}")
+    for path, text in files([read_study(folder) for folder in sorted(STORED.iterdir())]).items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -14,15 +14,18 @@ _RUNS = Whole(2, 1000)
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("reports/study"), show_default=True,
-              metavar="DIR", help="Folder of the study; what is finished there is not computed again.")  # fmt: skip
-@click.option("--seed", type=SEED, default=0, metavar="N",
-              help="Of the split of the data, the initial parameters and the order of the examples; default 0.")  # fmt: skip
-@click.option("--runs", type=_RUNS, default=None, metavar="N", help="Networks of each activation, dtype and task; default 20.")
-@click.option("--task", "tasks", type=Names(), metavar="T,T", help="Only these tasks; default all five.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("reports/study"),
+              show_default=True, metavar="DIR",
+              help="Folder of the study; what is finished there is not computed again.")  # fmt: skip
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N",
+              help="Of the split of the data, the initial parameters and the order of the examples.")  # fmt: skip
+@click.option("--runs", type=_RUNS, default=None, metavar="N",
+              help="Networks of each activation, dtype and task; default 20.")  # fmt: skip
+@click.option("--task", "tasks", type=Names(), metavar="T,T",
+              help="Only these tasks; default all six (text is only served).")  # fmt: skip
 @click.option("--unit", "units", type=Names(), metavar="U,U",
-              help="Only these activations; default all. What they are compared with is added.")  # fmt: skip
-@click.option("--dtype", "dtypes", type=Names(), metavar="D,D", help="Only these dtypes; float64 is added; default all four.")
+              help="Only these activations; what they are compared with is added.")  # fmt: skip
+@click.option("--dtype", "dtypes", type=Names(), metavar="D,D", help="Only these dtypes; float64 is added.")
 @click.option("--workers", type=WORKERS, default=2, show_default=True, metavar="N", help="Processes.")
 @click.option("--stored", "stored", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Compute nothing: show the study that is stored in DIR.")  # fmt: skip
@@ -40,9 +43,8 @@ def study(
 ) -> None:
     """Train small networks with many GELUs in every dtype, and serve networks with every kernel.
 
-    The data are those that scikit-learn ships (pip install 'gelu-verify[study]'). Written are manifest.json and Parquet files,
-    a page (index.html) and a CSV file of each table. An interrupted study goes on where it was.
-    """
+    The data are those that scikit-learn ships (pip install 'gelu-verify[study]'). Written are manifest.json and Parquet
+    files, a page (index.html) and a CSV file of each table. An interrupted study goes on where it was."""
     from ..report.study_page import write_report
     from ..report.study_text import conclusions, document
     from ..study.comparisons import comparisons

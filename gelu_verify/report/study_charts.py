@@ -73,8 +73,8 @@ def _epochs(last: int) -> list[int]:
 
 
 def differences(found: Sequence[Comparison], task: str) -> Chart | None:
-    """Sizes of the median differences of kernels, over the loss of their baseline: filled where they are significant; the
-    line of a row reaches to the smallest difference that would have been seen."""
+    """Sizes of the median differences of kernels, over the loss of their baseline: filled where they are significant;
+    the line of a row reaches to the smallest difference that would have been seen."""
     rows: dict[str, list[Mark]] = {}
     limits: dict[str, list[tuple[float, int]]] = {}
     for each in found:

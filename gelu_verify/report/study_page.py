@@ -43,16 +43,17 @@ def study_page(study: Study, found: Sequence[Comparison]) -> str:
     said = conclusions(study, found)
     plan = study.plan
     dtype = SHOWN if SHOWN in plan.dtypes else plan.dtypes[0]
-    in_one_dtype = [comparison_table(found, "function", f"Activations beside gelu, {each}", [each]) for each in plan.dtypes]
+    in_one_dtype = [
+        comparison_table(found, "function", f"Activations beside gelu, {each}", [each]) for each in plan.dtypes
+    ]
     return environment().get_template("study.html").render(
         version=__version__,
         headline=said[0],
         conclusions=said[1:],
-        curves=_drawn(curves(study, task, dtype) for task in plan.tasks),
-        functions=[name for name in plan.units if UNITS[name].baseline in ("", "gelu") and UNITS[name].forward],
+        curves=_drawn(curves(study, task, dtype) for task in plan.trained),
         dtypes=DTYPES,
-        differences=_drawn(differences(found, task) for task in plan.tasks),
-        shifts=_drawn(shifts(study, task) for task in ("text", *plan.tasks)),
+        differences=_drawn(differences(found, task) for task in plan.trained),
+        shifts=_drawn(shifts(study, task) for task in reversed(plan.tasks)),
         losses=loss_table(study, dtype),
         activations=_folded(in_one_dtype, dtype),
         kernels=comparison_table(found, "kernel", "Kernels beside their function correctly rounded", plan.dtypes),
@@ -60,7 +61,7 @@ def study_page(study: Study, found: Sequence[Comparison]) -> str:
         dtype_served=dtype_served_table(study),
         kernel_served=kernel_served_table(study),
         rates=rate_table(study),
-        tasks=[(name, SOURCES[name].text, SOURCES[name].network) for name in (*plan.tasks, "text")],
+        tasks=[(name, SOURCES[name].text, SOURCES[name].network) for name in plan.tasks],
         units=[UNITS[name] for name in plan.units],
         provenance=_provenance(study),
         style=inline("page.css") + inline("comparison.css") + inline("study_chart.css") + inline("study.css"),

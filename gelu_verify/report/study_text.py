@@ -13,15 +13,16 @@ import pandas as pd
 from ..study.comparisons import Comparison, Question
 from ..study.inference import EXACT, TEXTS
 from ..study.statistics import LEVEL
-from ..study.study import Study
+from ..study.study import TUNING_RUNS, Study
+from ..study.tasks import TEXT
 from ..study.units import UNITS
 from .text import NONE, number_text
 
 NEGLIGIBLE = 0.05  # of the standard deviation of the losses over runs
-_WHAT: dict[Question, tuple[str, str]] = {
-    "function": ("another activation with gelu", "activations"),
+_WHAT: dict[Question, tuple[str, str]] = {  # in the order in which they are told
     "kernel": ("a kernel with the same function correctly rounded", "kernels"),
     "dtype": ("gelu in a narrower dtype with gelu in float64", "dtypes"),
+    "function": ("another activation with gelu", "activations"),
 }
 
 
@@ -31,17 +32,19 @@ class Table(NamedTuple):
     title: str
     text: str
     head: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
 
 
 # ---- sentences -----------------------------------------------------------------------------------
 
 
 def conclusions(study: Study, found: Sequence[Comparison]) -> list[str]:
-    """What the numbers say, one sentence or two for each question; the first one is the headline."""
-    lines = [_verdict(found, question) for question in _WHAT if any(each.question == question for each in found)]
-    lines += [line for question in _WHAT for line in _directions(found, question)]
-    return [*lines, *_power(study, found), *_served(study)]
+    """What the numbers say; the first sentence is the headline."""
+    asked = [question for question in _WHAT if any(each.question == question for each in found)]
+    lines = [_verdict(found, question) for question in asked]
+    lines[1:1] = _diverged(found)
+    lines += [line for question in asked for line in _directions(found, question)]
+    return [*lines, *_power(study, found, asked), *_served(study)]
 
 
 def _verdict(found: Sequence[Comparison], question: Question) -> str:
@@ -87,35 +90,41 @@ def _places(these: Sequence[Comparison]) -> str:
 
 
 def _percent(share: float) -> str:
-    return "any amount" if math.isinf(share) else f"{100 * share:.2g} % of the loss"
+    return "any amount" if math.isinf(share) else f"{float(f'{100 * share:.2g}'):g} % of the loss"
 
 
-def _power(study: Study, found: Sequence[Comparison]) -> Iterator[str]:
+def _diverged(found: Sequence[Comparison]) -> Iterator[str]:
+    ours = {(e.unit, e.dtype, e.task): (e.diverged[0], e.runs) for e in found if e.diverged[0]}
+    theirs = {(e.baseline, e.baseline_dtype, e.task): (e.diverged[1], e.runs) for e in found if e.diverged[1]}
+    texts = [
+        f"{n} of {runs} of {unit} in {dtype} ({task})" for (unit, dtype, task), (n, runs) in (theirs | ours).items()
+    ]
+    yield (
+        f"Trainings that ended in NaN or infinity: {', '.join(texts)}."
+        if texts
+        else "No training ended in NaN or infinity."
+    )
+
+
+def _power(study: Study, found: Sequence[Comparison], asked: Sequence[Question]) -> Iterator[str]:
     """What these runs could not have seen."""
     if any(each.seen is None for each in found):
         yield (
-            f"{study.plan.runs} runs are too few for {len(found)} comparisons: whatever the losses are, the smallest p that "
-            "this test can give is too large after the correction."
+            f"{study.plan.runs} runs are too few for {len(found)} comparisons: whatever the losses are, the smallest p "
+            "that this test can give is too large after the correction."
         )
         return
-    for question, (_, plural) in _WHAT.items():
-        open_ones = [e for e in found if e.question == question and not e.significant and e.seen and e.loss > 0]
+    for question in asked:
+        open_ones = [e for e in found if e.question == question and not e.significant and e.loss > 0]
+        shares: dict[str, list[float]] = {}
+        for each in open_ones:
+            shares.setdefault(each.dtype, []).append((each.seen or 0.0) / each.loss)
         if open_ones:
-            shares = sorted((e.seen or 0.0) / e.loss for e in open_ones)
-            middle = shares[len(shares) // 2]
+            limits = ", ".join(f"{_percent(max(shares[d]))} in {d}" for d in study.plan.dtypes if d in shares)
             yield (
-                f"No difference found among {plural} ({len(open_ones)} comparisons) means: none larger than the smallest that "
-                f"{study.plan.runs} runs find with a probability of 80 %, which is {_percent(shares[0])} in the best case, "
-                f"{_percent(middle)} in the middle and {_percent(shares[-1])} in the worst."
+                f"Where no difference was found among {_WHAT[question][1]}, smaller ones than this could not have been "
+                f"seen (by {study.plan.runs} runs, with a probability of 80 %; the task where least is seen): {limits}."
             )
-    diverged = [each for each in found if each.diverged[0]]
-    yield (
-        "No training diverged."
-        if not diverged
-        else "Trainings that ended with a loss that is not finite: "
-        + ", ".join(f"{e.diverged[0]} of {e.runs} of {e.unit} {e.dtype} ({e.task})" for e in diverged)
-        + "."
-    )
 
 
 def _served(study: Study) -> Iterator[str]:
@@ -130,8 +139,8 @@ def _served(study: Study) -> Iterator[str]:
         worst = other.idxmax()[0]
         yield (
             f"Served in {dtype}: the dtype alone changes {int(base['changed'].sum())} of {examples} decisions and "
-            f"{int(base['texts_changed'].sum())} of {TEXTS} texts; of {len(ours)} other kernels of gelu {int((ours == 0).sum())} "
-            f"change no further decision. Most, {int(other.max())}, are changed by {worst}."
+            f"{int(base['texts_changed'].sum())} of {TEXTS} texts; of {len(ours)} other kernels of gelu "
+            f"{int((ours == 0).sum())} change no further decision. Most, {int(other.max())}, are changed by {worst}."
         )
 
 
@@ -157,8 +166,8 @@ def comparison_table(found: Sequence[Comparison], question: Question, title: str
     ]  # fmt: skip
     text = (
         "Loss: the median of the baseline over the runs. Difference: the median over the runs, with its 95 % interval. "
-        "p: of Wilcoxon's signed-rank test, adjusted for all comparisons of the study. Seen: the smallest difference that would "
-        "be found with a probability of 80 %. Equal: runs that end with the same loss, bit for bit."
+        "p: of Wilcoxon's signed-rank test, adjusted for all comparisons. Seen: the smallest difference that "
+        "would be found with a probability of 80 %. Equal: runs that end with the same loss, bit for bit."
     )
     head = ("task", "activation", "dtype", "loss", "difference [95 %]", "adjusted p", "seen", "equal")
     return Table(title, text, head, rows)
@@ -178,14 +187,18 @@ def kernel_table(found: Sequence[Comparison]) -> Table:
             f"{sum(each.equal for each in these)} of {sum(each.runs for each in these)}",
             str(sum(each.diverged[0] for each in these)),
         ))  # fmt: skip
-    head = ("kernel", "dtype", "tasks that differ", "largest difference / loss", "smallest adjusted p", "seen there / loss",
-            "equal runs", "diverged runs")  # fmt: skip
-    return Table("Faulty kernels in training", "Beside the same function correctly rounded, over all tasks.", head, rows)
+    head = (
+        *("kernel", "dtype", "tasks that differ", "largest difference / loss", "smallest adjusted p"),
+        *("seen there / loss", "equal runs", "diverged runs"),
+    )
+    return Table(
+        "Faulty kernels in training", "Beside the same function correctly rounded, over all tasks.", head, rows
+    )
 
 
 def loss_table(study: Study, dtype: str) -> Table:
     """Median loss, and wrong decisions, of every activation and task in one dtype."""
-    tasks = study.plan.tasks
+    tasks = study.plan.trained
     chosen = study.trainings[study.trainings["dtype"] == dtype]
     middle = chosen.groupby(["unit", "task"])[["loss", "error"]].median()
     rows = []
@@ -193,7 +206,7 @@ def loss_table(study: Study, dtype: str) -> Table:
         if dtype in UNITS[name].dtypes:
             cells = [middle.loc[name, task] for task in tasks]
             rows.append((name, *(_loss_cell(cell["loss"], cell["error"]) for cell in cells)))
-    text = f"Medians of {study.plan.runs} runs in {dtype}: cross-entropy, or mean squared error; in brackets wrong decisions."
+    text = f"Medians of {study.plan.runs} runs in {dtype}: cross-entropy or mean squared error; wrong decisions."
     return Table("Losses on the test part", text, ("activation", *tasks), rows)
 
 
@@ -209,15 +222,16 @@ def dtype_served_table(study: Study) -> Table:
         network = scales.loc[row.task]
         is_classes = not math.isnan(network["margin_median"])
         rows.append((
-            row.task, row.dtype, number_text(row.rms / network["output_std"]), number_text(row.largest / network["output_std"]),
+            row.task, row.dtype,
+            number_text(row.rms / network["output_std"]), number_text(row.largest / network["output_std"]),
             f"{row.changed} of {int(network['examples'])}" if is_classes else NONE,
-            f"{row.texts_changed} of {TEXTS}" if row.task == "text" else NONE,
+            f"{row.texts_changed} of {TEXTS}" if row.task == TEXT else NONE,
             number_text(network["margin_least"] / network["output_std"]) if is_classes else NONE,
         ))  # fmt: skip
     text = (
-        "A network trained in float64, served in the dtype with gelu correctly rounded, beside itself in float64. Differences of "
-        "outputs are divided by the standard deviation of the outputs; margin: the least distance between the two largest outputs "
-        "of an example, divided likewise. A decision can change only where a difference reaches half a margin."
+        "A network trained in float64, served in the dtype with gelu correctly rounded, beside itself in float64. "
+        "Differences of outputs are divided by their standard deviation; margin: the least distance between "
+        "the two largest outputs of an example, likewise. A decision changes only where a difference reaches half of it."
     )
     head = ("task", "dtype", "difference, rms", "largest", "other decisions", "other texts", "least margin")
     return Table("What a dtype costs in use", text, head, rows)
@@ -242,24 +256,26 @@ def kernel_served_table(study: Study) -> Table:
         ]
         rows.append((target, function[target], *cells))
     text = (
-        "Beside the same network in the same dtype with gelu correctly rounded. Three numbers: the largest root mean square of all "
-        f"tasks, over the standard deviation of the outputs; other decisions of {_decided(study)}; other texts of {TEXTS}."
+        "Beside the same network and dtype with gelu correctly rounded. Three numbers: the largest root mean square "
+        "of all tasks, over the standard deviation of the outputs; "
+        f"other decisions of {_decided(study)}; other texts of {TEXTS}."
     )
     return Table("What a kernel costs in use", text, ("kernel", "function", *dtypes), rows)
 
 
 def rate_table(study: Study) -> Table:
     """The learning rates that were chosen."""
-    best = study.tuning.fillna(math.inf).groupby(["task", "function"], sort=False)["validation"].idxmin()
-    chosen = study.tuning.loc[best].set_index(["function", "task"])["rate"]
-    functions = list(dict.fromkeys(study.tuning["function"]))
-    rows = [(name, *(f"{chosen[name, task]:g}" for task in study.plan.tasks)) for name in functions]
+    best = study.tuning.fillna(math.inf).groupby(["task", "unit"], sort=False)["validation"].idxmin()
+    chosen = study.tuning.loc[best].set_index(["unit", "task"])["rate"]
+    units = list(dict.fromkeys(study.tuning["unit"]))
+    rows = [(name, *(f"{chosen[name, task]:g}" for task in study.plan.trained)) for name in units]
     rates = ", ".join(f"{rate:g}" for rate in dict.fromkeys(study.tuning["rate"]))
     text = (
-        f"Of {rates}: the one with the smallest median loss on the validation part, in float64, in runs that are not "
-        "compared. All kernels and dtypes of a function have its rate."
+        f"Of {rates}, the one with the smallest median loss on the validation part, in {len(TUNING_RUNS)} runs in float64 "
+        "that are not compared. Approximations have the rate of gelu, and kernels and the other dtypes that of their "
+        "function, so that nothing else differs."
     )
-    return Table("Learning rates", text, ("function", *study.plan.tasks), rows)
+    return Table("Learning rates", text, ("activation", *study.plan.trained), rows)
 
 
 # ---- data ----------------------------------------------------------------------------------------

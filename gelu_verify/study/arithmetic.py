@@ -1,9 +1,8 @@
 """Arithmetic of a network in one dtype: float32 or float64 inside, rounded to the dtype after each operation.
 
-Numbers of float16 and bfloat16 are held in float32 arrays, and a sum, product or quotient of them that was rounded to float32
-and then to the dtype is rounded correctly: 24 bits are at least 2 p + 2. A linear layer is computed in float32 and rounded
-once, as matrix units do.
-"""
+Numbers of float16 and bfloat16 are held in float32 arrays, and a sum, product or quotient of them that was rounded to
+float32 and then to the dtype is rounded correctly: 24 bits are at least 2 p + 2. A linear layer is computed in float32
+and rounded once, as matrix units do."""
 
 from __future__ import annotations
 

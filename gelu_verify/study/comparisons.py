@@ -20,11 +20,10 @@ _FUNCTIONS = {unit.name for unit in FUNCTIONS}
 class Comparison:
     """Losses on the test part of `unit` in `dtype` minus those of `baseline` in `baseline_dtype`, paired by run.
 
-    `difference`: its median and interval; `loss`: the median of the baseline; `p` of the signed-rank test and `adjusted` for
-    all comparisons of the study (Holm); `seen`: the smallest shift that would be found with a probability of 80 %, None where
-    so few runs can find nothing; `equal`: in how many runs the losses are the same float64; `diverged`: how many
-    runs of unit and baseline end with a loss that is not finite.
-    """
+    `difference`: its median and interval; `loss`: the median of the baseline; `p` of the signed-rank test and
+    `adjusted` for all comparisons of the study (Holm); `seen`: the smallest shift that would be found with a
+    probability of 80 %, None where so few runs can find nothing; `equal`: in how many runs the losses are the same
+    float64; `diverged`: how many runs of unit and baseline end with a loss that is not finite."""
 
     question: Question
     task: str
@@ -48,8 +47,8 @@ class Comparison:
 
 
 def comparisons(trainings: pd.DataFrame) -> list[Comparison]:
-    """All comparisons that the trainings permit: functions with gelu, kernels with their function correctly rounded, both in
-    one dtype; and gelu in each dtype with gelu in float64."""
+    """All comparisons that the trainings permit: functions with gelu, kernels with their function correctly rounded,
+    both in one dtype; and gelu in each dtype with gelu in float64."""
     losses = {key: group["loss"].to_numpy() for key, group in trainings.groupby(["task", "unit", "dtype"], sort=False)}
     pairs = [pair for pair in _pairs(losses) if (pair[1], pair[4], pair[5]) in losses]
     raw = []

@@ -23,8 +23,8 @@ TEXTS, LENGTH = 40, 120  # continuations of the text, and their characters
 
 @dataclass(frozen=True)
 class Trained64:
-    """The network of a task: the standard deviation of its outputs, and the least, the 1 % and the median margin between its
-    two largest outputs (NaN where nothing is decided); how many examples; the share of wrong decisions."""
+    """The network of a task: the standard deviation of its outputs, and the least, the 1 % and the median margin
+    between its two largest outputs (NaN where nothing is decided); how many examples; the share of wrong decisions."""
 
     task: str
     examples: int
@@ -37,9 +37,9 @@ class Trained64:
 
 @dataclass(frozen=True)
 class Served:
-    """A kernel in a dtype: how far outputs are from the exact network in float64 (`rms`, `largest`), and from the same dtype
-    with the correctly rounded gelu (`kernel_rms`, `kernel_largest`); in how many examples the decision is another one
-    (`changed`, `kernel_changed`); in how many outputs are not finite; how many of TEXTS continuations are another
+    """A kernel in a dtype: how far outputs are from the exact network in float64 (`rms`, `largest`), and from the same
+    dtype with the correctly rounded gelu (`kernel_rms`, `kernel_largest`); in how many examples the decision is another
+    one (`changed`, `kernel_changed`); in how many outputs are not finite; how many of TEXTS continuations are another
     text, and after how many characters (median)."""
 
     task: str
@@ -99,7 +99,7 @@ class _Answers:
 def prompts(task: Task) -> np.ndarray:
     """Characters (TEXTS, CONTEXT) of the test part, evenly spaced."""
     chosen = np.linspace(0, len(task.test.x) - 1, TEXTS).astype(int)
-    return task.test.x[chosen].reshape(TEXTS, CONTEXT, -1).argmax(-1)
+    return np.asarray(task.test.x[chosen].reshape(TEXTS, CONTEXT, -1).argmax(-1))
 
 
 def continued(parameters: Parameters, prompts: np.ndarray, activation: str, arithmetic: Arithmetic) -> np.ndarray:
@@ -154,9 +154,9 @@ def _other_texts(found: _Answers, other: _Answers) -> tuple[int, float]:
 
 
 def _described(task: Task, exact: _Answers, error: float) -> Trained64:
+    margins = [float("nan")] * 3
     if task.kind == "classes":
-        largest = np.sort(exact.outputs, -1)
-        margins = np.quantile(largest[:, -1] - largest[:, -2], (0, 0.01, 0.5))
-    else:
-        margins = np.full(3, np.nan)
-    return Trained64(task.name, len(exact.outputs), float(exact.outputs.std()), *map(float, margins), error=error)
+        ordered = np.sort(exact.outputs, -1)
+        margins = np.quantile(ordered[:, -1] - ordered[:, -2], (0, 0.01, 0.5)).tolist()
+    least, percent, median = margins
+    return Trained64(task.name, len(exact.outputs), float(exact.outputs.std()), least, percent, median, error)

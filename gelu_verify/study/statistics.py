@@ -61,8 +61,8 @@ def holm(probabilities: Sequence[float]) -> list[float]:
 def detectable(runs: int, tests: int) -> float | None:
     """The shift, in standard deviations of the differences, that the first step of Holm finds with probability POWER.
 
-    For normal differences, by simulation of this very test; None where even the smallest p of so many runs is too large.
-    """
+    For normal differences, by simulation of this very test; None where even the smallest p of so many runs is too
+    large."""
     limit = LEVEL / tests
     if 2.0 ** (1 - runs) > limit:
         return None

@@ -51,7 +51,9 @@ def read_study(folder: Path) -> Study:
     for name, content in contents.items():
         if hashlib.sha256(content).hexdigest() != manifest["files"][name]:
             raise ResultsError(f"{folder / name} is not the file that manifest.json names")
-    plan = {key: tuple(value) if isinstance(value, list) else value for key, value in manifest["plan"].items()}
+    plan: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in manifest["plan"].items()
+    }
     origin = {key: manifest[key] for key in ("versions", "machine", "data")}
     frames = {name: _frame(contents[f"{name}.parquet"]) for name in FRAMES}
     return Study(plan=Plan(**plan), origin=origin, **frames)

@@ -38,8 +38,8 @@ _BLAS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained: `runs` networks of each unit, dtype and task; the split of the data, all initial parameters and the
-    order of the examples come from `seed`."""
+    """What is trained: `runs` networks of each unit, dtype and task; the split of the data, all initial parameters and
+    the order of the examples come from `seed`."""
 
     tasks: tuple[str, ...] = TASKS
     units: tuple[str, ...] = tuple(UNITS)
@@ -75,7 +75,7 @@ def _some(kind: str, names: Sequence[str] | None, accepted: tuple[str, ...]) -> 
     return tuple(name for name in accepted if names is None or name in names)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Study:
     """What was found, as frames: `tuning` (task, unit, rate, validation), `trainings` (task, unit, dtype, rate, run,
     loss, error), `curves` (task, unit, dtype, epoch, median, low, high), `networks` and `served` (the fields of
@@ -197,7 +197,7 @@ def _final(jobs: Sequence[TrainingJob], found: Sequence[Result]) -> pd.DataFrame
 
 
 def _curves(jobs: Sequence[TrainingJob], found: Sequence[Result]) -> pd.DataFrame:
-    """Of functions only: those of their kernels cannot be told from them."""
+    """Of functions only; kernels are compared at the end."""
     rows = []
     for job, each in zip(jobs, found, strict=True):
         if UNITS[job.unit] not in FUNCTIONS:

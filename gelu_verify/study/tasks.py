@@ -29,7 +29,8 @@ class Network:
 
 @dataclass(frozen=True)
 class Part:
-    """Examples: inputs (n, features) and wanted outputs (n, classes or values), float64 or, where they are 0 and 1, uint8."""
+    """Examples: inputs (n, features) and wanted outputs (n, classes or values), float64 or, where they are 0 and 1,
+    uint8."""
 
     x: np.ndarray
     y: np.ndarray
@@ -95,7 +96,8 @@ def encoded(text: str) -> np.ndarray:
 
 def contexts(places: np.ndarray) -> np.ndarray:
     """(n, CONTEXT) places of characters as inputs of the network: a 1 for each character, else 0."""
-    return np.eye(len(_ALPHABET), dtype=np.uint8)[places].reshape(len(places), -1)
+    found: np.ndarray = np.eye(len(_ALPHABET), dtype=np.uint8)[places]
+    return found.reshape(len(places), -1)
 
 
 def _text() -> tuple[np.ndarray, np.ndarray]:
@@ -143,7 +145,8 @@ def load_task(name: str, seed: int) -> Task:
     if source.scaled:
         mean, spread = x[parts[0]].mean(0), x[parts[0]].std(0)
         x = (x - mean) / np.where(spread > 0, spread, 1.0)
-    return Task(name, source.kind, source.network, *(Part(x[part], y[part]) for part in parts), digest=digest)
+    train, validation, test = (Part(x[part], y[part]) for part in parts)
+    return Task(name, source.kind, source.network, train, validation, test, digest)
 
 
 def _datasets() -> Any:

@@ -1,14 +1,14 @@
 """Training of a network, many runs side by side: Adam, minibatches, the arithmetic of one dtype.
 
-Parameters and the state of Adam are float32 (float64 in float64), as in mixed-precision training; what flows through the network
-forward and backward is rounded to the dtype. All runs of a training are one array, the first axis, which changes no bit:
-each has generators of its own, and matrices are multiplied one by one.
-"""
+Parameters and the state of Adam are float32 (float64 in float64), as in mixed-precision training; what flows through
+the network forward and backward is rounded to the dtype. All runs of a training are one array, the first axis, which
+changes no bit: each has generators of its own, and matrices are multiplied one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,15 +34,15 @@ class Trained:
 
 @in_default_environment
 def train(task: Task, unit: Unit, dtype: str, rate: float, seed: int, runs: Sequence[int]) -> Trained:
-    """Train one network for each run; the same run begins with the same parameters and sees the same batches in the same
-    order, whatever the unit, the dtype and the rate."""
+    """Train one network for each run; the same run begins with the same parameters and sees the same batches in the
+    same order, whatever the unit, the dtype and the rate."""
     arithmetic = Arithmetic(dtype)
     network = _Network(task, unit, arithmetic, _generators(seed, MASK, runs))
-    parameters = [p.astype(arithmetic.work) for p in _initial(task, seed, runs)]
+    parameters: Parameters = [p.astype(arithmetic.work) for p in _initial(task, seed, runs)]
     adam = _Adam(parameters, rate)
     order = _generators(seed, ORDER, runs)
-    x, y = (part.astype(arithmetic.work) for part in (task.train.x, task.train.y))
-    x = arithmetic.rounded(x)
+    x: np.ndarray = arithmetic.rounded(task.train.x.astype(arithmetic.work))
+    y: np.ndarray = task.train.y.astype(arithmetic.work)
     losses = []
     with np.errstate(all="ignore"):  # what overflows in 16 bits is a result
         for _ in range(task.network.epochs):
@@ -82,7 +82,7 @@ def _initial(task: Task, seed: int, runs: Sequence[int]) -> Parameters:
     generators = _generators(seed, INITIAL, runs)
     widths = [task.train.x.shape[1], *task.network.hidden, task.train.y.shape[1]]
     found: Parameters = []
-    for inputs, width in zip(widths, widths[1:], strict=False):
+    for inputs, width in pairwise(widths):
         drawn = [generator.normal(size=(inputs, width)) for generator in generators]
         found += [np.stack(drawn) * np.sqrt(2 / inputs), np.zeros((len(runs), 1, width))]
     return found

@@ -1,4 +1,5 @@
-"""The activations that are compared: correctly rounded functions, and kernels with the faults that were found in libraries."""
+"""The activations that are compared: correctly rounded functions, and kernels with the faults that were found in
+libraries."""
 
 from __future__ import annotations
 
@@ -18,10 +19,9 @@ from .arithmetic import Arithmetic
 class Unit:
     """An activation and its derivative.
 
-    `function` is what it computes; `tuned` the unit whose learning rate it has, tuned in float64: an approximation has that of
-    gelu, so that nothing else differs. `baseline` is the unit that it is compared with; `note` what it is, or what is
-    wrong with it.
-    """
+    `function` is what it computes; `tuned` the unit whose learning rate it has, tuned in float64: an approximation has
+    that of gelu, so that nothing else differs. `baseline` is the unit that it is compared with; `note` what it is, or
+    what is wrong with it."""
 
     name: str
     function: str

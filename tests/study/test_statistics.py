@@ -20,7 +20,9 @@ def test_signed_rank_counts_all_signs(differences):
     ranks = [(sizes < size).sum() + ((sizes == size).sum() + 1) / 2 for size in sizes]
     middle = sum(ranks) / 2
     extreme = abs(sum(rank for rank, each in zip(ranks, kept, strict=True) if each > 0) - middle)
-    sums = [sum(r for r, s in zip(ranks, signs, strict=True) if s) for signs in itertools.product((0, 1), repeat=len(kept))]
+    sums = [
+        sum(r for r, s in zip(ranks, signs, strict=True) if s) for signs in itertools.product((0, 1), repeat=len(kept))
+    ]
     assert signed_rank(np.array(differences, float)) == np.mean([abs(each - middle) >= extreme for each in sums])
 
 

@@ -98,7 +98,8 @@ def test_the_stochastic_map_keeps_x_with_probability_phi():
 
 @pytest.mark.parametrize("kind", ["classes", "values"])
 def test_gradients_are_derivatives_of_the_loss(kind):
-    """By differences, through a step of Adam so small that it is a sign: every parameter moves against its derivative."""
+    """By differences, through a step of Adam so small that it is a sign: every parameter moves against its
+    derivative."""
     from gelu_verify.study.training import _initial, _Network
 
     data, runs = task(kind), (0, 1)
@@ -147,7 +148,9 @@ def test_a_derivative_that_is_nan_ends_in_a_loss_that_is_not_finite(monkeypatch)
     from gelu_verify.study import training
 
     honest = training.evaluated
-    monkeypatch.setattr(training, "evaluated", lambda name, a, x: honest(name, a, x) * (np.nan if "grad" in name else 1))
+    monkeypatch.setattr(
+        training, "evaluated", lambda name, a, x: honest(name, a, x) * (np.nan if "grad" in name else 1)
+    )
     assert np.isnan(trained().losses[-1]).all()
 
 
@@ -207,7 +210,11 @@ def test_the_command_shows_a_stored_study(stored, tmp_path):
 
 
 def test_errors_name_what_is_accepted(tmp_path):
-    for option, name, accepted in (("--task", "mnist", "digits"), ("--unit", "gelv", "gelu_erf"), ("--dtype", "f4", "float16")):
+    for option, name, accepted in (
+        ("--task", "mnist", "digits"),
+        ("--unit", "gelv", "gelu_erf"),
+        ("--dtype", "f4", "float16"),
+    ):
         with pytest.raises(UsageError, match=accepted):
             call("--out", str(tmp_path), option, name).exception and plan_of(
                 *(((name,) if option == each else None) for each in ("--task", "--unit", "--dtype")), 2, 0
