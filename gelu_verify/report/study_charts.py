@@ -19,7 +19,7 @@ from .scales import rate_span, rate_ticks, scaled
 
 Chart = dict[str, Any]
 BOX = {"width": 440, "height": 250, "left": 46, "right": 10, "top": 8, "bottom": 30}
-ROW, NAMES = 15, 190  # height of a row; width of its name
+ROW, NAMES = 15, 216  # height of a row; width of its name
 _COLOURS = {unit.name: place for place, unit in enumerate(FUNCTIONS)}
 
 
@@ -114,8 +114,9 @@ def _rows(
     if not known:
         return None
     low, high = math.floor(math.log10(max(min(known), least))), math.ceil(math.log10(max(known)) + 1e-9)
-    span = (float(low - 1), float(max(high, low + 1) + (1 if math.inf in values else 0)))
-    width, top = 560, 8
+    high = max(high, low + 1) + (1 if math.inf in values else 0)
+    span = low - max(1.0, (high - low) / 10), float(high)  # zeros have a place of their own, on the left
+    width, top = 600, 8
     bottom = top + ROW * len(rows)
 
     def x_of(value: float) -> float:
@@ -123,7 +124,7 @@ def _rows(
         return scaled(min(max(exponent, span[0]), span[1]), span, NAMES + 8, width - 12)
 
     step = max(1, math.ceil((span[1] - span[0]) / 8))
-    ticks = [(x_of(0), "0"), *((x_of(10.0**k), f"1e{k}") for k in range(int(span[0]) + 1, int(span[1]) + 1, step))]
+    ticks = [(x_of(0), "0"), *((x_of(10.0**k), f"1e{k}") for k in range(low, high + 1, step))]
     return {
         **{"kind": "rows", "title": title, "box": {"width": width, "height": bottom + 24}},
         **{"bottom": bottom, "top": top, "x_ticks": ticks, "names": NAMES},

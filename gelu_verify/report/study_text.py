@@ -231,7 +231,7 @@ def dtype_served_table(study: Study) -> Table:
     text = (
         "A network trained in float64, served in the dtype with gelu correctly rounded, beside itself in float64. "
         "Differences of outputs are divided by their standard deviation; margin: the least distance between "
-        "the two largest outputs of an example, likewise. A decision changes only where a difference reaches half of it."
+        "the two largest outputs of an example, likewise. Decisions change only where a difference reaches half of it."
     )
     head = ("task", "dtype", "difference, rms", "largest", "other decisions", "other texts", "least margin")
     return Table("What a dtype costs in use", text, head, rows)
@@ -271,7 +271,7 @@ def rate_table(study: Study) -> Table:
     rows = [(name, *(f"{chosen[name, task]:g}" for task in study.plan.trained)) for name in units]
     rates = ", ".join(f"{rate:g}" for rate in dict.fromkeys(study.tuning["rate"]))
     text = (
-        f"Of {rates}, the one with the smallest median loss on the validation part, in {len(TUNING_RUNS)} runs in float64 "
+        f"Of {rates}, the one with the smallest median validation loss, in {len(TUNING_RUNS)} runs in float64 "
         "that are not compared. Approximations have the rate of gelu, and kernels and the other dtypes that of their "
         "function, so that nothing else differs."
     )

@@ -47,7 +47,7 @@ def read_study(folder: Path) -> Study:
             raise ResultsError(f"{folder} is not a study of schema {SCHEMA}")
         contents = {name: (folder / name).read_bytes() for name in manifest["files"]}
     except (OSError, ValueError, KeyError, AttributeError) as error:
-        raise ResultsError(f"{folder} is not a stored study: {error}") from error
+        raise ResultsError(f"{folder} is not a stored study ({error})") from error
     for name, content in contents.items():
         if hashlib.sha256(content).hexdigest() != manifest["files"][name]:
             raise ResultsError(f"{folder / name} is not the file that manifest.json names")

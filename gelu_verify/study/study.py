@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from .. import machine
-from ..atomic_files import replace_file
-from ..errors import ResultsError, UsageError, one_of
+from ..errors import one_of
 from ..formats import DTYPES
 from ..measure.observer import SILENT, Observer
+from .finished import Finished, Job, Result
 from .inference import serve
 from .statistics import bootstrap
 from .tasks import TASKS, TEXT, load_task
@@ -33,7 +28,6 @@ TUNING_RUNS = tuple(range(1000, 1005))  # other ones than those that are compare
 RUNS = 20
 PACKAGES = ("gelu-verify", "numpy", "scikit-learn")
 _COMPUTE = ("arithmetic.py", "tasks.py", "units.py", "training.py", "inference.py")  # what decides results
-_BLAS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -107,8 +101,11 @@ class TrainingJob:
 
     def __call__(self) -> dict[str, Any]:
         found = train(load_task(self.task, self.seed), UNITS[self.unit], self.dtype, self.rate, self.seed, self.runs)
-        arrays = {"losses": found.losses, "validation": found.validation, "errors": found.errors}
-        return {name: array.astype("<f8").tobytes().hex() for name, array in arrays.items()}
+        return {
+            "losses": found.losses.tolist(),
+            "validation": found.validation.tolist(),
+            "errors": found.errors.tolist(),
+        }
 
 
 @dataclass(frozen=True)
@@ -126,11 +123,7 @@ class ServingJob:
 
     def __call__(self) -> dict[str, Any]:
         network, rows = serve(load_task(self.task, self.seed), self.rate, self.seed, self.dtypes)
-        return {"network": _hexed(network), "rows": [_hexed(row) for row in rows]}
-
-
-Job = TrainingJob | ServingJob
-Result = dict[str, Any]
+        return {"network": network, "rows": rows}
 
 
 def run_study(plan: Plan, folder: Path, workers: int = 1, observer: Observer = SILENT) -> Study:
@@ -139,7 +132,7 @@ def run_study(plan: Plan, folder: Path, workers: int = 1, observer: Observer = S
     The same plan gives the same frames, bit for bit, on one machine, whatever the number of workers.
     """
     digests = {task: load_task(task, plan.seed).digest for task in plan.tasks}
-    finished = _Finished(folder / "finished", digests)
+    finished = Finished(folder / "finished", {**_origin(digests), "code": _code(), "kernels": _kernels()})
     tuned = [
         TrainingJob(task, unit, "float64", rate, TUNING_RUNS, plan.seed)
         for task in plan.trained
@@ -164,9 +157,18 @@ def run_study(plan: Plan, folder: Path, workers: int = 1, observer: Observer = S
         tuning=tuning,
         trainings=_final(trainings, trained),
         curves=_curves(trainings, trained),
-        networks=pd.DataFrame([_unhexed(each["network"]) for each in served]),
-        served=pd.DataFrame([_unhexed(row) for each in served for row in each["rows"]]),
+        networks=pd.DataFrame([each["network"] for each in served]),
+        served=pd.DataFrame([row for each in served for row in each["rows"]]),
     )
+
+
+def _code() -> str:
+    sources = b"".join((Path(__file__).parent / name).read_bytes() for name in _COMPUTE)
+    return hashlib.sha256(sources).hexdigest()
+
+
+def _kernels() -> list[str]:
+    return sorted({each.version for each in targets().values()})
 
 
 def _origin(digests: Mapping[str, str]) -> dict[str, Any]:
@@ -175,7 +177,7 @@ def _origin(digests: Mapping[str, str]) -> dict[str, Any]:
 
 def _tuning(jobs: Sequence[TrainingJob], found: Sequence[Result]) -> pd.DataFrame:
     rows = [
-        (job.task, job.unit, job.rate, float(np.median(_floats(each["validation"]))))
+        (job.task, job.unit, job.rate, float(np.median(each["validation"])))
         for job, each in zip(jobs, found, strict=True)
     ]
     return pd.DataFrame(rows, columns=["task", "unit", "rate", "validation"])
@@ -190,8 +192,8 @@ def _best(tuning: pd.DataFrame) -> dict[tuple[str, str], float]:
 def _final(jobs: Sequence[TrainingJob], found: Sequence[Result]) -> pd.DataFrame:
     rows = []
     for job, each in zip(jobs, found, strict=True):
-        losses = _floats(each["losses"]).reshape(-1, len(job.runs))[-1]
-        for run, loss, error in zip(job.runs, losses, _floats(each["errors"]), strict=True):
+        losses = each["losses"][-1]
+        for run, loss, error in zip(job.runs, losses, each["errors"], strict=True):
             rows.append((job.task, job.unit, job.dtype, job.rate, run, loss, error))
     return pd.DataFrame(rows, columns=["task", "unit", "dtype", "rate", "run", "loss", "error"])
 
@@ -202,107 +204,7 @@ def _curves(jobs: Sequence[TrainingJob], found: Sequence[Result]) -> pd.DataFram
     for job, each in zip(jobs, found, strict=True):
         if UNITS[job.unit] not in FUNCTIONS:
             continue
-        losses = _floats(each["losses"]).reshape(-1, len(job.runs))
+        losses = np.array(each["losses"])
         for epoch, of_runs in enumerate(np.where(np.isfinite(losses), losses, np.inf), 1):
             rows.append((job.task, job.unit, job.dtype, epoch, *map(np.float32, bootstrap(of_runs))))
     return pd.DataFrame(rows, columns=["task", "unit", "dtype", "epoch", "median", "low", "high"])
-
-
-# ---- finished parts --------------------------------------------------------------------------------
-
-
-class _Finished:
-    """Results of jobs as files; a name is a hash of the job and of all that decides its result."""
-
-    def __init__(self, folder: Path, digests: Mapping[str, str]) -> None:
-        self._folder = folder
-        sources = b"".join((Path(__file__).parent / name).read_bytes() for name in _COMPUTE)
-        self._decides = {
-            "code": hashlib.sha256(sources).hexdigest(),
-            "kernels": sorted({each.version for each in targets().values()}),
-            "versions": machine.versions(PACKAGES),
-            "cpu": machine.machine().get("cpu"),
-            "data": dict(digests),
-        }
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ResultsError(f"cannot write to {folder}: {error.strerror or error}") from error
-
-    def all_of(self, jobs: Sequence[Job], workers: int, observer: Observer) -> list[Result]:
-        """The results of jobs, in their order; those that are not there are computed and kept."""
-        names = [self._path(job) for job in jobs]
-        found = {place: result for place, path in enumerate(names) if (result := _read(path)) is not None}
-        with observer.phase(len(jobs)):
-            observer.advance(len(found))
-            waiting = {place: job for place, job in enumerate(jobs) if place not in found}
-            for place, result in _computed(waiting, workers):
-                replace_file(names[place], json.dumps(result).encode())
-                found[place] = result
-                observer.start(jobs[place].label)
-                observer.advance(1)
-        return [found[place] for place in range(len(jobs))]
-
-    def _path(self, job: Job) -> Path:
-        asked = json.dumps([type(job).__name__, asdict(job), self._decides], sort_keys=True)
-        return self._folder / f"{hashlib.sha256(asked.encode()).hexdigest()[:24]}.json"
-
-
-def _read(path: Path) -> Result | None:
-    try:
-        found: Result = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return None
-    return found
-
-
-def _computed(jobs: Mapping[int, Job], workers: int) -> Iterator[tuple[int, Result]]:
-    """Each result when it is there."""
-    if workers < 1:
-        raise UsageError(f"workers {workers} is too small (accepted: 1 or more)")
-    if not jobs:
-        return
-    with _one_thread_each(), ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn")) as pool:
-        futures: dict[Future[Result], int] = {pool.submit(_call, job): place for place, job in jobs.items()}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _call(job: Callable[[], Result]) -> Result:
-    return job()
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Processes that start here have a BLAS of one thread: the order of its sums, too, is then that of one thread."""
-    before = {name: os.environ.get(name) for name in _BLAS}
-    os.environ.update(dict.fromkeys(_BLAS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-def _floats(text: str) -> np.ndarray:
-    return np.frombuffer(bytes.fromhex(text), "<f8")
-
-
-def _hexed(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value.hex() if isinstance(value, float) else value for key, value in row.items()}
-
-
-_TEXTS = ("task", "target", "function", "dtype")
-
-
-def _unhexed(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: float.fromhex(value) if isinstance(value, str) and key not in _TEXTS else value
-        for key, value in row.items()
-    }

@@ -56,7 +56,7 @@ def train(task: Task, unit: Unit, dtype: str, rate: float, seed: int, runs: Sequ
 
 
 def outputs(parameters: Parameters, x: np.ndarray, activation: str, arithmetic: Arithmetic) -> np.ndarray:
-    """Outputs of a network of `parameters` (one run) at inputs (n, features), with that target as its activation."""
+    """Outputs of a network, or of one for each run, at inputs (n, features), with that target as its activation."""
     h = arithmetic.rounded(x.astype(arithmetic.work))
     layers = len(parameters) // 2
     for layer in range(layers):
@@ -123,7 +123,8 @@ class _Network:
         if self._unit.name == STOCHASTIC:
             mask = kept(z, self._generators)
             return np.where(mask, z, z.dtype.type(0)), mask.astype(z.dtype)
-        return tuple(evaluated(name, self._arithmetic, z) for name in (self._unit.forward, self._unit.backward))  # type: ignore[return-value]
+        a = self._arithmetic
+        return evaluated(self._unit.forward, a, z), evaluated(self._unit.backward, a, z)
 
     def _slope_of_loss(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
         if self._classes:
@@ -131,19 +132,16 @@ class _Network:
             return np.asarray((e / e.sum(-1, keepdims=True) - y) / z.shape[1])
         return np.asarray(2 * (z - y) / (z.shape[1] * z.shape[2]))
 
-    def outputs(self, parameters: Parameters, part: Part) -> np.ndarray:
-        return outputs(parameters, part.x, self._unit.forward, self._arithmetic)
-
     def loss(self, parameters: Parameters, part: Part) -> np.ndarray:
         """Mean loss of each run: cross-entropy of classes, mean squared error of values."""
-        found = self.outputs(parameters, part)
+        found = outputs(parameters, part.x, self._unit.forward, self._arithmetic)
         if self._classes:
             return cross_entropy(found, part.y)
         return np.asarray(np.square(found.astype(np.float64) - part.y).mean((-2, -1)))
 
     def errors(self, parameters: Parameters, part: Part) -> np.ndarray:
         """Share of the examples that get another class than the wanted one; NaN where there are no classes."""
-        found = self.outputs(parameters, part)
+        found = outputs(parameters, part.x, self._unit.forward, self._arithmetic)
         if not self._classes:
             return np.full(len(found), np.nan)
         wrong = (found.argmax(-1) != part.y.argmax(-1)).mean(-1)
