@@ -67,11 +67,11 @@ def _directions(found: Sequence[Comparison], question: Question) -> Iterator[str
     significant = [each for each in found if each.question == question and each.significant]
     for name in dict.fromkeys(_name(each) for each in significant):
         parts = []
-        for word, sign in (("less", -1), ("more", 1)):
+        for word, sign in (("lower", -1), ("higher", 1)):
             these = [e for e in significant if _name(e) == name and math.copysign(1, e.difference.median) == sign]
             if these:
-                parts.append(f"{word} loss in {_places(these)}")
-        yield f"{name}: {'; '.join(parts)}."
+                parts.append(f"{word} in {_places(these)}")
+        yield f"{name}: a loss that is {'; '.join(parts)}."
 
 
 def _name(each: Comparison) -> str:
@@ -90,7 +90,7 @@ def _places(these: Sequence[Comparison]) -> str:
 
 
 def _percent(share: float) -> str:
-    return "any amount" if math.isinf(share) else f"{float(f'{100 * share:.2g}'):g} % of the loss"
+    return "any amount" if math.isinf(share) else f"{float(f'{100 * share:.2g}'):g} %"
 
 
 def _diverged(found: Sequence[Comparison]) -> Iterator[str]:
@@ -122,8 +122,8 @@ def _power(study: Study, found: Sequence[Comparison], asked: Sequence[Question])
         if open_ones:
             limits = ", ".join(f"{_percent(max(shares[d]))} in {d}" for d in study.plan.dtypes if d in shares)
             yield (
-                f"Where no difference was found among {_WHAT[question][1]}, smaller ones than this could not have been "
-                f"seen (by {study.plan.runs} runs, with a probability of 80 %; the task where least is seen): {limits}."
+                f"Where no difference was found among {_WHAT[question][1]}, one smaller than this share of the loss "
+                f"could not be seen by {study.plan.runs} runs (with a probability of 80 %, in the worst task): {limits}."
             )
 
 

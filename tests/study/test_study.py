@@ -97,8 +97,7 @@ def test_the_stochastic_map_keeps_x_with_probability_phi():
 
 @pytest.mark.parametrize("kind", ["classes", "values"])
 def test_gradients_are_derivatives_of_the_loss(kind):
-    """By differences, through a step of Adam so small that it is a sign: every parameter moves against its
-    derivative."""
+    """Along a random direction for each parameter, by central differences."""
     data, runs = task(kind), (0, 1)
     network = _Network(data, UNITS["gelu"], Arithmetic("float64"), [])
     parameters = _initial(data, 0, runs)
