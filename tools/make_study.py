@@ -7,8 +7,7 @@ data/study/seed-SEED.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,12 +28,13 @@ from gelu_verify.study.comparisons import Comparison, comparisons
 from gelu_verify.study.statistics import detectable, signed_rank
 from gelu_verify.study.store import read_study, write_study
 from gelu_verify.study.study import Study
-from gelu_verify.study.tasks import SOURCES
+from gelu_verify.study.tasks import SOURCES, TEXT
 from gelu_verify.study.units import UNITS
 
 ROOT = Path(__file__).parents[1]
 STORED, PAGE, FIGURES = ROOT / "data" / "study", ROOT / "docs" / "study.md", ROOT / "docs" / "study"
 DTYPE = "float32"
+Figures = dict[str, Chart]  # by the names of their files
 TASK_HEAD = ("task", "what", "hidden layers", "epochs", "batch")
 
 INTRODUCTION = """\
@@ -125,10 +125,9 @@ EXPERIMENTS = (
 )
 
 
-def page(studies: Sequence[Study]) -> str:
-    """docs/study.md of the first study; the others are compared with it."""
-    study, *others = studies
-    found, rates = comparisons(study.trainings), rate_table(study)
+def page(study: Study, found: Sequence[Comparison], figures: Figures, others: Sequence[Study]) -> str:
+    """docs/study.md of a study; the others are compared with it."""
+    rates = rate_table(study)
     method = METHOD.format(
         tasks=table(TASK_HEAD, [task_row(name) for name in study.plan.tasks]),
         units=table(("name", "what"), [(name, UNITS[name].note) for name in study.plan.units]),
@@ -143,15 +142,15 @@ def page(studies: Sequence[Study]) -> str:
         "## What was found\n",
         "\n".join(f"- {line}" for line in conclusions(study, found)) + "\n",
         section(loss_table(study, DTYPE)),
-        images(study, "curves"),
+        images(figures, "curves"),
         section(comparison_table(found, "function", f"Activations beside gelu, {DTYPE}", [DTYPE])),
         section(kernel_table(found)),
         "Filled points are significant. Bars: the smallest difference that would have been found.\n",
-        images(study, "kernels"),
+        images(figures, "kernels"),
         section(comparison_table(found, "dtype", "gelu in a dtype beside gelu in float64", study.plan.dtypes)),
         section(dtype_served_table(study)),
         section(kernel_served_table(study)),
-        images(study, "served"),
+        images(figures, "served"),
         another_seed(found, others),
         method,
         PAPER.format(experiments=rows(("experiment", "data", "can it be repeated here?"), EXPERIMENTS)),
@@ -204,31 +203,24 @@ def listed(found: Sequence[Comparison]) -> str:
     return ", ".join(f"{each.unit} in {each.dtype} ({each.task})" for each in found) or "none"
 
 
-def images(study: Study, kind: str) -> str:
-    return "".join(f"![{chart['title']}](study/{file})\n\n" for file, chart in charts(study, kind).items())
+def images(figures: Figures, kind: str) -> str:
+    return "".join(f"![{chart['title']}](study/{name})\n\n" for name, chart in figures.items() if name.startswith(kind))
 
 
-@cache
-def charts(study: Study, kind: str) -> dict[str, Chart]:
-    """The charts of a kind by the names of their files."""
-    found = comparisons(study.trainings) if kind == "kernels" else []
-    draw: dict[str, Callable[[str], Chart | None]] = {
-        "curves": lambda task: curves(study, task, DTYPE),
-        "kernels": lambda task: differences(found, task),
-        "served": lambda task: shifts(study, task) if task == "text" else None,
-    }
-    drawn = {f"{kind}-{task}.svg": draw[kind](task) for task in study.plan.tasks}
-    return {name: chart for name, chart in drawn.items() if chart}
+def drawn(study: Study, found: Sequence[Comparison]) -> Figures:
+    charts = {f"curves-{task}.svg": curves(study, task, DTYPE) for task in study.plan.trained}
+    charts |= {f"kernels-{task}.svg": differences(found, task) for task in study.plan.trained}
+    charts |= {f"served-{TEXT}.svg": shifts(study, TEXT)}
+    return {name: chart for name, chart in charts.items() if chart}
 
 
 def files(studies: Sequence[Study]) -> dict[Path, str]:
     """The page and its figures."""
-    figures = {
-        FIGURES / name: svg(chart, alone=True)
-        for kind in ("curves", "kernels", "served")
-        for name, chart in charts(studies[0], kind).items()
-    }
-    return {PAGE: page(studies), **figures}
+    study, *others = studies
+    found = comparisons(study.trainings)
+    figures = drawn(study, found)
+    images = {FIGURES / name: svg(chart, alone=True) for name, chart in figures.items()}
+    return {PAGE: page(study, found, figures, others), **images}
 
 
 def stored() -> list[Study]:

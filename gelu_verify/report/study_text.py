@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..study.comparisons import Comparison, Question
-from ..study.inference import EXACT, TEXTS
+from ..study.inference import EXACT, SERVED, TEXTS
 from ..study.statistics import LEVEL
 from ..study.study import TUNING_RUNS, Study
 from ..study.tasks import TEXT
@@ -122,8 +122,8 @@ def _power(study: Study, found: Sequence[Comparison], asked: Sequence[Question])
         if open_ones:
             limits = ", ".join(f"{_percent(max(shares[d]))} in {d}" for d in study.plan.dtypes if d in shares)
             yield (
-                f"Where no difference was found among {_WHAT[question][1]}, one smaller than this share of the loss "
-                f"could not be seen by {study.plan.runs} runs (with a probability of 80 %, in the worst task): {limits}."
+                f"Where none was found among {_WHAT[question][1]}, a difference below this share of the loss could not "
+                f"have been seen by {study.plan.runs} runs (with a probability of 80 %, in the worst task): {limits}."
             )
 
 
@@ -238,29 +238,34 @@ def dtype_served_table(study: Study) -> Table:
 
 
 def kernel_served_table(study: Study) -> Table:
-    """One row for each kernel, a column for each dtype."""
+    """One row for each kernel, the worst of each function first; a column for each dtype."""
     served, dtypes = study.served, [d for d in study.plan.dtypes if d in set(study.served["dtype"])]
     scale = study.networks.set_index("task")["output_std"]
-    shares = served.assign(share=served["kernel_rms"] / served["task"].map(scale))
-    groups = shares.groupby(["target", "dtype"], sort=False)
-    largest, sums = groups["share"].max(), groups[["kernel_changed", "kernel_texts_changed"]].sum()
+    groups = served.assign(share=served["kernel_rms"] / served["task"].map(scale)).groupby(
+        ["target", "dtype"], sort=False
+    )
+    found = groups.agg({"share": "max", "kernel_changed": "sum", "kernel_texts_changed": "sum"})
+    worst = found["kernel_changed"].groupby("target", sort=False).max()
     function = served.drop_duplicates("target").set_index("target")["function"]
-    rows = []
-    for target in function.index:
-        cells = [
-            f"{largest[target, dtype]:.1e}; {sums.loc[(target, dtype), 'kernel_changed']}; "
-            f"{sums.loc[(target, dtype), 'kernel_texts_changed']}"
-            if (target, dtype) in largest.index
-            else ""
-            for dtype in dtypes
-        ]
-        rows.append((target, function[target], *cells))
+    ordered = sorted(function.index, key=lambda target: (SERVED.index(function[target]), -worst[target]))
+    rows = [
+        (target, function[target], *(_served_cell(found, target, dtype) for dtype in dtypes))
+        for target in ordered
+        if target != EXACT
+    ]
     text = (
-        "Beside the same network and dtype with gelu correctly rounded. Three numbers: the largest root mean square "
-        "of all tasks, over the standard deviation of the outputs; "
+        "Beside the same network and dtype with gelu correctly rounded, with which it was trained. Three numbers: the "
+        "largest root mean square of all tasks, over the standard deviation of the outputs; "
         f"other decisions of {_decided(study)}; other texts of {TEXTS}."
     )
     return Table("What a kernel costs in use", text, ("kernel", "function", *dtypes), rows)
+
+
+def _served_cell(found: pd.DataFrame, target: str, dtype: str) -> str:
+    if (target, dtype) not in found.index:
+        return ""
+    cell = found.loc[(target, dtype)]
+    return f"{cell['share']:.2g}; {int(cell['kernel_changed'])}; {int(cell['kernel_texts_changed'])}"
 
 
 def rate_table(study: Study) -> Table:
