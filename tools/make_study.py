@@ -49,9 +49,8 @@ a GELU here. All numbers of this page are of the studies in `data/study`:
     pip install 'gelu-verify[study]'
     gelu-verify study
 
-That writes a page with all tables, plots and CSV files to `reports/study`, in some ten minutes on two cores. Another
-`--seed` splits the data differently and begins with other parameters: numbers change, conclusions should not
-([below](#another-seed)).
+That writes a page with all tables, plots and CSV files to `reports/study`; it takes some five minutes of two cores.
+Another `--seed` splits the data differently and begins with other parameters: [below](#another-seed) is what changes.
 """
 
 METHOD = """\
@@ -184,7 +183,7 @@ def another_seed(found: Sequence[Comparison], others: Sequence[Study]) -> str:
         here = [a for a, b in pairs if a.significant and not b.significant]
         there = [b for a, b in pairs if b.significant and not a.significant]
         lines += [
-            f"With `--seed {other.plan.seed}`, {len(both)} of {len(pairs)} comparisons are significant in both.\n",
+            f"With `--seed {other.plan.seed}`, {len(both)} of {len(pairs)} comparisons are significant in both studies.\n",
             f"- In opposite directions: {listed(opposite)}.",
             f"- Here only: {listed(here)}.",
             f"- There only: {listed(there)}.\n",

@@ -78,7 +78,7 @@ def differences(found: Sequence[Comparison], task: str) -> Chart | None:
     rows: dict[str, list[Mark]] = {}
     limits: dict[str, list[tuple[float, int]]] = {}
     for each in found:
-        if each.task != task or each.question != "kernel" or not each.loss > 0:
+        if each.task != task or each.question != "kernel" or not 0 < each.loss < math.inf:
             continue
         place = DTYPES.index(each.dtype)
         size = abs(each.difference.median) / each.loss

@@ -54,8 +54,9 @@ def _verdict(found: Sequence[Comparison], question: Question) -> str:
     if not significant:
         return f"{counted}none shows a difference of the loss (adjusted p <= {LEVEL:g})."
     small = sum(_is_negligible(each) for each in significant)
-    within = f", {small} of them by less than {NEGLIGIBLE:.0%} of the spread between runs" if small else ""
-    return f"{counted}{len(significant)} show a difference of the loss (adjusted p <= {LEVEL:g}){within}."
+    within = f", {small} of them by less than {100 * NEGLIGIBLE:g} % of the spread between runs" if small else ""
+    verb = "shows" if len(significant) == 1 else "show"
+    return f"{counted}{len(significant)} {verb} a difference of the loss (adjusted p <= {LEVEL:g}){within}."
 
 
 def _is_negligible(each: Comparison) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -81,13 +82,13 @@ def _comparison(
     adjusted: float,
     tests: int,
 ) -> Comparison:
-    known = difference[np.isfinite(difference)]
+    known, finite = difference[np.isfinite(difference)], theirs[np.isfinite(theirs)]
     factor = detectable(len(difference), tests)
     return Comparison(
         *pair,
         runs=len(difference),
         loss=float(np.median(_finite(theirs))),
-        spread=float(theirs.std(ddof=1)) if len(theirs) > 1 else 0.0,
+        spread=float(finite.std(ddof=1)) if len(finite) > 1 else math.nan,
         difference=bootstrap(np.where(np.isnan(difference), 0.0, difference)),
         p=p,
         adjusted=adjusted,
