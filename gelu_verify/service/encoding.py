@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ..fenv import in_default_environment
 from ..formats import FORMATS
-from ..truth.lookup import NATIVE_DIGITS, answer, converted, is_quick
+from ..truth.lookup import answer, converted, is_quick
 
 JSON_TYPE = "application/json"
 _KEPT_DIGITS = 40
