@@ -50,7 +50,7 @@ def conclusions(study: Study, found: Sequence[Comparison]) -> list[str]:
 def _verdict(found: Sequence[Comparison], question: Question) -> str:
     these = [each for each in found if each.question == question]
     significant = [each for each in these if each.significant]
-    counted = f"Of {len(these)} comparisons of {_WHAT[question][0]}, "
+    counted = f"Of {len(these)} comparison{'s' * (len(these) > 1)} of {_WHAT[question][0]}, "
     if not significant:
         return f"{counted}none shows a difference of the loss (adjusted p <= {LEVEL:g})."
     small = sum(_is_negligible(each) for each in significant)
@@ -130,18 +130,20 @@ def _power(study: Study, found: Sequence[Comparison], asked: Sequence[Question])
 
 def _served(study: Study) -> Iterator[str]:
     """What kernels do to decisions."""
-    served = study.served
-    examples = _decided(study)
-    for dtype in dict.fromkeys(served["dtype"]):
-        rows = served[served["dtype"] == dtype]
+    examples, has_text = _decided(study), TEXT in study.plan.tasks
+    for dtype, rows in study.served.groupby("dtype", sort=False) if examples else ():
         base = rows[rows["target"] == EXACT]
         other = rows[rows["target"] != EXACT].groupby(["target", "function"], sort=False)["kernel_changed"].sum()
         ours = other[other.index.get_level_values("function") == "gelu"]
-        worst = other.idxmax()[0]
+        texts = f" and {int(base['texts_changed'].sum())} of {TEXTS} texts" if has_text else ""
+        worst = (
+            f"Most, {int(other.max())}, are changed by {other.idxmax()[0]}."
+            if other.max()
+            else "Nor do those of its approximations."
+        )
         yield (
-            f"Served in {dtype}: the dtype alone changes {int(base['changed'].sum())} of {examples} decisions and "
-            f"{int(base['texts_changed'].sum())} of {TEXTS} texts; of {len(ours)} other kernels of gelu "
-            f"{int((ours == 0).sum())} change no further decision. Most, {int(other.max())}, are changed by {worst}."
+            f"Served in {dtype}: the dtype alone changes {int(base['changed'].sum())} of {examples} decisions{texts}; "
+            f"of {len(ours)} other kernels of gelu {int((ours == 0).sum())} change no further decision. {worst}"
         )
 
 

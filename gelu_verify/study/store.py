@@ -46,8 +46,10 @@ def read_study(folder: Path) -> Study:
         if manifest.get("kind") != "study" or manifest.get("schema") != SCHEMA:
             raise ResultsError(f"{folder} is not a study of schema {SCHEMA}")
         contents = {name: (folder / name).read_bytes() for name in manifest["files"]}
-    except (OSError, ValueError, KeyError, AttributeError) as error:
-        raise ResultsError(f"{folder} is not a stored study ({error})") from error
+    except OSError as error:
+        raise ResultsError(f"{folder} is not a stored study: {error.filename}: {error.strerror}") from error
+    except (ValueError, KeyError, AttributeError) as error:
+        raise ResultsError(f"{folder} is not a stored study: its manifest.json cannot be read ({error})") from error
     for name, content in contents.items():
         if hashlib.sha256(content).hexdigest() != manifest["files"][name]:
             raise ResultsError(f"{folder / name} is not the file that manifest.json names")
