@@ -19,7 +19,7 @@ from .scales import rate_span, rate_ticks, scaled
 
 Chart = dict[str, Any]
 BOX = {"width": 440, "height": 250, "left": 46, "right": 10, "top": 8, "bottom": 30}
-ROW, NAMES = 15, 216  # height of a row; width of its name
+ROW, NAMES = 15, 228  # height of a row; width of its name
 _COLOURS = {unit.name: place for place, unit in enumerate(FUNCTIONS)}
 
 
@@ -116,7 +116,7 @@ def _rows(
     low, high = math.floor(math.log10(max(min(known), least))), math.ceil(math.log10(max(known)) + 1e-9)
     high = max(high, low + 1) + (1 if math.inf in values else 0)
     span = low - max(1.0, (high - low) / 10), float(high)  # zeros have a place of their own, on the left
-    width, top = 600, 8
+    width, top = 612, 8
     bottom = top + ROW * len(rows)
 
     def x_of(value: float) -> float:
