@@ -120,6 +120,7 @@ def test_aarch64(exported, compiler, options, tmp_path):
     assert_all_right(run([emulator, program], tmp_path)[0])
 
 
+@pytest.mark.nightly
 def test_headers_compile_as_cuda(exported, tmp_path):
     nvcc = requiring.nvcc()
     (tmp_path / "device.cu").write_text(ON_THE_DEVICE)
