@@ -95,5 +95,5 @@ def choose(condition: Floats, a: Bounded, b: Bounded) -> Bounded:
 
 
 def finished(y: Bounded) -> Bounded:
-    """With a bound that holds as it is: for its own rounding, and for underflow where something is rounded at all."""
-    return y._replace(err=np.where(y.err > 0, y.err * (1 + 2.0**-20) + _UNDERFLOW, y.err))
+    """With a bound that holds as it is: for its own rounding, and for underflow, which may leave a bound of 0."""
+    return y._replace(err=y.err * (1 + 2.0**-20) + _UNDERFLOW)

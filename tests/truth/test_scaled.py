@@ -45,7 +45,11 @@ def inputs(function, fmt, count):
     values = checked_values(base, function.parameters, texts)
     mu = values.get("mu", Fraction(0))
     scale = values["sigma"] if "sigma" in values else 1 / values.get("beta", Fraction(1))
-    ts = [*rng.normal(0, 12, count), *rng.normal(0, 1, count), *(rng.choice([-1, 1], count) * 2.0 ** rng.uniform(-260, 11, count))]
+    ts = [
+        *rng.normal(0, 12, count),
+        *rng.normal(0, 1, count),
+        *(rng.choice([-1, 1], count) * 2.0 ** rng.uniform(-260, 11, count)),
+    ]
     near = [fmt.round(mu + scale * Fraction(t)) for t in ts]
     far = [int(b) | int(s) * fmt.sign_mask for b, s in rng.integers((1, 0), (fmt.infinity, 2), (count, 2))]
     edges = [b | s for b in (1, 1 << fmt.precision - 1, fmt.max_finite) for s in (0, fmt.sign_mask)]
