@@ -24,8 +24,7 @@ import numpy as np
 
 from ..fenv import in_default_environment
 from ..formats import Format, to_float64
-from ..functions import Function
-from ..functions.parameters import checked_values, split_name
+from ..functions import Function, base_name
 from . import _core
 from .pairs import ONE, Bounded, Floats, add, choose, exactly, finished, multiply, of_fraction
 
@@ -46,10 +45,9 @@ Result = tuple[Bounded, Floats]  # a number, and the power of two that it is to 
 @in_default_environment
 def values_of(function: Function, fmt: Format, x_bits: np.ndarray) -> np.ndarray | None:
     """Records of VALUE, err infinite where nothing is known; None for functions and formats that are not done here."""
-    base, texts = split_name(function.name)
-    if base not in _SHAPES and base not in _MULTIPLES or fmt.width < 16 or not function.parameters:
+    base, parameters = base_name(function.name), function.values
+    if not (parameters and (base in _SHAPES or base in _MULTIPLES)) or fmt.width < 16:
         return None
-    parameters = checked_values(base, function.parameters, texts)
     found = np.zeros(x_bits.size, VALUE)
     found["hi"], found["err"] = 1.0, np.inf
     x = to_float64(fmt, x_bits)

@@ -10,7 +10,6 @@ from marking import nightly
 from gelu_verify.errors import OracleError
 from gelu_verify.formats import FORMATS
 from gelu_verify.functions import get_function
-from gelu_verify.functions.parameters import checked_values, split_name
 from gelu_verify.truth import scaled
 from gelu_verify.truth.oracle import enclose, round_exactly
 
@@ -41,8 +40,7 @@ MORE = [
 def inputs(function, fmt, count):
     """Where t is moderate, around mu, small, and of every size."""
     rng = np.random.default_rng(7)
-    base, texts = split_name(function.name)
-    values = checked_values(base, function.parameters, texts)
+    values = function.values
     mu = values.get("mu", Fraction(0))
     scale = values["sigma"] if "sigma" in values else 1 / values.get("beta", Fraction(1))
     ts = [

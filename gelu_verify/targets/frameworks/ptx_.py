@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from ...gpu import nvcc
 from ...gpu.ptx_device import device
+from ...functions import Function
 from ..base import Target
-from .cuda_ import targets_of, versions
+from .cuda_ import parameterized, targets_of, versions
 
 __all__ = ["discover", "versions"]
 
@@ -22,3 +23,8 @@ ON_REQUEST = True
 def discover() -> Iterator[Target]:
     """Kernels in which no opcode is an approximation; no build with --use_fast_math has one."""
     yield from targets_of(device(), [build for build in nvcc.builds() if not build.suffix], "ptx")
+
+
+def computing(function: Function) -> Iterator[Target]:
+    """The kernels of src/cuda/parameters for a function, with its parameters."""
+    yield from parameterized(device(), function, "ptx")
