@@ -303,8 +303,10 @@ def select(
     ours = [name for name in names if kind[name] is None]
     of = {_family(name) for name in ours}
     targets, absent = find(of, function=function, dtype=dtype, level=level)
-    if not all(any(_is_named(target.name, [name]) for target in targets) for name in ours):
-        targets, absent = find(of, level=level)  # what it computes, for the error
+    without = {_family(name) for name in ours if not any(_is_named(target.name, [name]) for target in targets)}
+    if without:
+        others, missing = find(without, level=level)  # what they compute, for the error
+        targets, absent = [*targets, *others], absent | missing
     for name in ours:
         if _family(name) in absent:
             raise MissingMeasurement(f"{name} was asked for, but {absent[_family(name)]}")

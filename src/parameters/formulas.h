@@ -60,8 +60,8 @@ KERNEL(elu, exp, "x > 0 ? x : alpha*(exp(x) - 1)",
     return x > 0 ? x : MUL(ALPHA, SUB(EXP(x), ONE));
 )
 
-KERNEL(elu_grad, exp, "x > 0 ? 1 : alpha*exp(x)",
-    return x > 0 ? ONE : MUL(ALPHA, EXP(x));
+KERNEL(elu_grad, exp, "x >= 0 ? 1 : alpha*exp(x)",
+    return x >= 0 ? ONE : MUL(ALPHA, EXP(x));
 )
 
 /* The sum cancels in the left tail. */

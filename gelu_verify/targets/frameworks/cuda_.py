@@ -110,7 +110,11 @@ def parameterized(device: cuda.Device, function: Function, family: str) -> Itera
         if target.function == base_name(function.name):
             taken = {dtype: arguments(target.name, dtype, function.values) for dtype in target.dtypes}
             yield replace(
-                target, function=function.name, parameters=taken, version=nvcc.sources_hash(PARAMETERIZED), judges_on_device=False
+                target,
+                function=function.name,
+                parameters=taken,
+                version=nvcc.sources_hash(PARAMETERIZED),
+                judges_on_device=False,
             )
 
 
