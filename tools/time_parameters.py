@@ -1,6 +1,6 @@
 """Seconds per million reference values of functions with parameters, on one core: as a judgement needs them.
 
-    python tools/time_parameters.py [FUNCTION ...]
+python tools/time_parameters.py [FUNCTION ...]
 """
 
 from __future__ import annotations

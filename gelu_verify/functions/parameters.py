@@ -51,10 +51,18 @@ def exact_number(name: str, value: Any) -> Fraction:
     number = _from_text(value) if isinstance(value, str) else _from_number(value)
     if number is None or not _has_short_text(number):
         raise UsageError(
-            f"{name} {str(value)[:40]!r} is not a finite number of up to {MOST_CHARACTERS} characters (accepted: a "
+            f"{name} {_shown(value)[:40]!r} is not a finite number of up to {MOST_CHARACTERS} characters (accepted: a "
             "decimal such as 0.5, a fraction such as 1/3, a hex float such as 0x1.8p-1, a float for its own value)"
         )
     return number
+
+
+def _shown(value: Any) -> str:
+    """For an error: Python writes no integer of more than 4,300 digits in decimal."""
+    if not isinstance(value, int | Fraction):
+        return str(value)
+    parts = [str(each) if each.bit_length() <= MOST_BITS else hex(each) for each in value.as_integer_ratio()]
+    return "/".join(parts)
 
 
 def _from_text(text: str) -> Fraction | None:
@@ -74,7 +82,8 @@ def _from_text(text: str) -> Fraction | None:
 def _from_number(value: Any) -> Fraction | None:
     if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 and value.dtype.kind in "fiuV":
         if value.dtype.kind == "f" and np.isfinite(value):
-            return Fraction(*value[()].as_integer_ratio())  # exact for longdouble too
+            scalar: Any = np.asarray(value)[()]
+            return Fraction(*scalar.as_integer_ratio())  # exact for longdouble too
         value = int(value) if value.dtype.kind in "iu" else float(value)
     if isinstance(value, Decimal):
         return Fraction(value) if value.is_finite() and abs(value.adjusted()) <= MOST_CHARACTERS else None

@@ -1,4 +1,4 @@
-"""Kernels with parameters, compiled from src/parameters/: x Phi((x - mu)/sigma) and the like, as one would write them."""
+"""Kernels with parameters, compiled from src/parameters/: x Phi((x - mu)/sigma) and the like, plainly written."""
 
 from __future__ import annotations
 

@@ -2,10 +2,11 @@
 
 A family is a module of `frameworks` with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is not installed or broken. Its name is that of the module without a trailing
-underscore. A module with `computing(function) -> Iterator[Target]` makes targets of a function that `discover` has none of: of
-one with parameters, or one that only a user who names it looks for. A module with `ON_REQUEST = True` (slow to call, or nothing that runs here) is opt-in: it is used when
-it is named or everything is asked for; one with `LOADS_FIRST = True` is imported before the others; one with
-`SHIPPED = True` has kernels of this package, which lists show apart from libraries.
+underscore. A module with `computing(function) -> Iterator[Target]` makes targets of a function that `discover` has none
+of: with parameters, or of no interest to who does not name it. A module with `ON_REQUEST = True` (slow to call, or
+nothing that runs here) is opt-in: it is used when it is named or everything is asked for; one with
+`LOADS_FIRST = True` is imported before the others; one with `SHIPPED = True` has kernels of this package, which lists
+show apart from libraries.
 Importing this package imports no framework; finding one family imports only that one.
 
 What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.

@@ -1,8 +1,8 @@
 """Sums and products of arrays of double-doubles that carry a bound of their error along.
 
-A `Bounded` stands for any number y with |y - (hi + lo)| <= err. Nothing is assumed of the parts, and no operation but
-these makes one, so that what is computed of them needs no error analysis of its own: err is the answer. It is right up to
-its own roundings, which only ever add and multiply: `finished` covers them, and what underflows.
+A `Bounded` stands for any number y with |y - (hi + lo)| <= err. Nothing is assumed of the parts, so that what is
+computed of them needs no error analysis of its own: err is the answer. It is right up to its own roundings, which only
+ever add and multiply: `finished` covers them, and what underflows.
 
 Proof: docs/proofs.md, section 9. Test: tests/truth/test_pairs.py, against fractions.
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 _U = 2.0**-52  # twice the relative error of an operation
 _SPLIT = 2.0**27 + 1
-_UNDERFLOW = 2.0**-900  # more than some hundred underflows, 2^-1074 each, are after products with numbers below 2^140
+_UNDERFLOW = 2.0**-900  # more than some hundred losses of 2^-1074 are after products with numbers below 2^140
 Floats = Any  # float64 arrays, or Python floats
 
 

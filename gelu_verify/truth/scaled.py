@@ -1,15 +1,16 @@
-"""Functions with parameters, and their derivatives in these, of many x at once, from the core's Phi, exp, sigmoid and elu.
+"""Functions with parameters and their derivatives, of many x at once, from the core's Phi, exp, sigmoid and elu.
 
-In every format of 16 bits and more; some hundred times as fast as enclosures one by one. t = (x - mu)/sigma, or beta x, is
-a double-double th + tl within `err`, and `pairs` carries the bound through all that follows. With d = -|t| + |th|:
+In every format of 16 bits and more; some hundred times as fast as enclosures one by one. t = (x - mu)/sigma, or
+beta x, is a double-double th + tl within `err`, and `pairs` carries the bound through all that follows. With
+d = -|t| + |th|, s' = s (1 - s):
 
   phi(t)         e^z/sqrt(2 pi), z = -t^2/2 = zh + zl: e^zh from the core, times 1 + zl + zl^2/2, within |zl|^3
   Phi(-|t|)      Phi(-|th|) from the core, and d phi(t) (1 - |th| d/2), within |d|^3 (1 + th^2) phi(t): Taylor at t
-  sigmoid(-|t|)  s(-|th|) from the core, and d s' (1 + (1 - 2 s) d/2), within |d|^3 s': Taylor at th, with s' = s (1 - s)
+  sigmoid(-|t|)  s(-|th|) from the core, and d s' (1 + (1 - 2 s) d/2), within |d|^3 s': Taylor at th
 
-On the other side 1 - F(-|t|) has the high part 1, and errors in proportion to the low part. What is said without computing,
-that a value lies beside x, or below all formats, is in `Shape`. Elsewhere err is infinite, and the enclosures answer; so
-do they where the bound does not decide.
+On the other side 1 - F(-|t|) has the high part 1, and errors in proportion to the low part. What is said without
+computing, that a value lies beside x, or below all formats, is in `Shape`. Elsewhere err is infinite, and the
+enclosures answer; so do they where the bound does not decide.
 
 Proof: docs/proofs.md, section 9, with tests/prove/test_scaled.py. Test: tests/truth/test_scaled.py, against the oracle.
 """
@@ -42,12 +43,18 @@ _FLOAT64 = (64, 53, -1022, 1023)
 Result = tuple[Bounded, Floats]  # a number, and the power of two that it is to be multiplied with
 
 
+def computes(function: Function, fmt: Format) -> bool:
+    """Whether values of that function in that format are to be had here."""
+    base = base_name(function.name)
+    return bool(function.parameters) and (base in _SHAPES or base in _MULTIPLES) and fmt.width >= 16
+
+
 @in_default_environment
 def values_of(function: Function, fmt: Format, x_bits: np.ndarray) -> np.ndarray | None:
     """Records of VALUE, err infinite where nothing is known; None for functions and formats that are not done here."""
-    base, parameters = base_name(function.name), function.values
-    if not (parameters and (base in _SHAPES or base in _MULTIPLES)) or fmt.width < 16:
+    if not computes(function, fmt):
         return None
+    base, parameters = base_name(function.name), function.values
     found = np.zeros(x_bits.size, VALUE)
     found["hi"], found["err"] = 1.0, np.inf
     x = to_float64(fmt, x_bits)
@@ -258,7 +265,7 @@ def _x(at: _At) -> Floats:
 
 
 def _bracket(at: _At) -> Floats:
-    """Of r - M(t) for t > 0, and of r + M(-t) for t < 0, M(t) = Q(t)/phi(t) < 1/t: the sign; 0 where 1/t does not tell it."""
+    """The sign of r - M(t) for t > 0, of r + M(-t) for t < 0, M = Q/phi < 1/t; 0 where 1/t does not tell it."""
     r, inverse = np.ldexp(at.r.hi, at.e), 2 / at.t.hi
     above = np.where(r > inverse, 1.0, np.where(r <= 0, -1.0, 0.0))
     return np.where(at.t.hi > 0, above, np.where(r < inverse, -1.0, np.where(r >= 0, 1.0, 0.0)))
@@ -268,8 +275,8 @@ def _bracket(at: _At) -> Floats:
 class Shape:
     """How one function is computed for |t| < reach, and its records beyond, on the left and on the right.
 
-    What is stated of these needs F(-|t|) and the density there, and bounds of x and r: |x| < 2^101, |r| < 2^141, or |t| >
-    2^59. `near`: its records for mu = 0 and |t| < 2^-200, where it is not computed.
+    What is stated of these needs F(-|t|) and the density there, and bounds of x and r: |x| < 2^101, |r| < 2^141, or
+    |t| > 2^59. `near`: its records for mu = 0 and |t| < 2^-200, where it is not computed.
     """
 
     compute: Callable[[_At], Result]

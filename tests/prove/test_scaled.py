@@ -39,7 +39,7 @@ def test_the_constant():
 
 
 def beyond(shapes):
-    """Names of shapes whose thresholds do not give what is stated beyond them: each bound falls from its threshold on."""
+    """Shapes whose thresholds do not give what is stated beyond them: each bound falls from its threshold on."""
     side, below = arb(2) ** -198, arb(2) ** scaled.VANISHING
     at = {name: (arb(s.left_from), arb(s.right_from)) for name, s in shapes.items()}
     bounds = {
@@ -227,5 +227,5 @@ def test_a_fault_is_found(monkeypatch, fault):
                 if np.isfinite(err):
                     with flint.ctx.workprec(2600):
                         y = definition(base, fmt.fraction(b), values)
-                        wrong += bool((abs(y * arb(2) ** -k - arb(hi) - arb(lo)) > arb(err)))
+                        wrong += bool(abs(y * arb(2) ** -k - arb(hi) - arb(lo)) > arb(err))
     assert wrong

@@ -267,5 +267,7 @@ def test_the_schema_names_every_route_and_the_error_shape(client):
     for path, operations in schema["paths"].items():
         for operation in operations.values():
             assert "application/problem+json" in operation["responses"]["default"]["content"], path
-    enum = schema["paths"]["/v1/reference/{function}/{dtype}/{x}"]["get"]["parameters"][0]["schema"]["enum"]
-    assert enum == list(FUNCTIONS)
+    parameters = schema["paths"]["/v1/reference/{function}/{dtype}/{x}"]["get"]["parameters"]
+    named = {each["name"]: each["schema"] for each in parameters}
+    assert named["function"]["enum"] == list(FUNCTIONS)
+    assert {"mu", "sigma", "beta", "alpha"} < named.keys()

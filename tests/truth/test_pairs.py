@@ -15,22 +15,22 @@ def numbers(seed, count):
     hi = rng.choice([-1, 1], count) * rng.uniform(1, 2, count) * 2.0 ** rng.integers(-60, 60, count)
     lo = np.where(rng.random(count) < 0.2, 0, rng.uniform(-1, 1, count) * hi * 2.0 ** -rng.integers(30, 110, count))
     err = np.where(rng.random(count) < 0.4, 0, np.abs(hi) * 2.0 ** -rng.integers(60, 130, count))
-    side = rng.choice([-1, 1], count)
-    exact = [Fraction(h) + Fraction(l) + s * Fraction(e) for h, l, s, e in zip(hi, lo, side.tolist(), err, strict=True)]
+    parts = zip(hi, lo, rng.choice([-1, 1], count).tolist(), err, strict=True)
+    exact = [Fraction(h) + Fraction(low) + side * Fraction(e) for h, low, side, e in parts]
     return Bounded(hi, lo, err), exact
 
 
 def holds(y, exact):
     y = finished(Bounded(*map(np.asarray, y)))
     return all(
-        abs(Fraction(h) + Fraction(l) - number) <= Fraction(e) for h, l, e, number in zip(*y, exact, strict=True)
+        abs(Fraction(h) + Fraction(low) - number) <= Fraction(e) for h, low, e, number in zip(*y, exact, strict=True)
     )
 
 
 def test_sums_and_products_are_within_their_bounds():
     (a, xs), (b, ys) = numbers(1, 4000), numbers(2, 4000)
     near = Bounded(-a.hi * (1 + 2.0**-52), b.lo, b.err)  # cancels
-    zs = [Fraction(h) + Fraction(l) for h, l in zip(near.hi, near.lo, strict=True)]
+    zs = [Fraction(h) + Fraction(low) for h, low in zip(near.hi, near.lo, strict=True)]
     assert holds(add(a, b), [x + y for x, y in zip(xs, ys, strict=True)])
     assert holds(add(a, near), [x + z for x, z in zip(xs, zs, strict=True)])
     assert holds(multiply(a, b), [x * y for x, y in zip(xs, ys, strict=True)])
@@ -48,7 +48,8 @@ def test_a_bound_that_leaves_something_out_is_found(monkeypatch, part):
 def test_a_low_part_keeps_its_own_accuracy_beside_one():
     q = Bounded(np.array([2.0**-300 * 1.1]), 0.0, np.array([2.0**-390]))
     y = multiply(exactly(0.7), add(pairs.ONE, -q))
-    assert y.hi == 0.7 and y.lo == -0.7 * 1.1 * 2.0**-300 and y.err < 2.0**-350
+    assert (y.hi, y.lo) == (0.7, -0.7 * 1.1 * 2.0**-300)
+    assert y.err < 2.0**-350
 
 
 def test_a_fraction_is_known_to_106_bits_or_exactly():

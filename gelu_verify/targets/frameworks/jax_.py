@@ -51,7 +51,7 @@ def discover() -> Iterator[Target]:
 
 
 def computing(function: Function) -> Iterator[Target]:
-    """What people write in Python for functions with parameters, or `jax.nn` has for others, compiled; and their gradients."""
+    """What people write in Python for functions with parameters, or `jax.nn` has; compiled, and gradients of it."""
     return _targets(_on_request(imported(), function))
 
 

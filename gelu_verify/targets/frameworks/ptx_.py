@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...functions import Function
 from ...gpu import nvcc
 from ...gpu.ptx_device import device
-from ...functions import Function
 from ..base import Target
 from .cuda_ import parameterized, targets_of, versions
 

@@ -124,7 +124,7 @@ def discover() -> Iterator[Target]:
 
 
 def computing(function: Function) -> Iterator[Target]:
-    """What people write in Python for functions with parameters, or torch has for others, and its gradients by autograd."""
+    """What people write in Python for functions with parameters, or torch has; and gradients of it by autograd."""
     torch = framework("torch")
     return library_targets(
         "torch",
@@ -138,7 +138,7 @@ def computing(function: Function) -> Iterator[Target]:
 
 
 def _on_request(torch: ModuleType, function: Function) -> Iterator[Path]:
-    """The forward paths; or, of a derivative, the backward ones: in a parameter of as many copies of it as there are x."""
+    """The forward paths; or, of a derivative, the backward ones: of a parameter there is a copy for each x."""
     base, _, by = base_name(function.name).partition("_grad")
     values = {name: float(value) for name, value in function.values.items()}
     for name, form, compute in _parameterized(torch).get(base, ()):
