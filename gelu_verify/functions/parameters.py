@@ -59,7 +59,7 @@ def exact_number(name: str, value: Any) -> Fraction:
 
 def _shown(value: Any) -> str:
     """For an error: Python writes no integer of more than 4,300 digits in decimal."""
-    if not isinstance(value, int | Fraction):
+    if type(value) not in (int, Fraction):
         return str(value)
     parts = [str(each) if each.bit_length() <= MOST_BITS else hex(each) for each in value.as_integer_ratio()]
     return "/".join(parts)
