@@ -42,12 +42,10 @@ static const struct parameterized_kernel *const parameterized_lists[] = {
 };
 
 /* The index-th kernel, NULL after the last. */
-static const struct parameterized_kernel *parameterized_at(size_t index)
-{
+static const struct parameterized_kernel *parameterized_at(size_t index) {
     for (size_t i = 0; i < sizeof parameterized_lists / sizeof *parameterized_lists; i++)
         for (const struct parameterized_kernel *k = parameterized_lists[i]; k->name != NULL; k++)
-            if (index-- == 0)
-                return k;
+            if (index-- == 0) return k;
     return NULL;
 }
 
