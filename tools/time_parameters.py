@@ -1,4 +1,4 @@
-"""Seconds per million reference values of functions with parameters, on one core: as a judgement needs them.
+"""CPU seconds per million reference values of functions with parameters, as a judgement needs them: on one core.
 
 python tools/time_parameters.py [FUNCTION ...]
 """
@@ -6,7 +6,7 @@ python tools/time_parameters.py [FUNCTION ...]
 from __future__ import annotations
 
 import sys
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
@@ -28,9 +28,9 @@ def main() -> None:
         for name in sys.argv[1:] or NAMES:
             times = []
             for _ in range(3):
-                start = perf_counter()
+                start = process_time()
                 _computed(get_function(name), get_format(dtype), x)
-                times.append(perf_counter() - start)
+                times.append(process_time() - start)
             print(f"{dtype} {name:34} {sorted(times)[1] * 1e6 / COUNT:6.2f} s per million inputs of N(0, 3^2)")
 
 

@@ -67,6 +67,17 @@ def test_an_upload(client):
     assert done["grade"] == "broken"
 
 
+@pytest.mark.parametrize("path", ["lookup", "embed"])
+def test_pages_of_one_value(client, path):
+    shown = client.get(f"/{path}?x=1&function=gelu&{QUERY}").text
+    assert NAME in shown
+    assert "0.93319" in shown
+    same = client.get(f"/{path}", params={"x": "1", "function": NAME}).text
+    assert "0.93319" in same
+    wrong = client.get(f"/{path}?x=1&sigma=0")
+    assert (wrong.status_code, "sigma is 0" in wrong.text) == (422, True)
+
+
 @pytest.mark.parametrize(
     ("method", "path"),
     [
