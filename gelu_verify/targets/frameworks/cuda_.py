@@ -19,6 +19,7 @@ from ...functions import Function, base_name
 from ...gpu import cuda, nvcc
 from ...gpu.faults import kind_of
 from ...gpu.timing import device_throughput
+from ...kernels.parameterized import PARAMETERIZED as FORMS
 from ...kernels.parameterized import arguments
 from ...truth.correctly_rounded import exactly
 from ..base import DeviceCall, Target
@@ -105,17 +106,14 @@ def computing(function: Function) -> Iterator[Target]:
 
 
 def parameterized(device: cuda.Device, function: Function, family: str) -> Iterator[Target]:
-    """The same on any device, as a family of that name."""
+    """The same on any device, as a family of that name; nothing is compiled for a function that has none."""
+    base, version = base_name(function.name), nvcc.sources_hash(PARAMETERIZED)
+    if not any(kernel.function == base for kernel in FORMS):
+        return
     for target in targets_of(device, nvcc.builds(PARAMETERIZED), family):
-        if target.function == base_name(function.name):
+        if target.function == base:
             taken = {dtype: arguments(target.name, dtype, function.values) for dtype in target.dtypes}
-            yield replace(
-                target,
-                function=function.name,
-                parameters=taken,
-                version=nvcc.sources_hash(PARAMETERIZED),
-                judges_on_device=False,
-            )
+            yield replace(target, function=function.name, parameters=taken, version=version, judges_on_device=False)
 
 
 def targets_of(device: cuda.Device, every: Sequence[nvcc.Build], family: str) -> Iterator[CudaTarget]:
