@@ -23,13 +23,14 @@ SQRT_8_OVER_PI = sqrt(8 / pi)
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""
-    special = framework("scipy.special")
+    _, special = framework("scipy"), framework("scipy.special")
     return _targets((*_forms(special), *_blocks(special)))
 
 
 def computing(function: Function) -> Iterator[Target]:
     """x F(t) by `scipy.special`, for gelu and silu with parameters."""
-    return _targets(_with_parameters(framework("scipy.special"), function))
+    _, special = framework("scipy"), framework("scipy.special")
+    return _targets(_with_parameters(special, function))
 
 
 def _targets(paths: tuple[Path, ...]) -> Iterator[Target]:
