@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..formats import DTYPES, FORMATS, Format, get_format
 from ..functions import FUNCTIONS, get_function, named
 from ..inputs.plans import PLANS, get_plan
-from .problems import Problem, bad_request, not_found
+from .problems import bad_request, not_found
 
 # A decimal, hex float, up to 64 bits, inf or nan; Format.parse checks the text against the dtype.
 NUMBER = (
@@ -124,13 +124,13 @@ async def known_query(request: Request) -> None:
 
 
 def with_parameters(function: str, texts: Mapping[str, str]) -> str:
-    """The name of the function with these parameters; Problem 422 if it does not take them."""
+    """The name of the function with these parameters; Problem 404 if there is none, as for that name in a path."""
     if not texts or function not in FUNCTIONS:  # the route says what is wrong with the name
         return function
     try:
         return get_function(named(function, texts)).name
     except UsageError as error:
-        raise Problem(422, "invalid", str(error)) from None
+        raise not_found(str(error)) from None
 
 
 def file_name(function: str) -> str:

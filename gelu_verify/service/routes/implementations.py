@@ -16,7 +16,7 @@ from ..caching import NO_STORE, REVALIDATE, cached_response
 from ..disconnection import client_has_left
 from ..encoding import JSON_TYPE, json_bytes
 from ..params import NumberText, ParameterizedPath, TestedDtypeName, checked_tested, parsed
-from ..problems import Problem
+from ..problems import not_found
 from ..state import AppState, state_of
 from .batch import bits_of
 
@@ -102,11 +102,11 @@ async def answers(
 
 
 def _without_parameters(function: str, dtype: str) -> Format:
-    """The format; Problem 422 for a function with parameters: every value would be another set of loaded targets."""
+    """The format; Problem 404 for a function with parameters: every value would be another set of loaded targets."""
     fmt = checked_tested(function, dtype)
     if "[" in function:
         command = f"gelu-verify run FAMILY --function '{function}' --dtype {dtype}"
-        raise Problem(422, "invalid", f"implementations are not asked for {function} here (use {command})")
+        raise not_found(f"implementations are not asked for {function} here (use {command})")
     return fmt
 
 
