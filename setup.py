@@ -70,6 +70,7 @@ ARITHMETIC = tuple(
     )
 )
 KERNELS = (*ARITHMETIC, "kernels/instance.h", "kernels/kernels.h")
+PARAMETERS = (*ARITHMETIC, "parameters/instance.h", "parameters/kernels.h")
 PUBLISHED = (
     *ARITHMETIC,
     *(f"published/{name}.h" for name in ("instance", "words", "published", "rounding", "rational_tanh", "onednn_erf")),
@@ -107,6 +108,13 @@ EXTENSIONS = [
         "published",
         headers=("kernels",),
         KERNEL_VERSIONS=f'"{header_versions("published", *PUBLISHED)}"',
+    ),
+    extension(
+        "gelu_verify.kernels._parameters",
+        "cython/parameters.pyx",
+        "parameters",
+        headers=("kernels",),
+        KERNEL_VERSIONS=f'"{header_versions("parameters", *PARAMETERS)}"',
     ),
     extension("gelu_verify.targets._trampoline", "cython/trampoline.pyx"),
 ]
