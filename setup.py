@@ -107,6 +107,12 @@ EXTENSIONS = [
         headers=("kernels",),
         KERNEL_VERSIONS=f'"{header_versions("published", *PUBLISHED)}"',
     ),
+    extension(
+        "gelu_verify.stochastic._native",
+        "cython/stochastic.pyx",
+        headers=("stochastic", "math", "truth", "tables", "enclosure"),
+        flags=(VECTORS,),
+    ),
     extension("gelu_verify.targets._trampoline", "cython/trampoline.pyx"),
 ]
 

@@ -1,0 +1,5 @@
+"""The stochastic 0-1 map m x, m ~ Bernoulli(Phi(x)), and dropout, zoneout and the like: samplers, and their verification."""
+
+from .sampler import adaptive_dropout, dropout, gelu, relu_dropout, zoneout
+
+__all__ = ["adaptive_dropout", "dropout", "gelu", "relu_dropout", "zoneout"]
