@@ -22,7 +22,7 @@ from .request import Request
 from .target import seed as seeded
 
 LANES = 64
-LONG = (1 << 20) + 1024 + 40  # elements of a call: chunks of threads end in it, and so do strips of any width
+LONG = 1 << 20  # elements of a long call, and 1064 more: chunks of threads end in it, and strips of any width do
 SHORT, REPEATS = 4096 + 37, 96  # for places: each must be seen often enough
 CALLS, SEEDS = 4, 3  # long ones
 SHIFTS = (0, 1, 2, 3, 4, 5, 8, 16, 32, 64, 128, 256, 1024, 4096, 65536)
@@ -30,6 +30,20 @@ NEAR = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 9
 FAR = tuple(1 << k for k in range(7, 20))
 PARTS = tuple(range(2, 17))  # a call in so many equal parts, as threads have them
 BLOCKS = (32, 64, 256, 1024, 4096)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Elements of a long call, and of a short one."""
+
+    long: int
+    short: int
+
+    @classmethod
+    def of(cls, request: Request) -> Sizes:
+        """Full ones for a bias of 1e-3 or less."""
+        long = int(min(LONG, max(1 << 14, 1 / request.bias**2)))
+        return cls(long + 1024 + 40, SHORT if long == LONG else SHORT // 8)
 
 
 @dataclass(frozen=True)
@@ -66,7 +80,7 @@ class Independence:
         x = np.array([self._x], self._fmt.uint)
         self._kept, self._dropped = self._of.kept(self._fmt, x)[0], self._of.dropped(self._fmt, x)[0]
         self.p, self.q = self._of.probability(float(self._fmt.fraction(self._x)))
-        self.samples = 0
+        self.samples, self._sizes = 0, Sizes.of(request)
 
     def seed(self, number: int) -> None:
         self._target.applied(1, seeded, self._request.dtype, number, self._request.rate)
@@ -89,8 +103,8 @@ class Independence:
         found += self._of_places(advance)
         calls = []
         for _ in range(CALLS):
-            calls.append(self.mask(LONG))
-            advance(LONG)
+            calls.append(self.mask(self._sizes.long))
+            advance(self._sizes.long)
         found += self._of_lanes(calls)
         found += self._of_blocks(calls)
         found += self._of_distances(calls)
@@ -100,22 +114,23 @@ class Independence:
             seeds = []
             for k in range(SEEDS):
                 self.seed(base + (1, 2, 1 << 20)[k])
-                seeds.append(self.mask(LONG))
-                advance(LONG)
+                seeds.append(self.mask(self._sizes.long))
+                advance(self._sizes.long)
             for k, (a, b) in enumerate(((0, 1), (1, 2))):
                 found += self._of_pair(f"seeds of the pair {k + 1}", seeds[a], seeds[b])
         return found
 
     def _of_places(self, advance: Callable[[int], None]) -> Iterator[Tested]:
-        counts = np.zeros(SHORT, np.int64)
+        n = self._sizes.short
+        counts = np.zeros(n, np.int64)
         for _ in range(REPEATS):
-            counts += self.mask(SHORT)
-            advance(SHORT)
+            counts += self.mask(n)
+            advance(n)
         for place, count in enumerate(counts.tolist()):
-            yield Tested(f"place {place} of {SHORT}", count, REPEATS, self.p, self.q)
+            yield Tested(f"place {place} of {n}", count, REPEATS, self.p, self.q)
 
     def _of_lanes(self, calls: list[np.ndarray]) -> Iterator[Tested]:
-        whole = LONG // LANES * LANES
+        whole = self._sizes.long // LANES * LANES
         counts = sum(call[:whole].reshape(-1, LANES).sum(0) for call in calls)
         for lane, count in enumerate(np.asarray(counts).tolist()):
             yield Tested(f"lane {lane} of {LANES}", count, len(calls) * whole // LANES, self.p, self.q)
@@ -123,14 +138,15 @@ class Independence:
     def _of_blocks(self, calls: list[np.ndarray]) -> Iterator[Tested]:
         """How many blocks are farther from the mean than one standard deviation."""
         for size in BLOCKS:
-            whole = LONG // size * size
+            whole = self._sizes.long // size * size
             counts = np.concatenate([call[:whole].reshape(-1, size).sum(1) for call in calls])
             low, high, outside = _spread(size, self.p, self.q)
             far = int(((counts < low) | (counts > high)).sum())
             yield Tested(f"variance of blocks of {size}", far, len(counts), outside, 1 - outside)
 
     def _of_distances(self, calls: list[np.ndarray]) -> Iterator[Tested]:
-        for distance in sorted({*NEAR, *FAR, *(LONG // parts for parts in PARTS)}):
+        n = self._sizes.long
+        for distance in sorted({*NEAR, *(far for far in FAR if far < n), *(n // parts for parts in PARTS)}):
             agreed = pairs = 0
             for call in calls:
                 a, b = _apart(call, distance)
@@ -139,7 +155,7 @@ class Independence:
             yield self._agreement(f"elements {distance} apart", agreed, pairs)
 
     def _of_pair(self, what: str, a: np.ndarray, b: np.ndarray) -> Iterator[Tested]:
-        for shift in SHIFTS:
+        for shift in (shift for shift in SHIFTS if shift < len(a)):
             agreed = int((a[shift:] == b[: len(b) - shift]).sum())
             yield self._agreement(f"{what}, {shift} elements apart", agreed, len(a) - shift)
 
@@ -150,7 +166,8 @@ class Independence:
 
 def samples(request: Request) -> int:
     """Elements that are drawn."""
-    return REPEATS * SHORT + LONG * (CALLS + (SEEDS if request.seeded else 0))
+    sizes = Sizes.of(request)
+    return REPEATS * sizes.short + sizes.long * (CALLS + (SEEDS if request.seeded else 0))
 
 
 def failures(tests: list[Tested], level: float) -> tuple[float, list[Tested]]:

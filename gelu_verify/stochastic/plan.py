@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..formats import get_format, to_float64
 from .binomial import samples_for
 from .maps import Map, inputs
 from .request import Request
@@ -52,7 +53,7 @@ class Plan:
 
     @property
     def samples(self) -> int:
-        return sum(group.wanted for group in self.groups)
+        return sum(-(-group.wanted // SEGMENT) * SEGMENT for group in self.groups)
 
 
 def tests_of(groups: Sequence[Group]) -> int:
@@ -123,7 +124,7 @@ def _least(request: Request) -> int:
 
 def _edges(of: Map) -> tuple[float, ...]:
     if of.law == "constant":
-        return CONSTANT_EDGES[1:] if of.name == "relu_dropout" else CONSTANT_EDGES
+        return (0.0, CONSTANT_EDGES[1]) if of.name == "relu_dropout" else CONSTANT_EDGES
     return EDGES
 
 
@@ -141,8 +142,6 @@ def _points(dtype: str, low: float, high: float) -> np.ndarray:
 
 
 def _groups(of: Map, dtype: str, region: str, x_bits: np.ndarray) -> list[Group]:
-    from ..formats import get_format, to_float64
-
     found = []
     for bits, x in zip(x_bits.tolist(), to_float64(get_format(dtype), x_bits).tolist(), strict=True):
         p, q = of.probability(x)

@@ -71,8 +71,11 @@ class Verdict:
     samples_planned: Count = field(metadata=about("elements of all phases"))
     zero_sign: Name | None = field(metadata=about(
         'of dropped x < 0: `"of x"` or `"+"`', null="without dropped x < 0, and in zoneout"))
-    threshold_bits: Count | None = field(metadata=about(
-        "the comparison u < p was right down to a probability of 2 to minus this", null="where no tail was tested"))
+    bits_excluded: Count | None = field(metadata=about(
+        "uniforms of so many bits or fewer would have been found in the tails, with probability `power`",
+        null="where no tail was tested"))
+    bits_found: Count | None = field(metadata=about(
+        "the comparison u < p has about so many bits", null="where all tails are right, or none was tested"))
     phases: tuple[Phase, ...] = field(metadata=about("in the order in which they were made; the first failed one is the last"))
     regions: tuple[Region, ...] = field(metadata=about("regions of x, of the last phase of frequencies"))
     tails: tuple[Tail, ...] = field(metadata=about("rare outcomes"))

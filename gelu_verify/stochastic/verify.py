@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
 from ..targets.base import Target
+from . import bits
 from . import plan as plans
 from .binomial import bias_for, holm, of_sum, two_sided
 from .bounds import clopper_pearson
@@ -112,8 +112,6 @@ class _Work:
             self.phases.append(drawn.phase(SHARES.get(name, 0.0) * request.false_alarm))
             if drawn.findings and not request.keep_going:
                 break
-        if (noted := target.noted(request.dtype)) is not None:
-            self.notes.append(str(noted))
 
     # ---- phases ----
 
@@ -210,7 +208,8 @@ class _Work:
             false_alarm=request.false_alarm, bias=request.bias, power=request.power,
             samples=sum(phase.samples for phase in self.phases), samples_planned=self.planned.samples,
             zero_sign=self.signs.convention if of.drops_to_zero else None,
-            threshold_bits=_bits(self.tails, SHARES["tails"] * request.false_alarm),
+            bits_excluded=bits.excluded(self.tails, SHARES["tails"] * request.false_alarm, request.power),
+            bits_found=bits.found(self.tails, SHARES["tails"] * request.false_alarm),
             phases=tuple(self.phases), regions=tuple(self.regions), tails=tuple(self.tails), notes=tuple(self.notes),
         )  # fmt: skip
 
@@ -270,16 +269,3 @@ def _tail(group: Group, row: list[int]) -> Tail:
         outcome="kept" if rare else "dropped", probability=min(group.p, group.q), samples=row[ALL], count=count,
         low=low, high=high, p_value=two_sided(row[KEPT], row[ALL], group.p, group.q),
     )  # fmt: skip
-
-
-def _bits(tails: list[Tail], level: float) -> int | None:
-    """The largest k with all tails of probability 2^-k and more right, where a grid of k bits would have shown."""
-    if not tails:
-        return None
-    rejected = holm([tail.p_value for tail in tails], level)
-    wrong = [tail for tail, is_wrong in zip(tails, rejected, strict=True) if is_wrong]
-    if wrong:  # an event that should not have happened happens with the probability of one step
-        return min(math.floor(-math.log2(max(tail.probability, tail.count / tail.samples))) for tail in wrong)
-    rarest = [tail for tail in tails if tail.probability < 2.0**-30]
-    seen = min((tail.samples for tail in rarest), default=0)
-    return max(0, math.floor(math.log2(seen / max(1.0, math.log(2 / level))))) if seen else None
