@@ -18,6 +18,7 @@ from .report import report
 from .run import run
 from .runs import runs
 from .serve import serve
+from .stochastic import stochastic
 from .trend import trend
 
 
@@ -25,7 +26,7 @@ from .trend import trend
     cls=Program,
     commands=[
         *(run, list_command, lookup, facts, report, attribute, compare, trend, runs),
-        *(init, budget, gate, bench, export, serve),
+        *(init, budget, gate, stochastic, bench, export, serve),
     ],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

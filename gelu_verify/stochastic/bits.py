@@ -12,6 +12,7 @@ from .binomial import holm, tails, two_sided
 from .report import Tail
 
 RARE = 2.0**-30  # outcomes at which a grid shows by what happens
+RARELY = 2.0**-6  # what happens more often is no step of a grid
 MOST = 64
 
 
@@ -29,7 +30,7 @@ def excluded(outcomes: tuple[Tail, ...] | list[Tail], level: float, power: float
 def found(outcomes: tuple[Tail, ...] | list[Tail], level: float) -> int | None:
     """Bits of the grid that rejected outcomes lie on; None where none is rejected."""
     rejected = holm([tail.p_value for tail in outcomes], level)
-    wrong = [tail for tail, is_wrong in zip(outcomes, rejected, strict=True) if is_wrong]
+    wrong = [tail for tail, is_wrong in zip(outcomes, rejected, strict=True) if is_wrong and _step(tail) < RARELY]
     return min((math.floor(-math.log2(_step(tail)) + 0.5) for tail in wrong), default=None)
 
 
