@@ -26,7 +26,9 @@ _MAPS = ("gelu", "adaptive_dropout", "dropout", "relu_dropout", "zoneout")
 @click.option("--dtype", default="float32", show_default=True, metavar="D", help="dtype of the inputs.")
 @click.option("--rate", type=Real(0.0, 1.0), default=0.5, show_default=True, metavar="P",
               help="Probability of being dropped, of all maps but gelu and adaptive_dropout.")  # fmt: skip
-@click.option("--scaled/--unscaled", default=None, help="Whether kept values of dropout are x/(1 - P); default: they are.")
+@click.option(
+    "--scaled/--unscaled", default=None, help="Whether kept values of dropout are x/(1 - P); default: they are."
+)
 @click.option("--bias", type=Real(1e-6, 0.1), default=1e-4, show_default=True, metavar="B",
               help="Error of a probability that must be found: it decides how many samples are drawn.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="The same as --bias 1e-3: a hundredth of the samples.")
@@ -41,8 +43,8 @@ _MAPS = ("gelu", "adaptive_dropout", "dropout", "relu_dropout", "zoneout")
 @click.option("--kwarg", "kwargs", type=Keyword(), multiple=True, metavar="K=V",
               help="Keyword argument for a callable; may be repeated.")  # fmt: skip
 @click.option("--array", metavar="KIND", help="Type that a callable is called with: numpy, torch, jax, tensorflow.")
-@click.option("--call", metavar="LINE", help="How to call it, in Python, with x, seed, call, rng, generator, key, rate and "
-              "h (the old state): 'f(x, rate, key=seed)'.")  # fmt: skip
+@click.option("--call", metavar="LINE", help="How to call it, in Python, with x, seed, call, rng, generator, key, rate "
+              "and h (the old state): 'f(x, rate, key=seed)'.")  # fmt: skip
 @click.option("--time-limit", type=SECONDS, metavar="S", help="Time limit of one call in seconds.")
 @click.option("--memory-limit", type=Memory(), metavar="SIZE", help="Memory limit of the target; default 4G.")
 @click.option("--in-process", is_flag=True, help="Call it in this process, for use with a debugger.")

@@ -1,4 +1,4 @@
-"""The stochastic 0-1 map m x, m ~ Bernoulli(Phi(x)), and dropout, zoneout and the like: samplers, and their verification."""
+"""The stochastic map m x, m ~ Bernoulli(Phi(x)), dropout, zoneout and the like: samplers, and their verification."""
 
 from .sampler import adaptive_dropout, dropout, gelu, relu_dropout, zoneout
 

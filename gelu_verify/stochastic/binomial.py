@@ -1,8 +1,8 @@
 """Exact tails of the binomial law, without approximation by a normal one, and the sample sizes that follow.
 
-P(K = k) is computed by Loader's saddle-point form (C. Loader, "Fast and accurate computation of binomial probabilities",
-2000), a tail by adding its terms from the largest on. Relative error: tests/stochastic/test_binomial.py, against Arb.
-Probabilities come as (p, 1 - p), each with its own accuracy.
+P(K = k) is computed by Loader's saddle-point form (C. Loader, "Fast and accurate computation of binomial
+probabilities", 2000), a tail by adding its terms from the largest on. tests/stochastic/test_binomial.py compares both
+with Arb. Probabilities come as (p, 1 - p), each with its own accuracy.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 SLACK = 1 + 1e-9  # p-values are multiplied by it: larger than the relative error of a tail
+_SKEWED = 1e4  # expected outcomes from which on the normal law gives sizes
 _TERMS = 4096  # that are added at once
 _STIRLING = (1 / 12, 1 / 360, 1 / 1260, 1 / 1680, 1 / 1188)
 
@@ -96,20 +97,32 @@ def _stirling_rest(n: int) -> float:
     return (a - (b - (c - (d - e / square) / square) / square) / square) / n
 
 
+@lru_cache(maxsize=1024)
 def samples_for(bias: float, p: float, q: float, level: float, power: float) -> int:
-    """How many trials show a bias of the probability with this power in a test at this level.
+    """How many trials show a bias of the probability, up or down, with this power in a test at this level.
 
-    By the normal approximation, which is good enough for a size: n = ((z_level + z_power) / bias)^2 p q, at least as
-    many as make the bias itself visible where p q is small: (z + z)/bias.
+    By the normal law where that is near enough, n = (z_level sqrt(p q) + z_power sqrt(p' q'))^2 / bias^2 with p' = p +-
+    bias; else as many more as the exact power asks for.
     """
-    z = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
-    return math.ceil(max((z / bias) ** 2 * p * q, z * z / (2 * bias)))
+    shifts = [shift for shift in (bias, -bias) if 0 <= p + shift <= 1]
+    z_level, z_power = -NormalDist().inv_cdf(level / 2), NormalDist().inv_cdf(power)
+    spread = max((p + shift) * max(q - shift, 0.0) for shift in shifts)
+    n = math.ceil(((z_level * math.sqrt(p * q) + z_power * math.sqrt(spread)) / bias) ** 2)
+    if n * min(p, q) < _SKEWED:
+        while not all(_power(n, p, q, shift, level) >= power for shift in shifts):
+            n += n // 16 + 1
+    return n
 
 
-def bias_for(samples: int, p: float, q: float, level: float, power: float) -> float:
-    """The bias that so many trials show: the inverse of `samples_for`."""
-    z = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
-    return max(z * math.sqrt(p * q / samples), z * z / (2 * samples))
+def _power(n: int, p: float, q: float, shift: float, level: float) -> float:
+    """Probability that the test at this level rejects p where it is p + shift."""
+    if shift < 0:
+        p, q, shift = q, p, -shift
+    low, high = math.ceil(n * p), n + 1
+    while low < high:  # the smallest count above the mean that is rejected
+        middle = (low + high) // 2
+        low, high = (low, middle) if two_sided(middle, n, p, q) <= level else (middle + 1, high)
+    return tails(low, n, p + shift, q - shift)[1] if low <= n else 0.0
 
 
 def holm(p_values: list[float], level: float) -> list[bool]:

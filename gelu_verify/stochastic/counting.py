@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,20 +18,16 @@ KEPT, DROPPED, OTHER_SIGN, ALL = range(4)  # columns of the counts
 
 @dataclass
 class Counts:
-    """Of each group of a plan: kept, dropped, dropped with the other sign of zero, all. `strange`: the first output that
-    is none of them, and its x; `per_call` what each call kept and should have."""
+    """Of each group of a plan: kept, dropped, dropped with the other sign of zero, all. `strange`: x and output of the
+    first that is none of them."""
 
     plan: Plan
     table: np.ndarray
     strange: tuple[int, int] | None = None
-    calls: int = 0
     samples: int = 0
-    kept: dict[str, int] = field(default_factory=dict)
 
 
-def counted(
-    target: Target, of: Map, dtype: str, plan: Plan, seed: int, advance: Callable[[int], None]
-) -> Counts:
+def counted(target: Target, of: Map, dtype: str, plan: Plan, seed: int, advance: Callable[[int], None]) -> Counts:
     """Calls, until each group has as many samples as it wants."""
     fmt = get_format(dtype)
     x_bits = np.array([group.x_bits for group in plan.groups], fmt.uint)
@@ -47,7 +43,6 @@ def counted(
         if not of.drops_to_zero:
             table[:, OTHER_SIGN] = 0  # -(-x) is x, and was counted as kept
         np.add.at(found.table, order, table)
-        found.calls += 1
         found.samples += len(asked)
         if found.strange is None and (table[:, :ALL].sum(1) != table[:, ALL]).any():
             found.strange = _first_strange(y, asked, kept[order], dropped[order], of, fmt.sign_mask)

@@ -32,7 +32,7 @@ class IsolatedMap(IsolatedTarget):
 @contextmanager
 def hosted(request: Request) -> Iterator[Target]:
     """The target that was asked for; its process ends with the block."""
-    arguments = [request.target, request.dtype, dict(request.kwargs), request.array, request.call]
+    arguments: tuple[Any, ...] = request.target, request.dtype, dict(request.kwargs), request.array, request.call
     if not request.isolate or not supported():
         yield child.make(*arguments)[0]
         return

@@ -89,9 +89,9 @@ class Map:
 
     def dropped(self, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
         """Bits of dropped elements: a zero with the sign of x, as the product 0 x is; in zoneout -x."""
-        if not self.drops_to_zero:
-            return x_bits ^ fmt.uint.type(fmt.sign_mask)
-        return x_bits & fmt.uint.type(fmt.sign_mask)
+        sign = fmt.uint.type(fmt.sign_mask)
+        found: np.ndarray = x_bits & sign if self.drops_to_zero else x_bits ^ sign
+        return found
 
     def rectified(self, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
         if self.name != "relu_dropout":

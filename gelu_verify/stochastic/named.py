@@ -91,7 +91,8 @@ NAMED = {
     "torch.dropout": Named("dropout", "torch", _torch_dropout, "torch.nn.functional.dropout"),
     "torch.gelu": Named("gelu", "torch", _torch_gelu, "x * (torch.rand_like(x) < torch.special.ndtr(x))"),
     "numpy.dropout": Named("dropout", "numpy", _numpy_dropout, "x * (rng.random(n) >= rate)", scaled=False),
-    "numpy.dropout_float32": Named("dropout", "numpy", _numpy_dropout_float32,
-                                   "x * (rng.random(n, float32) >= rate)", scaled=False),  # fmt: skip
+    "numpy.dropout_float32": Named(
+        "dropout", "numpy", _numpy_dropout_float32, "x * (rng.random(n, float32) >= rate)", scaled=False
+    ),
     "jax.dropout": Named("dropout", "jax", _jax_dropout, "jax.random.bernoulli(key, 1 - rate), scaled"),
 }

@@ -19,12 +19,17 @@ SEGMENT = 1024  # elements in a row that have one x
 SEGMENTS = 1024  # of a call, about
 EDGES = (-6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 CONSTANT_EDGES = (-4.0, 4.0)
-# The smaller probability is about 2^-j; samples, for a bias of 1: j = 25 shows a Phi(x) that was rounded to float32, and
-# j = 40 uniforms of 24 bits, whose smallest probability that is not 0 is 2^-24.
+# The smaller probability is about 2^-j; samples, for a bias of 1: j = 25 shows a Phi(x) that was rounded to float32,
+# and j = 40 uniforms of 24 bits, whose smallest probability that is not 0 is 2^-24.
 TAILS = {10: 0.25, 16: 0.5, 20: 1.5, 25: 7.5, 40: 2.0}
 FIRST = 64  # the first stage draws one in so many
 LEAST = 1 << 20  # samples of a region
-SHARES = {"independence": 1 / 4, "first frequencies": 1 / 8, "tails": 1 / 8, "frequencies": 1 / 2}  # of the false alarms
+SHARES = {
+    "independence": 1 / 4,
+    "first frequencies": 1 / 8,
+    "tails": 1 / 8,
+    "frequencies": 1 / 2,
+}  # of the false alarms
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,11 @@ from ..records.fields import Count, Line, Name, Positive, Share, Size, about
 class Phase:
     """One phase: all of its checks and tests."""
 
-    name: Name = field(metadata=about(
-        '`"values"`, `"reproducibility"`, `"independence"`, `"first frequencies"`, `"tails"`, `"frequencies"`'))
+    name: Name = field(
+        metadata=about(
+            '`"values"`, `"reproducibility"`, `"independence"`, `"first frequencies"`, `"tails"`, `"frequencies"`'
+        )
+    )
     passed: bool = field(metadata=about("whether nothing was found"))
     samples: Count = field(metadata=about("elements that were drawn"))
     tests: Count = field(metadata=about("exact binomial tests; 0 where nothing is random about what was asked"))
@@ -34,7 +37,6 @@ class Region:
     variance: Size = field(metadata=about("variance of the outputs, as the samples have it"))
     variance_expected: Size = field(metadata=about("its exact value"))
     p_value: Share = field(metadata=about("of the number that was kept; two-sided"))
-    smallest_bias: Size = field(metadata=about("error of the probability that was found with probability `power`"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +71,25 @@ class Verdict:
     power: Share = field(metadata=about("with this probability"))
     samples: Count = field(metadata=about("elements that were drawn"))
     samples_planned: Count = field(metadata=about("elements of all phases"))
-    zero_sign: Name | None = field(metadata=about(
-        'of dropped x < 0: `"of x"` or `"+"`', null="without dropped x < 0, and in zoneout"))
-    bits_excluded: Count | None = field(metadata=about(
-        "uniforms of so many bits or fewer would have been found in the tails, with probability `power`",
-        null="where no tail was tested"))
-    bits_found: Count | None = field(metadata=about(
-        "the comparison u < p has about so many bits", null="where all tails are right, or none was tested"))
-    phases: tuple[Phase, ...] = field(metadata=about("in the order in which they were made; the first failed one is the last"))
+    zero_sign: Name | None = field(
+        metadata=about('of dropped x < 0: `"of x"` or `"+"`', null="without dropped x < 0, and in zoneout")
+    )
+    bits_excluded: Count | None = field(
+        metadata=about(
+            "uniforms of so many bits or fewer would have been found in the tails, with probability `power`",
+            null="where no tail was tested",
+        )
+    )
+    bits_found: Count | None = field(
+        metadata=about(
+            "the comparison u < p has about so many bits", null="where all tails are right, or none was tested"
+        )
+    )
+    phases: tuple[Phase, ...] = field(
+        metadata=about("in the order in which they were made; the first failed one is the last")
+    )
     regions: tuple[Region, ...] = field(metadata=about("regions of x, of the last phase of frequencies"))
     tails: tuple[Tail, ...] = field(metadata=about("rare outcomes"))
-    notes: tuple[Line, ...] = field(metadata=about("what is no fault: outputs at NaN and infinities, what it left behind"))
+    notes: tuple[Line, ...] = field(
+        metadata=about("what is no fault: outputs at NaN and infinities, what it left behind")
+    )

@@ -45,9 +45,7 @@ def adaptive_dropout(x: Any, seed: int, *, call: int = 0, start: int = 0) -> np.
 
 
 @in_default_environment
-def dropout(
-    x: Any, seed: int, *, rate: float = 0.5, scaled: bool = True, call: int = 0, start: int = 0
-) -> np.ndarray:
+def dropout(x: Any, seed: int, *, rate: float = 0.5, scaled: bool = True, call: int = 0, start: int = 0) -> np.ndarray:
     """m x/(1 - rate), or m x where it is not scaled, P(m = 0) = rate; other arguments as of `gelu`."""
     return _applied(Map("dropout", rate, scaled), x, seed, call, start)
 

@@ -20,17 +20,15 @@ import random
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..errors import UsageError
-from ..formats import DTYPES, get_format
-from ..targets.array_protocols import foreign_bits
+from ..errors import MissingMeasurement, TargetUnavailable, UsageError
+from ..formats import get_format
 from ..targets.arrays import KINDS, ArrayKind, get_kind, kind_of_module
-from ..targets.base import Target, first_line
 from ..targets.call_line import CallLine
 from ..targets.importing import framework
 from ..targets.library_target import LibraryCall, LibraryTarget
@@ -117,14 +115,15 @@ def facts(target: MapTarget, dtype: str) -> dict[str, Any]:
     return {"seeded_by": " and ".join(seeds) or "global generators", "takes_rate": "rate" in wanted}
 
 
-def make(
-    name: str, dtype: str, kwargs: Mapping[str, Any], array: str | None, call: str | None
-) -> list[MapTarget]:
+def make(name: str, dtype: str, kwargs: Mapping[str, Any], array: str | None, call: str | None) -> list[MapTarget]:
     """What a user named, as a target: a name of `named.py`, "module:function", "path/file.py:function"."""
+    kind: ArrayKind | None
     if name in NAMED:
-        with_name = NAMED[name]
-        framework(with_name.array)
-        compute, kind, version = with_name.compute, get_kind(with_name.array), ""
+        try:
+            framework(NAMED[name].array)
+        except TargetUnavailable as reason:
+            raise MissingMeasurement(f"{name} was asked for, but {reason}") from None
+        compute, kind, version = NAMED[name].compute, get_kind(NAMED[name].array), ""
     else:
         module, source, path = module_of_callable(name)
         compute, of_instance = attribute(name, module, path, kwargs)
@@ -132,7 +131,8 @@ def make(
         version = str(getattr(sys.modules.get(module.__name__.partition(".")[0]), "__version__", ""))
         kind = get_kind(array) if array else kind_of_module(source) or _kind_of_annotation(compute)
     line = CallLine.parsed(call, MEANINGS) if call else None
-    parameters = {each: each for each in line.names & MEANINGS.keys() - {"f", "x"}} if line else _parameters(name, compute)
+    of_line = {each: each for each in line.names & MEANINGS.keys() - {"f", "x"}} if line else None
+    parameters = _parameters(name, compute) if of_line is None else of_line
     parameters = {each: what for each, what in parameters.items() if each not in kwargs}
     bound = partial(compute, **kwargs) if kwargs else compute
     target = MapTarget(name=name, function="gelu", dtypes=(dtype,), version=version, arrays=kind or KINDS["numpy"],
@@ -166,8 +166,6 @@ def _kind_of_annotation(compute: Callable[..., Any]) -> ArrayKind | None:
 
 def _with_arrays(target: MapTarget, dtype: str) -> MapTarget:
     """With the first kind of arrays, of libraries that are imported, that it takes and returns; NumPy's if none."""
-    from dataclasses import replace
-
     one = get_format(dtype).one
     for kind in KINDS.values():
         if kind.roots[0] not in sys.modules:

@@ -20,10 +20,13 @@ def plan_lines(request: Request, plan: Planned) -> Iterator[str]:
         f"region is found with a probability of at least {request.power:g}."
     )
     yield "samples by bias:    " + ", ".join(
-        f"{bias:g} {planned(replace(request, bias=bias)).samples:.2g}" for bias in sorted({*BIASES, request.bias}, reverse=True)
+        f"{bias:g} {planned(replace(request, bias=bias)).samples:.2g}"
+        for bias in sorted({*BIASES, request.bias}, reverse=True)
     )
     groups = plan.frequencies.groups
-    wanted = {region: sum(group.wanted for group in groups if group.region == region) for region in plan.frequencies.regions}
+    wanted = {
+        region: sum(group.wanted for group in groups if group.region == region) for region in plan.frequencies.regions
+    }
     fewest, most = min(wanted, key=wanted.__getitem__), max(wanted, key=wanted.__getitem__)
     yield f"samples by region:  {wanted[fewest]:.2g} ({fewest}) to {wanted[most]:.2g} ({most})"
 
@@ -41,11 +44,11 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
         yield from (f"    {finding}" for finding in phase.findings)
     if verdict.regions:
         yield ""
-        yield f"{'region':<14} {'samples':>14} {'mean':>13} {'exact':>13} {'variance':>13} {'exact':>13} {'p-value':>8} {'bias found':>10}"
+        yield f"{'region':<14} {'samples':>14} {'mean':>13} {'exact':>13} {'variance':>13} {'exact':>13} {'p-value':>8}"
     for each in verdict.regions:
         yield (
-            f"{each.region:<14} {each.samples:>14,} {each.mean:>13.7g} {each.mean_expected:>13.7g} {each.variance:>13.7g} "
-            f"{each.variance_expected:>13.7g} {each.p_value:>8.2g} {each.smallest_bias:>10.2g}"
+            f"{each.region:<14} {each.samples:>14,} {each.mean:>13.7g} {each.mean_expected:>13.7g} "
+            f"{each.variance:>13.7g} {each.variance_expected:>13.7g} {each.p_value:>8.2g}"
         )
     if verdict.tails:
         yield ""

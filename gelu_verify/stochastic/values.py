@@ -9,7 +9,7 @@ import numpy as np
 
 from ..formats import Format, get_format, value_text
 from ..targets.base import Target
-from .counting import Counts, KEPT, DROPPED, OTHER_SIGN, matches
+from .counting import ALL, DROPPED, OTHER_SIGN, Counts, matches
 from .maps import Map
 from .request import Request
 from .target import seed as seeded
@@ -38,11 +38,11 @@ class Signs:
         """What no convention explains."""
         found = []
         if self.other[False]:
-            found.append(f"dropped x > 0 gave -0 in {self.other[False]} of {self.other[False] + self.of_x[False]} cases")
-        if self.of_x[True] and self.other[True]:
             found.append(
-                f"dropped x < 0 gave -0 in {self.of_x[True]} cases and +0 in {self.other[True]}: neither sign is kept to"
+                f"dropped x > 0 gave -0 in {self.other[False]} of {self.other[False] + self.of_x[False]} cases"
             )
+        if self.of_x[True] and self.other[True]:
+            found.append(f"dropped x < 0 gave -0 in {self.of_x[True]} cases and +0 in {self.other[True]}")
         return found
 
     @property
@@ -96,7 +96,7 @@ def _strange(of: Map, fmt: Format, x_bits: np.ndarray, kept: np.ndarray, y: np.n
     x, want, got = (int(array[strange[0]]) for array in (x_bits, kept, y))
     return (
         f"{len(strange)} of {len(x_bits)} outputs are neither kept nor dropped, such as {value_text(fmt, got)} "
-        f"({fmt.bits_text(got)}) at x = {value_text(fmt, x)} ({fmt.bits_text(x)}), where kept is {value_text(fmt, want)}"
+        f"({fmt.bits_text(got)}) at x = {value_text(fmt, x)} ({fmt.bits_text(x)}); kept is {value_text(fmt, want)}"
     )
 
 
@@ -106,7 +106,7 @@ def of_counts(request: Request, counts: Counts) -> list[str]:
         return []
     fmt = get_format(request.dtype)
     x, got = counts.strange
-    many = int((counts.table[:, 3] - counts.table[:, : KEPT + 3].sum(1)).sum())
+    many = int((counts.table[:, ALL] - counts.table[:, :ALL].sum(1)).sum())
     return [f"{many} outputs are neither kept nor dropped, such as {value_text(fmt, got)} at x = {value_text(fmt, x)}"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,14 +11,13 @@ from ..fenv import in_default_environment
 from ..targets.base import Target
 from . import bits
 from . import plan as plans
-from .binomial import bias_for, holm, of_sum, two_sided
-from .bounds import clopper_pearson
-from .counting import ALL, KEPT, Counts, counted
+from .counting import Counts, counted
 from .hosting import hosted
 from .independence import Independence, failures
 from .independence import samples as independence_samples
+from .judging import Judged, of_groups, of_region, region_of, rejected, tails_of
 from .maps import Map
-from .plan import SHARES, Group, Plan
+from .plan import SHARES, Plan
 from .report import Phase, Region, Tail, Verdict
 from .request import Request
 from .target import facts
@@ -26,6 +25,7 @@ from .target import seed as seeded
 from .values import CALLS, INPUTS, LENGTHS, Signs, of_counts, of_repetition, of_specials, of_values
 
 MOST_FINDINGS = 10
+FIRST_SEED, FREQUENCY_SEED, TAIL_SEED = 11, 12, 20  # beyond the first seed
 Advance = Callable[[str, int], None]
 
 
@@ -109,7 +109,7 @@ class _Work:
         for name, step in steps.items():
             drawn = _Drawn(name)
             step(target, drawn)
-            self.phases.append(drawn.phase(SHARES.get(name, 0.0) * request.false_alarm))
+            self.phases.append(drawn.phase(self._level(name)))
             if drawn.findings and not request.keep_going:
                 break
 
@@ -127,75 +127,51 @@ class _Work:
     def _independence(self, target: Target, drawn: _Drawn) -> None:
         draws = Independence(target, self.request)
         tests = draws.tests(lambda n: self.advance(drawn.name, n))
-        drawn.smallest_p, failed = failures(tests, SHARES[drawn.name] * self.request.false_alarm)
+        drawn.smallest_p, failed = failures(tests, self._level(drawn.name))
         drawn.samples, drawn.tests = draws.samples, len(tests)
         drawn.findings = [test.described() for test in failed]
 
     def _first(self, target: Target, drawn: _Drawn) -> None:
-        self._count(target, drawn, self.planned.first, seed=11)
+        self._count(target, drawn, self.planned.first, FIRST_SEED)
 
     def _frequencies(self, target: Target, drawn: _Drawn) -> None:
-        self._count(target, drawn, self.planned.frequencies, seed=12)
+        self._count(target, drawn, self.planned.frequencies, FREQUENCY_SEED)
 
-    def _count(self, target: Target, drawn: _Drawn, plan: Plan, seed: int) -> None:
-        request, of = self.request, self.request.judged_as()
-        target.applied(1, seeded, request.dtype, request.seed + seed, request.rate)
-        counts = counted(target, of, request.dtype, plan, request.seed + seed, self._advanced(drawn))
-        self._take(drawn, counts)
-        self.regions = [self._region(of, counts, region, plan.level) for region in plan.regions]
-        judged = [(f"x = {group.x:.6g}", *_of_group(group, row)) for group, row in _rows(counts)]
-        judged += [(region.region, *_of_region(counts, region.region)) for region in self.regions]
-        self._judge(drawn, judged, SHARES[drawn.name] * request.false_alarm)
+    def _count(self, target: Target, drawn: _Drawn, plan: Plan, number: int) -> None:
+        of = self.request.judged_as()
+        counts = self._counted(target, drawn, of, plan, number)
+        regions = [of_region(counts, region) for region in plan.regions]
+        self.regions = [region_of(of, counts, judged) for judged in regions]
+        self._judge(drawn, [*of_groups(of, counts), *regions])
 
     def _tails(self, target: Target, drawn: _Drawn) -> None:
-        request, of = self.request, self.request.judged_as()
-        plans_of_rates = self.planned.rated or [(request.rate, self.planned.tails)]
-        judged = []
-        for place, (rate, plan) in enumerate(plans_of_rates):
-            at_rate = Map(of.name, rate, of.scaled) if self.planned.rated else of
-            number = request.seed + 20 + place
-            target.applied(1, seeded, request.dtype, number, rate)
-            counts = counted(target, at_rate, request.dtype, plan, number, self._advanced(drawn))
-            self._take(drawn, counts)
-            self.tails += [_tail(group, row) for group, row in _rows(counts)]
-            judged += [(f"{group.region}, {_at(at_rate, group)}", *_of_group(group, row)) for group, row in _rows(counts)]
-        self._judge(drawn, judged, SHARES[drawn.name] * request.false_alarm)
+        of, judged = self.request.judged_as(), list[Judged]()
+        for place, (rate, plan) in enumerate(self.planned.rated or [(of.rate, self.planned.tails)]):
+            at_rate = Map(of.name, rate, of.scaled)
+            counts = self._counted(target, drawn, at_rate, plan, TAIL_SEED + place)
+            self.tails += tails_of(counts)
+            judged += of_groups(at_rate, counts)
+        self._judge(drawn, judged)
 
-    def _advanced(self, drawn: _Drawn) -> Callable[[int], None]:
-        return lambda n: self.advance(drawn.name, n)
-
-    def _take(self, drawn: _Drawn, counts: Counts) -> None:
+    def _counted(self, target: Target, drawn: _Drawn, of: Map, plan: Plan, number: int) -> Counts:
+        request = self.request
+        number += request.seed
+        target.applied(1, seeded, request.dtype, number, of.rate)
+        counts = counted(target, of, request.dtype, plan, number, lambda n: self.advance(drawn.name, n))
         drawn.samples += counts.samples
-        drawn.findings += of_counts(self.request, counts)
-        if self.request.judged_as().drops_to_zero:
+        drawn.findings += of_counts(request, counts)
+        if of.drops_to_zero:
             self.signs.add_counts(counts)
             drawn.findings += [each for each in self.signs.findings() if each not in drawn.findings]
+        return counts
 
-    def _judge(self, drawn: _Drawn, judged: list[tuple[str, int, int, float, float]], level: float) -> None:
-        """(what, kept, of all, expected share, p-value)"""
-        p_values = [each[-1] for each in judged]
-        drawn.tests, drawn.smallest_p = len(judged), min(p_values)
-        failed = [each for each, rejected in zip(judged, holm(p_values, level), strict=True) if rejected]
-        for what, kept, n, p, p_value in sorted(failed, key=lambda each: each[-1]):
-            drawn.findings.append(
-                f"{what}: kept {kept} of {n} ({kept / n:.9g}), expected {p:.9g}, off by {kept / n - p:+.3g} (p = {p_value:.2g})"
-            )
+    def _judge(self, drawn: _Drawn, judged: list[Judged]) -> None:
+        drawn.tests, drawn.smallest_p = len(judged), min(each.p_value for each in judged)
+        drawn.findings += [each.described() for each in rejected(judged, self._level(drawn.name))]
 
-    def _region(self, of: Map, counts: Counts, region: str, level: float) -> Region:
-        rows = [(group, row) for group, row in _rows(counts) if group.region == region]
-        n = sum(row[ALL] for _, row in rows)
-        kept, _, p, p_value = _of_region(counts, region)[0], n, *_of_region(counts, region)[2:]
-        scale = 1 / (1 - of.rate) if of.is_scaled else 1.0
-        moments = [(group.x * scale, row[KEPT] / n, row[ALL] / n * group.p) for group, row in rows]
-        other = [0.0 if of.drops_to_zero else -group.x for group, _ in rows]
-        shares = [row[ALL] / n for _, row in rows]
-        mean, second = _moments(moments, other, shares, 1)
-        expected, second_expected = _moments(moments, other, shares, 2)
-        return Region(
-            region=region, samples=n, kept=kept, kept_expected=n * p, mean=mean, mean_expected=expected,
-            variance=max(0.0, second - mean**2), variance_expected=max(0.0, second_expected - expected**2),
-            p_value=p_value, smallest_bias=bias_for(n, p, 1 - p, level, self.request.power),
-        )  # fmt: skip
+    def _level(self, phase: str) -> float:
+        """Probability of a false alarm in all tests of a phase."""
+        return SHARES.get(phase, 0.0) * self.request.false_alarm
 
     def verdict(self) -> Verdict:
         request, of = self.request, self.request.judged_as()
@@ -208,8 +184,8 @@ class _Work:
             false_alarm=request.false_alarm, bias=request.bias, power=request.power,
             samples=sum(phase.samples for phase in self.phases), samples_planned=self.planned.samples,
             zero_sign=self.signs.convention if of.drops_to_zero else None,
-            bits_excluded=bits.excluded(self.tails, SHARES["tails"] * request.false_alarm, request.power),
-            bits_found=bits.found(self.tails, SHARES["tails"] * request.false_alarm),
+            bits_excluded=bits.excluded(self.tails, self._level("tails"), request.power),
+            bits_found=bits.found(self.tails, self._level("tails")),
             phases=tuple(self.phases), regions=tuple(self.regions), tails=tuple(self.tails), notes=tuple(self.notes),
         )  # fmt: skip
 
@@ -229,43 +205,3 @@ class _Drawn:
             name=self.name, passed=not self.findings, samples=self.samples, tests=self.tests,
             false_alarm=false_alarm, smallest_p=self.smallest_p, findings=tuple(self.findings[:MOST_FINDINGS]),
         )  # fmt: skip
-
-
-def _rows(counts: Counts) -> Iterator[tuple[Group, list[int]]]:
-    return zip(counts.plan.groups, counts.table.tolist(), strict=True)
-
-
-def _of_group(group: Group, row: list[int]) -> tuple[int, int, float, float]:
-    """Kept, of all, expected share, p-value."""
-    return row[KEPT], row[ALL], group.p, two_sided(row[KEPT], row[ALL], group.p, group.q)
-
-
-def _of_region(counts: Counts, region: str) -> tuple[int, int, float, float]:
-    rows = [(group, row) for group, row in _rows(counts) if group.region == region]
-    n, kept = sum(row[ALL] for _, row in rows), sum(row[KEPT] for _, row in rows)
-    p = sum(row[ALL] * group.p for group, row in rows) / n
-    q = sum(row[ALL] * group.q for group, row in rows) / n
-    return kept, n, p, of_sum(kept, n, p, q)
-
-
-def _moments(
-    values: list[tuple[float, float, float]], other: list[float], shares: list[float], column: int
-) -> tuple[float, float]:
-    """Mean and mean square of outputs that are values[k][0] with a share, else other[k]."""
-    parts = [(each[0], each[column], dropped, share) for each, dropped, share in zip(values, other, shares, strict=True)]
-    mean = sum(value * kept + dropped * (share - kept) for value, kept, dropped, share in parts)
-    return mean, sum(value**2 * kept + dropped**2 * (share - kept) for value, kept, dropped, share in parts)
-
-
-def _at(of: Map, group: Group) -> str:
-    return f"rate = {of.rate!r}" if of.law == "constant" else f"x = {group.x:.6g}"
-
-
-def _tail(group: Group, row: list[int]) -> Tail:
-    rare = group.p < group.q
-    count = row[KEPT] if rare else row[ALL] - row[KEPT]
-    low, high = clopper_pearson(count, row[ALL], 0.999)
-    return Tail(
-        outcome="kept" if rare else "dropped", probability=min(group.p, group.q), samples=row[ALL], count=count,
-        low=low, high=high, p_value=two_sided(row[KEPT], row[ALL], group.p, group.q),
-    )  # fmt: skip

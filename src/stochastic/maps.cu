@@ -1,6 +1,6 @@
 /* y = m x on a device, by the sampler of the CPU: the same bits for the same seed, call and place.
    rate: bits of a double; start: place of the first element. Dropped is a zero with the sign of x, as the product is.
-   Test: tests/stochastic/test_cuda.py, nvcc's PTX executed on the CPU, against the CPU's own */
+   Test: tests/stochastic/test_sampler.py, nvcc's PTX executed on the CPU, against the CPU's own */
 // build: -fmad=false
 #include "stochastic/sampler.h"
 

@@ -151,3 +151,7 @@ def crashes(x, rng):
 
 def wrong_shape(x, rng):
     return x[:-1]
+
+
+def needs_a_weight(x, weight):
+    return x * weight
