@@ -9,7 +9,7 @@ import numpy as np
 
 from ..formats import get_format
 from ..targets.base import Target
-from . import _native
+from ._native import count
 from .maps import Map
 from .plan import SEGMENT, SEGMENTS, Plan
 
@@ -39,7 +39,7 @@ def counted(target: Target, of: Map, dtype: str, plan: Plan, seed: int, advance:
         asked = np.repeat(x_bits[order], SEGMENT)
         y, _ = target.timed(dtype, asked)
         table = np.zeros((len(order), 4), np.int64)
-        _native.count(y, kept[order], dropped[order], of.slack, table)
+        count(y, kept[order], dropped[order], of.slack, table)
         if not of.drops_to_zero:
             table[:, OTHER_SIGN] = 0  # -(-x) is x, and was counted as kept
         np.add.at(found.table, order, table)

@@ -9,7 +9,7 @@ import numpy as np
 from ..fenv import in_default_environment
 from ..gpu.cuda import Device
 from ..paths import resource
-from . import _native
+from ._native import LAWS
 from .maps import Map
 
 _SYMBOLS = {"float32": "gv_map_f32", "float64": "gv_map_f64"}
@@ -25,7 +25,7 @@ def applied(of: Map, device: Device, x: np.ndarray, seed: int, *, call: int = 0,
     device.copy_in(source, np.ascontiguousarray(x))
     (rate,) = struct.unpack("<Q", struct.pack("<d", of.rate))
     grid = max(1, min(1024, -(-x.size // _THREADS)))
-    law = _native.LAWS.index(of.law)
+    law = LAWS.index(of.law)
     device.launch(function, grid, _THREADS, source, target, x.size, law, rate, seed, call, start)
     device.synchronize()
     return device.copy_out(target, np.empty_like(x))

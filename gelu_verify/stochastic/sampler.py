@@ -15,7 +15,7 @@ from ..errors import UsageError
 from ..fenv import in_default_environment
 from ..formats import DTYPES, Format, converted, get_format, to_float64, values
 from ..parsing import whole
-from . import _native
+from ._native import keep
 from .maps import Map
 
 LARGEST = (1 << 64) - 1
@@ -81,7 +81,7 @@ def _mask(of: Map, fmt: Format, x_bits: np.ndarray, seed: int, call: int, start:
     for name, number in {"seed": seed, "call": call, "start": start}.items():
         whole(name, number, 0, LARGEST)
     kept = np.empty(x_bits.size, np.uint8)
-    _native.keep(of.law, to_float64(fmt, x_bits.ravel()), of.rate, seed, call, start, kept)
+    keep(of.law, to_float64(fmt, x_bits.ravel()), of.rate, seed, call, start, kept)
     return kept.view(bool)
 
 

@@ -35,14 +35,13 @@ def bias(x, rng, by=1e-4):
 
 
 def bias_near_zero(x, seed, call):
-    """Phi(x) + 1e-4 where 0 < x < 1, and nowhere else."""
-    from statistics import NormalDist
-
-    normal = NormalDist()
-    places, index = np.unique(x, return_inverse=True)
-    moved = [normal.inv_cdf(normal.cdf(v) + 1e-4) if 0 < v < 1 else v for v in places.tolist()]
-    kept = stochastic.gelu(np.array(moved)[index], seed, call=call) != 0
-    return _masked(x, kept)
+    """Phi(x) + 1e-4 where 0 < x < 1, and nowhere else: some that would be dropped are kept."""
+    y = stochastic.gelu(x, seed, call=call)
+    dropped = np.flatnonzero((y == 0) & (x > 0) & (x < 1))
+    u = np.random.default_rng((seed, call)).random(dropped.size)
+    saved = dropped[u * (1 - _phi(x[dropped])) < 1e-4]
+    y[saved] = x[saved]
+    return y
 
 
 def stuck_lane(x, rng):
