@@ -1,5 +1,5 @@
-"""Write the tables of keys and columns: docs/json.md, docs/compare.md and docs/stochastic.md from the records, reports/README.md from the
-report's columns; and the table of docs/compare.md of what is worse.
+"""Write the tables of keys and columns: docs/json.md, docs/compare.md and docs/stochastic.md from the records,
+reports/README.md from the report's columns; and the table of docs/compare.md of what is worse.
 
 python tools/make_key_tables.py            write them between the marks of these pages
 python tools/make_key_tables.py --check    exit with 1 if that would change one

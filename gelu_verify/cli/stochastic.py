@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import SECONDS, SEED, Keyword, Memory, Real, naming_options
+from .options import SECONDS, SEED, Keyword, Memory, Real, Whole, naming_options
 from .program import OVER_BUDGET, say, stdout_for_results
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ _MAPS = ("gelu", "adaptive_dropout", "dropout", "relu_dropout", "zoneout")
               help="With this probability it is found.")  # fmt: skip
 @click.option("--false-alarm", type=Real(1e-12, 0.5), default=1e-6, show_default=True, metavar="P",
               help="Probability, at most, that a correct map fails: of all tests together.")  # fmt: skip
+@click.option("--min-bits", type=Whole(4, 128), default=20, show_default=True, metavar="N",
+              help="Bits that the comparison u < p must have: a probability may be off by 2^-N.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="The first seed.")
 @click.option("--no-seed", is_flag=True, help="It cannot be seeded: do not ask for reproducibility.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print how many samples are needed, and draw none.")

@@ -19,21 +19,28 @@ _TERMS = 4096  # that are added at once
 _STIRLING = (1 / 12, 1 / 360, 1 / 1260, 1 / 1680, 1 / 1188)
 
 
-def two_sided(k: int, n: int, p: float, q: float) -> float:
-    """p-value of k out of n: twice the smaller of P(K <= k) and P(K >= k), at most 1."""
-    lower, upper = tails(k, n, p, q)
+def two_sided(k: int, n: int, p: float, q: float, tolerance: float = 0.0) -> float:
+    """p-value of k out of n: twice the smaller of P(K <= k) and P(K >= k), at most 1.
+
+    Of the hypothesis that the probability is within `tolerance` of p: each tail where it is largest.
+    """
+    if not tolerance:
+        return min(1.0, 2 * min(tails(k, n, p, q)) * SLACK)
+    lower, _ = tails(k, n, max(p - tolerance, 0.0), min(q + tolerance, 1.0))
+    _, upper = tails(k, n, min(p + tolerance, 1.0), max(q - tolerance, 0.0))
     return min(1.0, 2 * min(lower, upper) * SLACK)
 
 
-def of_sum(k: int, n: int, mean: float, of_rest: float) -> float:
+def of_sum(k: int, n: int, mean: float, of_rest: float, tolerance: float = 0.0) -> float:
     """p-value of a sum of n trials whose probabilities differ: `mean` of them, `of_rest` of 1 minus them.
 
     W. Hoeffding ("On the distribution of the number of successes in independent trials", 1956): beyond one of n p, its
     tails are at most those of the binomial law with the mean probability.
     """
-    if (k <= n / 2 and abs(k - n * mean) < 1) or (k > n / 2 and abs((n - k) - n * of_rest) < 1):
+    apart = k - n * mean if mean < of_rest else n * of_rest - (n - k)
+    if abs(apart) < 1 + n * tolerance:
         return 1.0
-    return two_sided(k, n, mean, of_rest)
+    return two_sided(k, n, mean, of_rest, tolerance)
 
 
 def tails(k: int, n: int, p: float, q: float) -> tuple[float, float]:

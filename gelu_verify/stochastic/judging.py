@@ -39,23 +39,23 @@ def rejected(judged: list[Judged], level: float) -> list[Judged]:
     return sorted((each for each, is_wrong in decided if is_wrong), key=lambda each: each.p_value)
 
 
-def of_groups(of: Map, counts: Counts) -> list[Judged]:
+def of_groups(of: Map, counts: Counts, tolerance: float) -> list[Judged]:
     """Each x by itself."""
     found = []
     for group, row in _rows(counts):
         at = f"rate = {of.rate!r}" if of.law == "constant" else f"x = {group.x:.6g}"
-        p_value = two_sided(row[KEPT], row[ALL], group.p, group.q)
+        p_value = two_sided(row[KEPT], row[ALL], group.p, group.q, tolerance)
         found.append(Judged(f"{group.region}, {at}", row[KEPT], row[ALL], group.p, p_value))
     return found
 
 
-def of_region(counts: Counts, region: str) -> Judged:
+def of_region(counts: Counts, region: str, tolerance: float) -> Judged:
     """All x of a region together."""
     rows = [(group, row) for group, row in _rows(counts) if group.region == region]
     n, kept = sum(row[ALL] for _, row in rows), sum(row[KEPT] for _, row in rows)
     p = sum(row[ALL] * group.p for group, row in rows) / n
     q = sum(row[ALL] * group.q for group, row in rows) / n
-    return Judged(region, kept, n, p, of_sum(kept, n, p, q))
+    return Judged(region, kept, n, p, of_sum(kept, n, p, q, tolerance))
 
 
 def region_of(of: Map, counts: Counts, judged: Judged) -> Region:

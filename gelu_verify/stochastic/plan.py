@@ -78,7 +78,7 @@ def frequencies(request: Request) -> Plan:
     for region, bits in places.items():
         found = _groups(of, request.dtype, region, bits)
         p, q = (float(np.mean([getattr(group, name) for group in found])) for name in "pq")
-        n = max(samples_for(request.bias, p, q, level, request.power), _least(request))
+        n = max(samples_for(request.bias - request.tolerance, p, q, level, request.power), _least(request))
         groups += [_with(group, math.ceil(n / POINTS)) for group in found]
     return Plan("frequencies", tuple(groups), level)
 

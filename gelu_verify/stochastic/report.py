@@ -49,7 +49,7 @@ class Tail:
     count: Count = field(metadata=about("how often it happened"))
     low: Share = field(metadata=about("lower end of the 99.9 % interval of Clopper and Pearson for its probability"))
     high: Share = field(metadata=about("upper end"))
-    p_value: Share = field(metadata=about("two-sided"))
+    p_value: Share = field(metadata=about("two-sided, of exactly that probability"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +69,7 @@ class Verdict:
     false_alarm: Share = field(metadata=about("probability, at most, that a correct map does not pass"))
     bias: Share = field(metadata=about("error of a probability that is found in every region"))
     power: Share = field(metadata=about("with this probability"))
+    min_bits: Positive = field(metadata=about("probabilities within 2 to minus this of the exact ones count as right"))
     samples: Count = field(metadata=about("elements that were drawn"))
     samples_planned: Count = field(metadata=about("elements of all phases"))
     zero_sign: Name | None = field(

@@ -14,14 +14,16 @@ from .maps import LAWS, Map
 from .named import NAMED
 
 FALSE_ALARM, BIAS, POWER = 1e-6, 1e-4, 0.999
+MIN_BITS = 20  # float32 uniforms have 23 or 24, or more near zero
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """Arguments of `verify`; `map` "" is what the name of the target says.
 
-    `false_alarm`: with at most this probability a correct target fails. `bias`: the smallest error of a probability, in
-    one region of x, that is found with the probability `power`: it decides how many samples are drawn.
+    `false_alarm`: with at most this probability a correct target fails. Correct is a probability within 2^-`min_bits` of
+    that of the map, as a comparison with uniforms of so many bits has it. `bias`: the smallest error of a probability,
+    in one region of x, that is found with the probability `power`: it decides how many samples are drawn.
     """
 
     target: str
@@ -33,6 +35,7 @@ class Request:
     false_alarm: float = FALSE_ALARM
     bias: float = BIAS
     power: float = POWER
+    min_bits: int = MIN_BITS
     seeded: bool = True
     keep_going: bool = False
     kwargs: Mapping[str, Any] = field(default_factory=dict)
@@ -51,7 +54,16 @@ class Request:
         real("the false-alarm rate", self.false_alarm, 1e-12, 0.5)
         real("bias", self.bias, 1e-6, 0.1)
         real("power", self.power, 0.5, 0.999999)
+        whole("min_bits", self.min_bits, 4, 128)
+        if 2 * self.tolerance > self.bias:
+            raise UsageError(f"bias {self.bias:g} cannot be told from a comparison of {self.min_bits} bits (accepted: "
+                             f"{2 * self.tolerance:g} and more, or more --min-bits)")  # fmt: skip
         self.judged_as()
+
+    @property
+    def tolerance(self) -> float:
+        """How far a probability may be off."""
+        return 2.0**-self.min_bits
 
     def judged_as(self) -> Map:
         """The map that the target claims to be."""

@@ -140,9 +140,9 @@ class _Work:
     def _count(self, target: Target, drawn: _Drawn, plan: Plan, number: int) -> None:
         of = self.request.judged_as()
         counts = self._counted(target, drawn, of, plan, number)
-        regions = [of_region(counts, region) for region in plan.regions]
+        regions = [of_region(counts, region, self.request.tolerance) for region in plan.regions]
         self.regions = [region_of(of, counts, judged) for judged in regions]
-        self._judge(drawn, [*of_groups(of, counts), *regions])
+        self._judge(drawn, [*of_groups(of, counts, self.request.tolerance), *regions])
 
     def _tails(self, target: Target, drawn: _Drawn) -> None:
         of, judged = self.request.judged_as(), list[Judged]()
@@ -150,7 +150,7 @@ class _Work:
             at_rate = Map(of.name, rate, of.scaled)
             counts = self._counted(target, drawn, at_rate, plan, TAIL_SEED + place)
             self.tails += tails_of(counts)
-            judged += of_groups(at_rate, counts)
+            judged += of_groups(at_rate, counts, self.request.tolerance)
         self._judge(drawn, judged)
 
     def _counted(self, target: Target, drawn: _Drawn, of: Map, plan: Plan, number: int) -> Counts:
@@ -181,7 +181,7 @@ class _Work:
             passed=self.failure is None and all(phase.passed for phase in self.phases),
             failure=None if self.failure is None else " ".join(str(self.failure).split()),
             failure_kind=(self.failure.kind or "exception") if self.failure else None,
-            false_alarm=request.false_alarm, bias=request.bias, power=request.power,
+            false_alarm=request.false_alarm, bias=request.bias, power=request.power, min_bits=request.min_bits,
             samples=sum(phase.samples for phase in self.phases), samples_planned=self.planned.samples,
             zero_sign=self.signs.convention if of.drops_to_zero else None,
             bits_excluded=bits.excluded(self.tails, self._level("tails"), request.power),

@@ -61,6 +61,13 @@ def test_the_bound_for_unequal_trials(seed):
         assert law[values <= a].sum() <= a + 1e-12
 
 
+def test_a_tolerance_takes_each_tail_where_it_is_largest():
+    for k in (40, 50, 61):
+        within = [binomial.two_sided(k, 100, p, 1 - p) for p in np.linspace(0.45, 0.55, 101).tolist()]
+        assert binomial.two_sided(k, 100, 0.5, 0.5, 0.05) >= max(within) * (1 - 1e-8)
+    assert binomial.two_sided(0, 1000, 1e-9, 1 - 1e-9, 1e-3) == 1
+
+
 def test_an_interval_holds_what_is_not_rejected():
     low, high = clopper_pearson(7, 1000, 0.999)
     assert binomial.tails(7, 1000, low, 1 - low)[1] == pytest.approx(0.0005, rel=1e-6)

@@ -34,7 +34,7 @@ def failed_phase(verdict):
         ("stuck_lane", "independence", COARSE),
         ("repeated_seed", "independence", COARSE),
         ("like_the_neighbour", "independence", COARSE),
-        ("uniforms_of_12_bits", "first frequencies", 0.01),
+        ("uniforms_of_12_bits", "tails", 0.01),
         ("not_scaled_dropout", "values", COARSE),
         ("random_sign_of_zero", "values", COARSE),
         ("not_repeatable", "reproducibility", COARSE),
@@ -60,10 +60,18 @@ def failed_phase(verdict):
 )
 def test_a_planted_fault_is_found(name, phase, bias):
     options = {"rate": 0.2} if name in ("scaled_by_rate_dropout", "swapped_rate_dropout") else {}
+    options |= {"min_bits": 26} if name == "float32_uniforms" else {}
     verdict = found(name, bias, **options)
     assert not verdict.passed
     assert failed_phase(verdict) == phase
     assert name != "float32_uniforms" or verdict.bits_found == 24
+
+
+@pytest.mark.nightly
+def test_24_bits_are_enough_unless_more_are_asked_for():
+    verdict = found("float32_uniforms", 2e-4)
+    assert verdict.passed, verdict
+    assert verdict.bits_found == 24
 
 
 @pytest.mark.nightly
@@ -131,6 +139,7 @@ def test_arguments_that_cannot_be_used():
         ({"target": "gelu", "rate": 2.0}, "rate"),
         ({"target": "gelu", "dtype": "int8"}, "dtype"),
         ({"target": "gelu", "bias": 0.0}, "bias"),
+        ({"target": "gelu", "bias": 1e-6}, "min-bits"),
         ({"target": "gelu", "map": "mish"}, "map"),
     ):
         with pytest.raises(UsageError, match=message):
