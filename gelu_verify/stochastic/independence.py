@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import TargetFailure
-from ..formats import get_format
+from ..formats import get_format, value_text
 from ..targets.base import Target
 from .binomial import holm, log_probability, two_sided
 from .counting import matches
@@ -81,19 +80,23 @@ class Independence:
         self._kept, self._dropped = self._of.kept(self._fmt, x)[0], self._of.dropped(self._fmt, x)[0]
         self.p, self.q = self._of.probability(float(self._fmt.fraction(self._x)))
         self.samples, self._sizes = 0, Sizes.of(request)
+        self.strange: list[str] = []  # the first output that was neither kept nor dropped
 
     def seed(self, number: int) -> None:
         self._target.applied(1, seeded, self._request.dtype, number, self._request.rate)
 
     def mask(self, n: int) -> np.ndarray:
-        """Which elements of one call are kept; TargetFailure where an output is neither."""
+        """Which elements of one call are kept."""
         y, _ = self._target.timed(self._request.dtype, np.full(n, self._x, self._fmt.uint))
         self.samples += n
         kept = matches(y, self._kept, self._of.slack)
         strange = ~kept & (y != self._dropped) & (y != self._dropped ^ self._fmt.uint.type(self._fmt.sign_mask))
-        if strange.any():
-            text = self._fmt.bits_text(int(y[strange][0]))
-            raise TargetFailure(f"returned {text} at x = {self._fmt.bits_text(self._x)}: neither kept nor dropped")
+        if strange.any() and not self.strange:
+            text = value_text(self._fmt, int(y[strange][0]))
+            self.strange.append(
+                f"{int(strange.sum())} of {n} outputs are neither kept nor dropped, such as {text} at "
+                f"x = {value_text(self._fmt, self._x)}"
+            )
         return kept
 
     def tests(self, advance: Callable[[int], None]) -> list[Tested]:

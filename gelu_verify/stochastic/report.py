@@ -57,6 +57,7 @@ class Verdict:
     """A map, verified."""
 
     target: Name = field(metadata=about("what was typed"))
+    version: str = field(metadata=about("version of the library that it is called with, or hash of the source"))
     map: Name = field(metadata=about("as which map it was judged"))
     described: Line = field(metadata=about("that map in words"))
     dtype: Name = field(metadata=about("dtype of the inputs"))

@@ -21,9 +21,9 @@ MIN_BITS = 20  # float32 uniforms have 23 or 24, or more near zero
 class Request:
     """Arguments of `verify`; `map` "" is what the name of the target says.
 
-    `false_alarm`: with at most this probability a correct target fails. Correct is a probability within 2^-`min_bits` of
-    that of the map, as a comparison with uniforms of so many bits has it. `bias`: the smallest error of a probability,
-    in one region of x, that is found with the probability `power`: it decides how many samples are drawn.
+    `false_alarm`: with at most this probability a correct target fails. Correct are probabilities within 2^-`min_bits`
+    of those of the map, as a comparison with uniforms of so many bits has them. `bias`: the smallest error of a
+    probability, in one region of x, that is found with the probability `power`: it decides how many samples are drawn.
     """
 
     target: str

@@ -32,7 +32,7 @@ from ..targets.arrays import KINDS, ArrayKind, get_kind, kind_of_module
 from ..targets.call_line import CallLine
 from ..targets.importing import framework
 from ..targets.library_target import LibraryCall, LibraryTarget
-from ..targets.python_callables import attribute, module_of_callable
+from ..targets.python_callables import attribute, module_of_callable, version_of
 from .named import NAMED
 
 MEANINGS = {
@@ -123,12 +123,13 @@ def make(name: str, dtype: str, kwargs: Mapping[str, Any], array: str | None, ca
             framework(NAMED[name].array)
         except TargetUnavailable as reason:
             raise MissingMeasurement(f"{name} was asked for, but {reason}") from None
-        compute, kind, version = NAMED[name].compute, get_kind(NAMED[name].array), ""
+        compute, kind = NAMED[name].compute, get_kind(NAMED[name].array)
+        version = version_of(sys.modules[NAMED[name].array])
     else:
         module, source, path = module_of_callable(name)
         compute, of_instance = attribute(name, module, path, kwargs)
         kwargs = {} if of_instance else kwargs
-        version = str(getattr(sys.modules.get(module.__name__.partition(".")[0]), "__version__", ""))
+        version = version_of(module)
         kind = get_kind(array) if array else kind_of_module(source) or _kind_of_annotation(compute)
     line = CallLine.parsed(call, MEANINGS) if call else None
     of_line = {each: each for each in line.names & MEANINGS.keys() - {"f", "x"}} if line else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from .named import NAMED
 from .report import Phase, Verdict
 from .request import Request
 from .verify import Planned, planned
@@ -14,7 +15,8 @@ BIASES = (1e-2, 1e-3, 1e-4)
 
 def plan_lines(request: Request, plan: Planned) -> Iterator[str]:
     """What is asked, and how many samples a bias needs, before anything is drawn."""
-    yield f"{request.target}, {request.dtype}: {request.judged_as().described()}"
+    named = f" ({NAMED[request.target].text})" if request.target in NAMED else ""
+    yield f"{request.target}{named}, {request.dtype}: {request.judged_as().described()}"
     yield (
         f"A correct map fails with a probability of at most {request.false_alarm:g}; a bias of {request.bias:g} in any "
         f"region is found with a probability of at least {request.power:g}."

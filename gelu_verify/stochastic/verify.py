@@ -93,12 +93,13 @@ class _Work:
     notes: list[str] = field(default_factory=list)
     signs: Signs = field(default_factory=Signs)
     seeded_by: str | None = None
+    version: str = ""
     failure: TargetFailure | None = None
 
     def run(self, target: Target) -> None:
         request = self.request
         known: dict[str, Any] = target.applied(1, facts, request.dtype)
-        self.seeded_by = known["seeded_by"]
+        self.seeded_by, self.version = known["seeded_by"], target.version
         steps: dict[str, Callable[[Target, _Drawn], None]] = {"values": self._values}
         if request.seeded:
             steps["reproducibility"] = self._reproducibility
@@ -129,7 +130,7 @@ class _Work:
         tests = draws.tests(lambda n: self.advance(drawn.name, n))
         drawn.smallest_p, failed = failures(tests, self._level(drawn.name))
         drawn.samples, drawn.tests = draws.samples, len(tests)
-        drawn.findings = [test.described() for test in failed]
+        drawn.findings = [*draws.strange, *(test.described() for test in failed)]
 
     def _first(self, target: Target, drawn: _Drawn) -> None:
         self._count(target, drawn, self.planned.first, FIRST_SEED)
@@ -176,7 +177,7 @@ class _Work:
     def verdict(self) -> Verdict:
         request, of = self.request, self.request.judged_as()
         return Verdict(
-            target=request.target, map=of.name, described=of.described(), dtype=request.dtype,
+            target=request.target, version=self.version, map=of.name, described=of.described(), dtype=request.dtype,
             rate=of.rate if of.law == "constant" else None, seeded_by=self.seeded_by, seed=request.seed,
             passed=self.failure is None and all(phase.passed for phase in self.phases),
             failure=None if self.failure is None else " ".join(str(self.failure).split()),

@@ -68,7 +68,7 @@ def load_callable(
     if environment is not None:
         note += f", in the floating-point environment that its import leaves: {' and '.join(environment[1])}"
     note += "" if _is_path(source) else _where(source, module)
-    return replace(target, version=_version(module), note=note, environment=environment)
+    return replace(target, version=version_of(module), note=note, environment=environment)
 
 
 def module_of_callable(name: str) -> tuple[ModuleType, str, str]:
@@ -316,7 +316,7 @@ def _importable(kind: ArrayKind) -> ArrayKind:
     return kind
 
 
-def _version(module: ModuleType) -> str:
+def version_of(module: ModuleType) -> str:
     """Version of the package that the module is from; of the user's own code, a hash of its source as well."""
     root = module.__name__.partition(".")[0]
     if root in sys.stdlib_module_names:

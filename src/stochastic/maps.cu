@@ -1,7 +1,7 @@
 /* y = m x on a device, by the sampler of the CPU: the same bits for the same seed, call and place.
    rate: bits of a double; start: place of the first element. Dropped is a zero with the sign of x, as the product is.
+   Compiled with -fmad=false by gelu_verify/stochastic/device.py: the shared headers count every rounding as written.
    Test: tests/stochastic/test_sampler.py, nvcc's PTX executed on the CPU, against the CPU's own */
-// build: -fmad=false
 #include "stochastic/sampler.h"
 
 template <class T>

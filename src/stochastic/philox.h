@@ -6,9 +6,7 @@
 #define GV_STOCHASTIC_PHILOX_H
 #include "../truth/dd.h"
 
-typedef struct {
-    uint32_t word[4];
-} gv_philox_block;
+typedef struct { uint32_t word[4]; } gv_philox_block;
 
 GV_INLINE gv_philox_block gv_philox(gv_philox_block counter, uint32_t key0, uint32_t key1) {
     uint32_t c0 = counter.word[0], c1 = counter.word[1], c2 = counter.word[2], c3 = counter.word[3];

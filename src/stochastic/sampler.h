@@ -7,8 +7,9 @@
 
    Proof    |T/2^128 - (hi + lo)| < 3 2^-128 (gv_threshold), and |hi + lo - p| <= err of math/normcdf.h and math/sigmoid.h,
             which is proved: 2^-88 of what is added to 1/2 (at most 0.342 and 0.232), of 1 - p, or of p.
-   Speed    The first 32 bits of U decide but for one element in 2^31: an approximation of p with a bound of 2^-40 gives
-            the interval that T is in. It never decides otherwise than T does, so that results do not depend on it.
+   Speed    The first 32 bits of U decide all elements but one in some 2^32 (float32, |x| <= 4.5), 2^24 (float64) or 2^17
+            (|x| > 4.5): an approximation of p with a bound gives the interval that T is in. It never decides otherwise
+            than T does, so that results do not depend on it.
    Test     tests/stochastic/test_sampler.py: T against Arb, the quick decision against T at its edges, the device against
             the CPU bit for bit */
 #ifndef GV_STOCHASTIC_SAMPLER_H
@@ -24,9 +25,7 @@
 
 enum { GV_NORMAL, GV_LOGISTIC, GV_CONSTANT };
 
-typedef struct {
-    uint64_t high, low;
-} gv_uint128;
+typedef struct { uint64_t high, low; } gv_uint128;
 
 /* floor(v 2^128), less or more by 2 at most, of 0 < v < 1 */
 GV_INLINE gv_uint128 gv_threshold(gv_value v) {

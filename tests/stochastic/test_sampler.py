@@ -1,5 +1,7 @@
 """The reference sampler: thresholds against Arb, quick decisions against exact ones, the same bits everywhere."""
 
+import os
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -12,7 +14,8 @@ from marking import nightly
 from gelu_verify import stochastic
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import get_format, numpy_dtype
-from gelu_verify.gpu import ptx_device
+from gelu_verify.gpu import nvcc, ptx_device
+from gelu_verify.paths import resource
 from gelu_verify.stochastic import _native, device, sampler
 from gelu_verify.stochastic.maps import Map
 
@@ -143,6 +146,15 @@ def test_bad_arguments():
         stochastic.dropout(np.ones(2), 1, rate=1.5)
     with pytest.raises(UsageError, match="previous"):
         stochastic.zoneout(np.ones(2), np.ones(3), 1)
+
+
+@pytest.mark.nightly
+def test_the_device_code_compiles_without_warnings():
+    source, flags = resource("src/stochastic/maps.cu"), ["-fmad=false", f"-I{resource('src')}"]
+    options = [*nvcc.STRICT, *nvcc.code_for(nvcc.ARCHITECTURES), "-O3", "-t", "2", *flags]
+    command = [*requiring.nvcc(), "-fatbin", *options, str(source), "-o", os.devnull]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 # ---- CUDA: nvcc's PTX, executed on the CPU ----
