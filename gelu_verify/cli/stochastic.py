@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import SECONDS, SEED, Keyword, Memory, Real, Whole, naming_options
+from .options import SECONDS, Keyword, Memory, Real, Whole, naming_options
 from .program import OVER_BUDGET, say, stdout_for_results
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _MAPS = ("gelu", "adaptive_dropout", "dropout", "relu_dropout", "zoneout")
               help="Probability, at most, that a correct map fails: of all tests together.")  # fmt: skip
 @click.option("--min-bits", type=Whole(4, 128), default=20, show_default=True, metavar="N",
               help="Bits that the comparison u < p must have: a probability may be off by 2^-N.")  # fmt: skip
-@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="The first seed.")
+@click.option("--seed", type=Whole(0, (1 << 31) - 1), default=0, show_default=True, metavar="N", help="The first seed.")
 @click.option("--no-seed", is_flag=True, help="It cannot be seeded: do not ask for reproducibility.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print how many samples are needed, and draw none.")
 @click.option("--keep-going", is_flag=True, help="Make all phases, also after one has failed.")

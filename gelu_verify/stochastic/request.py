@@ -9,10 +9,11 @@ from typing import Any
 from ..errors import UsageError, one_of
 from ..formats import DTYPES
 from ..isolation.limits import Limits
-from ..parsing import LARGEST_SEED, real, whole
+from ..parsing import real, whole
 from .maps import LAWS, Map
 from .named import NAMED
 
+LARGEST_SEED = (1 << 31) - 1  # some 2^24 more are used, and some libraries take 32 bits
 FALSE_ALARM, BIAS, POWER = 1e-6, 1e-4, 0.999
 MIN_BITS = 20  # float32 uniforms have 23 or 24, or more near zero
 

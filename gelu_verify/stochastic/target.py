@@ -48,7 +48,6 @@ MEANINGS = {
 }
 _ALSO = {"random_state": "rng", "rng_key": "key", **dict.fromkeys(("p", "prob", "drop_prob", "dropout_rate"), "rate"),
          **dict.fromkeys(("previous", "prev", "state"), "h")}  # fmt: skip
-_STATELESS = {"seed", "key"}
 
 
 @dataclass

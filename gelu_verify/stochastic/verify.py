@@ -25,7 +25,8 @@ from .target import seed as seeded
 from .values import CALLS, INPUTS, LENGTHS, Signs, of_counts, of_repetition, of_specials, of_values
 
 MOST_FINDINGS = 10
-FIRST_SEED, FREQUENCY_SEED, TAIL_SEED = 11, 12, 20  # beyond the first seed
+# Beyond the first seed, farther apart than a phase has calls: some targets need a seed for each call.
+FIRST_SEED, FREQUENCY_SEED, TAIL_SEED, NEXT_TAIL = 1 << 21, 1 << 22, 1 << 23, 1 << 18
 Advance = Callable[[str, int], None]
 
 
@@ -149,7 +150,7 @@ class _Work:
         of, judged = self.request.judged_as(), list[Judged]()
         for place, (rate, plan) in enumerate(self.planned.rated or [(of.rate, self.planned.tails)]):
             at_rate = Map(of.name, rate, of.scaled)
-            counts = self._counted(target, drawn, at_rate, plan, TAIL_SEED + place)
+            counts = self._counted(target, drawn, at_rate, plan, TAIL_SEED + place * NEXT_TAIL)
             self.tails += tails_of(counts)
             judged += of_groups(at_rate, counts, self.request.tolerance)
         self._judge(drawn, judged)

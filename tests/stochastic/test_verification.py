@@ -6,7 +6,7 @@ from statistics import NormalDist
 import pytest
 from click.testing import CliRunner
 from marking import nightly
-from repository import SUPPORT
+from repository import ROOT, SUPPORT
 
 from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
@@ -167,3 +167,10 @@ def test_the_command():
     run = CliRunner().invoke(main, ["stochastic", "gelu", "--plan"])
     assert "samples by bias" in run.stdout
     assert run.exit_code == 0
+
+
+@pytest.mark.parametrize("option", ["--plan", *nightly("--quick")])
+def test_what_the_docs_show_is_what_is_printed(option):
+    page = (ROOT / "docs" / "stochastic.md").read_text(encoding="utf-8")
+    block = page.partition(f"$ gelu-verify stochastic gelu {option}\n")[2].partition("```")[0]
+    assert CliRunner().invoke(main, ["stochastic", "gelu", option, "--in-process"]).stdout == block
