@@ -34,7 +34,7 @@ def failed_phase(verdict):
         ("stuck_lane", "independence", COARSE),
         ("repeated_seed", "independence", COARSE),
         ("like_the_neighbour", "independence", COARSE),
-        ("uniforms_of_12_bits", "tails", 0.01),
+        ("uniforms_of_8_bits", "first frequencies", 0.01),
         ("not_scaled_dropout", "values", COARSE),
         ("random_sign_of_zero", "values", COARSE),
         ("not_repeatable", "reproducibility", COARSE),

@@ -76,8 +76,8 @@ def float16_uniforms(x, rng):
     return _masked(x, rng.random(x.size).astype(np.float16) < _phi(x))
 
 
-def uniforms_of_12_bits(x, rng):
-    return _masked(x, rng.integers(0, 1 << 12, x.size) / (1 << 12) < _phi(x))
+def uniforms_of_8_bits(x, rng):
+    return _masked(x, rng.integers(0, 1 << 8, x.size) / (1 << 8) < _phi(x))
 
 
 def float32_uniforms(x, rng):
