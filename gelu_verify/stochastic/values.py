@@ -124,9 +124,8 @@ def of_repetition(target: Target, request: Request) -> tuple[list[str], int]:
         return [], samples
     call = different[0]
     share = int((runs[0][call] != runs[1][call]).sum())
-    return [
-        f"seed {request.seed} does not repeat call {call + 1}: {share} of {LENGTHS[call]} outputs differ (--no-seed where it has none)"
-    ], samples
+    text = f"seed {request.seed} does not repeat call {call + 1}: {share} of {LENGTHS[call]} outputs differ"
+    return [f"{text} (--no-seed where it has none)"], samples
 
 
 def of_specials(target: Target, request: Request) -> list[str]:
