@@ -47,17 +47,18 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Tested:
-    """One exact binomial test: `count` of `n`, each with probability p."""
+    """One exact binomial test: `count` of `n`, each with a probability within `tolerance` of p."""
 
     what: str
     count: int
     n: int
     p: float
     q: float
+    tolerance: float
 
     @property
     def p_value(self) -> float:
-        return two_sided(self.count, self.n, self.p, self.q)
+        return two_sided(self.count, self.n, self.p, self.q, self.tolerance)
 
     def described(self) -> str:
         return f"{self.what}: {self.count} of {self.n}, expected {self.n * self.p:.6g} (p = {self.p_value:.2g})"
@@ -130,13 +131,15 @@ class Independence:
             counts += self.mask(n)
             advance(n)
         for place, count in enumerate(counts.tolist()):
-            yield Tested(f"place {place} of {n}", count, REPEATS, self.p, self.q)
+            yield Tested(f"place {place} of {n}", count, REPEATS, self.p, self.q, self._request.tolerance)
 
     def _of_lanes(self, calls: list[np.ndarray]) -> Iterator[Tested]:
         whole = self._sizes.long // LANES * LANES
         counts = sum(call[:whole].reshape(-1, LANES).sum(0) for call in calls)
         for lane, count in enumerate(np.asarray(counts).tolist()):
-            yield Tested(f"lane {lane} of {LANES}", count, len(calls) * whole // LANES, self.p, self.q)
+            yield Tested(
+                f"lane {lane} of {LANES}", count, len(calls) * whole // LANES, self.p, self.q, self._request.tolerance
+            )
 
     def _of_blocks(self, calls: list[np.ndarray]) -> Iterator[Tested]:
         """How many blocks are farther from the mean than one standard deviation."""
@@ -145,7 +148,9 @@ class Independence:
             counts = np.concatenate([call[:whole].reshape(-1, size).sum(1) for call in calls])
             low, high, outside = _spread(size, self.p, self.q)
             far = int(((counts < low) | (counts > high)).sum())
-            yield Tested(f"variance of blocks of {size}", far, len(counts), outside, 1 - outside)
+            # a binomial law of so many trials moves by the change of p times their number, at most
+            tolerance = size * self._request.tolerance
+            yield Tested(f"variance of blocks of {size}", far, len(counts), outside, 1 - outside, tolerance)
 
     def _of_distances(self, calls: list[np.ndarray]) -> Iterator[Tested]:
         n = self._sizes.long
@@ -164,7 +169,7 @@ class Independence:
 
     def _agreement(self, what: str, agreed: int, pairs: int) -> Tested:
         p, q = self.p, self.q
-        return Tested(f"agreement of {what}", agreed, pairs, p * p + q * q, 2 * p * q)
+        return Tested(f"agreement of {what}", agreed, pairs, p * p + q * q, 2 * p * q, 2 * self._request.tolerance)
 
 
 def samples(request: Request) -> int:
