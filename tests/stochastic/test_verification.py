@@ -45,7 +45,7 @@ def failed_phase(verdict):
             ("varies_by_block", "independence", 1e-3),
             ("bias", "first frequencies", 1e-3),
             ("bias_near_zero", "frequencies", 1e-4),
-            ("tanh_form", "frequencies", 2e-4),
+            ("tanh_form", "frequencies", 1.4e-4),
             ("float16_uniforms", "first frequencies", 1e-3),
             ("float32_uniforms", "tails", 1e-4),
             ("scaled_by_rate_dropout", "values", COARSE),
