@@ -8,18 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from ..gpu import cuda, ptx_device
+from ..gpu.cuda import Device
 from . import sampler
+from .device import applied
+from .maps import Map
 
 
 @dataclass(frozen=True)
 class Named:
-    """`map`: which one it is; `array`: what it is called with; `compute`: parameters as in `target.py`."""
+    """`map`: which one it is; `array`: what it is called with; `compute`: parameters as in `target.py`; `opens`: what
+    else it needs, TargetUnavailable where that is missing."""
 
     map: str
     array: str
     compute: Callable[..., Any]
     text: str
     scaled: bool = True
+    opens: Callable[[], object] = object
 
 
 def _zoneout(x: Any, h: Any, seed: int, call: int, rate: float) -> Any:
@@ -46,12 +52,20 @@ def _adaptive(x: Any, seed: int, call: int) -> Any:
     return sampler.adaptive_dropout(x, seed, call=call)
 
 
-def _ptx_gelu(x: Any, seed: int, call: int) -> Any:
-    from ..gpu import ptx_device
-    from . import device
-    from .maps import Map
+def _ptx() -> Device:
+    return ptx_device.device()
 
-    return device.applied(Map("gelu"), ptx_device.device(), x, seed, call=call)
+
+def _cuda() -> Device:
+    return cuda.device()
+
+
+def _ptx_gelu(x: Any, seed: int, call: int) -> Any:
+    return applied(Map("gelu"), _ptx(), x, seed, call=call)
+
+
+def _cuda_gelu(x: Any, seed: int, call: int) -> Any:
+    return applied(Map("gelu"), _cuda(), x, seed, call=call)
 
 
 def _torch_dropout(x: Any, rate: float) -> Any:
@@ -87,7 +101,8 @@ NAMED = {
     "dropout_unscaled": Named("dropout", "numpy", _unscaled, "our sampler", scaled=False),
     "relu_dropout": Named("relu_dropout", "numpy", _relu_dropout, "our sampler, scaled"),
     "zoneout": Named("zoneout", "numpy", _zoneout, "our sampler"),
-    "ptx.gelu": Named("gelu", "numpy", _ptx_gelu, "our CUDA sampler, nvcc's PTX executed on the CPU"),
+    "cuda.gelu": Named("gelu", "numpy", _cuda_gelu, "our CUDA sampler", opens=_cuda),
+    "ptx.gelu": Named("gelu", "numpy", _ptx_gelu, "our CUDA sampler, nvcc's PTX executed on the CPU", opens=_ptx),
     "torch.dropout": Named("dropout", "torch", _torch_dropout, "torch.nn.functional.dropout"),
     "torch.gelu": Named("gelu", "torch", _torch_gelu, "x * (torch.rand_like(x) < torch.special.ndtr(x))"),
     "numpy.dropout": Named("dropout", "numpy", _numpy_dropout, "x * (rng.random(n) >= rate)", scaled=False),

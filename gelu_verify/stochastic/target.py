@@ -120,6 +120,7 @@ def make(name: str, dtype: str, kwargs: Mapping[str, Any], array: str | None, ca
     if name in NAMED:
         try:
             framework(NAMED[name].array)
+            NAMED[name].opens()
         except TargetUnavailable as reason:
             raise MissingMeasurement(f"{name} was asked for, but {reason}") from None
         compute, kind = NAMED[name].compute, get_kind(NAMED[name].array)
