@@ -56,7 +56,7 @@ def stochastic(map_: str | None, quick: bool, plan_only: bool, as_json: bool, **
 
     TARGET is a sampler of ours (gelu, dropout, ...), torch.dropout, torch.gelu, numpy.dropout, numpy.dropout_float32,
     jax.dropout, cuda.gelu, ptx.gelu, or a callable: module:function, path/file.py:function. By the names of its
-    parameters it gets a seed (seed, rng, generator, key), the rate (p, rate), and the old state (h); docs/stochastic.md.
+    parameters it gets a seed (seed, rng, generator, key), the rate (p, rate), the old state (h); docs/stochastic.md.
 
     Exit codes: 0 it passed, 1 it did not, 2 wrong usage, 3 something that it needs is missing.
     """
