@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -24,12 +23,8 @@ CONSTANT_EDGES = (-4.0, 4.0)
 TAILS = {10: 0.25, 16: 0.5, 20: 1.5, 25: 7.5, 40: 2.0}
 FIRST = 64  # the first stage draws one in so many
 LEAST = 1 << 20  # samples of a region
-SHARES = {
-    "independence": 1 / 4,
-    "first frequencies": 1 / 8,
-    "tails": 1 / 8,
-    "frequencies": 1 / 2,
-}  # of the false alarms
+# of the false alarms
+SHARES = {"independence": 1 / 4, "first frequencies": 1 / 8, "tails": 1 / 8, "frequencies": 1 / 2}
 
 
 @dataclass(frozen=True)
@@ -46,11 +41,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Plan:
-    """`groups` of one phase, and `level`: the probability of a false alarm in each of its tests, by Bonferroni."""
+    """Where one phase draws."""
 
-    phase: str
     groups: tuple[Group, ...]
-    level: float
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -59,12 +52,6 @@ class Plan:
     @property
     def samples(self) -> int:
         return sum(-(-group.wanted // SEGMENT) * SEGMENT for group in self.groups)
-
-
-def tests_of(groups: Sequence[Group]) -> int:
-    """One of each group, and one of each region that has several."""
-    regions = [group.region for group in groups]
-    return len(groups) + sum(regions.count(region) > 1 for region in set(regions))
 
 
 def frequencies(request: Request) -> Plan:
@@ -80,14 +67,13 @@ def frequencies(request: Request) -> Plan:
         p, q = (float(np.mean([getattr(group, name) for group in found])) for name in "pq")
         n = max(samples_for(request.bias - request.tolerance, p, q, level, request.power), _least(request))
         groups += [_with(group, math.ceil(n / POINTS)) for group in found]
-    return Plan("frequencies", tuple(groups), level)
+    return Plan(tuple(groups))
 
 
 def first_stage(plan: Plan, request: Request) -> Plan:
     """The same with one sample in so many: what is grossly wrong is found at once."""
-    groups = tuple(_with(group, max(group.wanted // FIRST, _least(request) // POINTS)) for group in plan.groups)
-    level = plan.level * SHARES["first frequencies"] / SHARES["frequencies"]
-    return Plan("first frequencies", groups, level)
+    least = _least(request) // POINTS
+    return Plan(tuple(_with(group, max(group.wanted // FIRST, least)) for group in plan.groups))
 
 
 def tails(request: Request) -> Plan:
@@ -99,7 +85,7 @@ def tails(request: Request) -> Plan:
         for x in (-a, a):
             found = _groups(of, request.dtype, _tail_name(j, x < 0), inputs(request.dtype, np.array([x])))
             groups += [_with(group, _tail_samples(request, j)) for group in found]
-    return Plan("tails", tuple(groups), SHARES["tails"] * request.false_alarm / max(len(groups), 1))
+    return Plan(tuple(groups))
 
 
 def rates(request: Request) -> list[tuple[float, Plan]]:
@@ -107,14 +93,13 @@ def rates(request: Request) -> list[tuple[float, Plan]]:
     of, found = request.judged_as(), []
     # a kept value is divided by 1 - rate
     chosen = [j for j in TAILS if j <= 12 or not (of.is_scaled and request.dtype == "float16")]
-    level = SHARES["tails"] * request.false_alarm / (2 * len(chosen))
     x_bits = inputs(request.dtype, np.array([1.5]))
     for j in chosen:
         for rate in (0.98 * 2.0**-j, 1 - (1 - 2.0**-9) * 2.0**-j):
             at_rate = Map(of.name, rate, of.scaled)
             groups = _groups(at_rate, request.dtype, _tail_name(j, rate > 0.5), x_bits)
             wanted = _tail_samples(request, j)
-            found.append((rate, Plan("tails", tuple(_with(group, wanted) for group in groups), level)))
+            found.append((rate, Plan(tuple(_with(group, wanted) for group in groups))))
     return found
 
 
