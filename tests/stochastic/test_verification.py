@@ -45,7 +45,7 @@ def failed_phase(verdict):
             ("varies_by_block", "independence", 1e-3),
             ("bias", "first frequencies", 1e-3),
             ("bias_near_zero", "frequencies", 1e-4),
-            ("tanh_form", "frequencies", 1.4e-4),
+            ("tanh_form", "tails", 2e-4),
             ("float16_uniforms", "first frequencies", 1e-3),
             ("scaled_by_rate_dropout", "values", COARSE),
             ("swapped_rate_dropout", "independence", COARSE),
