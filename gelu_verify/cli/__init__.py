@@ -19,6 +19,7 @@ from .report import report
 from .run import run
 from .runs import runs
 from .serve import serve
+from .stochastic import stochastic
 from .study import study
 from .trend import trend
 
@@ -27,7 +28,7 @@ from .trend import trend
     cls=Program,
     commands=[
         *(run, list_command, lookup, hardest, facts, report, attribute, compare, trend, runs),
-        *(init, budget, gate, bench, study, export, serve),
+        *(init, budget, gate, bench, stochastic, study, export, serve),
     ],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
