@@ -12,7 +12,7 @@ On the other side 1 - F(-|t|) has the high part 1, and errors in proportion to t
 computing, that a value lies beside x, or below all formats, is in `Shape`. Elsewhere err is infinite, and the
 enclosures answer; so do they where the bound does not decide.
 
-Proof: docs/proofs.md, section 10, with tests/prove/test_scaled.py. Test: tests/truth/test_scaled.py, against the oracle.
+Proof: docs/proofs.md, section 10, with tests/prove/test_scaled.py. Test against the oracle: tests/truth/test_scaled.py.
 """
 
 from __future__ import annotations
