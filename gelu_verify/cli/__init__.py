@@ -17,6 +17,7 @@ from .program import Program
 from .report import report
 from .run import run
 from .runs import runs
+from .search import search
 from .serve import serve
 from .trend import trend
 
@@ -24,7 +25,7 @@ from .trend import trend
 @click.group(
     cls=Program,
     commands=[
-        *(run, list_command, lookup, facts, report, attribute, compare, trend, runs),
+        *(run, list_command, lookup, facts, report, attribute, search, compare, trend, runs),
         *(init, budget, gate, bench, export, serve),
     ],
     invoke_without_command=True,
