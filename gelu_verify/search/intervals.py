@@ -15,6 +15,7 @@ SPLIT = 16  # parts of an interval
 SAMPLES = 2048  # inputs drawn from each of them
 WHOLE = 1 << 16  # inputs of an interval that is not split but tried as a whole
 MOST = 1 << 13  # open intervals of one width that are kept, of 64 bits; narrower dtypes keep all
+ROUNDED = 0.5 + 2.0**-20  # ULP: the largest error of a correctly rounded result, and what the judge may be off
 COLUMNS = ("first", "last", "error", "jump")
 
 
@@ -48,11 +49,17 @@ class Intervals:
             self._keep(self._best_of_each_level())
 
     def best(self, by: str, count: int) -> np.ndarray:
-        """Indices of up to `count`: of each level the first by that column, then of each the second ..."""
+        """Indices of up to `count`: of each level the first by that column, then of each the second ...
+
+        Where all results were correctly rounded, more samples of the same places say nothing: left out, unless every
+        interval is to be tried in the end.
+        """
         levels, values = level(self.last - self.first + 1), getattr(self, by)
+        worth = self.error > ROUNDED
+        worth = worth if worth.any() or self.bounded else ~worth
         columns = []
-        for each in np.unique(levels):
-            members = np.flatnonzero(levels == each)
+        for each in np.unique(levels[worth]):
+            members = np.flatnonzero((levels == each) & worth)
             if len(members) > count:
                 members = members[np.sort(np.argpartition(-values[members], count - 1)[:count])]
             columns.append(members[np.argsort(-values[members], kind="stable")].tolist())

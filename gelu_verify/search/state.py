@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,15 +13,16 @@ from ..formats import Format, from_ordinals, get_format, ordinals
 from ..functions import get_function
 from ..inputs.plans import core, make_plan
 from .batches import INPUTS, SOURCES, Batch, Found, Source
-from .intervals import COLUMNS, SAMPLES, SPLIT, WHOLE, Intervals, jumps, parts
+from .intervals import ROUNDED, WHOLE, Intervals, jumps, parts
 
 SEED_INPUTS, BINADE_INPUTS = 1 << 10, 1 << 8  # inputs around each seed; inputs drawn from each binade at first
-SPLITS, JUMPS = 20, 6  # intervals that a round splits, by their error and by the jumps in it
-UNIFORM, SHORT, DESCENT = 2, 2, 2  # batches of a round
+SPLITS, JUMPS = 12, 4  # intervals that a round splits, by their error and by the jumps in it
+UNIFORM, SHORT, DESCENT = 8, 2, 2  # batches of a round: half of it does not depend on what was found
+MIDDLE = (-8, 6)  # powers of two between which implementations change from one formula to another, most often
 AROUND_SHORT, AROUND_BEST = 128, 2048  # inputs around a short number, around one of the worst inputs
 PLACES = 64  # of the worst inputs, each the worst of its cell, are kept
 CELL_BITS = 8  # a cell is 2^-8 of a binade
-SHORT_BITS = 10  # of significands that are visited in turn, the shorter ones first
+SHORT_LEAST = -32  # power of two: below, many results of short numbers are so close to ties that only the oracle decides
 
 
 @dataclass(frozen=True)
@@ -195,18 +197,31 @@ def binades(fmt: Format) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _uniform(state: State) -> Iterator[Batch]:
-    """Inputs of all binades, and of where the function is not trivial: evenly by ordinal, and evenly by value."""
-    fmt, inputs = state.fmt, UNIFORM * INPUTS
-    tiny, tail, right = core(get_function(state.asked.function), fmt)
-    sides = [(-1 - tail, -1 - tiny), (tiny, right)]
-    edges = [np.linspace(a, b, 129).astype(np.int64) for a, b in sides]
+    """Inputs of all binades, of where the function is not trivial, and of the middle of that, evenly by ordinal; and
+    some evenly by value."""
+    parts_of = uniform_parts(state.asked)
+    first, last, share = (np.concatenate(columns) for columns in zip(*parts_of, strict=True))
+    count = np.minimum(np.maximum((share * UNIFORM * INPUTS).astype(np.int64), 1), last - first + 1)
+    yield from _batches(state, "uniform", first, last, count)
+
+
+@lru_cache(maxsize=8)
+def uniform_parts(asked: Asked) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
+    """(first, last, share of the inputs) of the parts of all finite numbers, of the core, of its middle, by value."""
+    fmt = get_format(asked.dtype)
+    tiny, tail, right = core(get_function(asked.function), fmt)
+    low, high = (fmt.round((1, power)) for power in MIDDLE)
+    found = [(*binades(fmt), 1 / 8)]
+    for a, b, share in (
+        (-1 - tail, -1 - tiny, 3 / 16), (tiny, right, 3 / 16),
+        (-1 - min(high, tail), -1 - low, 3 / 16), (low, min(high, right), 3 / 16),
+    ):  # fmt: skip
+        edges = np.linspace(a, b, 257).astype(np.int64)
+        found.append((edges[:-1], edges[1:], share))
     values = np.linspace(-float(fmt.fraction(tail)), float(fmt.fraction(right)), 257)
-    edges.append(np.array(sorted({fmt.ordinal(fmt.round(Fraction(value))) for value in values.tolist()}), np.int64))
-    spans = [binades(fmt), *((edge[:-1], edge[1:]) for edge in edges)]
-    shares = (inputs // 4, inputs // 4, inputs // 4, inputs // 4)
-    first, last = (np.concatenate([span[side] for span in spans]) for side in (0, 1))
-    count = np.concatenate([np.full(len(a), max(share // len(a), 1)) for (a, _), share in zip(spans, shares, strict=True)])
-    yield from _batches(state, "uniform", first, last, np.minimum(count, last - first + 1))
+    edges = np.array(sorted({fmt.ordinal(fmt.round(Fraction(value))) for value in values.tolist()}), np.int64)
+    found.append((edges[:-1], edges[1:], 1 / 8))
+    return tuple((a, b, np.full(len(a), share / len(a))) for a, b, share in found)
 
 
 def _short_numbers(state: State) -> Iterator[Batch]:
@@ -225,6 +240,7 @@ def short_numbers(asked: Asked, start: int, count: int) -> np.ndarray:
     fmt = get_format(asked.dtype)
     rng = np.random.default_rng((asked.seed, 77, start))
     tiny, tail, right = core(get_function(asked.function), fmt)
+    tiny = max(tiny, fmt.round((1, SHORT_LEAST)))
     low, high = tiny >> (fmt.precision - 1), max(tail, right) >> (fmt.precision - 1)
     bits = np.minimum(3 + (rng.random(count) * (np.log2(start + count) - 5)).astype(int), fmt.precision - 1)
     magnitude = (rng.integers(low, high + 1, count) << (fmt.precision - 1)) + (
@@ -242,7 +258,8 @@ def short_numbers(asked: Asked, start: int, count: int) -> np.ndarray:
 def _descent(state: State) -> Iterator[Batch]:
     """Neighbourhoods of the worst inputs, one of each cell: half of them the worst, half those least looked at."""
     count = DESCENT * INPUTS // AROUND_BEST
-    by_error = sorted(state.places, key=lambda cell: (-state.places[cell].error, state.places[cell].evaluation))
+    wrong = [cell for cell, place in state.places.items() if place.error > ROUNDED]
+    by_error = sorted(wrong, key=lambda cell: (-state.places[cell].error, state.places[cell].evaluation))
     rest = sorted(by_error[count // 2 :], key=lambda cell: state.places[cell].visits)
     chosen = by_error[: count // 2] + rest[: count // 2]
     if not chosen:
