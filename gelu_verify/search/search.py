@@ -56,6 +56,7 @@ def search(
     spent: float = 0.0,
     progress: Callable[[State], object] = _nothing,
     save: Callable[[State, float], object] | None = None,
+    save_every: float = SAVED_EVERY,
 ) -> Ended:
     """Change `state` until the budget is spent, everything was tried, the target fails, or Ctrl-C.
 
@@ -63,7 +64,7 @@ def search(
     ----------
     spent : seconds that it took so far
     progress : told after every batch
-    save : given the state between two rounds, and the seconds, every few seconds
+    save : given the state between two rounds, and the seconds, every `save_every` seconds
     """
     start = monotonic() - spent
     saved = monotonic()
@@ -81,7 +82,7 @@ def search(
     pool = ThreadPoolExecutor(workers)
     try:
         while not state.is_complete:
-            if save is not None and monotonic() - saved >= SAVED_EVERY:
+            if save is not None and monotonic() - saved >= save_every:
                 save(state, monotonic() - start)
                 saved = monotonic()
             batches = next_round(state)

@@ -18,7 +18,9 @@
 #include "../truth/exp.h"
 #include "../truth/value.h"
 
-/* Error of expm1 */
+/* Error of expm1: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
+   20,000 inputs by tools/state_core_errors.py: >= 0.24 err at -0x1.39df9d9b4213cp+4,
+   >= 2^-98.6 |f| at 0x1.6f9dad4b0dceap-8 */
 GV_INLINE gv_value gv_expm1_value(double x) {
     if (fabs(x) < 0x1p-200) return gv_beside_tiny(x, 1.0, 1.0);
     if (fabs(x) < 0x1p-55) return gv_next_to(x, 0.5 * x * x); /* the next term is x/3 of it */

@@ -26,19 +26,19 @@ class Planted:
     evaluations: int
     function: str = "silu"
 
-    def target(self):
+    def target(self, dtype: str = "float64"):
         correct = getattr(correctly_rounded, self.function)
 
         def kernel(x: np.ndarray) -> np.ndarray:
             with np.errstate(all="ignore"):
                 return self.change(x, correct(x))
 
-        return callable_target(kernel, self.function, "float64", name=f"planted:{self.name}")
+        return callable_target(kernel, self.function, dtype, name=f"planted:{self.name}")
 
 
 def off(y: np.ndarray, ulps: int) -> np.ndarray:
     """Results that are so many floats farther from zero."""
-    return (y.view(np.int64) + ulps).view(np.float64)
+    return (y.view(f"i{y.itemsize}") + ulps).astype(f"i{y.itemsize}").view(y.dtype)
 
 
 def where(inside: Callable[[np.ndarray], np.ndarray], ulps: int = 3):
