@@ -15,7 +15,7 @@ from ..inputs.plans import core, make_plan
 from .batches import INPUTS, SOURCES, Batch, Found, Source
 from .intervals import ROUNDED, WHOLE, Intervals, jumps, parts
 
-SEED_INPUTS, BINADE_INPUTS = 1 << 10, 1 << 8  # inputs around each seed; inputs drawn from each binade at first
+SEED_INPUTS, LANDMARK_INPUTS, BINADE_INPUTS = 1024, 64, 256  # around each seed, each landmark; from each binade, at first
 SPLITS, JUMPS = 12, 4  # intervals that a round splits, by their error and by the jumps in it
 UNIFORM, SHORT, DESCENT = 8, 2, 2  # batches of a round: half of it does not depend on what was found
 MIDDLE = (-8, 6)  # powers of two between which implementations change from one formula to another, most often
@@ -178,8 +178,7 @@ def _seed_batches(state: State) -> Iterator[Batch]:
     marks = make_plan("landmarks", asked.function, asked.dtype, asked.seed)
     centres = [*asked.seeds, *np.concatenate([chunk.x_bits() for chunk in marks.chunks]).tolist()]
     around = _finite(fmt, ordinals(fmt, np.array(list(dict.fromkeys(centres)), fmt.uint)))
-    each = np.where(np.arange(len(around)) < len(asked.seeds), SEED_INPUTS, AROUND_SHORT)
-    # moved on by the seed, so that another seed draws others
+    each = np.where(np.arange(len(around)) < len(asked.seeds), SEED_INPUTS, LANDMARK_INPUTS)
     yield from _batches(state, "seeds", around, around, each, np.zeros_like(around))
 
 
