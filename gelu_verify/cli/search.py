@@ -42,6 +42,7 @@ STEPS = 1000  # of the bar
 @click.option("--evaluations", type=Whole(1 << 17, 1 << 62), metavar="N",
               help="How many inputs, instead of a time or beside it: the same N finds the same.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Seed of all random numbers.")
+@click.option("--no-seeds", is_flag=True, help="Do not start from inputs that are the worst of other implementations.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Keep the state and the result in DIR; the same command goes on from there.")  # fmt: skip
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
@@ -57,8 +58,8 @@ STEPS = 1000  # of the bar
 @click.option("--in-process", is_flag=True, help="Call TARGET in this process, for use with a debugger.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
 def search(
-    target: str, budget: float | None, evaluations: int | None, seed: int, out: Path | None, workers: int | None,
-    as_json: bool, **typed: Any,
+    target: str, budget: float | None, evaluations: int | None, seed: int, no_seeds: bool, out: Path | None,
+    workers: int | None, as_json: bool, **typed: Any,
 ) -> None:  # fmt: skip
     """Look for the worst input of TARGET.
 
@@ -78,7 +79,7 @@ def search(
     if budget is None and evaluations is None:
         budget = SECONDS_OF_DEFAULT
     with stdout_for_results():
-        record = _searched(request, Budget(budget, evaluations), out, workers or cores())
+        record = _searched(request, Budget(budget, evaluations), not no_seeds, out, workers or cores())
     if as_json:
         click.echo(_json(record))
     else:
@@ -115,7 +116,7 @@ def _request(target: str, typed: dict[str, Any], seed: int) -> Request:
         )
 
 
-def _searched(request: Request, budget: Budget, out: Path | None, workers: int) -> SearchRecord:
+def _searched(request: Request, budget: Budget, seeds: bool, out: Path | None, workers: int) -> SearchRecord:
     from ..atomic_files import replace_file
     from ..measure.jobs import selecting
     from ..search.session import searched
@@ -126,7 +127,7 @@ def _searched(request: Request, budget: Budget, out: Path | None, workers: int) 
     observer = OnStderr()
     with selecting(request, observer) as select, observer.phase(STEPS):
         progress = _Progress(observer, budget)
-        record = searched(request, select, budget, out=out, workers=workers, progress=progress)
+        record = searched(request, select, budget, seeds=seeds, out=out, workers=workers, progress=progress)
     if out is not None:
         replace_file(out / RECORD, f"{_json(record)}\n".encode())
     return record
@@ -158,7 +159,11 @@ class _Progress:
 
 def _best(state: State) -> str:
     worst = state.worst
-    counts = [f"{count} {what}" for count, what in zip(state.counts, ("not finite", "of the wrong sign"), strict=True) if count]
+    counts = [
+        f"{count} {what}"
+        for count, what in zip(state.counts, ("not finite", "of the wrong sign"), strict=True)
+        if count
+    ]
     if worst is not None:
         counts.append(f"{worst.error:.6g} ULP at x = {state.fmt.hex_float(worst.x)}")
     return f"{state.evaluations:,} inputs, {', '.join(counts)}"

@@ -397,7 +397,7 @@ def _tiny(fmt: Format) -> int:
 
 
 def core(function: Function, fmt: Format) -> tuple[int, int, int]:
-    """Magnitudes between which the function is not trivial: the least, the largest of negative x, that of positive x."""
+    """Magnitudes where the function is not trivial: the least, the largest of negative x, that of positive x."""
     reach = _reach(function, fmt)
     return _tiny(fmt), fmt.round(Fraction(reach)), fmt.round(Fraction(max(16.0, reach)))
 

@@ -24,7 +24,8 @@ def search_lines(record: SearchRecord) -> Iterator[str]:
     if record.max_ulp is None or record.witness is None:
         yield "  nothing   no finite output was found"
     else:
-        yield f"  largest   {record.bound} {text.ulp_text(record.max_ulp, record.bound, 6)} ULP, {_at(record, record.witness)}"
+        size = text.ulp_text(record.max_ulp, record.bound, 6)
+        yield f"  largest   {record.bound} {size} ULP, {_at(record, record.witness)}"
         if record.repeated is False:
             yield "            another output when it is called with this input alone: it depends on the call"
     yield f"  {record.bound_kind:9s} {_how(record)}"

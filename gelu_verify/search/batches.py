@@ -1,8 +1,8 @@
 """What is asked of a target in one call, and what is kept of its answers.
 
 A batch is a list of pieces: spans of consecutive ordinals of which some are drawn, one from each of equal parts, or
-neighbourhoods of centres. It holds the key of its random numbers, so that whoever evaluates it, here or elsewhere, draws
-the same inputs. Of each piece the worst input is kept, and the mean error, which shows jumps.
+neighbourhoods of centres. It holds the key of its random numbers, so that whoever evaluates it draws the same inputs.
+Of each piece the worst input is kept, and the mean error, which shows jumps.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ SOURCES: tuple[Source, ...] = ("seeds", "binades", "uniform", "intervals", "jump
 class Batch:
     """Inputs of one call.
 
-    `first`, `last`, `count`: of each piece, the ordinals that it spans and how many of them are drawn: all where `count`
-    is their number. `visits`: of pieces around a centre, how often it was visited before; `last` is `first` then.
+    `first`, `last`, `count`: of each piece, the ordinals that it spans and how many of them are drawn: all, where
+    `count` is their number. `visits`: of pieces around a centre, how often it was visited before; `last` is `first`.
     """
 
     source: Source
@@ -51,7 +51,7 @@ class Batch:
         draw = np.random.default_rng(self.key).random(self.size)
         place = np.arange(self.size) - np.repeat(self.starts, self.count)
         drawn = self._within(place, draw) if self.visits is None else self._around(fmt, place, draw)
-        return np.clip(drawn, -1 - fmt.max_finite, fmt.max_finite)
+        return np.asarray(np.clip(drawn, -1 - fmt.max_finite, fmt.max_finite))
 
     @property
     def starts(self) -> np.ndarray:
@@ -95,9 +95,7 @@ class Found(NamedTuple):
 
 
 @in_default_environment
-def evaluated(
-    target: Target, function: str, dtype: str, batch: Batch, turn: AbstractContextManager[object]
-) -> Found:
+def evaluated(target: Target, function: str, dtype: str, batch: Batch, turn: AbstractContextManager[object]) -> Found:
     """Call the target with a batch, during its `turn`, and judge its answers; TargetFailure as of every call."""
     fmt = get_format(dtype)
     x = from_ordinals(fmt, batch.ordinals(fmt))

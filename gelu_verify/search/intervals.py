@@ -7,6 +7,7 @@ interval that is second best at its scale is split later, as in simultaneous opt
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,8 +29,8 @@ def level(width: np.ndarray) -> np.ndarray:
 class Intervals:
     """The open intervals.
 
-    `first`, `last`: their ordinals; `error`: the largest that was found in each; `jump`: how much the mean error differs
-    from that of the part beside it. `bounded`: whether the worst of too many are dropped.
+    `first`, `last`: their ordinals; `error`: the largest that was found in each; `jump`: how much the mean error
+    differs from that of the part beside it. `bounded`: whether the worst of too many are dropped.
     """
 
     bounded: bool
@@ -106,7 +107,7 @@ class Intervals:
 
 
 def parts(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """SPLIT parts of each interval that is wide, the others whole: their ends, and how many inputs of each are drawn."""
+    """SPLIT parts of each wide interval, the others whole: their ends, and how many inputs of each are drawn."""
     rows = []
     for a, b in zip(first.tolist(), last.tolist(), strict=True):
         width = b - a + 1
@@ -114,7 +115,7 @@ def parts(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
             rows.append((a, b, width))
             continue
         edges = [a + width * k // SPLIT for k in range(SPLIT + 1)]
-        rows += [(low, high - 1, min(SAMPLES, high - low)) for low, high in zip(edges, edges[1:], strict=False)]
+        rows += [(low, high - 1, min(SAMPLES, high - low)) for low, high in itertools.pairwise(edges)]
     found = np.array(rows, np.int64).reshape(-1, 3)
     return found[:, 0], found[:, 1], found[:, 2]
 

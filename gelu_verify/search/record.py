@@ -44,7 +44,7 @@ class SearchPlace:
     witness: Witness = field(metadata=about("input, output and correctly rounded value"))
     found_by: Source = field(
         metadata=about(
-            "what tried it: `seeds` (plan, landmarks, hard cases, worst inputs of committed runs), `binades`, `uniform`, "
+            "what tried it: `seeds` (plan, landmarks, hard cases, worst inputs of others), `binades`, `uniform`, "
             "`intervals` (split where errors are large), `jumps` (split where the mean error jumps), `short numbers`, "
             "`descent` (neighbours of the worst)"
         )
@@ -76,7 +76,7 @@ class SearchRecord:
     rounds: Count = field(metadata=about("rounds that were completed"))
     intervals: Count = field(metadata=about("how many intervals were looked at"))
     evaluations_by: Mapping[str, Count] = field(metadata=about("`{found_by: evaluations}`"))
-    seeds: Count = field(metadata=about("how many worst inputs of committed runs it started from"))
+    seeds: Count = field(metadata=about("how many worst inputs of other implementations it started from"))
     worst: Literal["not finite", "wrong sign", "error"] | None = field(
         metadata=about(
             "what the worst outcome is: a NaN or infinity where a finite value is due, a wrong sign, else an error",
@@ -104,10 +104,14 @@ class SearchRecord:
     repeat_witness: Line | None = field(
         metadata=about("the command that measures the worst input alone", null="where nothing was scored")
     )
-    failure: Line | None = field(metadata=about("how the target failed, which ended the search", null="where it did not"))
+    failure: Line | None = field(
+        metadata=about("how the target failed, which ended the search", null="where it did not")
+    )
     failure_kind: Line | None = field(metadata=about("one of the kinds of docs/json.md", null="where it did not"))
     failure_range: Line | None = field(
-        metadata=about('`"A:B"` as `run --bits` takes it: the smallest range found that shows it', null="where it did not")
+        metadata=about(
+            '`"A:B"` as `run --bits` takes it: the smallest range found that shows it', null="where it did not"
+        )
     )
 
 
@@ -124,7 +128,9 @@ def record_of(target: Target, state: State, ended: Ended, request: Request) -> S
     complete = ended.why == "complete"
     nonfinite = _outcome(fmt, state.counts[0], state.nonfinite)
     wrong_sign = _outcome(fmt, state.counts[1], state.wrong_sign)
-    ranges = [fmt.bits_text(bits) for bits in (failure.first_bits, failure.last_bits) if bits is not None] if failure else []
+    ranges = (
+        [fmt.bits_text(bits) for bits in (failure.first_bits, failure.last_bits) if bits is not None] if failure else []
+    )
     found = sorted(state.places.values(), key=lambda each: (-each.error, each.evaluation))
     worst = nonfinite or wrong_sign
     shown = worst.witness if worst else _witness(fmt, place) if place else None
@@ -133,7 +139,7 @@ def record_of(target: Target, state: State, ended: Ended, request: Request) -> S
         form=target.form, note=target.note, version=target.version, seed=asked.seed,
         bound="=" if complete else ">=", bound_kind="exhaustive" if complete else "searched",
         ended=ended.why, evaluations=state.evaluations, seconds=round(ended.seconds, 3), rounds=state.rounds,
-        intervals=state.looked_at, evaluations_by=dict(state.of_source), seeds=len(asked.seeds),
+        intervals=state.looked_at, evaluations_by={**state.of_source}, seeds=len(asked.seeds),
         worst="not finite" if nonfinite else "wrong sign" if wrong_sign else "error" if place else None,
         max_ulp=place.error if place else None, witness=_witness(fmt, place) if place else None,
         repeated=_is_repeated(target, state, place) if place and failure is None else None,
@@ -141,12 +147,18 @@ def record_of(target: Target, state: State, ended: Ended, request: Request) -> S
         places=tuple(
             SearchPlace(each.error, _witness(fmt, each), each.source, each.evaluation) for each in found[:SHOWN]
         ),
-        repeat=_command("search", target, state, request, ["--evaluations", str(state.evaluations), "--seed", str(asked.seed)]),
+        repeat=_command("search", target, state, request, _words(state)),
         repeat_witness=_command("run", target, state, request, ["--bits", shown.x_bits]) if shown else None,
         failure=str(failure) if failure else None,
         failure_kind=(failure.kind or "exception") if failure else None,
         failure_range=":".join(ranges) or None,
     )  # fmt: skip
+
+
+def _words(state: State) -> list[str]:
+    """What decides all that a search tries."""
+    words = ["--evaluations", str(state.evaluations), "--seed", str(state.asked.seed)]
+    return words if state.asked.seeds else [*words, "--no-seeds"]
 
 
 def _command(name: str, target: Target, state: State, request: Request, words: list[str]) -> str:
@@ -164,7 +176,7 @@ def _outcome(fmt: Format, count: int, row: tuple[int, int, int] | None) -> Searc
 
 
 def _is_repeated(target: Target, state: State, place: Place) -> bool:
-    """Whether the target gives that output again, to this input alone; OracleError where the oracle judges otherwise."""
+    """Whether the target gives that output again, to this input alone; OracleError where the oracle disagrees."""
     fmt, entry = state.fmt, get_function(state.asked.function)
     want, error, _ = judge_exactly(entry, fmt, place.x, place.got)
     if want != place.want or not abs(abs(error) - place.error) <= _AGREE * max(1.0, place.error):

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
+from typing import Literal
 
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
@@ -22,6 +23,7 @@ from .batches import Batch, Found, evaluated
 from .state import State, absorb, next_round
 
 LEAST_EVALUATIONS = 1 << 17
+Why = Literal["budget", "complete", "interrupted", "failure"]
 SAVED_EVERY = 5.0  # seconds between two states that are kept
 
 
@@ -35,9 +37,9 @@ class Budget:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a search ended: `why` is "budget", "complete", "interrupted" or "failure", which is that of the target."""
+    """How a search ended; a failure is that of the target."""
 
-    why: str
+    why: Why
     seconds: float
     failure: TargetFailure | None = None
 
@@ -76,7 +78,7 @@ def search(
     def ask(batch: Batch) -> Found:
         return evaluated(target, state.asked.function, state.asked.dtype, batch, turn)
 
-    def ended(why: str, failure: TargetFailure | None = None) -> Ended:
+    def ended(why: Why, failure: TargetFailure | None = None) -> Ended:
         return Ended(why, monotonic() - start, failure)
 
     pool = ThreadPoolExecutor(workers)

@@ -24,6 +24,7 @@ def searched(
     select: Selector,
     budget: Budget,
     *,
+    seeds: bool = True,
     out: Path | None = None,
     workers: int = 1,
     progress: Callable[[State], object] = lambda state: None,
@@ -32,6 +33,7 @@ def searched(
 
     Parameters
     ----------
+    seeds : start from the worst inputs of other implementations
     out : a folder that keeps the state; what is there is gone on with
     progress : told after every batch
 
@@ -41,7 +43,7 @@ def searched(
     ResultsError : `out` holds another search, or cannot be written
     """
     target = one_target(request, select)
-    asked = _asked(target, request)
+    asked = _asked(target, request, seeds)
     identity = {"target": target.name, "version": target.version, "gelu-verify": __version__}
     kept = None if out is None else restored(out, asked, identity)
     state, spent = kept or (State.start(asked), 0.0)
@@ -52,11 +54,11 @@ def searched(
     return record_of(target, state, ended, request)
 
 
-def _asked(target: Target, request: Request) -> Asked:
+def _asked(target: Target, request: Request, seeds: bool) -> Asked:
     function = request.functions[0] if request.functions else target.function
     if not function:
         raise UsageError(f"--function: {target.name} does not say which function it computes")
     dtype = request.dtypes[0] if request.dtypes else DTYPE if DTYPE in target.dtypes else target.dtypes[0]
     if dtype not in target.dtypes:
         raise UsageError(f"{target.name} does not take {dtype} (accepted: {', '.join(target.dtypes)})")
-    return Asked(function, dtype, request.seed, worst_elsewhere(function, dtype))
+    return Asked(function, dtype, request.seed, worst_elsewhere(function, dtype) if seeds else ())

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from ..formats import Format, from_ordinals, get_format, ordinals
+from ..formats import Format, get_format, ordinals
 from ..functions import get_function
 from ..inputs.plans import core, make_plan
 from .batches import INPUTS, SOURCES, Batch, Found, Source
 from .intervals import ROUNDED, WHOLE, Intervals, jumps, parts
 
-SEED_INPUTS, LANDMARK_INPUTS, BINADE_INPUTS = 1024, 64, 256  # around each seed, each landmark; from each binade, at first
-SPLITS, JUMPS = 12, 4  # intervals that a round splits, by their error and by the jumps in it
-UNIFORM, SHORT, DESCENT = 8, 2, 2  # batches of a round: half of it does not depend on what was found
+SEED_INPUTS, LANDMARK_INPUTS, BINADE_INPUTS = (
+    1024,
+    64,
+    256,
+)  # around each seed, each landmark; from each binade, at first
+SPLITS, JUMPS = 16, 4  # intervals that a round splits, by their error and by the jumps in it
+UNIFORM, SHORT, DESCENT = 6, 2, 2  # batches of a round: four in ten do not depend on what was found
 MIDDLE = (-8, 6)  # powers of two between which implementations change from one formula to another, most often
 AROUND_SHORT, AROUND_BEST = 128, 2048  # inputs around a short number, around one of the worst inputs
 PLACES = 64  # of the worst inputs, each the worst of its cell, are kept
 CELL_BITS = 8  # a cell is 2^-8 of a binade
-SHORT_LEAST = -32  # power of two: below, many results of short numbers are so close to ties that only the oracle decides
+SHORT_LEAST = (
+    -32
+)  # power of two: below, many results of short numbers are so close to ties that only the oracle decides
 
 
 @dataclass(frozen=True)
@@ -187,7 +193,7 @@ def _finite(fmt: Format, ordinal: np.ndarray) -> np.ndarray:
 
 
 def binades(fmt: Format) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of all binades of both signs, of subnormal numbers too, ascending; a zero is with the smallest number."""
+    """The ends of all binades of both signs, of subnormal numbers too, ascending; zeros are with the smallest."""
     subnormal = [0, *(1 << k for k in range(1, fmt.precision - 1))]
     step = 1 << (fmt.precision - 1)
     edges = np.array([*subnormal, *range(step, fmt.infinity + 1, step)], np.int64)
@@ -248,7 +254,9 @@ def short_numbers(asked: Asked, start: int, count: int) -> np.ndarray:
     decimals = count // 5
     digits = np.power(10, rng.integers(1, 5, decimals))
     scale = np.power(10.0, rng.integers(-6, 4, decimals))
-    texts = [f"{int(d)}e{int(s)}" for d, s in zip(rng.integers(1, digits), np.log10(scale / digits).round(), strict=True)]
+    texts = [
+        f"{int(d)}e{int(s)}" for d, s in zip(rng.integers(1, digits), np.log10(scale / digits).round(), strict=True)
+    ]
     magnitude[:decimals] = [fmt.round(Fraction(text)) for text in texts]
     magnitude = np.minimum(magnitude, fmt.max_finite)
     return np.asarray(np.where(rng.random(count) < 0.5, magnitude, -1 - magnitude))

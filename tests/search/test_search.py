@@ -27,7 +27,7 @@ from gelu_verify.targets import select
 from gelu_verify.targets.python_callables import callable_target
 
 FLOAT64 = FORMATS["float64"]
-EASY = Planted("easy", where(lambda x: (x > 1.0) & (x < 1.25)), 3, 0)
+EASY = Planted("easy", "3 ULP in [1, 1.25)", where(lambda x: (x > 1.0) & (x < 1.25)), 3, 0)
 
 
 def found(target, evaluations=LEAST_EVALUATIONS, *, seed=0, dtype="float64", workers=1, function="silu", **options):
@@ -40,7 +40,9 @@ def found(target, evaluations=LEAST_EVALUATIONS, *, seed=0, dtype="float64", wor
 
 
 @given(
-    st.lists(st.tuples(st.integers(-(1 << 62), 1 << 62), st.integers(1, 1 << 40), st.integers(1, 50)), min_size=1, max_size=5),
+    st.lists(
+        st.tuples(st.integers(-(1 << 62), 1 << 62), st.integers(1, 1 << 40), st.integers(1, 50)), min_size=1, max_size=5
+    ),
     st.integers(0, 1 << 32),
 )
 @settings(max_examples=30, deadline=None)
@@ -51,7 +53,8 @@ def test_one_input_is_drawn_from_each_part_of_a_span(spans, seed):
     drawn = Batch("uniform", (seed,), first, first + width - 1, count).ordinals(FLOAT64)
     for piece, a, w, n in zip(np.split(drawn, np.cumsum(count)[:-1]), first, width, count, strict=True):
         assert (np.diff(piece) > 0).all()
-        assert a <= piece[0] and piece[-1] < a + w
+        assert a <= piece[0]
+        assert piece[-1] < a + w
         if n == w:
             assert piece.tolist() == list(range(a, a + w))
 
@@ -68,7 +71,8 @@ def test_all_neighbours_of_a_centre_are_visited_in_the_end():
 def test_binades_hold_every_finite_number_once():
     for fmt in map(FORMATS.get, DTYPES):
         first, last = binades(fmt)
-        assert first[0] == -1 - fmt.max_finite and last[-1] == fmt.max_finite
+        assert first[0] == -1 - fmt.max_finite
+        assert last[-1] == fmt.max_finite
         assert (first[1:] == last[:-1] + 1).all()
 
 
@@ -102,8 +106,10 @@ def test_news_from_elsewhere_opens_intervals_around_it():
     held.notice(12345678901234, 1.0, 1 << 16)
     assert len(held) == 1
     held.notice(12345678901234, 2.0, 1 << 16)
-    assert (held.first <= 12345678901234).all() and (held.last >= 12345678901234).all()
-    assert (held.last - held.first).min() < 1 << 16 and held.error.tolist() == [2.0] * len(held)
+    assert (held.first <= 12345678901234).all()
+    assert (held.last >= 12345678901234).all()
+    assert (held.last - held.first).min() < 1 << 16
+    assert held.error.tolist() == [2.0] * len(held)
 
 
 def test_a_jump_is_said_of_both_sides_and_not_across_gaps():
@@ -128,12 +134,11 @@ def plain(state):
 
 def test_evaluations_and_seed_decide_what_is_found_whatever_the_number_of_threads():
     target = EASY.target("float32")
-    one, two, other = (
-        found(target, 900_000, dtype="float32", **more)[0] for more in ({}, {"workers": 3}, {"seed": 1})
-    )
+    one, two, other = (found(target, 900_000, dtype="float32", **more)[0] for more in ({}, {"workers": 3}, {"seed": 1}))
     assert plain(one) == plain(two)
     assert plain(one) != plain(other)
-    assert one.worst.error >= 3 and one.rounds >= 2
+    assert one.worst.error >= 3
+    assert one.rounds >= 2
 
 
 def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
@@ -147,7 +152,9 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
 
     search(target, State.start(asked), Budget(evaluations=800_000), workers=1, save=keep, save_every=0.0)
     again, seconds = restored(tmp_path, asked, identity)
-    assert len(kept) > 1 and seconds == kept[-1] and 0 < again.evaluations < 800_000
+    assert len(kept) > 1
+    assert seconds == kept[-1]
+    assert 0 < again.evaluations < 800_000
     search(target, again, Budget(evaluations=900_000), workers=1)
     assert plain(again) == plain(whole)
     with pytest.raises(ResultsError, match="seed is 3, not 4"):
@@ -177,17 +184,23 @@ def test_every_input_of_a_16_bit_dtype_is_tried():
 
 def test_outcomes_that_are_worse_than_any_error_are_counted_and_shown():
     change = lambda x, y: np.where(x > 700.5, np.nan, np.where((x < -1) & (x > -2), -y, y))  # noqa: E731
-    state, ended = found(Planted("bad", change, 0, 0).target())
+    state, ended = found(Planted("bad", "", change, 0, 0).target())
     record = record_of(EASY.target(), state, ended, Request(targets=(EASY.target(),)))
-    assert record.worst == "not finite" and record.repeated is False
-    assert record.nonfinite.witness.x_bits == FLOAT64.bits_text(FLOAT64.round(701))[:6] + record.nonfinite.witness.x_bits[6:]
-    assert record.wrong_sign.count > 100 and record.max_ulp > 1e15
+    assert record.worst == "not finite"
+    assert record.repeated is False
+    assert (
+        record.nonfinite.witness.x_bits
+        == FLOAT64.bits_text(FLOAT64.round(701))[:6] + record.nonfinite.witness.x_bits[6:]
+    )
+    assert record.wrong_sign.count > 100
+    assert record.max_ulp > 1e15
     assert json.loads(json.dumps(to_json(record), allow_nan=False))["worst"] == "not finite"
 
 
 def test_ctrl_c_leaves_the_best_so_far():
     state, ended = found(EASY.target(), 1 << 40, progress=stopping_after(0))
-    assert ended.why == "interrupted" and state.worst is not None
+    assert ended.why == "interrupted"
+    assert state.worst is not None
 
 
 def test_a_target_that_raises_ends_the_search():
@@ -195,14 +208,16 @@ def test_a_target_that_raises_ends_the_search():
         raise ValueError("not today")
 
     state, ended = found(callable_target(raising, "silu", "float64", name="raising"))
-    assert ended.why == "failure" and isinstance(ended.failure, TargetFailure) and state.worst is None
+    assert ended.why == "failure"
+    assert isinstance(ended.failure, TargetFailure)
+    assert state.worst is None
 
 
 def test_a_wrong_answer_is_not_believed_twice():
     """What is kept of a batch is what the judge says of each input, one by one."""
     span = np.array([FLOAT64.one], np.int64)
     batch = Batch("uniform", (1,), span, span + 999, np.array([1000]))
-    bad = Planted("one", where(consecutive(1.0, 1)), 3, 0)
+    bad = Planted("one", "", where(consecutive(1.0, 1)), 3, 0)
     worst = evaluated(bad.target(), "silu", "float64", batch, nullcontext())
     assert (worst.x[0], worst.counts) == (FLOAT64.one, (0, 0))
     assert 2.5 <= worst.error[0] <= 3.5
@@ -212,18 +227,20 @@ def test_a_wrong_answer_is_not_believed_twice():
 @pytest.mark.parametrize("planted", nightly(*PLANTED))
 def test_planted_inputs_are_found_within_their_budget(planted, seed):
     state, _ = found(planted.target(), planted.evaluations, seed=seed, workers=2, function=planted.function)
-    assert any(state.counts) if planted.least == 0 else state.worst.error >= planted.least
+    assert planted.is_found(state)
 
 
 @pytest.mark.parametrize("planted", nightly(*NOT_FOUND))
 def test_docs_name_what_is_not_found(planted):
-    """docs/search.md: 2^20 inputs anywhere are found by luck alone. If this fails, the search is better than it says."""
+    """docs/search.md says so. If this fails, the search is better than its page."""
     state, _ = found(planted.target(), 50_000_000, workers=2)
     assert state.worst.error <= 0.5 + 2.0**-20
 
 
-FLOAT32 = [("kernels.gelu_erfc", "gelu"), ("kernels.silu_exp", "silu"), ("kernels.gelu_tanh_tanh", "gelu_tanh"),
-           ("kernels.gelu_as7126", "gelu"), ("kernels.gelu_grad_erfc", "gelu_grad"), ("kernels.gelu_sigmoid_exp", "gelu_sigmoid")]  # fmt: skip
+FLOAT32 = [
+    ("kernels.gelu_erfc", "gelu"), ("kernels.gelu_as7126", "gelu"), ("kernels.gelu_tanh_tanh", "gelu_tanh"),
+    ("kernels.gelu_sigmoid_exp", "gelu_sigmoid"), ("kernels.silu_exp", "silu"), ("kernels.gelu_grad_erfc", "gelu_grad"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "function"), nightly(*FLOAT32))

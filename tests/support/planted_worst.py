@@ -17,14 +17,21 @@ ONE = 1 << 52  # ordinals in a binade
 
 @dataclass(frozen=True)
 class Planted:
-    """`change(x, y)` gives the results of a kernel from the correctly rounded ones; `found` says of the largest error, and
-    of the input that has it, whether it is the planted one. `evaluations`: enough to find it, whatever the seed."""
+    """`about`: where it is bad; `change(x, y)` gives its results from the correctly rounded ones. It is found when an
+    error is at least `least` ULP or, where that is 0, when an output is not finite or has the wrong sign;
+    `evaluations`: inputs that are enough for that."""
 
     name: str
+    about: str
     change: Callable[[np.ndarray, np.ndarray], np.ndarray]
     least: float
     evaluations: int
     function: str = "silu"
+
+    def is_found(self, state) -> bool:
+        if self.least == 0:
+            return any(state.counts)
+        return state.worst is not None and state.worst.error >= self.least
 
     def target(self, dtype: str = "float64"):
         correct = getattr(correctly_rounded, self.function)
@@ -87,25 +94,101 @@ def table_entry(x):
 
 
 PLANTED = (
-    Planted("binade", where(between(0.25, 0.5)), 3, 4_000_000),
-    Planted("tiny binade", where(lambda x: (np.abs(x) >= 2.0**-27) & (np.abs(x) <= 2.0**-26), 2), 2, 4_000_000),
-    Planted("far binade", where(lambda x: (np.abs(x) >= 2.0**-700) & (np.abs(x) < 2.0**-699)), 3, 4_000_000),
-    Planted("table entry", where(table_entry), 3, 4_000_000),
-    Planted("wrong branch point", growing(-1.7320508, -1.6906, 40), 40, 60_000_000),
-    Planted("narrow branch error", growing(3.14159, 3.1416, 6), 6, 60_000_000),
-    Planted("NaN in an interval", lambda x, y: np.where(consecutive(-2.7182818, 1 << 36)(x), np.nan, y), 0, 20_000_000),
-    Planted("wrong sign in the tail", lambda x, y: np.where(between(-741.7, -741.6)(x), -y, y), 0, 20_000_000),
-    Planted("early zero", lambda x, y: np.where(x < -744.0, -0.0, y), 1, 20_000_000),
-    Planted("overflow", lambda x, y: np.where(x > 1.7e308, np.inf, y), 0, 4_000_000),
-    Planted("short numbers", where(lambda x: x * 64 == np.rint(x * 64)), 3, 4_000_000),
-    Planted("behind powers of two", where(lambda x: (x.view(np.int64) & (ONE - 1)) == 1), 3, 4_000_000),
-    Planted("2^20 from a short number", where(consecutive(1.625, 1 << 20)), 3, 60_000_000),
-    Planted("2^20 from a decimal", where(consecutive(-0.37, 1 << 20)), 3, 60_000_000),
-    Planted("2^36 anywhere", where(consecutive(-5.391280172, 1 << 36)), 3, 60_000_000),
-    Planted("2^32 anywhere", where(consecutive(0.0817262534, 1 << 32)), 3, 400_000_000),
-    Planted("beside table edges", table_edges, 4.5, 200_000_000),
+    Planted("binade", "3 ULP in [0.25, 0.5)", where(between(0.25, 0.5)), 3, 4_000_000),
+    Planted(
+        "tiny binade",
+        "2 ULP for abs(x) in [2^-27, 2^-26]",
+        where(lambda x: (np.abs(x) >= 2.0**-27) & (np.abs(x) <= 2.0**-26), 2),
+        2,
+        4_000_000,
+    ),
+    Planted(
+        "far binade",
+        "3 ULP for abs(x) in [2^-700, 2^-699)",
+        where(lambda x: (np.abs(x) >= 2.0**-700) & (np.abs(x) < 2.0**-699)),
+        3,
+        4_000_000,
+    ),
+    Planted("table entry", "3 ULP in one of 256 parts of [8, 16)", where(table_entry), 3, 4_000_000),
+    Planted(
+        "wrong branch point",
+        "an error that grows to 40 ULP, up to x = -1.6906",
+        growing(-1.7320508, -1.6906, 40),
+        40,
+        60_000_000,
+    ),
+    Planted(
+        "narrow branch error",
+        "an error that grows to 6 ULP, in [3.14159, 3.1416)",
+        growing(3.14159, 3.1416, 6),
+        6,
+        60_000_000,
+    ),
+    Planted(
+        "NaN in an interval",
+        "NaN at 2^36 consecutive floats",
+        lambda x, y: np.where(consecutive(-2.7182818, 1 << 36)(x), np.nan, y),
+        0,
+        20_000_000,
+    ),
+    Planted(
+        "wrong sign in the tail",
+        "the wrong sign in [-741.7, -741.6)",
+        lambda x, y: np.where(between(-741.7, -741.6)(x), -y, y),
+        0,
+        20_000_000,
+    ),
+    Planted("early zero", "zero for x < -744", lambda x, y: np.where(x < -744.0, -0.0, y), 1, 20_000_000),
+    Planted("overflow", "infinity for x > 1.7e308", lambda x, y: np.where(x > 1.7e308, np.inf, y), 0, 4_000_000),
+    Planted(
+        "short numbers", "3 ULP at multiples of 1/64 only", where(lambda x: x * 64 == np.rint(x * 64)), 3, 4_000_000
+    ),
+    Planted(
+        "behind powers of two",
+        "3 ULP at 2^k (1 + 2^-52) only",
+        where(lambda x: (x.view(np.int64) & (ONE - 1)) == 1),
+        3,
+        4_000_000,
+    ),
+    Planted(
+        "2^20 from a short number",
+        "3 ULP at 2^20 consecutive floats from 1.625 on",
+        where(consecutive(1.625, 1 << 20)),
+        3,
+        60_000_000,
+    ),
+    Planted(
+        "2^20 from a decimal",
+        "3 ULP at 2^20 consecutive floats from -0.37 on",
+        where(consecutive(-0.37, 1 << 20)),
+        3,
+        60_000_000,
+    ),
+    Planted(
+        "2^36 anywhere",
+        "3 ULP at 2^36 consecutive floats, 2^-16 of a binade",
+        where(consecutive(-5.391280172, 1 << 36)),
+        3,
+        60_000_000,
+    ),
+    Planted(
+        "2^32 anywhere",
+        "3 ULP at 2^32 consecutive floats, 2^-20 of a binade",
+        where(consecutive(0.0817262534, 1 << 32)),
+        3,
+        400_000_000,
+    ),
+    Planted(
+        "beside table edges",
+        "5 ULP within 2^-36 of the edges of a table, 1 ULP elsewhere",
+        table_edges,
+        4.5,
+        200_000_000,
+    ),
 )
 NOT_FOUND = (
-    Planted("2^20 anywhere", where(consecutive(-5.391280172, 1 << 20)), 3, 1_000_000_000),
-    Planted("one input", where(consecutive(-5.391280172, 1)), 3, 1_000_000_000),
+    Planted(
+        "2^20 anywhere", "3 ULP at 2^20 consecutive floats", where(consecutive(-5.391280172, 1 << 20)), 3, 1_000_000_000
+    ),
+    Planted("one input", "3 ULP at one float", where(consecutive(-5.391280172, 1)), 3, 1_000_000_000),
 )
