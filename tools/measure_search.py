@@ -35,7 +35,7 @@ from gelu_verify.targets import Target, select  # noqa: E402
 from gelu_verify.truth.values import judge  # noqa: E402
 
 PAGE = ROOT / "docs" / "search.md"
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1)
 FLOAT32 = {
     "gelu": ("kernels.gelu_erfc", "kernels.gelu_as7126", "torch.gelu"),
     "gelu_tanh": ("kernels.gelu_tanh_tanh", "kernels.gelu_tanh_sigmoid", "kernels.gelu_tanh_table"),
@@ -49,7 +49,7 @@ FLOAT32 = {
     "tanh": ("libm.so.6:tanhf:scalar",),
 }
 BLOCKS = ("erf", "erfc", "exp", "expm1", "tanh")
-# Table 3 of the report of February 2026, GNU libc 2.43, as R package code on GitHub transcribes it (docs/search.md)
+# Table 3 of the report's edition of February 2026, GNU libc 2.43, from a transcription (docs/search.md)
 REPORTED = {"exp": "0.511", "expm1": "0.913", "tanh": "2.21"}
 
 

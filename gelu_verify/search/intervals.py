@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 SPLIT = 16  # parts of an interval
-SAMPLES = 2048  # inputs drawn from each of them
-WHOLE = 1 << 16  # inputs of an interval that is not split but tried as a whole
+SAMPLES = 256  # inputs drawn from each of them
+WHOLE = SPLIT * SAMPLES  # inputs of an interval that is not split but tried as a whole
 MOST = 1 << 13  # open intervals of one width that are kept, of 64 bits; narrower dtypes keep all
 ROUNDED = 0.5 + 2.0**-20  # ULP: the largest error of a correctly rounded result, and what the judge may be off
 COLUMNS = ("first", "last", "error", "jump")

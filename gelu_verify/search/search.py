@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
+from math import inf
 from threading import Lock
 from time import monotonic
 from typing import Literal
@@ -69,7 +70,7 @@ def search(
     save : given the state between two rounds, and the seconds, every `save_every` seconds
     """
     start = monotonic() - spent
-    saved = monotonic()
+    saved = -inf  # the first time at once: a folder that cannot be written to is said before hours of work
     turn = nullcontext() if target.safe_in_threads else Lock()
 
     def is_spent() -> bool:
@@ -86,7 +87,7 @@ def search(
         while not state.is_complete:
             if save is not None and monotonic() - saved >= save_every:
                 save(state, monotonic() - start)
-                saved = monotonic()
+                saved = -inf  # the first time at once: a folder that cannot be written to is said before hours of work
             batches = next_round(state)
             affordable = _affordable(batches, state, budget)
             for batch, found in _in_order(pool, ask, affordable, workers):

@@ -20,7 +20,7 @@ SEED_INPUTS, LANDMARK_INPUTS, BINADE_INPUTS = (
     64,
     256,
 )  # around each seed, each landmark; from each binade, at first
-SPLITS, JUMPS = 16, 4  # intervals that a round splits, by their error and by the jumps in it
+SPLITS, JUMPS = 128, 32  # intervals that a round splits, by their error and by the jumps in it
 UNIFORM, SHORT, DESCENT = 6, 2, 2  # batches of a round: four in ten do not depend on what was found
 MIDDLE = (-8, 6)  # powers of two between which implementations change from one formula to another, most often
 AROUND_SHORT, AROUND_BEST = 128, 2048  # inputs around a short number, around one of the worst inputs
