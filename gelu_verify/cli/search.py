@@ -39,7 +39,7 @@ STEPS = 1000  # of the bar
 )
 @click.option("--dtype", metavar="D", help="Dtype to search; default: float64 where TARGET takes it.")
 @click.option("--budget", type=Duration(), metavar="TIME", help="How long: 90s, 10m, 8h; default 60s.")
-@click.option("--evaluations", type=Whole(1 << 17, 1 << 62), metavar="N",
+@click.option("--evaluations", type=Whole(1000, 1 << 62), metavar="N",
               help="How many inputs, instead of a time or beside it: the same N finds the same.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Seed of all random numbers.")
 @click.option("--no-seeds", is_flag=True, help="Do not start from inputs that are the worst of other implementations.")

@@ -23,7 +23,6 @@ from ..targets import Target
 from .batches import Batch, Found, evaluated
 from .state import State, absorb, next_round
 
-LEAST_EVALUATIONS = 1 << 17
 Why = Literal["budget", "complete", "interrupted", "failure"]
 SAVED_EVERY = 5.0  # seconds between two states that are kept
 

@@ -21,7 +21,7 @@ from gelu_verify.search.batches import Batch, evaluated
 from gelu_verify.search.intervals import Intervals, jumps, level, parts
 from gelu_verify.search.kept import restored, save
 from gelu_verify.search.record import record_of
-from gelu_verify.search.search import LEAST_EVALUATIONS, Budget, search
+from gelu_verify.search.search import Budget, search
 from gelu_verify.search.state import Asked, State, binades, short_numbers
 from gelu_verify.targets import select
 from gelu_verify.targets.python_callables import callable_target
@@ -30,7 +30,7 @@ FLOAT64 = FORMATS["float64"]
 EASY = Planted("easy", "3 ULP in [1, 1.25)", where(lambda x: (x > 1.0) & (x < 1.25)), 3, 0)
 
 
-def found(target, evaluations=LEAST_EVALUATIONS, *, seed=0, dtype="float64", workers=1, function="silu", **options):
+def found(target, evaluations=1 << 17, *, seed=0, dtype="float64", workers=1, function="silu", **options):
     state = State.start(Asked(function, dtype, seed))
     ended = search(target, state, Budget(evaluations=evaluations), workers=workers, **options)
     return state, ended
@@ -134,7 +134,7 @@ def plain(state):
 
 def test_evaluations_and_seed_decide_what_is_found_whatever_the_number_of_threads():
     target = EASY.target("float32")
-    one, two, other = (found(target, 900_000, dtype="float32", **more)[0] for more in ({}, {"workers": 3}, {"seed": 1}))
+    one, two, other = (found(target, 800_000, dtype="float32", **more)[0] for more in ({}, {"workers": 3}, {"seed": 1}))
     assert plain(one) == plain(two)
     assert plain(one) != plain(other)
     assert one.worst.error >= 3
@@ -143,19 +143,19 @@ def test_evaluations_and_seed_decide_what_is_found_whatever_the_number_of_thread
 
 def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
     target, asked, identity = EASY.target("float32"), Asked("silu", "float32", 3), {"target": "easy"}
-    whole, _ = found(target, 900_000, seed=3, dtype="float32")
+    whole, _ = found(target, 720_000, seed=3, dtype="float32")
     kept = []
 
     def keep(state, seconds):
         kept.append(seconds)
         save(tmp_path, state, seconds, identity)
 
-    search(target, State.start(asked), Budget(evaluations=800_000), workers=1, save=keep, save_every=0.0)
+    search(target, State.start(asked), Budget(evaluations=660_000), workers=1, save=keep, save_every=0.0)
     again, seconds = restored(tmp_path, asked, identity)
     assert len(kept) > 1
     assert seconds == kept[-1]
-    assert 0 < again.evaluations < 800_000
-    search(target, again, Budget(evaluations=900_000), workers=1)
+    assert 0 < again.evaluations < 660_000
+    search(target, again, Budget(evaluations=720_000), workers=1)
     assert plain(again) == plain(whole)
     with pytest.raises(ResultsError, match="seed is 3, not 4"):
         restored(tmp_path, replace(asked, seed=4), identity)
