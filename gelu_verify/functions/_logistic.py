@@ -169,12 +169,13 @@ def exp(c: Enclosure, x: Dyadic) -> Terms:
 
 
 def expm1(c: Enclosure, x: Dyadic) -> Terms:
-    """e^x - 1: x + x^2 (1/2 + x q), q in [0, 1/4], for tiny x."""
+    """e^x - 1: x + x^2 (1/2 + x (1/6 + x q)), q in [0, 1/16], for tiny x."""
     point = c.exact(x)
     if not is_small(point):
         return Terms((-1, 0), c.exp(point))
     if -4 * magnitude_exponent(point) > c.precision:
-        return Terms(x, point * point * (c.rational(1, 2) + point * c.between(0, 1, -2)))
+        rest = c.rational(1, 6) + point * c.between(0, 1, -4)
+        return Terms(x, point * point * (c.rational(1, 2) + point * rest))
     return Terms(ZERO, c.expm1(point))
 
 
