@@ -28,7 +28,7 @@ LAYERS = [
     ["records"],
     ["isolation", "checks", "attribution", "speed"],
     ["measure"],
-    ["runs"],
+    ["runs", "study"],
     ["compare", "search"],
     ["gate"],
     ["report", "export"],
