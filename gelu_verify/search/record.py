@@ -139,7 +139,7 @@ def record_of(target: Target, state: State, ended: Ended, request: Request) -> S
         form=target.form, note=target.note, version=target.version, seed=asked.seed,
         bound="=" if complete else ">=", bound_kind="exhaustive" if complete else "searched",
         ended=ended.why, evaluations=state.evaluations, seconds=round(ended.seconds, 3), rounds=state.rounds,
-        intervals=state.looked_at, evaluations_by={**state.of_source}, seeds=len(asked.seeds),
+        intervals=state.looked_at, evaluations_by=dict(state.of_source), seeds=len(asked.seeds),
         worst="not finite" if nonfinite else "wrong sign" if wrong_sign else "error" if place else None,
         max_ulp=place.error if place else None, witness=_witness(fmt, place) if place else None,
         repeated=_is_repeated(target, state, place) if place and failure is None else None,

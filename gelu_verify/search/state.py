@@ -67,7 +67,7 @@ class State:
     evaluations: int = 0
     rounds: int = 0
     looked_at: int = 0  # intervals
-    of_source: dict[Source, int] = field(default_factory=lambda: dict.fromkeys(SOURCES, 0))
+    of_source: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SOURCES, 0))
     counts: tuple[int, int] = (0, 0)  # not finite, of the wrong sign
     nonfinite: tuple[int, int, int] | None = None
     wrong_sign: tuple[int, int, int] | None = None
