@@ -122,7 +122,7 @@ PLANTED = (
         "an error that grows to 6 ULP, in [3.14159, 3.1416)",
         growing(3.14159, 3.1416, 6),
         6,
-        60_000_000,
+        300_000_000,
     ),
     Planted(
         "NaN in an interval",
