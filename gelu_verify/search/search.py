@@ -69,11 +69,8 @@ def search(
     save : given the state between two rounds, and the seconds, every `save_every` seconds
     """
     start = monotonic() - spent
-    saved = -inf  # the first time at once: a folder that cannot be written to is said before hours of work
+    saved = -inf  # the first time at once: hours of work are not lost because a folder cannot be written to
     turn = nullcontext() if target.safe_in_threads else Lock()
-
-    def is_spent() -> bool:
-        return budget.seconds is not None and monotonic() - start >= budget.seconds
 
     def ask(batch: Batch) -> Found:
         return evaluated(target, state.asked.function, state.asked.dtype, batch, turn)
@@ -86,13 +83,13 @@ def search(
         while not state.is_complete:
             if save is not None and monotonic() - saved >= save_every:
                 save(state, monotonic() - start)
-                saved = -inf  # the first time at once: a folder that cannot be written to is said before hours of work
+                saved = monotonic()
             batches = next_round(state)
             affordable = _affordable(batches, state, budget)
             for batch, found in _in_order(pool, ask, affordable, workers):
                 absorb(state, batch, found)
                 progress(state)
-                if is_spent():
+                if budget.seconds is not None and monotonic() - start >= budget.seconds:
                     return ended("budget")
             if len(affordable) < len(batches):
                 return ended("budget")
@@ -103,7 +100,7 @@ def search(
     except KeyboardInterrupt:
         return ended("interrupted")
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(cancel_futures=True)  # nothing calls the target any more
 
 
 def _affordable(batches: Sequence[Batch], state: State, budget: Budget) -> list[Batch]:
