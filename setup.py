@@ -7,6 +7,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -32,7 +33,7 @@ def extension(
     return Extension(
         module,
         [str(SOURCE / source), *sorted(str(path) for folder in folders for path in (SOURCE / folder).glob("*.c"))],
-        include_dirs=[str(SOURCE)],
+        include_dirs=[str(SOURCE), numpy.get_include()],
         depends=sorted(str(path) for folder in (*folders, *headers) for path in (SOURCE / folder).rglob("*.h")),
         extra_compile_args=[*FLAGS, *flags],
         extra_link_args=LINKING,
