@@ -18,6 +18,7 @@ from .program import Program
 from .report import report
 from .run import run
 from .runs import runs
+from .search import search
 from .serve import serve
 from .stochastic import stochastic
 from .study import study
@@ -27,7 +28,7 @@ from .trend import trend
 @click.group(
     cls=Program,
     commands=[
-        *(run, list_command, lookup, hardest, facts, report, attribute, compare, trend, runs),
+        *(run, list_command, lookup, hardest, facts, report, attribute, search, compare, trend, runs),
         *(init, budget, gate, bench, stochastic, study, export, serve),
     ],
     invoke_without_command=True,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 else:
     ParamType = click.ParamType  # not generic before click 8.5
 _SIZE = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([KMGTkmgt]?)(?:[iI]?[bB])?")
+_DURATION = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([smhd]?)")
+_SECONDS_OF = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _OPTION_OF = {"ranges": "--bits", "isolate": "--in-process"}  # where it is not named as the argument of a request
 
@@ -46,6 +48,22 @@ class Real(ParamType):
         if not isinstance(value, str):
             return value
         return parse_real(_name(param), value, self._low, self._high, above=self._above)
+
+
+class Duration(ParamType):
+    """A time in seconds: 90, 90s, 10m, 1.5h."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        match = _DURATION.fullmatch(value)
+        seconds = float(match[1]) * _SECONDS_OF[match[2]] if match else 0.0
+        if not 0 < seconds <= LONGEST_S:
+            wrong = "is not a time" if match is None else "is out of range"
+            raise UsageError(f"{_name(param)} {value[:40]!r} {wrong} (accepted: 90s, 10m, 8h; up to {LONGEST_S:g} s)")
+        return seconds
 
 
 class Memory(ParamType):

@@ -168,13 +168,17 @@ def exp(c: Enclosure, x: Dyadic) -> Terms:
     return Terms(ONE, c.expm1(point)) if is_small(point) else Terms(ZERO, c.exp(point))
 
 
-def elu(c: Enclosure, x: Dyadic) -> Terms:
-    """x for x > 0, e^x - 1 below: x + x^2 (1/2 + x q), q in [0, 1/4], for tiny x."""
+def expm1(c: Enclosure, x: Dyadic) -> Terms:
+    """e^x - 1: x + x^2 (1/2 + x (1/6 + x q)), q in [0, 1/16], for tiny x."""
     point = c.exact(x)
-    if point > 0:
-        return Terms(x, None)
     if not is_small(point):
         return Terms((-1, 0), c.exp(point))
     if -4 * magnitude_exponent(point) > c.precision:
-        return Terms(x, point * point * (c.rational(1, 2) + point * c.between(0, 1, -2)))
+        rest = c.rational(1, 6) + point * c.between(0, 1, -4)
+        return Terms(x, point * point * (c.rational(1, 2) + point * rest))
     return Terms(ZERO, c.expm1(point))
+
+
+def elu(c: Enclosure, x: Dyadic) -> Terms:
+    """x for x > 0, e^x - 1 below."""
+    return Terms(x, None) if c.exact(x) > 0 else expm1(c, x)

@@ -396,11 +396,16 @@ def _tiny(fmt: Format) -> int:
     return fmt.round(Fraction(1, 1 << (fmt.precision + 4)))
 
 
+def core(function: Function, fmt: Format) -> tuple[int, int, int]:
+    """Magnitudes where the function is not trivial: the least, the largest of negative x, that of positive x."""
+    reach = _reach(function, fmt)
+    return _tiny(fmt), fmt.round(Fraction(reach)), fmt.round(Fraction(max(16.0, reach)))
+
+
 def _where_it_matters(rng: np.random.Generator, function: Function, fmt: Format, size: int) -> Iterator[np.ndarray]:
     """The tail and the core, evenly by ordinal and evenly by value."""
-    reach = _reach(function, fmt)
-    tail, one, tiny = fmt.round(Fraction(reach)), fmt.one, _tiny(fmt)
-    right = fmt.round(Fraction(max(16.0, reach)))
+    reach, one = _reach(function, fmt), fmt.one
+    tiny, tail, right = core(function, fmt)
     yield _spread(rng, -1 - tail, -1 - one, size // 6)
     yield _spread(rng, -1 - one, -1 - tiny, size // 12)
     yield _spread(rng, tiny, right, size // 12)

@@ -44,12 +44,15 @@ _DIGEST = 32  # bytes at the end of a file
 
 
 @in_default_environment
-def values_of(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
-    """Records of VALUE for f(x) at input bits; err is infinite at zeros, infinities and NaN."""
+def values_of(function: Function, fmt: Format, x: np.ndarray, *, keep: bool = True) -> np.ndarray:
+    """Records of VALUE for f(x) at input bits; err is infinite at zeros, infinities and NaN.
+
+    `keep`: write many of them to the folder.
+    """
     if scaled.computes(function, fmt):  # as fast as a file is read
         return _computed(function, fmt, x)
     if fmt.width > 16:
-        return _stored(function, fmt, x)
+        return _stored(function, fmt, x, keep)
     key = function, fmt.name
     if key not in _whole and x.size >= STORED:
         _whole[key] = _stored(function, fmt, np.arange(1 << fmt.width, dtype=fmt.uint))
@@ -59,15 +62,15 @@ def values_of(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
 _whole: dict[tuple[Function, str], np.ndarray] = {}  # all values of 16-bit formats
 
 
-def _stored(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
+def _stored(function: Function, fmt: Format, x: np.ndarray, keep: bool = True) -> np.ndarray:
     """From the folder, where they are not few; each input once."""
     distinct, place = np.unique(x, return_inverse=True)
     if distinct.size < x.size:
-        return _stored(function, fmt, distinct)[place]
+        return _stored(function, fmt, distinct, keep)[place]
     if x.size < STORED or (version := definition_hash(function)) is None:
         return _computed(function, fmt, x)
     name = hashlib.sha256(f"{function.name} {fmt.name} {version} ".encode() + x.tobytes()).hexdigest()
-    path = _place(f"{name}.values")
+    path = _place(f"{name}.values") if keep else None
     values = _read(path, x.size) if path else None
     if values is None:
         shared = _shared(function, fmt, x, version) if x.size >= SHARED else None

@@ -46,7 +46,7 @@ class Judgement(NamedTuple):
 
 
 @in_default_environment
-def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -> Judgement:
+def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray, *, keep: bool = True) -> Judgement:
     """Judge outputs against the exact values, for every input of every function and dtype.
 
     Parameters
@@ -68,7 +68,7 @@ def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -
     if fmt.width >= 16:
         limits, at_zero = _limits(entry, fmt)
         x_bytes, got_bytes, want_bytes = (a.view(np.uint8) for a in (x, got, want))
-        values = _values(entry, fmt, x)
+        values = _values(entry, fmt, x, keep)
         _core.judge(values, _layout(fmt), limits, at_zero, x_bytes, got_bytes, want_bytes, error, flags)
         if entry.double_at_zero is None:
             flags[is_zero(fmt, x)] = 0
@@ -298,14 +298,14 @@ class _Scratch(local):
 _scratch = _Scratch()
 
 
-def _values(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
+def _values(function: Function, fmt: Format, x: np.ndarray, keep: bool = True) -> np.ndarray:
     """Values with their bounds at each input (bytes): from memory where the same inputs were asked for before.
 
     What is not kept is good until this thread asks for the next values.
     """
-    native = function.name in _NATIVE
+    native, kept_on_disk = function.name in _NATIVE, keep
     size = x.size * _core.VALUE_SIZE
-    keep = x.size >= WORTH_KEEPING
+    keep = keep and x.size >= WORTH_KEEPING
     if keep:
         key = function, fmt.name, blake2b(x.data, digest_size=16).digest()
         kept = _memory.get(key)
@@ -318,7 +318,7 @@ def _values(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
     if native:
         _core.evaluate(function.name, _layout(fmt), x.view(np.uint8), values)
     else:
-        values[:] = values_of(function, fmt, x).view(np.uint8)
+        values[:] = values_of(function, fmt, x, keep=kept_on_disk).view(np.uint8)
     if keep:
         _memory[key] = values
     return values

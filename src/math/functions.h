@@ -5,6 +5,7 @@
 #include "erf.h"
 #include "erfc.h"
 #include "exp.h"
+#include "expm1.h"
 #include "gelu.h"
 #include "gelu_sigmoid.h"
 #include "gelu_tanh.h"
@@ -30,6 +31,7 @@
     F(normcdf, gv_normcdf) \
     F(tanh, gv_tanh_value) \
     F(sigmoid, gv_sigmoid) \
-    F(exp, gv_exp_value)
+    F(exp, gv_exp_value) \
+    F(expm1, gv_expm1_value)
 
 #endif

@@ -125,4 +125,7 @@ SPECIFICATIONS = [
     ),
     Specification("sigmoid", "gv_sigmoid", sigmoid, lambda a: (-a).exp(), lambda a: (-a).exp(), -1.0, 1.0, 1.0, 1.0),
     Specification("exp", "gv_exp_value", lambda x: x.exp(), left=lambda a: (-a).exp(), left_side=1.0, left_from=1.0),
+    Specification(
+        "expm1", "gv_expm1_value", lambda x: x.exp() - 1, left=lambda a: (-a).exp(), left_side=1.0, left_from=1.0
+    ),
 ]

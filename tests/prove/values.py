@@ -189,7 +189,7 @@ class ValueTracking(CoreTracking):
 
     def huge(self) -> Proved:
         """e^x > 2^1140."""
-        if self.specification.name != "exp" or not self.x.ends()[0].exp() > arb(2) ** 1140:
+        if self.specification.name not in ("exp", "expm1") or not self.x.ends()[0].exp() > arb(2) ** 1140:
             raise AssertionError("not huge")
         return Proved(0.0, "huge")
 
@@ -205,7 +205,7 @@ def limits(name: str, right: bool) -> tuple[float, int]:
         return (1.0, 0) if right else (-1.0, 0)
     if name == "erfc":
         return (0.0, 0) if right else (2.0, 0)
-    if name == "elu":
+    if name in ("elu", "expm1"):
         return (-1.0, 0)
     if name == "exp":
         return (0.0, 0)

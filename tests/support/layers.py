@@ -29,7 +29,7 @@ LAYERS = [
     ["isolation", "checks", "attribution", "speed"],
     ["measure", "stochastic"],
     ["runs", "study"],
-    ["compare"],
+    ["compare", "search"],
     ["gate"],
     ["report", "export"],
     ["service", "verification", "ci"],

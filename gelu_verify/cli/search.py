@@ -1,0 +1,175 @@
+"""`search`: the worst input of one implementation."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import SECONDS, SEED, WORKERS, Duration, Keyword, Memory, Number, Whole, naming_options
+from .program import INTERRUPTED, OVER_BUDGET, say, stdout_for_results
+
+if TYPE_CHECKING:
+    from ..measure.observer import Observer
+    from ..measure.request import Request
+    from ..search.record import SearchRecord
+    from ..search.search import Budget
+    from ..search.state import State
+
+SECONDS_OF_DEFAULT = 60.0
+RECORD = "search.json"
+SAID_EVERY = 30.0  # seconds between two lines, where no bar is drawn
+STEPS = 1000  # of the bar
+
+
+@click.command()
+@click.argument("target")
+@click.option("--function", metavar="F", help="Function that TARGET computes; default: the one that it names.")
+@click.option(
+    "--param",
+    "parameters",
+    type=Number(),
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="A parameter of --function, exactly: mu=0.5, sigma=1/3; may be repeated.",
+)
+@click.option("--dtype", metavar="D", help="Dtype to search; default: float64 where TARGET takes it.")
+@click.option("--budget", type=Duration(), metavar="TIME", help="How long: 90s, 10m, 8h; default 60s.")
+@click.option("--evaluations", type=Whole(1000, 1 << 62), metavar="N",
+              help="How many inputs, instead of a time or beside it: the same N finds the same.")  # fmt: skip
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Seed of all random numbers.")
+@click.option("--no-seeds", is_flag=True, help="Do not start from inputs that are the worst of other implementations.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="Keep the state and the result in DIR; the same command goes on from there.")  # fmt: skip
+@click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
+@click.option("--array", metavar="KIND", help="Type that a callable is called with, as in run.")
+@click.option("--kwarg", "kwargs", type=Keyword(), multiple=True, metavar="K=V",
+              help="Keyword argument for a callable; may be repeated.")  # fmt: skip
+@click.option("--call", metavar="LINE", help="How to call it, as in run: 'f(x, out=y)'.")
+@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is called with, as in run.")
+@click.option("--compile", metavar="KIND", help="Compile a callable, as in run.")
+@click.option("--cflags", metavar="FLAGS", help="Compiler flags for a source file; default -O2.")
+@click.option("--time-limit", type=SECONDS, metavar="S", help="Time limit of one call in seconds, as in run.")
+@click.option("--memory-limit", type=Memory(), metavar="SIZE", help="Memory limit of an implementation, as in run.")
+@click.option("--in-process", is_flag=True, help="Call TARGET in this process, for use with a debugger.")
+@click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
+def search(
+    target: str, budget: float | None, evaluations: int | None, seed: int, no_seeds: bool, out: Path | None,
+    workers: int | None, as_json: bool, **typed: Any,
+) -> None:  # fmt: skip
+    """Look for the worst input of TARGET.
+
+    TARGET is named as in run; a function of the C library is libm.so.6:erf:scalar. float64 has 2^64 inputs, so what is
+    found is a lower bound (>=) of the largest error, labelled "searched". The budget goes to intervals where errors are
+    large or jump, to neighbours of the worst inputs, to numbers with few bits or digits, and to all binades.
+    docs/search.md describes the method and what it cannot find.
+
+    Ctrl-C ends the search with the best so far, and exit code 130. NaN, infinities and wrong signs are worse than any
+    error. The exit code is 1 when TARGET failed, else 0.
+    """
+    from ..machine import cores
+    from ..report.search_text import search_lines
+    from ..search.search import Budget
+
+    request = _request(target, typed, seed)
+    if budget is None and evaluations is None:
+        budget = SECONDS_OF_DEFAULT
+    with stdout_for_results():
+        record = _searched(request, Budget(budget, evaluations), not no_seeds, out, workers or cores())
+    if as_json:
+        click.echo(_json(record))
+    else:
+        for line in search_lines(record):
+            say(line)
+    if record.ended == "interrupted":
+        raise click.exceptions.Exit(INTERRUPTED)
+    if record.failure is not None:
+        raise click.exceptions.Exit(OVER_BUDGET)
+
+
+def _request(target: str, typed: dict[str, Any], seed: int) -> Request:
+    """What was typed, as the library takes it."""
+    from ..errors import UsageError
+    from ..functions import named
+    from ..measure.request import Request
+
+    function, parameters = typed.pop("function"), typed.pop("parameters")
+    if parameters and not function:
+        raise UsageError("--param needs --function: the function whose parameter it is")
+    if parameters:
+        function = named(function, dict(parameters))
+    dtype, in_process = typed.pop("dtype"), typed.pop("in_process")
+    with naming_options():
+        return Request(
+            targets=(target,),
+            functions=(function,) if function else (),
+            dtypes=(dtype,) if dtype else (),
+            plan="landmarks",
+            seed=seed,
+            kwargs=dict(typed.pop("kwargs")),
+            isolate=False if in_process else None,
+            **typed,
+        )
+
+
+def _searched(request: Request, budget: Budget, seeds: bool, out: Path | None, workers: int) -> SearchRecord:
+    from ..atomic_files import replace_file
+    from ..measure.jobs import selecting
+    from ..search.session import searched
+    from ..speed.throughput import one_thread_each
+    from .progress import OnStderr
+
+    one_thread_each()
+    observer = OnStderr()
+    with selecting(request, observer) as select, observer.phase(STEPS):
+        progress = _Progress(observer, budget)
+        record = searched(request, select, budget, seeds=seeds, out=out, workers=workers, progress=progress)
+    if out is not None:
+        replace_file(out / RECORD, f"{_json(record)}\n".encode())
+    return record
+
+
+class _Progress:
+    """How much of the budget is spent, and the best so far: a bar on a terminal, else a line now and then."""
+
+    def __init__(self, observer: Observer, budget: Budget) -> None:
+        self._observer, self._budget = observer, budget
+        self._start = self._said = monotonic()
+        self._steps = 0
+
+    def __call__(self, state: State) -> None:
+        now = monotonic()
+        shares = [0.0]
+        if self._budget.seconds:
+            shares.append((now - self._start) / self._budget.seconds)
+        if self._budget.evaluations:
+            shares.append(state.evaluations / self._budget.evaluations)
+        steps = int(STEPS * min(max(shares), 1.0))
+        self._observer.advance(steps - self._steps)
+        self._steps = steps
+        self._observer.start(_best(state))
+        if now - self._said >= SAID_EVERY and not sys.stderr.isatty():
+            self._said = now
+            say(f"gelu-verify: {_best(state)}", err=True)
+
+
+def _best(state: State) -> str:
+    worst = state.worst
+    counts = [
+        f"{count} {what}"
+        for count, what in zip(state.counts, ("not finite", "of the wrong sign"), strict=True)
+        if count
+    ]
+    if worst is not None:
+        counts.append(f"{worst.error:.6g} ULP at x = {state.fmt.hex_float(worst.x)}")
+    return f"{state.evaluations:,} inputs, {', '.join(counts)}"
+
+
+def _json(record: SearchRecord) -> str:
+    from ..records.serialize import to_json
+
+    return json.dumps(to_json(record), indent=1, allow_nan=False)

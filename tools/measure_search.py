@@ -1,0 +1,147 @@
+"""Measure what `gelu-verify search` finds, and write the tables of docs/search.md.
+
+    python tools/measure_search.py planted     kernels with one planted region of bad results (tests/support)
+    python tools/measure_search.py float32     against the exhaustive maximum
+    python tools/measure_search.py libm        this machine's C library, against published worst inputs
+    ... --evaluations N --workers N            at most so many inputs for each
+
+Each table stands between its marks, with the machine that it was measured on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import platform
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+from planted_worst import NOT_FOUND, PLANTED  # noqa: E402
+
+from gelu_verify.formats import FORMATS  # noqa: E402
+from gelu_verify.inputs.plans import make_plan  # noqa: E402
+from gelu_verify.measure.sweep import sweep  # noqa: E402
+from gelu_verify.search.search import Budget, search  # noqa: E402
+from gelu_verify.search.seeds import published, worst_elsewhere  # noqa: E402
+from gelu_verify.search.state import Asked, State  # noqa: E402
+from gelu_verify.targets import Target, select  # noqa: E402
+from gelu_verify.truth.values import judge  # noqa: E402
+
+PAGE = ROOT / "docs" / "search.md"
+SEEDS = (0, 1)
+FLOAT32 = {
+    "kernels.gelu_erfc": "gelu",
+    "kernels.silu_exp": "silu",
+    "torch.gelu": "gelu",
+    "libm.so.6:expm1f:scalar": "expm1",
+}
+BLOCKS = ("erf", "erfc", "exp", "expm1", "tanh")
+# Table 3 of the report's edition of February 2026, GNU libc 2.43, from a transcription (docs/search.md)
+REPORTED = {"exp": "0.511", "expm1": "0.913", "tanh": "2.21"}
+
+
+class Enough(Exception):
+    """The search found what it was to find."""
+
+
+def searched(
+    target: Target, asked: Asked, evaluations: int, workers: int, enough: Callable[[State], bool] = lambda state: False
+) -> State:
+    """A search that ends as soon as that is found."""
+    state = State.start(asked)
+
+    def progress(state: State) -> None:
+        if enough(state):
+            raise Enough
+
+    with contextlib.suppress(Enough):
+        search(target, state, Budget(evaluations=evaluations), workers=workers, progress=progress)
+    return state
+
+
+def planted(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
+    yield "kernel", "the planted inputs", *(f"inputs until found, seed {seed}" for seed in SEEDS)
+    for each in (*PLANTED, *NOT_FOUND):
+        cells = []
+        for seed in SEEDS:
+            state = searched(each.target(), Asked(each.function, "float64", seed), evaluations, workers, each.is_found)
+            cells.append(power(state.evaluations) if each.is_found(state) else f"not in {power(state.evaluations)}")
+            print(each.name, seed, cells[-1], flush=True)
+        yield each.name, each.about, *cells
+
+
+def float32(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
+    yield "implementation", "function", "exhaustive maximum, ULP", "largest found", "after inputs"
+    for name, function in FLOAT32.items():
+        (target,) = select([name], function=function, dtype="float32")[0]
+        largest = sweep(target, make_plan("exhaustive", function, "float32"), workers=workers).record.max_ulp
+
+        def enough(state: State, largest: float = largest) -> bool:
+            return state.worst is not None and state.worst.error >= largest * (1 - 2.0**-30)
+
+        state = searched(target, Asked(function, "float32", 0), evaluations, workers, enough)
+        after = power(state.evaluations) if enough(state) else f"not in {power(state.evaluations)}"
+        row = f"`{name}`", function, f"{largest:.9g}", f"{state.worst.error:.9g}", after
+        print(*row, flush=True)
+        yield row
+
+
+def libm(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
+    yield "function", "published input", "error there, ULP", "reported", "found without it", "at", "found with it", "at"
+    fmt = FORMATS["float64"]
+    for function in BLOCKS:
+        (target,) = select([f"libm.so.6:{function}:scalar"], function=function, dtype="float64")[0]
+        inputs = [x for x, library in published(function).items() if library == "GNU libc"]
+        x = np.array(inputs).view(np.uint64)
+        errors = np.abs(judge(function, "float64", x, target.evaluate("float64", x)).error)
+        worst = int(np.argmax(errors))
+        cells = [fmt.hex_float(int(x[worst])), f"{errors[worst]:.5g}", REPORTED.get(function, "")]
+        for seeds in ((), worst_elsewhere(function, "float64")):
+            place = searched(target, Asked(function, "float64", 0, seeds), evaluations, workers).worst
+            cells += [f"{place.error:.5g}", fmt.hex_float(place.x)]
+            print(function, *cells, flush=True)
+        yield function, *cells
+
+
+TABLES = {"planted": planted, "float32": float32, "libm": libm}
+
+
+def power(count: int) -> str:
+    """A count as a power of ten, to two digits."""
+    return f"{count:.1e}".replace("e+0", "e").replace("e+", "e")
+
+
+def write(name: str, rows: list[tuple[str, ...]], evaluations: int) -> None:
+    """Put the table between its marks."""
+    head, *body = (f"| {' | '.join(cells)} |" for cells in rows)
+    ruler = "|" + "---|" * len(rows[0])
+    what = f"At most {power(evaluations)} inputs each; {platform.machine()}, {' '.join(platform.libc_ver())}."
+    command = f"python tools/measure_search.py {name} --evaluations {evaluations}"
+    table = "\n".join([f"`{command}`. {what}", "", head, ruler, *body])
+    text = PAGE.read_text(encoding="utf-8")
+    mark = f"<!-- {name} -->"
+    found = re.sub(
+        f"{mark}\n.*?<!-- /{name} -->", lambda _: f"{mark}\n{table}\n<!-- /{name} -->", text, flags=re.DOTALL
+    )
+    PAGE.write_text(found, encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tables", nargs="+", choices=TABLES)
+    parser.add_argument("--evaluations", type=int, default=300_000_000)
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args()
+    for name in given.tables:
+        write(name, list(TABLES[name](given.evaluations, given.workers)), given.evaluations)
+
+
+if __name__ == "__main__":
+    main()
