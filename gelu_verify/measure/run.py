@@ -24,7 +24,11 @@ from ..targets import Target
 from ..targets.callable_target import CallableTarget
 from ..targets.extra_outputs import ExtraOutputs, collecting
 from ..targets.probing import ordinary_numbers
+from .elsewhere import Elsewhere
+from .executors import Pool
 from .jobs import Job, one_job, selecting
+from .journal import Journal
+from .kept import Kept
 from .observer import SILENT, Observer
 from .pairs import FirstPaths
 from .repeating import repeated_call
@@ -46,15 +50,28 @@ def measure_one(request: Request, observer: Observer = SILENT) -> Result:
     return result
 
 
-def measured(jobs: Sequence[Job], request: Request, observer: Observer = SILENT) -> Iterator[Result]:
-    """The result of each job, in order, as soon as it is there; a target that fails is a result like any other."""
+def measured(
+    jobs: Sequence[Job],
+    request: Request,
+    observer: Observer = SILENT,
+    *,
+    pool: Pool | None = None,
+    journal: Journal | None = None,
+) -> Iterator[Result]:
+    """The result of each job, in order, as soon as it is there; a target that fails is a result like any other.
+
+    `pool`: an executor whose workers find the targets by themselves; `journal`: what was measured before, and where
+    to keep what is measured now.
+    """
     others = [ExtraOutputs() for _ in jobs]
     times: Sequence[Throughput | TargetFailure | None] = [None] * len(jobs)
     if request.throughput != "none":
         times = _timings(jobs, others, request.throughput == "full", observer)
     firsts = FirstPaths()
     with observer.phase(sum(job.plan.work for job in jobs)):
-        for job, timing, result in zip(jobs, times, _swept(jobs, others, request, observer), strict=True):
+        for job, timing, result in zip(
+            jobs, times, _swept(jobs, others, request, observer, pool, journal), strict=True
+        ):
             if result.failure is not None:
                 observer.warn(f"failed: {job.label}: {result.failure}")
             elif isinstance(timing, TargetFailure):
@@ -126,7 +143,12 @@ def _timing(job: Job, budget: float, sizes: bool, others: ExtraOutputs) -> Throu
 
 
 def _swept(
-    jobs: Sequence[Job], others: Sequence[ExtraOutputs], request: Request, observer: Observer
+    jobs: Sequence[Job],
+    others: Sequence[ExtraOutputs],
+    request: Request,
+    observer: Observer,
+    pool: Pool | None,
+    journal: Journal | None,
 ) -> Iterator[Result]:
     """The sweep of each job, in order."""
     workers = request.workers or cores()
@@ -139,12 +161,17 @@ def _swept(
         observer.advance(inputs)
 
     def work(index: int) -> Result:
-        target, plan = jobs[index].target, jobs[index].plan
-        observer.start(jobs[index].label)
+        job = jobs[index]
+        target, plan = job.target, job.plan
+        observer.start(job.label)
         # a process has turns of its own: those of several processes may be called side by side
         if len(jobs) > 1 and not isinstance(target, IsolatedTarget):
             target = TakingTurns.of(target, turn)
-        return sweep(target, plan, workers=threads, progress=advance, policy=request.policy, others=others[index])
+        return sweep(
+            target, plan, workers=threads, progress=advance, policy=request.policy, others=others[index],
+            kept=Kept(journal, job.key) if journal else None,
+            elsewhere=Elsewhere.of(pool, job, request) if pool else None,
+        )  # fmt: skip
 
     if len(jobs) == 1 and not isinstance(jobs[0].target, IsolatedTarget):
         yield work(0)  # in the caller's own thread, as code of this process and its debugger expect
