@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from ..errors import RemoteError, UsageError
-from .executors import DASK, Item, Misfit, Pool, R, Where
+from .pools import DASK, Item, Misfit, Pool, R, Where
 
 ANSWER = 30  # seconds in which a scheduler must answer
 FRESH = 1.0  # seconds for which the list of workers counts

@@ -19,8 +19,8 @@ from ..isolation.hosts import supported
 from ..isolation.limits import MEMORY, Limits
 from ..parsing import LARGEST_SEED, MOST_WORKERS, whole
 from ..targets import Target
-from .executors import ON_THREADS, Where
 from .levels import check_levels
+from .pools import ON_THREADS, Where
 
 Throughput = Literal["none", "quick", "full"]
 Device = Literal["cpu", "cuda", "ptx"]
