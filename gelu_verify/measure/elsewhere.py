@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ..errors import GeluVerifyError, TargetFailure
 from ..speed.throughput import one_thread_each
@@ -33,7 +32,6 @@ class Elsewhere:
 
     pool: Pool
     measured: Callable[[Range], bytes]
-    workers: Counter[tuple[tuple[str, str], ...]] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, pool: Pool, job: Job, request: Request) -> Elsewhere | None:
@@ -47,7 +45,7 @@ class Elsewhere:
     def saw(self, part: Part) -> None:
         """Which machine measured how many chunks."""
         if part.worker:
-            self.workers[tuple(part.worker.items())] += part.end - part.first
+            self.pool.chunks[tuple(part.worker.items())] += part.end - part.first
 
 
 @dataclass(frozen=True)

@@ -72,8 +72,10 @@ class Journal:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Flush it to the disk, and close it."""
+    def close(self, flush: bool = True) -> None:
+        """Close it, and flush it to the disk unless nobody needs it any more."""
+        with self._lock:
+            self._is_flushed |= not flush
         self._closed.set()
         self._flushing.join()
         self._file.close()
@@ -124,6 +126,11 @@ class Journal:
                 else:
                     self._entries.remove(entry)
                     self.damaged.append(f"record {entry.index} of {entry.key}")
+
+    @property
+    def has_records(self) -> bool:
+        """Whether there is anything but the facts."""
+        return len(self._entries) > 1
 
     def seal(self) -> None:
         """Say that nothing will be added: a file without that is not whole."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
@@ -94,9 +95,14 @@ class Pool(ABC):
         """Give that worker nothing more; RemoteError where none is left."""
         raise RemoteError(f"a worker cannot be used: {error}")
 
-    def describe(self) -> dict[str, Any]:
-        """What the manifest says of it."""
-        return {}
+    @cached_property
+    def chunks(self) -> Counter[tuple[tuple[str, str], ...]]:
+        """How much each machine has measured."""
+        return Counter()
+
+    def described(self) -> list[dict[str, Any]]:
+        """What a manifest says of the machines that took part."""
+        return [{**dict(machine), "chunks": count} for machine, count in sorted(self.chunks.items())]
 
 
 class LocalPool(Pool):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ from .elsewhere import Elsewhere
 from .executors import Pool, on_threads, results
 from .kept import Kept
 from .minimize import failed, narrowed
-from .parts import Merging, Part, packed, unpacked
+from .parts import Merging, Part, unpacked
 from .recording import checked, larger_elsewhere, unmeasured
 from .work import Range, Work, ranges
 
@@ -192,17 +191,15 @@ class _Sweep:
 
     def _measured_here(self, chunks: Range) -> Part:
         part = self._here.measured(chunks)
-        if self._kept and part.table is not None:
-            self._kept.add(part.first, packed(replace(part, failure=None)))
+        if self._kept:
+            self._kept.add(part)
         return part
 
     def _arrived(self, content: bytes) -> Part:
         """What came from another process."""
         part = unpacked(content)
-        assert self._elsewhere
-        self._elsewhere.saw(part)
-        if self._kept and part.table is not None:
-            self._kept.add(part.first, packed(replace(part, failure=None)) if part.failure else content)
+        if self._kept:
+            self._kept.add(part) if part.failure else self._kept.add_packed(part.first, content)
         self._here.progress(part.size(self._plan))
         return part
 
@@ -210,6 +207,8 @@ class _Sweep:
         if part.table is not None:
             self._tables.add(part.table)
         self._target_s += part.target_s
+        if self._elsewhere:
+            self._elsewhere.saw(part)
         self.differences += part.differences
         self.noted += ((each.kind, part.first, each) for each in part.noted)
         if part.failure is not None and part.end < self._limit:

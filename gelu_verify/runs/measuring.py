@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 from ..fenv import in_default_environment
 from ..machine import copy_bytes_per_s, provenance
+from ..measure.executors import Pool, opened
 from ..measure.jobs import Found, find_jobs, selecting
 from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
 from ..measure.run import measured
 from ..measure.unsupported import is_unsupported, with_unsupported
 from ..speed.throughput import one_thread_each
-from .store import Run, RunWriter
+from .journals import facts, journal_of_run
+from .store import ROOT, Run, RunWriter
 
 
 @in_default_environment
@@ -42,24 +46,42 @@ def measure_run(
     UsageError, MissingMeasurement : as `find_jobs`
     """
     one_thread_each()
-    with RunWriter(out) as writer, selecting(request, observer) as select:
+    with RunWriter(out) as writer, selecting(request, observer) as select, _opening(request, observer) as executor:
         with observer.phase(1), without_garbage_collection(), _loading(request, prepare):
             observer.start("looking for implementations")
             found = find_jobs(request, select)
         _say_what_is_left_out(found, observer)
-        unsupported = []
-        for result in measured(found.jobs, request, observer):
-            if is_unsupported(result.record, request):
-                unsupported.append(result.record)
-            else:
-                writer.add(result)
-        return writer.finish(
-            command=command,
-            seed=request.seed,
-            plan=request.plan,
-            absent=with_unsupported(found.absent, unsupported),
-            facts=provenance(job.target.family for job in found.jobs),
-        )
+        root, name = (ROOT, "") if out is None else (out.parent, out.name)
+        root, name = (ROOT, "") if out is None else (out.parent, out.name)
+        with journal_of_run(root, name, facts(request, found.jobs), observer.warn) as opened:
+            pool, unsupported = executor(), []
+            for result in measured(found.jobs, request, observer, pool=pool, journal=opened):
+                if is_unsupported(result.record, request):
+                    unsupported.append(result.record)
+                else:
+                    writer.add(result)
+            return writer.finish(
+                command=command,
+                seed=request.seed,
+                plan=request.plan,
+                absent=with_unsupported(found.absent, unsupported),
+                facts=provenance(job.target.family for job in found.jobs) | _executor_facts(request, pool),
+            )
+
+
+@contextmanager
+def _opening(request: Request, observer: Observer) -> Iterator[Callable[[], Pool | None]]:
+    """The executor of a request, which takes seconds to open while implementations are looked for; None for threads."""
+    if request.executor.shares_memory:
+        yield lambda: None
+        return
+    with ExitStack() as closing, ThreadPoolExecutor(1) as thread:
+        pool = thread.submit(lambda: closing.enter_context(opened(request.executor, request.workers, observer.warn)))
+        yield pool.result
+
+
+def _executor_facts(request: Request, pool: Pool | None) -> dict[str, Any]:
+    return {} if pool is None else {"executor": {"name": request.executor.name, "workers": pool.described()}}
 
 
 @contextmanager
