@@ -13,6 +13,7 @@ from .facts import facts
 from .gate import budget, gate, init
 from .listing import list_command
 from .lookup import lookup
+from .merge import merge
 from .program import Program
 from .report import report
 from .run import run
@@ -24,7 +25,7 @@ from .trend import trend
 @click.group(
     cls=Program,
     commands=[
-        *(run, list_command, lookup, facts, report, attribute, compare, trend, runs),
+        *(run, merge, list_command, lookup, facts, report, attribute, compare, trend, runs),
         *(init, budget, gate, bench, export, serve),
     ],
     invoke_without_command=True,

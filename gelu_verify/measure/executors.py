@@ -8,13 +8,14 @@ back as it ends. Work that was lost with its worker is done again. All schedulin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 
 from ..machine import cores
 from .dask_pool import on_dask
 from .pools import ON_THREADS, PROCESSES, THREADS, Misfit, Pool, ProcessPool, Where, on_threads, results
 
-__all__ = ["ON_THREADS", "Misfit", "Pool", "Where", "on_threads", "opened", "results"]
+__all__ = ["ON_THREADS", "Misfit", "Pool", "Where", "on_threads", "opened", "opening", "results"]
 
 
 @contextmanager
@@ -42,3 +43,13 @@ def opened(
     else:
         with on_dask(where, workers, warn) as cluster:
             yield cluster
+
+
+@contextmanager
+def opening(where: Where, workers: int | None, warn: Callable[[str], object]) -> Iterator[Callable[[], Pool | None]]:
+    """The executor once it is asked for, which takes seconds to open beside other things; None for threads."""
+    if where.shares_memory:
+        yield lambda: None
+        return
+    with ExitStack() as closing, ThreadPoolExecutor(1) as thread:
+        yield thread.submit(lambda: closing.enter_context(opened(where, workers, warn))).result

@@ -15,7 +15,7 @@ import json
 import os
 import struct
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,12 +138,6 @@ class Journal:
         self._flush()
         self.check_written()
 
-    @property
-    def is_sealed(self) -> bool:
-        """Whether it ends as `seal` left it, with as many records as then."""
-        last = self._entries[-1] if self._entries else None
-        return last is not None and last.key == END and last.index == len(self._entries) - 1
-
     def check_written(self) -> None:
         """ResultsError where a record could not be written."""
         if self.problem:
@@ -162,19 +156,41 @@ def _short(value: str | None) -> str:
     return "nothing" if not value else value if len(value) <= 80 else f"{value[:77]}..."
 
 
-def facts_of(path: Path) -> Facts | None:
-    """The facts of a journal that may be of other work, which is not changed; None where it is none."""
+@dataclass(frozen=True)
+class Contents:
+    """What a journal holds, by key; `is_whole`: it ends as `seal` left it, with as many records as then."""
+
+    facts: Facts
+    records: Mapping[str, Sequence[tuple[int, bytes]]]
+    damaged: Sequence[str]
+    is_whole: bool
+
+
+def contents(path: Path) -> Contents | None:
+    """What is in a journal, which is not changed; None where it is none."""
     try:
-        with path.open("rb") as file:
-            content = file.read(1 << 20)
+        content = path.read_bytes()
     except OSError:
         return None
-    entries, _ = _parsed(content)
-    first = entries[0] if entries else None
-    if first is None or first.key != FACTS:
+    entries, damaged = _parsed(content)
+    records: dict[str, list[tuple[int, bytes]]] = {}
+    for entry in entries:
+        found = content[entry.offset : entry.offset + entry.length]
+        if crc32(found) == entry.checksum:
+            records.setdefault(entry.key, []).append((entry.index, found))
+        else:
+            damaged.append(f"record {entry.index} of {entry.key}")
+    if FACTS not in records:
         return None
-    text = content[first.offset : first.offset + first.length]
-    return dict(json.loads(text)) if crc32(text) == first.checksum else None
+    last = entries[-1]
+    is_whole = last.key == END and last.index == len(entries) - 1 and last.offset == len(content)
+    return Contents(json.loads(records.pop(FACTS)[0][1]), records, damaged, is_whole)
+
+
+def facts_of(path: Path) -> Facts | None:
+    """The facts of a journal that may be of other work, which is not changed; None where it is none."""
+    found = contents(path)
+    return None if found is None else found.facts
 
 
 # ---- the file ------------------------------------------------------------------------------------

@@ -84,6 +84,21 @@ def sweep(
     return Result(graded(record, table), table, time)
 
 
+@in_default_environment
+def sweep_part(
+    target: Target,
+    plan: Plan,
+    chunks: Range,
+    kept: Kept,
+    *,
+    workers: int,
+    progress: Callable[[int], object],
+    elsewhere: Elsewhere | None = None,
+) -> None:
+    """Measure some chunks and keep them, for who joins them with the others; raises TargetFailure."""
+    _Sweep(Work(target, plan, progress), elsewhere, kept, chunks).measure(workers)
+
+
 def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swept: _Sweep) -> ExtraOutputs:
     """All answers so far that are not in the table."""
     found = ExtraOutputs() if others is None else others
@@ -120,11 +135,12 @@ def _bound_kind(target: Target, plan: Plan) -> BoundKind:
 class _Sweep:
     """One plan on one target: ranges of chunks go through an executor until none is left, or one fails."""
 
-    def __init__(self, here: Work, elsewhere: Elsewhere | None, kept: Kept | None) -> None:
+    def __init__(self, here: Work, elsewhere: Elsewhere | None, kept: Kept | None, chunks: Range | None = None) -> None:
         self._here, self._elsewhere, self._kept = here, elsewhere, kept
         self._target, self._plan = here.target, here.plan
         self._failure: TargetFailure | None = None
-        self._limit = len(here.plan.chunks)  # chunks from here on are of no interest: one before them failed
+        self._asked = chunks or (0, len(here.plan.chunks))
+        self._limit = self._asked[1]  # chunks from here on are of no interest: one before them failed
         self._tables = Merging()
         self._target_s = 0.0
         self.differences: list[Differences] = []
@@ -138,16 +154,7 @@ class _Sweep:
         start, judged_there = perf_counter(), is_judged_on_device(self._target, self._plan)
         if judged_there and self._plan.exhaustive:
             return self._judged_there(start)
-        done = list(self._taken_over())
-        if self._elsewhere:
-            threads = self._elsewhere.pool.width
-            self._measure(self._elsewhere.pool, done)
-        else:
-            threads = min(workers, len(self._plan.chunks))
-            with on_threads(threads) as pool:
-                self._measure(pool, done)
-        if self._failure is not None:
-            raise self._failure
+        done, threads = self.measure(workers)
         table = finish(self._tables.merged(), MonotonePieces.of(self._here.function, self._here.fmt))
         if judged_there:
             from .gpu_judge import searched
@@ -155,6 +162,20 @@ class _Sweep:
             text = self._target.apply(searched, self._plan.dtype, self._plan.function, self._plan.seed)
             table = merge([table, table_of_text(text)])
         return table, None if done else Time(perf_counter() - start, self._target_s, threads)
+
+    def measure(self, workers: int) -> tuple[Sequence[Range], int]:
+        """Measure what is not kept: what was, and on how many threads the rest is; raises a failure of the target."""
+        done = list(self._taken_over())
+        if self._elsewhere:
+            threads = self._elsewhere.pool.width
+            self._measure(self._elsewhere.pool, done)
+        else:
+            threads = min(workers, self._asked[1] - self._asked[0])
+            with on_threads(threads) as pool:
+                self._measure(pool, done)
+        if self._failure is not None:
+            raise self._failure
+        return done, threads
 
     def _judged_there(self, start: float) -> tuple[Table, Time]:
         """All inputs, where the implementation is: only the table comes back."""
@@ -174,7 +195,7 @@ class _Sweep:
 
     def _measure(self, pool: Pool, done: Sequence[Range]) -> None:
         """All other chunks; what a failing item leaves of the plan after it is dropped."""
-        items = deque(ranges(len(self._plan.chunks), done, pool.width))
+        items = deque(ranges(self._asked, done, pool.width))
         measured: Callable[[Range], Part | bytes] = (
             self._measured_here if self._elsewhere is None else self._elsewhere.measured
         )

@@ -35,10 +35,10 @@ LONGEST = 64  # chunks: of 2^20 inputs, a table of 1024 rows, which costs 2 ms t
 SECONDS = 1.0  # after which an item ends at the next chunk, so that little is lost with a worker: the rest is another
 
 
-def ranges(chunks: int, done: Sequence[Range], workers: int) -> Iterator[Range]:
-    """The chunks that are not done, cut into items: several for each worker, none too long."""
-    length = max(1, min(LONGEST, chunks // (4 * workers)))
-    edges = [0, *(edge for span in sorted(done) for edge in span), chunks]
+def ranges(asked: Range, done: Sequence[Range], workers: int) -> Iterator[Range]:
+    """The chunks that are asked for and not done, cut into items: several for each worker, none too long."""
+    length = max(1, min(LONGEST, (asked[1] - asked[0]) // (4 * max(workers, 1))))
+    edges = [asked[0], *(edge for span in sorted(done) for edge in span), asked[1]]
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         yield from ((first, min(first + length, end)) for first in range(start, end, length))
 

@@ -26,6 +26,7 @@ from ..measure.request import Request
 PREFIX, FILE = ".journal-", "journal"
 KEPT_DAYS, MOST = 30, 16  # of journals that nobody continues: how long, and how many in one folder
 NAMES = ("targets", "functions", "dtypes")  # of a request: what a journal is named by; all else is compared
+ALL = "all"  # chunks of a journal that is not that of a part
 _ELSEWHERE = ("workers", "executor", "plan_of", "repeat")  # changes no result of a command
 
 
@@ -34,7 +35,7 @@ def facts(request: Request, jobs: Sequence[Job], chunks: tuple[int, int] | None 
     asked = {each.name: repr(_plain(getattr(request, each.name))) for each in fields(Request)}
     return {
         **{name: text for name, text in asked.items() if name not in _ELSEWHERE},
-        "chunks": "all" if chunks is None else f"{chunks[0]}:{chunks[1]}",
+        "chunks": ALL if chunks is None else f"{chunks[0]}:{chunks[1]}",
         **identity({job.target.family for job in jobs}),
         **{f"{_TARGET}{job.key}": _described(job) for job in jobs},
     }
@@ -60,11 +61,16 @@ def request_of(found: Facts) -> Request:
 
 @contextmanager
 def journal_of_run(
-    root: Path, name: str, here: Facts, warn: Callable[[str], object] = lambda message: None
+    root: Path,
+    name: str,
+    here: Facts,
+    warn: Callable[[str], object] = lambda message: None,
+    keep: Path | None = None,
 ) -> Iterator[Journal | None]:
     """The journal of a run named `name` (or of what is asked for) in `root`; it stays where it is left with an error.
 
-    `warn` is told which journal is not used, and why. None where the folder takes no journal.
+    `warn` is told which journal is not used, and why; `keep` is the name that its folder gets at the end, where it is
+    not to be removed. None where no journal can be written.
     """
     _remove_old(root)
     key = sha256((name or repr([here[each] for each in NAMES])).encode()).hexdigest()[:12]
@@ -83,7 +89,10 @@ def journal_of_run(
             else:
                 shutil.rmtree(folder, ignore_errors=True)
             raise
-        journal.close(flush=False)
+        journal.close(flush=keep is not None)
+        if keep is not None:
+            folder.rename(keep)
+            return
         if journal.problem:
             warn(f"the journal ended early: {journal.problem}")
         shutil.rmtree(folder, ignore_errors=True)

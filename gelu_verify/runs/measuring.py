@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -13,8 +12,9 @@ from typing import Any
 
 from ..fenv import in_default_environment
 from ..machine import copy_bytes_per_s, provenance
-from ..measure.executors import Pool, opened
-from ..measure.jobs import Found, find_jobs, selecting
+from ..measure.executors import Pool, opening
+from ..measure.jobs import Found, Job, find_jobs, selecting
+from ..measure.journal import Journal
 from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
 from ..measure.run import measured
@@ -32,6 +32,7 @@ def measure_run(
     command: str,
     observer: Observer = SILENT,
     prepare: Callable[[], object] = lambda: None,
+    fill: Callable[[Journal | None, Sequence[Job]], object] = lambda journal, jobs: None,
 ) -> Run:
     """Measure what `request` asks for, and store it in a new folder: `out`, or one named by the time.
 
@@ -39,6 +40,7 @@ def measure_run(
     ----------
     command : the line that is kept in the manifest
     prepare : what the caller needs afterwards and can load meanwhile, while implementations are looked for
+    fill : adds what was measured elsewhere to the journal
 
     Raises
     ------
@@ -46,16 +48,17 @@ def measure_run(
     UsageError, MissingMeasurement : as `find_jobs`
     """
     one_thread_each()
-    with RunWriter(out) as writer, selecting(request, observer) as select, _opening(request, observer) as executor:
+    where = request.executor, request.workers, observer.warn
+    with RunWriter(out) as writer, selecting(request, observer) as select, opening(*where) as executor:
         with observer.phase(1), without_garbage_collection(), _loading(request, prepare):
             observer.start("looking for implementations")
             found = find_jobs(request, select)
         _say_what_is_left_out(found, observer)
         root, name = (ROOT, "") if out is None else (out.parent, out.name)
-        root, name = (ROOT, "") if out is None else (out.parent, out.name)
-        with journal_of_run(root, name, facts(request, found.jobs), observer.warn) as opened:
+        with journal_of_run(root, name, facts(request, found.jobs), observer.warn) as journal:
+            fill(journal, found.jobs)
             pool, unsupported = executor(), []
-            for result in measured(found.jobs, request, observer, pool=pool, journal=opened):
+            for result in measured(found.jobs, request, observer, pool=pool, journal=journal):
                 if is_unsupported(result.record, request):
                     unsupported.append(result.record)
                 else:
@@ -67,17 +70,6 @@ def measure_run(
                 absent=with_unsupported(found.absent, unsupported),
                 facts=provenance(job.target.family for job in found.jobs) | _executor_facts(request, pool),
             )
-
-
-@contextmanager
-def _opening(request: Request, observer: Observer) -> Iterator[Callable[[], Pool | None]]:
-    """The executor of a request, which takes seconds to open while implementations are looked for; None for threads."""
-    if request.executor.shares_memory:
-        yield lambda: None
-        return
-    with ExitStack() as closing, ThreadPoolExecutor(1) as thread:
-        pool = thread.submit(lambda: closing.enter_context(opened(request.executor, request.workers, observer.warn)))
-        yield pool.result
 
 
 def _executor_facts(request: Request, pool: Pool | None) -> dict[str, Any]:

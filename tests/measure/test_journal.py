@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gelu_verify.errors import ResultsError
 from gelu_verify.measure import journal as journals
-from gelu_verify.measure.journal import HEAD, Journal, differing, facts_of
+from gelu_verify.measure.journal import HEAD, Journal, contents, differing, facts_of
 
 FACTS = {"seed": "0", "version of torch": "2.13.0"}
 RECORDS = [("a", 0, b"one"), ("b", 7, b""), ("a", 3, b"x" * 1000), ("a", 4, journals.MARK * 3)]
@@ -102,14 +102,19 @@ def test_what_is_no_journal_is_refused_and_left_alone(tmp_path):
 def test_only_a_sealed_journal_is_whole(tmp_path):
     path = tmp_path / "journal"
     written(path)
+    assert not contents(path).is_whole
     with Journal(path, FACTS) as journal:
-        assert not journal.is_sealed
         journal.seal()
-        assert journal.is_sealed
-    with Journal(path, FACTS) as journal:
-        assert journal.is_sealed
-        journal.append("a", 9, b"")
-        assert not journal.is_sealed
+    sealed, content = contents(path), path.read_bytes()
+    assert sealed.is_whole
+    assert sealed.records["a"] == [(index, value) for key, index, value in RECORDS if key == "a"]
+    for size in range(len(content)):
+        path.write_bytes(content[:size])
+        cut = contents(path)
+        assert cut is None or not cut.is_whole
+    path.write_bytes(content + b"more")
+    assert not contents(path).is_whole
+    assert path.read_bytes() == content + b"more"
 
 
 def test_a_full_disk_stops_the_journal_and_spoils_nothing(tmp_path, monkeypatch):

@@ -1,0 +1,106 @@
+"""What the journal and Dask cost an exhaustive float32 sweep: `python tools/time_executors.py` (minutes).
+
+Sweeps of all 2^32 inputs on threads, on threads with a journal, and in as many Dask workers alternate, so that whatever
+slows the machine slows all; medians are compared. The seconds inside the journal are also counted by themselves,
+because one part in a hundred is less than what the machine varies by. A task of Dask that does nothing is timed as
+well: it is what `tools/simulate_scheduler.py` takes. Prints JSON; times are reported and never fail.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections import deque
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from gelu_verify.measure.elsewhere import Elsewhere
+from gelu_verify.measure.executors import Pool, Where, opened, results
+from gelu_verify.measure.jobs import Job, one_job, selecting
+from gelu_verify.measure.journal import Journal
+from gelu_verify.measure.kept import Kept
+from gelu_verify.measure.request import Request
+from gelu_verify.measure.sweep import sweep
+
+TASKS = 2000
+
+
+class TimedKept(Kept):
+    """Counts the seconds of each part, from the threads that add them."""
+
+    seconds: list[float]
+
+    def add(self, part) -> None:
+        start = perf_counter()
+        super().add(part)
+        self.seconds.append(perf_counter() - start)
+
+
+def swept(job: Job, workers: int, kept: Kept | None = None, elsewhere: Elsewhere | None = None) -> float:
+    """Seconds of the sweep, without the checks."""
+    result = sweep(job.target, job.plan, workers=workers, kept=kept, elsewhere=elsewhere)
+    assert result.time is not None
+    return result.time.sweep_s
+
+
+def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> dict[str, object]:
+    """The medians of one target."""
+    request = Request(targets=(target,), functions=("gelu",), dtypes=("float32",), plan=plan)
+    seconds: dict[str, list[float]] = {"threads": [], "journal": [], "dask": []}
+    inside, size = [], 0
+    with selecting(request) as select, tempfile.TemporaryDirectory() as folder:
+        job = one_job(request, select)
+        elsewhere = Elsewhere.of(pool, job, request)
+        start = perf_counter()
+        list(results(pool, elsewhere.measured, deque([(0, 1)] * 2 * workers)))
+        loading = perf_counter() - start
+        for index in range(rounds):
+            seconds["threads"].append(swept(job, workers))
+            path = Path(folder, f"{index}")
+            with Journal(path, {}) as journal:
+                kept = TimedKept(journal, job.key)
+                kept.seconds = []
+                seconds["journal"].append(swept(job, workers, kept))
+                inside.append(sum(kept.seconds))
+            size = path.stat().st_size
+            path.unlink()
+            seconds["dask"].append(swept(job, workers, elsewhere=elsewhere))
+    middle = {name: median(each) for name, each in seconds.items()}
+    return {
+        "target": target,
+        "seconds": seconds,
+        "journal_share": median(inside) / (middle["journal"] * workers),
+        "journal_ratio": middle["journal"] / middle["threads"],
+        "journal_bytes": size,
+        "dask_ratio": middle["dask"] / middle["threads"],
+        "dask_loading_s": loading,
+    }
+
+
+def nothing(item: int) -> bytes:
+    """A task that takes no time, with a result as large as that of a part."""
+    return b"x" * 25_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("targets", nargs="*", default=["kernels.gelu_cr", "torch.gelu"])
+    parser.add_argument("--plan", default="exhaustive")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    start = perf_counter()
+    with opened(Where(name="dask"), asked.workers) as pool:
+        found: dict[str, object] = {"workers": asked.workers, "dask_start_s": perf_counter() - start}
+        list(results(pool, nothing, deque(range(100))))
+        start = perf_counter()
+        list(results(pool, nothing, deque(range(TASKS))))
+        found["dask_task_s"] = (perf_counter() - start) / TASKS
+        found["targets"] = [times_of(each, asked.plan, asked.workers, asked.rounds, pool) for each in asked.targets]
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
