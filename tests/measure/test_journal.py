@@ -41,7 +41,7 @@ def test_records_are_found_again_and_more_are_appended(tmp_path):
     assert facts_of(path) == FACTS
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.data(), st.booleans())
 def test_a_file_that_was_cut_off_anywhere_holds_what_was_whole(tmp_path_factory, data, padded):
     """A power cut may also leave zeros where the file had grown already."""
@@ -68,7 +68,7 @@ def _ends(content):
     return [start + sum(lengths[: k + 1]) for k in range(len(lengths))]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(min_value=0), st.integers(0, 7))
 def test_one_damaged_bit_costs_one_record_which_is_named(tmp_path_factory, place, bit):
     path = tmp_path_factory.mktemp("damaged") / "journal"
