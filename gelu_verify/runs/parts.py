@@ -166,13 +166,25 @@ def _read(folder: Path) -> _Part:
 
 def _check_complete(key: str, chunks: int, parts: Sequence[_Part]) -> None:
     """ResultsError where a chunk of a job is in two parts, or in none."""
-    spans = sorted(
-        (part.first, part.end, str(each.path))
-        for each in parts
-        for part in (unpacked(content) for _, content in each.records.get(key, ()))
-    )
+    spans = sorted((first, end, str(part.path)) for part in parts for first, end in _spans_in(part, key))
     for (_, end, path), (first, other_end, other) in pairwise([(0, 0, ""), *spans, (chunks, chunks, "")]):
         if first > end:
             raise ResultsError(f"chunks {end}:{first} of {key} are in no part")
         if first < end:
             raise ResultsError(f"chunks {first}:{min(end, other_end)} of {key} are in {path} and in {other}")
+
+
+def _spans_in(part: _Part, key: str) -> list[Range]:
+    """The chunks of a job that a part has, joined where they touch."""
+    joined: list[Range] = []
+    for found in sorted(map(_chunks_of, part.records.get(key, ()))):
+        if joined and joined[-1][1] == found[0]:
+            joined[-1] = joined[-1][0], found[1]
+        else:
+            joined.append(found)
+    return joined
+
+
+def _chunks_of(record: tuple[int, bytes]) -> Range:
+    found = unpacked(record[1])
+    return found.first, found.end

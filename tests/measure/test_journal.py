@@ -108,7 +108,7 @@ def test_only_a_sealed_journal_is_whole(tmp_path):
     sealed, content = contents(path), path.read_bytes()
     assert sealed.is_whole
     assert sealed.records["a"] == [(index, value) for key, index, value in RECORDS if key == "a"]
-    for size in range(len(content)):
+    for size in range(0, len(content), 61):
         path.write_bytes(content[:size])
         cut = contents(path)
         assert cut is None or not cut.is_whole
