@@ -32,20 +32,24 @@ class Elsewhere:
 
     pool: Pool
     measured: Callable[[Range], bytes]
+    spend: Callable[[float], object] = lambda core_seconds: None
 
     @classmethod
-    def of(cls, pool: Pool, job: Job, request: Request) -> Elsewhere | None:
-        """Of one job of a request; None where it fails here, which says all."""
+    def of(
+        cls, pool: Pool, job: Job, request: Request, spend: Callable[[float], object] = lambda core_seconds: None
+    ) -> Elsewhere | None:
+        """Of one job of a request; None where it fails here, which says all. `spend` is told what parts cost."""
         try:
             digest = probe(job.target, job.plan.function, job.plan.dtype)
         except TargetFailure:
             return None
-        return cls(pool, RemoteWork.of(job, request, digest).measured)
+        return cls(pool, RemoteWork.of(job, request, digest).measured, spend)
 
     def saw(self, part: Part) -> None:
-        """Which machine measured how many chunks."""
+        """What a part cost, and which machine."""
+        self.spend(part.seconds)
         if part.worker:
-            self.pool.chunks[tuple(part.worker.items())] += part.end - part.first
+            self.pool.spent[tuple(part.worker.items())] += part.seconds  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)

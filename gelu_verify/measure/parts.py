@@ -29,13 +29,14 @@ class Part:
     """What came of the chunks from `first` up to `end`, which is not among them.
 
     `table` is None where there are none; `failure` is that of chunk `end`. `noted`: what the target did beside
-    returning outputs. `target_s`: seconds inside of it.
+    returning outputs. `seconds` of one thread, and `target_s` of them inside the target; `worker`: whose thread.
     """
 
     first: int
     end: int
     table: Table | None
     target_s: float = 0.0
+    seconds: float = 0.0
     differences: tuple[Differences, ...] = ()
     noted: tuple[TargetFailure, ...] = ()
     failure: TargetFailure | None = None
@@ -72,7 +73,7 @@ class Merging:
 @in_default_environment
 def packed(part: Part) -> bytes:
     """The bytes that `unpacked` reads."""
-    fields: dict[str, Any] = {"first": part.first, "end": part.end, "target_s": part.target_s, "worker": part.worker}
+    fields: dict[str, Any] = {name: getattr(part, name) for name in ("first", "end", "target_s", "seconds", "worker")}
     arrays: dict[str, np.ndarray] = {}
     if part.table is not None:
         fields["table"], arrays = parts_of_table(part.table)
@@ -97,6 +98,7 @@ def unpacked(content: bytes) -> Part:
         end=fields["end"],
         table=table_of_parts(fields["table"], arrays) if "table" in fields else None,
         target_s=fields["target_s"],
+        seconds=fields["seconds"],
         differences=tuple(differences),
         failure=found.pop("failure", None),
         noted=tuple(found.values()),

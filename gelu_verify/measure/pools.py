@@ -96,13 +96,13 @@ class Pool(ABC):
         raise RemoteError(f"a worker cannot be used: {error}")
 
     @cached_property
-    def chunks(self) -> Counter[tuple[tuple[str, str], ...]]:
-        """How much each machine has measured."""
+    def spent(self) -> Counter[tuple[tuple[str, str], ...]]:
+        """Seconds of one core, by the facts of the machine that it is in."""
         return Counter()
 
     def described(self) -> list[dict[str, Any]]:
         """What a manifest says of the machines that took part."""
-        return [{**dict(machine), "chunks": count} for machine, count in sorted(self.chunks.items())]
+        return [{**dict(machine), "core_seconds": round(spent, 3)} for machine, spent in sorted(self.spent.items())]
 
 
 class LocalPool(Pool):

@@ -163,7 +163,7 @@ class _Run:
             policy=self._request.policy,
             others=self._others[index],
             kept=kept,
-            elsewhere=Elsewhere.of(self._pool, job, self._request) if self._pool else None,
+            elsewhere=Elsewhere.of(self._pool, job, self._request, self._observer.spend) if self._pool else None,
         )
         foreign = result.record.executed is not None  # how fast it is there says nothing of its own device
         untimed = foreign or result.failure is not None or isinstance(timing, TargetFailure)

@@ -58,10 +58,10 @@ class Work:
     @in_default_environment
     def measured(self, chunks: Range) -> Part:
         """What came of those chunks, or of the first of them: as many as fit into SECONDS, until one fails."""
-        (first, last), end_s, failure = chunks, perf_counter() + SECONDS, None
+        (first, last), start, failure = chunks, perf_counter(), None
         reducer, end = _Reducer(self.target, self.plan, self._pieces, self._turn), first
         try:
-            while end < last and not self.stopped.is_set() and (end == first or perf_counter() < end_s):
+            while end < last and not self.stopped.is_set() and (end == first or perf_counter() - start < SECONDS):
                 chunk = self.plan.chunks[end]
                 reducer.measure(chunk)
                 end += 1
@@ -70,7 +70,10 @@ class Work:
         except TargetFailure as found:
             failure = found
         table = reducer.table() if end > first else None
-        return Part(first, end, table, reducer.target_s, tuple(reducer.differences), tuple(self._noted()), failure)
+        return Part(
+            first, end, table, reducer.target_s, perf_counter() - start,
+            tuple(reducer.differences), tuple(self._noted()), failure,
+        )  # fmt: skip
 
     def _noted(self) -> Iterator[TargetFailure]:
         """What the target did beside returning outputs: the first of each kind."""

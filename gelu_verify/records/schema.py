@@ -108,7 +108,7 @@ _MACHINE = {
     "cores": integer(1),
     "caches": object_of(integer()),
 }
-_WORKER = {**dict.fromkeys(("host", "cpu", "isa"), text()), "chunks": integer()}
+_WORKER = {**dict.fromkeys(("host", "cpu", "isa"), text()), "core_seconds": number()}
 _MANIFEST = shape(
     {
         "command": text(),

@@ -63,7 +63,7 @@ def measure_part(request: Request, chunks: Range, out: Path, *, observer: Observ
             with observer.phase(sum(end - first for first, end in spans)):
                 for job, span in zip(jobs, spans, strict=True):
                     observer.start(job.label)
-                    elsewhere = Elsewhere.of(pool, job, request) if pool else None
+                    elsewhere = Elsewhere.of(pool, job, request, observer.spend) if pool else None
                     _measure(job, span, Kept(journal, job.key), request, observer, elsewhere)
             journal.seal()
 

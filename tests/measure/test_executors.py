@@ -123,7 +123,7 @@ def test_the_same_bytes_whichever_executor(slow, on_threads, executor):
     request = request_for(slow, executor)
     with opened(request.executor, 2) as pool:
         assert found_by(request, pool) == on_threads
-        assert sum(each["chunks"] for each in pool.described()) == 128
+        assert all(each["core_seconds"] > 0 for each in pool.described())
 
 
 def test_workers_of_a_scheduler_come_pause_and_die(slow, on_threads, tmp_path):

@@ -165,11 +165,11 @@ def test_a_part_is_the_same_on_the_other_side():
     failure.inputs = x
     noted = (TargetFailure("it printed", "stdout"), failure)
     different = (Differences(x, x, x + 1, np.arange(2), ("here", "there")),)
-    part = Part(3, 5, part.table, 1.5, different, noted, failure, {"host": "a"})
+    part = Part(3, 5, part.table, 1.5, 2.5, different, noted, failure, {"host": "a"})
     again = unpacked(packed(part))
     assert content(again.table) == content(part.table)
     assert again.table.facts == part.table.facts
-    assert (again.first, again.end, again.target_s, again.worker) == (3, 5, 1.5, {"host": "a"})
+    assert (again.first, again.end, again.target_s, again.seconds, again.worker) == (3, 5, 1.5, 2.5, {"host": "a"})
     assert [each.tolist() for each in again.differences[0][:4]] == [each.tolist() for each in different[0][:4]]
     assert again.differences[0].where == ("here", "there")
     for one, other in zip((*again.noted, again.failure), (*noted, failure), strict=True):
