@@ -15,6 +15,7 @@ from collections import deque
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 from gelu_verify.measure.elsewhere import Elsewhere
 from gelu_verify.measure.executors import Pool, Where, opened, results
@@ -45,11 +46,11 @@ def swept(job: Job, workers: int, kept: Kept | None = None, elsewhere: Elsewhere
     return result.time.sweep_s
 
 
-def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> dict[str, object]:
+def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> dict[str, Any]:
     """The medians of one target."""
     request = Request(targets=(target,), functions=("gelu",), dtypes=("float32",), plan=plan)
     seconds: dict[str, list[float]] = {"threads": [], "journal": [], "dask": []}
-    inside, size = [], 0
+    inside, size, part_bytes = [], 0, 0
     with selecting(request) as select, tempfile.TemporaryDirectory() as folder:
         job = one_job(request, select)
         elsewhere = Elsewhere.of(pool, job, request)
@@ -64,6 +65,7 @@ def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> d
                 kept.seconds = []
                 seconds["journal"].append(swept(job, workers, kept))
                 inside.append(sum(kept.seconds))
+                part_bytes = max(len(content) for _, content in journal.records(job.key))
             size = path.stat().st_size
             path.unlink()
             seconds["dask"].append(swept(job, workers, elsewhere=elsewhere))
@@ -74,13 +76,14 @@ def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> d
         "journal_share": median(inside) / (middle["journal"] * workers),
         "journal_ratio": middle["journal"] / middle["threads"],
         "journal_bytes": size,
+        "part_bytes": part_bytes,
         "dask_ratio": middle["dask"] / middle["threads"],
         "dask_loading_s": loading,
     }
 
 
 def nothing(item: int) -> bytes:
-    """A task that takes no time, with a result as large as that of a part."""
+    """A task that takes no time, with a result as large as a part of 64 chunks is."""
     return b"x" * 25_000
 
 
@@ -93,12 +96,13 @@ def main() -> None:
     asked = parser.parse_args()
     start = perf_counter()
     with opened(Where(name="dask"), asked.workers) as pool:
-        found: dict[str, object] = {"workers": asked.workers, "dask_start_s": perf_counter() - start}
+        found: dict[str, Any] = {"workers": asked.workers, "dask_start_s": perf_counter() - start}
         list(results(pool, nothing, deque(range(100))))
         start = perf_counter()
         list(results(pool, nothing, deque(range(TASKS))))
         found["dask_task_s"] = (perf_counter() - start) / TASKS
-        found["targets"] = [times_of(each, asked.plan, asked.workers, asked.rounds, pool) for each in asked.targets]
+        targets = [times_of(each, asked.plan, asked.workers, asked.rounds, pool) for each in asked.targets]
+    found |= {"part_bytes": max(each["part_bytes"] for each in targets), "targets": targets}
     print(json.dumps(found, indent=1))
 
 

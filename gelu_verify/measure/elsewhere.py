@@ -61,6 +61,7 @@ class RemoteWork:
     version: str
     inputs_sha256: str
     probe: str
+    item_seconds: float
 
     @classmethod
     def of(cls, job: Job, request: Request, digest: str) -> RemoteWork:
@@ -69,7 +70,7 @@ class RemoteWork:
             isa=(), own=False, throughput="none", workers=None, executor=ON_THREADS,
         )  # fmt: skip
         facts = identity([job.target.family])
-        return cls(narrowed, facts, job.target.version, job.plan.inputs_sha256, digest)
+        return cls(narrowed, facts, job.target.version, job.plan.inputs_sha256, digest, request.executor.item_seconds)
 
     def measured(self, chunks: Range) -> bytes:
         """The bytes of a part; raises Misfit where this process is not as the client's."""
@@ -95,7 +96,7 @@ class RemoteWork:
             raise Misfit(reason)
         if self.probe and probe(job.target, job.plan.function, job.plan.dtype) != self.probe:
             raise Misfit(f"{job.target.name} gives other outputs ({_processors(self.facts, here)})")
-        return Work(job.target, job.plan)
+        return Work(job.target, job.plan, seconds=self.item_seconds)
 
 
 def _processors(there: Facts, here: Facts) -> str:

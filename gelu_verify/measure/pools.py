@@ -36,7 +36,8 @@ class Where:
     """An executor as a user names it: UsageError where there is none of that name.
 
     `tls_ca`, `tls_cert`, `tls_key`: files by which a scheduler is known, and by which it knows us; default: what Dask's
-    own configuration says. `dashboard`: with the page on which Dask shows what it does.
+    own configuration says. `dashboard`: with the page on which Dask shows what it does. `item_seconds`: after which an
+    item ends at the next chunk, so that little is lost with a worker; longer ones are less work for a scheduler.
     """
 
     name: str = THREADS
@@ -44,6 +45,7 @@ class Where:
     tls_cert: str | None = None
     tls_key: str | None = None
     dashboard: bool = False
+    item_seconds: float = 1.0
 
     def __post_init__(self) -> None:
         if self.name not in (THREADS, PROCESSES, DASK) and not self.name.startswith(SCHEMES):

@@ -26,13 +26,13 @@ from ..inputs.plans import Chunk, Plan
 from ..targets.extra_outputs import Differences, collecting, differences
 from ..truth.values import judge
 from .parts import Part
+from .pools import ON_THREADS
 
 if TYPE_CHECKING:
     from ..targets.base import Target
 
 Range = tuple[int, int]  # chunks of a plan: the first, and the one after the last
 LONGEST = 64  # chunks: of 2^20 inputs, a table of 1024 rows, which costs 2 ms to make and to keep
-SECONDS = 1.0  # after which an item ends at the next chunk, so that little is lost with a worker: the rest is another
 
 
 def ranges(asked: Range, done: Sequence[Range], workers: int) -> Iterator[Range]:
@@ -46,8 +46,14 @@ def ranges(asked: Range, done: Sequence[Range], workers: int) -> Iterator[Range]
 class Work:
     """What measures ranges of chunks of one plan on one target, both in this process; from any thread."""
 
-    def __init__(self, target: Target, plan: Plan, progress: Callable[[int], object] | None = None) -> None:
-        self.target, self.plan = target, plan
+    def __init__(
+        self,
+        target: Target,
+        plan: Plan,
+        progress: Callable[[int], object] | None = None,
+        seconds: float = ON_THREADS.item_seconds,
+    ) -> None:
+        self.target, self.plan, self._seconds = target, plan, seconds
         self.function, self.fmt = get_function(plan.function), get_format(plan.dtype)
         self._pieces = MonotonePieces.of(self.function, self.fmt)
         self.progress = progress or (lambda inputs: None)
@@ -57,11 +63,11 @@ class Work:
 
     @in_default_environment
     def measured(self, chunks: Range) -> Part:
-        """What came of those chunks, or of the first of them: as many as fit into SECONDS, until one fails."""
+        """What came of those chunks, or of the first of them: as many as fit into an item, until one fails."""
         (first, last), start, failure = chunks, perf_counter(), None
         reducer, end = _Reducer(self.target, self.plan, self._pieces, self._turn), first
         try:
-            while end < last and not self.stopped.is_set() and (end == first or perf_counter() - start < SECONDS):
+            while end < last and not self.stopped.is_set() and (end == first or perf_counter() - start < self._seconds):
                 chunk = self.plan.chunks[end]
                 reducer.measure(chunk)
                 end += 1
