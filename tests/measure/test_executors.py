@@ -28,7 +28,6 @@ from gelu_verify.records.serialize import to_json
 pytestmark = pytest.mark.nightly
 KILLS = 50
 OF_TIME = ("throughput", "time")  # keys of a result that no second run has again
-RUN = ["run", "kernels.gelu_as7126", "--dtype", "float32", "--bits", "-4:4", "--plan", "exhaustive", "--no-own"]
 SLOW = """
 import os, time
 import numpy as np
@@ -199,8 +198,9 @@ def _certificate(folder):
 # ---- the client is killed ------------------------------------------------------------------------
 
 
-def started(out, folder, *options):
-    command = [sys.executable, "-m", "gelu_verify", *RUN, "--out", out, "--workers", "2", *options]
+def started(slow, out, folder, *options):
+    asked = ["run", slow, "--dtype", "bfloat16", "--length", "128", "--out", out, "--workers", "2", *options]
+    command = [sys.executable, "-m", "gelu_verify", *asked]
     return subprocess.Popen(
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -213,9 +213,9 @@ def stored(path):
 
 
 @pytest.mark.parametrize("executor", ["threads", "dask"])
-def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path, executor):
+def test_killed_at_any_moment_it_ends_with_the_same_bytes(slow, tmp_path, executor):
     """kill -9 of the command and, every other time, of all that it started; then the same command, until it ends."""
-    whole = started("whole", tmp_path)
+    whole = started(slow, "whole", tmp_path)
     start = time.monotonic()
     assert whole.wait(300) == 0, whole.stderr.read()
     whole.stderr.close()
@@ -223,7 +223,7 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path, executor):
     while kills < KILLS:
         out = tmp_path / f"{executor}-{kills}"
         for left in (5, 4, 3, 2, 1, 0):
-            process = started(out.name, tmp_path, "--executor", executor)
+            process = started(slow, out.name, tmp_path, "--executor", executor)
             try:
                 _, said = process.communicate(timeout=rng.uniform(0.2, 1.2 * took) if left else 300)
                 break
