@@ -1,8 +1,8 @@
 """What the journal and Dask cost an exhaustive float32 sweep: `python tools/time_executors.py` (minutes).
 
 Sweeps of all 2^32 inputs on threads, on threads with a journal, and in as many Dask workers alternate, so that whatever
-slows the machine slows all; medians are compared. The seconds inside the journal are also counted by themselves,
-because one part in a hundred is less than what the machine varies by. A task of Dask that does nothing is timed as
+slows the machine slows all; medians are compared, of seconds and of core-seconds of all processes together. The seconds
+inside the journal are also counted by themselves, because one part in a hundred is less than what the machine varies by. A task of Dask that does nothing is timed as
 well: it is what `tools/simulate_scheduler.py` takes. Prints JSON; times are reported and never fail.
 """
 
@@ -16,6 +16,8 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
+
+import psutil
 
 from gelu_verify.measure.elsewhere import Elsewhere
 from gelu_verify.measure.executors import Pool, Where, opened, results
@@ -39,17 +41,24 @@ class TimedKept(Kept):
         self.seconds.append(perf_counter() - start)
 
 
-def swept(job: Job, workers: int, kept: Kept | None = None, elsewhere: Elsewhere | None = None) -> float:
-    """Seconds of the sweep, without the checks."""
+def core_seconds() -> float:
+    """Of this process and all that descend from it."""
+    here = psutil.Process()
+    return sum(sum(each.cpu_times()[:2]) for each in (here, *here.children(recursive=True)))
+
+
+def swept(job: Job, workers: int, kept: Kept | None = None, elsewhere: Elsewhere | None = None) -> tuple[float, float]:
+    """Seconds of the sweep, without the checks; core-seconds, with them."""
+    start = core_seconds()
     result = sweep(job.target, job.plan, workers=workers, kept=kept, elsewhere=elsewhere)
     assert result.time is not None
-    return result.time.sweep_s
+    return result.time.sweep_s, core_seconds() - start
 
 
 def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> dict[str, Any]:
     """The medians of one target."""
     request = Request(targets=(target,), functions=("gelu",), dtypes=("float32",), plan=plan)
-    seconds: dict[str, list[float]] = {"threads": [], "journal": [], "dask": []}
+    seconds: dict[str, list[tuple[float, float]]] = {"threads": [], "journal": [], "dask": []}
     inside, size, part_bytes = [], 0, 0
     with selecting(request) as select, tempfile.TemporaryDirectory() as folder:
         job = one_job(request, select)
@@ -69,7 +78,8 @@ def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> d
             size = path.stat().st_size
             path.unlink()
             seconds["dask"].append(swept(job, workers, elsewhere=elsewhere))
-    middle = {name: median(each) for name, each in seconds.items()}
+    middle = {name: median(each for each, _ in times) for name, times in seconds.items()}
+    cores = {name: median(each for _, each in times) for name, times in seconds.items()}
     return {
         "target": target,
         "seconds": seconds,
@@ -78,6 +88,8 @@ def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> d
         "journal_bytes": size,
         "part_bytes": part_bytes,
         "dask_ratio": middle["dask"] / middle["threads"],
+        "journal_core_ratio": cores["journal"] / cores["threads"],
+        "dask_core_ratio": cores["dask"] / cores["threads"],
         "dask_loading_s": loading,
     }
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from .. import plugins
 from ..inputs.plans import make_plan
 from ..machine import FAMILIES, PACKAGES, machine, versions
 from ..targets import Target
@@ -30,7 +31,8 @@ def identity(families: Iterable[str]) -> Facts:
     here = machine()
     packages = [*PACKAGES, *(name for family in sorted(set(families)) for name in FAMILIES.get(family, (family,)))]
     return {
-        **{_version_name(name): text for name, text in versions(packages).items()},
+        **{f"version of {name}": text for name, text in versions(packages).items()},
+        **{f"version of {name}": text for name, text in plugins.versions().items()},
         **{f"build of {name}": text for name in dict.fromkeys(packages) if (text := build_of(name))},
         "code of gelu-verify": code_sha256(),
         "Python": f"{here['python']} ({here['compiler']})",
@@ -40,10 +42,6 @@ def identity(families: Iterable[str]) -> Facts:
         "processor": here["cpu"],
         "instruction sets": " ".join(here["isa"]),
     }
-
-
-def _version_name(package: str) -> str:
-    return f"version of {package}"
 
 
 @cache

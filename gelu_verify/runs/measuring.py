@@ -13,6 +13,7 @@ from typing import Any
 from ..fenv import in_default_environment
 from ..machine import copy_bytes_per_s, provenance
 from ..measure.executors import Pool, opening
+from ..measure.identity import code_sha256
 from ..measure.jobs import Found, Job, find_jobs, selecting
 from ..measure.journal import Journal
 from ..measure.observer import SILENT, Observer
@@ -97,6 +98,7 @@ def _loading(request: Request, prepare: Callable[[], object]) -> Iterator[None]:
     def load() -> None:
         for module in ("pandas", "pyarrow.parquet"):
             import_module(module)
+        code_sha256()
         prepare()
         if len(request.targets) == 1:
             copy_bytes_per_s()
