@@ -160,7 +160,9 @@ def run(
     say(f"plan {request.plan}, seed {request.seed}", err=as_json)
     command = shlex.join(["gelu-verify", *sys.argv[1:]])
     with stdout_for_results():
-        measured = measure_run(request, out, command=command, observer=OnStderr(), prepare=load_report)
+        measured = _without_report(out, command) or measure_run(
+            request, out, command=command, observer=OnStderr(), prepare=load_report
+        )
     judged = [each for each in measured.results if not was_added(each.target, request)]
     with without_garbage_collection():
         print_run(measured, judged, as_json, asked=bool(request.targets or request.device), details=details)
@@ -170,6 +172,20 @@ def run(
     failed = (limits and _warn_of_exceeded(judged, limits)) or any(each.failure is not None for each in judged)
     absent = measured.manifest["absent"] if request.targets else {}
     reporter.finish(verdicts_of_run(judged, limits, absent), OVER_BUDGET if failed else 0)
+
+
+def _without_report(out: Path | None, command: str) -> Run | None:
+    """The run of the same command that was interrupted when all but its report was stored."""
+    from ..runs.store import MANIFEST, read_run
+
+    if out is None or not (out / MANIFEST).is_file():
+        return None
+    from ..report.columns import FILES
+
+    if all((out / name).exists() for name in FILES):
+        return None
+    found = read_run(out)
+    return found if found.manifest["command"] == command else None
 
 
 def _measure_part(request: Request, chunks: tuple[int, int], out: Path | None) -> None:

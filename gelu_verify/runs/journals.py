@@ -8,6 +8,7 @@ command that it belongs to, and is removed after KEPT_DAYS, or as one of too man
 from __future__ import annotations
 
 import ast
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,10 +18,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..atomic_files import claimed
-from ..errors import ResultsError
+from ..errors import GeluVerifyError, ResultsError
 from ..measure.identity import identity
 from ..measure.jobs import Job
 from ..measure.journal import Facts, Journal, differing, facts_of
+from ..measure.pools import CONTINUES
 from ..measure.request import Request
 
 PREFIX, FILE = ".journal-", "journal"
@@ -73,7 +75,7 @@ def journal_of_run(
     not to be removed. None where no journal can be written.
     """
     _remove_old(root)
-    key = sha256((name or repr([here[each] for each in NAMES])).encode()).hexdigest()[:12]
+    key = sha256(os.fsencode(name) or repr([here[each] for each in NAMES]).encode()).hexdigest()[:12]
     with ExitStack() as closing:
         journal = _opened(root, key, here, warn, closing)
         if journal is None:
@@ -82,12 +84,14 @@ def journal_of_run(
         folder = journal.path.parent
         try:
             yield journal
-        except BaseException:
+        except BaseException as error:
             journal.close()
-            if journal.has_records:
-                warn(f"what was measured is kept in {folder}: the same command continues from there")
-            else:
+            if not journal.has_records:
                 shutil.rmtree(folder, ignore_errors=True)
+            elif isinstance(error, GeluVerifyError):
+                error.args = (f"{error}; {CONTINUES}",)
+            else:
+                warn(f"what was measured is kept in {folder}: {CONTINUES} from there")
             raise
         journal.close(flush=keep is not None)
         if keep is not None:

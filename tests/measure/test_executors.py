@@ -231,7 +231,8 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(slow, tmp_path, execut
                 kills += 1
                 (os.killpg if kills % 2 else os.kill)(process.pid, signal.SIGKILL)
                 process.communicate()
-        assert process.returncode == 0, said
+        assert process.returncode == 0 or f"{out.name} is already there" in said, said  # killed after all was done
+        assert len(list(out.glob("*.csv"))) == len(list((tmp_path / "whole").glob("*.csv"))) > 0
         assert stored(out) == stored(tmp_path / "whole")
         shutil.rmtree(out)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["whole"], "no journal and no unfinished folder is left"
