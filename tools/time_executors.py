@@ -3,8 +3,8 @@
 Sweeps of all 2^32 inputs on threads, on threads with a journal, and in as many Dask workers alternate, so that whatever
 slows the machine slows all; medians are compared, of seconds and of core-seconds of all processes together. The seconds
 inside the journal are also counted by themselves, because one part in a hundred is less than what the machine varies
-by. A task of Dask that does nothing is timed as well: it is what `tools/simulate_scheduler.py` takes. Prints JSON; times
-are reported and never fail.
+by. A task of Dask that does nothing is timed as well: it is what `tools/simulate_scheduler.py` takes. Prints JSON, and
+never fails on a time.
 """
 
 from __future__ import annotations
