@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from ..errors import RemoteError, UsageError
-from .pools import DASK, Item, Misfit, Pool, R, Where
+from .pools import CONTINUES, DASK, Item, Misfit, Pool, R, Where
 
 ANSWER = 30  # seconds in which a scheduler must answer
 FRESH = 1.0  # seconds for which the list of workers counts
@@ -24,6 +24,8 @@ FRESH = 1.0  # seconds for which the list of workers counts
 
 class DaskPool(Pool):
     """A client's executor, without the workers that were refused."""
+
+    attempts = 1  # Dask itself has tried as often as its configuration says
 
     def __init__(self, client: Any, warn: Callable[[str], object]) -> None:
         self._client, self._warn = client, warn
@@ -38,7 +40,10 @@ class DaskPool(Pool):
         """Threads of each worker that is not refused."""
         with self._lock:
             if monotonic() - self._looked > FRESH:
-                self._threads, self._looked = self._client.nthreads(), monotonic()
+                try:
+                    self._threads, self._looked = self._client.nthreads(), monotonic()
+                except (OSError, TimeoutError) as error:
+                    raise RemoteError(f"the scheduler is lost ({error}); {CONTINUES}") from None
             return {worker: threads for worker, threads in self._threads.items() if worker not in self._refused}
 
     def submit(self, function: Callable[[Item], R], item: Item) -> Future[R]:
@@ -82,6 +87,7 @@ def on_dask(where: Where, workers: int, warn: Callable[[str], object]) -> Iterat
         distributed: Any = import_module("distributed")
     except ImportError:
         raise UsageError(f"executor {where.name} needs Dask: pip install 'gelu-verify[distributed]'") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is said by us, in one line
     with ExitStack() as closing:
         if where.name == DASK:
             address: Any = closing.enter_context(
@@ -89,7 +95,7 @@ def on_dask(where: Where, workers: int, warn: Callable[[str], object]) -> Iterat
                     n_workers=workers,
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=":8787" if where.dashboard else None,
+                    dashboard_address="127.0.0.1:8787" if where.dashboard else None,
                     silence_logs=logging.ERROR,
                 )
             )

@@ -20,7 +20,6 @@ Item = TypeVar("Item")
 R = TypeVar("R")
 THREADS, PROCESSES, DASK = "threads", "processes", "dask"
 SCHEMES = ("tcp://", "tls://")
-LOST = 3  # times that an item may be lost with its worker
 LOOK = 1.0  # seconds after which it is looked how many workers there are now
 CONTINUES = "the same command continues"
 
@@ -74,6 +73,7 @@ class Pool(ABC):
     """An open executor."""
 
     shares_memory = False
+    attempts = 3  # at an item that is lost with its worker
 
     @property
     @abstractmethod
@@ -182,7 +182,7 @@ def results(pool: Pool, function: Callable[[Item], R], items: deque[Item]) -> It
 
     Raises
     ------
-    RemoteError : an item was lost with its worker LOST times
+    RemoteError : an item was lost with its worker again and again, or the executor itself was
     """
     waiting: dict[Future[R], tuple[Item, int]] = {}
     lost: deque[tuple[Item, int]] = deque()
@@ -203,10 +203,10 @@ def results(pool: Pool, function: Callable[[Item], R], items: deque[Item]) -> It
                     lost.append((item, times))
                 elif not pool.is_lost(error):
                     raise error
-                elif times + 1 < LOST:
+                elif times + 1 < pool.attempts:
                     lost.append((item, times + 1))
                 else:
-                    raise RemoteError(f"{item} was lost {LOST} times, each time with its worker: {error}")
+                    raise RemoteError(f"item {item} was lost again and again with its worker ({error}); {CONTINUES}")
     finally:
         for future in waiting:
             future.cancel()

@@ -89,7 +89,7 @@ def journal_of_run(
             if not journal.has_records:
                 shutil.rmtree(folder, ignore_errors=True)
             elif isinstance(error, GeluVerifyError):
-                error.args = (f"{error}; {CONTINUES}",)
+                error.args = (f"{str(error).removesuffix(CONTINUES).rstrip('; ')}; {CONTINUES}",)
             else:
                 warn(f"what was measured is kept in {folder}: {CONTINUES} from there")
             raise

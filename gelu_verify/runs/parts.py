@@ -60,7 +60,7 @@ def measure_part(request: Request, chunks: Range, out: Path, *, observer: Observ
             if journal is None:
                 raise ResultsError(f"cannot write a part in {out.parent}")
             pool = executor()
-            with observer.phase(sum(end - first for first, end in spans)):
+            with observer.phase(sum(map(_size, jobs, spans))):
                 for job, span in zip(jobs, spans, strict=True):
                     observer.start(job.label)
                     elsewhere = Elsewhere.of(pool, job, request, observer.spend) if pool else None
@@ -79,6 +79,11 @@ def _spans(jobs: Sequence[Job], chunks: Range) -> list[Range]:
     return [(min(chunks[0], len(job.plan.chunks)), min(chunks[1], len(job.plan.chunks))) for job in jobs]
 
 
+def _size(job: Job, span: Range) -> int:
+    """How many inputs."""
+    return sum(job.plan.chunks[index].size for index in range(*span))
+
+
 def _measure(
     job: Job, span: Range, kept: Kept, request: Request, observer: Observer, elsewhere: Elsewhere | None
 ) -> None:
@@ -86,12 +91,11 @@ def _measure(
         return
     try:
         sweep_part(
-            job.target, job.plan, span, kept, workers=request.workers or cores(), progress=lambda inputs: None,
+            job.target, job.plan, span, kept, workers=request.workers or cores(), progress=observer.advance,
             elsewhere=elsewhere,
         )  # fmt: skip
     except TargetFailure as failure:
         raise ResultsError(f"{job.label} fails, and so has no parts (run it without --chunks): {failure}") from None
-    observer.advance(span[1] - span[0])
 
 
 def _outputs(jobs: Sequence[Job]) -> Facts:

@@ -220,7 +220,7 @@ def test_what_is_lost_is_done_again():
     pool = Losing([3, 3, 5], [7])
     assert sorted(results(pool, lambda item: item * item, deque(range(10)))) == [(k, k * k) for k in range(10)]
     assert pool.refused == ["another version"]
-    with pytest.raises(RemoteError, match="3 was lost 3 times"):
+    with pytest.raises(RemoteError, match="item 3 was lost again and again"):
         list(results(Losing([3, 3, 3]), lambda item: item, deque(range(10))))
 
 

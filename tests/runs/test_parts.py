@@ -109,6 +109,7 @@ def test_journals_that_nobody_continues_are_removed(tmp_path, monkeypatch):
         assert list(tmp_path.iterdir()) == [journal.path.parent]
 
 
+@pytest.mark.nightly
 def test_a_run_goes_on_where_its_journal_cannot(whole, tmp_path, monkeypatch):
     """A full disk: the journal ends, and the run does not."""
 
@@ -166,6 +167,7 @@ def test_parts_that_do_not_belong_together_are_refused_by_name(parts, tmp_path, 
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.nightly
 def test_a_part_of_another_processor_must_have_the_same_outputs(whole, parts, tmp_path):
     for name, change in (("alike", {}), ("other", {"outputs of kernels.gelu_as7126/gelu/float16": "0"})):
         shutil.copytree(parts / "b", tmp_path / name)
