@@ -49,7 +49,7 @@ class Elsewhere:
         """What a part cost, and which machine."""
         self.spend(part.seconds)
         if part.worker:
-            self.pool.spent[tuple(part.worker.items())] += part.seconds  # type: ignore[assignment]
+            self.pool.spend(part.worker, part.seconds)
 
 
 @dataclass(frozen=True)

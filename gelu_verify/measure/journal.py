@@ -1,8 +1,8 @@
 """What long work has done so far, in one file: records that are appended, each with its checksum.
 
 A record is bytes under a key and an index. Work that is killed, whenever that is, finds its records when it opens the
-file again, in the order in which they were appended. The file begins with facts, by which `opened` tells whether the
-records are of the same work: of the same request, code, libraries and processor (`differing`).
+file again, in the order in which they were appended. The file begins with facts, by which it is told whether
+the records are of the same work: of the same request, code, libraries and processor (`differing`).
 
 A record is written at once, so that a killed process loses none, and flushed to the disk once in SYNC seconds, so that
 a power cut loses no more than that. What a kill or a power cut left half written at the end is cut off. A record that
@@ -53,7 +53,10 @@ class Journal:
         self._lock, self._closed, self._is_flushed = threading.Lock(), threading.Event(), True
         self._file = path.open("r+b" if path.exists() else "w+b", buffering=0)
         try:
-            self._entries, self.damaged, self._end = _scanned(self._file.fileno())
+            size = os.fstat(self._file.fileno()).st_size
+            self._entries, self.damaged, self._end = _scanned(os.pread(self._file.fileno(), size, 0))
+            if self._entries and self._entries[0].key != FACTS:
+                raise ResultsError(f"{path} is damaged: what it is of is not known")
             if not self._entries and os.pread(self._file.fileno(), len(MARK), 0) not in (b"", MARK):
                 raise ResultsError(f"{path} is no journal of gelu-verify")
             self._file.truncate(self._end)
@@ -117,15 +120,10 @@ class Journal:
         return True
 
     def records(self, key: str) -> Iterator[tuple[int, bytes]]:
-        """(index, content) of all records of a key, as they were appended; what is damaged is left out and named."""
+        """(index, content) of all records of a key, as they were appended."""
         for entry in list(self._entries):
             if entry.key == key:
-                content = os.pread(self._file.fileno(), entry.length, entry.offset)
-                if crc32(content) == entry.checksum and len(content) == entry.length:
-                    yield entry.index, content
-                else:
-                    self._entries.remove(entry)
-                    self.damaged.append(f"record {entry.index} of {entry.key}")
+                yield entry.index, os.pread(self._file.fileno(), entry.length, entry.offset)
 
     @property
     def has_records(self) -> bool:
@@ -172,18 +170,14 @@ def contents(path: Path) -> Contents | None:
         content = path.read_bytes()
     except OSError:
         return None
-    entries, damaged = _parsed(content)
+    entries, damaged, end = _scanned(content)
     records: dict[str, list[tuple[int, bytes]]] = {}
     for entry in entries:
-        found = content[entry.offset : entry.offset + entry.length]
-        if crc32(found) == entry.checksum:
-            records.setdefault(entry.key, []).append((entry.index, found))
-        else:
-            damaged.append(f"record {entry.index} of {entry.key}")
+        records.setdefault(entry.key, []).append((entry.index, content[entry.offset : entry.offset + entry.length]))
     if FACTS not in records:
         return None
     last = entries[-1]
-    is_whole = last.key == END and last.index == len(entries) - 1 and last.offset == len(content)
+    is_whole = last.key == END and last.index == len(entries) - 1 and end == len(content)
     return Contents(json.loads(records.pop(FACTS)[0][1]), records, damaged, is_whole)
 
 
@@ -212,12 +206,13 @@ def _facts(path: Path, journal: Journal) -> Facts:
     return dict(json.loads(found[1]))
 
 
-def _scanned(file: int) -> tuple[list[Entry], list[str], int]:
-    """The records of a file, what between them is damaged, and where the last whole one ends."""
-    size = os.fstat(file).st_size
-    content = os.pread(file, size, 0)
+def _scanned(content: bytes) -> tuple[list[Entry], list[str], int]:
+    """The records of a file that are whole, in words what is damaged, and where the last one ends."""
     entries, damaged = _parsed(content)
-    return entries, damaged, entries[-1].offset + entries[-1].length if entries else 0
+    end = entries[-1].offset + entries[-1].length if entries else 0
+    bad = [each for each in entries if crc32(content[each.offset : each.offset + each.length]) != each.checksum]
+    damaged += (f"record {each.index} of {each.key}" for each in bad)
+    return [each for each in entries if each not in bad], damaged, end
 
 
 def _parsed(content: bytes) -> tuple[list[Entry], list[str]]:

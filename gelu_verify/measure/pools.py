@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -98,13 +98,17 @@ class Pool(ABC):
         raise RemoteError(f"a worker cannot be used: {error}")
 
     @cached_property
-    def spent(self) -> Counter[tuple[tuple[str, str], ...]]:
+    def _spent(self) -> dict[tuple[tuple[str, str], ...], list[float]]:
         """Seconds of one core, by the facts of the machine that it is in."""
-        return Counter()
+        return defaultdict(list)
+
+    def spend(self, machine: Mapping[str, str], core_seconds: float) -> None:
+        """A worker of that machine spent so much; from any thread."""
+        self._spent[tuple(machine.items())].append(core_seconds)
 
     def described(self) -> list[dict[str, Any]]:
         """What a manifest says of the machines that took part."""
-        return [{**dict(machine), "core_seconds": round(spent, 3)} for machine, spent in sorted(self.spent.items())]
+        return [{**dict(key), "core_seconds": round(sum(spent), 3)} for key, spent in sorted(self._spent.items())]
 
 
 class LocalPool(Pool):

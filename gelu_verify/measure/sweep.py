@@ -167,8 +167,8 @@ class _Sweep:
         """Measure what is not kept: what was, and on how many threads the rest is; raises a failure of the target."""
         done = list(self._taken_over())
         if self._elsewhere:
-            threads = self._elsewhere.pool.width
             self._measure(self._elsewhere.pool, done)
+            threads = max(1, self._elsewhere.pool.width)
         else:
             threads = min(workers, self._asked[1] - self._asked[0])
             with on_threads(threads) as pool:

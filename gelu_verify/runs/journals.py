@@ -107,10 +107,13 @@ def _opened(root: Path, key: str, here: Facts, warn: Callable[[str], object], cl
     try:
         for count in range(1, MOST + 1):
             folder = root / f"{PREFIX}{key}-{count}"
-            if closing.enter_context(claimed(folder)):
+            with ExitStack() as trying:
+                if not trying.enter_context(claimed(folder)):
+                    continue
                 there = facts_of(folder / FILE)
                 reason = differing(there, here) if there is not None else ""
                 if not reason:
+                    closing.push(trying.pop_all())
                     return _continued(folder / FILE, here, there is not None, warn)
                 warn(f"the interrupted run in {folder} is not continued: {reason}")
     except (OSError, ResultsError) as error:
@@ -119,8 +122,9 @@ def _opened(root: Path, key: str, here: Facts, warn: Callable[[str], object], cl
 
 
 def _continued(file: Path, here: Facts, is_there: bool, warn: Callable[[str], object]) -> Journal:
-    if not is_there:
-        file.unlink(missing_ok=True)
+    if not is_there and file.exists():
+        warn(f"{file} is damaged, and what it is of is not known: all of it is measured again")
+        file.unlink()
     journal = Journal(file, here)
     if journal.has_records:
         warn(f"continues the interrupted run in {file.parent}")

@@ -115,8 +115,8 @@ def test_a_damaged_part_is_measured_again_even_below_a_result(tmp_path):
     whole[entry.offset + entry.length // 2] ^= 1
     path.write_bytes(whole)
     with Journal(path, {}) as journal:
-        (again,) = measured([job], Request(workers=1), journal=journal)
         assert journal.damaged == [f"record {entry.index} of {job.key}"]
+        (again,) = measured([job], Request(workers=1), journal=journal)
     assert to_json(again.record) == to_json(first.record)
     assert content(again.table) == content(first.table)
 
