@@ -24,6 +24,7 @@ def cluster(**more: object) -> SLURMCluster:
         walltime="04:00:00",
         worker_extra_args=["--lifetime", "230m", "--lifetime-stagger", "5m"],  # ends before Slurm ends it
         local_directory="$TMPDIR",
+        job_script_prologue=["export MALLOC_TOP_PAD_=67108864 MALLOC_MMAP_THRESHOLD_=67108864"],  # docs/scale.md
         job_extra_directives=["--constraint=avx512"],  # one kind of processor: a library may choose its code by it
         **more,
     )

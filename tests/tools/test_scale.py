@@ -46,6 +46,7 @@ def test_the_example_for_slurm_makes_a_job():
         script = cluster.job_script()
     for line in ("#SBATCH -p cpu", "#SBATCH --cpus-per-task=32", "#SBATCH -t 04:00:00", "#SBATCH --constraint=avx512"):
         assert line in script
+    assert "export MALLOC_TOP_PAD_=67108864 MALLOC_MMAP_THRESHOLD_=67108864" in script
     assert "--nworkers 32 --nanny" in script
     assert "--lifetime 230m --lifetime-stagger 5m" in script
 
