@@ -117,7 +117,7 @@ def _local_cluster(distributed: Any, workers: int, dashboard: bool) -> Any:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address="127.0.0.1:8787" if dashboard else None,
+            dashboard_address=f"127.0.0.1:{8787 if dashboard else 0}",  # never on all addresses
             silence_logs=logging.ERROR,
         )
 
