@@ -42,7 +42,8 @@ def test_longer_items_keep_more_cores_busy():
 @pytest.mark.nightly
 def test_the_example_for_slurm_makes_a_job():
     module("dask_jobqueue")
-    with loaded(CLUSTER / "slurm.py").cluster(scheduler_options={"dashboard_address": "127.0.0.1:0", "port": 0}) as cluster:
+    options = {"dashboard_address": "127.0.0.1:0", "port": 0}
+    with loaded(CLUSTER / "slurm.py").cluster(scheduler_options=options) as cluster:
         script = cluster.job_script()
     for line in ("#SBATCH -p cpu", "#SBATCH --cpus-per-task=32", "#SBATCH -t 04:00:00", "#SBATCH --constraint=avx512"):
         assert line in script
