@@ -196,6 +196,8 @@ class Format:
 
         Decimals and hex floats are rounded to the format, once. UsageError when it is not a number.
         """
+        if _SHORT_DECIMAL.fullmatch(text) and (magnitude := self._nearest_to_all(abs(float(text)))) is not None:
+            return magnitude | (self.sign_mask if text[0] == "-" else 0)
         word = re.sub(r"(?<=[0-9a-fA-F])_(?=[0-9a-fA-F])", "", text.strip(" ")).lower() if text.isascii() else ""
         if re.fullmatch(r"0x[0-9a-f]+", word):
             return self.check_bits(int(word, 16))
@@ -207,7 +209,24 @@ class Format:
             return self.nan | flip
         return self.round(_parse_magnitude(body, text)) | flip
 
+    def _nearest_to_all(self, value: float) -> int | None:
+        """Bits of the number nearest to every number that float64 rounds to `value` >= 0; None where they have several.
 
+        A border between the numbers that round alike is a float64. So they lie on the side of it that `value` lies on,
+        unless it is the border.
+        """
+        significand, exponent = math.frexp(value)  # value = significand * 2^exponent, significand in [0.5, 1)
+        drop = 53 - self.precision + max(0, self.emin - (exponent - 1))  # bits to round away
+        if not 0 < value < math.inf or drop > 53:
+            return None
+        whole, half = int(significand * 2.0**53), (1 << drop) >> 1
+        if half and whole & (2 * half - 1) == half:
+            return None
+        bits = (max(exponent - 1 - self.emin, 0) << (self.precision - 1)) + ((whole + half) >> drop)
+        return bits if bits <= self.max_finite else None
+
+
+_SHORT_DECIMAL = re.compile(r"-?\d{1,40}(?:\.\d{0,40})?(?:e[+-]?\d{1,3})?", re.ASCII)
 MOST_DIGITS = 4000  # of a decimal: the longest float64 has 767
 
 

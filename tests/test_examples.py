@@ -18,6 +18,7 @@ from gelu_verify.targets.kinds import kind_of, kinds
 
 README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
 HEAVY = {"torch"}  # not in the plain test environment
+SLOW = ("Python callables", "ONNX models")  # many commands, which tests of their kinds of target run too
 
 # title, what it needs ("cc", "python: onnx onnxruntime"), its block of commands
 SECTIONS = re.findall(r"^## (.+?)(?: \((.+)\))?\n\n((?: {4}.+\n)+)", README, re.MULTILINE)
@@ -55,7 +56,8 @@ def named(command):
 def sections():
     for title, needs, block in SECTIONS:
         heavy = [package for package in HEAVY if f"python: {package}" in needs]
-        yield pytest.param(needs, block, id=title, marks=[pytest.mark.frameworks] if heavy else [])
+        marks = [pytest.mark.frameworks] if heavy else [pytest.mark.nightly] if title in SLOW else []
+        yield pytest.param(needs, block, id=title, marks=marks)
 
 
 def missing(needs):

@@ -99,6 +99,7 @@ def test_make_test_builds_the_kernels_and_tests_both(exported, compiler, tmp_pat
         assert_all_right(line)
 
 
+@pytest.mark.nightly
 def test_headers_compile_as_cuda(exported, tmp_path):
     nvcc = requiring.nvcc()
     (tmp_path / "device.cu").write_text(ON_THE_DEVICE)

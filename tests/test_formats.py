@@ -1,11 +1,12 @@
 """Formats against fractions.Fraction: exhaustively for 8 and 16 bits, by properties for the rest."""
 
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gelu_verify.errors import UsageError
@@ -98,6 +99,19 @@ def test_rounding_is_nearest_and_directed(case):
     if value - low == high - value > 0:
         assert fmt.magnitude(nearest) % 2 == 0
     assert value == 0 or fmt.is_negative(nearest) == (value < 0)
+
+
+@given(near_a_boundary(), st.integers(1, 30))
+@example((get_format("float32"), Fraction(2**24 + 1) + Fraction(1, 10**13)), 25)  # float64 rounds it to a midpoint
+@example((get_format("float32"), Fraction(2**24 + 1)), 8)
+@example((get_format("float8_e4m3fn"), Fraction(464)), 3)  # half of the way to 480, which would be the next
+@example((get_format("float64"), Fraction(10) ** 320), 5)
+def test_a_decimal_is_rounded_once(case, digits):
+    fmt, value = case
+    with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)):
+        text = str(Decimal(value.numerator) / Decimal(value.denominator)).lower()
+    if value and Fraction(text):
+        assert fmt.parse(text) == fmt.round(Fraction(text))
 
 
 @given(near_a_boundary(), st.sampled_from(["nearest", "down", "up"]))

@@ -158,16 +158,16 @@ def _table(name: str, records: list[Record]) -> str:
     ]
     for target in targets:
         of = {record.dtype: record for record in records if record.target == target}
-        cells = [_cell(of[dtype]) if dtype in of else "" for dtype in DTYPES]
+        cells = [cell(of[dtype]) if dtype in of else "" for dtype in DTYPES]
         lines.append(f"| `{target}` | " + " | ".join(cells) + f" | {_failed(of)} |")
     return "\n".join(lines) + "\n"
 
 
-def _cell(record: Record) -> str:
-    return f"{_grade(record)} {_error(record)}".strip()
+def cell(record: Record) -> str:
+    return f"{grade(record)} {error(record)}".strip()
 
 
-def _grade(record: Record) -> str:
+def grade(record: Record) -> str:
     if record.grade is None:
         return ""
     if record.grade == "accurate_range" and record.accurate_range is not None:
@@ -175,7 +175,7 @@ def _grade(record: Record) -> str:
     return f"**{record.grade}**" if record.grade == "broken" else GRADES[record.grade].title
 
 
-def _error(record: Record) -> str:
+def error(record: Record) -> str:
     if record.failure and record.max_ulp is None:
         return "failed"
     lost = f", {record.nonfinite.count} lost" if record.nonfinite and record.nonfinite.count else ""
@@ -198,7 +198,7 @@ def _changes(runs: Sequence[Run]) -> str:
         then = before.get(now.key)
         if then is not None and _differ(then, now):
             version = "" if then.version == now.version else f" ({then.version})"
-            cells = (f"`{now.target}`", now.function, now.dtype, _error(then) + version, _cell(now))
+            cells = (f"`{now.target}`", now.function, now.dtype, error(then) + version, cell(now))
             lines.append("| " + " | ".join(cells) + " |")
     same = sum(record.key in before for record in newest.results) - (len(lines) - 5)
     return "\n".join([*lines, "", f"The other {same} results that both have are the same within a tenth."]) + "\n"

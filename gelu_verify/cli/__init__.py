@@ -19,6 +19,7 @@ from .report import report
 from .run import run
 from .runs import runs
 from .serve import serve
+from .study import study
 from .trend import trend
 
 
@@ -26,7 +27,7 @@ from .trend import trend
     cls=Program,
     commands=[
         *(run, merge, list_command, lookup, facts, report, attribute, compare, trend, runs),
-        *(init, budget, gate, bench, export, serve),
+        *(init, budget, gate, bench, study, export, serve),
     ],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

@@ -117,6 +117,8 @@ _CLAIMS = (
     ("sigmoid_form", "confirmed", "The GELU is approximated by x sigmoid(1.702 x).",
      "gelu_sigmoid.distance: for every x within d. gelu_sigmoid.tail: for x -> -inf not relatively, the ratio "
      "grows without bound."),
+    ("sigmoid_cdf", "confirmed", "The maximum difference between sigmoid(x) and Phi(x) is approximately 0.1.",
+     "silu.cumulative: to one digit. Scaled as sigmoid(1.702 x), it is gelu_sigmoid.cumulative, a twelfth of that."),
     ("expectation", "confirmed", "The expected transformation of the stochastic regularizer is x Phi(x).",
      "m x with P(m = 1) = Phi(x) has the mean x Phi(x), exactly."),
     ("more_dropped", "confirmed", "Inputs have a higher probability of being dropped as x decreases.",

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from ..errors import OracleError
-from .balls import Ball, Jet, ball, below, derivative, difference, largest, negated, roots, text
+from .balls import Ball, Jet, ball, below, derivative, difference, jet_of, largest, negated, roots, text
 from .base import Fact
-from .curves import ARGUMENTS, JETS, phi, value
+from .curves import ARGUMENTS, JETS, phi, sigmoid, upper_tail, value
 
 END = Fraction(12)
 BEYOND = END + Fraction(1, 89)  # no zero lies there, so that its sign is certain
@@ -22,6 +22,8 @@ def facts() -> Iterator[Fact]:
     for name, jet in JETS.items():
         if name != "gelu":
             yield from _distance(name, jet)
+    for name in ARGUMENTS:
+        yield _cumulative(name)
     yield from _relu()
 
 
@@ -140,6 +142,24 @@ def _bend_rest(name: str, x: Ball) -> Ball:
     """A bound of |f''| beyond x >= 12, falling: (4 s' + x s'^2) e^-s, with x s' <= 3 s."""
     s = ARGUMENTS[name](x)
     return (12 * s + 9 * s * s) / x * (-s).exp()
+
+
+def _cumulative(name: str) -> Fact:
+    """sigmoid(s(x)) in place of Phi(x): what the approximations approximate."""
+    gap = difference(jet_of(lambda x: sigmoid(ARGUMENTS[name](x))), jet_of(lambda x: upper_tail(-x)))
+    place, size = largest(gap, Fraction(1, 97), END)
+    for each in (gap, negated(gap)):
+        below(each, size, Fraction(0), Fraction(1, 97))
+    if not (-ARGUMENTS[name](ball(END))).exp() + phi(ball(END)) < size:
+        raise OracleError(f"{name}: the tails of the distribution functions may be farther apart")
+    return Fact(
+        name=f"{name}.cumulative",
+        topic="distance",
+        statement=f"{name}(x)/x = sigmoid(s(x)) is farthest from Phi at -x and x: |sigmoid(s(x)) - Phi(x)| = d.",
+        values={"x": text(place), "d": text(abs(size))},
+        proof="The difference is odd; branch-and-bound on [1/97, 12] and one zero of its derivative in the cells that "
+        "are left; on [0, 1/97], and beyond 12, where both are within e^-s + phi(x) of 1, it is smaller.",
+    )
 
 
 def _relu() -> Iterator[Fact]:

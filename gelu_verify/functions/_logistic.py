@@ -9,6 +9,7 @@ import numpy as np
 from ..formats import Dyadic
 from .base import Constant, Function
 from .enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve, magnitude_exponent
+from .proved import negative, proved
 
 Real = Callable[[np.ndarray], np.ndarray]
 Slope = Callable[[Enclosure, Interval], tuple[Interval, Interval]]
@@ -62,19 +63,16 @@ def variant(
     formula: str,
     gradient: str,
     slope: Slope,
-    minimum: tuple[str, str],
-    inflection: tuple[str, str, str],
-    farthest: tuple[str, ...],
-    gradient_farthest: tuple[str, ...],
+    second_farthest: str | None = None,
+    gradient_second_farthest: str | None = None,
     constants: tuple[Constant, ...] = (),
 ) -> tuple[Function, Function]:
-    """Entries of x sigmoid(s(x)) and of its derivative, from decimals of at least 20 digits.
+    """Entries of x sigmoid(s(x)) and of its derivative, with what is proved of them.
 
-    `minimum` is x and the value there; `inflection` the positive x and the derivative at -x and x;
-    `farthest` the negative x where it differs most from gelu, then second most; `gradient_farthest`
-    the same for the derivatives.
+    `second_farthest` is the negative x of the second largest difference from gelu, `gradient_second_farthest` that of
+    the derivatives: decimals of at least 20 digits.
     """
-    x, (low, high) = inflection[0], inflection[1:]
+    minimum, x = proved(f"{name}.minimum", "x"), proved(f"{name}.inflections", "x")
     whole = Function(
         name=name,
         formula=formula,
@@ -84,15 +82,15 @@ def variant(
         at_zero="x",
         approximates="gelu",
         landmarks={
-            "minimum": minimum[0],
-            "inflection": f"-{x}",
+            "minimum": minimum,
+            "inflection": negative(x),
             "inflection, positive": x,
-            **_both_sides("farthest from gelu", farthest),
+            **_farthest("gelu", proved(f"{name}.distance", "x"), second_farthest),
         },
         constants=constants,
-        turning_points=(minimum[0],),
+        turning_points=(minimum,),
         falls_first=True,
-        lower=minimum[1],
+        lower=proved(f"{name}.minimum", "f(x)"),
         slope_at_zero="0.5",
         sign="x",
         at_most_x=True,
@@ -107,17 +105,17 @@ def variant(
         at_zero="0.5",
         approximates="gelu_grad",
         landmarks={
-            "root": minimum[0],
-            "crosses 1": minimum[0].removeprefix("-"),
-            "minimum": f"-{x}",
+            "root": minimum,
+            "crosses 1": negative(minimum),
+            "minimum": negative(x),
             "maximum": x,
-            **_both_sides("farthest from gelu_grad", gradient_farthest),
+            **_farthest("gelu_grad", proved(f"{name}_grad.distance", "x"), gradient_second_farthest),
         },
         constants=tuple(constant.in_derivative() for constant in constants),
-        turning_points=(f"-{x}", x),
+        turning_points=(negative(x), x),
         falls_first=True,
-        lower=low,
-        upper=high,
+        lower=proved(f"{name}.inflections", "f'(-x)"),
+        upper=proved(f"{name}.inflections", "f'(x)"),
     )
     return whole, derivative
 
@@ -137,10 +135,12 @@ def whole(s: Real) -> Real:
     return lambda x: x / (1 + np.exp(-s(x)))
 
 
-def _both_sides(label: str, negative: tuple[str, ...]) -> dict[str, str]:
-    """Each x < 0 and its mirror image, which is as far off."""
-    named = zip((label, f"second {label}"), negative, strict=False)
-    return {key: value for one, x in named for key, value in ((one, x), (f"{one}, positive", x.removeprefix("-")))}
+def _farthest(other: str, largest: str, second: str | None) -> dict[str, str]:
+    """The x of the largest and the second largest difference from another function, which both sides share."""
+    found = {f"farthest from {other}": negative(largest), f"farthest from {other}, positive": largest}
+    if second is not None:
+        found |= {f"second farthest from {other}": second, f"second farthest from {other}, positive": negative(second)}
+    return found
 
 
 def sigmoid(c: Enclosure, x: Dyadic) -> Terms:

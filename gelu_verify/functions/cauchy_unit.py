@@ -6,6 +6,7 @@ from ..formats import Dyadic
 from ._gauss import below
 from .base import Function
 from .enclosures import HALF, ONE, ZERO, Enclosure, Interval, Terms, halve, magnitude_exponent
+from .proved import proved
 
 
 def terms(c: Enclosure, x: Dyadic) -> Terms:
@@ -51,7 +52,7 @@ ENTRIES = (
         at_minus_infinity=lambda c: -1 / c.iv.pi,
         at_plus_infinity="inf",
         at_zero="x",
-        lower="-0.318309886183790671537767526745028724",
+        lower=proved("cauchy_unit.convex", "-1/pi"),
         slope_at_zero="0.5",
         sign="x",
         at_most_x=True,

@@ -12,8 +12,10 @@ import numpy as np
 from . import _gauss, _scaled_gauss
 from .base import Constant, Function, Values
 from .parameters import MU, SIGMA, all_times, times
+from .proved import negative, proved
 
-MINIMUM = "-0.751791524693564457457904946779524040"
+MINIMUM = proved("gelu.minimum", "x")
+INFLECTION = proved("gelu.inflections", "x")  # sqrt(2)
 
 
 def density(x: np.ndarray) -> np.ndarray:
@@ -41,13 +43,13 @@ _GELU, _GELU_GRAD = (
         at_zero="x",
         landmarks={
             "minimum": MINIMUM,
-            "inflection": "-1.41421356237309504880168872420969808",
-            "inflection, positive": "1.41421356237309504880168872420969808",
+            "inflection": negative(INFLECTION),
+            "inflection, positive": INFLECTION,
         },
         constants=(HALF, SQRT_HALF),
         turning_points=(MINIMUM,),
         falls_first=True,
-        lower="-0.169971207479903661693868470982433923",
+        lower=proved("gelu.minimum", "f(x)"),
         slope_at_zero="0.5",
         sign="x",
         at_most_x=True,
@@ -62,15 +64,15 @@ _GELU, _GELU_GRAD = (
         at_zero="0.5",
         landmarks={
             "root": MINIMUM,
-            "minimum": "-1.41421356237309504880168872420969808",
-            "maximum": "1.41421356237309504880168872420969808",
-            "crosses 1": "0.751791524693564457457904946779524040",
+            "minimum": negative(INFLECTION),
+            "maximum": INFLECTION,
+            "crosses 1": negative(MINIMUM),
         },
         constants=(HALF_OF_GRADIENT, SQRT_HALF.in_derivative(), DENSITY_AT_ZERO),
-        turning_points=("-1.41421356237309504880168872420969808", "1.41421356237309504880168872420969808"),
+        turning_points=(negative(INFLECTION), INFLECTION),
         falls_first=True,
-        lower="-0.128904145185154786340744442261973312",
-        upper="1.12890414518515478634074444226197331",
+        lower=proved("gelu.inflections", "f'(-x)"),
+        upper=proved("gelu.inflections", "f'(x)"),
     ),
 )
 
@@ -128,7 +130,6 @@ def _by_mu(values: Values) -> Function:
 def _by_sigma(values: Values) -> Function:
     """-(x/sigma) t phi(t): beside x = 0 it has the sign of mu x, and is negative where mu = 0."""
     mu, sigma = values["mu"], values["sigma"]
-    root_two = "1.41421356237309504880168872420969808"
     return Function(
         name="gelu_grad_sigma",
         formula="derivative of x Phi((x - mu)/sigma) in sigma: -x (x - mu)/sigma^2 phi((x - mu)/sigma)",
@@ -137,7 +138,7 @@ def _by_sigma(values: Values) -> Function:
         at_minus_infinity="-0",
         at_plus_infinity="-0",
         at_zero="-0" if mu == 0 else "x" if mu > 0 else "-x",
-        turning_points=None if mu else all_times((f"-{root_two}", "0", root_two), sigma),
+        turning_points=None if mu else all_times((negative(INFLECTION), "0", INFLECTION), sigma),
         falls_first=True,
         sign="" if mu else "-",
     )

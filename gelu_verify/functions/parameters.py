@@ -51,10 +51,18 @@ def exact_number(name: str, value: Any) -> Fraction:
     number = _from_text(value) if isinstance(value, str) else _from_number(value)
     if number is None or not _has_short_text(number):
         raise UsageError(
-            f"{name} {str(value)[:40]!r} is not a finite number of up to {MOST_CHARACTERS} characters (accepted: a "
+            f"{name} {_shown(value)!r} is not a finite number of up to {MOST_CHARACTERS} characters (accepted: a "
             "decimal such as 0.5, a fraction such as 1/3, a hex float such as 0x1.8p-1, a float for its own value)"
         )
     return number
+
+
+def _shown(value: Any) -> str:
+    """The beginning of a value; its type where it is so long that Python refuses to write it."""
+    try:
+        return str(value)[:40]
+    except ValueError:
+        return f"of type {type(value).__name__}"
 
 
 def _from_text(text: str) -> Fraction | None:
@@ -73,8 +81,9 @@ def _from_text(text: str) -> Fraction | None:
 
 def _from_number(value: Any) -> Fraction | None:
     if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 and value.dtype.kind in "fiuV":
-        if value.dtype.kind == "f" and np.isfinite(value):
-            return Fraction(*value[()].as_integer_ratio())  # exact for longdouble too
+        value = np.asarray(value)[()]
+        if isinstance(value, np.floating) and np.isfinite(value):
+            return Fraction(*value.as_integer_ratio())  # exact for longdouble too
         value = int(value) if value.dtype.kind in "iu" else float(value)
     if isinstance(value, Decimal):
         return Fraction(value) if value.is_finite() and abs(value.adjusted()) <= MOST_CHARACTERS else None

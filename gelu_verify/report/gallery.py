@@ -12,6 +12,17 @@ import numpy as np
 
 from ..fenv import in_default_environment
 from ..truth.values import reference
+from .landmarks import (
+    CROSSINGS,
+    EXTREMA,
+    FARTHEST,
+    GRADIENT_FARTHEST,
+    INFLECTIONS,
+    MINIMUM,
+    ROOT,
+    ZEROS,
+    Landmark,
+)
 from .scales import scaled
 
 BOX = {"width": 460, "height": 280, "left": 54, "right": 12, "top": 10, "bottom": 34}
@@ -29,6 +40,7 @@ class Picture:
     low: float = -5.0
     high: float = 5.0
     is_log: bool = False  # log10 of the size
+    landmarks: tuple[Landmark, ...] = ()
 
 
 PICTURES = (
@@ -38,21 +50,25 @@ PICTURES = (
         tuple((name, name, None) for name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu", "relu", "elu")),
         -4,
         3,
+        landmarks=(MINIMUM, INFLECTIONS),
     ),
     Picture(
         "Derivatives",
         "A derivative of a GELU leaves [0, 1] on both sides.",
         tuple((name, name, None) for name in ("gelu_grad", "gelu_tanh_grad", "gelu_sigmoid_grad", "silu_grad")),
+        landmarks=(ROOT, EXTREMA),
     ),
     Picture(
         "Difference from gelu",
         "What the approximations give up, however well they are computed.",
         tuple((f"{name} \N{MINUS SIGN} gelu", name, "gelu") for name in ("gelu_tanh", "gelu_sigmoid", "silu", "relu")),
+        landmarks=(FARTHEST,),
     ),
     Picture(
         "Tanh form: difference from gelu",
-        "At most about {size}, at x = {at}.",
+        "Largest at the two outer marks; zero at 0 and at the two inner ones.",
         (("gelu_tanh \N{MINUS SIGN} gelu", "gelu_tanh", "gelu"),),
+        landmarks=(FARTHEST, CROSSINGS),
     ),
     Picture(
         "Difference of the derivatives",
@@ -61,6 +77,7 @@ PICTURES = (
             (f"{name} \N{MINUS SIGN} gelu_grad", name, "gelu_grad")
             for name in ("gelu_tanh_grad", "gelu_sigmoid_grad", "silu_grad")
         ),
+        landmarks=(GRADIENT_FARTHEST,),
     ),
     Picture(
         "The left tail: log\N{SUBSCRIPT ONE}\N{SUBSCRIPT ZERO} of the size",
@@ -69,6 +86,7 @@ PICTURES = (
         -14,
         0,
         True,
+        ZEROS,
     ),
 )
 NAMES = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu", "relu", "elu")  # their colours; a derivative has its function's
@@ -83,8 +101,8 @@ def gallery() -> list[dict[str, Any]]:
 @in_default_environment
 def _drawn(picture: Picture) -> dict[str, Any]:
     x = np.linspace(picture.low, picture.high, _POINTS)
-    lines = [(label, name, _values(picture, name, base, x)) for label, name, base in picture.curves]
-    finite = np.concatenate([y[np.isfinite(y)] for _, _, y in lines])
+    values = [_values(picture, name, base, x) for _, name, base in picture.curves]
+    finite = np.concatenate([y[np.isfinite(y)] for y in values])
     ticks = round_ticks(float(finite.min()), float(finite.max()))
     span = min(ticks[0], float(finite.min())), max(ticks[-1], float(finite.max()))
     box = BOX
@@ -98,11 +116,16 @@ def _drawn(picture: Picture) -> dict[str, Any]:
 
     return {
         "title": picture.title,
-        "text": picture.text.format(**_extreme(x, lines[0][2])),
+        "text": picture.text,
         "box": box,
         "lines": [
-            {"label": label, "place": NAMES.index(name.removesuffix("_grad")), "path": _path(x, y, x_of, y_of)}
-            for label, name, y in lines
+            {
+                "label": label,
+                "place": NAMES.index(name.removesuffix("_grad")),
+                "path": _path(x, y, x_of, y_of),
+                "marks": [(x_of(at), y_of(height), text) for at, height, text in _marks(picture, name, base)],
+            }
+            for (label, name, base), y in zip(picture.curves, values, strict=True)
         ],
         "x_ticks": [(x_of(at), _label(at)) for at in round_ticks(picture.low, picture.high)],
         "y_ticks": [(y_of(at), _label(at)) for at in ticks],
@@ -118,19 +141,22 @@ def _values(picture: Picture, name: str, base: str | None, x: np.ndarray) -> np.
         return np.asarray(np.log10(np.abs(y)))
 
 
-def _extreme(x: np.ndarray, y: np.ndarray) -> dict[str, str]:
-    """Size and place of the largest value of a curve, for its text."""
-    at = int(np.argmax(np.abs(y)))
-    return {"size": f"{abs(y[at]):.2e}", "at": _label(round(float(x[at]), 1))}
+def _marks(picture: Picture, name: str, base: str | None) -> list[tuple[float, float, str]]:
+    """(x, y, text) of what is proved of a curve, where the picture shows it."""
+    function = name.removesuffix("_grad")
+    found = [place for landmark in picture.landmarks for place in landmark.at(function)]
+    found = [(x, text) for x, text in found if picture.low <= x <= picture.high]
+    heights = _values(picture, name, base, np.array([x for x, _ in found])).tolist()
+    return [(x, y, text) for (x, text), y in zip(found, heights, strict=True)]
 
 
 def _path(x: np.ndarray, y: np.ndarray, x_of: Callable[[float], float], y_of: Callable[[float], float]) -> str:
     """A line through the points, those that lie on it left out."""
     points = [(x_of(a), y_of(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True) if math.isfinite(b)]
-    return "M" + "L".join(f"{a:g} {b:g}" for a, b in _thinned(points))
+    return "M" + "L".join(f"{a:g} {b:g}" for a, b in thinned(points))
 
 
-def _thinned(points: Sequence[tuple[float, float]], tolerance: float = 0.15) -> list[tuple[float, float]]:
+def thinned(points: Sequence[tuple[float, float]], tolerance: float = 0.15) -> list[tuple[float, float]]:
     """Douglas and Peucker: no point left out is farther than that from the line."""
     if len(points) < 3:
         return list(points)
@@ -139,7 +165,7 @@ def _thinned(points: Sequence[tuple[float, float]], tolerance: float = 0.15) -> 
     at = max(range(len(away)), key=away.__getitem__)
     if away[at] <= tolerance:
         return [points[0], points[-1]]
-    return _thinned(points[: at + 1], tolerance)[:-1] + _thinned(points[at:], tolerance)
+    return thinned(points[: at + 1], tolerance)[:-1] + thinned(points[at:], tolerance)
 
 
 def round_ticks(low: float, high: float, most: int = 7) -> list[float]:

@@ -28,6 +28,8 @@ from .evidence import evidence
 from .files import environment, inline
 from .frames import RunLike, run_letter
 from .gallery import gallery
+from .landmarks import FUNCTIONS as WITH_FACTS
+from .landmarks import fact_rows
 from .legend import check_rows, grade_rows, tolerance_rows
 from .levels import level_lines
 from .ranking import LETTERS, UNGRADED, Item, items_of, places, ranked, short_exponent, up_text
@@ -62,6 +64,8 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         few=len(witnesses) <= FEW,
         formulas={name: FUNCTIONS[name].formula for name in _functions(items) if name in FUNCTIONS},
         gallery=gallery(),
+        with_facts=WITH_FACTS,
+        facts=list(fact_rows()),
         grades=grade_rows(),
         checks=check_rows(),
         tolerances=tolerance_rows(),

@@ -8,9 +8,10 @@ from functools import lru_cache
 
 from ..fenv import in_default_environment
 from ..formats import FORMATS
-from ..truth.lookup import NATIVE_DIGITS, answer, converted, is_quick
+from ..truth.lookup import answer, converted, is_quick
 
 JSON_TYPE = "application/json"
+_KEPT_DIGITS = 40
 _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
@@ -33,7 +34,7 @@ def look_up(function: str, dtype: str, x_bits: int, digits: int, text: str = "",
 
 
 def _answer(function: str, dtype: str, x_bits: int, digits: int) -> bytes:
-    kept = FORMATS[dtype].width == 8 and digits <= NATIVE_DIGITS
+    kept = FORMATS[dtype].width == 8 and digits <= _KEPT_DIGITS
     return (_of_8_bits if kept else _computed)(function, dtype, x_bits, digits)
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import select
 import subprocess
 import sys
 from contextlib import suppress
-from threading import Lock, Thread, Timer, local
+from threading import Lock, Thread, local
 from typing import Any
 
 from .problems import Problem, internal_error, shutting_down
@@ -30,14 +31,16 @@ class _Process:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, request: bytes) -> bytes:
-        """The line of the response; empty if the process ended."""
+    def ask(self, request: bytes, seconds: float) -> bytes | None:
+        """The line of the response; empty if the process ended, None if nothing came in time."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
             self._process.stdin.write(request)
             self._process.stdin.flush()
-            return self._process.stdout.readline()
+            waiting = select.poll()
+            waiting.register(self._process.stdout, select.POLLIN)
+            return self._process.stdout.readline() if waiting.poll(1000 * seconds) else None
         except (OSError, ValueError):
             return b""
 
@@ -64,14 +67,12 @@ class OracleCall:
         """The response's body; Problem if it is an error or took too long."""
         with self._lock:
             self._process = process
-        timer = Timer(self._seconds, self.stop, [f"it took more than {self._seconds:g} s"])
-        timer.start()
-        try:
-            line = process.ask(self._request) if not self._stopped else b""
-        finally:
-            timer.cancel()
-            with self._lock:
-                self._process = None
+        line = process.ask(self._request, self._seconds) if not self._stopped else b""
+        if line is None:
+            self.stop(f"it took more than {self._seconds:g} s")
+            line = b""
+        with self._lock:
+            self._process = None
         if line.startswith(b"+"):
             return line[1:-1]
         if line.startswith(b"-"):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import OracleError
 from ..fenv import in_default_environment
-from ..formats import FORMATS, Format, get_format, to_float64
+from ..formats import FORMATS, Format, Mode, get_format, to_float64
 from ..functions import Function, get_function
 from ..functions.regions import REGIONS, region_edges
 from ..parsing import whole
@@ -29,6 +29,7 @@ Record = dict[str, Any]
 NATIVE_DIGITS = 20
 """Digits that the core's values (2^-88 relative) decide for nearly every input."""
 _NATIVE = frozenset(_core.functions())
+_DIRECTED: tuple[Mode, Mode] = ("down", "up")
 _NORMAL = float(np.finfo(np.float64).tiny)
 Value = tuple[float, float, float, int]  # hi, lo, err, k of src/truth/value.h: |y 2^-k - (hi + lo)| < err
 _SCALED = 800  # powers of two up to which hi, lo and err are scaled without loss
@@ -59,7 +60,7 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
     if up == 0 and fmt.is_negative(y_bits):  # a negative value that is rounded up to zero keeps its sign
         up = fmt.sign_mask
     beside = (y_bits if down is None else down, y_bits if up is None else up)
-    write = _Writer(fmt, digits, [*asked, *results, *beside, fmt.max_finite])
+    write = _Writer(fmt, digits, [*asked, *results, *beside, fmt.max_finite, fmt.nan])
     x, y = write.values[x_bits], write.values[y_bits]
     native = _core.value(function, x) if function in _NATIVE and x and math.isfinite(x) else _UNKNOWN
     down, up, error = _around(entry, fmt, x_bits, y_bits, y, beside, native)
@@ -172,7 +173,8 @@ def _around(
     if not fmt.is_finite(x_bits):
         return y_bits, y_bits, None
     if fmt.is_nan(y_bits):  # overflow in a format without infinities
-        return round_exactly(entry, fmt, x_bits, "down"), round_exactly(entry, fmt, x_bits, "up"), None
+        down, up = (round_exactly(entry, fmt, x_bits, mode) for mode in _DIRECTED)
+        return down, up, None
     below, above = beside
     hi, lo, err = (math.ldexp(part, native[3]) for part in native[:3]) if abs(native[3]) < _SCALED else _UNKNOWN[:3]
     excess = (y - hi) - lo  # y - hi is exact where it decides: the two are close
@@ -183,8 +185,9 @@ def _around(
             return (below, y_bits, error) if excess > 0 else (y_bits, above, error)
     got = np.array([y_bits, below, above], fmt.uint)
     _, errors, faithful = judge(entry.name, fmt.name, np.full(3, x_bits, fmt.uint), got)
-    down = below if faithful[1] and fmt.is_finite(below) else y_bits
-    up = above if faithful[2] else y_bits
+    down, up = below if faithful[1] else y_bits, above if faithful[2] else y_bits
+    if fmt.magnitude(y_bits) == fmt.max_finite:  # what lies beyond is never faithful, but f(x) may be rounded to it
+        down, up = (round_exactly(entry, fmt, x_bits, mode) for mode in _DIRECTED)
     return down, up, float(errors[0]) if math.isfinite(errors[0]) else None
 
 

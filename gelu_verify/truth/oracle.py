@@ -18,6 +18,7 @@ from ..functions.enclosures import ZERO, Enclosure, Terms, endpoints, fraction
 
 PRECISIONS = tuple(2**k for k in range(6, 18))
 """Bits tried in turn, from 64 to 131,072; beyond, OracleError."""
+_SPARE = 32  # bits beyond those asked for, of which an enclosure loses some
 DEEPEST = 1 << 22
 """Values outside 2^+-DEEPEST are rounded, but not written out as exact numbers."""
 
@@ -46,7 +47,8 @@ def round_exactly(function: Function, fmt: Format, x_bits: int, mode: Mode = "ne
 @in_default_environment
 def enclose(function: Function, x: Dyadic, bits: int) -> tuple[Fraction, Fraction]:
     """Exact rational bounds of f(x) at a non-zero dyadic x, narrower than 2^-bits relative to f(x)."""
-    for precision in PRECISIONS:
+    first = bits + _SPARE
+    for precision in (first, *(each for each in PRECISIONS if each > first)):
         terms = function.terms(Enclosure(precision), x)
         if terms.correction is None:
             value = fraction(terms.leading)

@@ -5,6 +5,7 @@ import sys
 from fractions import Fraction
 
 import flint
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from repository import ROOT
@@ -15,10 +16,11 @@ from gelu_verify.facts import balls, stored_facts
 from gelu_verify.facts.base import DIGITS, TOPICS, selected
 from gelu_verify.facts.proofs import proved_facts
 from gelu_verify.facts.text import page
-from gelu_verify.formats import get_format
+from gelu_verify.formats import DTYPES, get_format, is_finite, to_float64, values
 from gelu_verify.functions import FUNCTIONS, get_function
+from gelu_verify.truth import correctly_rounded
 from gelu_verify.truth.oracle import enclose
-from gelu_verify.truth.values import zero_threshold
+from gelu_verify.truth.values import reference_bits, zero_threshold
 
 FACTS = {fact.name: fact for fact in stored_facts()}
 
@@ -74,6 +76,9 @@ def test_the_oracle_agrees():
         for suffix in ("", "_grad") if name != "gelu" else ():
             gap = FACTS[f"{name}{suffix}.distance"].values
             assert same(gap["d"], abs(at(f"{name}{suffix}", gap["x"]) - at(f"gelu{suffix}", gap["x"])))
+        if name != "gelu":
+            gap = FACTS[f"{name}.cumulative"].values
+            assert same(gap["d"], abs(at(name, gap["x"]) / Fraction(gap["x"]) - at("normcdf", gap["x"])))
     crossing = FACTS["gelu_tanh.crossings"].values["x"]
     assert same("0", at("gelu_tanh", crossing) - at("gelu", crossing))
     for label, text in FACTS["cauchy_unit.right"].values.items():
@@ -83,12 +88,111 @@ def test_the_oracle_agrees():
         assert same(text, at("cauchy_unit", x) - x + 1 / pi)
 
 
-@pytest.mark.parametrize("name", ["gelu", "gelu_tanh", "gelu_sigmoid", "silu"])
-def test_thresholds_are_where_results_become_zero(name):
-    for dtype in ("float16", "float32"):
-        fmt, x = get_format(dtype), Fraction(FACTS[f"{name}.thresholds"].values[f"{dtype}: zero below"])
-        last = fmt.ordinal(zero_threshold(name, dtype))
-        assert fmt.fraction(fmt.from_ordinal(last)) <= x < fmt.fraction(fmt.from_ordinal(last + 1))
+# ---- at the floats beside them -------------------------------------------------------------------
+
+NAMES = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
+each_name_and_dtype = pytest.mark.parametrize(("name", "dtype"), [(name, dtype) for name in NAMES for dtype in DTYPES])
+
+
+def beside(dtype, text, count=2):
+    """The floats next to a decimal, `count` on either side, ascending: bits."""
+    fmt = get_format(dtype)
+    above = fmt.ordinal(fmt.round(Fraction(text)))
+    while fmt.fraction(fmt.from_ordinal(above)) < Fraction(text):
+        above += 1
+    while fmt.fraction(fmt.from_ordinal(above - 1)) >= Fraction(text):
+        above -= 1
+    return [fmt.from_ordinal(k) for k in range(above - count, above + count)]
+
+
+def enclosed(name, dtype, bits):
+    """Exact bounds of f at floats, to 180 bits: narrow enough to order float64 neighbours of an extremum."""
+    fmt = get_format(dtype)
+    return [enclose(get_function(name), fmt.dyadic(each), 180) for each in bits]
+
+
+def differences(name, other, dtype, bits):
+    pairs = zip(enclosed(name, dtype, bits), enclosed(other, dtype, bits), strict=True)
+    return [(a - d, b - c) for (a, b), (c, d) in pairs]
+
+
+def peaks_between(ends, peak):
+    """Whether enclosed values rise to the middle, fall after it, and stay below the peak there."""
+    (_, a), (b, c), (d, e), (_, f) = ends
+    return a < b and c < peak and e < peak and f < d
+
+
+@each_name_and_dtype
+def test_the_derivative_changes_its_sign_at_the_minimum(name, dtype):
+    fact = FACTS[f"{name}.minimum"].values
+    x = beside(dtype, fact["x"])
+    below, above = enclosed(f"{name}_grad", dtype, x)[1:3]
+    assert below[1] < 0 < above[0]
+    assert all(low > Fraction(fact["f(x)"]) - Fraction(1, 10**36) for low, _ in enclosed(name, dtype, x))
+
+
+@each_name_and_dtype
+def test_the_derivative_is_steepest_at_the_inflections(name, dtype):
+    fact = FACTS[f"{name}.inflections"].values
+    for place, sign in ((fact["x"], 1), (f"-{fact['x']}", -1)):
+        slopes = enclosed(f"{name}_grad", dtype, beside(dtype, place))
+        peak = sign * Fraction(fact["f'(x)" if sign > 0 else "f'(-x)"]) + Fraction(1, 10**35)
+        assert peaks_between([(low, high) if sign > 0 else (-high, -low) for low, high in slopes], peak)
+
+
+@each_name_and_dtype
+def test_a_function_is_farthest_from_gelu_at_the_place_of_the_fact(name, dtype):
+    for suffix in ("", "_grad") if name != "gelu" else ():
+        fact = FACTS[f"{name}{suffix}.distance"].values
+        gaps = differences(f"{name}{suffix}", f"gelu{suffix}", dtype, beside(dtype, fact["x"]))
+        sizes = gaps if gaps[0][0] > 0 else [(-high, -low) for low, high in gaps]
+        assert peaks_between(sizes, Fraction(fact["d"]) + Fraction(1, 10**35))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gelu_tanh_crosses_gelu_at_the_crossing(dtype):
+    x = FACTS["gelu_tanh.crossings"].values["x"]
+    for place, sign in ((x, 1), (f"-{x}", -1)):
+        left, right = differences("gelu_tanh", "gelu", dtype, beside(dtype, place, 1))
+        assert sign * left[0] < 0 < sign * right[0]
+        assert sign * left[1] < 0 < sign * right[1]
+
+
+@each_name_and_dtype
+def test_thresholds_are_where_results_become_zero_and_subnormal(name, dtype):
+    fmt, fact = get_format(dtype), FACTS[f"{name}.thresholds"].values
+    least, normal = 1, 1 << (fmt.precision - 1)
+    zero, some = (fmt.magnitude(reference_bits(name, dtype, b)) for b in beside(dtype, fact[f"{dtype}: zero below"], 1))
+    assert (zero, some) == (0, least)
+    assert beside(dtype, fact[f"{dtype}: zero below"], 1)[0] == zero_threshold(name, dtype)
+    inside, outside = enclosed(name, dtype, beside(dtype, fact[f"{dtype}: subnormal below"], 1))
+    edge = fmt.fraction(normal)
+    assert -inside[0] < edge < -outside[1]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_correctly_rounded_result_is_beyond_a_bound(name, dtype):
+    """All finite inputs: rounding keeps order, so that a result lies between the rounded bounds, and takes them."""
+    fmt = get_format(dtype)
+    x = np.arange(1 << 16, dtype=np.uint16)
+    x = x[is_finite(fmt, x)]
+    minimum, bends = FACTS[f"{name}.minimum"].values, FACTS[f"{name}.inflections"].values
+
+    def nearest(text):
+        return float(fmt.fraction(fmt.round(Fraction(text))))
+
+    y = to_float64(fmt, kernel(name, dtype, x))
+    assert y.min() == nearest(minimum["f(x)"])
+    gap = np.maximum(to_float64(fmt, x), 0) - y
+    assert (gap >= 0).all()
+    slope = to_float64(fmt, kernel(f"{name}_grad", dtype, x))
+    assert (slope.min(), slope.max()) == (nearest(bends["f'(-x)"]), nearest(bends["f'(x)"]))
+
+
+def kernel(name, dtype, bits):
+    """What our kernel returns."""
+    return getattr(correctly_rounded, name)(values(get_format(dtype), bits)).view(bits.dtype)
 
 
 def test_the_page_shows_the_stored_facts():

@@ -107,7 +107,7 @@ def test_limits_continue_the_function(function):
 def test_the_slope_at_zero_is_the_derivative_there(function):
     if function.slope_at_zero is not None:
         assert function.is_zero_at_zero
-        low, _ = enclose(function, (1, -300), 200)
+        low, _ = enclose(function, (1, -300), 260)
         assert abs(low * 2**300 - Fraction(function.slope_at_zero)) < Fraction(1, 2**250)
 
 

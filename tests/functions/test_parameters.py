@@ -171,7 +171,7 @@ def test_judging_and_digits_take_parameters():
         ("gelu", {"mu": 10**400}, r"\(accepted: -2\^20 to 2\^20\)"),
         ("gelu", {"mu": Decimal("sNaN")}, "mu 'sNaN' is not"),
         ("gelu", {"mu": "1e-400"}, "mu '1e-400' is not a finite number of up to 400 characters"),
-        ("gelu", {"mu": Fraction(1, 2**99999)}, "mu '1/.*' is not"),
+        ("gelu", {"mu": Fraction(1, 2**99999)}, "mu 'of type Fraction' is not"),
         ("gelu", {"mu": Decimal("1e-999999999")}, "mu '1E-999999999' is not"),
         ("gelu", {"beta": 1}, "unknown parameter of gelu 'beta'"),
         ("tanh", {"mu": 1}, "function tanh has no parameters"),

@@ -26,6 +26,8 @@ from gelu_verify.report.charts import STRIP_HEIGHT, strip_path
 from gelu_verify.report.details import DETAILS
 from gelu_verify.report.folds import COLUMNS, LEVELS, Fold, position, signed_histogram, strip_layout
 from gelu_verify.report.gallery import PICTURES, gallery
+from gelu_verify.report.landmarks import FUNCTIONS as FUNCTIONS_WITH_FACTS
+from gelu_verify.report.landmarks import fact_rows
 from gelu_verify.report.pareto import overlap, pareto_chart
 from gelu_verify.report.ranking import items_of, places, range_text, ranked, up_text
 from gelu_verify.report.text import MINUS
@@ -219,7 +221,33 @@ def test_the_gallery_has_exact_values():
     drawn = gallery()
     assert len(drawn) == len(PICTURES) >= 5
     assert all(line["path"].count("L") >= 1 for picture in drawn for line in picture["lines"])
-    assert "4.73e-04" in next(p["text"] for p in drawn if p["title"].startswith("Tanh form"))
+
+
+def test_the_gallery_marks_what_is_proved():
+    drawn = {picture["title"]: picture for picture in gallery()}
+    marks = {line["label"]: line["marks"] for line in drawn["Functions"]["lines"]}
+    assert [text for _, _, text in marks["gelu"]] == [
+        "minimum: x = \N{MINUS SIGN}0.751791524694", "inflection: x = 1.41421356237",
+        "inflection: x = \N{MINUS SIGN}1.41421356237",
+    ]  # fmt: skip
+    assert not marks["relu"]
+    for picture in drawn.values():
+        for line in picture["lines"]:
+            x, y = np.array([pair.split() for pair in line["path"][1:].split("L")], float).T
+            for at, height, _ in line["marks"]:
+                assert abs(np.interp(at, x, y) - height) < 1  # on the curve, to a pixel
+
+
+def test_the_gallery_lists_what_is_proved():
+    rows = list(fact_rows())
+    shown = {label: dict(zip(FUNCTIONS_WITH_FACTS, values, strict=True)) for label, values in rows}
+    assert shown["zero in float32 below"]["gelu_tanh"][1] == "-10.7708682537461456836755290206477460"
+    assert shown["equal to gelu: x"]["gelu"] == ("", "")
+    for _, values in rows:
+        assert any(digits for _, digits in values)
+        for text, digits in values:
+            value = text.lstrip("\N{PLUS-MINUS SIGN}").replace(MINUS, "-")
+            assert text == "" or abs(float(value) - float(digits)) <= 1e-11 * abs(float(digits))
 
 
 # ---- files -------------------------------------------------------------------------------------

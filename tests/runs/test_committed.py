@@ -78,9 +78,16 @@ def cuda_here(monkeypatch):
         families = targets._modules
         monkeypatch.setattr(targets, "_modules", lambda: {**families(), "cuda": "gelu_verify.targets.frameworks.cuda"})
 
-    targets._discovered.cache_clear()
+    _forget_families()
     yield with_version
+    monkeypatch.undo()
+    _forget_families()
+
+
+def _forget_families():
+    """What is kept of their modules."""
     targets._discovered.cache_clear()
+    targets.is_shipped.cache_clear()
 
 
 @pytest.fixture

@@ -227,6 +227,31 @@ def test_errors_around_x_zoom_and_move(page):
     page.wait_for_selector(".card.chosen:not(:has-text('0xc0d00000'))")
 
 
+def test_all_libraries_in_one_picture_of_errors(page):
+    page.wait_for_selector("#around svg path.line")
+    names = [name for name in page.locator("#around-family option").all_inner_texts() if name != "all"]
+    page.select_option("#around-family", "all")
+    page.wait_for_selector("#around .legend li:has-text('scipy')", timeout=60000)
+    page.wait_for_selector("#around:not(:has-text('Waiting'))", timeout=60000)
+    drawn = page.locator("#around .legend li").all_inner_texts()
+    families = [text.replace("━", "").strip().split(".")[0] for text in drawn]
+    assert len(set(families)) == len(families) > 2
+    assert families == [name for name in names if name in families]
+
+
+def test_axes_of_the_function(page):
+    """Where the result is tiny every binade is equally wide: the point lies below the axis, not on it."""
+
+    def height_above_the_axis():
+        axis = float(page.locator("#plot svg line.axis").last.get_attribute("y1"))
+        return axis - float(page.locator("#plot svg circle.exactly").get_attribute("cy"))
+
+    assert height_above_the_axis() < -30
+    page.click("#plot button:has-text('linear axes')")
+    page.wait_for_selector("#plot button:has-text('axes of floats')")
+    assert abs(height_above_the_axis()) < 1
+
+
 def test_ready_programs(desk, server):
     desk.click("nav a[data-view=verify]")
     desk.click("#programs summary")

@@ -28,7 +28,7 @@ LAYERS = [
     ["records"],
     ["isolation", "checks", "attribution", "speed"],
     ["measure"],
-    ["runs"],
+    ["runs", "study"],
     ["compare"],
     ["gate"],
     ["report", "export"],

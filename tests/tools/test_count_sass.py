@@ -52,6 +52,7 @@ def test_the_common_way_is_that_of_what_is_decided_at_once():
     assert way == ["BRA", "LDG", "DFMA", *["DADD"] * 40, "BRA", "STG", "BAR", "BRA", "BRA"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("source", "registers", "spilled"),
     [("float16_cr.cu", 32, 0), ("float32_cr.cu", 64, 0), ("float64_cr.cu", 64, 64), ("verify.cu", 128, 3000)],

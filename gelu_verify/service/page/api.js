@@ -38,14 +38,14 @@ export async function agreement(family, { function: fn, dtype }, inputs) {
   return response.json();
 }
 
-// Reference values for float32 inputs; for float16 inputs if there are only tables.
+// Reference values in float64; for float16 inputs if there are only tables.
 export async function curve(fn, points) {
   if (catalogue.static) return files.curve(fn, points);
-  const response = await ask(`v1/reference/${fn}/float32`, {
-    method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: Float32Array.from(points).buffer,
+  const response = await ask(`v1/reference/${fn}/float64`, {
+    method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: Float64Array.from(points).buffer,
   });
   if (!response.ok) throw new Error(await problemOf(response));
-  return Array.from(new Float32Array(await response.arrayBuffer()));
+  return Array.from(new Float64Array(await response.arrayBuffer()));
 }
 
 export async function upload(query, file, token) {

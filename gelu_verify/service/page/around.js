@@ -6,6 +6,7 @@ import { byId, element, options, svg, ulpText } from "./dom.js";
 
 const SIDE = 32; // inputs on each side of the middle
 const BOX = { left: 62, right: 950, top: 14, bottom: 250 };
+const ALL = "all"; // of each library the implementation of its own name
 const TICKS = [0.5, 4, 1e2, 1e4, 1e6, 1e9, 1e12, 1e15];
 let view = null; // { answer, format, middle, step }: middle and step in ordinals
 let turn = 0;
@@ -51,7 +52,7 @@ export async function show(answer) {
   const names = await families(answer.dtype).catch(() => []);
   if (mine !== turn || !names.length) return;
   const chosen = byId("around-family").value;
-  options(byId("around-family"), names, names.includes(chosen) ? chosen : names[0]);
+  options(byId("around-family"), [ALL, ...names], [ALL, ...names].includes(chosen) ? chosen : names[0]);
   const { width } = formatOf(answer.dtype);
   view = { answer, width, middle: ordinal(BigInt(answer.x_bits), width), step: width === 16 ? 1n : 1n << BigInt(width - 14) };
   place.hidden = false;
@@ -86,18 +87,33 @@ async function draw() {
   const top = (1n << BigInt(width - 1)) - 1n;
   const ranks = Array.from({ length: 2 * SIDE + 1 }, (_, i) => middle + BigInt(i - SIDE) * step).filter((rank) => rank <= top && rank >= -top);
   const bits = ranks.map((rank) => `0x${bitsOf(rank, width).toString(16).padStart(width / 4, "0")}`);
-  try {
-    const found = await agreement(byId("around-family").value, answer, bits);
-    if (mine === turn) byId("around").replaceChildren(picture(found, bits, Number(ranks.findIndex((rank) => rank >= middle))));
-  } catch (error) {
-    if (mine === turn) byId("around").replaceChildren(element("p", { class: "empty" }, error.message));
-  }
+  const chosen = byId("around-family").value;
+  const names = chosen === ALL ? [...byId("around-family").options].map((each) => each.value).filter((each) => each !== ALL) : [chosen];
+  const found = new Map(); // by library: rows, or what went wrong
+  const at = ranks.findIndex((rank) => rank >= middle);
+  const paint = () => {
+    if (mine !== turn) return;
+    const [rows, waiting] = [names.flatMap((name) => found.get(name)?.rows ?? []), names.filter((name) => !found.has(name))];
+    const notes = names.filter((name) => found.get(name)?.problem).map((name) => `${name}: ${found.get(name).problem}`);
+    if (waiting.length) notes.push(`Waiting for ${waiting.join(", ")}.`);
+    else if (!rows.length && !notes.length) notes.push("No implementation computes this function.");
+    byId("around").replaceChildren(...(rows.length ? [picture(rows, bits, at)] : []), ...notes.map((text) => element("p", { class: "empty" }, text)));
+  };
+  await Promise.all(names.map(async (name) => {
+    try {
+      const all = (await agreement(name, answer, bits)).answers.filter((row) => row.y_bits !== null);
+      const own = all.find((row) => row.target === `${name}.${answer.function}`) ?? all[0];
+      found.set(name, { rows: chosen !== ALL ? all : own ? [own] : [] });
+    } catch (error) {
+      found.set(name, { problem: error.message });
+    }
+    paint();
+  }));
 }
 
 const level = (error) => Math.sign(error) * Math.log10(1 + Math.abs(error) * 2);
 
-function picture(found, bits, at) {
-  const rows = found.answers.filter((row) => row.y_bits !== null);
+function picture(rows, bits, at) {
   const sizes = rows.map((row) => Math.max(0.5, ...row.error_ulp.map((each) => Math.abs(each ?? 0))));
   const most = level(Math.max(0.5, ...sizes)) * 1.05;
   const across = (i) => BOX.left + (i / (2 * SIDE)) * (BOX.right - BOX.left);

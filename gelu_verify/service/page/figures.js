@@ -59,49 +59,81 @@ export function numberLine(answer) {
 const label = (x, y, text, strong = false) =>
   svg("text", { x, y, "text-anchor": "middle", ...(strong ? { class: "strong" } : {}) }, text);
 
-const BOX = { left: 58, right: 490, top: 12, bottom: 190 };
+const BOX = { left: 66, right: 490, top: 12, bottom: 190 };
+const POINTS = 300;
 const curves = new Map();
 
-// The function around the point, from correctly rounded values.
-export async function plot(fn, answer) {
+// Where numbers are on an axis of floats, in binades from 2^lowest, below which all counts as zero.
+const binades = (value, lowest) => (Math.abs(value) < 2 ** lowest ? 0 : Math.sign(value) * (Math.log2(Math.abs(value)) - lowest + 1));
+
+// Axes: the inputs that are drawn, how far along each axis a number is, and the numbers that are written.
+function linearAxes(x) {
+  const reach = [6, 12, 48].find((each) => Math.abs(x) <= each) || 6;
+  const points = Array.from({ length: POINTS + 1 }, (_, i) => -reach + (2 * reach * i) / POINTS);
+  return { points, at: (value) => value, up: (value) => value, most: 4 * reach, least: 0.1, ticks: [-reach, -reach / 2, 0, reach / 2, reach], heights: (low, high) => [low, 0, high] };
+}
+
+// Every binade is equally wide: the tail, where results are tiny, is as visible as the middle.
+function floatAxes(x, dtype) {
+  const { precision, emin } = catalogue.dtypes.find((each) => each.name === dtype);
+  const near = x ? Math.log2(Math.abs(x)) : 0;
+  const [lowest, highest, smallest] = [Math.min(-4, Math.floor(near) - 2), Math.max(7, Math.ceil(near) + 1), Math.max(emin - precision + 1, -1074)];
+  const half = Array.from({ length: POINTS / 2 + 1 }, (_, i) => 2 ** (lowest + ((highest - lowest) * i) / (POINTS / 2)));
+  const even = (from, to) => { // about four powers of ten between two powers of two
+    const [low, high] = [Math.ceil(from * Math.log10(2)), Math.floor(to * Math.log10(2))];
+    const by = Math.max(1, Math.ceil((high - low) / 4));
+    return Array.from({ length: Math.floor((high - low) / by) + 1 }, (_, i) => Number(`1e${high - i * by}`));
+  };
+  const both = (sizes) => [...sizes.map((each) => -each), 0, ...sizes];
+  const ticks = both(even(lowest + 3, highest));
+  const heights = (low, high) => both(even(smallest + 4, Math.log2(Math.max(high, -low)))).filter((each) => each >= low && each <= high);
+  return { points: [...half.map((each) => -each).reverse(), 0, ...half], at: (value) => binades(value, lowest), up: (value) => binades(value, smallest), most: Infinity, least: 2 ** smallest, ticks, heights };
+}
+
+const tickText = (value) => (value === 0 || (Math.abs(value) >= 0.01 && Math.abs(value) < 1e4) ? String(Number(value.toPrecision(4))) : value.toExponential(0).replace("e+", "e"));
+
+// The function around the point, from correctly rounded values. `floats`: on axes of floats; null: where they show more.
+export async function plot(fn, answer, floats = null) {
   const x = Number(answer.x_hex.includes("p") ? hexValue(answer.x_hex) : answer.x);
   const y = Number(answer.y_hex.includes("p") ? hexValue(answer.y_hex) : answer.y);
-  const reach = [6, 12, 48].find((each) => Math.abs(x) <= each) || 6;
-  const points = Array.from({ length: 301 }, (_, i) => -reach + (2 * reach * i) / 300);
-  const key = `${fn} ${reach}`;
-  if (!curves.has(key)) curves.set(key, await curve(fn, points));
-  const values = curves.get(key).map((value) => (Math.abs(value) <= 4 * reach ? value : NaN));
+  const onFloats = floats ?? (Math.abs(y) < 0.05 || Math.abs(x) > 48);
+  const axes = onFloats && Number.isFinite(x) ? floatAxes(x, answer.dtype) : linearAxes(x);
+  const { points } = axes;
+  const values = (await curveOf(fn, points)).map((value) => (Math.abs(value) <= axes.most ? value : NaN));
   const finite = values.filter(Number.isFinite);
-  const [low, high] = [Math.min(0, ...finite), Math.max(0.1, ...finite)];
-  const across = (value) => BOX.left + ((value + reach) / (2 * reach)) * (BOX.right - BOX.left);
-  const along = (value) => BOX.bottom - ((value - low) / (high - low)) * (BOX.bottom - BOX.top);
+  const [low, high] = [Math.min(0, ...finite), Math.max(axes.least, ...finite)];
+  const scaled = (map, from, to, start, end) => (value) => start + ((map(value) - map(from)) / (map(to) - map(from))) * (end - start);
+  const across = scaled(axes.at, points[0], points.at(-1), BOX.left, BOX.right);
+  const along = scaled(axes.up, low, high, BOX.bottom, BOX.top);
   const picture = svg("svg", { viewBox: "0 0 500 215", role: "img", "aria-labelledby": "plot-caption" });
-  for (const tick of [-reach, -reach / 2, 0, reach / 2, reach]) {
-    picture.append(svg("line", { class: "grid", x1: across(tick), x2: across(tick), y1: BOX.top, y2: BOX.bottom }), label(across(tick), 206, String(tick)));
+  for (const tick of axes.ticks) {
+    picture.append(svg("line", { class: "grid", x1: across(tick), x2: across(tick), y1: BOX.top, y2: BOX.bottom }), svg("text", { x: across(tick), y: 206, "text-anchor": across(tick) > BOX.right - 14 ? "end" : "middle" }, tickText(tick)));
   }
-  for (const tick of [low, 0, high]) {
-    if (tick === low && Math.abs(low) < 0.06 * (high - low)) continue;
+  const heights = axes.heights(low, high);
+  for (const tick of heights.filter((each) => each === 0 || Math.abs(along(each) - along(0)) > 11)) {
     picture.append(svg("line", { class: tick === 0 ? "axis" : "grid", x1: BOX.left, x2: BOX.right, y1: along(tick), y2: along(tick) }),
-      svg("text", { x: BOX.left - 5, y: along(tick) + 4, "text-anchor": "end" }, String(Number(tick.toPrecision(4)))));
+      svg("text", { x: BOX.left - 5, y: along(tick) + 4, "text-anchor": "end" }, tickText(tick)));
   }
-  let path = "";
-  values.forEach((value, i) => {
-    if (Number.isFinite(value)) path += `${path ? "L" : "M"}${across(points[i]).toFixed(1)} ${along(value).toFixed(1)}`;
-  });
-  picture.append(svg("path", { class: "curve", d: path }));
+  const drawn = (name, ys) => svg("path", { class: name, d: ys.map((value, i) => [across(points[i]), along(value)]).filter(([, at]) => at >= BOX.top - 1 && at <= BOX.bottom + 1).map(([at, up], i) => `${i ? "L" : "M"}${at.toFixed(1)} ${up.toFixed(1)}`).join("") });
+  picture.append(drawn("curve", values));
   const slope = catalogue.functions.find((each) => each.gradient_of === fn)?.name;
-  if (slope) {
-    const slopes = await curve(slope, points);
-    const line = slopes.map((value, i) => [across(points[i]), along(value)]).filter(([, y]) => y >= BOX.top && y <= BOX.bottom);
-    picture.append(svg("path", { class: "slope", d: line.map(([at, y], i) => `${i ? "L" : "M"}${at.toFixed(1)} ${y.toFixed(1)}`).join("") }));
-  }
-  const inside = Math.abs(x) <= reach && Number.isFinite(y) && y <= high + 1 && y >= low - 1;
+  if (slope) picture.append(drawn("slope", await curveOf(slope, points)));
+  const inside = x >= points[0] && x <= points.at(-1) && y <= high && y >= low;
   if (inside) {
     picture.append(svg("line", { class: "mid", x1: across(x), x2: across(x), y1: BOX.top, y2: BOX.bottom }), svg("circle", { class: "exactly", cx: across(x), cy: along(y), r: 5 }));
   }
-  const also = slope ? `, dashed its derivative ${slope}` : "";
-  const caption = inside ? `${fn} from ${-reach} to ${reach}, and the point${also}.` : `${fn} from ${-reach} to ${reach}${also}; x lies outside.`;
-  return element("div", {}, picture, element("p", { class: "note", id: "plot-caption" }, caption));
+  const range = `${fn} from ${tickText(points[0])} to ${tickText(points.at(-1))}${onFloats ? ", every binade equally wide" : ""}`;
+  const caption = `${range}${inside ? ", and the point" : ""}${slope ? `, dashed its derivative ${slope}` : ""}${inside ? "." : "; x lies outside."}`;
+  const other = element("button", { type: "button", class: "link" }, onFloats ? "linear axes" : "axes of floats");
+  other.addEventListener("click", async () => made.replaceWith(await plot(fn, answer, !onFloats)));
+  const made = element("div", {}, picture, element("p", { class: "note" }, element("span", { id: "plot-caption" }, caption), " ", other));
+  return made;
+}
+
+async function curveOf(fn, points) {
+  const key = `${fn} ${points[0]} ${points[1]}`;
+  if (!curves.has(key)) curves.set(key, await curve(fn, points));
+  return curves.get(key);
 }
 
 // A hex float as a number: the nearest double, for drawing.

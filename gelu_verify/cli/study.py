@@ -1,0 +1,68 @@
+"""`study`: what precision costs a network, in training and in use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from .options import SEED, WORKERS, Names, Whole
+from .program import say
+
+_RUNS = Whole(2, 1000)
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("reports/study"),
+              show_default=True, metavar="DIR",
+              help="Folder of the study; what is finished there is not computed again.")  # fmt: skip
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N",
+              help="Of the split of the data, the initial parameters and the order of the examples.")  # fmt: skip
+@click.option("--runs", type=_RUNS, default=None, metavar="N",
+              help="Networks of each activation, dtype and task; default 20.")  # fmt: skip
+@click.option("--task", "tasks", type=Names(), metavar="T,T",
+              help="Only these tasks; default all six (text is only served).")  # fmt: skip
+@click.option("--unit", "units", type=Names(), metavar="U,U",
+              help="Only these activations; what they are compared with is added.")  # fmt: skip
+@click.option("--dtype", "dtypes", type=Names(), metavar="D,D", help="Only these dtypes; float64 is added.")
+@click.option("--workers", type=WORKERS, default=2, show_default=True, metavar="N", help="Processes.")
+@click.option("--stored", "stored", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+              help="Compute nothing: show the study that is stored in DIR.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
+def study(
+    out: Path,
+    seed: int,
+    runs: int | None,
+    tasks: tuple[str, ...] | None,
+    units: tuple[str, ...] | None,
+    dtypes: tuple[str, ...] | None,
+    workers: int,
+    stored: Path | None,
+    as_json: bool,
+) -> None:
+    """Train small networks with many GELUs in every dtype, and serve networks with every kernel.
+
+    The data are those that scikit-learn ships (pip install 'gelu-verify[study]'). Written are manifest.json and Parquet
+    files, a page (index.html) and a CSV file of each table. An interrupted study goes on where it was."""
+    from ..report.study_page import write_report
+    from ..report.study_text import conclusions, document
+    from ..study.comparisons import comparisons
+    from ..study.store import read_study, write_study
+    from ..study.study import RUNS, plan_of, run_study
+    from .progress import OnStderr
+
+    if stored is not None:
+        found = read_study(stored)
+    else:
+        plan = plan_of(tasks, units, dtypes, RUNS if runs is None else runs, seed)
+        found = run_study(plan, out, workers, OnStderr())
+        write_study(found, out)
+    compared = comparisons(found.trainings)
+    files = write_report(found, compared, out)
+    if as_json:
+        click.echo(json.dumps(document(found, compared), indent=1, allow_nan=False))
+        return
+    for line in conclusions(found, compared):
+        say(line)
+    say(str(files[0]), err=True)
