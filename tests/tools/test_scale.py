@@ -1,6 +1,7 @@
 """The simulation of a scheduler's load, and the examples for Slurm and Kubernetes, whose configuration is checked."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -37,6 +38,12 @@ def test_longer_items_keep_more_cores_busy():
     rows = [line.split("|") for line in simulation.lines(measured, cores=(100,), seconds=(1.0, 10.0))][2:]
     assert [row[2].strip() for row in rows] == ["1 s", "10 s"]
     assert float(rows[0][3].split()[0]) < 30 < 80 < float(rows[1][3].split()[0])
+
+
+@pytest.mark.nightly
+def test_the_page_has_the_table_that_follows_from_what_was_measured():
+    measured = json.loads((ROOT / "docs" / "scale.json").read_text())
+    assert "\n".join(simulation.lines(measured)) in (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.nightly
