@@ -181,11 +181,15 @@ def _without_report(out: Path | None, command: str) -> Run | None:
     if out is None or not (out / MANIFEST).is_file():
         return None
     from ..report.columns import FILES
+    from ..runs.journals import discard
 
     if all((out / name).exists() for name in FILES):
         return None
     found = read_run(out)
-    return found if found.manifest["command"] == command else None
+    if found.manifest["command"] != command:
+        return None
+    discard(out)
+    return found
 
 
 def _measure_part(request: Request, chunks: tuple[int, int], out: Path | None) -> None:

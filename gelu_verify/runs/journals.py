@@ -75,9 +75,9 @@ def journal_of_run(
     not to be removed. None where no journal can be written.
     """
     _remove_old(root)
-    key = sha256(os.fsencode(name) or repr([here[each] for each in NAMES]).encode()).hexdigest()[:12]
+    key = os.fsencode(name) or repr([here[each] for each in NAMES]).encode()
     with ExitStack() as closing:
-        journal = _opened(root, key, here, warn, closing)
+        journal = _opened(root, _prefix(key), here, warn, closing)
         if journal is None:
             yield None
             return
@@ -102,11 +102,23 @@ def journal_of_run(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _opened(root: Path, key: str, here: Facts, warn: Callable[[str], object], closing: ExitStack) -> Journal | None:
+def discard(out: Path) -> None:
+    """Remove what is left of the journals of a run that stands in its place: it was killed when all was done."""
+    for folder in out.parent.glob(f"{_prefix(os.fsencode(out.name))}*"):
+        with suppress(OSError), claimed(folder) as is_ours:
+            if is_ours:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prefix(key: bytes) -> str:
+    return f"{PREFIX}{sha256(key).hexdigest()[:12]}-"
+
+
+def _opened(root: Path, prefix: str, here: Facts, warn: Callable[[str], object], closing: ExitStack) -> Journal | None:
     """The first journal of that key that nobody uses, and that is of the same work, or a new one."""
     try:
         for count in range(1, MOST + 1):
-            folder = root / f"{PREFIX}{key}-{count}"
+            folder = root / f"{prefix}{count}"
             with ExitStack() as trying:
                 if not trying.enter_context(claimed(folder)):
                     continue

@@ -21,8 +21,8 @@ from ..measure.request import Request
 from ..measure.run import measured
 from ..measure.unsupported import is_unsupported, with_unsupported
 from ..speed.throughput import one_thread_each
-from .journals import facts, journal_of_run
-from .store import ROOT, Run, RunWriter
+from .journals import discard, facts, journal_of_run
+from .store import MANIFEST, ROOT, Run, RunWriter
 
 
 @in_default_environment
@@ -49,6 +49,8 @@ def measure_run(
     UsageError, MissingMeasurement : as `find_jobs`
     """
     one_thread_each()
+    if out is not None and (out / MANIFEST).is_file():
+        discard(out)
     where = request.executor, request.workers, observer.warn
     with RunWriter(out) as writer, selecting(request, observer) as select, opening(*where) as executor:
         with observer.phase(1), without_garbage_collection(), _loading(request, prepare):

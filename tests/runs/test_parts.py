@@ -100,6 +100,17 @@ def test_a_journal_of_other_code_libraries_or_processor_is_not_used(tmp_path, na
             assert second.path != journal.path, "nobody else may append to it"
 
 
+def test_the_journal_of_a_run_that_was_stored_is_removed(whole, tmp_path):
+    """A kill may come between the two."""
+    shutil.copytree(whole.path, tmp_path / "run")
+    for name in ("run", "other"):
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(tmp_path, name, {})
+    with pytest.raises(ResultsError, match="is already there"):
+        measure_run(REQUEST, tmp_path / "run", command="gelu-verify run")
+    assert len(list(tmp_path.iterdir())) == 2, "the run, and the journal of the other one"
+
+
 def test_journals_that_nobody_continues_are_removed(tmp_path, monkeypatch):
     for name in "abc":
         with pytest.raises(KeyboardInterrupt):
