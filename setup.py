@@ -7,6 +7,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -32,7 +33,7 @@ def extension(
     return Extension(
         module,
         [str(SOURCE / source), *sorted(str(path) for folder in folders for path in (SOURCE / folder).glob("*.c"))],
-        include_dirs=[str(SOURCE)],
+        include_dirs=[str(SOURCE), numpy.get_include()],
         depends=sorted(str(path) for folder in (*folders, *headers) for path in (SOURCE / folder).rglob("*.h")),
         extra_compile_args=[*FLAGS, *flags],
         extra_link_args=LINKING,
@@ -69,6 +70,7 @@ ARITHMETIC = tuple(
     )
 )
 KERNELS = (*ARITHMETIC, "kernels/instance.h", "kernels/kernels.h")
+PARAMETERS = (*ARITHMETIC, "parameters/instance.h", "parameters/kernels.h")
 PUBLISHED = (
     *ARITHMETIC,
     *(f"published/{name}.h" for name in ("instance", "words", "published", "rounding", "rational_tanh", "onednn_erf")),
@@ -106,6 +108,13 @@ EXTENSIONS = [
         "published",
         headers=("kernels",),
         KERNEL_VERSIONS=f'"{header_versions("published", *PUBLISHED)}"',
+    ),
+    extension(
+        "gelu_verify.kernels._parameters",
+        "cython/parameters.pyx",
+        "parameters",
+        headers=("kernels",),
+        KERNEL_VERSIONS=f'"{header_versions("parameters", *PARAMETERS)}"',
     ),
     extension("gelu_verify.targets._trampoline", "cython/trampoline.pyx"),
 ]

@@ -86,6 +86,8 @@ def modules():
 
 @pytest.mark.parametrize("name", modules())
 def test_docstring_examples(name):
+    if name == "gelu_verify.torch":
+        pytest.importorskip("torch")
     module = importlib.import_module(name)
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
 

@@ -100,6 +100,27 @@ def test_make_test_builds_the_kernels_and_tests_both(exported, compiler, tmp_pat
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("compiler", "options"),
+    [
+        ("aarch64-linux-gnu-gcc", ["-std=c99"]),
+        ("aarch64-linux-gnu-gcc", ["-std=c99", "-O3", "-DGV_TEST_KERNELS"]),
+        ("aarch64-linux-gnu-g++", ["-std=c++17", "-x", "c++"]),
+    ],
+    ids=["C", "kernels", "C++"],
+)
+def test_aarch64(exported, compiler, options, tmp_path):
+    """Emulated. Debian: gcc-aarch64-linux-gnu, g++-aarch64-linux-gnu, qemu-user."""
+    requiring.program(compiler)
+    emulator = requiring.program("qemu-aarch64", "qemu-aarch64-static")
+    kernels = sorted((exported / "cr").glob("*.c")) if "-DGV_TEST_KERNELS" in options else []
+    program = tmp_path / "test"
+    sources = [exported / "test_gelu_verify.c", *kernels]
+    run([compiler, *STRICT, *options, "-static", *sources, "-o", program, "-lm"], exported)
+    assert_all_right(run([emulator, program], tmp_path)[0])
+
+
+@pytest.mark.nightly
 def test_headers_compile_as_cuda(exported, tmp_path):
     nvcc = requiring.nvcc()
     (tmp_path / "device.cu").write_text(ON_THE_DEVICE)

@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..formats import Dyadic, Format, Mode
 from .enclosures import Enclosure, Terms
 from .limits import Limit, bits_of, bounds_of, check_limit
-from .parameters import Parameter, base_name
+from .parameters import Parameter, base_name, checked_values, split_name
 
 Group = Literal["activation", "baseline", "block"]
 GROUPS: tuple[Group, ...] = ("activation", "baseline", "block")
@@ -126,6 +126,12 @@ class Function:
 
     def _wrong(self, what: str, value: object, accepted: str) -> UsageError:
         return UsageError(f"function {self.name}: {what} is {value!r} (accepted: {accepted})")
+
+    @property
+    def values(self) -> dict[str, Fraction]:
+        """Its parameters, in their order: those that its name says, the default ones of the others."""
+        base, texts = split_name(self.name)
+        return checked_values(base, self.parameters, texts)
 
     @property
     def has_signed_zeros(self) -> bool:

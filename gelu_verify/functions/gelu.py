@@ -77,14 +77,19 @@ _GELU, _GELU_GRAD = (
 )
 
 
+def _around(values: Values) -> dict[str, str]:
+    """The mean, and places where the law is not yet 0 or 1: where implementations have something to lose."""
+    steps = {"mean": 0, "mean - 2 sigma": -2, "mean + 2 sigma": 2, "mean - 6 sigma": -6, "mean + 6 sigma": 6}
+    return {label: times("1", values["mu"] + step * values["sigma"]) for label, step in steps.items()}
+
+
 def _gelu(values: Values) -> Function:
     """sigma gelu(x/sigma) where mu = 0: its facts are those of gelu, scaled."""
     mu, sigma = values["mu"], values["sigma"]
     terms = _scaled_gauss.gelu(mu, sigma)
     if mu:
-        return replace(
-            _GELU, terms=terms, landmarks={}, constants=(), turning_points=None, lower=None, slope_at_zero=None
-        )
+        bare = replace(_GELU, landmarks=_around(values), constants=(), turning_points=None, lower=None)
+        return replace(bare, terms=terms, slope_at_zero=None)
     return replace(
         _GELU,
         terms=terms,
@@ -100,7 +105,7 @@ def _gelu_grad(values: Values) -> Function:
     mu, sigma = values["mu"], values["sigma"]
     terms = _scaled_gauss.gelu_grad(mu, sigma)
     if mu:
-        bare = replace(_GELU_GRAD, landmarks={}, constants=(), turning_points=None, lower=None, upper=None)
+        bare = replace(_GELU_GRAD, landmarks=_around(values), constants=(), turning_points=None, lower=None, upper=None)
         return replace(bare, terms=terms, at_zero=_scaled_gauss.normal_limit(-mu / sigma))
     return replace(
         _GELU_GRAD,
@@ -122,6 +127,7 @@ def _by_mu(values: Values) -> Function:
         at_minus_infinity="0",
         at_plus_infinity="-0",
         at_zero="-x",
+        landmarks=_around(values) if mu else {},
         turning_points=None if mu else all_times(("-1", "1"), sigma),
         sign="-x",
     )
@@ -138,6 +144,7 @@ def _by_sigma(values: Values) -> Function:
         at_minus_infinity="-0",
         at_plus_infinity="-0",
         at_zero="-0" if mu == 0 else "x" if mu > 0 else "-x",
+        landmarks=_around(values) if mu else {},
         turning_points=None if mu else all_times((negative(INFLECTION), "0", INFLECTION), sigma),
         falls_first=True,
         sign="" if mu else "-",

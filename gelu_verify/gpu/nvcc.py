@@ -41,11 +41,11 @@ class Build:
         return (*self.flags, f'-DGV_SUFFIX="{self.suffix}"', f"-I{resource('src')}")
 
 
-def builds() -> list[Build]:
-    """Every build of every source, as the sources themselves say."""
+def builds(folder: str = "src/cuda") -> list[Build]:
+    """Every build of every source of a folder, as the sources themselves say."""
     return [
         Build(source, match["suffix"] or "", tuple(shlex.split(match["flags"])))
-        for source in sorted(resource("src/cuda").glob("*.cu"))
+        for source in sorted(resource(folder).glob("*.cu"))
         for match in _BUILD.finditer(source.read_text(encoding="utf-8"))
     ]
 
@@ -141,7 +141,7 @@ def source_hash(source: Path) -> str:
     return digest.hexdigest()[:12]
 
 
-def sources_hash() -> str:
+def sources_hash(folder: str = "src/cuda") -> str:
     """Of all sources that have builds: a target has one for each dtype, and its version is that of all."""
-    sources = sorted({build.source for build in builds()})
+    sources = sorted({build.source for build in builds(folder)})
     return hashlib.sha256("".join(map(source_hash, sources)).encode()).hexdigest()[:12]

@@ -31,8 +31,9 @@ class PtxDevice(Device):
         return f"{EXECUTOR}, {self.architecture}, nvcc {self._nvcc}{taken}"
 
     def runs(self, module: Module, kernel: CudaKernel) -> bool:
-        """Whether PTX specifies what it computes, to the last bit."""
-        return bool(module.handle.is_determined(kernel.symbol))
+        """Whether PTX specifies what it computes, to the last bit, or approximations are taken for what it does not."""
+        check = module.handle.is_supported if self._approximations else module.handle.is_determined
+        return bool(check(kernel.symbol))
 
     def binary(self, source: Path, flags: Sequence[str]) -> Path:
         return nvcc.ptx_of(source, flags, self.architecture)

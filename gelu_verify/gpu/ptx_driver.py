@@ -215,6 +215,13 @@ class Module:
         except PtxError:
             return False
 
+    def is_supported(self, name: str) -> bool:
+        """Whether a kernel has only instructions that are supported, with the approximations that are taken here."""
+        try:
+            return self.loaded.kernel(name).translated is not None
+        except PtxError:
+            return False
+
     def get_function(self, name: str) -> FunctionOfDriver:
         """Compiled. LogicError where there is none, and where it has an instruction that is not supported, by name."""
         self._context.driver.context("cuModuleGetFunction")

@@ -43,8 +43,8 @@ class KernelTable:
         )
         self._index = {(kernel.name, kernel.dtype): index for index, kernel in enumerate(self.kernels)}
 
-    def run(self, name: str, dtype: str, x_bits: np.ndarray, out_bits: np.ndarray) -> None:
-        """As `gelu_verify.kernels.run`."""
+    def run(self, name: str, dtype: str, x_bits: np.ndarray, out_bits: np.ndarray, *parameters: float) -> None:
+        """As `gelu_verify.kernels.run`; `parameters` as the module takes them."""
         try:
             index = self._index[name, dtype]
         except KeyError:
@@ -52,7 +52,7 @@ class KernelTable:
         for array in (x_bits, out_bits):
             if array.dtype != get_format(dtype).uint:
                 raise one_of("array dtype for " + dtype, array.dtype.name, [get_format(dtype).uint.name])
-        self._module.run(index, x_bits, out_bits)
+        self._module.run(index, x_bits, out_bits, *parameters)
 
 
 _OURS = KernelTable(_cpu)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import tokenize
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ..errors import UsageError
 from ..formats import Format
+from ..functions.parameters import exact_text
 from .problems import Problem, bad_request, conflict
 
 PARQUET, CSV, NPY, NPZ, RAW = (
@@ -116,26 +118,30 @@ def _check(count: int, most: int) -> None:
         raise Problem(413, "too-large", f"the file has {count} inputs (accepted: up to {most}; more as {RAW})")
 
 
-def written(kind: str, fmt: Format, x: np.ndarray, y: np.ndarray) -> tuple[bytes, str]:
-    """Inputs and results as a file of that kind, and its media type."""
+def written(
+    kind: str, fmt: Format, x: np.ndarray, y: np.ndarray, parameters: Mapping[str, Fraction]
+) -> tuple[bytes, str]:
+    """Inputs and results as a file of that kind, and its media type; each parameter is a column of its own, as text."""
+    texts = {name: exact_text(value) for name, value in parameters.items()}
     if kind == "csv":
-        digits = fmt.width // 4
-        rows = (f"0x{a:0{digits}x},0x{b:0{digits}x}\n" for a, b in zip(x.tolist(), y.tolist(), strict=True))
-        return ("x_bits,y_bits\n" + "".join(rows)).encode(), CSV
+        digits, more = fmt.width // 4, "".join(f",{text}" for text in texts.values())
+        rows = (f"0x{a:0{digits}x},0x{b:0{digits}x}{more}\n" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+        return (",".join(["x_bits", "y_bits", *texts]) + "\n" + "".join(rows)).encode(), CSV
     if kind == "parquet":
-        return _as_parquet(x, y), PARQUET
+        return _as_parquet(x, y, texts), PARQUET
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        for name, array in (("x_bits", x), ("y_bits", y)):
+        for name, array in (("x_bits", x), ("y_bits", y), *((name, np.array(text)) for name, text in texts.items())):
             with archive.open(f"{name}.npy", "w") as member:
-                np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+                np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
     return buffer.getvalue(), NPZ
 
 
-def _as_parquet(x: np.ndarray, y: np.ndarray) -> bytes:
+def _as_parquet(x: np.ndarray, y: np.ndarray, texts: Mapping[str, str]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    columns = {"x_bits": x, "y_bits": y, **{name: pa.repeat(text, len(x)) for name, text in texts.items()}}
     buffer = io.BytesIO()
-    pq.write_table(pa.table({"x_bits": x, "y_bits": y}), buffer, compression="zstd")
+    pq.write_table(pa.table(columns), buffer, compression="zstd")
     return buffer.getvalue()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from fastapi import Path, Query, Request
+from fastapi import Depends, Path, Query, Request
 from pydantic import BeforeValidator
 
 from ..errors import UsageError
 from ..formats import DTYPES, FORMATS, Format, get_format
 from ..functions import FUNCTIONS, get_function, named
 from ..inputs.plans import PLANS, get_plan
-from .problems import Problem, bad_request, not_found
+from .problems import bad_request, not_found
 
 # A decimal, hex float, up to 64 bits, inf or nan; Format.parse checks the text against the dtype.
 NUMBER = (
@@ -61,6 +62,51 @@ NumberText = Annotated[
 ]
 
 
+Exact = Annotated[
+    str,
+    Query(
+        description="A parameter of the function, exactly: a decimal, a fraction (1/3) or a hex float (0x1.8p-1).",
+        max_length=100,
+        json_schema_extra={
+            "pattern": r"^([+-]?([0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?|[0-9]+/[0-9]+|0x[0-9a-f.p+-]+))?$"
+        },
+    ),
+]
+
+
+async def parameters(mu: Exact = "", sigma: Exact = "", beta: Exact = "", alpha: Exact = "") -> dict[str, str]:
+    """The parameters of the function that a query gives."""
+    given = {"mu": mu, "sigma": sigma, "beta": beta, "alpha": alpha}
+    return {name: text for name, text in given.items() if text}
+
+
+Parameters = Annotated[dict[str, str], Depends(parameters)]
+
+
+async def function_of_path(function: FunctionName, given: Parameters) -> str:
+    return with_parameters(function, given)
+
+
+async def function_of_query(function: FunctionQuery, given: Parameters) -> str:
+    return with_parameters(function, given)
+
+
+async def function_or_gelu(given: Parameters, function: FunctionQuery = "gelu") -> str:
+    return with_parameters(function, given)
+
+
+ParameterizedPath = Annotated[str, Depends(function_of_path)]
+ParameterizedQuery = Annotated[str, Depends(function_of_query)]
+ParameterizedOrGelu = Annotated[str, Depends(function_or_gelu)]
+
+
+def _query_fields(dependant: Any) -> Iterator[Any]:
+    """The query parameters of a route and of what it depends on."""
+    yield from dependant.query_params
+    for each in dependant.dependencies:
+        yield from _query_fields(each)
+
+
 async def known_query(request: Request) -> None:
     """Refuse query parameters that the route does not have: each would be another entry of every cache."""
     given = [name for name, _ in request.query_params.multi_items()]
@@ -69,7 +115,7 @@ async def known_query(request: Request) -> None:
     route = request.scope["route"]
     if not route.include_in_schema:  # pages: other sites add parameters to links
         return
-    fields = {field.alias: field for field in route.dependant.query_params}
+    fields = {field.alias: field for field in _query_fields(route.dependant)}
     for name in given:
         if name not in fields:
             raise bad_request(f"unknown query parameter {name[:40]!r} (accepted: {', '.join(fields) or 'none'})")
@@ -78,13 +124,18 @@ async def known_query(request: Request) -> None:
 
 
 def with_parameters(function: str, texts: Mapping[str, str]) -> str:
-    """The name of the function with these parameters; Problem 422 if it does not take them."""
+    """The name of the function with these parameters; Problem 404 if there is none, as for that name in a path."""
     if not texts or function not in FUNCTIONS:  # the route says what is wrong with the name
         return function
     try:
         return get_function(named(function, texts)).name
     except UsageError as error:
-        raise Problem(422, "invalid", str(error)) from None
+        raise not_found(str(error)) from None
+
+
+def file_name(function: str) -> str:
+    """The function in the name of a file: gelu_mu=0.5_sigma=1_3_."""
+    return re.sub(r"[^A-Za-z0-9_.=+-]", "_", function)
 
 
 def checked(function: str, dtype: str) -> Format:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +14,8 @@ import numpy as np
 
 from .. import __version__
 from ..formats import FORMATS, Format, get_format
-from ..functions import FUNCTIONS
+from ..functions import FUNCTIONS, get_function
+from ..functions.parameters import exact_text
 from ..inputs.plans import PLANS, make_plan
 from ..truth.values import reference_bits
 
@@ -84,14 +86,22 @@ def _bin(table: Table) -> bytes:
 
 
 def _csv(table: Table) -> bytes:
-    """The four columns of NumPy's umath validation sets; the allowed error is a whole number, so 1."""
+    """The four columns of NumPy's umath validation sets, and parameters; the allowed error is a whole number, so 1."""
     fmt, name = table.fmt, _NUMPY_NAMES.get(table.fmt.name, f"np.{table.fmt.name}")
     digits = fmt.width // 4
+    texts = _parameters(table.function)
+    more = "".join(f",{text}" for text in texts.values())
     rows = (
-        f"{name},0x{x:0{digits}x},0x{y:0{digits}x},1\n"
+        f"{name},0x{x:0{digits}x},0x{y:0{digits}x},1{more}\n"
         for x, y in zip(table.x_bits.tolist(), table.y_bits.tolist(), strict=True)
     )
-    return ("dtype,input,output,ulperrortol\n" + "".join(rows)).encode()
+    return (",".join(["dtype", "input", "output", "ulperrortol", *texts]) + "\n" + "".join(rows)).encode()
+
+
+def _parameters(function: str) -> dict[str, str]:
+    """The parameters of a function that has others than the default ones: columns of its tables."""
+    values = get_function(function).values if "[" in function else {}
+    return {name: exact_text(value) for name, value in values.items()}
 
 
 def _parquet(table: Table) -> bytes:
@@ -99,14 +109,15 @@ def _parquet(table: Table) -> bytes:
     import pyarrow.parquet as pq
 
     metadata = {"function": table.function, "dtype": table.fmt.name, "rounding": "to nearest, ties to even"}
-    content = pa.table({"x_bits": table.x_bits, "y_bits": table.y_bits}).replace_schema_metadata(metadata)
+    texts = {name: pa.repeat(text, len(table.x_bits)) for name, text in _parameters(table.function).items()}
+    content = pa.table({"x_bits": table.x_bits, "y_bits": table.y_bits, **texts}).replace_schema_metadata(metadata)
     buffer = io.BytesIO()
     pq.write_table(content, buffer, compression="zstd")
     return buffer.getvalue()
 
 
 def _h(table: Table) -> bytes:
-    fmt, name = table.fmt, f"{table.function}_{table.fmt.name}"
+    fmt, name = table.fmt, re.sub(r"\W", "_", f"{table.function}_{table.fmt.name}")
     kind, digits = f"uint{fmt.width}_t", fmt.width // 4
     what = "indexed by the bits of x" if table.whole else "hard cases and landmarks: {x, y}"
     rows = [f"0x{y:0{digits}x}" for y in table.y_bits.tolist()]

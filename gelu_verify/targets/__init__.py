@@ -2,9 +2,11 @@
 
 A family is a module of `frameworks` with `discover() -> Iterator[Target]`, which raises
 TargetUnavailable when its framework is not installed or broken. Its name is that of the module without a trailing
-underscore. A module with `ON_REQUEST = True` (slow to call, or nothing that runs here) is opt-in: it is used when
-it is named or everything is asked for; one with `LOADS_FIRST = True` is imported before the others; one with
-`SHIPPED = True` has kernels of this package, which lists show apart from libraries.
+underscore. A module with `computing(function) -> Iterator[Target]` makes targets of a function that `discover` has none
+of: with parameters, or of no interest to who does not name it. A module with `ON_REQUEST = True` (slow to call, or
+nothing that runs here) is opt-in: it is used when it is named or everything is asked for; one with
+`LOADS_FIRST = True` is imported before the others; one with `SHIPPED = True` has kernels of this package, which lists
+show apart from libraries.
 Importing this package imports no framework; finding one family imports only that one.
 
 What a user names by file or command (a Python function, a C library, a program) is in `kinds`, one file per kind.
@@ -211,7 +213,7 @@ def _discovered(
     """Targets of one family module, and what is absent, as of `find`; looked for once per process."""
     try:
         with looking_for(function, dtype) as left_out:
-            found = tuple(import_module(module).discover())
+            found = _computing(import_module(module), function)
     except TargetUnavailable as reason:
         return (), {family: str(reason)}
     except Exception as error:  # noqa: BLE001 - a framework of an unknown version: named, not fatal
@@ -220,6 +222,16 @@ def _discovered(
         {} if found or function or dtype else {family: "it is installed, but none of its implementations can be called"}
     )
     return found, none | left_out
+
+
+def _computing(module: Any, function: str | None) -> tuple[Target, ...]:
+    """What it finds by itself; or, of a function that this does not compute, what it makes for it."""
+    computing = getattr(module, "computing", None)
+    makes_it = bool(function and "[" in function and computing)
+    found = () if makes_it else tuple(module.discover())
+    if function and computing and not any(target.function == function for target in found):
+        return tuple(computing(get_function(function)))
+    return found
 
 
 @in_default_environment
@@ -292,8 +304,10 @@ def select(
     ours = [name for name in names if kind[name] is None]
     of = {_family(name) for name in ours}
     targets, absent = find(of, function=function, dtype=dtype, level=level)
-    if not all(any(_is_named(target.name, [name]) for target in targets) for name in ours):
-        targets, absent = find(of, level=level)  # what it computes, for the error
+    without = {_family(name) for name in ours if not any(_is_named(target.name, [name]) for target in targets)}
+    if without:
+        others, missing = find(without, level=level)  # what they compute, for the error
+        targets, absent = [*targets, *others], absent | missing
     for name in ours:
         if _family(name) in absent:
             raise MissingMeasurement(f"{name} was asked for, but {absent[_family(name)]}")

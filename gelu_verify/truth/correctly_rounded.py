@@ -174,5 +174,6 @@ LEVEL = _level()
 
 
 _KINDS = {numpy_dtype(dtype): kind for kind, dtype in enumerate(_correctly_rounded.KINDS)}
-_gelu, _gelu_tanh, _gelu_sigmoid, _silu = map(_kernel, FUNCTIONS[:4])
-_gelu_grad, _gelu_tanh_grad, _gelu_sigmoid_grad, _silu_grad = map(_kernel, FUNCTIONS[4:])
+KERNELS = {function: _kernel(function) for function in FUNCTIONS}
+_gelu, _gelu_tanh, _gelu_sigmoid, _silu = map(KERNELS.__getitem__, FORWARD)
+_gelu_grad, _gelu_tanh_grad, _gelu_sigmoid_grad, _silu_grad = map(KERNELS.__getitem__, FUNCTIONS[4:])

@@ -35,7 +35,6 @@ Value = tuple[float, float, float, int]  # hi, lo, err, k
 SHARED = 1 << 13  # inputs from which on several processes are worth their start, 0.3 s
 STORED = 1 << 11  # inputs from which on values are written to the folder
 GUARD = 48  # bits of the first enclosure beyond the precision of the format
-ENOUGH = 40  # bits of a value beyond it: an error in ulp is known to 2^-38; with fewer the precision is doubled
 DOUBLINGS = 3
 NARROWER = (1 << 9, 1 << 12)  # bits where the rounding is open: 3/5 x of tiny x is a number of the format, often
 MOST_BYTES = 1 << 29  # of that folder; the oldest files go first
@@ -47,7 +46,9 @@ _DIGEST = 32  # bytes at the end of a file
 @in_default_environment
 def values_of(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
     """Records of VALUE for f(x) at input bits; err is infinite at zeros, infinities and NaN."""
-    if fmt.width > 16 or "[" in function.name:  # of any number of parameters nothing whole is kept
+    if scaled.computes(function, fmt):  # as fast as a file is read
+        return _computed(function, fmt, x)
+    if fmt.width > 16:
         return _stored(function, fmt, x)
     key = function, fmt.name
     if key not in _whole and x.size >= STORED:
@@ -82,7 +83,7 @@ def _computed(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
     if values is None:
         values = np.zeros(x.size, VALUE)
         values["hi"], values["err"] = 1.0, math.inf
-    wide = values["err"] > np.abs(values["hi"]) * 2.0 ** -(fmt.precision + ENOUGH)
+    wide = values["err"] > np.abs(values["hi"]) * 2.0 ** -(fmt.precision + _enough(fmt))
     wide &= ~np.isin(values["k"], (_VANISHING, _HUGE)) & is_finite(fmt, x) & ~is_zero(fmt, x)
     for i in np.flatnonzero(wide).tolist():
         values[i] = (*_value_at(function, fmt, fmt.dyadic(int(x[i]))), 0)
@@ -92,13 +93,18 @@ def _computed(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
     return values
 
 
+def _enough(fmt: Format) -> int:
+    """Bits of a value beyond the precision, so that an error in ulp is known to 2^-38, and to 2^-30 in float64."""
+    return 40 if fmt.precision <= 24 else 30
+
+
 @lru_cache(maxsize=1 << 14)  # the checks ask for the same few inputs of every function, target by target
 def _value_at(function: Function, fmt: Format, x: Dyadic) -> Value:
     """`value_of` an enclosure that is narrow enough, where a few doublings of the precision make it so."""
     for k in range(DOUBLINGS + 1):
         value = value_of(function.terms(Enclosure(fmt.precision + GUARD << k), x))
         hi, _, err, exponent = value
-        if err <= abs(hi) * 2.0 ** -(fmt.precision + ENOUGH) or exponent in (_VANISHING, _HUGE):
+        if err <= abs(hi) * 2.0 ** -(fmt.precision + _enough(fmt)) or exponent in (_VANISHING, _HUGE):
             break
     return value
 

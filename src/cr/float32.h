@@ -4,6 +4,7 @@
                         by pieces, in float32, where vectors have fma (x86-64-v3 and v4): float_pieces.h
                         else, and where the pieces leave too much, by gv_<f>_near up to |x| <= limit, in double,
                         GV_GROUP lanes at a time. Formulas, bounds, proofs: enclosure/gelu.h and logistic.h
+                        then inputs so far out that the result is -0, x or 1 (gv_f32_limits), where there are many
    2 gathered lanes   those that stage 1 leaves undecided, by gv_<f>_enclosure, which holds for every x
    3 accurate path    one by one, in double-double: accurate.h; about one input in 8,000, of which ties, roots of
                       gradients and NaN are the usual ones
@@ -61,25 +62,6 @@ GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), con
             if (left & 1) y[place[j]] = accurate(gathered[j]);
 }
 
-/* A block, stage 1 by an enclosure: n is a multiple of GV_GROUP, x and y do not overlap; `gathered` does stages 2 and 3. */
-#define gv_f32_block GV_TYPED(gv_f32_block)
-GV_INLINE void gv_f32_block(gv_enclose near, float limit,
-                            void (*gathered)(const float *, float *, const unsigned short *, size_t), const float *x,
-                            float *y, size_t n) {
-    unsigned short place[GV_BLOCK_FLOATS + 2];
-    unsigned short undecided[GV_BLOCK_FLOATS / GV_GROUP + 8];
-    size_t count = 0;
-    for (size_t i = 0; i < n; i += GV_GROUP)
-        undecided[i / GV_GROUP] = (unsigned short)gv_f32_group(near, limit, x + i, y + i);
-    memset(undecided + n / GV_GROUP, 0, 8 * sizeof *undecided);
-    for (size_t i = 0; i < n; i += 64) {
-        uint64_t lanes = 0;
-        for (int k = 0; k < 64 / GV_GROUP; k++) lanes |= (uint64_t)undecided[i / GV_GROUP + (size_t)k] << GV_GROUP * k;
-        count = gv_append_places(place, count, lanes, i);
-    }
-    if (count) gathered(x, y, place, count);
-}
-
 #if GV_FLOAT_TABLES
 #include "float_pieces.h"
 #include "../tables/gelu_f32.h"
@@ -92,11 +74,25 @@ GV_INLINE void gv_f32_block(gv_enclose near, float limit,
 #include "../tables/silu_grad_f32.h"
 
 #define GV_ARRAY_GROUP 64
+#define GV_FEW_LANES 8 /* of 64 */
+
+/* Where f(x) rounds to -0, and from where on to x, of a derivative to 1 */
+typedef struct { float zero, whole; } gv_f32_limits;
+
+/* Of 64 inputs those of `lanes` that have no limit as result; the others get it. Few are left alone. */
+#define gv_f32_settled GV_TYPED(gv_f32_settled)
+GV_INLINE uint64_t gv_f32_settled(gv_f32_limits limits, int derivative, const float *x, float *y, uint64_t lanes) {
+    if (gv_count_bits(lanes) <= GV_FEW_LANES) return lanes;
+    for (size_t k = 0; k < 64; k += GV_FLOAT_LANES)
+        lanes &=
+            ~((uint64_t)gv_floats_settle(y + k, gv_floats_load(x + k), derivative, limits.zero, limits.whole) << k);
+    return lanes;
+}
 
 /* y by pieces; n is a multiple of 64. The number of inputs that are not decided, their places in `place`. */
 #define gv_f32_by_pieces GV_TYPED(gv_f32_by_pieces)
-GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, const float *x, float *y, size_t n,
-                                  unsigned short *place) {
+GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f32_limits limits, const float *x,
+                                  float *y, size_t n, unsigned short *place) {
     size_t count = 0;
 #if GV_FLOAT_TABLES == GV_ROWS /* first, so that the rows are known when the table is read */
     uint32_t offset[GV_BLOCK_FLOATS];
@@ -113,13 +109,39 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, const
 #endif
             lanes |= (uint64_t)gv_float_piece(f, derivative, input, at, y + i + k) << k;
         }
+        lanes = gv_f32_settled(limits, derivative, x + i, y + i, lanes);
         count = gv_append_places(place, count, lanes, i);
     }
     return count;
 }
 #else
 #define GV_ARRAY_GROUP GV_GROUP
+typedef struct { float zero, whole; } gv_f32_limits;
 #endif
+
+/* A block, stage 1 by an enclosure: n is a multiple of GV_GROUP, x and y do not overlap; `gathered` does stages 2 and 3. */
+#define gv_f32_block GV_TYPED(gv_f32_block)
+GV_INLINE void gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, int derivative,
+                            void (*gathered)(const float *, float *, const unsigned short *, size_t), const float *x,
+                            float *y, size_t n) {
+    unsigned short place[GV_BLOCK_FLOATS + 2];
+    unsigned short undecided[GV_BLOCK_FLOATS / GV_GROUP + 8];
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += GV_GROUP)
+        undecided[i / GV_GROUP] = (unsigned short)gv_f32_group(near, limit, x + i, y + i);
+    memset(undecided + n / GV_GROUP, 0, 8 * sizeof *undecided);
+    for (size_t i = 0; i < n; i += 64) {
+        uint64_t lanes = 0;
+        for (int k = 0; k < 64 / GV_GROUP; k++) lanes |= (uint64_t)undecided[i / GV_GROUP + (size_t)k] << GV_GROUP * k;
+#if GV_FLOAT_TABLES /* whose n is a multiple of 64 */
+        lanes = gv_f32_settled(limits, derivative, x + i, y + i, lanes);
+#else
+        (void)limits, (void)derivative;
+#endif
+        count = gv_append_places(place, count, lanes, i);
+    }
+    if (count) gathered(x, y, place, count);
+}
 
 #define GV_WIDE_BLOCKS 63 /* after a block of which the pieces left too much, so many are not tried */
 
@@ -149,37 +171,39 @@ GV_INLINE void gv_f32_array(size_t (*by_pieces)(const float *, float *, size_t),
 }
 
 #if GV_FLOAT_TABLES
-#define GV_DEFINE_BY_PIECES(name, derivative) \
+#define GV_DEFINE_BY_PIECES(name, derivative, limits) \
     static size_t GV_TYPED(gv_by_pieces_##name)(const float *x, float *y, size_t n) { \
         unsigned short place[GV_BLOCK_FLOATS + 2]; \
-        size_t count = gv_f32_by_pieces(&gv_##name##_float_table, derivative, x, y, n, place); \
+        size_t count = gv_f32_by_pieces(&gv_##name##_float_table, derivative, limits, x, y, n, place); \
         if (count) GV_TYPED(gv_gathered_##name)(x, y, place, count); \
         return count; \
     }
 #define GV_BY_PIECES(name) GV_TYPED(gv_by_pieces_##name)
 #else
-#define GV_DEFINE_BY_PIECES(name, derivative)
+#define GV_DEFINE_BY_PIECES(name, derivative, limits)
 #define GV_BY_PIECES(name) 0
 #endif
 
-/* limit: the largest |x| of the enclosure near 0; share: of gv_f32_array */
-#define GV_DEFINE_F32(name, derivative, limit, share) \
+/* limit: the largest |x| of the enclosure near 0; share: of gv_f32_array; the last two: gv_f32_limits */
+#define GV_DEFINE_F32(name, derivative, limit, share, zero, whole) \
+    static const gv_f32_limits GV_TYPED(gv_limits_##name) = {zero, whole}; \
     static void GV_TYPED(gv_gathered_##name)(const float *x, float *y, const unsigned short *place, size_t count) { \
         gv_f32_gathered(GV_TYPED(gv_##name##_enclosure), gv_cr_##name##_accurate, x, y, place, count); \
     } \
     static void GV_TYPED(gv_block_##name)(const float *x, float *y, size_t n) { \
-        gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_gathered_##name), x, y, n); \
+        gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_limits_##name), derivative, \
+                     GV_TYPED(gv_gathered_##name), x, y, n); \
     } \
-    GV_DEFINE_BY_PIECES(name, derivative) \
+    GV_DEFINE_BY_PIECES(name, derivative, GV_TYPED(gv_limits_##name)) \
     static void GV_TYPED(gv_cr_##name##_f32)(const float *x, float *y, size_t n) { \
         gv_f32_array(GV_BY_PIECES(name), share, GV_TYPED(gv_block_##name), x, y, n); \
     }
 
-GV_DEFINE_F32(gelu, 0, (float)GV_NEAR_LIMIT, 2)
-GV_DEFINE_F32(gelu_grad, 1, (float)GV_NEAR_LIMIT, 2)
-GV_DEFINE_F32(gelu_tanh, 0, GV_NEAR_GELU_TANH, 8)
-GV_DEFINE_F32(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, 8)
-GV_DEFINE_F32(gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, 8)
-GV_DEFINE_F32(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD, 8)
-GV_DEFINE_F32(silu, 0, GV_NEAR_SILU, 8)
-GV_DEFINE_F32(silu_grad, 1, GV_NEAR_SILU_GRAD, 8)
+GV_DEFINE_F32(gelu, 0, (float)GV_NEAR_LIMIT, 2, -15.0f, 6.25f)
+GV_DEFINE_F32(gelu_grad, 1, (float)GV_NEAR_LIMIT, 2, -15.0f, 6.25f)
+GV_DEFINE_F32(gelu_tanh, 0, GV_NEAR_GELU_TANH, 8, -11.0f, 6.25f)
+GV_DEFINE_F32(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, 8, -11.0f, 6.25f)
+GV_DEFINE_F32(gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, 8, -66.0f, 12.5f)
+GV_DEFINE_F32(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD, 8, -66.0f, 12.5f)
+GV_DEFINE_F32(silu, 0, GV_NEAR_SILU, 8, -112.0f, 21.0f)
+GV_DEFINE_F32(silu_grad, 1, GV_NEAR_SILU_GRAD, 8, -112.0f, 21.0f)

@@ -2,9 +2,10 @@
    The includer defines GV_ISA(name), the name for its instruction set, and GV_HAVE_FMA, 1 or 0; or GV_PIECES_ONLY.
 
    1 fast path       one piece, a polynomial of degree 7 as hi + lo; each has its bound: below, tables/<f>_f64.h
-   2 same piece      in double-double, with eleven more coefficients: wide.h, 2^-83 or less
-   3 accurate path   double-double by the formulas: math/<f>.h, 2^-88
-   4 oracle          the undecided, reported to the caller: gelu_verify/truth/oracle.py
+   2 tail            what that leaves open for |x| from 4, 5 or 8 on, gathered in lanes: tail.h, 2^-64
+   3 same piece      in double-double, with eleven more coefficients: wide.h, 2^-83 or less
+   4 accurate path   double-double by the formulas: math/<f>.h, 2^-88
+   5 oracle          the undecided, reported to the caller: gelu_verify/truth/oracle.py
 
    Bounds    proved for every piece by tests/prove/test_float64.py, and by other means by the script that writes the
              tables, tools/make_float64_tables.py (docs/proofs.md, section 7)
@@ -59,13 +60,9 @@ GV_INLINE gv_lanes_sum gv_piece_sum(const gv_piecewise *f, const gv_lanes *c, gv
     return sum;
 }
 
-/* y of GV_F64_LANES inputs; bit i of the result: lane i is not decided */
-GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, const double *step, double *y) {
-    gv_lanes zero = gv_lanes_all(0.0), one = gv_lanes_all(1.0), c[GV_COLUMNS];
-    gv_lanes centre = gv_lanes_load(step) - gv_lanes_all(0x1.8p52); /* in pieces */
-    gv_lanes h = gv_lanes_madd(centre, gv_lanes_all(-1.0 / f->per_unit), gv_lanes_abs(x));
-    gv_lanes_rows(f->pieces, step, c);
-    gv_lanes_sum v = gv_piece_sum(f, c, h);
+/* max(x, 0) - v, or v for x < 0 and 1 - v for x > 0; bit i of the result: lane i is not decided */
+GV_INLINE int gv_round_lanes(const gv_piecewise *f, gv_lanes x, gv_lanes_sum v, double *y) {
+    gv_lanes zero = gv_lanes_all(0.0), one = gv_lanes_all(1.0);
     gv_lanes leading = f->derivative ? gv_lanes_by_sign(x, zero, one) : gv_lanes_max(x, zero);
     gv_lanes hi = f->derivative ? gv_lanes_against(x, v.hi) : -v.hi;
     gv_lanes lo = f->derivative ? gv_lanes_against(x, v.lo) : -v.lo;
@@ -77,6 +74,15 @@ GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, const double *st
     return gv_lanes_differ(up, down);
 }
 
+/* y of GV_F64_LANES inputs; bit i of the result: lane i is not decided */
+GV_INLINE int gv_piece_lanes(const gv_piecewise *f, gv_lanes x, const double *step, double *y) {
+    gv_lanes c[GV_COLUMNS];
+    gv_lanes centre = gv_lanes_load(step) - gv_lanes_all(0x1.8p52); /* in pieces */
+    gv_lanes h = gv_lanes_madd(centre, gv_lanes_all(-1.0 / f->per_unit), gv_lanes_abs(x));
+    gv_lanes_rows(f->pieces, step, c);
+    return gv_round_lanes(f, x, gv_piece_sum(f, c, h), y);
+}
+
 /* v rounded, in the range of gv_wide, where no result is subnormal and lo + err has no bits to lose */
 GV_INLINE int gv_round_wide(gv_value v, double *y) {
     *y = v.hi + (v.lo + v.err);
@@ -84,6 +90,7 @@ GV_INLINE int gv_round_wide(gv_value v, double *y) {
 }
 
 #ifndef GV_PIECES_ONLY /* src/cuda has its own loops */
+#include "tail.h"
 
 static int gv_round_binary64(gv_value v, double *y) {
     static const gv_format binary64 = {64, 53, -1022, 1023};
@@ -105,30 +112,57 @@ GV_INLINE int gv_redo(const gv_piecewise *f, gv_evaluator evaluate, double x, do
     return 1;
 }
 
-/* Lanes of which some are not decided: their inputs (y may be x by now), their place, a bit for each */
-typedef struct {
-    double x[GV_F64_LANES];
-    size_t place;
-    int mask;
-} gv_lanes_left;
+typedef gv_lanes_tail (*gv_tail_of)(gv_lanes a);
 
-/* The number of those that are not decided now either, their places from `offset` on */
-static size_t gv_redo_block(const gv_piecewise *f, gv_evaluator evaluate, const gv_lanes_left *left, size_t n,
-                            double *y, size_t offset, size_t *undecided) {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < GV_F64_LANES; j++)
-            if (left[i].mask >> j & 1 && !gv_redo(f, evaluate, left[i].x[j], y + left[i].place + j))
-                undecided[count++] = offset + left[i].place + j;
-    return count;
+typedef struct { double from, to, zero; } gv_tail_range;
+
+/* y of lanes with |x| >= from: of the others the bit is set. Beyond `to` x is clamped: for x > 0 that changes nothing,
+   for x < 0 the result is -0 beyond `zero`, and between them the bit is set. */
+GV_INLINE int gv_tail_lanes(const gv_piecewise *f, gv_tail_of tail, gv_tail_range range, gv_lanes x, double *y) {
+    gv_lanes a = gv_lanes_abs(x), reached = gv_lanes_max(a, gv_lanes_all(range.from));
+    int near = gv_lanes_differ(a, reached);
+    if (near == (1 << GV_F64_LANES) - 1) return near;
+    gv_lanes clamped = gv_lanes_min(reached, gv_lanes_all(range.to));
+    gv_lanes zero = gv_lanes_all(0.0), one = gv_lanes_all(1.0);
+    gv_lanes_tail t = tail(clamped);
+    gv_lanes hi = t.hi * t.scale, lo = t.lo * t.scale, spare = gv_lanes_all(range.zero) - a;
+    gv_lanes loss =
+        gv_lanes_madd(hi, t.loss, f->derivative ? gv_lanes_by_sign(x, zero, gv_lanes_all(GV_LEADING_LOSS)) : zero);
+    gv_lanes_sum v = {f->derivative ? -hi : hi, f->derivative ? -lo : lo, loss};
+    int open = gv_round_lanes(f, x, v, y), clipped = gv_lanes_differ(reached, clamped);
+    gv_lanes result = gv_lanes_load(y);
+    gv_lanes_store(y, gv_lanes_by_sign(x, gv_lanes_by_sign(spare, -zero, result), result));
+    clipped &= gv_lanes_differ(gv_lanes_by_sign(x, one, zero), zero); /* x < 0, a <= range.zero */
+    clipped &= ~gv_lanes_differ(gv_lanes_by_sign(spare, one, zero), zero);
+    return open | clipped | near;
+}
+
+/* Evaluates `count` inputs (y may be x by now) at these places of a block; x has room for GV_F64_LANES more. The number
+   of those that are not decided now either, their places from `offset` on */
+typedef size_t (*gv_redo_open)(double *x, const size_t *place, size_t count, double *y, size_t offset,
+                               size_t *undecided);
+
+GV_INLINE size_t gv_redo_block(const gv_piecewise *f, gv_evaluator evaluate, gv_tail_of tail, gv_tail_range range,
+                               double *x, const size_t *place, size_t count, double *y, size_t offset,
+                               size_t *undecided) {
+    double result[GV_F64_BLOCK + GV_F64_LANES];
+    int mask[GV_F64_BLOCK / GV_F64_LANES];
+    size_t open = 0;
+    for (size_t i = count; i < count + GV_F64_LANES; i++) x[i] = 0.0;
+    for (size_t i = 0; i < count; i += GV_F64_LANES) /* alone, so that they run side by side */
+        mask[i / GV_F64_LANES] = gv_tail_lanes(f, tail, range, gv_lanes_load(x + i), result + i);
+    for (size_t i = 0; i < count; i++) {
+        if (GV_LIKELY(!(mask[i / GV_F64_LANES] >> i % GV_F64_LANES & 1))) y[place[i]] = result[i];
+        else if (!gv_redo(f, evaluate, x[i], y + place[i])) undecided[open++] = offset + place[i];
+    }
+    return open;
 }
 
 /* At most GV_F64_BLOCK inputs, a multiple of GV_F64_LANES */
-GV_INLINE size_t gv_piece_block(const gv_piecewise *f, gv_evaluator evaluate, const double *x, double *y, size_t n,
+GV_INLINE size_t gv_piece_block(const gv_piecewise *f, gv_redo_open redo, const double *x, double *y, size_t n,
                                 size_t offset, size_t *undecided) {
-    double step[GV_F64_BLOCK], last = (f->count - 1) / f->per_unit;
-    gv_lanes_left left[GV_F64_BLOCK / GV_F64_LANES];
-    size_t count = 0;
+    double step[GV_F64_BLOCK], open[GV_F64_BLOCK + GV_F64_LANES], last = (f->count - 1) / f->per_unit;
+    size_t place[GV_F64_BLOCK + GV_F64_LANES], count = 0;
     for (size_t i = 0; i < n; i += GV_F64_LANES) { /* first, so that the rows are known when the tables are read */
         gv_lanes a = gv_lanes_min(gv_lanes_abs(gv_lanes_load(x + i)), gv_lanes_all(last));
         gv_lanes_store(step + i, a * gv_lanes_all(f->per_unit) + gv_lanes_all(0x1.8p52));
@@ -137,23 +171,21 @@ GV_INLINE size_t gv_piece_block(const gv_piecewise *f, gv_evaluator evaluate, co
         gv_lanes lanes = gv_lanes_load(x + i);
         int mask = gv_piece_lanes(f, lanes, step + i, y + i);
         if (GV_LIKELY(mask == 0)) continue;
-        gv_lanes_store(left[count].x, lanes);
-        left[count].place = i;
-        left[count++].mask = mask;
+        count += gv_lanes_pack(lanes, mask, i, open + count, place + count);
     }
-    return GV_LIKELY(count == 0) ? 0 : gv_redo_block(f, evaluate, left, count, y, offset, undecided);
+    return GV_LIKELY(count == 0) ? 0 : redo(open, place, count, y, offset, undecided);
 }
 
-GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, gv_evaluator evaluate, const double *x, double *y, size_t n,
+GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, gv_redo_open redo, const double *x, double *y, size_t n,
                                   size_t *undecided) {
     size_t count = 0, whole = n - n % GV_F64_LANES;
     for (size_t i = 0; i < whole; i += GV_F64_BLOCK)
-        count += gv_piece_block(f, evaluate, x + i, y + i, whole - i < GV_F64_BLOCK ? whole - i : GV_F64_BLOCK, i,
+        count += gv_piece_block(f, redo, x + i, y + i, whole - i < GV_F64_BLOCK ? whole - i : GV_F64_BLOCK, i,
                                 undecided + count);
     if (n > whole) {
         double end[GV_F64_LANES] = {0.0}; /* zeros are always decided */
         memcpy(end, x + whole, (n - whole) * sizeof *x);
-        count += gv_piece_block(f, evaluate, end, end, GV_F64_LANES, whole, undecided + count);
+        count += gv_piece_block(f, redo, end, end, GV_F64_LANES, whole, undecided + count);
         memcpy(y + whole, end, (n - whole) * sizeof *y);
     }
     return count;
@@ -161,8 +193,14 @@ GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, gv_evaluator evaluate, 
 
 #define GV_DEFINE_F64(name, NAME, whole, derivative) \
     static gv_value gv_value_of_##name(double x) { return gv_##name(x); } \
+    static size_t GV_ISA(gv_redo_##name)(double *x, const size_t *place, size_t count, double *y, size_t offset, \
+                                         size_t *undecided) { \
+        gv_tail_range range = {GV_##NAME##_TAIL_FROM, GV_##NAME##_TAIL_TO, GV_##NAME##_TAIL_ZERO}; \
+        return gv_redo_block(&gv_##name##_piecewise, gv_value_of_##name, gv_tail_of_##name, range, x, place, count, y, \
+                             offset, undecided); \
+    } \
     static size_t GV_ISA(gv_cr_##name##_f64)(const double *x, double *y, size_t n, size_t *undecided) { \
-        return gv_piecewise_f64(&gv_##name##_piecewise, gv_value_of_##name, x, y, n, undecided); \
+        return gv_piecewise_f64(&gv_##name##_piecewise, GV_ISA(gv_redo_##name), x, y, n, undecided); \
     }
 GV_PIECEWISE_FUNCTIONS(GV_DEFINE_F64)
 

@@ -55,6 +55,17 @@ GV_INLINE uint32_t gv_floats_store_and_compare(float *p, gv_floats a, gv_floats 
     return _mm512_kunpackw(_mm512_cmp_ps_mask(a.v[1], b.v[1], _CMP_NEQ_UQ),
                            _mm512_cmp_ps_mask(a.v[0], b.v[0], _CMP_NEQ_UQ));
 }
+/* y where x <= zero: -0; where x >= whole: x, of a derivative 1; bit i: lane i is one of them */
+GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float zero, float whole) {
+    __mmask16 below[2], above[2];
+    for (int i = 0; i < 2; i++) {
+        below[i] = _mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(zero), _CMP_LE_OQ);
+        above[i] = _mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(whole), _CMP_GE_OQ);
+        _mm512_mask_storeu_ps(y + 16 * i, below[i], _mm512_set1_ps(-0.0f));
+        _mm512_mask_storeu_ps(y + 16 * i, above[i], derivative ? _mm512_set1_ps(1.0f) : x.v[i]);
+    }
+    return _mm512_kunpackw((__mmask16)(below[1] | above[1]), (__mmask16)(below[0] | above[0]));
+}
 GV_INLINE gv_floats_place gv_floats_find(gv_floats step) {
     gv_floats_place at = {{_mm512_castps_si512(step.v[0]), _mm512_castps_si512(step.v[1])}};
     return at;
@@ -91,6 +102,13 @@ GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
 GV_INLINE uint32_t gv_floats_store_and_compare(float *p, gv_floats a, gv_floats b) {
     _mm256_storeu_ps(p, a);
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ));
+}
+GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float zero, float whole) {
+    __m256 below = _mm256_cmp_ps(x, _mm256_set1_ps(zero), _CMP_LE_OQ);
+    __m256 above = _mm256_cmp_ps(x, _mm256_set1_ps(whole), _CMP_GE_OQ);
+    __m256 result = _mm256_blendv_ps(_mm256_loadu_ps(y), _mm256_set1_ps(-0.0f), below);
+    _mm256_storeu_ps(y, _mm256_blendv_ps(result, derivative ? _mm256_set1_ps(1.0f) : x, above));
+    return (uint32_t)_mm256_movemask_ps(_mm256_or_ps(below, above));
 }
 /* Four columns of the eight rows of `step`, from the `first` on: a transposition in halves of registers */
 GV_INLINE void gv_floats_columns(const gv_float_row *const *rows, int first, __m256 *column) {
@@ -147,6 +165,11 @@ GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) { return sign
 GV_INLINE uint32_t gv_floats_store_and_compare(float *p, gv_floats a, gv_floats b) {
     *p = a;
     return !(a == b);
+}
+GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float zero, float whole) {
+    int below = x <= zero, above = x >= whole;
+    *y = below ? -0.0f : !above ? *y : derivative ? 1.0f : x;
+    return (uint32_t)(below | above);
 }
 GV_INLINE gv_floats_place gv_floats_find(gv_floats step) { return isnan(step) ? 0 : (int)(step - 0x1.8p23f); }
 GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_floats_place at) {

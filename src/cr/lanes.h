@@ -52,6 +52,25 @@ GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
 GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ); }
 #define gv_lanes_last_bits(a, shift) _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_castpd_si512(a), shift))
 
+/* Lanes whose bit in `mask` is set, one after the other in x, and first + their number in `place`; how many. Writes
+   GV_F64_LANES of both. */
+GV_INLINE size_t gv_lanes_pack(gv_lanes a, int mask, size_t first, double *x, size_t *place) {
+    __m512i places = _mm512_add_epi64(_mm512_set1_epi64((long long)first), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
+    _mm512_storeu_pd(x, _mm512_maskz_compress_pd((__mmask8)mask, a));
+    _mm512_storeu_si512(place, _mm512_maskz_compress_epi64((__mmask8)mask, places));
+    return (size_t)__builtin_popcount((unsigned)mask);
+}
+
+/* 2^(-i/64) = (hi + lo) scale of 3/2 2^52 + i in each lane, 0 <= i < 2^16; table: 2^(j/64) */
+GV_INLINE void gv_lanes_exp2(const gv_dd *table, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo, gv_lanes *scale) {
+    __m512i i = _mm512_and_si512(_mm512_castpd_si512(shifted), _mm512_set1_epi64(0xffffff));
+    __m512i j = _mm512_and_si512(_mm512_sub_epi64(_mm512_setzero_si512(), i), _mm512_set1_epi64(63));
+    __m512i n = _mm512_srli_epi64(_mm512_add_epi64(i, j), 6), at = _mm512_add_epi64(j, j);
+    *hi = _mm512_i64gather_pd(at, &table->hi, 8);
+    *lo = _mm512_i64gather_pd(at, &table->lo, 8);
+    *scale = _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_sub_epi64(_mm512_set1_epi64(1023), n), 52));
+}
+
 /* p and q, four doubles each, one behind the other */
 GV_INLINE gv_lanes gv_lanes_halves(const double *p, const double *q) {
     return _mm512_mask_broadcast_f64x4(_mm512_castpd256_pd512(_mm256_load_pd(p)), 0xf0, _mm256_load_pd(q));
@@ -168,6 +187,34 @@ GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lane
     for (int k = 0; k < GV_COLUMNS; k++) c[k] = row->c[k];
 }
 
+#endif
+
+#if GV_F64_LANES != 8
+GV_INLINE void gv_lanes_exp2(const gv_dd *table, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo, gv_lanes *scale) {
+    double step[GV_F64_LANES], head[GV_F64_LANES], rest[GV_F64_LANES], power[GV_F64_LANES];
+    gv_lanes_store(step, shifted);
+    for (int k = 0; k < GV_F64_LANES; k++) {
+        uint32_t i = gv_step_row(step + k), j = (0u - i) & 63;
+        head[k] = table[j].hi;
+        rest[k] = table[j].lo;
+        power[k] = gv_power_of_two(-(int)((i + j) >> 6));
+    }
+    *hi = gv_lanes_load(head);
+    *lo = gv_lanes_load(rest);
+    *scale = gv_lanes_load(power);
+}
+
+GV_INLINE size_t gv_lanes_pack(gv_lanes a, int mask, size_t first, double *x, size_t *place) {
+    double lane[GV_F64_LANES];
+    size_t count = 0;
+    gv_lanes_store(lane, a);
+    for (size_t i = 0; i < GV_F64_LANES; i++) {
+        x[count] = lane[i];
+        place[count] = first + i;
+        count += (size_t)mask >> i & 1;
+    }
+    return count;
+}
 #endif
 
 typedef struct { gv_lanes hi, lo; } gv_lanes_pair;

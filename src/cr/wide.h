@@ -1,4 +1,4 @@
-/* f(x) by its piece in double-double: stage 2 of the float64 kernels (float64.h), and values to judge float64 by
+/* f(x) by its piece in double-double: stage 3 of the float64 kernels (float64.h), and values to judge float64 by
    (truth/loops.h).
    v = T0 + T1 h + h^2 R(h) + d(h), by compensated operations; d, of degree 10, is what the piece leaves (pieces.h).
    The bound of a piece is in the table, for the first piece of t in proportion to q; u = 2^-53:

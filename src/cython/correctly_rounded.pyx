@@ -130,15 +130,20 @@ cdef class Kernel:
 
     cdef int _evaluate_float64(self, const double *x, double *y, size_t n) except -1:
         cdef gv_undecided undecided
-        cdef size_t done = 0, i
-        cdef uint64_t bits
+        cdef size_t done = 0
         while done < n:
             with nogil:
                 done = gv_float64_loop(self._compiled.f64, x, y, done, n, &undecided)
-            for i in range(undecided.count):
-                memcpy(&bits, &undecided.x[i], sizeof(bits))
-                bits = self._oracle(bits)
-                memcpy(&y[undecided.places[i]], &bits, sizeof(bits))
+            self._ask_oracle(&undecided, y)
+        return 0
+
+    cdef int _ask_oracle(self, const gv_undecided *undecided, double *y) except -1:
+        cdef size_t i
+        cdef uint64_t bits
+        for i in range(undecided.count):
+            memcpy(&bits, &undecided.x[i], sizeof(bits))
+            bits = self._oracle(bits)
+            memcpy(&y[undecided.places[i]], &bits, sizeof(bits))
         return 0
 
     cdef const uint16_t *_table(self, int kind) except NULL:
@@ -172,3 +177,6 @@ cdef bint _apart(const Py_buffer *x, const Py_buffer *y) noexcept:
     cdef const char *a = <const char *>x.buf
     cdef const char *b = <const char *>y.buf
     return a == b or a + x.len <= b or b + y.len <= a
+
+
+include "ufunc.pxi"

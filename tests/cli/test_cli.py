@@ -318,7 +318,7 @@ def test_a_failed_check_is_strict_too(home):
         (["mine.py:good", "--kwarg", "by"], ["'by'", "name=value"]),
         (["mine.py:good", "--param", "mu=1"], ["--param needs --function"]),
         (["mine.py:good", "--function", "gelu", "--param", "sigma=-1"], ["sigma is -1"]),
-        (["kernels", "--function", "gelu[mu=1]"], ["gelu[mu=1]"]),
+        (["published", "--function", "gelu[mu=1]"], ["no target of published", "gelu[mu=1]"]),
         (["mine.py:good", "--array", "nump"], ["'nump'", "numpy"]),
         (["mine.py:absent"], ["absent"]),
         (["nowhere.py:f"], ["nowhere.py"]),

@@ -1,5 +1,7 @@
 """The CUDA kernels, their bodies compiled for the CPU: correctly rounded bit for bit, forms as on the CPU."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from cuda_inputs import SHORT, hard_bits, some_bits, want
@@ -7,9 +9,10 @@ from cuda_on_cpu import compiled_for_cpu, sources
 
 from gelu_verify import kernels
 from gelu_verify.formats import FORMATS, numpy_dtype
-from gelu_verify.kernels import published
+from gelu_verify.functions import FUNCTIONS
+from gelu_verify.kernels import parameterized, published
 from gelu_verify.paths import resource
-from gelu_verify.truth.correctly_rounded import FUNCTIONS
+from gelu_verify.truth.correctly_rounded import FUNCTIONS as CORRECTLY_ROUNDED
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +21,7 @@ def library(tmp_path_factory):
     return lambda name: compiled_for_cpu(name, folder)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", CORRECTLY_ROUNDED)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_all_16_bit_answers(library, dtype, function):
     x = np.arange(1 << 16, dtype=np.uint16)
@@ -26,7 +29,7 @@ def test_all_16_bit_answers(library, dtype, function):
     assert np.array_equal(y, np.load(resource(f"data/reference/{function}/{dtype}.npy")))
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", CORRECTLY_ROUNDED)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_wide_answers(library, dtype, function):
     module = library(f"{dtype}_cr.cu")
@@ -43,7 +46,7 @@ def test_wide_answers(library, dtype, function):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", CORRECTLY_ROUNDED)
 def test_every_64th_float32(library, function):
     x = np.arange(0, 1 << 32, 64, dtype=np.uint64).astype(np.uint32) | np.uint32(17)
     y = library("float32_cr.cu").run(f"{function}_cr_f32", x, np.empty_like(x))
@@ -90,6 +93,22 @@ def test_forms_are_those_of_the_cpu(library, source, suffix):
         same_numbers(kernel.dtype, module.run(kernel.symbol, x, np.empty_like(x)), ours)
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("source", ["float32.cu", "float64.cu", "float16_f32.cu", "bfloat16_f32.cu"])
+def test_forms_with_parameters_are_those_of_the_cpu(library, source):
+    values = {"mu": Fraction(1, 3), "sigma": Fraction(7, 5), "beta": Fraction(17, 10), "alpha": Fraction(13, 10)}
+    module = library(f"parameters/{source}")
+    names = {(kernel.name, kernel.dtype) for kernel in parameterized.PARAMETERIZED}
+    assert {(kernel.name, kernel.dtype) for kernel in module.kernels} <= names
+    for kernel in module.kernels:
+        given = {each.name: values[each.name] for each in FUNCTIONS[kernel.function].parameters}
+        x = some_bits(kernel.dtype, 5_003)
+        ours = np.empty_like(x)
+        parameterized.run(given, kernel.name, kernel.dtype, x, ours)
+        taken = parameterized.arguments(kernel.name, kernel.dtype, given)
+        same_numbers(kernel.dtype, module.run(kernel.symbol, x, np.empty_like(x), *taken), ours)
+
+
 @pytest.mark.parametrize("source", ["float16_published.cu", "bfloat16_published.cu", "float32_published.cu"])
 def test_published_forms_are_those_of_the_cpu(library, source):
     """Where tanh.approx is tanhf, as on a CPU."""
@@ -118,5 +137,5 @@ def test_tables_say_what_there_is(library):
         assert kernel.note.isprintable()
         assert kernel.threads in (256, 1024)
         assert kernel.shared <= 64 << 10  # what every architecture lends
-    for function in FUNCTIONS:
+    for function in CORRECTLY_ROUNDED:
         assert {kernel.dtype for kernel, _ in rows if kernel.name == f"{function}_cr"} == set(SHORT)

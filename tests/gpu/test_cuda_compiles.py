@@ -34,8 +34,15 @@ def test_compiles(build):
     compiles(build, ["sm_90"])
 
 
+PARAMETERIZED = nvcc.builds("src/cuda/parameters")
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize("build", nvcc.builds(), ids=lambda build: f"{build.source.name}{build.suffix}")
+@pytest.mark.parametrize(
+    "build",
+    [*nvcc.builds(), *PARAMETERIZED],
+    ids=lambda build: f"{build.source.parent.name}-{build.source.name}{build.suffix}",
+)
 def test_compiles_for_every_architecture_with_every_flag(build):
     compiles(build, nvcc.ARCHITECTURES)
 
@@ -43,6 +50,7 @@ def test_compiles_for_every_architecture_with_every_flag(build):
 def test_each_source_says_how_it_is_built():
     sources = {path.name for path in resource("src/cuda").glob("*.cu")} - {"verify.cu"}  # test_device_sweep
     assert {build.source.name for build in nvcc.builds()} == sources
+    assert {build.source for build in PARAMETERIZED} == set(resource("src/cuda/parameters").glob("*.cu"))
     for build in nvcc.builds():
         exact = build.source.name.endswith("_cr.cu")
         assert ("-fmad=false" in build.flags) == exact, "the shared headers count every rounding as written"

@@ -30,10 +30,11 @@ class CompiledForCpu:
             rows += ctypes.string_at(address + len(rows), cuda.ROW.itemsize)
         return rows
 
-    def run(self, symbol: str, x_bits: np.ndarray, y_bits: np.ndarray) -> np.ndarray:
+    def run(self, symbol: str, x_bits: np.ndarray, y_bits: np.ndarray, *parameters: float) -> np.ndarray:
         call = self.library[symbol]
-        call.argtypes, call.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ulonglong), None
-        call(x_bits.ctypes.data, y_bits.ctypes.data, x_bits.size)
+        doubles = (ctypes.c_double,) * len(parameters)
+        call.argtypes, call.restype = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ulonglong, *doubles), None
+        call(x_bits.ctypes.data, y_bits.ctypes.data, x_bits.size, *parameters)
         return y_bits
 
     def undecided(self) -> list[int]:
@@ -52,7 +53,7 @@ def sources() -> list[Path]:
 def compiled_for_cpu(name: str, folder: Path) -> CompiledForCpu:
     compiler = shutil.which("c++") or shutil.which("g++")
     assert compiler, "this package was compiled here: there is a C++ compiler"
-    library = folder / f"{name}.so"
+    library = folder / f"{name.replace('/', '_')}.so"
     source = resource("src/cuda") / name
     subprocess.run([compiler, *FLAGS, f"-I{resource('src')}", str(source), "-o", str(library)], check=True)
     return CompiledForCpu(library)

@@ -23,7 +23,7 @@ def cases():
     import numpy as np
 
     import gelu_verify as gv
-    from gelu_verify import export, formats, kernels
+    from gelu_verify import export, formats, kernels, ufunc
     from gelu_verify.attribution import attribute
     from gelu_verify.buckets import analytic_spans
     from gelu_verify.cli.terminal import plain, result_lines
@@ -96,6 +96,7 @@ def cases():
         for function in (name, f"{name}_grad"):
             for dtype, x in floats.items():
                 asked[f"{function} {dtype}"] = lambda f=function, x=x: getattr(gv, f)(x)
+                asked[f"ufunc.{function} {dtype}"] = lambda f=function, x=x: getattr(ufunc, f)(x)
     return asked
 
 

@@ -18,7 +18,7 @@ from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.targets.arrays import get_kind
 from gelu_verify.targets.python_callables import callable_target
-from gelu_verify.truth.values import judge
+from gelu_verify.truth.values import judge, reference
 
 HEAVY = ("torch", "openvino", "tensorflow")
 PATHS = {
@@ -347,3 +347,27 @@ def test_keras_defaults_are_two_functions():
     paths, x = found("keras"), line("float32", 2.6, 2.8, 99)
     assert largest(paths["gelu"], "float32", x) < 8
     assert paths["gelu_tanh-ops"].form.endswith("its default")
+
+
+@pytest.mark.frameworks
+@pytest.mark.parametrize("family", ["torch", "jax"])
+@pytest.mark.parametrize(
+    ("function", "count"),
+    [
+        ("gelu[mu=0.5,sigma=1/3]", 2), ("gelu_grad[mu=0.5,sigma=1/3]", 2), ("gelu_grad_mu", 2),
+        ("gelu_grad_sigma[mu=0.5,sigma=1/3]", 2), ("silu[beta=1.7]", 1), ("silu_grad_beta[beta=1.7]", 1),
+        ("elu[alpha=1.3]", 1), ("elu_grad[alpha=1.3]", 1), ("cauchy_unit_grad", 1), ("softplus", 1), ("mish_grad", 1),
+        ("relu2", 1),
+    ],
+)  # fmt: skip
+def test_functions_with_parameters_are_made_when_they_are_asked_for(family, function, count):
+    """They get their parameters, in the order of the definition: with others, results differ in the first digit."""
+    found, absent = targets.find([family], function=function, dtype="float32")
+    if family in absent:
+        pytest.skip(absent[family])
+    assert [target.function for target in found] == [function] * count
+    x = np.array([-1.5, -0.75, 1.0, 2.0], np.float32)
+    want = reference(function, x)
+    for target in found:
+        got = target.evaluate("float32", x.view(np.uint32)).view(np.float32)
+        assert np.allclose(got, want, rtol=1e-3, atol=1e-6), target.name

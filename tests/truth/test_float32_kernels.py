@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+import requiring
 from marking import nightly
 from repository import ROOT, SUPPORT
 
@@ -14,20 +15,31 @@ PLACES += [200.0, 500.0, 3e38]
 WIDTH = 1 << 14
 
 
-@pytest.fixture(scope="module", params=["gcc", *nightly("clang")])
-def program(request, tmp_path_factory):
-    if shutil.which(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    path = tmp_path_factory.mktemp("float32") / "all_float32"
+def compiled(compiler, folder, *more):
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    path = folder / "all_float32"
     sources = [SUPPORT / "all_float32.c", ROOT / "src" / "truth" / "quick.c", *(ROOT / "src" / "cr").glob("*.c")]
     flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror"]
-    subprocess.run([request.param, *flags, f"-I{ROOT / 'src'}", *map(str, sources), "-o", str(path), "-lm"], check=True)
+    command = [compiler, *flags, *more, f"-I{ROOT / 'src'}", *map(str, sources), "-o", str(path), "-lm"]
+    subprocess.run(command, check=True)
     return path
+
+
+@pytest.fixture(scope="module", params=["gcc", *nightly("clang")])
+def program(request, tmp_path_factory):
+    return [compiled(request.param, tmp_path_factory.mktemp("float32"))]
+
+
+@pytest.fixture(scope="module")
+def emulated(tmp_path_factory):
+    path = compiled("aarch64-linux-gnu-gcc", tmp_path_factory.mktemp("aarch64"), "-static")
+    return [requiring.program("qemu-aarch64", "qemu-aarch64-static"), path]
 
 
 def differences(program, name, first, end):
     """Kernels that differ and inputs that the core leaves open, of the inputs from `first` to `end`."""
-    done = subprocess.run([program, name, str(first), str(end)], stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([*program, name, str(first), str(end)], stdout=subprocess.PIPE, text=True)
     found, inputs, different, undecided = done.stdout.split()
     assert (found, int(inputs)) == (name, end - first)
     return int(different), int(undecided)
@@ -35,6 +47,16 @@ def differences(program, name, first, end):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_instruction_set_rounds_correctly_around(program, name):
+    check_around_places(program, name)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", NAMES)
+def test_aarch64_rounds_correctly_around(emulated, name):
+    check_around_places(emulated, name)
+
+
+def check_around_places(program, name):
     centres = np.array(PLACES, np.float32).view(np.uint32).astype(int)
     for centre in [*centres, 0x7F800000]:
         for sign in (0, 1 << 31):

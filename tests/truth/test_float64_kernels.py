@@ -3,6 +3,7 @@
 import ctypes
 import importlib.util
 import platform
+import re
 import shutil
 import subprocess
 from fractions import Fraction
@@ -80,7 +81,9 @@ def value_of(name, x):
 
 def edges():
     """Around every centre and border of a piece, every power of two, and the specials."""
+    tails = [float(end) for end in re.findall(r"_TAIL_(?:FROM|TO|ZERO) (\S+)", (ROOT / "src/cr/tail.h").read_text())]
     centres = [k / 128 for k in range(1, 1600)] + [2.0**k for k in range(-1074, 1024)] + [9.0, 30.0, 45.0, 40.0, 800.0]
+    centres += [*tails, *(k / 16 for k in range(160, 640))]
     bits = np.array(centres).view(np.uint64)
     around = np.concatenate([bits + np.uint64(1), bits, bits - np.uint64(1)])
     specials = [0, FMT.infinity, FMT.nan, FMT.infinity + 1, FMT.max_finite]
@@ -96,7 +99,7 @@ def cases(name):
     stored = hard_cases(name, "float64")
     rng = np.random.default_rng(3)
     log_uniform = rng.integers(0, 1 << 64, 20_000, dtype=np.uint64)
-    normal = np.concatenate([s * rng.standard_normal(20_000) for s in (2.0, 0.02)])
+    normal = np.concatenate([s * rng.standard_normal(20_000) for s in (2.0, 0.02, 10.0)])
     others = np.concatenate([log_uniform, normal.view(np.uint64), edges()])
     x = np.concatenate([delicate, np.array([case[0] for case in stored], np.uint64), others])
     y = np.concatenate([np.array(wanted + [case[1] for case in stored], np.uint64), core_bits(name, "float64", others)])

@@ -14,13 +14,14 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ...formats import Format
+from ...functions import get_function
 from ...truth.values import reference_bits
 from .. import input_files
 from ..bodies import RAW_TYPE, Body, SlicedResponse, json_of, media_type_of
 from ..caching import NO_STORE
 from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE, json_bytes
-from ..params import DtypeName, FunctionName, checked
+from ..params import DtypeName, ParameterizedPath, checked, file_name
 from ..problems import Problem, conflict
 from ..settings import ServiceLimits
 from ..state import state_of
@@ -84,7 +85,7 @@ _RAW_RESPONSE = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
     openapi_extra={"requestBody": _BODY},
     responses={200: {"content": _RAW_RESPONSE}},
 )
-async def batch(request: Request, function: FunctionName, dtype: DtypeName) -> Response:
+async def batch(request: Request, function: ParameterizedPath, dtype: DtypeName) -> Response:
     """JSON in, JSON out; or raw little-endian bits in, and as many out in the same order."""
     fmt = checked(function, dtype)
     kind = media_type_of(request)
@@ -98,7 +99,7 @@ async def batch(request: Request, function: FunctionName, dtype: DtypeName) -> R
 @router.post("/v1/files/{function}/{dtype}", response_class=Response, summary="Reference values of a file of inputs",
              openapi_extra={"requestBody": _FILE_BODY}, responses=_FILE_RESPONSES)  # fmt: skip
 async def whole_file(
-    request: Request, function: FunctionName, dtype: DtypeName, format: OutputFormat = "parquet"
+    request: Request, function: ParameterizedPath, dtype: DtypeName, format: OutputFormat = "parquet"
 ) -> Response:
     """A CSV, npy or Parquet file in; inputs and results as CSV, npz or Parquet out."""
     fmt, state, kind = checked(function, dtype), state_of(request), media_type_of(request)
@@ -115,13 +116,13 @@ async def whole_file(
             y[start : start + len(part)] = part
 
         _fill(function, fmt, len(y), lambda start, count: y[start : start + count], replace, limits.batch_s, left)
-        return input_files.written(format, fmt, x, y)
+        return input_files.written(format, fmt, x, y, get_function(function).values if "[" in function else {})
 
     try:
         content, media_type = await unless_client_left(request, state.batch_pool.run(work), left)
     finally:
         body.close()
-    disposition = f'attachment; filename="{function}-{dtype}.{format}"'
+    disposition = f'attachment; filename="{file_name(function)}-{dtype}.{format}"'
     headers = {"Cache-Control": NO_STORE, "Content-Disposition": disposition, "Content-Type": media_type}
     return SlicedResponse(memoryview(content), headers, limits)
 

@@ -10,11 +10,13 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from ...formats import Format
 from ...truth.values import reference_bits
 from ..caching import NO_STORE, REVALIDATE, cached_response
 from ..disconnection import client_has_left
 from ..encoding import JSON_TYPE, json_bytes
-from ..params import FunctionName, NumberText, TestedDtypeName, checked_tested, parsed
+from ..params import NumberText, ParameterizedPath, TestedDtypeName, checked_tested, parsed
+from ..problems import not_found
 from ..state import AppState, state_of
 from .batch import bits_of
 
@@ -80,10 +82,10 @@ async def families(request: Request) -> Response:
 
 @router.get("/v1/answers/{function}/{dtype}/{x}", response_model=Implementations, summary="What implementations return")
 async def answers(
-    request: Request, function: FunctionName, dtype: TestedDtypeName, x: NumberText, family: FamilyName = ""
+    request: Request, function: ParameterizedPath, dtype: TestedDtypeName, x: NumberText, family: FamilyName = ""
 ) -> Response:
     """Computed on request, each family in a process of its own: a crash or a hang becomes its `failure`."""
-    state, fmt = state_of(request), checked_tested(function, dtype)
+    state, fmt = state_of(request), _without_parameters(function, dtype)
     bits = parsed(fmt, x, state.limits.number_text)
     names = [family] if family else list(await asyncio.to_thread(state.libraries.workers))
     calls = (state.libraries.compute(name, function, fmt, bits, partial(client_has_left, request)) for name in names)
@@ -97,6 +99,15 @@ async def answers(
         "answers": sorted(await state.work_pool.run(_published, state, function, dtype, rows), key=_rank),
     }
     return cached_response(request, json_bytes(content), JSON_TYPE, REVALIDATE)
+
+
+def _without_parameters(function: str, dtype: str) -> Format:
+    """The format; Problem 404 for a function with parameters: every value would be another set of loaded targets."""
+    fmt = checked_tested(function, dtype)
+    if "[" in function:
+        command = f"gelu-verify run FAMILY --function '{function}' --dtype {dtype}"
+        raise not_found(f"implementations are not asked for {function} here (use {command})")
+    return fmt
 
 
 class Inputs(BaseModel):
@@ -131,10 +142,10 @@ class Agreement(BaseModel):
 @router.post("/v1/answers/{function}/{dtype}", response_model=Agreement,
              summary="Which implementations agree on these inputs")  # fmt: skip
 async def agreement(
-    request: Request, function: FunctionName, dtype: TestedDtypeName, inputs: Inputs, family: FamilyName = ""
+    request: Request, function: ParameterizedPath, dtype: TestedDtypeName, inputs: Inputs, family: FamilyName = ""
 ) -> Response:
     """The outputs of all implementations for up to 256 inputs."""
-    state, fmt = state_of(request), checked_tested(function, dtype)
+    state, fmt = state_of(request), _without_parameters(function, dtype)
     x = bits_of(fmt, inputs.model_dump(), MOST_INPUTS)
     names = [family] if family else list(await asyncio.to_thread(state.libraries.workers))
     left = partial(client_has_left, request)

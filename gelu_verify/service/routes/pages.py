@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,7 +18,7 @@ from ..caching import FRESH, REVALIDATE, cached_response
 from ..disconnection import unless_client_left
 from ..encoding import all_quick, look_up
 from ..page_bundle import MEDIA_TYPES, assets, index, policy, text
-from ..params import checked, parsed
+from ..params import Parameters, checked, parsed, with_parameters
 from ..problems import Problem, not_found
 from ..settings import DIGITS
 from ..state import state_of
@@ -45,18 +46,24 @@ async def asset(request: Request, name: str) -> Response:
 
 
 @router.get("/lookup")
-async def lookup(request: Request, x: str = "-6.5", function: str = "gelu", dtype: str = "float32") -> Response:
+async def lookup(
+    request: Request, given: Parameters, x: str = "-6.5", function: str = "gelu", dtype: str = "float32"
+) -> Response:
     """One value: for browsers without JavaScript, and for programs that show what is behind a link."""
-    return await _answer(request, x, function, dtype, embedded=False)
+    return await _answer(request, given, x, function, dtype, embedded=False)
 
 
 @router.get("/embed")
-async def embed(request: Request, x: str = "-6.5", function: str = "gelu", dtype: str = "float32") -> Response:
+async def embed(
+    request: Request, given: Parameters, x: str = "-6.5", function: str = "gelu", dtype: str = "float32"
+) -> Response:
     """The same in a small frame, for pages of other sites."""
-    return await _answer(request, x, function, dtype, embedded=True)
+    return await _answer(request, given, x, function, dtype, embedded=True)
 
 
-async def _answer(request: Request, x: str, function: str, dtype: str, *, embedded: bool) -> Response:
+async def _answer(
+    request: Request, given: Mapping[str, str], x: str, function: str, dtype: str, *, embedded: bool
+) -> Response:
     css, status = text("page.css"), 200
     frame = f"{request.base_url}embed?{request.url.query}"
     values: dict[str, Any] = {
@@ -65,6 +72,7 @@ async def _answer(request: Request, x: str, function: str, dtype: str, *, embedd
         "link": f"lookup?{request.url.query}",
     }  # fmt: skip
     try:
+        values["function"] = function = with_parameters(function, given)
         values |= await _found(request, x.strip().replace("\N{MINUS SIGN}", "-"), function, dtype)
     except Problem as problem:
         status, title = problem.status, "gelu-verify"

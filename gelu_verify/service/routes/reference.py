@@ -14,7 +14,7 @@ from ..caching import cached_response, control_of
 from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE, all_quick, look_up
 from ..fast_path import others_of
-from ..params import DECIMAL_DIGITS, DtypeName, FunctionName, NumberText, checked, parsed, whole_number, with_parameters
+from ..params import DECIMAL_DIGITS, DtypeName, NumberText, ParameterizedPath, checked, parsed, whole_number
 from ..problems import Problem, not_found
 from ..settings import DIGITS
 from ..state import state_of
@@ -74,28 +74,20 @@ Also = Annotated[
     ),
 ]
 
-Exact = Annotated[
-    str,
-    Query(
-        description="A parameter of the function, exactly: a decimal, a fraction (1/3) or a hex float (0x1.8p-1).",
-        max_length=100,
-        json_schema_extra={
-            "pattern": r"^([+-]?([0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?|[0-9]+/[0-9]+|0x[0-9a-f.p+-]+))?$"
-        },
-    ),
-]
-
 
 @router.get(
     "/v1/reference/{function}/{dtype}/{x}", response_model=ReferenceValue, summary="The reference value of one input"
 )
 async def reference(
-    request: Request, function: FunctionName, dtype: DtypeName, x: NumberText, digits: Digits = DIGITS, also: Also = "",
-    v: Version = "", mu: Exact = "", sigma: Exact = "", beta: Exact = "", alpha: Exact = "",
-) -> Response:  # fmt: skip
+    request: Request,
+    function: ParameterizedPath,
+    dtype: DtypeName,
+    x: NumberText,
+    digits: Digits = DIGITS,
+    also: Also = "",
+    v: Version = "",
+) -> Response:
     """The correctly rounded result as bits, hex float and decimal, and its neighbours."""
-    given = {"mu": mu, "sigma": sigma, "beta": beta, "alpha": alpha}
-    function = with_parameters(function, {name: text for name, text in given.items() if text})
     state, fmt = state_of(request), checked(function, dtype)
     bits = parsed(fmt, x, state.limits.number_text)
     if digits > state.limits.digits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path as FolderPath
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, Field
@@ -11,9 +12,10 @@ from starlette.responses import FileResponse, Response
 
 from ...atomic_files import replace_file
 from ...formats import FORMATS
+from ...functions.parameters import split_name
 from ..caching import IMMUTABLE, REVALIDATE, cached_response, matches
 from ..encoding import JSON_TYPE, json_bytes
-from ..params import DtypeName, FunctionName, checked
+from ..params import DtypeName, ParameterizedPath, checked, file_name
 from ..problems import not_found
 from ..state import AppState, state_of
 from ..tables import MEDIA_TYPES, WRITERS, File, catalogue, file
@@ -82,27 +84,27 @@ async def functions(request: Request) -> Response:
 @router.get("/v1/tables/{function}/{dtype}.{digest}.{kind}", response_class=Response, responses=_FILES,
             summary="The same, under a name that changes with the content")  # fmt: skip
 async def table_version(
-    request: Request, function: FunctionName, dtype: DtypeName, digest: Digest, kind: Kind
+    request: Request, function: ParameterizedPath, dtype: DtypeName, digest: Digest, kind: Kind
 ) -> Response:
     """Immutable: caches may keep it."""
     found = await _file(state_of(request), function, dtype, kind)
     if digest != found.digest:
         raise not_found(f"the table has digest {found.digest} now")
-    return await _file_response(request, found, f"{function}-{dtype}.{kind}", IMMUTABLE)
+    return await _file_response(request, found, f"{file_name(function)}-{dtype}.{kind}", IMMUTABLE)
 
 
 @router.get("/v1/tables/{function}/{dtype}.{kind}", response_class=Response, responses=_FILES,
             summary="A table as npy, csv, parquet, bin or h")  # fmt: skip
-async def table_file(request: Request, function: FunctionName, dtype: DtypeName, kind: Kind) -> Response:
+async def table_file(request: Request, function: ParameterizedPath, dtype: DtypeName, kind: Kind) -> Response:
     """Complete for dtypes of up to 16 bits; hard cases and landmarks for wider ones."""
     found = await _file(state_of(request), function, dtype, kind)
-    response = await _file_response(request, found, f"{function}-{dtype}.{kind}", REVALIDATE)
-    response.headers["Content-Location"] = f"/v1/tables/{function}/{dtype}.{found.digest}.{kind}"
+    response = await _file_response(request, found, f"{file_name(function)}-{dtype}.{kind}", REVALIDATE)
+    response.headers["Content-Location"] = _url(function, dtype, found.digest, kind)
     return response
 
 
 @router.get("/v1/tables/{function}/{dtype}", response_model=TableEntry, summary="The files of a table")
-async def table(request: Request, function: FunctionName, dtype: DtypeName) -> Response:
+async def table(request: Request, function: ParameterizedPath, dtype: DtypeName) -> Response:
     checked(function, dtype)
     entry = await state_of(request).work_pool.run(entry_of, function, dtype)
     return cached_response(request, json_bytes(entry), JSON_TYPE, REVALIDATE)
@@ -113,9 +115,15 @@ def entry_of(function: str, dtype: str) -> dict[str, Any]:
     entries = []
     for kind in WRITERS:
         found = file(function, dtype, kind)
-        url = f"/v1/tables/{function}/{dtype}.{found.digest}.{kind}"
+        url = _url(function, dtype, found.digest, kind)
         entries.append({"format": kind, "bytes": len(found.content), "sha256_16": found.digest, "url": url})
     return {"function": function, "dtype": dtype, "whole": FORMATS[dtype].width <= 16, "files": entries}
+
+
+def _url(function: str, dtype: str, digest: str, kind: str) -> str:
+    """Where the content of a file never changes: parameters are a query."""
+    base, values = split_name(function)
+    return f"/v1/tables/{base}/{dtype}.{digest}.{kind}" + (f"?{urlencode(values, safe='/')}" if values else "")
 
 
 async def _file(state: AppState, function: str, dtype: str, kind: str) -> File:
@@ -130,9 +138,11 @@ async def _file_response(request: Request, found: File, name: str, control: str)
     headers = {"ETag": f'"{found.digest}"', "Cache-Control": control}
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    state = state_of(request)
+    state, media_type = state_of(request), MEDIA_TYPES[name.rpartition(".")[2]]
+    if "=" in name:  # of parameters, of which anybody may think of any number: none is left on the disk
+        headers["Content-Disposition"] = f'inline; filename="{name}"'
+        return Response(found.content, headers=headers, media_type=media_type)
     path = await state.work_pool.run(_written, state.tables, found, name)
-    media_type = MEDIA_TYPES[name.rpartition(".")[2]]
     return FileResponse(path, headers=headers, media_type=media_type, filename=name, content_disposition_type="inline")
 
 

@@ -16,7 +16,17 @@ from ..bodies import RAW_TYPE, SlicedResponse, media_type_of
 from ..caching import NO_STORE, REVALIDATE, matches
 from ..encoding import JSON_TYPE, json_bytes
 from ..jobs import UploadJob
-from ..params import DtypeQuery, FunctionQuery, PlanName, PlanQuery, Seed, TestedDtypeName, checked_plan
+from ..params import (
+    DtypeQuery,
+    ParameterizedOrGelu,
+    ParameterizedQuery,
+    PlanName,
+    PlanQuery,
+    Seed,
+    TestedDtypeName,
+    checked_plan,
+    file_name,
+)
 from ..problems import Problem, not_found
 from ..reports import render_job
 from ..settings import ServiceLimits
@@ -64,7 +74,7 @@ class JobState(BaseModel):
 @router.get("/v1/inputs/{plan}/{dtype}.bin", summary="The inputs of a plan", response_class=Response,
             responses={200: {"content": _RAW_BODY}})  # fmt: skip
 async def plan_inputs(
-    request: Request, plan: PlanName, dtype: TestedDtypeName, function: FunctionQuery = "gelu", seed: Seed = 0
+    request: Request, plan: PlanName, dtype: TestedDtypeName, function: ParameterizedOrGelu, seed: Seed = 0
 ) -> Response:
     """Raw little-endian bits, each input once, in ascending order; `X-Inputs-Sha256` identifies them."""
     state = state_of(request)
@@ -74,7 +84,7 @@ async def plan_inputs(
                "X-Inputs-Count": str(len(x))}  # fmt: skip
     if matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    name = f"{plan}-{function}-{dtype}-{seed}.bin"
+    name = f"{plan}-{file_name(function)}-{dtype}-{seed}.bin"
     disposition = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": RAW_TYPE}
     return SlicedResponse(memoryview(x).cast("B"), {**headers, **disposition}, state.limits)
 
@@ -107,7 +117,7 @@ def _plan(limits: ServiceLimits, name: str, function: str, dtype: str, seed: int
 )
 async def verify(
     request: Request,
-    function: FunctionQuery,
+    function: ParameterizedQuery,
     dtype: DtypeQuery,
     plan: PlanQuery = "default",
     seed: Seed = 0,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -15,15 +15,19 @@ import numpy as np
 
 from ...errors import TargetFailure
 from ...formats import get_format
+from ...functions import Function, base_name
 from ...gpu import cuda, nvcc
 from ...gpu.faults import kind_of
 from ...gpu.timing import device_throughput
+from ...kernels.parameterized import PARAMETERIZED as FORMS
+from ...kernels.parameterized import arguments
 from ...truth.correctly_rounded import exactly
 from ..base import DeviceCall, Target
 from ..output_memory import output_like
 
 DEVICE = "cuda"
 SHIPPED = True
+PARAMETERIZED = "src/cuda/parameters"
 UNDECIDED = "gv_undecided"  # of a module: how many results its bounds left open, and their places
 TIMED_BYTES = 1 << 28  # of the input: beyond every cache
 
@@ -34,6 +38,7 @@ class CudaTarget(Target):
 
     device: cuda.Device
     kernels: dict[str, tuple[cuda.Module, str]]
+    parameters: dict[str, tuple[float, float]] = field(default_factory=dict)  # by dtype, of a kernel that takes them
 
     def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
         module, launch = self.kernels[dtype][0], self.launcher(dtype)
@@ -51,9 +56,11 @@ class CudaTarget(Target):
         except self.device.driver.Error as error:
             raise TargetFailure(f"{self.name}: CUDA says {str(error)!r}", kind_of(str(error)) or "cuda") from error
 
-    def _launch(self, function: cuda.Function, x: Any, y: Any, n: int, itemsize: int) -> None:
+    def _launch(self, function: cuda.Function, dtype: str, x: Any, y: Any, n: int) -> None:
         if n:
-            self.device.launch(function, self.device.blocks(function, n, itemsize), function.threads, x, y, n)
+            blocks = self.device.blocks(function, n, get_format(dtype).width // 8)
+            parameters = map(np.float64, self.parameters.get(dtype, ()))
+            self.device.launch(function, blocks, function.threads, x, y, n, *parameters)
 
     def store(self, dtype: str, loaded: DeviceCall, result: None) -> np.ndarray:
         y_bits = self.device.copy_out(loaded.memory[1], output_like(loaded.x_bits))
@@ -74,8 +81,8 @@ class CudaTarget(Target):
     def launcher(self, dtype: str) -> Callable[[Any, Any, int], None]:
         """What starts the kernel on input, output and number, for who judges on the device."""
         module, symbol = self.kernels[dtype]
-        function, itemsize = module.function(symbol), get_format(dtype).width // 8
-        return lambda x, y, n: self._launch(function, x, y, n, itemsize)
+        function = module.function(symbol)
+        return lambda x, y, n: self._launch(function, dtype, x, y, n)
 
     def own_throughput(self, dtype: str, inputs: np.ndarray) -> dict[str, Any]:
         """By device events, on 256 MiB of inputs, in turns with a copy on the device; not where that is no GPU."""
@@ -93,7 +100,23 @@ def discover() -> Iterator[Target]:
     yield from targets_of(cuda.device(), nvcc.builds(), "cuda")
 
 
-def targets_of(device: cuda.Device, every: Sequence[nvcc.Build], family: str) -> Iterator[Target]:
+def computing(function: Function) -> Iterator[Target]:
+    """The kernels of src/cuda/parameters for a function, with its parameters."""
+    yield from parameterized(cuda.device(), function, "cuda")
+
+
+def parameterized(device: cuda.Device, function: Function, family: str) -> Iterator[Target]:
+    """The same on any device, as a family of that name; nothing is compiled for a function that has none."""
+    base, version = base_name(function.name), nvcc.sources_hash(PARAMETERIZED)
+    if not any(kernel.function == base for kernel in FORMS):
+        return
+    for target in targets_of(device, nvcc.builds(PARAMETERIZED), family):
+        if target.function == base:
+            taken = {dtype: arguments(target.name, dtype, function.values) for dtype in target.dtypes}
+            yield replace(target, function=function.name, parameters=taken, version=version, judges_on_device=False)
+
+
+def targets_of(device: cuda.Device, every: Sequence[nvcc.Build], family: str) -> Iterator[CudaTarget]:
     """The targets of these builds on a device, as a family of that name."""
     with ThreadPoolExecutor() as pool:  # nvcc, in processes of its own
         list(pool.map(lambda build: device.binary(build.source, build.options), every))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from ...functions import Function, base_name
 from ..arrays import get_kind
 from ..base import Target
 from ..importing import framework, quiet
@@ -46,13 +47,22 @@ SWITCHES = Switches(
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""
+    return _targets(paths(imported()))
+
+
+def computing(function: Function) -> Iterator[Target]:
+    """What people write in Python for functions with parameters, or `jax.nn` has; compiled, and gradients of it."""
+    return _targets(_on_request(imported(), function))
+
+
+def _targets(paths: Iterable[Path]) -> Iterator[Target]:
     jax = imported()
     with quiet():  # it says that it looked for a GPU
         cpu = jax.devices("cpu")[0]
     return library_targets(
         "jax",
         jax.__version__,
-        paths(jax),
+        paths,
         arrays=get_kind("jax"),
         prepare=lambda x: (jax.device_put(x, cpu),),
         note=EAGER,
@@ -112,6 +122,46 @@ def _gradients(jax: ModuleType) -> Iterator[Path]:
     for name, function, form, forward in _functions(jax):
         path = f"{name}_grad-jit"
         yield Path(path, f"{function}_grad", f"jax.grad of {form}", jax.jit(jax.vmap(jax.grad(forward))), note=JIT)
+
+
+def _on_request(jax: ModuleType, function: Function) -> Iterator[Path]:
+    """The forward paths; or, of a derivative, its gradients: in a parameter of a copy of it in the dtype of x."""
+    base, grad, by = base_name(function.name).partition("_grad")
+    values = {name: float(value) for name, value in function.values.items()}
+    for name, form, compute in _parameterized(jax).get(base, ()):
+        wanted: Callable[[Any], Any] = partial(compute, **values)
+        if by:
+            wanted = jax.vmap(_in_parameter(jax, compute, values, by[1:]))
+        elif grad:
+            wanted = jax.vmap(jax.grad(wanted))
+        path = f"{name.replace(base, base_name(function.name), 1)}-jit"
+        yield Path(path, function.name, f"jax.grad of {form}" if grad else form, jax.jit(wanted), note=JIT)
+
+
+def _in_parameter(
+    jax: ModuleType, compute: Callable[..., Any], values: Mapping[str, float], parameter: str
+) -> Callable[[Any], Any]:
+    def derivative(x: Any) -> Any:
+        at = jax.numpy.asarray(values[parameter], x.dtype)
+        return jax.grad(lambda value: compute(x, **{**values, parameter: value}))(at)
+
+    return derivative
+
+
+def _parameterized(jax: ModuleType) -> dict[str, tuple[tuple[str, str, Callable[..., Any]], ...]]:
+    nn, norm, pi = jax.nn, framework("jax.scipy.stats").norm, jax.numpy.pi
+    return {
+        "gelu": (
+            ("gelu-normcdf", "x norm.cdf((x - mu)/sigma)", lambda x, mu, sigma: x * norm.cdf((x - mu) / sigma)),
+            ("gelu-loc", "x norm.cdf(x, mu, sigma)", lambda x, mu, sigma: x * norm.cdf(x, mu, sigma)),
+        ),
+        "silu": (("silu", "x nn.sigmoid(beta x)", lambda x, beta: x * nn.sigmoid(beta * x)),),
+        "elu": (("elu", "nn.elu(x, alpha)", lambda x, alpha: nn.elu(x, alpha)),),
+        "cauchy_unit": (("cauchy_unit", "x (0.5 + arctan(x)/pi)", lambda x: x * (0.5 + jax.numpy.arctan(x) / pi)),),
+        "softplus": (("softplus", "nn.softplus", nn.softplus),),
+        "mish": (("mish", "nn.mish", nn.mish),),
+        "relu2": (("relu2", "nn.relu(x)^2", lambda x: jax.numpy.square(nn.relu(x))),),
+    }
 
 
 def _blocks(jax: ModuleType) -> tuple[Path, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...errors import TargetUnavailable
 from ...formats import DTYPES, numpy_dtype
+from ...functions import Function, base_name
 from ..base import HostCall, HostTarget, Target
 from ..output_memory import empty_output_like
 from ..switches import Switches
@@ -59,6 +60,18 @@ def discover() -> Iterator[Target]:
             **fields, name=f"kernels.{fields['kernel']}", run=run, safe_in_threads=True, components=("libm",)
         )
     yield from _correctly_rounded()
+
+
+def computing(function: Function) -> Iterator[Target]:
+    """The kernels of src/parameters for a function, with its parameters."""
+    from ...kernels.parameterized import PARAMETERIZED, run
+
+    for fields in by_name([kernel for kernel in PARAMETERIZED if kernel.function == base_name(function.name)]):
+        fields["function"] = function.name
+        compute = partial(run, function.values)
+        yield KernelTarget(
+            **fields, name=f"kernels.{fields['kernel']}", run=compute, safe_in_threads=True, components=("libm",)
+        )
 
 
 def _correctly_rounded() -> Iterator[Target]:

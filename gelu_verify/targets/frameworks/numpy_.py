@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...functions import Function, base_name
 from ..arrays import get_kind, placed_like
 from ..base import Target
 from ..library_target import Path, library_targets
@@ -84,10 +85,38 @@ PATHS = (
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""
+    return _targets(PATHS)
+
+
+def computing(function: Function) -> Iterator[Target]:
+    """Functions with parameters that need exp and arctan only."""
+    return _targets(_with_parameters(function))
+
+
+def _with_parameters(function: Function) -> tuple[Path, ...]:
+    name, base = function.name, base_name(function.name)
+    beta, alpha = (float(function.values.get(each, 1)) for each in ("beta", "alpha"))
+    found = {
+        "silu": ("x / (1 + exp(-beta x))", lambda x, out, c: np.divide(x, c(1) + np.exp(c(-beta) * x), out=out)),
+        "elu": (
+            "where(x > 0, x, alpha expm1(x))",
+            lambda x, out, c: np.where(x > 0, x, c(alpha) * np.expm1(np.minimum(x, c(0)))),
+        ),
+        "cauchy_unit": (
+            "x (0.5 + arctan(x)/pi)",
+            lambda x, out, c: np.multiply(x, c(0.5) + np.arctan(x) / c(pi), out=out),
+        ),
+        "softplus": ("logaddexp(0, x)", lambda x, out, c: np.logaddexp(c(0), x, out=out)),
+        "relu2": ("maximum(x, 0)^2", lambda x, out, c: np.square(np.maximum(x, c(0)), out=out)),
+    }
+    return (Path(base, name, *found[base]),) if base in found else ()
+
+
+def _targets(paths: tuple[Path, ...]) -> Iterator[Target]:
     return library_targets(
         "numpy",
         np.__version__,
-        PATHS,
+        paths,
         arrays=get_kind("numpy"),
         prepare=lambda x: (x, placed_like(x), x.dtype.type),
         note="one array operation after the other; constants rounded to the dtype",

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...functions import Function
 from ...gpu import nvcc
 from ...gpu.ptx_device import device
 from ..base import Target
-from .cuda_ import targets_of, versions
+from .cuda_ import parameterized, targets_of, versions
 
 __all__ = ["discover", "versions"]
 
@@ -22,3 +23,15 @@ ON_REQUEST = True
 def discover() -> Iterator[Target]:
     """Kernels in which no opcode is an approximation; no build with --use_fast_math has one."""
     yield from targets_of(device(), [build for build in nvcc.builds() if not build.suffix], "ptx")
+
+
+def computing(function: Function) -> Iterator[Target]:
+    """The kernels of src/cuda/parameters for a function, with its parameters.
+
+    Where PTX does not specify the bits of one in some dtype, as of expf, approximations are the nearest values, and
+    `executed` says so: no formula here would be left otherwise.
+    """
+    exact = {target.name: target for target in parameterized(device(), function, "ptx")}
+    for target in parameterized(device("nearest"), function, "ptx"):
+        same = exact.get(target.name)
+        yield same if same and same.dtypes == target.dtypes else target

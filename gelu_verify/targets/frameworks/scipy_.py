@@ -8,6 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
+from ...functions import Function, base_name
 from ..arrays import get_kind, placed_like
 from ..base import Target
 from ..importing import framework
@@ -22,11 +23,21 @@ SQRT_8_OVER_PI = sqrt(8 / pi)
 
 def discover() -> Iterator[Target]:
     """Every path, in the dtypes that it takes."""
-    version, special = framework("scipy").__version__, framework("scipy.special")
+    _, special = framework("scipy"), framework("scipy.special")
+    return _targets((*_forms(special), *_blocks(special)))
+
+
+def computing(function: Function) -> Iterator[Target]:
+    """x F(t) by `scipy.special`, for gelu and silu with parameters."""
+    _, special = framework("scipy"), framework("scipy.special")
+    return _targets(_with_parameters(special, function))
+
+
+def _targets(paths: tuple[Path, ...]) -> Iterator[Target]:
     return library_targets(
         "scipy",
-        version,
-        (*_forms(special), *_blocks(special)),
+        framework("scipy").__version__,
+        paths,
         arrays=get_kind("numpy"),
         prepare=lambda x: (x, placed_like(x)),
         note="scipy.special on NumPy arrays",
@@ -70,6 +81,31 @@ def _forms(special: ModuleType) -> tuple[Path, ...]:
         ),
         Path("silu", "silu", "x expit(x)", lambda x, out: np.multiply(x, special.expit(x), out=out)),
     )
+
+
+def _with_parameters(special: ModuleType, function: Function) -> tuple[Path, ...]:
+    name, values = function.name, {key: float(value) for key, value in function.values.items()}
+    if base_name(name) == "gelu":
+        mu, sigma = values["mu"], values["sigma"]
+        return (
+            Path(
+                "gelu",
+                name,
+                "x ndtr((x - mu)/sigma)",
+                lambda x, out: np.multiply(x, special.ndtr((x - mu) / sigma), out=out),
+            ),
+            Path(
+                "gelu-log_ndtr",
+                name,
+                "x exp(log_ndtr((x - mu)/sigma))",
+                lambda x, out: np.multiply(x, np.exp(special.log_ndtr((x - mu) / sigma)), out=out),
+            ),
+        )
+    if base_name(name) == "silu":
+        beta = values["beta"]
+        compute = lambda x, out: np.multiply(x, special.expit(beta * x), out=out)  # noqa: E731 - as the paths above
+        return (Path("silu", name, "x expit(beta x)", compute),)
+    return ()
 
 
 def _blocks(special: ModuleType) -> tuple[Path, ...]:

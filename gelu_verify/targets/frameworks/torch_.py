@@ -6,7 +6,7 @@ import ctypes
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from math import pi, sqrt
@@ -15,6 +15,7 @@ from time import sleep
 from types import ModuleType
 from typing import Any
 
+from ...functions import Function, base_name
 from ..arrays import get_kind
 from ..base import Target
 from ..importing import framework
@@ -120,6 +121,54 @@ def discover() -> Iterator[Target]:
         safe_in_threads=True,
         components=NO_ONEDNN,
     )
+
+
+def computing(function: Function) -> Iterator[Target]:
+    """What people write in Python for functions with parameters, or torch has; and gradients of it by autograd."""
+    torch = framework("torch")
+    return library_targets(
+        "torch",
+        torch.__version__,
+        _on_request(torch, function),
+        arrays=get_kind("torch"),
+        note="CPU, eager: one operation after the other; parameters as Python floats",
+        safe_in_threads=True,
+        components=NO_ONEDNN,
+    )
+
+
+def _on_request(torch: ModuleType, function: Function) -> Iterator[Path]:
+    """The forward paths; or, of a derivative, the backward ones: of a parameter there is a copy for each x."""
+    base, _, by = base_name(function.name).partition("_grad")
+    values = {name: float(value) for name, value in function.values.items()}
+    for name, form, compute in _parameterized(torch).get(base, ()):
+        bound = partial(compute, **values)
+        if base_name(function.name) == base:
+            yield Path(name, function.name, form, bound)
+            continue
+        prepare = after_forward_in(torch, compute, values, by[1:]) if by else after_forward(torch, bound)
+        path = name.replace(base, base_name(function.name), 1)
+        yield Path(path, function.name, f"backward of {form}", backward_of(torch), prepare)
+
+
+def _parameterized(torch: ModuleType) -> dict[str, tuple[tuple[str, str, Compute], ...]]:
+    F, special = torch.nn.functional, torch.special
+    return {
+        "gelu": (
+            ("gelu-ndtr", "x ndtr((x - mu)/sigma)", lambda x, mu, sigma: x * special.ndtr((x - mu) / sigma)),
+            (
+                "gelu-erf",
+                "0.5 x (1 + erf((x - mu)/(sigma sqrt 2)))",
+                lambda x, mu, sigma: 0.5 * x * (1 + torch.erf((x - mu) / sigma * SQRT_HALF)),
+            ),
+        ),
+        "silu": (("silu-eager", "x sigmoid(beta x)", lambda x, beta: x * torch.sigmoid(beta * x)),),
+        "elu": (("elu", "F.elu(alpha=alpha)", lambda x, alpha: F.elu(x, alpha=alpha)),),
+        "cauchy_unit": (("cauchy_unit", "x (0.5 + atan(x)/pi)", lambda x: x * (0.5 + torch.atan(x) / pi)),),
+        "softplus": (("softplus", "F.softplus", F.softplus),),
+        "mish": (("mish", "F.mish", F.mish),),
+        "relu2": (("relu2", "F.relu(x)^2", lambda x: F.relu(x).square()),),
+    }
 
 
 def _gelu(torch: ModuleType) -> tuple[Path, ...]:
@@ -250,6 +299,16 @@ def _gradients(torch: ModuleType) -> Iterator[Path]:
 def backward_of(torch: ModuleType) -> Compute:
     """`compute` of a backward pass, for ones as the gradient of the result."""
     return lambda y, x, ones: torch.autograd.grad(y, x, ones, retain_graph=True)[0]
+
+
+def after_forward_in(torch: ModuleType, forward: Compute, values: Mapping[str, float], parameter: str) -> Compute:
+    """As `after_forward`, for the gradient in a parameter, one copy of which belongs to each x."""
+
+    def prepare(x: Any) -> tuple[Any, ...]:
+        leaf = torch.full_like(x, values[parameter]).requires_grad_()
+        return forward(x, **{**values, parameter: leaf}), leaf, torch.ones_like(leaf)
+
+    return prepare
 
 
 def after_forward(torch: ModuleType, forward: Compute, view: Compute = lambda x: x) -> Compute:
