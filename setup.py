@@ -116,6 +116,12 @@ EXTENSIONS = [
         headers=("kernels",),
         KERNEL_VERSIONS=f'"{header_versions("parameters", *PARAMETERS)}"',
     ),
+    extension(
+        "gelu_verify.stochastic._native",
+        "cython/stochastic.pyx",
+        headers=("stochastic", "math", "truth", "tables", "enclosure"),
+        flags=(VECTORS,),
+    ),
     extension("gelu_verify.targets._trampoline", "cython/trampoline.pyx"),
 ]
 

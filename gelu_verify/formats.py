@@ -23,7 +23,8 @@ import numpy as np
 from .errors import UsageError, one_of
 from .fenv import in_default_environment
 
-Mode = Literal["nearest", "down", "up"]
+Mode = Literal["nearest", "up", "down", "zero", "odd"]
+MODES: tuple[Mode, ...] = ("nearest", "up", "down", "zero", "odd")
 Dyadic = tuple[int, int]  # (m, e): the exact value m * 2^e, m signed
 
 
@@ -59,6 +60,10 @@ class Format:
     @cached_property
     def max_finite(self) -> int:
         return self.infinity - 1
+
+    def cut_off(self, mode: Mode) -> int:
+        """Magnitude of an overflow where the mode does not point away from zero: odd too, where it must be odd."""
+        return self.max_finite | (mode == "odd")
 
     @cached_property
     def one(self) -> int:
@@ -128,10 +133,11 @@ class Format:
         """THE rounding: bits of `value` rounded once, from its exact value.
 
         `value` is a Fraction, an int or an exact (m, e) = m * 2^e. "nearest" is round to nearest,
-        ties to even; "down" and "up" round towards -inf and +inf. Subnormals are kept; overflow
-        gives an infinity, or the largest finite number where the mode points away from it; a
-        format without infinities overflows to NaN. A non-zero value that rounds to zero keeps its
-        sign; an exact zero is +0 unless `negative_zero`.
+        ties to even; "down", "up" and "zero" round towards -inf, +inf and zero; "odd" rounds what is
+        no number of the format to the neighbour whose last bit is 1 (`converted` rounds it again).
+        Subnormals are kept; overflow gives an infinity, or the largest finite number where the mode
+        points away from it; a format without infinities overflows to NaN. A non-zero value that
+        rounds to zero keeps its sign; an exact zero is +0 unless `negative_zero`.
         """
         m, e = value if isinstance(value, tuple) else _dyadic_with_sticky(Fraction(value), self)
         if m == 0:
@@ -149,14 +155,14 @@ class Format:
         else:
             shift = unit - e
             n, rest, half = m >> shift, m & ((1 << shift) - 1), 1 << (shift - 1)
+        away = mode == ("down" if negative else "up")  # from zero
         if mode == "nearest":
             n += rest > half or (rest == half and n & 1)
-        elif rest and (mode == "up") != negative:
-            n += 1
+        elif rest:
+            n = n | 1 if mode == "odd" else n + away
         magnitude = n if n < 1 << (self.precision - 1) else (unit - self.min_exponent << (self.precision - 1)) + n
         if magnitude > self.max_finite:
-            away = mode == "nearest" or (mode == "up") != negative
-            magnitude = self.infinity if away else self.max_finite
+            magnitude = self.infinity if away or mode == "nearest" else self.cut_off(mode)
         return magnitude | (self.sign_mask if negative else 0)
 
     def ulp(self, value: Fraction) -> Fraction:
@@ -285,6 +291,13 @@ FORMATS: dict[str, Format] = {
 DTYPES = ("float16", "bfloat16", "float32", "float64")  # what targets are judged in
 
 
+def get_mode(rounding: str) -> Mode:
+    """The rounding mode of that name; UsageError names the accepted ones."""
+    if rounding not in MODES:
+        raise one_of("rounding", rounding, list(MODES))
+    return rounding
+
+
 def get_format(dtype: str) -> Format:
     """The Format named `dtype`; UsageError names the accepted ones."""
     try:
@@ -378,10 +391,11 @@ def values(fmt: Format, bits: np.ndarray) -> np.ndarray:
     return bits.view(numpy_dtype(fmt.name))
 
 
-def converted(source: Format, bits: np.ndarray, to: Format) -> np.ndarray:
-    """Bits of `source` rounded once to the format `to`, to nearest even: integer arithmetic, whatever the environment.
+def converted(source: Format, bits: np.ndarray, to: Format, mode: Mode = "nearest") -> np.ndarray:
+    """Bits of `source` rounded once to the format `to`: integer arithmetic, whatever the environment.
 
-    NaN becomes the format's NaN with the same sign. Both formats have infinities.
+    NaN becomes the format's NaN with the same sign. What was rounded to odd in a format with two bits more than `to`,
+    and no narrower a range, is rounded as the exact value is, whatever the mode.
     """
     magnitude = _magnitudes(source, bits).astype(np.int64)
     field = magnitude >> (source.precision - 1)
@@ -394,11 +408,18 @@ def converted(source: Format, bits: np.ndarray, to: Format) -> np.ndarray:
     right, left = np.maximum(shift, 0), np.maximum(-shift, 0)
     n = (m << left) >> right
     rest, half = (m << left) - (n << right), (np.int64(1) << right) >> 1
-    n += (right > 0) & ((rest > half) | ((rest == half) & (n & 1 == 1)))
+    negative = is_negative(source, bits)
+    away = negative if mode == "down" else ~negative if mode == "up" else np.zeros_like(negative)
+    if mode == "nearest":
+        n += (right > 0) & ((rest > half) | ((rest == half) & (n & 1 == 1)))
+    else:
+        n = n | (rest > 0) if mode == "odd" else n + (away & (rest > 0))
     found = np.where(n < 1 << (to.precision - 1), n, ((unit - to.min_exponent) << (to.precision - 1)) + n)
-    found = np.where((found > to.max_finite) | ~is_finite(source, bits), to.infinity, found)
+    overflow = np.where(away | (mode == "nearest"), to.infinity, to.cut_off(mode))
+    found = np.where(found > to.max_finite, overflow, found)
+    found = np.where(is_finite(source, bits), found, to.infinity)
     found = np.where(is_nan(source, bits), to.nan, found).astype(to.uint)
-    return np.where(is_negative(source, bits), found | to.uint.type(to.sign_mask), found)
+    return np.where(negative, found | to.uint.type(to.sign_mask), found)
 
 
 def numpy_dtype(dtype: str) -> np.dtype:

@@ -54,7 +54,7 @@ def assert_all_right(output):
     tested, wrong, undecided = map(int, re.findall(r"^(\d+) results: (\d+) differ, (\d+) undecided$", output)[0])
     assert tested > 10_000
     assert wrong == 0
-    assert 0 < undecided < 50  # next to the zeros of the gradients
+    assert 0 < undecided < 250  # next to the zeros of the gradients, and the hardest midpoints of float64
 
 
 def test_what_is_written(exported):

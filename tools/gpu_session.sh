@@ -57,6 +57,8 @@ stage tests 300 "python -P -m pytest -p no:cacheprovider tests/gpu/test_cuda_dev
 stage bits-16 120 "python -P -m pytest -p no:cacheprovider tests/gpu/test_cuda_device.py -m gpu -k 'every_answer and float16'"
 stage bits-32 240 "python -P -m pytest -p no:cacheprovider tests/gpu/test_cuda_device.py -m gpu -k 'every_answer and float32-gelu]'"
 
+stage stochastic 120 "gelu-verify stochastic cuda.gelu --quick"
+
 # ---- how fast is it? ----
 stage verify-time 240 "python tools/time_on_device.py gelu gelu_tanh silu"
 stage throughput 180 "gelu-verify run cuda.gelu_cr --function gelu --plan quick --out $OUT/throughput"

@@ -1,7 +1,7 @@
-"""Write the tables of keys and columns: docs/json.md and docs/compare.md from the records, reports/README.md from the
-report's columns; and the table of docs/compare.md of what is worse.
+"""Write the tables of keys and columns: docs/json.md, docs/compare.md and docs/stochastic.md from the records,
+reports/README.md from the report's columns; and the table of docs/compare.md of what is worse.
 
-python tools/make_key_tables.py            write them between the marks of both pages
+python tools/make_key_tables.py            write them between the marks of these pages
 python tools/make_key_tables.py --check    exit with 1 if that would change one
 """
 
@@ -16,6 +16,7 @@ from gelu_verify.compare.trend import Trend
 from gelu_verify.compare.worse import RULES
 from gelu_verify.records.document import key_tables
 from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY, TABLES, Column
+from gelu_verify.stochastic.report import Verdict
 
 ROOT = Path(__file__).parents[1]
 COMMAND = "python tools/make_key_tables.py"
@@ -62,6 +63,7 @@ def comparison_tables() -> str:
 PAGES = {
     ROOT / "docs" / "json.md": key_tables,
     ROOT / "docs" / "compare.md": comparison_tables,
+    ROOT / "docs" / "stochastic.md": lambda: key_tables(Verdict),
     ROOT / "reports" / "README.md": column_tables,
 }
 

@@ -1,13 +1,15 @@
 """Generate data/reference (every result of the 16-bit formats) and data/hard_cases, with data/manifest.json.
 
     python tools/make_tables.py --function mish --function mish_grad    # one function, or some
+    python tools/make_tables.py --dtype float64 --function gelu         # its hard cases in float64
     python tools/make_tables.py                                         # all
     python tools/make_tables.py --check                                 # compare the files with the manifest
 
-The tables come from proved enclosures of the oracle alone. Hard cases are looked for among seeded random inputs, with
-the native core where the function has one, and in the places where rounding is delicate; their results come from the
-oracle again. Without a native core the search is bounded by --seconds, and data/manifest.json says how many inputs it
-looked at. A function of another distribution gets its files too, where --data says.
+The tables come from proved enclosures of the oracle alone. Hard cases are the places where rounding is delicate, the
+hardest of data/hardest (tools/make_hardest.py), and, where that does not have every input, the hardest of seeded random
+inputs; their results come from the oracle again. Without a native core the search is bounded by --seconds, and
+data/manifest.json says how many inputs it looked at. A function of another distribution gets its files too, where
+--data says.
 """
 
 from __future__ import annotations
@@ -27,9 +29,11 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from gelu_verify.formats import FORMATS, Format, from_ordinals
+from gelu_verify.errors import MissingMeasurement
+from gelu_verify.formats import DTYPES, FORMATS, Format, from_ordinals
 from gelu_verify.functions import FUNCTIONS, Function, get_function
 from gelu_verify.truth import _core
+from gelu_verify.truth.hardest import Hardest, hardest
 from gelu_verify.truth.oracle import round_exactly
 from gelu_verify.truth.values import judge, zero_threshold
 
@@ -40,6 +44,7 @@ RANDOM = 1 << 21  # random inputs of a function and dtype, where there is a nati
 PART = 1 << 13  # of these are looked at between two looks at the clock, where there is none
 KEPT = 48  # of these, those whose exact value lies closest to a rounding boundary
 STRUCTURAL = 2.0**-30  # closer than chance allows: x/2 or 1 with a tiny rest, which `delicate` covers
+FOLDERS = ("reference", "hard_cases", "hardest")
 Row = tuple[int, str]
 
 
@@ -56,8 +61,9 @@ def make_hard_cases(data: Path, name: str, dtype: str, seconds: float) -> int:
     """data/hard_cases/<name>-<dtype>.csv; the number of random inputs that were looked at."""
     function, fmt = FUNCTIONS[name], FORMATS[dtype]
     cases: dict[int, str] = {}
-    found, count = searched(function, fmt, seconds)
-    for ordinal, kind in (*delicate(function, fmt), *found):
+    known = hardest_of(function, fmt)
+    found, count = searched(function, fmt, seconds) if known is None or known.intervals else ([], 0)
+    for ordinal, kind in (*delicate(function, fmt), *(known_rows(fmt, known) if known else ()), *found):
         cases.setdefault(fmt.from_ordinal(ordinal), kind)
     path = data / "hard_cases" / f"{name}-{dtype}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,6 +92,22 @@ def delicate(function: Function, fmt: Format) -> Iterator[Row]:
     threshold = zero_threshold(function.name, fmt.name)
     for step in range(-2, 4) if threshold is not None else ():
         yield fmt.ordinal(threshold) + step, "rounds to zero"
+
+
+def hardest_of(function: Function, fmt: Format) -> Hardest | None:
+    """The table in data/hardest; None without one."""
+    try:
+        return hardest(function.name, fmt.name)
+    except MissingMeasurement:
+        return None
+
+
+def known_rows(fmt: Format, known: Hardest) -> Iterator[Row]:
+    """The hardest inputs of the table, of either kind."""
+    for is_midpoint, kind in ((True, "close to a midpoint"), (False, "close to a number")):
+        x, offset = (column[known.is_midpoint == is_midpoint] for column in (known.x_bits, known.offset))
+        for i in np.argsort(np.abs(offset), kind="stable")[:KEPT]:
+            yield fmt.ordinal(int(x[i])), kind
 
 
 def searched(function: Function, fmt: Format, seconds: float) -> tuple[list[Row], int]:
@@ -121,7 +143,7 @@ def _errors(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
 
 def manifest(data: Path, counts: dict[str, int]) -> dict[str, Any]:
     """What data/manifest.json says: command, versions, the hash of each file, and the inputs of bounded searches."""
-    files = sorted(p for folder in ("reference", "hard_cases") for p in (data / folder).rglob("*") if p.is_file())
+    files = sorted(p for folder in FOLDERS for p in (data / folder).rglob("*") if p.is_file())
     found = {
         "generated_by": COMMAND,
         "seed": SEED,
@@ -140,6 +162,7 @@ def stored(data: Path) -> dict[str, Any]:
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--function", action="append", metavar="NAME", help="a function; may be repeated (default: all)")
+    words.add_argument("--dtype", action="append", choices=DTYPES, help="a dtype; may be repeated (default: all)")
     words.add_argument(
         "--missing", action="store_true", help="make only the files that are not there: go on after Ctrl-C"
     )
@@ -153,7 +176,7 @@ def main() -> None:
         same = manifest(asked.data, counts)["sha256"] == before["sha256"]
         sys.exit(None if same else f"{asked.data} differs from its manifest.json")
     for name in [get_function(name).name for name in asked.function or FUNCTIONS]:
-        for dtype in ("float16", "bfloat16", "float32", "float64"):
+        for dtype in asked.dtype or DTYPES:
             key = f"reference/{name}/{dtype}.npy" if FORMATS[dtype].width == 16 else f"hard_cases/{name}-{dtype}.csv"
             if asked.missing and (asked.data / key).exists():
                 continue
@@ -164,7 +187,7 @@ def main() -> None:
             else:
                 count = make_hard_cases(asked.data, name, dtype, asked.seconds)
                 counts |= {key: count} if name not in _core.functions() else {}
-                note = f"of {count:,} random inputs"
+                note = f"of {count:,} random inputs" if count else "of every input"
             print(f"{key}: {note}, {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
             written = json.dumps(manifest(asked.data, counts), indent=1) + "\n"
             (asked.data / "manifest.json").write_text(written, encoding="utf-8")

@@ -11,6 +11,7 @@ from .compare import compare
 from .export import export
 from .facts import facts
 from .gate import budget, gate, init
+from .hardest import hardest
 from .listing import list_command
 from .lookup import lookup
 from .merge import merge
@@ -19,6 +20,7 @@ from .report import report
 from .run import run
 from .runs import runs
 from .serve import serve
+from .stochastic import stochastic
 from .study import study
 from .trend import trend
 
@@ -26,8 +28,8 @@ from .trend import trend
 @click.group(
     cls=Program,
     commands=[
-        *(run, merge, list_command, lookup, facts, report, attribute, compare, trend, runs),
-        *(init, budget, gate, bench, study, export, serve),
+        *(run, merge, list_command, lookup, hardest, facts, report, attribute, compare, trend, runs),
+        *(init, budget, gate, bench, stochastic, study, export, serve),
     ],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import click
 
 from ..errors import UsageError
 from .options import Number, Whole
+
+_MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]})
@@ -27,6 +30,9 @@ from .options import Number, Whole
     metavar="NAME=NUMBER",
     help="A parameter of the function, exactly: mu=0.5, sigma=1/3, beta=0x1.8p+0; may be repeated.",
 )
+@click.option(
+    "--rounding", metavar="MODE", default="nearest", show_default=True, help="nearest, up, down, zero or odd."
+)
 @click.option("--remote", metavar="URL", help="Ask a `gelu-verify serve` server instead of computing here.")
 def lookup(
     function: str,
@@ -35,6 +41,7 @@ def lookup(
     as_json: bool,
     digits: int,
     parameters: tuple[tuple[str, str], ...],
+    rounding: str,
     remote: str | None,
 ) -> None:
     """Print the correctly rounded value of a function at X.
@@ -46,7 +53,8 @@ def lookup(
         if text.startswith("--"):
             raise UsageError(f"no such option: {text}")
     function = _named(function, parameters)
-    entries = _asked(remote, function, dtype, x, digits) if remote else _found(function, dtype, x, digits)
+    ask = partial(_asked, remote) if remote else _found
+    entries = ask(function, dtype, x, digits, rounding)
     if as_json:
         click.echo(json.dumps(entries[0] if len(entries) == 1 else entries, indent=2))
     else:
@@ -59,20 +67,22 @@ def _named(function: str, parameters: tuple[tuple[str, str], ...]) -> str:
     return get_function(named(function, dict(parameters))).name if parameters else function
 
 
-def _found(function: str, dtype: str, x: tuple[str, ...], digits: int) -> list[dict[str, Any]]:
+def _found(function: str, dtype: str, x: tuple[str, ...], digits: int, rounding: str) -> list[dict[str, Any]]:
     from ..formats import get_format
     from ..functions import get_function
     from ..truth.lookup import answer
 
     get_function(function)
     fmt = get_format(dtype)
-    return [answer(function, dtype, bits, digits) for bits in [fmt.parse(text) for text in x]]
+    return [answer(function, dtype, bits, digits, rounding) for bits in [fmt.parse(text) for text in x]]
 
 
-def _asked(remote: str, function: str, dtype: str, x: tuple[str, ...], digits: int) -> list[dict[str, Any]]:
+def _asked(
+    remote: str, function: str, dtype: str, x: tuple[str, ...], digits: int, rounding: str
+) -> list[dict[str, Any]]:
     from .remote import fetch_answer
 
-    return [fetch_answer(remote, function, dtype, text, digits) for text in x]
+    return [fetch_answer(remote, function, dtype, text, digits, rounding) for text in x]
 
 
 def _text(entry: dict[str, Any]) -> str:
@@ -84,7 +94,8 @@ def _text(entry: dict[str, Any]) -> str:
     lines = [f"  {text:{label}s}  {p[f'{n}_bits']}  {p[f'{n}_hex']:{wide}s}  {p[n]}" for text, p, n in rows]
     blank = " " * (len(entry["x_bits"]) + 2 + wide)
     lines.insert(2, f"  {'exact':{label}s}  {blank}  {entry['exact'] or '(not computed)'}")
-    return "\n".join([f"{entry['function']} in {entry['dtype']}{_rounding(entry)}", *lines])
+    mode = "" if entry["rounding"] == "nearest" else f", rounded {_MODES[entry['rounding']]}"
+    return "\n".join([f"{entry['function']} in {entry['dtype']}{mode}{_rounding(entry)}", *lines])
 
 
 def _rounding(entry: dict[str, Any]) -> str:

@@ -19,7 +19,9 @@ LARGEST = 1 << 24  # bytes of an answer that are read
 
 
 @in_default_environment
-def fetch_answer(server: str, function: str, dtype: str, x: str, digits: int = 40) -> dict[str, Any]:
+def fetch_answer(
+    server: str, function: str, dtype: str, x: str, digits: int = 40, rounding: str = "nearest"
+) -> dict[str, Any]:
     """The answer that `gelu_verify.lookup.answer` gives, from `server` ("http://127.0.0.1:8000").
 
     Raises
@@ -35,7 +37,8 @@ def fetch_answer(server: str, function: str, dtype: str, x: str, digits: int = 4
         raise UsageError(f"{server!r} is not an http or https URL")
     base, parameters = _split(function)
     path = "/".join(quote(part, safe="") for part in (base, dtype, x))
-    url = f"{server.rstrip('/')}/v1/reference/{path}?{urlencode({'digits': digits, **parameters})}"
+    asked = {"digits": digits, **({} if rounding == "nearest" else {"rounding": rounding}), **parameters}
+    url = f"{server.rstrip('/')}/v1/reference/{path}?{urlencode(asked)}"
     request = Request(url, headers={"Accept": "application/json", "User-Agent": f"gelu-verify/{__version__}"})
     try:
         with urlopen(request, timeout=TIMEOUT_S) as response:

@@ -113,6 +113,10 @@ class Hosted:
         found, absent = targets.select(names, **options)
         return self._described(key, found) | {"absent": absent}
 
+    def make(self, key: str, function: str, arguments: list[Any]) -> dict[str, Any]:
+        """Targets that a function of ours, "module:name", makes of what a user named."""
+        return self._described(key, _named(function)(*arguments))
+
     def _described(self, key: str, found: list[Target]) -> dict[str, Any]:
         self._loaded[key] = found
         if left := self._left_by_first_calls:
@@ -210,6 +214,9 @@ class Connection:
     def do_select(self, files: list[int], **arguments: Any) -> dict[str, Any]:
         return self._hosted.select(**arguments)
 
+    def do_make(self, files: list[int], **arguments: Any) -> dict[str, Any]:
+        return self._hosted.make(**arguments)
+
     def do_connect(self, files: list[int]) -> None:
         connection = Connection(Channel(socket.socket(fileno=files[0])), self._hosted)
         threading.Thread(target=connection.served, daemon=True).start()
@@ -225,8 +232,7 @@ class Connection:
     def do_apply(
         self, files: list[int], key: str, index: int, function: str, arguments: list[Any], options: dict[str, Any]
     ) -> Any:
-        module, _, name = function.partition(":")
-        return getattr(import_module(module), name)(self._hosted.target(key, index), *arguments, **options)
+        return _named(function)(self._hosted.target(key, index), *arguments, **options)
 
     def do_call(
         self, files: list[int], key: str, index: int, dtype: str, n: int, at_start: bool, twice: bool
@@ -236,3 +242,10 @@ class Connection:
         fmt = get_format(dtype)
         place = Place(n, fmt.width // 8, self._memory.capacity, at_start)
         return partial(Call(self._hosted.target(key, index), fmt, self._memory, place).checked, twice)
+
+
+def _named(function: str) -> Callable[..., Any]:
+    """A function of ours by "module:name"."""
+    module, _, name = function.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found

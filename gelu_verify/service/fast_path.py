@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from .. import __version__
 from ..errors import UsageError
 from ..fenv import awaited_in_default_environment
-from ..formats import FORMATS
+from ..formats import FORMATS, MODES
 from ..functions import FUNCTIONS
 from .caching import control_of, matches
 from .clients import client_of
@@ -28,7 +28,7 @@ from .state import AppState
 
 PREFIX = "/v1/reference/"
 ROUTE = "/v1/reference/{function}/{dtype}/{x}"
-Options = tuple[int, tuple[str, ...], str]  # digits, other dtypes, version
+Options = tuple[int, tuple[str, ...], str, str]  # digits, other dtypes, version, rounding
 
 
 class FastPath:
@@ -79,11 +79,13 @@ def _options(query: bytes) -> Options | None:
     given = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     options = dict(given)
     digits, version = options.pop("digits", str(DIGITS)), options.pop("v", "")
-    others = others_of(options.pop("also", ""))
-    if options or others is None or version not in ("", __version__) or len({name for name, _ in given}) < len(given):
+    others, rounding = others_of(options.pop("also", "")), options.pop("rounding", "nearest")
+    if options or others is None or rounding not in MODES:
+        return None
+    if version not in ("", __version__) or len({name for name, _ in given}) < len(given):
         return None
     quick = digits.isascii() and digits.isdecimal() and len(digits) <= 5 and 1 <= int(digits) <= DIGITS
-    return (int(digits), others, version) if quick else None
+    return (int(digits), others, version, rounding) if quick else None
 
 
 def others_of(also: str) -> tuple[str, ...] | None:
@@ -92,7 +94,7 @@ def others_of(also: str) -> tuple[str, ...] | None:
     return names if all(name in FORMATS for name in names) else None
 
 
-def look_up_of(path: str, options: Options = (DIGITS, (), "")) -> bytes | None:
+def look_up_of(path: str, options: Options = (DIGITS, (), "", "nearest")) -> bytes | None:
     """The body for a path; None unless it is a valid look-up that the native core decides."""
     parts = path[len(PREFIX) :].split("/")
     if len(parts) != 3 or parts[0] not in FUNCTIONS or parts[1] not in FORMATS or len(parts[2]) > 40:
@@ -102,5 +104,6 @@ def look_up_of(path: str, options: Options = (DIGITS, (), "")) -> bytes | None:
         bits = FORMATS[dtype].parse(x)
     except UsageError:  # the route says what is wrong
         return None
-    query = (function, dtype, bits, options[0], x, tuple(name for name in options[1] if name != dtype))
+    others = tuple(name for name in options[1] if name != dtype)
+    query = (function, dtype, bits, options[0], x, others, options[3])
     return look_up(*query) if all_quick(*query) else None

@@ -45,21 +45,21 @@ class CallLine:
     in_place: bool
 
     @classmethod
-    def parsed(cls, text: str) -> CallLine:
+    def parsed(cls, text: str, meanings: Mapping[str, str] = MEANINGS) -> CallLine:
         """UsageError where it is no Python expression, or uses a name without a meaning."""
         try:
             body = ast.parse(text.strip()).body
         except (SyntaxError, ValueError) as error:
-            raise _unusable(text, f"{type(error).__name__}: {error.args[0]}") from None
+            raise _unusable(text, f"{type(error).__name__}: {error.args[0]}", meanings) from None
         *before, last = body or [ast.Pass()]
         if not isinstance(last, ast.Expr) or not all(isinstance(each, ast.Expr) for each in before):
-            raise _unusable(text, "it is not made of expressions")
+            raise _unusable(text, "it is not made of expressions", meanings)
         names = {node.id for node in ast.walk(ast.Module(body, [])) if isinstance(node, ast.Name)}
-        unknown = sorted(names - MEANINGS.keys() - set(dir(builtins)) - _bound(body))
+        unknown = sorted(names - meanings.keys() - set(dir(builtins)) - _bound(body))
         if unknown:
-            raise _unusable(text, f"nothing is called {unknown[0]!r}")
+            raise _unusable(text, f"nothing is called {unknown[0]!r}", meanings)
         if not {"f", "x"} <= names:
-            raise _unusable(text, "it does not call f with x")
+            raise _unusable(text, "it does not call f with x", meanings)
         return cls(
             text=text.strip(),
             names=frozenset(names),
@@ -97,9 +97,10 @@ def _bound(body: list[ast.stmt]) -> set[str]:
     return stored | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
-def _unusable(text: str, why: str) -> UsageError:
-    accepted = "a Python expression of " + ", ".join(MEANINGS)
-    return UsageError(f"--call {text!r} cannot be used: {why} (accepted: {accepted}; such as 'f(x, out=y)')")
+def _unusable(text: str, why: str, meanings: Mapping[str, str]) -> UsageError:
+    accepted = "a Python expression of " + ", ".join(meanings)
+    example = "f(x, out=y)" if "y" in meanings else "f(x, seed=seed)"
+    return UsageError(f"--call {text!r} cannot be used: {why} (accepted: {accepted}; such as {example!r})")
 
 
 def needs_a_line(name: str, call: Callable[..., Any]) -> UsageError | None:

@@ -54,12 +54,9 @@ def load_callable(
     """
     for kind_name in filter(None, (array, compile)):
         any_kind(kind_name)
-    source, _, path = name.rpartition(":")
-    if not source or not path:
-        raise UsageError(f"{name!r} does not name a callable (accepted: module:function, path/file.py:function)")
-    module = _load_file(Path(source)) if _is_path(source) else _import(source)
+    module, source, path = module_of_callable(name)
     environment = _left_by_import(module)
-    compute, of_instance = _attribute(name, module, path, kwargs or {})
+    compute, of_instance = attribute(name, module, path, kwargs or {})
     if not (array or compile or _is_path(source) or own_kind(compute)):  # torch.special:ndtr says builtins
         array = kind.name if (kind := kind_of_module(source)) else None
     rest = None if of_instance else kwargs
@@ -71,7 +68,15 @@ def load_callable(
     if environment is not None:
         note += f", in the floating-point environment that its import leaves: {' and '.join(environment[1])}"
     note += "" if _is_path(source) else _where(source, module)
-    return replace(target, version=_version(module), note=note, environment=environment)
+    return replace(target, version=version_of(module), note=note, environment=environment)
+
+
+def module_of_callable(name: str) -> tuple[ModuleType, str, str]:
+    """The module of "module:function" or "path/file.py:function", imported, and both parts of the name."""
+    source, _, path = name.rpartition(":")
+    if not source or not path:
+        raise UsageError(f"{name!r} does not name a callable (accepted: module:function, path/file.py:function)")
+    return _load_file(Path(source)) if _is_path(source) else _import(source), source, path
 
 
 _environments: dict[str, tuple[bytes, list[str]]] = {}  # by module, because a second import leaves nothing
@@ -263,7 +268,7 @@ def _append_to_path(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _attribute(name: str, module: ModuleType, path: str, kwargs: Mapping[str, Any]) -> tuple[Callable[..., Any], bool]:
+def attribute(name: str, module: ModuleType, path: str, kwargs: Mapping[str, Any]) -> tuple[Callable[..., Any], bool]:
     """What the path names; whether it is a method of an instance that was made with the keyword arguments."""
     found: Any = module
     of_instance = False
@@ -311,7 +316,7 @@ def _importable(kind: ArrayKind) -> ArrayKind:
     return kind
 
 
-def _version(module: ModuleType) -> str:
+def version_of(module: ModuleType) -> str:
     """Version of the package that the module is from; of the user's own code, a hash of its source as well."""
     root = module.__name__.partition(".")[0]
     if root in sys.stdlib_module_names:

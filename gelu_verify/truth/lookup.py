@@ -17,19 +17,18 @@ import numpy as np
 
 from ..errors import OracleError
 from ..fenv import in_default_environment
-from ..formats import FORMATS, Format, Mode, get_format, to_float64
+from ..formats import FORMATS, Format, get_format, to_float64
 from ..functions import Function, get_function
 from ..functions.regions import REGIONS, region_edges
 from ..parsing import whole
 from . import _core
-from .oracle import enclose, round_exactly
+from .oracle import enclose
 from .values import exact, float_text, judge, reference_bits, rounded_text
 
 Record = dict[str, Any]
 NATIVE_DIGITS = 20
 """Digits that the core's values (2^-88 relative) decide for nearly every input."""
 _NATIVE = frozenset(_core.functions())
-_DIRECTED: tuple[Mode, Mode] = ("down", "up")
 _NORMAL = float(np.finfo(np.float64).tiny)
 Value = tuple[float, float, float, int]  # hi, lo, err, k of src/truth/value.h: |y 2^-k - (hi + lo)| < err
 _SCALED = 800  # powers of two up to which hi, lo and err are scaled without loss
@@ -43,18 +42,18 @@ _REACH = {True: 64.0, False: 1024.0}  # by whether the result is zero
 
 
 @in_default_environment
-def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
+def answer(function: str, dtype: str, x_bits: int, digits: int = 40, rounding: str = "nearest") -> Record:
     """The reference for one input, as `gelu-verify lookup --json` prints it (docs/json.md).
 
     Raises
     ------
-    UsageError : unknown names, bits too wide, digits out of range
+    UsageError : unknown names, bits too wide, digits out of range, an unknown rounding
     """
     entry, fmt, digits = get_function(function), get_format(dtype), whole("digits", digits, 1, 5000)
     function = entry.name
     below, above = neighbours(fmt, fmt.check_bits(x_bits))
     asked = [x_bits if bits is None else bits for bits in (x_bits, below, above)]
-    results = reference_bits(function, dtype, np.array(asked, fmt.uint)).tolist()
+    results = reference_bits(function, dtype, np.array(asked, fmt.uint), rounding=rounding).tolist()
     y_bits = results[0]
     down, up = neighbours(fmt, y_bits)
     if up == 0 and fmt.is_negative(y_bits):  # a negative value that is rounded up to zero keeps its sign
@@ -68,6 +67,7 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40) -> Record:
     return {
         "function": function,
         "dtype": dtype,
+        "rounding": rounding,
         **pair,
         "exact": _exact(entry, fmt, x_bits, digits, native) if fmt.is_finite(x_bits) else pair["y"],
         "rounding_error_ulp": error,
@@ -172,23 +172,19 @@ def _around(
     """f(x) rounded down and up, and the error of y in ulp; y alone where x is not finite."""
     if not fmt.is_finite(x_bits):
         return y_bits, y_bits, None
-    if fmt.is_nan(y_bits):  # overflow in a format without infinities
-        down, up = (round_exactly(entry, fmt, x_bits, mode) for mode in _DIRECTED)
-        return down, up, None
     below, above = beside
     hi, lo, err = (math.ldexp(part, native[3]) for part in native[:3]) if abs(native[3]) < _SCALED else _UNKNOWN[:3]
     excess = (y - hi) - lo  # y - hi is exact where it decides: the two are close
-    if y and abs(excess) > 4 * err and abs(hi) > 2.0**-_SCALED and math.isfinite(y):
+    if y and abs(excess) > 4 * err and abs(hi) > 2.0**-_SCALED and fmt.magnitude(y_bits) < fmt.max_finite:
         significand, exponent = math.frexp(hi)
         if abs(significand) != 0.5:  # else the exact value may lie in the binade below
             error = math.ldexp(excess, fmt.precision - 1 - max(exponent - 1, fmt.emin))
             return (below, y_bits, error) if excess > 0 else (y_bits, above, error)
-    got = np.array([y_bits, below, above], fmt.uint)
-    _, errors, faithful = judge(entry.name, fmt.name, np.full(3, x_bits, fmt.uint), got)
-    down, up = below if faithful[1] else y_bits, above if faithful[2] else y_bits
-    if fmt.magnitude(y_bits) == fmt.max_finite:  # what lies beyond is never faithful, but f(x) may be rounded to it
-        down, up = (round_exactly(entry, fmt, x_bits, mode) for mode in _DIRECTED)
-    return down, up, float(errors[0]) if math.isfinite(errors[0]) else None
+    down, up = (reference_bits(entry.name, fmt.name, x_bits, rounding=mode) for mode in ("down", "up"))
+    if fmt.is_nan(y_bits):  # overflow in a format without infinities
+        return down, up, None
+    error = float(judge(entry.name, fmt.name, *(np.array([bits], fmt.uint) for bits in (x_bits, y_bits))).error[0])
+    return down, up, error if math.isfinite(error) else None
 
 
 def _region(fmt: Format, x_bits: int) -> str | None:

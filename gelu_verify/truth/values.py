@@ -20,7 +20,7 @@ import numpy as np
 from ..arrays import float_array
 from ..errors import UsageError
 from ..fenv import in_default_environment
-from ..formats import FORMATS, Format, dtype_name, get_format, is_zero, numpy_dtype
+from ..formats import FORMATS, Format, Mode, converted, dtype_name, get_format, get_mode, is_zero, numpy_dtype
 from ..functions import Function, get_function, named
 from ..functions.limits import Limit, bounds_of
 from ..parsing import whole
@@ -29,7 +29,7 @@ from . import _core, correctly_rounded
 from .enclosed import values_of
 from .oracle import enclose, judge_exactly, round_exactly
 
-_NATIVE = frozenset(_core.functions())  # all others: `enclosed`; 8-bit formats: the oracle
+_NATIVE = frozenset(_core.functions())  # all others: `enclosed`
 _WITH_KERNELS = frozenset(correctly_rounded.FUNCTIONS)  # ten and more times as fast where only the bits are asked
 
 
@@ -79,24 +79,31 @@ def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray) -
 
 
 @overload
-def reference_bits(function: str, dtype: str, bits: int, **parameters: Any) -> int: ...
+def reference_bits(function: str, dtype: str, bits: int, *, rounding: str = "nearest", **parameters: Any) -> int: ...
 @overload
-def reference_bits(function: str, dtype: str, bits: np.ndarray, **parameters: Any) -> np.ndarray: ...
+def reference_bits(
+    function: str, dtype: str, bits: np.ndarray, *, rounding: str = "nearest", **parameters: Any
+) -> np.ndarray: ...
 @in_default_environment
-def reference_bits(function: str, dtype: str, bits: Any, **parameters: Any) -> Any:
+def reference_bits(function: str, dtype: str, bits: Any, *, rounding: str = "nearest", **parameters: Any) -> Any:
     """Correctly rounded result bits for input bits: an int for an int, an array for an array.
 
-    Round to nearest, ties to even, subnormals kept; NaN gives the canonical quiet NaN; zeros and
-    infinities give the limits. Parameters are those of the function, as `reference` takes them.
+    Rounded once: to nearest, ties to even, or in the direction that `reference` takes; subnormals kept; NaN gives the
+    canonical quiet NaN; zeros and infinities give the limits. Parameters are those of the function, as `reference`
+    takes them.
 
     >>> hex(reference_bits("gelu", "float32", 0xC0D00000))
     '0xaf8f821f'
+    >>> hex(reference_bits("gelu", "float32", 0xC0D00000, rounding="up"))
+    '0xaf8f821e'
     """
-    fmt, function = get_format(dtype), get_function(named(function, parameters)).name
+    fmt, function, mode = get_format(dtype), get_function(named(function, parameters)).name, get_mode(rounding)
     if isinstance(bits, (int, np.integer)):
         one = np.array([fmt.check_bits(int(bits))], fmt.uint)
-        return int(reference_bits(function, dtype, one)[0])
+        return int(reference_bits(function, dtype, one, rounding=mode)[0])
     x = _checked_bits(fmt, bits, "bits")
+    if mode != "nearest":
+        return _directed(function, fmt, x, mode)
     table = _table(function, fmt.name)
     if table is not None:
         return table[x]
@@ -106,12 +113,35 @@ def reference_bits(function: str, dtype: str, bits: Any, **parameters: Any) -> A
     return judge(function, dtype, x, x).want_bits
 
 
+def _directed(function: str, fmt: Format, x: np.ndarray, mode: Mode) -> np.ndarray:
+    """Results rounded in a mode other than "nearest"."""
+    if fmt.width == 8:
+        return _by_odd(function, fmt, x, mode)
+    entry, flat = get_function(function), x.reshape(-1)
+    want, decided = np.empty_like(flat), np.zeros(flat.size, np.uint8)
+    limits, _ = _limits(entry, fmt, mode)
+    values = _values(entry, fmt, flat)
+    _core.round_directed(values, _layout(fmt), limits, mode, flat.view(np.uint8), want.view(np.uint8), decided)
+    for i in np.flatnonzero(decided == 0):
+        want[i] = round_exactly(entry, fmt, int(flat[i]), mode)
+    return want.reshape(x.shape)
+
+
+def _by_odd(function: str, fmt: Format, x: np.ndarray, mode: Mode) -> np.ndarray:
+    """Results in a narrow format, from those in float32 rounded to odd: rounding these again is rounding once."""
+    wide = FORMATS["float32"]
+    return converted(wide, _directed(function, wide, converted(fmt, x, wide), "odd"), fmt, mode)
+
+
 @in_default_environment
-def reference(function: str, x: Any, dtype: str | None = None, **parameters: Any) -> Any:
+def reference(function: str, x: Any, dtype: str | None = None, *, rounding: str = "nearest", **parameters: Any) -> Any:
     """Correctly rounded f(x), in the dtype of x (or in `dtype`, for Python numbers; default float64).
 
     `x` is a NumPy or ml_dtypes array or scalar, anything with `__array__`, or a number. Returns an
     array of x's shape, or a scalar for a scalar. UsageError where the dtype is not certain.
+
+    `rounding`: "nearest" (ties to even), "up", "down", "zero", or "odd": towards zero, then the last bit set where the
+    result is not exact. Rounded again, to a format that has two bits less, an odd result is rounded as the exact value.
 
     Parameters of the function (mu and sigma of gelu, beta of silu, alpha of elu) are exact numbers: an int, a Fraction,
     a float for its own value, or text: a decimal, a fraction, a hex float.
@@ -120,10 +150,12 @@ def reference(function: str, x: Any, dtype: str | None = None, **parameters: Any
     np.float64(0.8413447460685429)
     >>> reference("gelu", 1.0, mu=0.5, sigma="1/3")
     np.float64(0.9331927987311419)
+    >>> reference("gelu", 1.0, rounding="up")
+    np.float64(0.841344746068543)
     """
     array, fmt = float_array(x, dtype)
     function = named(function, parameters)
-    y = reference_bits(function, fmt.name, array.view(fmt.uint)).view(array.dtype)
+    y = reference_bits(function, fmt.name, array.view(fmt.uint), rounding=rounding).view(array.dtype)
     return y if np.ndim(x) or isinstance(x, np.ndarray) else y[()]
 
 
@@ -301,15 +333,14 @@ def _table(function: str, dtype: str) -> np.ndarray | None:
     """All results, indexed by input bits: shipped for 16-bit formats, computed for 8-bit ones."""
     fmt = FORMATS[dtype]
     if fmt.width == 8:
-        entry = get_function(function)
-        return np.array([round_exactly(entry, fmt, bits) for bits in range(256)], fmt.uint)
+        return _by_odd(function, fmt, np.arange(256, dtype=fmt.uint), "nearest")
     path = resource(f"data/reference/{function}/{dtype}.npy")
     return np.load(path, mmap_mode="r") if fmt.width == 16 and path.exists() else None
 
 
-def _limits(function: Function, fmt: Format) -> tuple[np.ndarray, float]:
+def _limits(function: Function, fmt: Format, mode: Mode = "nearest") -> tuple[np.ndarray, float]:
     minus = fmt.sign_mask
-    limits = [function.limit_bits(fmt, b) for b in (fmt.nan, fmt.infinity | minus, fmt.infinity, minus, 0)]
+    limits = [function.limit_bits(fmt, b, mode) for b in (fmt.nan, fmt.infinity | minus, fmt.infinity, minus, 0)]
     return np.array([*limits, fmt.infinity], np.uint64), function.double_at_zero or 0.0
 
 

@@ -1,6 +1,6 @@
 """The native core behind `gelu_verify.reference`: moves arrays of bits, computes nothing itself."""
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 
 cdef extern from "truth/core.h":
@@ -20,6 +20,22 @@ cdef extern from "truth/core.h":
                   const void *x_bits, const void *got_bits, void *want, double *error,
                   unsigned char *flags, size_t n) noexcept nogil
 
+cdef extern from "truth/rounding.h":
+    ctypedef enum gv_direction:
+        GV_TO_DOWN, GV_TO_UP, GV_TO_ZERO, GV_TO_ODD
+    void gv_round_all(const gv_value *y, const gv_format *fmt, const uint64_t *limits, gv_direction direction,
+                      const void *x_bits, void *want, unsigned char *flags, size_t n) noexcept nogil
+
+cdef extern from "truth/hard.h":
+    void gv_mark_near(const gv_value *y, const gv_format *fmt, double limit, unsigned char *marks, size_t n) noexcept nogil
+    size_t gv_hard_runs(gv_loop loop, gv_loop quick, const gv_format *fmt, int64_t first, size_t n, double limit,
+                        int64_t *runs) noexcept nogil
+
+cdef extern from "truth/linear.h":
+    const int GV_HAS_LINEAR
+    size_t gv_search_linear(const uint64_t *h, int n, uint64_t pieces, uint64_t limit, uint64_t *found,
+                            size_t room) noexcept nogil
+
 cdef extern from "fenv/environment.h" nogil:
     ctypedef struct gv_environment:
         pass
@@ -29,6 +45,7 @@ cdef extern from "fenv/environment.h" nogil:
 VALUE_SIZE = sizeof(gv_value)
 DECIDED = 1
 FAITHFUL = 2
+_DIRECTIONS = {"down": GV_TO_DOWN, "up": GV_TO_UP, "zero": GV_TO_ZERO, "odd": GV_TO_ODD}
 
 
 cdef gv_loop _loop(str function, bint quick=False) except NULL:
@@ -90,6 +107,64 @@ def judge(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits
             gv_judge(<const gv_value *>&values[0], &f, &limits[0], at_zero, &x_bits[0], &got_bits[0], &want[0],
                      &error[0], &flags[0], n)
             gv_leave_default(&callers)
+
+
+def round_directed(const unsigned char[::1] values, tuple fmt, const uint64_t[::1] limits, str rounding,
+                   const unsigned char[::1] x_bits, unsigned char[::1] want, unsigned char[::1] flags):
+    """Fill want and flags (DECIDED) at n inputs, from the values that `evaluate` gave there (truth/rounding.h)."""
+    cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
+    cdef Py_ssize_t n = flags.shape[0]
+    cdef gv_direction direction = _DIRECTIONS[rounding]
+    cdef gv_environment callers
+    _check(n, f, values.shape[0], x_bits)
+    _check(n, f, values.shape[0], want)
+    if n:
+        with nogil:
+            gv_enter_default(&callers)
+            gv_round_all(<const gv_value *>&values[0], &f, &limits[0], direction, &x_bits[0], &want[0], &flags[0], n)
+            gv_leave_default(&callers)
+
+
+def mark_near(const unsigned char[::1] values, tuple fmt, double limit, unsigned char[::1] marks):
+    """Mark those of n values that lie, or may lie, closer than `limit` to a number or midpoint (truth/hard.h)."""
+    cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
+    cdef Py_ssize_t n = marks.shape[0]
+    cdef gv_environment callers
+    if f.width > 32 or values.shape[0] != n * <Py_ssize_t>sizeof(gv_value):
+        raise ValueError("a format of more than 32 bits, or arrays of different lengths")
+    if n:
+        with nogil:
+            gv_enter_default(&callers)
+            gv_mark_near(<const gv_value *>&values[0], &f, limit, &marks[0], n)
+            gv_leave_default(&callers)
+
+
+def hard_runs(str function, tuple fmt, int64_t first, double limit, int64_t[:, ::1] runs, Py_ssize_t n):
+    """How many runs of hard inputs there are among n from ordinal `first` on; `runs` gets their first and last
+    ordinals (truth/hard.h). For formats of up to 32 bits; no input is a zero, an infinity or a NaN."""
+    cdef gv_format f = gv_format(fmt[0], fmt[1], fmt[2], fmt[3])
+    cdef gv_loop loop = _loop(function), quick = _loop(function, True)
+    cdef gv_environment callers
+    cdef size_t count
+    if f.width > 32 or runs.shape[0] < (n + 1) // 2 or runs.shape[1] != 2 or n < 1:
+        raise ValueError("a format of more than 32 bits, or no room for the runs")
+    with nogil:
+        gv_enter_default(&callers)
+        count = gv_hard_runs(loop, quick, &f, first, n, limit, &runs[0, 0])
+        gv_leave_default(&callers)
+    return count
+
+
+def search_linear(const uint64_t[::1] h, int n, uint64_t pieces, uint64_t limit, uint64_t[::1] found):
+    """How many points t lie within `limit` of an integer, of a polynomial (truth/linear.h); `found` gets them."""
+    cdef size_t count
+    if not GV_HAS_LINEAR:
+        raise NotImplementedError("the C compiler has no 128-bit integers")
+    if h.shape[0] != 10 or not 1 <= n <= 24 or found.shape[0] < 1:
+        raise ValueError("not five coefficients, or too long a piece")
+    with nogil:
+        count = gv_search_linear(&h[0], n, pieces, limit, &found[0], found.shape[0])
+    return count
 
 
 def value(str function, double x, bint quick=False):

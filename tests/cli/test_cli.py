@@ -122,6 +122,17 @@ def test_lookup_with_parameters():
     assert (beyond["y"], beyond["exact"]) == ("-0", None)
 
 
+def test_lookup_in_a_rounding_mode():
+    found = json.loads(call("lookup", "gelu", "float32", "-6.5", "--rounding", "up", "--json").stdout)
+    assert (found["rounding"], found["y_bits"], found["round_down"]["bits"]) == ("up", "0xaf8f821e", "0xaf8f821f")
+    assert 0.5 < found["rounding_error_ulp"] < 1
+    lines = call("lookup", "exp", "float16", "20", "--rounding", "zero").stdout.splitlines()
+    assert lines[0].startswith("exp in float16, rounded towards zero: y is -1.0000 ULP")
+    done = call("lookup", "gelu", "float32", "1", "--rounding", "sideways")
+    assert done.exit_code == 2
+    assert "unknown rounding 'sideways' (accepted: nearest, up, down, zero, odd)" in done.stderr
+
+
 def test_lookup_for_people():
     lines = call("lookup", "gelu", "bfloat16", "1").stdout.splitlines()
     assert lines[0].startswith("gelu in bfloat16: y is ")

@@ -80,11 +80,32 @@ def test_parameters_are_a_query(client):
     problem(client.get("/v1/reference/gelu%5Bnu=0.5%5D/float32/1"), 404)
 
 
+def test_the_rounding_is_a_query(client):
+    base = "/v1/reference/gelu/float32/-6.5"
+    for mode, y in (("up", "0xaf8f821e"), ("down", "0xaf8f821f"), ("zero", "0xaf8f821e"), ("odd", "0xaf8f821f")):
+        found = client.get(f"{base}?rounding={mode}&digits=20&also=float16").json()
+        assert found.pop("also")["float16"] == answer("gelu", "float16", 0xC680, 20, mode)
+        assert found == answer("gelu", "float32", 0xC0D00000, 20, mode)
+        assert (found["rounding"], found["y_bits"]) == (mode, y)
+    by_oracle = client.get(f"{base}?rounding=up&digits=50&mu=0.5").json()  # in a process of its own
+    assert by_oracle.pop("also", None) is None
+    assert by_oracle == answer("gelu[mu=0.5]", "float32", 0xC0D00000, 50, "up")
+    assert client.get(base).json()["rounding"] == "nearest"
+    assert "unknown rounding 'ceil' (accepted: nearest, up" in problem(client.get(f"{base}?rounding=ceil"), 422)
+    problem(client.get(f"{base}?rounding=up&rounding=down"), 400)
+
+
 def test_the_fast_path_gives_the_bytes_of_the_route(monkeypatch):
     """Status, headers in their order, and body; also of 304."""
     numbers = [f"/v1/reference/{f}/{d}/{x}" for f in ("gelu", "silu_grad") for d in ("float16", "float64")
                for x in ("-6.5", "nan", "-inf", "0x1", "1e-30", "-0")]  # fmt: skip
-    queries = ("?also=all", "?digits=12&also=float16,float8_e5m2", f"?v={__version__}", "?digits=40")
+    queries = (
+        "?also=all",
+        "?digits=12&also=float16,float8_e5m2",
+        f"?v={__version__}",
+        "?digits=40",
+        "?rounding=odd&also=all",
+    )
     paths = [*numbers, *(f"/v1/reference/gelu/float32/0.1{query}" for query in queries)]
 
     def responses(client):

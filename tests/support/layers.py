@@ -27,7 +27,7 @@ LAYERS = [
     ["targets", "buckets", "torch"],
     ["records"],
     ["isolation", "checks", "attribution", "speed"],
-    ["measure"],
+    ["measure", "stochastic"],
     ["runs", "study"],
     ["compare"],
     ["gate"],
@@ -44,6 +44,7 @@ NATIVE = {  # folders of src/
     "buckets": ["buckets"],
     "isolation": ["isolation"],
     "measure": ["cuda"],
+    "stochastic": ["stochastic"],
     "export": ["export"],
 }
 INTERFACES = ("__init__", "__main__")  # they stand for all layers

@@ -28,10 +28,10 @@ def test_every_file_is_the_one_that_was_generated():
     manifest = json.loads((DATA / "manifest.json").read_text(encoding="utf-8"))
     assert (ROOT / manifest["generated_by"].split()[1]).exists()
     assert set(manifest["versions"]) == {"python", "mpmath", "numpy"}
-    found = [p for folder in ("reference", "hard_cases") for p in (DATA / folder).rglob("*") if p.is_file()]
+    found = [p for folder in ("reference", "hard_cases", "hardest") for p in (DATA / folder).rglob("*") if p.is_file()]
     sums = {str(p.relative_to(DATA)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
     assert sums == manifest["sha256"]
-    assert len(sums) == len(TABLES) + len(CASES)
+    assert len(sums) == len(TABLES) + len(CASES) + len(list((DATA / "hardest").iterdir()))
     assert {(name, dtype) for name in _core.functions() for dtype in ("float16", "bfloat16")} <= set(TABLES)
     assert {(name, dtype) for name in _core.functions() for dtype in ("float32", "float64")} <= set(CASES)
 

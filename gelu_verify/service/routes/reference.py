@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ... import __version__
-from ...formats import FORMATS
+from ...errors import UsageError
+from ...formats import FORMATS, MODES, get_mode
 from ..caching import cached_response, control_of
 from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE, all_quick, look_up
@@ -53,6 +54,7 @@ class ReferenceValue(Pair):
 
     function: str
     dtype: str
+    rounding: str = Field(description="How y was rounded.")
     exact: str | None = Field(description="Decimal of f(x), correctly rounded; null if it has none.")
     rounding_error_ulp: float | None
     round_down: Number
@@ -74,6 +76,15 @@ Also = Annotated[
     ),
 ]
 
+Rounding = Annotated[
+    str,
+    Query(
+        description="How results are rounded: to nearest even, up, down, towards zero, or to odd.",
+        max_length=20,
+        json_schema_extra={"enum": list(MODES)},
+    ),
+]
+
 
 @router.get(
     "/v1/reference/{function}/{dtype}/{x}", response_model=ReferenceValue, summary="The reference value of one input"
@@ -86,6 +97,7 @@ async def reference(
     digits: Digits = DIGITS,
     also: Also = "",
     v: Version = "",
+    rounding: Rounding = "nearest",
 ) -> Response:
     """The correctly rounded result as bits, hex float and decimal, and its neighbours."""
     state, fmt = state_of(request), checked(function, dtype)
@@ -94,7 +106,7 @@ async def reference(
         raise Problem(422, "invalid", f"digits is {digits} (accepted on this server: up to {state.limits.digits})")
     if v not in ("", __version__):
         raise not_found(f"v: this server has version {__version__}, not {v[:40]}: leave v out for its values")
-    query = (function, dtype, bits, digits, x, _others(also, dtype))
+    query = (function, dtype, bits, digits, x, _others(also, dtype), _mode(rounding))
     if all_quick(*query):
         body = look_up(*query)
     else:
@@ -104,6 +116,13 @@ async def reference(
     if response.status_code == 200:
         state.metrics.values.labels("url").inc()
     return response
+
+
+def _mode(rounding: str) -> str:
+    try:
+        return get_mode(rounding)
+    except UsageError as error:
+        raise Problem(422, "invalid", str(error)) from None
 
 
 def _others(also: str, dtype: str) -> tuple[str, ...]:

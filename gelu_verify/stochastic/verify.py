@@ -1,0 +1,209 @@
+"""A random function verified: phase after phase, until one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import TargetFailure
+from ..fenv import in_default_environment
+from ..targets.base import Target
+from . import bits
+from . import plan as plans
+from .counting import Counts, counted
+from .hosting import hosted
+from .independence import Independence, failures
+from .independence import samples as independence_samples
+from .judging import Judged, of_groups, of_region, region_of, rejected, tails_of
+from .maps import Map
+from .plan import SHARES, Plan
+from .report import Phase, Region, Tail, Verdict
+from .request import Request
+from .target import facts
+from .target import seed as seeded
+from .values import CALLS, INPUTS, LENGTHS, Signs, of_counts, of_repetition, of_specials, of_values
+
+MOST_FINDINGS = 10
+# Beyond the first seed, farther apart than a phase has calls: some targets need a seed for each call.
+FIRST_SEED, FREQUENCY_SEED, TAIL_SEED, NEXT_TAIL = 1 << 21, 1 << 22, 1 << 23, 1 << 18
+Advance = Callable[[str, int], None]
+
+
+def _silent(phase: str, samples: int) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a request comes to, before anything is called; `rated`: tails by rates, if the target takes one."""
+
+    frequencies: Plan
+    first: Plan
+    tails: Plan
+    rated: list[tuple[float, Plan]]
+    independence: int
+
+    @property
+    def samples(self) -> int:
+        tails = self.tails.samples + sum(plan.samples for _, plan in self.rated)
+        values = CALLS * INPUTS + 2 * sum(LENGTHS)
+        return self.frequencies.samples + self.first.samples + tails + self.independence + values
+
+
+@in_default_environment
+def planned(request: Request) -> Planned:
+    """How many samples are drawn where."""
+    frequencies = plans.frequencies(request)
+    constant = request.judged_as().law == "constant"
+    rated = plans.rates(request) if constant else []
+    first = plans.first_stage(frequencies, request)
+    return Planned(frequencies, first, plans.tails(request), rated, independence_samples(request))
+
+
+@in_default_environment
+def verify(request: Request, advance: Advance = _silent) -> Verdict:
+    """Every phase in turn; a failure of the target ends it.
+
+    Parameters
+    ----------
+    advance : called with the name of a phase and how many elements were drawn, after each call
+
+    Raises
+    ------
+    UsageError, MissingMeasurement
+        The target cannot be loaded.
+    """
+    work = _Work(request, planned(request), advance)
+    try:
+        with hosted(request) as target:
+            work.run(target)
+    except TargetFailure as failure:
+        work.failure = failure
+    return work.verdict()
+
+
+@dataclass
+class _Work:
+    request: Request
+    planned: Planned
+    advance: Advance
+    phases: list[Phase] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+    tails: list[Tail] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    signs: Signs = field(default_factory=Signs)
+    seeded_by: str | None = None
+    version: str = ""
+    failure: TargetFailure | None = None
+
+    def run(self, target: Target) -> None:
+        request = self.request
+        known: dict[str, Any] = target.applied(1, facts, request.dtype)
+        self.seeded_by, self.version = known["seeded_by"], target.version
+        steps: dict[str, Callable[[Target, _Drawn], None]] = {"values": self._values}
+        if request.seeded:
+            steps["reproducibility"] = self._reproducibility
+        steps |= {"independence": self._independence, "first frequencies": self._first}
+        if self.planned.tails.groups or (self.planned.rated and known["takes_rate"]):
+            steps["tails"] = self._tails
+        steps["frequencies"] = self._frequencies
+        for name, step in steps.items():
+            drawn = _Drawn(name)
+            step(target, drawn)
+            self.phases.append(drawn.phase(self._level(name)))
+            if drawn.findings and not request.keep_going:
+                break
+
+    # ---- phases ----
+
+    def _values(self, target: Target, drawn: _Drawn) -> None:
+        drawn.findings, drawn.samples = of_values(target, self.request, self.signs)
+        self.notes += of_specials(target, self.request)
+        self.advance(drawn.name, drawn.samples)
+
+    def _reproducibility(self, target: Target, drawn: _Drawn) -> None:
+        drawn.findings, drawn.samples = of_repetition(target, self.request)
+        self.advance(drawn.name, drawn.samples)
+
+    def _independence(self, target: Target, drawn: _Drawn) -> None:
+        draws = Independence(target, self.request)
+        tests = draws.tests(lambda n: self.advance(drawn.name, n))
+        drawn.smallest_p, failed = failures(tests, self._level(drawn.name))
+        drawn.samples, drawn.tests = draws.samples, len(tests)
+        drawn.findings = [*draws.strange, *(test.described() for test in failed)]
+
+    def _first(self, target: Target, drawn: _Drawn) -> None:
+        self._count(target, drawn, self.planned.first, FIRST_SEED)
+
+    def _frequencies(self, target: Target, drawn: _Drawn) -> None:
+        self._count(target, drawn, self.planned.frequencies, FREQUENCY_SEED)
+
+    def _count(self, target: Target, drawn: _Drawn, plan: Plan, number: int) -> None:
+        of = self.request.judged_as()
+        counts = self._counted(target, drawn, of, plan, number)
+        regions = [of_region(counts, region, self.request.tolerance) for region in plan.regions]
+        self.regions = [region_of(of, counts, judged) for judged in regions]
+        self._judge(drawn, [*of_groups(of, counts, self.request.tolerance), *regions])
+
+    def _tails(self, target: Target, drawn: _Drawn) -> None:
+        of, judged = self.request.judged_as(), list[Judged]()
+        for place, (rate, plan) in enumerate(self.planned.rated or [(of.rate, self.planned.tails)]):
+            at_rate = Map(of.name, rate, of.scaled)
+            counts = self._counted(target, drawn, at_rate, plan, TAIL_SEED + place * NEXT_TAIL)
+            self.tails += tails_of(counts)
+            judged += of_groups(at_rate, counts, self.request.tolerance)
+        self._judge(drawn, judged)
+
+    def _counted(self, target: Target, drawn: _Drawn, of: Map, plan: Plan, number: int) -> Counts:
+        request = self.request
+        number += request.seed
+        target.applied(1, seeded, request.dtype, number, of.rate)
+        counts = counted(target, of, request.dtype, plan, number, lambda n: self.advance(drawn.name, n))
+        drawn.samples += counts.samples
+        drawn.findings += of_counts(request, counts)
+        if of.drops_to_zero:
+            self.signs.add_counts(counts)
+            drawn.findings += [each for each in self.signs.findings() if each not in drawn.findings]
+        return counts
+
+    def _judge(self, drawn: _Drawn, judged: list[Judged]) -> None:
+        drawn.tests, drawn.smallest_p = len(judged), min(each.p_value for each in judged)
+        drawn.findings += [each.described() for each in rejected(judged, self._level(drawn.name))]
+
+    def _level(self, phase: str) -> float:
+        """Probability of a false alarm in all tests of a phase."""
+        return SHARES.get(phase, 0.0) * self.request.false_alarm
+
+    def verdict(self) -> Verdict:
+        request, of = self.request, self.request.judged_as()
+        return Verdict(
+            target=request.target, version=self.version, map=of.name, described=of.described(), dtype=request.dtype,
+            rate=of.rate if of.law == "constant" else None, seeded_by=self.seeded_by, seed=request.seed,
+            passed=self.failure is None and all(phase.passed for phase in self.phases),
+            failure=None if self.failure is None else " ".join(str(self.failure).split()),
+            failure_kind=(self.failure.kind or "exception") if self.failure else None,
+            false_alarm=request.false_alarm, bias=request.bias, power=request.power, min_bits=request.min_bits,
+            samples=sum(phase.samples for phase in self.phases), samples_planned=self.planned.samples,
+            zero_sign=self.signs.convention if of.drops_to_zero else None,
+            bits_excluded=bits.excluded(self.tails, self._level("tails"), request.power),
+            bits_found=bits.found(self.tails, self._level("tails")),
+            phases=tuple(self.phases), regions=tuple(self.regions), tails=tuple(self.tails), notes=tuple(self.notes),
+        )  # fmt: skip
+
+
+@dataclass
+class _Drawn:
+    """A phase that is being made."""
+
+    name: str
+    samples: int = 0
+    tests: int = 0
+    smallest_p: float | None = None
+    findings: list[str] = field(default_factory=list)
+
+    def phase(self, false_alarm: float) -> Phase:
+        return Phase(
+            name=self.name, passed=not self.findings, samples=self.samples, tests=self.tests,
+            false_alarm=false_alarm, smallest_p=self.smallest_p, findings=tuple(self.findings[:MOST_FINDINGS]),
+        )  # fmt: skip

@@ -1,0 +1,178 @@
+"""Generate data/hardest: the inputs that are hardest to round (docs/hardest.md), with their offsets.
+
+    python tools/make_hardest.py --function gelu --function silu      # one function, or some
+    python tools/make_hardest.py --dtype float32                      # all: 15 minutes on two cores
+    python tools/make_hardest.py --dtype float64                      # all: ten minutes
+    python tools/make_hardest.py --page                               # write the tables of docs/hardest.md
+
+float32: every input. Those that the native core cannot place farther from a boundary than the limit are looked at by
+the oracle. float64: every input of the INTERVALS below (gelu_verify/facts/linear_search.py; needs python-flint).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from gelu_verify.atomic_files import replace_file
+from gelu_verify.formats import FORMATS, Format
+from gelu_verify.functions import FUNCTIONS, get_function
+from gelu_verify.truth import _core
+from gelu_verify.truth.hardest import Hardest, hardest, joined, listed, runs_between
+
+DATA = Path(__file__).parents[1] / "data"
+PAGE = DATA.parent / "docs" / "hardest.md"
+COMMAND = "python tools/make_hardest.py"
+CHUNK = 1 << 22
+BLOCKS = 12  # that are timed
+# (first x, log2 of the number of inputs, -log2 of the limit): of |x| rising, within a binade
+SIDES = (("1", 44, 40), ("-1", 44, 40))
+INTERVALS = {
+    "gelu": (("1", 46, 42), ("-1", 46, 42), ("0x1p-20", 52, 47)),
+    "gelu_tanh": SIDES,
+    "gelu_sigmoid": SIDES,
+    "silu": SIDES,
+    "erf": (("0.5", 44, 40),),
+    "tanh": (("0.5", 44, 40),),
+    "sigmoid": (("1", 44, 40),),
+    "exp": (("1", 44, 40),),
+}
+
+
+def every_float32(name: str, threads: int) -> Hardest:
+    """The hard inputs among all of float32."""
+    entry, fmt = FUNCTIONS[name], FORMATS["float32"]
+
+    def found(start: int) -> np.ndarray:
+        return runs_between(entry, fmt, start, min(start + CHUNK - 1, fmt.max_finite))
+
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(found, range(-1 - fmt.max_finite, fmt.max_finite + 1, CHUNK)))
+    return listed(entry, fmt, joined(np.concatenate(parts)))
+
+
+def written(table: Hardest) -> bytes:
+    """A table as the bytes of its file: the same for the same table."""
+    offset = table.offset.astype(np.float32)
+    if np.any(np.abs(offset) < np.finfo(np.float32).tiny):
+        sys.exit("an offset is too small for float32")
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, x_bits=table.x_bits, offset=offset, is_midpoint=table.is_midpoint, runs=table.runs)
+    return buffer.getvalue()
+
+
+def some_float64(name: str, threads: int) -> bytes:
+    """The hard inputs of the intervals of a function, as JSON."""
+    from gelu_verify.facts.linear_search import hard_between
+
+    fmt, intervals, inputs = FORMATS["float64"], [], []
+    for text, size, limit in INTERVALS[name]:
+        first, start = fmt.parse(text), time.process_time()
+        found = hard_between(name, first, 1 << size, 2.0**-limit, threads)
+        rate = 2**size / (time.process_time() - start)
+        print(f"{name} from {text}: 2^{size} inputs, {rate:.3g} a CPU second", file=sys.stderr, flush=True)
+        ends = {"first_bits": fmt.bits_text(first), "last_bits": fmt.bits_text(first + (1 << size) - 1)}
+        intervals.append({**ends, "inputs": 1 << size, "limit": f"0x1p-{limit}", "found": len(found)})
+        inputs += [
+            {"x_bits": fmt.bits_text(each.x_bits), "offset": each.offset, "is_midpoint": each.is_midpoint}
+            for each in found
+        ]
+    text = ",\n".join(f"  {json.dumps(row)}" for row in inputs)
+    spans = ",\n".join(f"  {json.dumps(row)}" for row in intervals)
+    head = f'"generated_by": "{COMMAND} --dtype float64 --function {name}"'
+    return f'{{\n {head},\n "intervals": [\n{spans}\n ],\n "inputs": [\n{text}\n ]\n}}\n'.encode()
+
+
+def speeds() -> Iterator[str]:
+    """How fast the search is, and how long a whole binade takes, by function and place."""
+    from gelu_verify.facts.linear_search import block_of, close
+
+    fmt = FORMATS["float64"]
+    starts = [(name, text) for name in INTERVALS for text, *_ in INTERVALS[name]]
+    for name, text in (*starts, ("gelu", "0x1p-10"), ("gelu", "-8")):
+        first, size, start = fmt.parse(text), 0, time.process_time()
+        for _ in range(BLOCKS):
+            block = block_of(name, first + size, 1 << 50, 2.0**-45)
+            close(block, 2.0**-45)
+            size += block.size
+        rate = size / (time.process_time() - start)
+        yield f"{name} from {text}: {rate:.1e} inputs a CPU second, a binade takes {2**52 / rate / 3600:.2f} CPU hours"
+
+
+def page(text: str) -> str:
+    """docs/hardest.md with tables of what data/hardest has."""
+    for name, lines in (("intervals", _interval_lines()), ("float32", _float32_lines())):
+        start, end = f"<!-- {name}: written by `{COMMAND} --page` -->\n", f"<!-- /{name} -->"
+        before, _, rest = text.partition(start)
+        text = before + start + "\n".join(lines) + "\n" + end + rest.partition(end)[2]
+    return text
+
+
+def _interval_lines() -> Iterator[str]:
+    fmt = FORMATS["float64"]
+    yield "| function | from | to | inputs | limit | found | hardest | its offset |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name in sorted(INTERVALS):
+        table = hardest(name, "float64")
+        for first, last, limit in table.intervals or ():
+            here = np.flatnonzero((table.x_bits >= first) & (table.x_bits <= last))
+            worst = here[np.argmin(np.abs(table.offset[here]))]
+            ends = " | ".join(f"`{fmt.hex_float(bits)}`" for bits in (first, last))
+            size, power = (last - first + 1).bit_length() - 1, round(np.log2(limit))
+            yield f"| `{name}` | {ends} | 2^{size} | 2^{power} | {len(here)} | {_hard(fmt, table, worst)} |"
+
+
+def _float32_lines() -> Iterator[str]:
+    yield "| function | listed | runs | hardest near a midpoint | its offset | hardest near a number | its offset |"
+    yield "|---|---|---|---|---|---|---|"
+    for name in _core.functions():
+        table, worst = hardest(name, "float32"), []
+        for is_midpoint in (True, False):
+            rows = np.flatnonzero(table.is_midpoint == is_midpoint)
+            nearest = rows[np.argmin(np.abs(table.offset[rows]))] if len(rows) else None
+            worst.append("| " if nearest is None else _hard(FORMATS["float32"], table, nearest))
+        yield f"| `{name}` | {len(table.x_bits)} | {len(table.runs)} | {' | '.join(worst)} |"
+
+
+def _hard(fmt: Format, table: Hardest, i: int) -> str:
+    return f"`{fmt.hex_float(int(table.x_bits[i]))}` | 2^{np.log2(abs(table.offset[i])):.1f}"
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--function", action="append", metavar="NAME", help="a function; may be repeated (default: all)")
+    words.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="(default: float32)")
+    words.add_argument("--threads", type=int, default=2, help="(default: 2)")
+    words.add_argument("--data", type=Path, default=DATA, help="the folder (default: data/ of this checkout)")
+    words.add_argument("--page", action="store_true", help="only write the tables of docs/hardest.md")
+    words.add_argument("--speed", action="store_true", help="only print how fast the search in float64 is")
+    asked = words.parse_args()
+    if asked.speed:
+        print("\n".join(speeds()))
+        return
+    if asked.page:
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        return
+    every = _core.functions() if asked.dtype == "float32" else INTERVALS
+    for name in [get_function(name).name for name in asked.function or every]:
+        start = time.perf_counter()
+        if asked.dtype == "float32":
+            content, suffix = written(every_float32(name, asked.threads)), "npz"
+        else:
+            content, suffix = some_float64(name, asked.threads), "json"
+        path = asked.data / "hardest" / f"{name}-{asked.dtype}.{suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, content)
+        print(f"{path.name}: {len(content)} bytes, {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
