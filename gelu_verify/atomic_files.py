@@ -116,3 +116,17 @@ def replace_file(path: Path, content: bytes) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def claimed(folder: Path) -> Iterator[bool]:
+    """Whether a folder, which is made where there is none, is ours alone until the end: not where another has it.
+
+    It stays when it is left.
+    """
+    folder.mkdir(exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        yield _lock(lock) and _is_at(folder, lock)
+    finally:
+        os.close(lock)

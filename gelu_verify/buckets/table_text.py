@@ -1,10 +1,11 @@
-"""A table as text, for the way from the process that made it: JSON, the arrays in it as a NumPy archive in base64."""
+"""A table as JSON and named arrays, and both as text, for the way from the process that made it."""
 
 from __future__ import annotations
 
 import base64
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -17,13 +18,11 @@ from .table import Columns, Facts, Table
 
 @in_default_environment
 def text_of_table(table: Table) -> str:
-    """The text that `table_of_text` reads."""
+    """The text that `table_of_text` reads: JSON, the arrays in it as a NumPy archive in base64."""
     buffer = io.BytesIO()
-    arrays: dict[str, Any] = {f"columns.{name}": column for name, column in table.columns.items()}
-    arrays |= {f"regions.{name}": column for name, column in table.regions.items()}
-    np.savez_compressed(buffer, **arrays, hist=table.hist, segments=table.segments, samples=table.samples)
-    text = base64.b64encode(buffer.getvalue()).decode()
-    return json.dumps({"dtype": table.fmt.name, "facts": asdict(table.facts), "arrays": text})
+    fields, arrays = parts_of_table(table)
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    return json.dumps({**fields, "arrays": base64.b64encode(buffer.getvalue()).decode()})
 
 
 @in_default_environment
@@ -31,7 +30,19 @@ def table_of_text(text: str) -> Table:
     """The table that `text_of_table` wrote."""
     fields = json.loads(text)
     with np.load(io.BytesIO(base64.b64decode(fields["arrays"]))) as file:
-        arrays = {name: file[name] for name in file.files}
+        return table_of_parts(fields, {name: file[name] for name in file.files})
+
+
+def parts_of_table(table: Table) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What `table_of_parts` makes it of: JSON, and arrays by name."""
+    arrays = {f"columns.{name}": column for name, column in table.columns.items()}
+    arrays |= {f"regions.{name}": column for name, column in table.regions.items()}
+    arrays |= {name: getattr(table, name) for name in ("hist", "segments", "samples")}
+    return {"dtype": table.fmt.name, "facts": asdict(table.facts)}, arrays
+
+
+def table_of_parts(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Table:
+    """The table of `parts_of_table`."""
     facts: dict[str, Any] = {
         name: tuple(key) if isinstance(key, list) else key for name, key in fields["facts"].items()
     }
@@ -40,5 +51,5 @@ def table_of_text(text: str) -> Table:
     return Table(get_format(fields["dtype"]), **rest, facts=Facts(**facts))
 
 
-def _columns(arrays: dict[str, np.ndarray], part: str) -> Columns:
+def _columns(arrays: Mapping[str, np.ndarray], part: str) -> Columns:
     return {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{part}.")}

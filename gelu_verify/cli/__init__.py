@@ -14,6 +14,7 @@ from .gate import budget, gate, init
 from .hardest import hardest
 from .listing import list_command
 from .lookup import lookup
+from .merge import merge
 from .program import Program
 from .report import report
 from .run import run
@@ -28,7 +29,7 @@ from .trend import trend
 @click.group(
     cls=Program,
     commands=[
-        *(run, list_command, lookup, hardest, facts, report, attribute, search, compare, trend, runs),
+        *(run, merge, list_command, lookup, hardest, facts, report, attribute, search, compare, trend, runs),
         *(init, budget, gate, bench, stochastic, study, export, serve),
     ],
     invoke_without_command=True,

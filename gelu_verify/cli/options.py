@@ -146,6 +146,20 @@ class Names(ParamType):
         return found
 
 
+class Span(ParamType):
+    """A:B as a pair of whole numbers, A below B."""
+
+    name = "A:B"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        first, colon, end = value.partition(":")
+        if not (colon and first.isdecimal() and end.isdecimal() and int(first) < int(end)):
+            raise UsageError(f"{_name(param)} {value!r} cannot be used (accepted: A:B, A below B, such as 0:1024)")
+        return int(first), int(end)
+
+
 def byte_count(name: str, text: str) -> int:
     """65536, 512M, 1.5GiB as a number of bytes."""
     match = _SIZE.fullmatch(text)

@@ -14,7 +14,8 @@ import click
 
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
-from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Names, Number, Real, naming_options
+from .executor_options import takes_executor
+from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Names, Number, Real, Span, naming_options
 from .program import OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -108,11 +109,15 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
               "a crash ends the run.")  # fmt: skip
 @click.option("--no-own", is_flag=True, help="Leave out our correctly rounded kernels, which are measured beside "
               "what is named.")  # fmt: skip
+@click.option("--chunks", type=Span(), metavar="A:B", help="Only chunks A up to B of each plan, without B, as a part "
+              "in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
 @click.option("--details", is_flag=True, help="Print every result with its failed checks and its sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
+@takes_executor
 @reports_to_ci
 def run(
     out: Path | None,
+    chunks: tuple[int, int] | None,
     record: Path | None,
     max_ulp: float | None,
     min_grade: Grade | None,
@@ -149,19 +154,54 @@ def run(
     from .progress import OnStderr
 
     request = _request(**typed, own=not no_own and record is None)
+    if chunks is not None:
+        _measure_part(request, chunks, out)
+        return
     say(f"plan {request.plan}, seed {request.seed}", err=as_json)
     command = shlex.join(["gelu-verify", *sys.argv[1:]])
     with stdout_for_results():
-        measured = measure_run(request, out, command=command, observer=OnStderr(), prepare=_load_report)
+        measured = _without_report(out, command) or measure_run(
+            request, out, command=command, observer=OnStderr(), prepare=load_report
+        )
     judged = [each for each in measured.results if not was_added(each.target, request)]
     with without_garbage_collection():
-        _print(measured, judged, as_json, asked=bool(request.targets or request.device), details=details)
+        print_run(measured, judged, as_json, asked=bool(request.targets or request.device), details=details)
     if record is not None:
         _commit(measured, record)
     limits = Limits(fail_on or ("loss" if strict else None), min_grade, max_ulp)
     failed = (limits and _warn_of_exceeded(judged, limits)) or any(each.failure is not None for each in judged)
     absent = measured.manifest["absent"] if request.targets else {}
     reporter.finish(verdicts_of_run(judged, limits, absent), OVER_BUDGET if failed else 0)
+
+
+def _without_report(out: Path | None, command: str) -> Run | None:
+    """The run of the same command that was interrupted when all but its report was stored."""
+    from ..runs.store import MANIFEST, read_run
+
+    if out is None or not (out / MANIFEST).is_file():
+        return None
+    from ..report.columns import FILES
+    from ..runs.journals import discard
+
+    if all((out / name).exists() for name in FILES):
+        return None
+    found = read_run(out)
+    if found.manifest["command"] != command:
+        return None
+    discard(out)
+    return found
+
+
+def _measure_part(request: Request, chunks: tuple[int, int], out: Path | None) -> None:
+    """Some chunks, which are not judged yet."""
+    from ..runs.parts import measure_part
+    from .progress import OnStderr
+
+    if out is None:
+        raise UsageError("--chunks needs --out: the folder of the part")
+    with stdout_for_results():
+        measure_part(request, chunks, out, observer=OnStderr())
+    say(f"written: {out} (a part: gelu-verify merge PART... joins it with the others)", err=True)
 
 
 def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
@@ -200,7 +240,7 @@ def _request(
         return Request(**typed, kwargs=dict(kwargs), isolate=False if in_process else None)
 
 
-def _load_report() -> None:
+def load_report() -> None:
     """What printing and reporting need."""
     import_module("gelu_verify.cli.terminal")
     from ..report.page import template
@@ -214,7 +254,7 @@ def _commit(measured: Run, root: Path) -> None:
     say(f"recorded: {commit(measured, root)}", err=True)
 
 
-def _print(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: bool, details: bool) -> None:
+def print_run(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: bool, details: bool) -> None:
     from ..atomic_files import in_use
     from ..records.serialize import to_json
     from ..report import write_report

@@ -18,6 +18,9 @@ class Observer:
     def advance(self, steps: int) -> None:
         """So many steps of the phase are done; called from several threads."""
 
+    def spend(self, core_seconds: float) -> None:
+        """Workers elsewhere spent so much on it."""
+
     def warn(self, message: str) -> None:
         """Something did not go as was asked for, and the rest goes on."""
 

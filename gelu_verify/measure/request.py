@@ -20,6 +20,7 @@ from ..isolation.limits import MEMORY, Limits
 from ..parsing import LARGEST_SEED, MOST_WORKERS, whole
 from ..targets import Target
 from .levels import check_levels
+from .pools import ON_THREADS, Where
 
 Throughput = Literal["none", "quick", "full"]
 Device = Literal["cpu", "cuda", "ptx"]
@@ -54,7 +55,8 @@ class Request:
     plan_of : plan and seed of single jobs, by `Job.key`, where they are not those of the others
     policy : "formula" accepts NaN at -inf
     throughput : "quick": of one size; "full": from the first cache to memory, on one thread and on all
-    workers : threads; default all cores
+    workers : threads, or processes where they are started here; default all cores
+    executor : where inputs are judged: on threads, or where other processes find the targets by their names
     isolate : call targets in processes of their own. Default: where all are named, and the system can
     time_limit, memory_limit : seconds of one call, bytes; of isolated targets
     repeat : how a result can be had again, where that is not a command line
@@ -82,6 +84,7 @@ class Request:
     policy: Policy = "limit"
     throughput: Throughput = "none"
     workers: int | None = None
+    executor: Where = ON_THREADS
     isolate: bool | None = None
     time_limit: float | None = None
     memory_limit: int | None = None
@@ -106,6 +109,8 @@ class Request:
         check_levels(self.isa)
         if not self.isolates and (self.isa or any(split_level(name)[1] for name in self.targets if type(name) is str)):
             raise ArgumentError("isa", "an instruction-set level needs a process of its own, where switches are set")
+        if not self.executor.shares_memory and not self.names_only:
+            raise ArgumentError("executor", "needs targets that other processes find by name (module:function)")
         if self.isolate and not supported():
             raise ArgumentError("isolate", "this system cannot isolate a target (Linux can); say isolate=False")
 

@@ -24,12 +24,16 @@ from ..targets import Target
 from ..targets.callable_target import CallableTarget
 from ..targets.extra_outputs import ExtraOutputs, collecting
 from ..targets.probing import ordinary_numbers
+from .elsewhere import Elsewhere
+from .executors import Pool
 from .jobs import Job, one_job, selecting
+from .journal import Journal
+from .kept import Kept
 from .observer import SILENT, Observer
 from .pairs import FirstPaths
 from .repeating import repeated_call
 from .request import Request
-from .sweep import sweep
+from .sweep import is_judged_on_device, sweep
 from .turns import TakingTurns
 
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
@@ -46,27 +50,30 @@ def measure_one(request: Request, observer: Observer = SILENT) -> Result:
     return result
 
 
-def measured(jobs: Sequence[Job], request: Request, observer: Observer = SILENT) -> Iterator[Result]:
-    """The result of each job, in order, as soon as it is there; a target that fails is a result like any other."""
-    others = [ExtraOutputs() for _ in jobs]
-    times: Sequence[Throughput | TargetFailure | None] = [None] * len(jobs)
+def measured(
+    jobs: Sequence[Job],
+    request: Request,
+    observer: Observer = SILENT,
+    *,
+    pool: Pool | None = None,
+    journal: Journal | None = None,
+) -> Iterator[Result]:
+    """The result of each job, in order, as soon as it is there; a target that fails is a result like any other.
+
+    `pool`: an executor whose workers find the targets by themselves; `journal`: what was measured before, and where
+    to keep what is measured now.
+    """
+    run = _Run(jobs, request, observer, pool, journal)
     if request.throughput != "none":
-        times = _timings(jobs, others, request.throughput == "full", observer)
+        run.time()
     firsts = FirstPaths()
     with observer.phase(sum(job.plan.work for job in jobs)):
-        for job, timing, result in zip(jobs, times, _swept(jobs, others, request, observer), strict=True):
+        for job, timing, result in zip(jobs, run.times, run.swept(), strict=True):
             if result.failure is not None:
                 observer.warn(f"failed: {job.label}: {result.failure}")
             elif isinstance(timing, TargetFailure):
                 observer.warn(f"not timed: {job.label}: {timing}")
-            foreign = result.record.executed is not None  # how fast it is there says nothing of its own device
-            untimed = foreign or result.failure is not None or isinstance(timing, TargetFailure)
-            yield result.updated(
-                throughput=None if untimed else timing,
-                time=_time(job, result),
-                pair=firsts.pair(result),
-                repeat=_repeat(job, result.record, request),
-            )
+            yield result.updated(pair=firsts.pair(result), repeat=_repeat(job, result.record, request))
 
 
 def _repeat(job: Job, record: Record, request: Request) -> str:
@@ -84,19 +91,6 @@ def _time(job: Job, result: Result) -> SweepTime | None:
 
 
 # ---- throughput ------------------------------------------------------------------------------------
-
-
-def _timings(
-    jobs: Sequence[Job], others: Sequence[ExtraOutputs], sizes: bool, observer: Observer
-) -> list[Throughput | TargetFailure | None]:
-    """The throughput of each job, or why there is none."""
-    times: list[Throughput | TargetFailure | None] = []
-    with observer.phase(len(jobs)):
-        for job, found in zip(jobs, others, strict=True):
-            observer.start(f"timing {job.label}")
-            times.append(_timing(job, min(BUDGET, TIMING / len(jobs)), sizes, found))
-            observer.advance(1)
-    return times
 
 
 def _timing(job: Job, budget: float, sizes: bool, others: ExtraOutputs) -> Throughput | TargetFailure:
@@ -125,31 +119,74 @@ def _timing(job: Job, budget: float, sizes: bool, others: ExtraOutputs) -> Throu
 # ---- sweeps ----------------------------------------------------------------------------------------
 
 
-def _swept(
-    jobs: Sequence[Job], others: Sequence[ExtraOutputs], request: Request, observer: Observer
-) -> Iterator[Result]:
-    """The sweep of each job, in order."""
-    workers = request.workers or cores()
-    threads = workers if len(jobs) < workers else 1
-    turn, stop = Lock(), Event()
+class _Run:
+    """The jobs of one request on their way to results."""
 
-    def advance(inputs: int) -> None:
-        if stop.is_set() or interrupted.is_set():
+    def __init__(
+        self, jobs: Sequence[Job], request: Request, observer: Observer, pool: Pool | None, journal: Journal | None
+    ) -> None:
+        self._jobs, self._request, self._observer, self._pool = jobs, request, observer, pool
+        self._kept = [Kept(journal, job.key) if journal else None for job in jobs]
+        self._others = [ExtraOutputs() for _ in jobs]
+        self.times: list[Throughput | TargetFailure | None] = [None] * len(jobs)
+        self._turn, self._stop = Lock(), Event()
+        self._workers = request.workers or cores()
+
+    def time(self) -> None:
+        """The throughput of each job that has no result yet, or why there is none."""
+        jobs = [index for index in range(len(self._jobs)) if self._result(index) is None]
+        with self._observer.phase(len(jobs)):
+            for index in jobs:
+                self._observer.start(f"timing {self._jobs[index].label}")
+                budget, sizes = min(BUDGET, TIMING / len(jobs)), self._request.throughput == "full"
+                self.times[index] = _timing(self._jobs[index], budget, sizes, self._others[index])
+                self._observer.advance(1)
+
+    def swept(self) -> Iterator[Result]:
+        """The sweep of each job, in order."""
+        if len(self._jobs) == 1 and not isinstance(self._jobs[0].target, IsolatedTarget):
+            yield self._swept(0)  # in the caller's own thread, as code of this process and its debugger expect
+        else:
+            yield from _in_order(len(self._jobs), self._workers, self._swept, self._stop)
+
+    def _swept(self, index: int) -> Result:
+        job, kept, timing = self._jobs[index], self._kept[index], self.times[index]
+        self._observer.start(job.label)
+        if (before := self._result(index)) is not None:
+            self._advance(job.plan.work)
+            return before
+        result = sweep(
+            self._target(job.target),
+            job.plan,
+            workers=self._workers if len(self._jobs) < self._workers else 1,
+            progress=self._advance,
+            policy=self._request.policy,
+            others=self._others[index],
+            kept=kept,
+            elsewhere=Elsewhere.of(self._pool, job, self._request, self._observer.spend) if self._pool else None,
+        )
+        foreign = result.record.executed is not None  # how fast it is there says nothing of its own device
+        untimed = foreign or result.failure is not None or isinstance(timing, TargetFailure)
+        result = result.updated(throughput=None if untimed else timing, time=_time(job, result))
+        if kept:
+            kept.finish(result, result.table if is_judged_on_device(job.target, job.plan) else None)
+        return result
+
+    def _result(self, index: int) -> Result | None:
+        """What an earlier process found."""
+        kept = self._kept[index]
+        return kept.result(self._jobs[index].plan) if kept else None
+
+    def _target(self, target: Target) -> Target:
+        """A process has turns of its own: those of several processes may be called side by side."""
+        if len(self._jobs) > 1 and not isinstance(target, IsolatedTarget):
+            return TakingTurns.of(target, self._turn)
+        return target
+
+    def _advance(self, inputs: int) -> None:
+        if self._stop.is_set() or interrupted.is_set():
             raise _Stopped
-        observer.advance(inputs)
-
-    def work(index: int) -> Result:
-        target, plan = jobs[index].target, jobs[index].plan
-        observer.start(jobs[index].label)
-        # a process has turns of its own: those of several processes may be called side by side
-        if len(jobs) > 1 and not isinstance(target, IsolatedTarget):
-            target = TakingTurns.of(target, turn)
-        return sweep(target, plan, workers=threads, progress=advance, policy=request.policy, others=others[index])
-
-    if len(jobs) == 1 and not isinstance(jobs[0].target, IsolatedTarget):
-        yield work(0)  # in the caller's own thread, as code of this process and its debugger expect
-    else:
-        yield from _in_order(len(jobs), workers, work, stop)
+        self._observer.advance(inputs)
 
 
 def _in_order(count: int, workers: int, work: Callable[[int], Result], stop: Event) -> Iterator[Result]:

@@ -1,44 +1,37 @@
-"""Plan x target x checks: chunks on threads, one table for each thread, merged exactly, one result.
-
-A target is called by one thread at a time unless it says that it is safe in threads, because nobody knows whether
-somebody else's code may be called by two; judging and reducing run beside it without the interpreter lock.
-"""
+"""Plan x target x checks: ranges of chunks through an executor, tables merged exactly as they come, one result."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from dataclasses import replace
-from threading import Lock
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..buckets.approximation import approximation, without_overflow
-from ..buckets.reducer import Outcome, Reduction, fill_strided
-from ..buckets.table import NOISE, Facts, MonotonePieces, Table, finish, merge
+from ..buckets.reducer import Reduction
+from ..buckets.table import MonotonePieces, Table, finish, merge
 from ..buckets.table_text import table_of_text
-from ..checks import CHECKS, Evidence, Finding, Policy
+from ..checks import Evidence, Policy
 from ..checks import findings as found_by_checks
-from ..checks.two_outputs import TwoOutputs
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
 from ..formats import Format, get_format
-from ..functions import Function, get_function
-from ..inputs.plans import Chunk, Plan
+from ..functions import get_function
+from ..inputs.plans import Plan
 from ..machine import cores
 from ..records.grades import graded
-from ..records.measures import measured, text_of
-from ..records.parts import Dispatch, FindingRecord, Witness
-from ..records.result import BoundKind, Record, Result, Time
-from ..targets.extra_outputs import Differences, ExtraOutputs, collecting, differences
+from ..records.measures import measured
+from ..records.result import BoundKind, Result, Time
+from ..targets.extra_outputs import Differences, ExtraOutputs
 from ..targets.probing import ordinary_numbers
-from ..truth.values import judge
-from .diagnosis import diagnosed
+from .elsewhere import Elsewhere
+from .executors import Pool, on_threads, results
+from .kept import Kept
 from .minimize import failed, narrowed
+from .parts import Merging, Part, unpacked
+from .recording import checked, larger_elsewhere, unmeasured
+from .work import Range, Work, ranges
 
 if TYPE_CHECKING:
     from ..targets.base import Target
@@ -55,6 +48,8 @@ def sweep(
     progress: Callable[[int], object] | None = None,
     policy: Policy = "limit",
     others: ExtraOutputs | None = None,
+    kept: Kept | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> Result:
     """Judge `target` on every input of `plan`.
 
@@ -64,27 +59,44 @@ def sweep(
     progress : called with the number of inputs of each chunk that is done
     policy : "formula" accepts NaN at -inf
     others : what the target answered before, when it was timed: judged with the rest
+    kept : what was measured before, and where to keep what is measured now
+    elsewhere : an executor whose workers find the target and the plan by themselves; default: threads of this process
 
     Returns
     -------
     Result : with `failure` set where the target raised or broke its contract
     """
     function, fmt = get_function(plan.function), get_format(plan.dtype)
-    record = _unmeasured(target, plan)
+    record = unmeasured(target, plan, _bound_kind(target, plan))
     try:
-        swept = _Sweep(target, function, fmt, plan, progress)
+        swept = _Sweep(Work(target, plan, progress), elsewhere, kept)
         table, time = swept.run(workers or cores())
     except TargetFailure as failure:
         return Result(graded(failed(record, fmt, narrowed(target, fmt, failure)), None), None)
     others = _with_answered(others, target, fmt, swept)
     evidence = Evidence(function, fmt, target, table, plan, policy, others, progress or (lambda inputs: None))
     findings, failed_later = found_by_checks(evidence)
-    noted = target.noted(fmt.name)
+    noted = _first_noted(swept, target.noted(fmt.name))
     if failed_later and not (noted and noted.kind == "left behind" and failed_later.kind in EXHAUSTED):
         noted = failed_later
-    record = _checked(_larger_elsewhere(measured(record, table), evidence), evidence, findings)
+    record = checked(larger_elsewhere(measured(record, table), evidence), evidence, findings)
     record = failed(record, fmt, narrowed(target, fmt, noted)) if noted else record
     return Result(graded(record, table), table, time)
+
+
+@in_default_environment
+def sweep_part(
+    target: Target,
+    plan: Plan,
+    chunks: Range,
+    kept: Kept,
+    *,
+    workers: int,
+    progress: Callable[[int], object],
+    elsewhere: Elsewhere | None = None,
+) -> None:
+    """Measure some chunks and keep them, for who joins them with the others; raises TargetFailure."""
+    _Sweep(Work(target, plan, progress), elsewhere, kept, chunks).measure(workers)
 
 
 def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swept: _Sweep) -> ExtraOutputs:
@@ -97,201 +109,17 @@ def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swe
     return found
 
 
+def _first_noted(swept: _Sweep, afterwards: TargetFailure | None) -> TargetFailure | None:
+    """What the target did beside returning outputs, of which one is told: the same one whoever came first."""
+    noted = [*swept.noted, *([(afterwards.kind, len(swept.noted), afterwards)] if afterwards else [])]
+    return min(noted, key=lambda each: each[:2])[2] if noted else None
+
+
 def is_judged_on_device(target: Target, plan: Plan) -> bool:
     """Whether a device judges its own answers: to all of float32, or to what it draws of float64 beside the plan."""
     judged = Reduction.judges(get_format("float32"), get_function(plan.function))
     by_width = {32: plan.exhaustive, 64: plan.dense}
     return target.judges_on_device and judged and by_width.get(get_format(plan.dtype).width, False)
-
-
-# ---- measuring -----------------------------------------------------------------------------------
-
-
-class _Sweep:
-    """One plan on one target: every thread takes the next chunk until none is left or one fails."""
-
-    def __init__(
-        self, target: Target, function: Function, fmt: Format, plan: Plan, progress: Callable[[int], object] | None
-    ) -> None:
-        self._target, self._function, self._fmt, self._plan = target, function, fmt, plan
-        self._progress = progress or (lambda inputs: None)
-        self._pieces = MonotonePieces.of(function, fmt)
-        self._lock = Lock()
-        self._turn = None if target.safe_in_threads else Lock()
-        self._next = 0
-        self._failures: dict[int, BaseException] = {}
-        self._target_s = 0.0
-        self.differences: list[Differences] = []
-
-    def run(self, workers: int) -> tuple[Table, Time]:
-        """The merged table; the failure raised is that of the first chunk that fails."""
-        start, threads = perf_counter(), min(workers, len(self._plan.chunks))
-        there = is_judged_on_device(self._target, self._plan)
-        if there and self._plan.exhaustive:
-            return self._judged_there(start)
-        if threads == 1:
-            tables = [self._work()]
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                try:
-                    tables = list(pool.map(lambda _: self._work(), range(threads)))
-                except BaseException:  # Ctrl-C: the threads stop at the next chunk
-                    self._next = len(self._plan.chunks)
-                    raise
-        if self._failures:
-            raise self._failures[min(self._failures)]
-        table = finish(merge([table for table in tables if table is not None]), self._pieces)
-        if there:
-            from .gpu_judge import searched
-
-            text = self._target.apply(searched, self._fmt.name, self._function.name, self._plan.seed)
-            table = merge([table, table_of_text(text)])
-        return table, Time(perf_counter() - start, self._target_s, threads)
-
-    def _judged_there(self, start: float) -> tuple[Table, Time]:
-        """All inputs, where the implementation is: only the table comes back."""
-        from .gpu_judge import swept
-
-        table = table_of_text(self._target.apply(swept, self._fmt.name, self._function.name))
-        self._progress(self._plan.size)
-        seconds = perf_counter() - start
-        return table, Time(seconds, seconds, 1)
-
-    def _work(self) -> Table | None:
-        """The table of the chunks that this thread took; None where it came too late for one, or one failed."""
-        worker = _Worker(self._target, self._function, self._fmt, self._pieces, self._turn)
-        while (index := self._taken()) is not None:
-            try:
-                chunk = self._plan.chunks[index]
-                worker.measure(chunk)
-                with self._lock:
-                    self._progress(chunk.size)
-            except BaseException as failure:  # noqa: BLE001 - raised again by `run`, in the thread that asked
-                self._failures[index] = failure
-        with self._lock:
-            self._target_s += worker.target_s
-            self.differences.extend(worker.differences)
-        return worker.table() if worker.measured and not self._failures else None
-
-    def _taken(self) -> int | None:
-        """Index of a chunk that nobody else takes; None when there are no more, or one has failed."""
-        with self._lock:
-            if self._failures or self._next >= len(self._plan.chunks):
-                return None
-            self._next += 1
-            return self._next - 1
-
-
-class _Worker:
-    """One thread's table while it grows, and its room for inputs."""
-
-    def __init__(
-        self, target: Target, function: Function, fmt: Format, pieces: MonotonePieces, turn: Lock | None
-    ) -> None:
-        self._target, self._function, self._fmt, self._turn = target, function, fmt, turn
-        self._reduction = Reduction(fmt, function, pieces)
-        self._judged_here = Reduction.judges(fmt, function)
-        self._facts = Facts()
-        self._inputs: np.ndarray | None = None
-        self.target_s = 0.0
-        self.differences: list[Differences] = []
-        self.measured = False
-
-    def measure(self, chunk: Chunk) -> None:
-        """Call, judge, reduce."""
-        if chunk.is_strided and self._judged_here:
-            self._measure_strided(chunk)
-        else:
-            self._measure_permuted(chunk)
-        self.measured = True
-
-    def table(self) -> Table:
-        table = self._reduction.table()
-        return replace(table, facts=table.facts.merged(self._facts))
-
-    def _measure_strided(self, chunk: Chunk) -> None:
-        """Inputs, call and judgement all in strided order, which is made anew instead of being kept."""
-        if self._inputs is None or len(self._inputs) != chunk.size + 1:
-            self._inputs = self._target.input_memory(self._fmt.name, chunk.size + 1)
-        x = self._inputs
-        fill_strided(chunk.first, x)
-        got = np.ascontiguousarray(self._answer(x))
-        if not self._reduction.add_strided(chunk.first, x, got, self._target.seals_inputs):
-            asked = np.empty_like(x)
-            fill_strided(chunk.first, asked)
-            self._target.check_unchanged(self._fmt, asked, x)
-        self._compare(x[:1], got[:1], got[-1:], len(x))
-
-    def _measure_permuted(self, chunk: Chunk) -> None:
-        x, order = chunk.x_bits(), chunk.order()
-        shuffled, got = x[order], np.empty_like(x)
-        lent = shuffled.copy()
-        answers = self._answer(lent)
-        self._target.check_unchanged(self._fmt, shuffled, lent)
-        got[order[: len(x)]] = answers[: len(x)]  # of an input that comes twice, the first answer
-        if len(order) > len(x):
-            self._compare(shuffled[:1], answers[:1], answers[-1:], len(order))
-        if self._judged_here:
-            self._reduction.add_outputs(x, got)
-            return
-        want, error, faithful = judge(self._function.name, self._fmt.name, x, got)
-        self._reduction.add_outcome(Outcome(x, got, want, without_overflow(self._fmt, got, error), faithful))
-        if self._function.approximates is not None:
-            self._facts = self._facts.merged(approximation(self._fmt, self._function.approximates, x, got))
-
-    def _compare(self, x: np.ndarray, first: np.ndarray, last: np.ndarray, n: int) -> None:
-        """The input that comes twice in a call of n: at its start, and at its end."""
-        where = f"at index 0 in a call of {n}", f"at its last index, {n - 1}"
-        self.differences += differences(self._fmt, x, first, last, where)
-
-    def _answer(self, x: np.ndarray) -> np.ndarray:
-        try:
-            with self._turn or nullcontext(), collecting() as found:
-                got, seconds = self._target.timed(self._fmt.name, x)
-            self.differences += found
-        except TargetFailure as failure:
-            failure.inputs = x.copy() if failure.inputs is None else failure.inputs
-            raise
-        self.target_s += seconds
-        return got
-
-
-# ---- the record ----------------------------------------------------------------------------------
-
-
-def _unmeasured(target: Target, plan: Plan) -> Record:
-    """What names the result and its inputs."""
-    fmt = get_format(plan.dtype)
-    ranges = [":".join(fmt.bits_text(fmt.from_ordinal(end)) for end in span) for span in plan.spans or ()]
-    command = ["gelu-verify", "run", target.name, "--function", plan.function, "--dtype", plan.dtype]
-    command += ["--plan", plan.name, "--seed", str(plan.seed)]
-    command += ["--length", str(plan.length)] if plan.length else []
-    return Record(
-        target=target.name,
-        family=target.family,
-        function=plan.function,
-        dtype=plan.dtype,
-        form=target.form,
-        note=target.note,
-        version=target.version,
-        executed=target.executed or None,
-        dispatch=_dispatch(target),
-        plan=plan.name,
-        seed=plan.seed,
-        ranges=tuple(ranges) or None,
-        n=plan.size,
-        inputs_sha256=plan.inputs_sha256,
-        bound="=" if plan.exhaustive else ">=",
-        bound_kind=_bound_kind(target, plan),
-        repeat=shlex.join([*command, *(word for text in ranges for word in ("--bits", text))]),
-    )
-
-
-def _dispatch(target: Target) -> Dispatch | None:
-    """The level of its process, and what was seen of it."""
-    if not target.level and not target.seen:
-        return None
-    return Dispatch(target.level or None, target.switches, target.seen or None)
 
 
 def _bound_kind(target: Target, plan: Plan) -> BoundKind:
@@ -301,34 +129,108 @@ def _bound_kind(target: Target, plan: Plan) -> BoundKind:
     return "searched" if is_judged_on_device(target, plan) else "sampled"
 
 
-def _checked(record: Record, evidence: Evidence, findings: dict[str, Finding]) -> Record:
-    """With what the checks found."""
-    fmt = evidence.fmt
-    return replace(
-        diagnosed(record, evidence, findings),
-        variant=findings["variant"].value or findings["gradient_variant"].value,
-        checks={name: finding.status for name, finding in findings.items()},
-        findings={
-            name: FindingRecord(
-                finding.detail,
-                text_of(fmt, finding.x_bits),
-                text_of(fmt, finding.got_bits),
-                text_of(fmt, finding.want_bits),
-                text_of(fmt, finding.other_bits),
-                CHECKS[name].severity_of(evidence.function, fmt, finding) if finding.status == "fail" else None,
-            )
-            for name, finding in findings.items()
-            if finding.status != "not applicable"
-        },
-    )
+# ---- measuring -----------------------------------------------------------------------------------
 
 
-def _larger_elsewhere(record: Record, evidence: Evidence) -> Record:
-    """With the largest error and its witness, where an input had two outputs and one is worse than the table's."""
-    fmt, twice = evidence.fmt, TwoOutputs.judged(evidence)
-    largest = None if twice is None else twice.largest(evidence)
-    max_ulp = record.max_ulp
-    if largest is None or (max_ulp is not None and largest[0] <= max_ulp + NOISE + 2.0**-40 * max_ulp):
-        return record
-    ulp, *bits = largest
-    return replace(record, max_ulp=ulp, witness=Witness(*map(fmt.bits_text, bits)))
+class _Sweep:
+    """One plan on one target: ranges of chunks go through an executor until none is left, or one fails."""
+
+    def __init__(self, here: Work, elsewhere: Elsewhere | None, kept: Kept | None, chunks: Range | None = None) -> None:
+        self._here, self._elsewhere, self._kept = here, elsewhere, kept
+        self._target, self._plan = here.target, here.plan
+        self._failure: TargetFailure | None = None
+        self._asked = chunks or (0, len(here.plan.chunks))
+        self._limit = self._asked[1]  # chunks from here on are of no interest: one before them failed
+        self._tables = Merging()
+        self._target_s = 0.0
+        self.differences: list[Differences] = []
+        self.noted: list[tuple[str, int, TargetFailure]] = []
+
+    def run(self, workers: int) -> tuple[Table, Time | None]:
+        """The merged table, and how long it took where nothing was kept from before.
+
+        The failure raised is that of the first chunk that fails.
+        """
+        start, judged_there = perf_counter(), is_judged_on_device(self._target, self._plan)
+        if judged_there and self._plan.exhaustive:
+            return self._judged_there(start)
+        done, threads = self.measure(workers)
+        table = finish(self._tables.merged(), MonotonePieces.of(self._here.function, self._here.fmt))
+        if judged_there:
+            from .gpu_judge import searched
+
+            text = self._target.apply(searched, self._plan.dtype, self._plan.function, self._plan.seed)
+            table = merge([table, table_of_text(text)])
+        return table, None if done else Time(perf_counter() - start, self._target_s, threads)
+
+    def measure(self, workers: int) -> tuple[Sequence[Range], int]:
+        """Measure what is not kept: what was, and on how many threads the rest is; raises a failure of the target."""
+        done = list(self._taken_over())
+        if self._elsewhere:
+            self._measure(self._elsewhere.pool, done)
+            threads = max(1, self._elsewhere.pool.width)
+        else:
+            threads = min(workers, self._asked[1] - self._asked[0])
+            with on_threads(threads) as pool:
+                self._measure(pool, done)
+        if self._failure is not None:
+            raise self._failure
+        return done, threads
+
+    def _judged_there(self, start: float) -> tuple[Table, Time]:
+        """All inputs, where the implementation is: only the table comes back."""
+        from .gpu_judge import swept
+
+        table = table_of_text(self._target.apply(swept, self._plan.dtype, self._plan.function))
+        self._here.progress(self._plan.size)
+        seconds = perf_counter() - start
+        return table, Time(seconds, seconds, 1)
+
+    def _taken_over(self) -> Iterator[Range]:
+        """The chunks that are kept from before."""
+        for part in self._kept.parts() if self._kept else ():
+            self._add(part)
+            self._here.progress(part.size(self._plan))
+            yield part.first, part.end
+
+    def _measure(self, pool: Pool, done: Sequence[Range]) -> None:
+        """All other chunks; what a failing item leaves of the plan after it is dropped."""
+        items = deque(ranges(self._asked, done, pool.width))
+        measured: Callable[[Range], Part | bytes] = (
+            self._measured_here if self._elsewhere is None else self._elsewhere.measured
+        )
+        try:
+            for (_, end), found in results(pool, measured, items):
+                part = self._arrived(found) if isinstance(found, bytes) else found
+                self._add(part)
+                if part.end < min(end, self._limit):
+                    items.appendleft((part.end, end))
+                while items and items[-1][0] >= self._limit:
+                    items.pop()
+        finally:
+            self._here.stopped.set()
+
+    def _measured_here(self, chunks: Range) -> Part:
+        part = self._here.measured(chunks)
+        if self._kept:
+            self._kept.add(part)
+        return part
+
+    def _arrived(self, content: bytes) -> Part:
+        """What came from another process."""
+        part = unpacked(content)
+        if self._kept:
+            self._kept.add(part) if part.failure else self._kept.add_packed(part.first, content)
+        self._here.progress(part.size(self._plan))
+        return part
+
+    def _add(self, part: Part) -> None:
+        if part.table is not None:
+            self._tables.add(part.table)
+        self._target_s += part.target_s
+        if self._elsewhere:
+            self._elsewhere.saw(part)
+        self.differences += part.differences
+        self.noted += ((each.kind, part.first, each) for each in part.noted)
+        if part.failure is not None and part.end < self._limit:
+            self._failure, self._limit = part.failure, part.end

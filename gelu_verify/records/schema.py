@@ -108,6 +108,7 @@ _MACHINE = {
     "cores": integer(1),
     "caches": object_of(integer()),
 }
+_WORKER = {**dict.fromkeys(("host", "cpu", "isa"), text()), "core_seconds": number()}
 _MANIFEST = shape(
     {
         "command": text(),
@@ -123,9 +124,10 @@ _MANIFEST = shape(
         "recorded": shape(
             {"date": text(r"\d{4}-\d\d-\d\d", "a date"), "device": text(), "condensed": boolean}, ("condensed",)
         ),
+        "executor": shape({"name": text(), "workers": list_of(shape(_WORKER))}),
         "results": list_of(anything),
     },
-    optional=("device", "recorded"),
+    optional=("device", "recorded", "executor"),
 )
 
 # ---- a result ------------------------------------------------------------------------------------

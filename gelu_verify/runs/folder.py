@@ -18,6 +18,7 @@ from ..atomic_files import UNFINISHED, remove_unused
 from ..commands import output_of
 from ..errors import GeluVerifyError, ResultsError
 from ..records.result import Grade
+from .journals import PREFIX
 from .references import latest
 from .store import LATEST, MANIFEST, read_run
 
@@ -59,6 +60,8 @@ def _entry(path: Path, is_latest: bool) -> Entry:
     size = size_of(path)
     if path.name.startswith(UNFINISHED):
         return Entry(path, size, problem="is being written, or was interrupted")
+    if path.name.startswith(PREFIX):
+        return Entry(path, size, problem="is the journal of an interrupted run, which the same command continues")
     if not (path / MANIFEST).is_file():
         return Entry(path, size, problem=f"is not a stored run: it has no {MANIFEST}")
     try:

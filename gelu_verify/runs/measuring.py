@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 from ..fenv import in_default_environment
 from ..machine import copy_bytes_per_s, provenance
-from ..measure.jobs import Found, find_jobs, selecting
+from ..measure.executors import Pool, opening
+from ..measure.identity import code_sha256
+from ..measure.jobs import Found, Job, find_jobs, selecting
+from ..measure.journal import Journal
 from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
 from ..measure.run import measured
 from ..measure.unsupported import is_unsupported, with_unsupported
 from ..speed.throughput import one_thread_each
-from .store import Run, RunWriter
+from .journals import discard, facts, journal_of_run
+from .store import MANIFEST, ROOT, Run, RunWriter
 
 
 @in_default_environment
@@ -28,6 +33,7 @@ def measure_run(
     command: str,
     observer: Observer = SILENT,
     prepare: Callable[[], object] = lambda: None,
+    fill: Callable[[Journal | None, Sequence[Job]], object] = lambda journal, jobs: None,
 ) -> Run:
     """Measure what `request` asks for, and store it in a new folder: `out`, or one named by the time.
 
@@ -35,6 +41,7 @@ def measure_run(
     ----------
     command : the line that is kept in the manifest
     prepare : what the caller needs afterwards and can load meanwhile, while implementations are looked for
+    fill : adds what was measured elsewhere to the journal
 
     Raises
     ------
@@ -42,24 +49,34 @@ def measure_run(
     UsageError, MissingMeasurement : as `find_jobs`
     """
     one_thread_each()
-    with RunWriter(out) as writer, selecting(request, observer) as select:
+    if out is not None and (out / MANIFEST).is_file():
+        discard(out)
+    where = request.executor, request.workers, observer.warn
+    with RunWriter(out) as writer, selecting(request, observer) as select, opening(*where) as executor:
         with observer.phase(1), without_garbage_collection(), _loading(request, prepare):
             observer.start("looking for implementations")
             found = find_jobs(request, select)
         _say_what_is_left_out(found, observer)
-        unsupported = []
-        for result in measured(found.jobs, request, observer):
-            if is_unsupported(result.record, request):
-                unsupported.append(result.record)
-            else:
-                writer.add(result)
-        return writer.finish(
-            command=command,
-            seed=request.seed,
-            plan=request.plan,
-            absent=with_unsupported(found.absent, unsupported),
-            facts=provenance(job.target.family for job in found.jobs),
-        )
+        root, name = (ROOT, "") if out is None else (out.parent, out.name)
+        with journal_of_run(root, name, facts(request, found.jobs), observer.warn) as journal:
+            fill(journal, found.jobs)
+            pool, unsupported = executor(), []
+            for result in measured(found.jobs, request, observer, pool=pool, journal=journal):
+                if is_unsupported(result.record, request):
+                    unsupported.append(result.record)
+                else:
+                    writer.add(result)
+            return writer.finish(
+                command=command,
+                seed=request.seed,
+                plan=request.plan,
+                absent=with_unsupported(found.absent, unsupported),
+                facts=provenance(job.target.family for job in found.jobs) | _executor_facts(request, pool),
+            )
+
+
+def _executor_facts(request: Request, pool: Pool | None) -> dict[str, Any]:
+    return {} if pool is None else {"executor": {"name": request.executor.name, "workers": pool.described()}}
 
 
 @contextmanager
@@ -83,6 +100,7 @@ def _loading(request: Request, prepare: Callable[[], object]) -> Iterator[None]:
     def load() -> None:
         for module in ("pandas", "pyarrow.parquet"):
             import_module(module)
+        code_sha256()
         prepare()
         if len(request.targets) == 1:
             copy_bytes_per_s()

@@ -359,8 +359,8 @@ def test_a_full_disk_is_one_clear_line(home, monkeypatch):
 
     monkeypatch.setattr(room, "_write", full)
     done = call("run", "mine.py:good", "--function", "relu", "--dtype", "float16", *QUICK, "--out", "new")
-    assert_one_line_error(done, 2, "No space left", "new")
-    assert visible(home) == ["mine.py"]
+    assert_one_line_error(done, 2, "No space left", "new", "the same command continues")
+    assert [name for name in visible(home) if not name.startswith(".journal-")] == ["mine.py"]
 
 
 def test_an_absent_framework_is_missing_only_when_it_was_asked_for(home, monkeypatch):
@@ -623,3 +623,36 @@ def test_a_value_that_overflows_is_not_exact():
         "exp in float32: y is exact",
         "exp in float32",
     ]
+
+
+# ---- parts and executors -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("run", "numpy", "--executor", "slurm"), "threads, processes, dask, tcp://host:port"),
+        (("run", "numpy", "--chunks", "3:3", "--out", "p"), "--chunks"),
+        (("run", "numpy", "--chunks", "0:1"), "--chunks needs --out"),
+        (("run", "numpy", "--dashboard"), "no dashboard"),
+        (("merge", "mine.py"), "mine.py is not a part of a run"),
+    ],
+)
+def test_what_no_executor_and_no_part_can_be_is_refused(home, words, expected):
+    assert_one_line_error(call(*words), 2, expected)
+
+
+def test_a_log_gets_a_line_a_minute(monkeypatch):
+    from gelu_verify.cli import progress
+
+    now = [100.0]
+    monkeypatch.setattr(progress, "monotonic", lambda: now[0])
+    lines = progress.Lines(1000)
+    assert lines.advanced(100) == ""
+    now[0] += 60
+    assert lines.advanced(100, "4 minutes of one core") == "20.0 %, 4 minutes left, 4 minutes of one core"
+    assert lines.advanced(100) == ""
+    now[0] += 3000
+    assert lines.advanced(100) == "40.0 %, 76 minutes left"
+    now[0] += 60
+    assert lines.advanced(600) == ""

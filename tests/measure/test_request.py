@@ -48,6 +48,7 @@ NAMES = {"functions": ("gelu",), "dtypes": ("float32",)}
 _OF_THE_COMMAND = (
     *("out", "record", "max_ulp", "min_grade", "fail_on", "strict", "no_own", "details", "as_json"),
     *("junit", "sarif", "github"),
+    *("chunks", "executor_name", "item_seconds", "tls_ca", "tls_cert", "tls_key", "dashboard"),
 )
 
 

@@ -1,0 +1,155 @@
+"""What came of consecutive chunks of a plan: a table that merges with others, and what else was seen meanwhile.
+
+A part crosses processes, and stays in a journal, as bytes (`packed`, `unpacked`): JSON and arrays, compressed. Nothing
+in them is executed when they are read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..buckets.table import Table, merge
+from ..buckets.table_text import parts_of_table, table_of_parts
+from ..errors import TargetFailure
+from ..fenv import in_default_environment
+from ..inputs.plans import Plan
+from ..targets.extra_outputs import Differences
+
+FAN_IN = 8  # tables that are merged at once
+_SIZE = 8  # bytes that say how long the JSON is, and how much there is in all
+
+
+@dataclass(frozen=True)
+class Part:
+    """What came of the chunks from `first` up to `end`, which is not among them.
+
+    `table` is None where there are none; `failure` is that of chunk `end`. `noted`: what the target did beside
+    returning outputs. `seconds` of one thread, and `target_s` of them inside the target; `worker`: whose thread.
+    """
+
+    first: int
+    end: int
+    table: Table | None
+    target_s: float = 0.0
+    seconds: float = 0.0
+    differences: tuple[Differences, ...] = ()
+    noted: tuple[TargetFailure, ...] = ()
+    failure: TargetFailure | None = None
+    worker: Mapping[str, str] | None = None
+
+    def size(self, plan: Plan) -> int:
+        """How many inputs it is of."""
+        return sum(plan.chunks[index].size for index in range(self.first, self.end))
+
+
+class Merging:
+    """Tables merged as they come, by eights in a tree: few are in memory, and none is merged often."""
+
+    def __init__(self) -> None:
+        self._levels: list[list[Table]] = []
+
+    def add(self, table: Table) -> None:
+        for level in self._levels:
+            level.append(table)
+            if len(level) < FAN_IN:
+                return
+            table = merge(level)
+            level.clear()
+        self._levels.append([table])
+
+    def merged(self) -> Table:
+        """The table of all, of which there is at least one."""
+        return merge([table for level in self._levels for table in level])
+
+
+# ---- as bytes ------------------------------------------------------------------------------------
+
+
+@in_default_environment
+def packed(part: Part) -> bytes:
+    """The bytes that `unpacked` reads."""
+    fields: dict[str, Any] = {name: getattr(part, name) for name in ("first", "end", "target_s", "seconds", "worker")}
+    arrays: dict[str, np.ndarray] = {}
+    if part.table is not None:
+        fields["table"], arrays = parts_of_table(part.table)
+    fields["differences"] = [list(each.where) for each in part.differences]
+    for index, each in enumerate(part.differences):
+        arrays |= {f"{index}.{name}": getattr(each, name) for name in ("x", "first", "second", "at")}
+    fields["failures"] = [_fields_of(each, name, arrays) for name, each in _failures(part)]
+    return _compressed(fields, arrays)
+
+
+@in_default_environment
+def unpacked(content: bytes) -> Part:
+    """The part that `packed` wrote."""
+    fields, arrays = _uncompressed(content)
+    found = {each["name"]: _failure(each, arrays) for each in fields["failures"]}
+    differences = [
+        Differences._make([*(arrays[f"{index}.{name}"] for name in ("x", "first", "second", "at")), tuple(where)])
+        for index, where in enumerate(fields["differences"])
+    ]
+    return Part(
+        first=fields["first"],
+        end=fields["end"],
+        table=table_of_parts(fields["table"], arrays) if "table" in fields else None,
+        target_s=fields["target_s"],
+        seconds=fields["seconds"],
+        differences=tuple(differences),
+        failure=found.pop("failure", None),
+        noted=tuple(found.values()),
+        worker=fields["worker"],
+    )
+
+
+def _failures(part: Part) -> list[tuple[str, TargetFailure]]:
+    noted = [(f"noted{index}", each) for index, each in enumerate(part.noted)]
+    return noted if part.failure is None else [*noted, ("failure", part.failure)]
+
+
+def _fields_of(failure: TargetFailure, name: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    if failure.inputs is not None:
+        arrays[f"{name}.inputs"] = failure.inputs
+    message = Exception.__str__(failure)
+    ends = {"first_bits": failure.first_bits, "last_bits": failure.last_bits}
+    return {"name": name, "message": message, "kind": failure.kind, "length": failure.length, **ends}
+
+
+def _failure(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> TargetFailure:
+    ends = {name: fields[name] for name in ("first_bits", "last_bits")}
+    failure = TargetFailure(fields["message"], fields["kind"], **ends)
+    failure.inputs, failure.length = arrays.get(f"{fields['name']}.inputs"), fields["length"]
+    return failure
+
+
+def _compressed(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+    import pyarrow as pa
+
+    shapes = [[name, array.dtype.str, array.shape] for name, array in arrays.items()]
+    head = json.dumps([fields, shapes], default=_plain).encode()
+    whole = b"".join([len(head).to_bytes(_SIZE, "little"), head, *(array.tobytes() for array in arrays.values())])
+    return len(whole).to_bytes(_SIZE, "little") + bytes(pa.compress(whole, codec="zstd", asbytes=True))
+
+
+def _uncompressed(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    import pyarrow as pa
+
+    size = int.from_bytes(content[:_SIZE], "little")
+    whole = pa.decompress(content[_SIZE:], decompressed_size=size, codec="zstd", asbytes=True)
+    start = _SIZE + int.from_bytes(whole[:_SIZE], "little")
+    fields, shapes = json.loads(whole[_SIZE:start])
+    arrays = {}
+    for name, kind, shape in shapes:
+        count = int(np.prod(shape, dtype=np.int64))
+        arrays[name] = np.frombuffer(whole, kind, count, start).reshape(shape).copy()
+        start += arrays[name].nbytes
+    return fields, arrays
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as JSON has it."""
+    return value.item()

@@ -1,0 +1,160 @@
+"""An item of work: consecutive chunks of a plan, called, judged and reduced to one table.
+
+A target is called by one thread at a time unless it says that it is safe in threads, because nobody knows whether
+somebody else's code may be called by two; judging and reducing run beside it without the interpreter lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from threading import Event, Lock
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..buckets.approximation import approximation, without_overflow
+from ..buckets.reducer import Outcome, Reduction, fill_strided
+from ..buckets.table import Facts, MonotonePieces, Table
+from ..errors import TargetFailure
+from ..fenv import in_default_environment
+from ..formats import get_format
+from ..functions import get_function
+from ..inputs.plans import Chunk, Plan
+from ..targets.extra_outputs import Differences, collecting, differences
+from ..truth.values import judge
+from .parts import Part
+from .pools import ON_THREADS
+
+if TYPE_CHECKING:
+    from ..targets.base import Target
+
+Range = tuple[int, int]  # chunks of a plan: the first, and the one after the last
+LONGEST = 64  # chunks: of 2^20 inputs, a table of 1024 rows, which costs 2 ms to make and to keep
+
+
+def ranges(asked: Range, done: Sequence[Range], workers: int) -> Iterator[Range]:
+    """The chunks that are asked for and not done, cut into items: several for each worker, none too long."""
+    length = max(1, min(LONGEST, (asked[1] - asked[0]) // (4 * max(workers, 1))))
+    edges = [asked[0], *(edge for span in sorted(done) for edge in span), asked[1]]
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        yield from ((first, min(first + length, end)) for first in range(start, end, length))
+
+
+class Work:
+    """What measures ranges of chunks of one plan on one target, both in this process; from any thread."""
+
+    def __init__(
+        self,
+        target: Target,
+        plan: Plan,
+        progress: Callable[[int], object] | None = None,
+        seconds: float = ON_THREADS.item_seconds,
+    ) -> None:
+        self.target, self.plan, self._seconds = target, plan, seconds
+        self.function, self.fmt = get_function(plan.function), get_format(plan.dtype)
+        self._pieces = MonotonePieces.of(self.function, self.fmt)
+        self.progress = progress or (lambda inputs: None)
+        self._turn, self._telling = None if target.safe_in_threads else Lock(), Lock()
+        self._kinds = set[str]()
+        self.stopped = Event()  # nobody waits any more: items end at the next chunk
+
+    @in_default_environment
+    def measured(self, chunks: Range) -> Part:
+        """What came of those chunks, or of the first of them: as many as fit into an item, until one fails."""
+        (first, last), start, failure = chunks, perf_counter(), None
+        reducer, end = _Reducer(self.target, self.plan, self._pieces, self._turn), first
+        try:
+            while end < last and not self.stopped.is_set() and (end == first or perf_counter() - start < self._seconds):
+                chunk = self.plan.chunks[end]
+                reducer.measure(chunk)
+                end += 1
+                with self._telling:
+                    self.progress(chunk.size)
+        except TargetFailure as found:
+            failure = found
+        table = reducer.table() if end > first else None
+        return Part(
+            first, end, table, reducer.target_s, perf_counter() - start,
+            tuple(reducer.differences), tuple(self._noted()), failure,
+        )  # fmt: skip
+
+    def _noted(self) -> Iterator[TargetFailure]:
+        """What the target did beside returning outputs: the first of each kind."""
+        while (found := self.target.noted(self.fmt.name)) is not None:
+            if found.kind not in self._kinds:
+                self._kinds.add(found.kind)
+                yield found
+
+
+class _Reducer:
+    """The table of one item while it grows, and its memory for inputs."""
+
+    def __init__(self, target: Target, plan: Plan, pieces: MonotonePieces, turn: Lock | None) -> None:
+        self._target, self._turn = target, turn
+        self._function, self._fmt = get_function(plan.function), get_format(plan.dtype)
+        self._reduction = Reduction(self._fmt, self._function, pieces)
+        self._judged_here = Reduction.judges(self._fmt, self._function)
+        self._facts = Facts()
+        self._inputs: np.ndarray | None = None
+        self.target_s = 0.0
+        self.differences: list[Differences] = []
+
+    def measure(self, chunk: Chunk) -> None:
+        """Call, judge, reduce."""
+        if chunk.is_strided and self._judged_here:
+            self._measure_strided(chunk)
+        else:
+            self._measure_permuted(chunk)
+
+    def table(self) -> Table:
+        table = self._reduction.table()
+        return replace(table, facts=table.facts.merged(self._facts))
+
+    def _measure_strided(self, chunk: Chunk) -> None:
+        """Inputs, call and judgement all in strided order, which is made anew instead of being kept."""
+        if self._inputs is None or len(self._inputs) != chunk.size + 1:
+            self._inputs = self._target.input_memory(self._fmt.name, chunk.size + 1)
+        x = self._inputs
+        fill_strided(chunk.first, x)
+        got = np.ascontiguousarray(self._answer(x))
+        if not self._reduction.add_strided(chunk.first, x, got, self._target.seals_inputs):
+            asked = np.empty_like(x)
+            fill_strided(chunk.first, asked)
+            self._target.check_unchanged(self._fmt, asked, x)
+        self._compare(x[:1], got[:1], got[-1:], len(x))
+
+    def _measure_permuted(self, chunk: Chunk) -> None:
+        x, order = chunk.x_bits(), chunk.order()
+        shuffled, got = x[order], np.empty_like(x)
+        lent = shuffled.copy()
+        answers = self._answer(lent)
+        self._target.check_unchanged(self._fmt, shuffled, lent)
+        got[order[: len(x)]] = answers[: len(x)]  # of an input that comes twice, the first answer
+        if len(order) > len(x):
+            self._compare(shuffled[:1], answers[:1], answers[-1:], len(order))
+        if self._judged_here:
+            self._reduction.add_outputs(x, got)
+            return
+        want, error, faithful = judge(self._function.name, self._fmt.name, x, got)
+        self._reduction.add_outcome(Outcome(x, got, want, without_overflow(self._fmt, got, error), faithful))
+        if self._function.approximates is not None:
+            self._facts = self._facts.merged(approximation(self._fmt, self._function.approximates, x, got))
+
+    def _compare(self, x: np.ndarray, first: np.ndarray, last: np.ndarray, n: int) -> None:
+        """The input that comes twice in a call of n: at its start, and at its end."""
+        where = f"at index 0 in a call of {n}", f"at its last index, {n - 1}"
+        self.differences += differences(self._fmt, x, first, last, where)
+
+    def _answer(self, x: np.ndarray) -> np.ndarray:
+        try:
+            with self._turn or nullcontext(), collecting() as found:
+                got, seconds = self._target.timed(self._fmt.name, x)
+            self.differences += found
+        except TargetFailure as failure:
+            failure.inputs = x.copy() if failure.inputs is None else failure.inputs
+            raise
+        self.target_s += seconds
+        return got

@@ -1,0 +1,163 @@
+"""The journals of runs that are not finished: beside the runs, until the same command continues them.
+
+A journal is a folder `.journal-<what was asked for>-<n>` in the folder of the runs, with one file. It is used by a
+command that asks for the same, of the same code, libraries and processor; where anything differs, it stays for the
+command that it belongs to, and is removed after KEPT_DAYS, or as one of too many.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import fields
+from hashlib import sha256
+from pathlib import Path
+
+from ..atomic_files import claimed
+from ..errors import GeluVerifyError, ResultsError
+from ..measure.identity import identity
+from ..measure.jobs import Job
+from ..measure.journal import Facts, Journal, differing, facts_of
+from ..measure.pools import CONTINUES
+from ..measure.request import Request
+
+PREFIX, FILE = ".journal-", "journal"
+KEPT_DAYS, MOST = 30, 16  # of journals that nobody continues: how long, and how many in one folder
+NAMES = ("targets", "functions", "dtypes")  # of a request: what a journal is named by; all else is compared
+ALL = "all"  # chunks of a journal that is not that of a part
+_ELSEWHERE = ("workers", "executor", "plan_of", "repeat")  # changes no result of a command
+
+
+def facts(request: Request, jobs: Sequence[Job], chunks: tuple[int, int] | None = None) -> Facts:
+    """All that decides results: the request, what it runs on, and the implementations with their inputs."""
+    asked = {each.name: repr(_plain(getattr(request, each.name))) for each in fields(Request)}
+    return {
+        **{name: text for name, text in asked.items() if name not in _ELSEWHERE},
+        "chunks": ALL if chunks is None else f"{chunks[0]}:{chunks[1]}",
+        **identity({job.target.family for job in jobs}),
+        **{f"{_TARGET}{job.key}": _described(job) for job in jobs},
+    }
+
+
+_TARGET = "implementation "
+
+
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _described(job: Job) -> str:
+    plan = job.plan
+    return f"{job.target.version}, {len(plan.chunks)} chunks of plan {plan.name}, inputs {plan.inputs_sha256[:16]}"
+
+
+def request_of(found: Facts) -> Request:
+    """The request that a journal was made for."""
+    names = {each.name for each in fields(Request)} - set(_ELSEWHERE)
+    return Request(**{name: ast.literal_eval(text) for name, text in found.items() if name in names})
+
+
+@contextmanager
+def journal_of_run(
+    root: Path,
+    name: str,
+    here: Facts,
+    warn: Callable[[str], object] = lambda message: None,
+    keep: Path | None = None,
+) -> Iterator[Journal | None]:
+    """The journal of a run named `name` (or of what is asked for) in `root`; it stays where it is left with an error.
+
+    `warn` is told which journal is not used, and why; `keep` is the name that its folder gets at the end, where it is
+    not to be removed. None where no journal can be written.
+    """
+    _remove_old(root)
+    key = os.fsencode(name) or repr([here[each] for each in NAMES]).encode()
+    with ExitStack() as closing:
+        journal = _opened(root, _prefix(key), here, warn, closing)
+        if journal is None:
+            yield None
+            return
+        folder = journal.path.parent
+        try:
+            yield journal
+        except BaseException as error:
+            journal.close()
+            if not journal.has_records:
+                shutil.rmtree(folder, ignore_errors=True)
+            elif isinstance(error, GeluVerifyError):
+                error.args = (f"{str(error).removesuffix(CONTINUES).rstrip('; ')}; {CONTINUES}",)
+            else:
+                warn(f"what was measured is kept in {folder}: {CONTINUES} from there")
+            raise
+        journal.close(flush=keep is not None)
+        if keep is not None:
+            folder.rename(keep)
+            return
+        if journal.problem:
+            warn(f"the journal ended early: {journal.problem}")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def discard(out: Path) -> None:
+    """Remove what is left of the journals of a run that stands in its place: it was killed when all was done."""
+    for folder in out.parent.glob(f"{_prefix(os.fsencode(out.name))}*"):
+        with suppress(OSError), claimed(folder) as is_ours:
+            if is_ours:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prefix(key: bytes) -> str:
+    return f"{PREFIX}{sha256(key).hexdigest()[:12]}-"
+
+
+def _opened(root: Path, prefix: str, here: Facts, warn: Callable[[str], object], closing: ExitStack) -> Journal | None:
+    """The first journal of that key that nobody uses, and that is of the same work, or a new one."""
+    try:
+        for count in range(1, MOST + 1):
+            folder = root / f"{prefix}{count}"
+            with ExitStack() as trying:
+                if not trying.enter_context(claimed(folder)):
+                    continue
+                there = facts_of(folder / FILE)
+                reason = differing(there, here) if there is not None else ""
+                if not reason:
+                    closing.push(trying.pop_all())
+                    return _continued(folder / FILE, here, there is not None, warn)
+                warn(f"the interrupted run in {folder} is not continued: {reason}")
+    except (OSError, ResultsError) as error:
+        warn(f"there is no journal, and an interrupted run will start again: {error}")
+    return None
+
+
+def _continued(file: Path, here: Facts, is_there: bool, warn: Callable[[str], object]) -> Journal:
+    if not is_there and file.exists():
+        warn(f"{file} is damaged, and what it is of is not known: all of it is measured again")
+        file.unlink()
+    journal = Journal(file, here)
+    if journal.has_records:
+        warn(f"continues the interrupted run in {file.parent}")
+    for problem in journal.damaged:
+        warn(f"{file} is damaged: {problem} is measured again")
+    return journal
+
+
+def _remove_old(root: Path) -> None:
+    """Journals that nobody uses, and that are old or too many."""
+    found = sorted((age, folder) for folder in root.glob(f"{PREFIX}*") if (age := _age(folder)) is not None)
+    for index, (age, folder) in enumerate(found):
+        if age > KEPT_DAYS * 86400 or index >= MOST:
+            with suppress(OSError), claimed(folder) as is_ours:
+                if is_ours:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _age(folder: Path) -> float | None:
+    """Seconds since something was appended."""
+    try:
+        return time.time() - (folder / FILE).stat().st_mtime
+    except OSError:
+        return None

@@ -1,0 +1,238 @@
+"""Executors: the same bytes from threads, processes and Dask, whatever happens to workers and to the client meanwhile.
+
+All of it starts processes that import frameworks, and is for the nightly run.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+from requiring import module, program
+
+from gelu_verify.errors import RemoteError, UsageError
+from gelu_verify.measure.executors import Where, opened
+from gelu_verify.measure.jobs import find_jobs, selecting
+from gelu_verify.measure.observer import Observer
+from gelu_verify.measure.request import Request
+from gelu_verify.measure.run import measured
+from gelu_verify.records.serialize import to_json
+
+pytestmark = pytest.mark.nightly
+KILLS = 50
+OF_TIME = ("throughput", "time")  # keys of a result that no second run has again
+SLOW = """
+import os, time
+import numpy as np
+
+def gelu(x):
+    time.sleep(0.005)
+    return np.maximum(x, 0) if os.environ.get("OTHER_CODE") else np.minimum(x, 0)
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _with_dask():
+    module("distributed")
+
+
+class Told(Observer):
+    def __init__(self):
+        self.said = []
+
+    def warn(self, message):
+        self.said.append(message)
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory):
+    """A target that gives other outputs where an environment variable says so, as a dispatcher does."""
+    path = tmp_path_factory.mktemp("slow") / "slow_gelu.py"
+    path.write_text(SLOW)
+    return f"{path}:gelu"
+
+
+def request_for(name, executor="threads", **more):
+    return Request(
+        targets=(name,), functions=("gelu",), dtypes=("bfloat16",), length=512, workers=2,
+        executor=Where(name=executor, **more),
+    )  # fmt: skip
+
+
+def found_by(request, pool=None):
+    """The result of a request as JSON and bytes."""
+    told = Told()
+    with selecting(request) as select:
+        (result,) = measured(find_jobs(request, select).jobs, request, told, pool=pool)
+    document = {key: value for key, value in to_json(result.record).items() if key not in OF_TIME}
+    return document, {name: column.tobytes() for name, column in result.table.flat.items()}
+
+
+@pytest.fixture(scope="module")
+def on_threads(slow):
+    return found_by(request_for(slow))
+
+
+@contextmanager
+def scheduler(tmp_path, *options):
+    """A scheduler of its own process: its address."""
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--scheduler-file", str(file), "--port", "0"]
+    with _running([*command, "--no-dashboard", *options]):
+        yield _address(file)
+
+
+def _address(file):
+    for _ in range(300):
+        time.sleep(0.1)
+        if file.exists() and file.read_text():
+            return json.loads(file.read_text())["address"]
+    raise TimeoutError(file)
+
+
+@contextmanager
+def worker(address, *options, **environment):
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+    with _running([*command, *options], **environment) as process:
+        yield process
+
+
+@contextmanager
+def _running(command, **environment):
+    process = subprocess.Popen(
+        command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.mark.parametrize("executor", ["processes", "dask"])
+def test_the_same_bytes_whichever_executor(slow, on_threads, executor):
+    request = request_for(slow, executor)
+    with opened(request.executor, 2) as pool:
+        assert found_by(request, pool) == on_threads
+        assert all(each["core_seconds"] > 0 for each in pool.described())
+
+
+def test_workers_of_a_scheduler_come_pause_and_die(slow, on_threads, tmp_path):
+    """One is stopped for a while, one killed, one comes later."""
+    with scheduler(tmp_path) as address, worker(address) as first, worker(address, "--no-nanny") as second:
+
+        def disturb():
+            time.sleep(1.5)
+            first.send_signal(signal.SIGSTOP)
+            time.sleep(1)
+            second.kill()
+            first.send_signal(signal.SIGCONT)
+
+        request = request_for(slow, address)
+        with opened(request.executor) as pool, worker(address):
+            disturbing = threading.Thread(target=disturb)
+            disturbing.start()
+            assert found_by(request, pool) == on_threads
+            disturbing.join()
+
+
+def test_a_worker_with_other_code_is_named_and_not_used(slow, on_threads, tmp_path):
+    request, said = None, []
+    with scheduler(tmp_path) as address, worker(address), worker(address, OTHER_CODE="1") as other:
+        request = request_for(slow, address)
+        with opened(request.executor, warn=said.append) as pool:
+            for _ in range(100):
+                if pool.width == 2:
+                    break
+                time.sleep(0.2)
+            assert found_by(request, pool) == on_threads
+        assert len(said) == 1
+        assert "is not used: " in said[0]
+        assert "gives other outputs (processor: " in said[0]
+        assert other.poll() is None
+    (tmp_path / "two").mkdir()
+    with scheduler(tmp_path / "two") as address, worker(address, OTHER_CODE="1"):
+        request = request_for(slow, address)
+        with opened(request.executor) as pool, pytest.raises(RemoteError, match="no worker can be used"):
+            found_by(request, pool)
+
+
+def test_where_no_scheduler_answers(monkeypatch):
+    monkeypatch.setattr("gelu_verify.measure.dask_pool.ANSWER", 2)
+    with (
+        pytest.raises(UsageError, match=r"no scheduler answers at tcp://127.0.0.1:9"),
+        opened(Where(name="tcp://127.0.0.1:9")),
+    ):
+        pass
+
+
+def test_a_scheduler_with_tls(slow, on_threads, tmp_path):
+    files = _certificate(tmp_path)
+    options = [word for name, path in files.items() for word in (f"--tls-{name}", str(path))]
+    with scheduler(tmp_path, "--protocol", "tls", *options) as address, worker(address, *options):
+        more = {"tls_ca": str(files["ca-file"]), "tls_cert": str(files["cert"]), "tls_key": str(files["key"])}
+        request = request_for(slow, address, **more)
+        with opened(request.executor) as pool:
+            assert found_by(request, pool) == on_threads
+
+
+def _certificate(folder):
+    """One that signs itself."""
+    key, certificate = folder / "key.pem", folder / "cert.pem"
+    subprocess.run(
+        [program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=gelu-verify",
+         "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return {"ca-file": certificate, "cert": certificate, "key": key}
+
+
+# ---- the client is killed ------------------------------------------------------------------------
+
+
+def started(slow, out, folder, *options):
+    asked = ["run", slow, "--dtype", "bfloat16", "--length", "128", "--out", out, "--workers", "2", *options]
+    command = [sys.executable, "-m", "gelu_verify", *asked]
+    return subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def stored(path):
+    """The results of a run, apart from times, with the hashes of their tables."""
+    results = json.loads((path / "manifest.json").read_text())["results"]
+    return [{key: value for key, value in each.items() if key not in OF_TIME} for each in results]
+
+
+@pytest.mark.parametrize("executor", ["threads", "dask"])
+def test_killed_at_any_moment_it_ends_with_the_same_bytes(slow, tmp_path, executor):
+    """kill -9 of the command and, every other time, of all that it started; then the same command, until it ends."""
+    whole = started(slow, "whole", tmp_path)
+    start = time.monotonic()
+    assert whole.wait(300) == 0, whole.stderr.read()
+    whole.stderr.close()
+    took, kills, rng = time.monotonic() - start, 0, random.Random(17)
+    while kills < KILLS:
+        out = tmp_path / f"{executor}-{kills}"
+        for left in (5, 4, 3, 2, 1, 0):
+            process = started(slow, out.name, tmp_path, "--executor", executor)
+            try:
+                _, said = process.communicate(timeout=rng.uniform(0.2, 1.2 * took) if left else 300)
+                break
+            except subprocess.TimeoutExpired:
+                kills += 1
+                (os.killpg if kills % 2 else os.kill)(process.pid, signal.SIGKILL)
+                process.communicate()
+        assert process.returncode == 0 or f"{out.name} is already there" in said, said  # killed after all was done
+        assert len(list(out.glob("*.csv"))) == len(list((tmp_path / "whole").glob("*.csv"))) > 0
+        assert stored(out) == stored(tmp_path / "whole")
+        shutil.rmtree(out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["whole"], "no journal and no unfinished folder is left"
