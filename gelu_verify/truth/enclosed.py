@@ -127,9 +127,10 @@ def value_of(terms: Terms) -> Value:
     if terms.correction is None:
         return _between(terms.leading, terms.leading)
     ends = endpoints(terms.correction)
-    if terms.leading == ZERO:
-        return _between(*ends)
-    far_below = abs(terms.leading[0]).bit_length() + terms.leading[1] - _TINY - 2
+    size = abs(terms.leading[0]).bit_length() + terms.leading[1]
+    if terms.leading == ZERO or all(abs(m).bit_length() + e > max(size, _BEYOND) + 2 for m, e in ends):
+        return _between(*ends)  # nothing to add, or nothing that brings the sum back from beyond every format
+    far_below = size - _TINY - 2
     if all(m == 0 or abs(m).bit_length() + e < far_below for m, e in ends):
         hi, lo, err, k = _between(terms.leading, terms.leading)
         if k in (_VANISHING, _HUGE):
