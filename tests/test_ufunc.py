@@ -41,6 +41,9 @@ def correct(function, x):
     return core_bits(function, x.dtype.name, bits_of(x))
 
 
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # of other packages: pickle looks for the name in every module
 def test_they_are_ufuncs_of_all_kernels():
     assert set(ufunc.__all__) == set(correctly_rounded.FUNCTIONS)
     for name in ufunc.__all__:
