@@ -45,12 +45,12 @@ def restored(folder: Path, asked: Asked, identity: dict[str, str]) -> tuple[Stat
     if not path.exists():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             facts = json.loads(file["facts"].tobytes())
             columns = {name: file[name] for name in COLUMNS}
-    except (OSError, ValueError, KeyError, EOFError) as error:
+        there = {**facts["identity"], **{name: str(value) for name, value in facts["asked"].items()}}
+    except Exception as error:  # noqa: BLE001 - of a damaged file zipfile and NumPy raise a dozen kinds
         raise ResultsError(f"{path}: is not the state of a search: {error}") from None
-    there = {**facts["identity"], **{name: str(value) for name, value in facts["asked"].items()}}
     here = {**identity, **{name: str(value) for name, value in json.loads(json.dumps(asdict(asked))).items()}}
     for name, value in here.items():
         if there.get(name) != value:

@@ -172,6 +172,25 @@ def stopping_after(rounds):
 # ---- what it finds -----------------------------------------------------------------------------------
 
 
+def test_a_damaged_state_is_refused(tmp_path):
+    asked, identity = Asked("gelu", "float32", 0, ()), {"target": "t"}
+    save(tmp_path, State.start(asked), 1.0, identity)
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    for end in (0, 1, len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:end])
+        with pytest.raises(ResultsError, match="is not the state of a search"):
+            restored(tmp_path, asked, identity)
+    refused = 0
+    for at in range(0, len(whole), 37):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
+        try:
+            assert restored(tmp_path, asked, identity) is not None  # bits that zip does not use
+        except ResultsError:
+            refused += 1
+    assert refused > 10
+
+
 def test_every_input_of_a_16_bit_dtype_is_tried():
     (target,) = select(["kernels.silu_exp"])[0]
     state, ended = found(target, 1 << 40, dtype="float16")
