@@ -3,6 +3,9 @@
 #include "cr.h"
 #include "../enclosure/enclosures.h"
 #include "float32.h"
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-schedule-insns")
+#endif
 #define GV_ISA GV_TYPED
 #include "float64.h"
 
