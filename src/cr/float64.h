@@ -211,7 +211,8 @@ GV_GAUSSIAN_FUNCTIONS(GV_DEFINE_F64)
 #define GV_DEFINE_LOGISTIC_F64(name, NAME, whole, derivative) \
     GV_DEFINE_REDO(name, NAME) \
     static size_t GV_ISA(gv_cr_##name##_f64)(const double *x, double *y, size_t n, size_t *undecided) { \
-        return gv_logistic_f64(&gv_##name##_logistic, GV_ISA(gv_redo_##name), x, y, n, undecided); \
+        gv_logistic_form f = gv_logistic_form_of_##name(); \
+        return gv_logistic_f64(&f, GV_ISA(gv_redo_##name), x, y, n, undecided); \
     }
 GV_LOGISTIC_FUNCTIONS(GV_DEFINE_LOGISTIC_F64)
 #else

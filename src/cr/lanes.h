@@ -89,8 +89,8 @@ GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, g
     const gv_lanes *p = powers->hi, *q = powers->lo;
     __m512i i = _mm512_castpd_si512(shifted);
     __mmask8 above = _mm512_test_epi64_mask(i, _mm512_set1_epi64(16)); /* the last four bits choose among 16 */
-    gv_lanes head = _mm512_mask_mov_pd(_mm512_permutex2var_pd(p[0], i, p[1]), above,
-                                       _mm512_permutex2var_pd(p[2], i, p[3]));
+    gv_lanes head =
+        _mm512_mask_mov_pd(_mm512_permutex2var_pd(p[0], i, p[1]), above, _mm512_permutex2var_pd(p[2], i, p[3]));
     *lo = _mm512_mask_mov_pd(_mm512_permutex2var_pd(q[0], i, q[1]), above, _mm512_permutex2var_pd(q[2], i, q[3]));
     *hi = _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_castpd_si512(head), _mm512_slli_epi64(i, 47)));
 }
