@@ -377,9 +377,8 @@ def render_tail(tail: Tail) -> str:
 
 
 def render_powers() -> str:
-    """2^(-j/32) in doubles, and what e^r needs besides: 2^(-j/32) = power e^rest. The exponent of `power` is too large by
-    j 2^-5, so that subtracting i 2^-5 from it, i = j + 32 n, leaves 2^-n."""
-    ctx.prec = 400
+    """2^(-j/32) = power e^rest, power a double. j 2^47 is added to its bits: i 2^47 less is 2^-n power, i = j + 32 n."""
+    ctx.prec, ctx.cap = 400, TERMS + 2
     rows, cubic = [], _slope_tanh(arb_series([0, 1]))[3]
     for j in range(POWERS):
         power = nearest(exact((-arb.const_log2() * j / POWERS).exp()))

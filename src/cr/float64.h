@@ -7,6 +7,9 @@
    4 accurate path   double-double by the formulas: math/<f>.h, 2^-88
    5 oracle          the undecided, reported to the caller: gelu_verify/truth/oracle.py
 
+   Where vectors have fma, gelu_tanh, gelu_sigmoid, silu and their derivatives have another stage 1, for every x:
+   logistic.h. What it leaves open takes stages 2 to 5.
+
    Bounds    proved for every piece by tests/prove/test_float64.py, and by other means by the script that writes the
              tables, tools/make_float64_tables.py (docs/proofs.md, section 7)
    Results   tests/truth/test_float64_kernels.py: the hard cases of data/hard_cases, centre and border of every piece and

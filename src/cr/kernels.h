@@ -3,8 +3,8 @@
 #include "cr.h"
 #include "../enclosure/enclosures.h"
 #include "float32.h"
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-schedule-insns")
+#if GV_HAVE_FMA && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-schedule-insns") /* logistic.h has its own order (docs/decisions.md) */
 #endif
 #define GV_ISA GV_TYPED
 #include "float64.h"

@@ -1,4 +1,4 @@
-"""The bound of src/cr/logistic.h: what e^-s loses there, operation by operation; docs/proofs.md, section 9, says why."""
+"""The bound of src/cr/logistic.h: what e^-s loses, operation by operation; docs/proofs.md, section 9, says why."""
 
 from __future__ import annotations
 

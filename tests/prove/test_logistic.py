@@ -1,6 +1,7 @@
 """The certificate of the float64 kernels by exp and quotient, src/cr/logistic.h (docs/proofs.md, section 9)."""
 
 import ctypes
+import itertools
 import re
 import shutil
 import subprocess
@@ -72,7 +73,7 @@ def test_the_clamps(name):
 def test_two_sums_of_three_operations(name):
     """w (1 - q) < 1: by parts of x > 0."""
     ends = [limit(name, "HIGHEST") * k / 4096 for k in range(4097)]
-    for low, high in zip(ends, ends[1:], strict=False):
+    for low, high in itertools.pairwise(ends):
         x = arb(low).union(arb(high))
         assert STEEP[name](x) / (1 + SLOPES[name](x).exp()) < 0.99
 
