@@ -377,7 +377,7 @@ def render_tail(tail: Tail) -> str:
 
 
 def render_powers() -> str:
-    """2^(-j/32) = power e^rest, power a double. j 2^47 is added to its bits: i 2^47 less is 2^-n power, i = j + 32 n."""
+    """2^(-j/32) = power e^rest, power a double, plus j 2^47 in bits: i 2^47 less, i = j + 32 n, they are 2^-n power."""
     ctx.prec, ctx.cap = 400, TERMS + 2
     rows, cubic = [], _slope_tanh(arb_series([0, 1]))[3]
     for j in range(POWERS):
