@@ -5,17 +5,26 @@
 #include <stdint.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
+#include <string.h>
 
-/* t[x[0]], ..., t[x[7]]: each load goes straight to its lane, one store for all */
+/* The bits of two inputs, which one load brings: 1.3 times as fast as a load for each (docs/decisions.md) */
+static uint32_t gv_two(const uint16_t *x) {
+    uint32_t pair;
+    memcpy(&pair, x, sizeof pair);
+    return pair;
+}
+
+/* t[x[0]], ..., t[x[7]]: each load from the table goes straight to its lane, one store for all */
 static __m128i gv_eight(const uint16_t *t, const uint16_t *x) {
-    __m128i y = _mm_cvtsi32_si128(t[x[0]]);
-    y = _mm_insert_epi16(y, t[x[1]], 1);
-    y = _mm_insert_epi16(y, t[x[2]], 2);
-    y = _mm_insert_epi16(y, t[x[3]], 3);
-    y = _mm_insert_epi16(y, t[x[4]], 4);
-    y = _mm_insert_epi16(y, t[x[5]], 5);
-    y = _mm_insert_epi16(y, t[x[6]], 6);
-    return _mm_insert_epi16(y, t[x[7]], 7);
+    uint32_t a = gv_two(x), b = gv_two(x + 2), c = gv_two(x + 4), d = gv_two(x + 6);
+    __m128i y = _mm_cvtsi32_si128(t[a & 0xffff]);
+    y = _mm_insert_epi16(y, t[a >> 16], 1);
+    y = _mm_insert_epi16(y, t[b & 0xffff], 2);
+    y = _mm_insert_epi16(y, t[b >> 16], 3);
+    y = _mm_insert_epi16(y, t[c & 0xffff], 4);
+    y = _mm_insert_epi16(y, t[c >> 16], 5);
+    y = _mm_insert_epi16(y, t[d & 0xffff], 6);
+    return _mm_insert_epi16(y, t[d >> 16], 7);
 }
 #endif
 
