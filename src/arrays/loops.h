@@ -3,6 +3,7 @@
 #define GV_ARRAYS_LOOPS_H
 #include <string.h>
 #include "../cr/cr.h"
+#include "../cr/lookup.h"
 #include "../fenv/environment.h"
 
 #define GV_BLOCK_VALUES 1024 /* three such blocks on the stack: 24 KiB */
@@ -12,6 +13,36 @@ static void gv_float32_loop(gv_cr_f32 kernel, const float *x, float *y, size_t n
     gv_enter_default(&callers);
     kernel(x, y, n);
     gv_leave_default(&callers);
+}
+
+#define GV_BF16_FIRST 256
+#define GV_BF16_BLOCK 2048
+#define GV_BF16_WIDE_BLOCKS 127 /* after a block of which the kernel left too much, so many are looked up */
+
+/* t: the table of all results, by which is looked up what the kernel, where there is one, would be slower for */
+static void gv_bfloat16_loop(gv_cr_bf16 kernel, const uint16_t *t, const uint16_t *x, uint16_t *y, size_t n) {
+    gv_environment callers;
+    size_t block = GV_BF16_FIRST;
+    int skipped = 0;
+    if (!kernel) {
+        gv_look_up(t, x, y, n);
+        return;
+    }
+    gv_enter_default(&callers);
+    while (n >= GV_CR_BF16_GROUP) {
+        size_t count = n < block ? n - n % GV_CR_BF16_GROUP : block;
+        if (!skipped) skipped = kernel(t, x, y, count) > count / GV_CR_BF16_GROUP / 4 ? GV_BF16_WIDE_BLOCKS : 0;
+        else {
+            gv_look_up(t, x, y, count);
+            skipped--;
+        }
+        x += count;
+        y += count;
+        n -= count;
+        block = GV_BF16_BLOCK;
+    }
+    gv_leave_default(&callers);
+    gv_look_up(t, x, y, n);
 }
 
 typedef struct {
