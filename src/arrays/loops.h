@@ -15,7 +15,8 @@ static void gv_float32_loop(gv_cr_f32 kernel, const float *x, float *y, size_t n
     gv_leave_default(&callers);
 }
 
-#define GV_BF16_FIRST 256
+#define GV_BF16_LEAST 2048 /* elements: shorter arrays are looked up as fast */
+#define GV_BF16_FIRST 128
 #define GV_BF16_BLOCK 2048
 #define GV_BF16_WIDE_BLOCKS 127 /* after a block of which the kernel left too much, so many are looked up */
 
@@ -24,7 +25,7 @@ static void gv_bfloat16_loop(gv_cr_bf16 kernel, const uint16_t *t, const uint16_
     gv_environment callers;
     size_t block = GV_BF16_FIRST;
     int skipped = 0;
-    if (!kernel) {
+    if (!kernel || n < GV_BF16_LEAST) {
         gv_look_up(t, x, y, n);
         return;
     }
