@@ -20,8 +20,8 @@ static void gv_float32_loop(gv_cr_f32 kernel, const float *x, float *y, size_t n
 #define GV_BF16_BLOCK 2048
 #define GV_BF16_WIDE_BLOCKS 127 /* after a block of which the kernel left too much, so many are looked up */
 
-/* t: the table of all results, by which is looked up what the kernel, where there is one, would be slower for */
-static void gv_bfloat16_loop(gv_cr_bf16 kernel, const uint16_t *t, const uint16_t *x, uint16_t *y, size_t n) {
+/* 16-bit formats. t: the table of all results; kernel: of bfloat16, or NULL. What it would be slower for is looked up. */
+static void gv_16_bit_loop(gv_cr_bf16 kernel, const uint16_t *t, const uint16_t *x, uint16_t *y, size_t n) {
     gv_environment callers;
     size_t block = GV_BF16_FIRST;
     int skipped = 0;

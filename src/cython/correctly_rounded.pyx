@@ -22,7 +22,7 @@ cdef extern from "arrays/loops.h" nogil:
         double *x
         size_t *places
         size_t count
-    void gv_bfloat16_loop(gv_cr_bf16 kernel, const uint16_t *table, const uint16_t *x, uint16_t *y, size_t n) noexcept nogil
+    void gv_16_bit_loop(gv_cr_bf16 kernel, const uint16_t *table, const uint16_t *x, uint16_t *y, size_t n) noexcept nogil
     void gv_float32_loop(gv_cr_f32 kernel, const float *x, float *y, size_t n) noexcept nogil
     size_t gv_float64_loop(gv_cr_f64 kernel, const double *x, double *y, size_t start, size_t n,
                            gv_undecided *undecided) noexcept nogil
@@ -127,7 +127,7 @@ cdef class Kernel:
         else:
             table = self._table(kind)
             with nogil:
-                gv_bfloat16_loop(self._bfloat16 if kind == BFLOAT16 else NULL, table, <const uint16_t *>x.buf,
+                gv_16_bit_loop(self._bfloat16 if kind == BFLOAT16 else NULL, table, <const uint16_t *>x.buf,
                                  <uint16_t *>y.buf, n)
         return 0
 
