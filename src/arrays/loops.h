@@ -48,7 +48,7 @@ static void gv_16_bit_loop(gv_cr_bf16 kernel, const uint16_t *t, const uint16_t 
 
 typedef struct {
     double inputs[GV_BLOCK_VALUES]; /* the block's inputs, which in place are overwritten */
-    double x[GV_BLOCK_VALUES];    /* undecided inputs, and their places in the whole array */
+    double x[GV_BLOCK_VALUES]; /* undecided inputs, and their places in the whole array */
     size_t places[GV_BLOCK_VALUES], count;
 } gv_undecided;
 
