@@ -5,7 +5,7 @@
    E = 2^(-i/32) e^r, r = i log(2)/32 - s, |r| <= log(2)/64 (1 + 2^-34): power (1 + r + r^2 P(r)), P of tail.h, in double;
    power is 2^(-i/32) rounded, and the logarithm of what it is off goes into r (tables/exp_f64.h).
 
-   Everything else is a pair hi + lo, good to 2^-100. So what is lost is lost in E, GV_LOGISTIC_LOSS relative: proved by
+   Everything else is a pair hi + lo, good to 2^-95. So what is lost is lost in E, GV_LOGISTIC_LOSS relative: proved by
    tests/prove/test_logistic.py (docs/proofs.md, section 9). With dE = E d, |d| <= loss,
      f changes by E/(1 + E) d of it                   below loss |f|
      f' by E ((w - 1) - E (w + 1))/(1 + E)^3 d        below loss q (1 + |w (1 - q)|), q = 1/(1 + E)
