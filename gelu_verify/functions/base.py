@@ -192,11 +192,11 @@ class Function:
         return fmt.is_finite(x_bits) and not pole and self.is_defined(fmt, x_bits)
 
     def limit(self, fmt: Format, x_bits: int) -> Limit:
-        """What is stated of f at a zero or an infinity, or outside of its domain."""
-        if not self.is_defined(fmt, x_bits):
-            return "nan"
+        """What is stated of f at a zero or an infinity, or at a finite x outside of its domain."""
         if fmt.magnitude(x_bits) == 0:
             return self.at_zero
+        if fmt.is_finite(x_bits):
+            return "nan"
         return self.at_minus_infinity if fmt.is_negative(x_bits) else self.at_plus_infinity
 
     def limit_bits(self, fmt: Format, x_bits: int, mode: Mode = "nearest") -> int:

@@ -69,7 +69,7 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40, rounding: s
         "dtype": dtype,
         "rounding": rounding,
         **pair,
-        "exact": _exact(entry, fmt, x_bits, digits, native) if entry.has_value(fmt, x_bits) else pair["y"],
+        "exact": _exact(entry, fmt, x_bits, digits, native) if fmt.is_finite(x_bits) else pair["y"],
         "rounding_error_ulp": error,
         "round_down": write.number(down),
         "round_up": write.number(up),
@@ -206,6 +206,8 @@ def _edges(dtype: str) -> list[int]:
 
 def _exact(entry: Function, fmt: Format, x_bits: int, digits: int, native: Value) -> str | None:
     """Digits of f(x); None where they would say nothing (beyond float64) and cost seconds."""
+    if not entry.has_value(fmt, x_bits):
+        return exact(entry.name, fmt.bits_text(x_bits), digits, fmt.name)
     if digits <= NATIVE_DIGITS and (text := _native_digits(native, digits)) is not None:
         return text
     if not _within_reach(entry, fmt, x_bits):

@@ -22,7 +22,7 @@ SLACK = 1 + arb(2) ** -30
 EXP_ORDER = {False: 11, True: 7}  # first power that gv_expm1_tiny leaves out
 HEAD_ORDER = {False: 26, True: 15}
 LOG_ORDER = {False: 14, True: 7}  # first power that gv_log1p_tiny leaves out
-LOG_REACH = arb(2) ** -7
+LOG_REACH = arb(2) ** -7 * (1 + arb(2) ** -20)  # of |r|: radii of balls are rounded up
 MILLS_ORDER = {False: 22, True: 12}
 MILLS_REACH = arb("1.25")  # of |u|: pieces at the edge of a piece of the table reach over it
 
@@ -129,7 +129,7 @@ class CoreTracking(PairTracking):
     def log1p_tiny(self, r: Tracked) -> Tracked:
         """log1p in place of its series: what is left out is below |r|^n/n (1 + 2 |r|), in all of r."""
         reach = r.ideal.abs_upper()
-        if not reach <= LOG_REACH * (1 + arb(2) ** -50):
+        if not reach <= LOG_REACH:
             raise Unproved("gv_log1p_tiny beyond its reach")
         p, order = self.body("gv_log1p_tiny", r), LOG_ORDER[self.quick]
         truncation = reach ** (order - 1) / order * (1 + 4 * reach)

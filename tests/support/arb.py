@@ -101,6 +101,8 @@ def _clamped(end: tuple[int, int], fmt: Format) -> tuple[int, int]:
 
 def arb_round(function: Function, fmt: Format, x_bits: int) -> int:
     """Correctly rounded bits for a finite non-zero x, from Arb enclosures of growing precision."""
+    if not function.is_defined(fmt, x_bits):
+        return fmt.nan
     m, e = fmt.dyadic(x_bits)
     precision = 64
     while precision <= 1 << 17:
