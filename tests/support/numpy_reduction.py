@@ -63,7 +63,7 @@ def reduce(fmt: Format, function: Function, pieces: MonotonePieces, outcome: Out
     bucket = buckets(fmt, x)
     starts = starts_of(bucket)
     rows = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(x)))
-    flags = _flags(fmt, x, got, want, error)
+    flags = _flags(fmt, x, got, want, seen.error)
     flags["rises"] = np.zeros(len(x), dtype=bool)
     flags["rises"][1:] = pieces.violated(x_ord[:-1], x_ord[1:], got_ord[:-1], got_ord[1:])
     signed = np.clip(np.where(scored, seen.error, 0.0), -SUM_CLIP, SUM_CLIP)
