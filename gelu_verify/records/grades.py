@@ -48,7 +48,8 @@ GRADES: dict[Grade, Definition] = {  # the best first; a result has the first th
     "coarse": Definition("coarse", "some absolute error is larger than that"),
     "broken": Definition(
         "broken",
-        "a defect, whatever the errors are: it computes another function, gives NaN or infinity for finite x or a "
+        "a defect, whatever the errors are: it computes another function, gives NaN or infinity for finite x (outside "
+        "of the domain of log: anything but NaN) or a "
         "wrong value at an infinity, turns NaN into a number, gives an output without a correct bit (an absolute error "
         "of more than half of the power of two at max(1, abs(y))), gives outputs that differ by more than "
         f"{UNITS:g} such units at other positions or lengths of a call, gives equal calls other outputs, changes the "

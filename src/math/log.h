@@ -14,7 +14,9 @@
 #include "../truth/log.h"
 #include "../truth/value.h"
 
-/* Error of log */
+/* Error of log: |hi + lo - f| <= err, proved (tox -e prove; docs/proofs.md, section 4). Found in
+   20,000 inputs by tools/state_core_errors.py: >= 0.0041 err at 0x1.fc4020b06a6f8p-1,
+   >= 2^-95.9 |f| at 0x1.fc4020b06a6f8p-1 */
 GV_INLINE gv_value gv_log_value(double x) {
     if (x < 0.0) return gv_undefined();
     if (x == 1.0) return gv_exact(0.0);
