@@ -22,7 +22,7 @@ def terms(c: Enclosure, x: Dyadic) -> Terms:
 ENTRIES = (
     Function(
         name="log",
-        formula="log x, natural",
+        formula="natural logarithm; -inf at 0, NaN for x < 0",
         group="block",
         terms=terms,
         domain=("0", "inf"),
