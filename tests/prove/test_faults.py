@@ -89,6 +89,11 @@ FAULTS = [
     ("math/gelu.h", "if (x > 20.0) return gv_beside(x, -1.0)", "if (x > 20.0) return gv_beside(x, 1.0)", "gelu"),
     ("math/gelu_tanh.h", "gv_dd_scale(cubic, 2.0)", "gv_dd_scale(cubic, 4.0)", "gelu_tanh_grad"),
     ("math/tanh.h", "a < 0x1p-26", "a < 0x1p-22", "tanh"),
+    ("truth/log.h", "GV_LOG_DOUBLES 7", "GV_LOG_DOUBLES 2", "log"),
+    ("truth/log.h", "gv_log_table[j].log,", "gv_log_table[j ^ 1].log,", "log"),
+    ("truth/log.h", "(double)(k + shift)", "(double)(k - shift)", "log"),
+    ("math/log.h", "if (x == 1.0) return gv_exact(0.0)", "if (x <= 1.0) return gv_exact(0.0)", "log"),
+    ("math/log.h", "x < 1.5)", "x < 2.5)", "log"),
     ("math/elu.h", "return gv_exact(x)", "return gv_exact(2.0 * x)", "elu"),
 ]
 
