@@ -1,4 +1,4 @@
-"""Finite x gives a finite result wherever the true value rounds to one, NaN outside of the domain, infinity at a pole."""
+"""Finite x gives a finite result where the true value rounds to one, NaN outside of the domain, infinity at a pole."""
 
 import numpy as np
 

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 def flushes(evidence: Evidence) -> tuple[int, int, int] | None:
     """(x, got, want) bits of an input whose subnormal result, or that is itself, flushed to zero; None if none is.
 
-    Near zero where f(0) = 0; at a pole there, where all subnormal inputs give the infinity of zero. Else in the tail, where the largest subnormal results are lost and no normal
-    one is: an overflow inside may end a tail among the smaller ones.
+    Near zero where f(0) = 0; at a pole there, where all subnormal inputs give the infinity of zero. Else in the tail,
+    where the largest subnormal results are lost and no normal one is: an overflow inside may end a tail among the
+    smaller ones.
     """
     fmt = evidence.fmt
     if evidence.function.is_zero_at_zero:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ..formats import Dyadic
 from .base import Function
-from .enclosures import ONE, ZERO, Enclosure, Terms
+from .enclosures import ZERO, Enclosure, Terms, fraction
+
+HALF = Fraction(1, 2)
 
 
 def terms(c: Enclosure, x: Dyadic) -> Terms:
     """log x for x > 0; from x - 1, which is exact, near 1."""
-    m, e = x
-    if e < 0 and m == 1 << -e or x == ONE:
+    (m, e), value = x, fraction(x)
+    if value == 1:
         return Terms(ZERO, None)
-    point = c.exact(x)
-    if 0.5 <= point and point <= 2:
-        exponent = min(e, 0)
-        return Terms(ZERO, c.log1p(c.exact(((m << (e - exponent)) - (1 << -exponent), exponent))))
-    return Terms(ZERO, c.log(point))
+    if e < 0 and HALF <= value <= 2:
+        return Terms(ZERO, c.log1p(c.exact((m - (1 << -e), e))))
+    return Terms(ZERO, c.log(c.exact(x)))
 
 
 ENTRIES = (

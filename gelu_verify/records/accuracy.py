@@ -194,9 +194,7 @@ def _wrong(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray, away: 
 # ---- bits of accuracy ----------------------------------------------------------------------------
 
 
-def _mean_bits(
-    function: Function, fmt: Format, columns: Columns, hist: np.ndarray, is_whole: bool
-) -> MeanBits | None:
+def _mean_bits(function: Function, fmt: Format, columns: Columns, hist: np.ndarray, is_whole: bool) -> MeanBits | None:
     """Correct bits, as the upper edges of a histogram have it: no error above half an ULP is all of the precision."""
     n = hist.sum(axis=0) + columns["nonfinite"].astype(np.float64)  # without the NaNs that are due
     if not n.sum():

@@ -176,7 +176,9 @@ def _nonfinite(record: Record, accuracy: Accuracy) -> str:
         if count == 1:
             return f"{what} at x = {nearest}"
         if not has_value:
-            return f"{what} at x = {nearest}, the nearest to zero of {count:,} finite inputs with another kind of result"
+            return (
+                f"{what} at x = {nearest}, the nearest to zero of {count:,} finite inputs with another kind of result"
+            )
         return f"NaN or infinite at {count:,} finite inputs, the nearest to zero x = {nearest}"
     ends = [value_text(fmt, side.x_bits, 4) for _, side in found]
     if len(found) == 1:

@@ -80,8 +80,8 @@ class Found(NamedTuple):
     """The answers to a batch: of each piece its worst input, and of the whole batch what is worse than any error.
 
     `error`: largest |error| in ULP, -1 where no input has one; `x`, `got`, `want`: its bits; `mean`: of error / (1 +
-    |error|), so that few large errors do not decide it. `nonfinite` (a number where none is due, too), `wrong_sign`: rows of (bits of x, got, want), as
-    many as there were, the one nearest to zero first and alone kept; `counts` is how many there were.
+    |error|), so that few large errors do not decide it. `nonfinite` (a number where none is due, too), `wrong_sign`:
+    the row (bits of x, got, want) that is nearest to zero; `counts` is how many there were.
     """
 
     error: np.ndarray

@@ -27,7 +27,7 @@ _NOTHING = Fraction(1, 1 << 1080)  # so is what is below it
 @lru_cache(maxsize=65536)
 @in_default_environment
 def distance(function: str, dtype: str, x_bits: int, got_bits: int) -> tuple[float, float] | None:
-    """|got - y| and |got - y| / |y| for the exact y = f(x), to six digits or more; None where x, y or got is not finite.
+    """|got - y| and |got - y| / |y| for the exact y = f(x), to six digits or more; None where one is not finite.
 
     The relative error is 0 where got = y = 0. What is beyond the range of float64 is 0 or infinite.
 

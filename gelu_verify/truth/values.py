@@ -90,8 +90,8 @@ def reference_bits(function: str, dtype: str, bits: Any, *, rounding: str = "nea
     """Correctly rounded result bits for input bits: an int for an int, an array for an array.
 
     Rounded once: to nearest, ties to even, or in the direction that `reference` takes; subnormals kept; NaN, and what
-    is outside of the domain, give the canonical quiet NaN; zeros and infinities give the limits. Parameters are those of the function, as `reference`
-    takes them.
+    is outside of the domain, give the canonical quiet NaN; zeros and infinities give the limits. Parameters are those
+    of the function, as `reference` takes them.
 
     >>> hex(reference_bits("gelu", "float32", 0xC0D00000))
     '0xaf8f821f'

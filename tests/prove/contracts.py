@@ -147,9 +147,7 @@ class CoreTracking(PairTracking):
             return self.body("gv_log_near", m)
         first, last = (int((128 * end).floor().unique_fmpz()) for end in (low, high))
         off = max(self.log_step_error(step) for step in range(first, min(last, 255) + 1))
-        return replace(
-            make(monotone_hull(arb.log, m.ideal), m.point.log(), off, None), pair=True, single=self.quick
-        )
+        return replace(make(monotone_hull(arb.log, m.ideal), m.point.log(), off, None), pair=True, single=self.quick)
 
     @cache  # noqa: B019 - one object a proof
     def log_step_error(self, step: int) -> arb:

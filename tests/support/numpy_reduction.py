@@ -115,9 +115,7 @@ def _mixed(z: np.ndarray) -> np.ndarray:
     return z ^ z >> np.uint64(31)
 
 
-def _flags(
-    fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray, error: np.ndarray
-) -> dict[str, np.ndarray]:
+def _flags(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray, error: np.ndarray) -> dict[str, np.ndarray]:
     got_zero, got_nan, want_nan = is_zero(fmt, got), is_nan(fmt, got), is_nan(fmt, want)
     finite = is_finite(fmt, got)
     return {
