@@ -16,6 +16,8 @@ EXP_DEGREE = 10
 LN2_HEAD_BITS = 34  # of log(2)/64, so that n times it is exact for n < 2^18
 HEAD_DEGREE = 25
 ATANH_DEGREE = 28
+LOG_STEPS = range(96, 256)  # first 7 bits of m, 3/4 <= m < 2, in 1/128
+LOG_DEGREE = 13
 MILLS_OCTAVES = range(-1, 6)  # a in [1/2, 64)
 MILLS_PIECES = 16  # per octave
 MILLS_DEGREE = 21
@@ -46,6 +48,11 @@ def mills_taylor(c: mpf, scale: mpf) -> list[mpf]:
     return [coefficient * scale**n for n, coefficient in enumerate(m)]
 
 
+def log_inverse(step: int) -> mpf:
+    """1/m in the middle of a step, to 10 bits; 1 on both sides of 1, where log m must keep its digits."""
+    return mpf(1) if step in (127, 128) else mp.nint(mpf(2) ** 10 * 128 / (step + mpf(1) / 2)) / 2**10
+
+
 def render() -> str:
     mp.dps = 400
     head = mp.floor(mp.log(2) / 64 * 2 ** (6 + LN2_HEAD_BITS)) / 2 ** (6 + LN2_HEAD_BITS)
@@ -68,6 +75,8 @@ def render() -> str:
         f"#define GV_EXP_DEGREE {EXP_DEGREE}",
         f"#define GV_HEAD_DEGREE {HEAD_DEGREE}",
         f"#define GV_ATANH_DEGREE {ATANH_DEGREE}",
+        f"#define GV_LOG_FIRST {LOG_STEPS[0]}",
+        f"#define GV_LOG_DEGREE {LOG_DEGREE}",
         f"#define GV_MILLS_PIECES {MILLS_PIECES}",
         f"#define GV_MILLS_DEGREE {MILLS_DEGREE}",
         f"#define GV_MILLS_PAIRS {MILLS_PAIRS}",
@@ -83,6 +92,17 @@ def render() -> str:
         "};",
         "GV_TABLE gv_dd gv_atanh_coefficient[GV_ATANH_DEGREE + 1] = { /* 1/(2n+1) */",
         *(f"    {text(mpf(1) / (2 * n + 1))}," for n in range(ATANH_DEGREE + 1)),
+        "};",
+        "GV_TABLE gv_dd gv_log_coefficient[GV_LOG_DEGREE + 1] = { /* (-1)^(n+1)/n */",
+        *(f"    {text((-1) ** (n + 1) / mpf(n) if n else mpf(0))}," for n in range(LOG_DEGREE + 1)),
+        "};",
+        "typedef struct {",
+        "    double inverse;",
+        "    gv_dd log;",
+        "} gv_log_step;",
+        "/* of m from GV_LOG_FIRST/128 on in steps of 1/128: c near 1/m, -log c */",
+        f"GV_TABLE gv_log_step gv_log_table[{len(LOG_STEPS)}] = {{",
+        *(f"    {{{float(c).hex()}, {text(-mp.log(c))}}}," for c in map(log_inverse, LOG_STEPS)),
         "};",
     ]
     pieces = []

@@ -10,15 +10,16 @@ from ..truth.values import judge
 from .table import LARGEST, NOISE, Facts
 
 
-def without_overflow(fmt: Format, got: np.ndarray, error: np.ndarray) -> np.ndarray:
+def without_overflow(fmt: Format, got: np.ndarray, want: np.ndarray, error: np.ndarray) -> np.ndarray:
     """Errors of finite results that are too large for a double, as the largest double."""
-    return np.where(np.isinf(error) & is_finite(fmt, got), np.copysign(LARGEST, error), error)
+    finite = is_finite(fmt, got) & is_finite(fmt, want)
+    return np.where(np.isinf(error) & finite, np.copysign(LARGEST, error), error)
 
 
 def approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> Facts:
     """Largest error against the function that is approximated, in ulp and absolute."""
     want, error, _ = judge(exact, fmt.name, x, got)
-    absolute = np.abs(without_overflow(fmt, got, error))
+    absolute = np.abs(without_overflow(fmt, got, want, error))
     scored = np.flatnonzero(np.isfinite(absolute))
     if not len(scored):
         return Facts()

@@ -1,8 +1,8 @@
-"""Finite x gives a finite result wherever the true value rounds to one."""
+"""Finite x gives a finite result where the true value rounds to one, NaN outside of the domain, infinity at a pole."""
 
 import numpy as np
 
-from ..formats import is_finite, is_nan
+from ..formats import is_finite
 from ..inputs.special import large_bits
 from .base import Check, Evidence, Finding
 
@@ -11,11 +11,13 @@ def run(evidence: Evidence) -> Finding:
     fmt, count = evidence.fmt, evidence.table.total("nonfinite")
     nearest = evidence.witness("nonfinite")
     if nearest is not None:
+        want = evidence.judge(*(np.array([bits], fmt.uint) for bits in nearest))[0]
+        due = "inf or NaN" if is_finite(fmt, want)[0] else f"something else than {evidence.text(int(want[0]))}"
         where = evidence.text(nearest[0])
-        return evidence.shown(f"{count} finite inputs give inf or NaN, the nearest to zero is {where}", *nearest)
-    x = large_bits(fmt)
-    got, want, _ = evidence.judged(x)
-    bad = np.flatnonzero(~is_finite(fmt, got) & (is_finite(fmt, want) | is_nan(fmt, got)))
+        return evidence.shown(f"{count} finite inputs give {due}, the nearest to zero is {where}", *nearest)
+    x = [*large_bits(fmt), *((fmt.sign_mask, 0) if evidence.function.has_pole_at_zero else ())]
+    got, want, error = evidence.judged(x)
+    bad = np.flatnonzero(np.isinf(error) & ~(is_finite(fmt, got) & is_finite(fmt, want)))
     if len(bad):
         x_bits, got_bits = x[bad[-1]], int(got[bad[-1]])
         return evidence.shown(f"f({evidence.text(x_bits)}) = {evidence.text(got_bits)}", x_bits, got_bits)

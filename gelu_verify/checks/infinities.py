@@ -15,7 +15,7 @@ def value_at(evidence: Evidence, x_bits: int, nan_accepted: bool = False) -> Fin
     fmt, function = evidence.fmt, evidence.function
     got, want = int(evidence.probe([x_bits])[0]), function.limit_bits(fmt, x_bits)
     both_zero = fmt.magnitude(got) == fmt.magnitude(want) == 0
-    if got == want or (both_zero and function.gradient_of):
+    if got == want or (fmt.is_nan(got) and fmt.is_nan(want)) or (both_zero and function.gradient_of):
         return Finding("pass", "", x_bits, got, want)
     got_text, want_text = evidence.texts(got, want)
     detail = f"f({evidence.text(x_bits)}) = {got_text}, the limit is {want_text}"

@@ -64,7 +64,8 @@ class TwoOutputs:
         """(|E|, x, got, want) of the largest error of all outputs that are scored: finite, to inputs of the plan's
         ranges where it has any."""
         fmt, spans = evidence.fmt, evidence.plan.spans
-        error = np.where(is_finite(fmt, self.got) & np.isinf(self.error), LARGEST, self.error)
+        finite = is_finite(fmt, self.got) & is_finite(fmt, self.want)
+        error = np.where(finite & np.isinf(self.error), LARGEST, self.error)
         counted = np.isfinite(error) & is_finite(fmt, self.x)
         if spans is not None:
             x = ordinals(fmt, self.x)

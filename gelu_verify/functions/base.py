@@ -11,8 +11,8 @@ import numpy as np
 
 from ..errors import UsageError
 from ..formats import Dyadic, Format, Mode
-from .enclosures import Enclosure, Terms
-from .limits import Limit, bits_of, bounds_of, check_limit
+from .enclosures import Enclosure, Terms, fraction
+from .limits import POLES, Limit, bits_of, bounds_of, check_limit
 from .parameters import Parameter, base_name, checked_values, split_name
 
 Group = Literal["activation", "baseline", "block"]
@@ -56,14 +56,18 @@ class Function:
     leading term + an interval. The interval must shrink to f(x) - leading as `c.precision` grows."""
     at_minus_infinity: Limit
     """The limit: "inf", "-inf", "0" or "-0" (its sign counts where `sign` is "x"), an exact decimal or, where it is
-    irrational, a function of an Enclosure that encloses it: `lambda c: c.iv.pi / 2`."""
+    irrational, a function of an Enclosure that encloses it: `lambda c: c.iv.pi / 2`. "nan" outside of `domain`."""
     at_plus_infinity: Limit
     at_zero: Limit
-    """f(0), as above, but finite; "x" where f(0) = 0 has the sign of x, "-x" where it has the other one."""
+    """f(0), as above; "x" where f(0) = 0 has the sign of x, "-x" where it has the other one. "inf" or "-inf" is a pole:
+    the result at both zeros (IEEE 754: division by zero)."""
 
     group: Group = "activation"
     """Where it stands in lists and reports. A target that claims an activation or a baseline is compared with all
     others to name what it really computes (checks `variant`, `gradient_variant`); a building block is not."""
+    domain: tuple[str, str] = ("-inf", "inf")
+    """Where f is defined, both ends included: elsewhere the result is NaN (IEEE 754: invalid operation), and `terms` is
+    not asked. -0 counts as 0."""
     gradient_of: str | None = None
     """The function whose derivative this is."""
     approximates: str | None = None
@@ -112,6 +116,9 @@ class Function:
         for what in ("lower", "upper", "slope_at_zero"):
             if (text := getattr(self, what)) is not None:
                 self._decimal(what, text)
+        for text, infinity in zip(self.domain, ("-inf", "inf"), strict=True):
+            if text != infinity:
+                self._decimal("domain", text)
         for label, text in self.landmarks.items():
             self._decimal(f"landmarks[{label!r}]", text)
         for what in ("at_minus_infinity", "at_plus_infinity", "at_zero"):
@@ -141,24 +148,59 @@ class Function:
     @property
     def is_zero_at_zero(self) -> bool:
         """Whether f(0) = 0."""
-        return not any(self.bounds_at_zero(8))
+        return self.at_zero not in POLES and not any(self.bounds_at_zero(8))
+
+    @property
+    def has_pole_at_zero(self) -> bool:
+        """Whether f(0) is infinite."""
+        return self.at_zero in POLES
 
     @property
     def double_at_zero(self) -> float | None:
         """f(0), where it is a double: what native code takes."""
         if self.at_zero in ("x", "-x"):
             return 0.0
+        if self.at_zero in POLES:
+            return float(str(self.at_zero))
         value = None if callable(self.at_zero) else Fraction(self.at_zero)
         return float(value) if value is not None and Fraction(float(value)) == value else None
 
+    def ordinals(self, fmt: Format) -> tuple[int, int]:
+        """The ordinals between which f is defined, ends included."""
+        low, high = self.domain
+        first = -1 - fmt.infinity if low == "-inf" else fmt.ordinal(fmt.round(Fraction(low), "up", negative_zero=True))
+        return first, fmt.infinity if high == "inf" else fmt.ordinal(fmt.round(Fraction(high), "down"))
+
+    def is_defined(self, fmt: Format, x_bits: int) -> bool:
+        """Whether x, which is not NaN, lies in the domain."""
+        first, last = self.ordinals(fmt)
+        return first <= fmt.ordinal(x_bits) <= last
+
+    def is_defined_at(self, x: Dyadic) -> bool:
+        """The same of an exact number."""
+        low, high = self.domain
+        value = fraction(x) if (low, high) != ("-inf", "inf") else Fraction(0)
+        return (low == "-inf" or Fraction(low) <= value) and (high == "inf" or value <= Fraction(high))
+
+    def is_stated(self, fmt: Format, x_bits: int) -> bool:
+        """Whether `limit_bits` says what f(x) is: at zeros, infinities and NaN, and outside of the domain."""
+        return fmt.magnitude(x_bits) == 0 or not fmt.is_finite(x_bits) or not self.is_defined(fmt, x_bits)
+
+    def has_value(self, fmt: Format, x_bits: int) -> bool:
+        """Whether f(x) is a number: not at infinities, NaN and a pole, and not outside of the domain."""
+        pole = self.has_pole_at_zero and fmt.magnitude(x_bits) == 0
+        return fmt.is_finite(x_bits) and not pole and self.is_defined(fmt, x_bits)
+
     def limit(self, fmt: Format, x_bits: int) -> Limit:
-        """What is stated of f at a zero or an infinity."""
+        """What is stated of f at a zero or an infinity, or at a finite x outside of its domain."""
         if fmt.magnitude(x_bits) == 0:
             return self.at_zero
+        if fmt.is_finite(x_bits):
+            return "nan"
         return self.at_minus_infinity if fmt.is_negative(x_bits) else self.at_plus_infinity
 
     def limit_bits(self, fmt: Format, x_bits: int, mode: Mode = "nearest") -> int:
-        """Bits required at a zero, an infinity or a NaN (policy `limit`)."""
+        """Bits required where `is_stated` (policy `limit`)."""
         if fmt.is_nan(x_bits):
             return fmt.nan
         limit = self.limit(fmt, x_bits)

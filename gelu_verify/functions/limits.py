@@ -10,17 +10,19 @@ from ..formats import Dyadic, Format, Mode
 from .enclosures import Enclosure, Interval, endpoints, fraction
 
 Limit = str | Callable[[Enclosure], Interval]
-_WORDS = ("0", "-0", "inf", "-inf")
+_WORDS = ("0", "-0", "inf", "-inf", "nan")
+POLES = ("inf", "-inf")
 _PRECISIONS = tuple(2**k for k in range(6, 18))
 
 
 def check_limit(limit: Limit, at_zero: bool) -> str | None:
     """What would be accepted instead; None where `limit` is."""
-    accepted = '"x", "-x", "0", "-0"' if at_zero else ", ".join(f'"{word}"' for word in _WORDS)
+    words = ("x", "-x", *_WORDS[:-1]) if at_zero else _WORDS
+    accepted = ", ".join(f'"{word}"' for word in words)
     accepted += ", an exact decimal as a string, or a function of an Enclosure"
     if callable(limit):
         return None
-    if limit in (("x", "-x", "0", "-0") if at_zero else _WORDS):
+    if limit in words:
         return None
     try:
         Fraction(limit)

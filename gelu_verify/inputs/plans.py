@@ -299,8 +299,8 @@ def strata(function: Function, fmt: Format, seed: int) -> Inputs:
         *_points(function, fmt),
         _edges(fmt, binades),
         _within(rng, binades[:-1], binades[1:], max(2, size // (8 * len(binades)))),
-        *_where_it_matters(rng, function, fmt, size * 15 // 16),
-        _runs(rng, function, fmt, size),
+        *(_inside(function, fmt, part) for part in _where_it_matters(rng, function, fmt, size * 15 // 16)),
+        _inside(function, fmt, _runs(rng, function, fmt, size)),
     ]
     explicit = _filled(rng, function, fmt, base, CHUNKS[fmt.width])
     return Inputs(explicit=explicit, chunk=CHUNKS[fmt.width], dense=True)
@@ -326,7 +326,7 @@ def quick(function: Function, fmt: Format, seed: int) -> Inputs:
     base = [
         *_points(function, fmt),
         _within(rng, binades[:-1], binades[1:], 1),
-        *_where_it_matters(rng, function, fmt, QUICK // 2),
+        *(_inside(function, fmt, part) for part in _where_it_matters(rng, function, fmt, QUICK // 2)),
     ]
     return Inputs(explicit=_filled(rng, function, fmt, base, QUICK), chunk=QUICK)
 
@@ -414,6 +414,13 @@ def _where_it_matters(rng: np.random.Generator, function: Function, fmt: Format,
         yield ordinals(fmt, even.astype(numpy_dtype(fmt.name)).view(fmt.uint))
 
 
+def _inside(function: Function, fmt: Format, chosen: np.ndarray) -> np.ndarray:
+    """Ordinals, of which those outside of the domain of the function are mirrored at zero, where that is inside."""
+    first, last = function.ordinals(fmt)
+    outside, mirrored = (chosen < first) | (chosen > last), -1 - chosen
+    return np.asarray(np.where(outside & (mirrored >= first) & (mirrored <= last), mirrored, chosen))
+
+
 def _runs(rng: np.random.Generator, function: Function, fmt: Format, size: int) -> np.ndarray:
     """Runs of 32 consecutive floats, where neighbours show whether a result ever turns back."""
     reach, tiny = fmt.round(Fraction(_reach(function, fmt))), _tiny(fmt)
@@ -442,7 +449,7 @@ def _filled(
     size = -(-len(chosen) // multiple) * multiple
     low, high = -1 - fmt.round(Fraction(_reach(function, fmt))), -1 - _tiny(fmt)
     while len(chosen) < size:
-        extra = _distinct(_spread(rng, low, high, 2 * (size - len(chosen)) + 64))
+        extra = _distinct(_inside(function, fmt, _spread(rng, low, high, 2 * (size - len(chosen)) + 64)))
         place = np.minimum(np.searchsorted(chosen, extra), len(chosen) - 1)
         fresh = rng.permutation(extra[chosen[place] != extra])
         chosen = np.sort(np.concatenate([chosen, fresh[: size - len(chosen)]]))

@@ -139,7 +139,7 @@ class _Reducer:
             self._reduction.add_outputs(x, got)
             return
         want, error, faithful = judge(self._function.name, self._fmt.name, x, got)
-        self._reduction.add_outcome(Outcome(x, got, want, without_overflow(self._fmt, got, error), faithful))
+        self._reduction.add_outcome(Outcome(x, got, want, without_overflow(self._fmt, got, want, error), faithful))
         if self._function.approximates is not None:
             self._facts = self._facts.merged(approximation(self._fmt, self._function.approximates, x, got))
 

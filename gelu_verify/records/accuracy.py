@@ -102,7 +102,7 @@ class Accuracy:
             units,
             _range(fmt, columns["bucket"], is_accurate) if is_whole else None,
             _largest(fmt, x, size, counted, units),
-            _mean_bits(fmt, columns, hist, is_whole),
+            _mean_bits(function, fmt, columns, hist, is_whole),
             _wrong(fmt, x, got, want, away),
             (Span.of(columns, "nonfinite", below), Span.of(columns, "nonfinite", above)),
             Span.of(columns, "zero_lost", below[(bucket[below] <= first) & (bucket[below] > end)]),
@@ -194,17 +194,20 @@ def _wrong(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray, away: 
 # ---- bits of accuracy ----------------------------------------------------------------------------
 
 
-def _mean_bits(fmt: Format, columns: Columns, hist: np.ndarray, is_whole: bool) -> MeanBits | None:
+def _mean_bits(function: Function, fmt: Format, columns: Columns, hist: np.ndarray, is_whole: bool) -> MeanBits | None:
     """Correct bits, as the upper edges of a histogram have it: no error above half an ULP is all of the precision."""
-    n = columns["n"].astype(np.float64)
+    n = hist.sum(axis=0) + columns["nonfinite"].astype(np.float64)  # without the NaNs that are due
     if not n.sum():
         return None
     bits = np.zeros(len(n))  # what is not scored, as NaN, has none
     for each, row in zip(_bits_of_edges(fmt.precision), hist, strict=True):
         if each:
-            bits += each * (row / n)
-    weight = _normal_weights(fmt.name)[columns["bucket"]]
-    normal = float((bits * weight).sum() / weight.sum()) if is_whole and weight.sum() > _ENOUGH else None
+            bits += each * (row / np.maximum(n, 1))
+    weights = _normal_weights(fmt.name)
+    weight = weights[columns["bucket"]] * (n > 0)
+    first, last = (_bucket(fmt, fmt.from_ordinal(end)) for end in function.ordinals(fmt))
+    is_enough = is_whole and weight.sum() > _ENOUGH * weights[max(first, 0) : last + 1].sum()
+    normal = float((bits * weight).sum() / weight.sum()) if is_enough else None
     plan = float((bits * n).sum() / n.sum())
     return MeanBits(round(plan, _BITS_DIGITS), None if normal is None else round(normal, _BITS_DIGITS))
 

@@ -48,7 +48,8 @@ GRADES: dict[Grade, Definition] = {  # the best first; a result has the first th
     "coarse": Definition("coarse", "some absolute error is larger than that"),
     "broken": Definition(
         "broken",
-        "a defect, whatever the errors are: it computes another function, gives NaN or infinity for finite x or a "
+        "a defect, whatever the errors are: it computes another function, gives NaN or infinity for finite x (outside "
+        "of the domain of log: anything but NaN) or a "
         "wrong value at an infinity, turns NaN into a number, gives an output without a correct bit (an absolute error "
         "of more than half of the power of two at max(1, abs(y))), gives outputs that differ by more than "
         f"{UNITS:g} such units at other positions or lengths of a call, gives equal calls other outputs, changes the "
@@ -158,21 +159,30 @@ FAILURES = {
 
 
 def _nonfinite(record: Record, accuracy: Accuracy) -> str:
-    """What is given instead of a finite value, and for which x."""
+    """What is given instead of a finite value, or of the NaN or infinity that is due, and for which x."""
     fmt, finding = get_format(record.dtype), record.findings["finite"]
+    what, x, got = _special(fmt, finding.got_bits), int(finding.x_bits or "0", 16), int(finding.got_bits or "0", 16)
+    has_value = get_function(record.function).has_value(fmt, x)
+    if not has_value:
+        given = "a number" if fmt.is_finite(got) else value_text(fmt, got)
+        what = f"{given} instead of {value_text(fmt, int(finding.want_bits or '0', 16))}"
     below, above = accuracy.nonfinite
     count = below.count + above.count
     if not count:  # beside the plan
-        return f"{_special(fmt, finding.got_bits)} at finite x"
+        return f"{what} at finite x"
     found = [(sign, side) for sign, side in (("<=", below), (">=", above)) if side.count]
     if count == 1 or not all(side.is_all for _, side in found):
         nearest = _text(fmt, (record.nonfinite and record.nonfinite.x_bits) or finding.x_bits)
         if count == 1:
-            return f"{_special(fmt, finding.got_bits)} at x = {nearest}"
+            return f"{what} at x = {nearest}"
+        if not has_value:
+            return (
+                f"{what} at x = {nearest}, the nearest to zero of {count:,} finite inputs with another kind of result"
+            )
         return f"NaN or infinite at {count:,} finite inputs, the nearest to zero x = {nearest}"
     ends = [value_text(fmt, side.x_bits, 4) for _, side in found]
     if len(found) == 1:
-        return f"{_special(fmt, finding.got_bits)} for x {found[0][0]} {ends[0]}"
+        return f"{what} for x {found[0][0]} {ends[0]}"
     if ends[0] == f"-{ends[1]}":
         return f"NaN or infinite for |x| >= {ends[1]}"
     return f"NaN or infinite for x <= {ends[0]} and for x >= {ends[1]}"

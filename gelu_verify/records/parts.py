@@ -65,7 +65,7 @@ class MeanBits:
 
 @dataclass(frozen=True, slots=True)
 class NonFinite:
-    """Finite inputs that gave NaN or an infinity where a finite value is due."""
+    """Finite inputs that gave NaN or an infinity where a finite value is due, or a number where none is (log)."""
 
     count: Count = field(metadata=about("how many"))
     x_bits: Bits | None = field(metadata=about("the one nearest to zero", null="where there is none"))

@@ -165,7 +165,9 @@ class Record:
     )
     nonfinite: NonFinite | None = field(
         metadata=about(
-            "finite x that gave NaN or an infinity where a finite value is due", null="where nothing was measured"
+            "finite x that gave NaN or an infinity where a finite value is due, or outside of the domain and at a pole "
+            "of the function something else than the NaN or infinity that is due",
+            null="where nothing was measured",
         ),
         default=None,
     )

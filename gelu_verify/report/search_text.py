@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..formats import get_format
+from ..formats import get_format, value_text
 from ..records.parts import Witness
 from ..search.record import SearchOutcome, SearchPlace, SearchRecord
 from . import text
@@ -18,7 +18,7 @@ def search_lines(record: SearchRecord) -> Iterator[str]:
     if record.failure:
         where = f" ({record.failure_range})" if record.failure_range else ""
         yield f"  FAILED    {record.failure}{where}"
-    for outcome, what in ((record.nonfinite, "NaN or infinity"), (record.wrong_sign, "wrong sign")):
+    for outcome, what in ((record.nonfinite, _kind(record)), (record.wrong_sign, "wrong sign")):
         if outcome:
             yield from _outcome(record, outcome, what)
     if record.max_ulp is None or record.witness is None:
@@ -37,6 +37,14 @@ def search_lines(record: SearchRecord) -> Iterator[str]:
     if record.repeat_witness:
         yield f"worst input: {record.repeat_witness}"
     yield f"repeat: {record.repeat}"
+
+
+def _kind(record: SearchRecord) -> str:
+    """What is wrong where errors have no size."""
+    fmt = get_format(record.dtype)
+    if record.nonfinite is None or fmt.is_finite(want := int(record.nonfinite.witness.want_bits, 16)):
+        return "NaN or infinity"
+    return f"not {value_text(fmt, want)}"
 
 
 def _outcome(record: SearchRecord, outcome: SearchOutcome, what: str) -> Iterator[str]:

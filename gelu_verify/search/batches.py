@@ -80,8 +80,8 @@ class Found(NamedTuple):
     """The answers to a batch: of each piece its worst input, and of the whole batch what is worse than any error.
 
     `error`: largest |error| in ULP, -1 where no input has one; `x`, `got`, `want`: its bits; `mean`: of error / (1 +
-    |error|), so that few large errors do not decide it. `nonfinite`, `wrong_sign`: rows of (bits of x, got, want), as
-    many as there were, the one nearest to zero first and alone kept; `counts` is how many there were.
+    |error|), so that few large errors do not decide it. `nonfinite` (a number where none is due, too), `wrong_sign`:
+    the row (bits of x, got, want) that is nearest to zero; `counts` is how many there were.
     """
 
     error: np.ndarray
@@ -106,7 +106,8 @@ def evaluated(target: Target, function: str, dtype: str, batch: Batch, turn: Abs
     got = np.ascontiguousarray(got)
     want, error, _ = judge(function, dtype, x, got, keep=False)
     size = np.abs(error)
-    nonfinite = ~np.isfinite(size)
+    undefined = np.flatnonzero(np.isinf(size))
+    nonfinite = ~np.isfinite(size)  # NaN where NaN is due, too
     size[nonfinite] = -1.0
     negative = fmt.uint.type(fmt.sign_mask)
     wrong = np.zeros(0, np.intp)
@@ -118,7 +119,6 @@ def evaluated(target: Target, function: str, dtype: str, batch: Batch, turn: Abs
     worst = places[np.searchsorted(places, starts)]
     compressed = np.where(nonfinite, 0.0, error / (1.0 + np.abs(size)))
     mean = np.add.reduceat(compressed, starts) / batch.count
-    undefined = np.flatnonzero(nonfinite)
     return Found(
         largest, x[worst], got[worst], want[worst], mean, (len(undefined), len(wrong)),
         _nearest(fmt, x, got, want, undefined), _nearest(fmt, x, got, want, wrong),

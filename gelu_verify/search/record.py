@@ -79,7 +79,8 @@ class SearchRecord:
     seeds: Count = field(metadata=about("how many worst inputs of other implementations it started from"))
     worst: Literal["not finite", "wrong sign", "error"] | None = field(
         metadata=about(
-            "what the worst outcome is: a NaN or infinity where a finite value is due, a wrong sign, else an error",
+            "what the worst outcome is: a NaN or infinity where a finite value is due, or a number where none is "
+            "(outside of the domain, at a pole), a wrong sign, else an error",
             null="where nothing was scored",
         )
     )
@@ -94,7 +95,9 @@ class SearchRecord:
         )
     )
     nonfinite: SearchOutcome | None = field(
-        metadata=about("NaN and infinities where a finite value is due", null="where none was met")
+        metadata=about(
+            "NaN and infinities where a finite value is due, and numbers where none is", null="where none was met"
+        )
     )
     wrong_sign: SearchOutcome | None = field(
         metadata=about("outputs of the wrong sign", null="where none was met, and where the function changes its sign")

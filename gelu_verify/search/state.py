@@ -226,7 +226,10 @@ def uniform_parts(asked: Asked) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarra
     values = np.linspace(-float(fmt.fraction(tail)), float(fmt.fraction(right)), 257)
     edges = np.array(sorted({fmt.ordinal(fmt.round(Fraction(value))) for value in values.tolist()}), np.int64)
     found.append((edges[:-1], edges[1:], 1 / 8))
-    return tuple((a, b, np.full(len(a), share / len(a))) for a, b, share in found)
+    low, high = get_function(asked.function).ordinals(fmt)
+    kept = [(a[inside], b[inside], share) for a, b, share in found if (inside := (b >= low) & (a <= high)).any()]
+    whole = sum(share for *_, share in kept)
+    return tuple((a, b, np.full(len(a), share / whole / len(a))) for a, b, share in kept)
 
 
 def _short_numbers(state: State) -> Iterator[Batch]:

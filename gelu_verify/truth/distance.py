@@ -27,7 +27,7 @@ _NOTHING = Fraction(1, 1 << 1080)  # so is what is below it
 @lru_cache(maxsize=65536)
 @in_default_environment
 def distance(function: str, dtype: str, x_bits: int, got_bits: int) -> tuple[float, float] | None:
-    """|got - y| and |got - y| / |y| for the exact y = f(x), to six digits or more; None where x or got is not finite.
+    """|got - y| and |got - y| / |y| for the exact y = f(x), to six digits or more; None where one is not finite.
 
     The relative error is 0 where got = y = 0. What is beyond the range of float64 is 0 or infinite.
 
@@ -35,7 +35,7 @@ def distance(function: str, dtype: str, x_bits: int, got_bits: int) -> tuple[flo
     ['2.61e-10', '1']
     """
     entry, fmt = get_function(function), get_format(dtype)
-    if not (fmt.is_finite(x_bits) and fmt.is_finite(got_bits)):
+    if not (entry.has_value(fmt, x_bits) and fmt.is_finite(got_bits)):
         return None
     got = fmt.fraction(got_bits)
     for y, radius in _enclosures(entry, fmt, x_bits):

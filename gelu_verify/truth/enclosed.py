@@ -23,7 +23,7 @@ import numpy as np
 
 from ..atomic_files import replace_file
 from ..fenv import in_default_environment
-from ..formats import Dyadic, Format, get_format, is_finite, is_zero
+from ..formats import Dyadic, Format, get_format, is_finite, is_zero, ordinals
 from ..functions import Function, get_function, is_registered
 from ..functions.enclosures import ZERO, Enclosure, Terms, endpoints
 from ..paths import cache_folder
@@ -45,7 +45,8 @@ _DIGEST = 32  # bytes at the end of a file
 
 @in_default_environment
 def values_of(function: Function, fmt: Format, x: np.ndarray, *, keep: bool = True) -> np.ndarray:
-    """Records of VALUE for f(x) at input bits; err is infinite at zeros, infinities and NaN.
+    """Records of VALUE for f(x) at input bits; err is infinite at zeros, infinities and NaN, hi is NaN outside of the
+    domain.
 
     `keep`: write many of them to the folder.
     """
@@ -87,7 +88,10 @@ def _computed(function: Function, fmt: Format, x: np.ndarray) -> np.ndarray:
         values = np.zeros(x.size, VALUE)
         values["hi"], values["err"] = 1.0, math.inf
     wide = values["err"] > np.abs(values["hi"]) * 2.0 ** -(fmt.precision + _enough(fmt))
-    wide &= ~np.isin(values["k"], (_VANISHING, _HUGE)) & is_finite(fmt, x) & ~is_zero(fmt, x)
+    first, last = function.ordinals(fmt)
+    outside = is_finite(fmt, x) & ((ordinals(fmt, x) < first) | (ordinals(fmt, x) > last))
+    values["hi"][outside], values["err"][outside] = math.nan, 0.0
+    wide &= ~np.isin(values["k"], (_VANISHING, _HUGE)) & is_finite(fmt, x) & ~is_zero(fmt, x) & ~outside
     for i in np.flatnonzero(wide).tolist():
         values[i] = (*_value_at(function, fmt, fmt.dyadic(int(x[i]))), 0)
     for precision in NARROWER:

@@ -166,8 +166,10 @@ def listed(entry: Function, fmt: Format, runs: np.ndarray) -> Hardest:
 def offset_of(entry: Function, fmt: Format, x_bits: int) -> tuple[float, bool]:
     """(f(x) - boundary)/u(f(x)) for the boundary nearest to f(x), to 2^-40 of itself, and whether that is a midpoint.
 
-    x is finite and not zero. Raises OracleError where no precision decides.
+    x is finite and not zero; 0 where f is not defined. Raises OracleError where no precision decides.
     """
+    if not entry.is_defined(fmt, x_bits):
+        return 0.0, False
     x = fmt.dyadic(x_bits)
     for low, high in _enclosures(entry, x):
         if low == high == 0:

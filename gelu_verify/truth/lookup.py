@@ -61,7 +61,7 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40, rounding: s
     beside = (y_bits if down is None else down, y_bits if up is None else up)
     write = _Writer(fmt, digits, [*asked, *results, *beside, fmt.max_finite, fmt.nan])
     x, y = write.values[x_bits], write.values[y_bits]
-    native = _core.value(function, x) if function in _NATIVE and x and math.isfinite(x) else _UNKNOWN
+    native = _core.value(function, x) if function in _NATIVE and x and entry.has_value(fmt, x_bits) else _UNKNOWN
     down, up, error = _around(entry, fmt, x_bits, y_bits, y, beside, native)
     pair = write.pair(x_bits, y_bits)
     return {
@@ -169,8 +169,8 @@ def _texts(fmt: Format, bits: int, value: float, digits: int) -> tuple[str, str]
 def _around(
     entry: Function, fmt: Format, x_bits: int, y_bits: int, y: float, beside: tuple[int, int], native: Value
 ) -> tuple[int, int, float | None]:
-    """f(x) rounded down and up, and the error of y in ulp; y alone where x is not finite."""
-    if not fmt.is_finite(x_bits):
+    """f(x) rounded down and up, and the error of y in ulp; y alone where f(x) is not a number."""
+    if not entry.has_value(fmt, x_bits):
         return y_bits, y_bits, None
     below, above = beside
     hi, lo, err = (math.ldexp(part, native[3]) for part in native[:3]) if abs(native[3]) < _SCALED else _UNKNOWN[:3]
@@ -206,6 +206,8 @@ def _edges(dtype: str) -> list[int]:
 
 def _exact(entry: Function, fmt: Format, x_bits: int, digits: int, native: Value) -> str | None:
     """Digits of f(x); None where they would say nothing (beyond float64) and cost seconds."""
+    if not entry.has_value(fmt, x_bits):
+        return exact(entry.name, fmt.bits_text(x_bits), digits, fmt.name)
     if digits <= NATIVE_DIGITS and (text := _native_digits(native, digits)) is not None:
         return text
     if not _within_reach(entry, fmt, x_bits):
@@ -253,7 +255,7 @@ def _has_gradient(function: str) -> bool:
 
 def _kappa(entry: Function, fmt: Format, x_bits: int, x: float, native: Value) -> float | None:
     """|x f'(x) / f(x)|: relative change of the result per relative change of x. None where it has no meaning."""
-    if not fmt.is_finite(x_bits) or fmt.magnitude(x_bits) == 0:
+    if not entry.has_value(fmt, x_bits) or fmt.magnitude(x_bits) == 0:
         return None
     if _has_gradient(entry.name) and entry.name in _NATIVE:
         ratio, k = _quotient_of(_core.value(f"{entry.name}_grad", x), native)
@@ -274,6 +276,8 @@ def _quotient(entry: Function, fmt: Format, x_bits: int) -> float | None:
     """The same as a difference quotient of exact values: good to 15 digits for every function."""
     m, e = fmt.dyadic(x_bits)
     try:
+        if not any(enclose(entry, (m, e), 1)):  # log at 1
+            return None
         ends = [enclose(entry, ((m << _STEP) + side * m, e - _STEP), _ENOUGH) for side in (-1, 1)]
     except OracleError:
         return None

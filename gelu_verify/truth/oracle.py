@@ -25,11 +25,12 @@ DEEPEST = 1 << 22
 
 @in_default_environment
 def round_exactly(function: Function, fmt: Format, x_bits: int, mode: Mode = "nearest") -> int:
-    """Bits of f(x) rounded once to `fmt`, proved; zeros, infinities and NaN by the limit rule.
+    """Bits of f(x) rounded once to `fmt`, proved; zeros, infinities and NaN, and what is outside of the domain, by the
+    limit rule.
 
     Raises OracleError when no precision decides, which no input of these functions should reach.
     """
-    if not fmt.is_finite(x_bits) or fmt.magnitude(x_bits) == 0:
+    if function.is_stated(fmt, x_bits):
         return function.limit_bits(fmt, x_bits, mode)
     x = fmt.dyadic(x_bits)
     for precision in PRECISIONS:
@@ -46,7 +47,12 @@ def round_exactly(function: Function, fmt: Format, x_bits: int, mode: Mode = "ne
 
 @in_default_environment
 def enclose(function: Function, x: Dyadic, bits: int) -> tuple[Fraction, Fraction]:
-    """Exact rational bounds of f(x) at a non-zero dyadic x, narrower than 2^-bits relative to f(x)."""
+    """Exact rational bounds of f(x) at a non-zero dyadic x, narrower than 2^-bits relative to f(x).
+
+    Raises OracleError where f is not defined, and where f(x) is too large or small to be written out.
+    """
+    if not function.is_defined_at(x):
+        raise OracleError(f"{function.name} is not defined at {x[0]} * 2^{x[1]}")
     first = bits + _SPARE
     for precision in (first, *(each for each in PRECISIONS if each > first)):
         terms = function.terms(Enclosure(precision), x)
@@ -92,14 +98,17 @@ def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -
     """Correctly rounded bits, error of `got_bits` in units of u(y), and whether it is faithful.
 
     The error is (got - y)/u(y), the nearest float to it; inf for a finite x whose output is inf or
-    NaN without cause; NaN where x itself is not finite. A y that overflows counts as 2^(emax+1), in
+    NaN without cause, or a number where NaN or a pole is due; NaN where x itself is not finite, or outside of the
+    domain and the output NaN. A y that overflows counts as 2^(emax+1), in
     units of the last binade. Faithful: no number of the format lies
     between the output and the exact value. Raises OracleError as `round_exactly` does.
     """
     want = round_exactly(function, fmt, x_bits)
-    if not fmt.is_finite(x_bits):
+    if not (fmt.is_finite(x_bits) and function.is_defined(fmt, x_bits)):
         same = fmt.is_nan(got_bits) if fmt.is_nan(want) else got_bits == want
-        return want, float("nan"), same
+        return want, float("nan" if same or not fmt.is_finite(x_bits) else "inf"), same
+    if function.has_pole_at_zero and fmt.magnitude(x_bits) == 0:
+        return want, 0.0 if got_bits == want else float("inf"), got_bits == want
     if not fmt.is_finite(got_bits):
         overflow = got_bits == want
         return want, 0.0 if overflow else float("inf"), overflow

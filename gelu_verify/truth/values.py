@@ -40,7 +40,8 @@ class Judgement(NamedTuple):
     """Correctly rounded results (the format's unsigned dtype)."""
     error: np.ndarray
     """float64: (got - y)/u(y), signed, fractional, itself within 2^(p - 40) for the precision p <= 24 and 2^-30 for
-    float64; inf: not finite without cause; NaN: x is not finite."""
+    float64; inf: not finite without cause, or a number where NaN or a pole is due; NaN: x is not finite, or outside of
+    the domain with the output NaN."""
     faithful: np.ndarray
     """bool: no number of the format lies between the output and the exact value."""
 
@@ -88,9 +89,9 @@ def reference_bits(
 def reference_bits(function: str, dtype: str, bits: Any, *, rounding: str = "nearest", **parameters: Any) -> Any:
     """Correctly rounded result bits for input bits: an int for an int, an array for an array.
 
-    Rounded once: to nearest, ties to even, or in the direction that `reference` takes; subnormals kept; NaN gives the
-    canonical quiet NaN; zeros and infinities give the limits. Parameters are those of the function, as `reference`
-    takes them.
+    Rounded once: to nearest, ties to even, or in the direction that `reference` takes; subnormals kept; NaN, and what
+    is outside of the domain, give the canonical quiet NaN; zeros and infinities give the limits. Parameters are those
+    of the function, as `reference` takes them.
 
     >>> hex(reference_bits("gelu", "float32", 0xC0D00000))
     '0xaf8f821f'
@@ -163,7 +164,8 @@ def reference(function: str, x: Any, dtype: str | None = None, *, rounding: str 
 def ulp_error(function: str, x: Any, y: Any, dtype: str | None = None, **parameters: Any) -> Any:
     """(y - f(x))/u(f(x)): signed, fractional, against the unrounded truth; float64 of the common shape.
 
-    inf where x is finite and y is inf or NaN without cause; NaN where x is not finite.
+    inf where x is finite and y is inf or NaN without cause, or a number where NaN or a pole is due; NaN where x is not
+    finite, or outside of the domain and y is NaN.
 
     >>> round(float(ulp_error("gelu", np.float32(-6.5), np.float32(-0.0))))
     9404959
@@ -183,7 +185,8 @@ def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None, **p
     """f(x) as a decimal with `digits` significant digits, correctly rounded.
 
     `x` is a float, int, Fraction, NumPy scalar or text (decimal, hex float; with `dtype` also bits,
-    and then rounded to it). Without `dtype`, x must be a binary fraction. 'inf' and 'nan' for those.
+    and then rounded to it). Without `dtype`, x must be a binary fraction. 'inf' and 'nan' for those,
+    and 'nan' outside of the domain.
 
     >>> exact("gelu", -6.5, 20)
     '-2.6104003795084265754e-10'
@@ -195,6 +198,8 @@ def exact(function: str, x: Any, digits: int = 40, dtype: str | None = None, **p
         limits = {"inf": entry.at_plus_infinity, "-inf": entry.at_minus_infinity, "nan": "nan"}
         return _limit_text(limits[value] if isinstance(value, str) else entry.at_zero, digits)
     point = (value.numerator, 1 - value.denominator.bit_length())
+    if not entry.is_defined_at(point):
+        return "nan"
     return _digits(lambda bits: enclose(entry, point, bits), digits)
 
 

@@ -41,7 +41,7 @@ GV_INLINE void gv_count_flags(const gv_rules *rules, gv_row *row, gv_facts *fact
     uint64_t mask = (UINT64_C(1) << (width - 1)) - 1, infinity = (uint64_t)rules->infinity;
     uint64_t x = o->x & mask, got = o->got & mask, want = o->want & mask;
     int opposite = (o->got ^ o->want) >> (width - 1) & 1, got_nan = got > infinity, want_nan = want > infinity;
-    if (x < infinity && got >= infinity && (want < infinity || got_nan)) {
+    if (x < infinity && fabs(o->error) > DBL_MAX && (got >= infinity || want >= infinity)) {
         gv_note_flag(row, GV_NONFINITE, x);
         gv_note_nearest(&facts->nonfinite, p.x, o->got, 0, 0);
     }

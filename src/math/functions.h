@@ -9,6 +9,7 @@
 #include "gelu.h"
 #include "gelu_sigmoid.h"
 #include "gelu_tanh.h"
+#include "log.h"
 #include "mish.h"
 #include "normcdf.h"
 #include "relu.h"
@@ -39,6 +40,7 @@
     F(tanh, gv_tanh_value) \
     F(sigmoid, gv_sigmoid) \
     F(exp, gv_exp_value) \
-    F(expm1, gv_expm1_value)
+    F(expm1, gv_expm1_value) \
+    F(log, gv_log_value)
 
 #endif

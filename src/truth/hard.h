@@ -16,7 +16,7 @@
 #define GV_OPEN 0
 
 GV_INLINE int gv_nearness(gv_value v, const gv_format *fmt, double limit) {
-    if (v.hi == 0.0) return GV_FAR; /* exactly zero */
+    if (v.hi == 0.0 || v.hi != v.hi) return GV_FAR; /* exactly zero, or not defined */
     gv_units u = gv_in_units(v, fmt);
     if (u.n >> fmt->precision && u.f + u.l >= 0.0) return GV_FAR; /* an overflow */
     double to_number = fabs(u.f + u.l), to_midpoint = fabs((fabs(u.f) - 0.5) + (u.f < 0.0 ? -u.l : u.l));

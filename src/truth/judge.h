@@ -3,11 +3,12 @@
 
    u(y)      2^(max(floor(log2 |y|), emin) - p + 1), the unit in the last place of the exact y; u(0) = 2^(emin - p + 1);
              a y that overflows counts as 2^(emax + 1), in units of the last binade
-   want      y rounded to nearest, ties to even, subnormals kept
+   want      y rounded to nearest, ties to even, subnormals kept; NaN outside of the domain
    error     (got - y)/u(y), signed, fractional; NaN where x is not finite. For a finite x and got = inf or NaN: 0 where
-             want is that infinity, else inf
-   faithful  no other number of the format lies between got and y. Where x is not finite: got is the limit; any NaN
-             serves for NaN
+             want is that infinity, else inf. Outside of the domain, and at a pole: inf where got is not the NaN or the
+             infinity that is due, else NaN or 0
+   faithful  no other number of the format lies between got and y. Where x is not finite, outside of the domain, and at
+             a pole: got is what is due; any NaN serves for NaN
    decided   err is small enough for want and for the side of every number on which y lies. Where it is not, y is
              evaluated again with a smaller err: in double, in double-double, by the oracle
 
@@ -80,7 +81,7 @@ GV_INLINE int gv_sides_decided(const gv_units *u) { return fabs(u->f + u->l) >= 
 /* Whether the bound decides the rounding too. */
 GV_INLINE int gv_is_decided(gv_value v, const gv_format *fmt) {
     uint64_t bits;
-    if (v.hi == 0.0) return 1;
+    if (v.hi == 0.0 || v.hi != v.hi) return 1;
     gv_units u = gv_in_units(v, fmt);
     return gv_round(&u, fmt, UINT64_MAX, &bits) && gv_sides_decided(&u);
 }
@@ -106,7 +107,7 @@ GV_INLINE double gv_error(const gv_units *u, double got, int *faithful) {
 #define GV_FAITHFUL 2
 
 /* want, error, and the flags of one output `got`. limits: bits required at NaN, -inf, +inf, -0, +0, and those of +inf
-   as a number; at_zero: the value at +-0. */
+   as a number; at_zero: the value at +-0, infinite at a pole. */
 GV_INLINE unsigned char gv_judge_one(gv_value v, double x, uint64_t got_bits, double got, const gv_format *fmt,
                                      const uint64_t *limits, double at_zero, uint64_t *want, double *error) {
     uint64_t infinity = limits[5], magnitude = got_bits & ~(UINT64_C(1) << (fmt->width - 1));
@@ -119,6 +120,12 @@ GV_INLINE unsigned char gv_judge_one(gv_value v, double x, uint64_t got_bits, do
         return GV_DECIDED | (faithful ? GV_FAITHFUL : 0);
     }
     if (x == 0.0) v = gv_exact(at_zero);
+    if (v.hi != v.hi || fabs(v.hi) > DBL_MAX) { /* not defined; a pole */
+        *want = limits[v.hi != v.hi ? 0 : signbit(x) ? 3 : 4];
+        faithful = v.hi != v.hi ? magnitude > infinity : got_bits == *want;
+        *error = !faithful ? INFINITY : v.hi != v.hi ? NAN : 0.0;
+        return GV_DECIDED | (faithful ? GV_FAITHFUL : 0);
+    }
     if (v.hi != 0.0) {
         u = gv_in_units(v, fmt);
         decided = gv_round(&u, fmt, infinity, want) && gv_sides_decided(&u);

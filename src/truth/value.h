@@ -1,5 +1,6 @@
 /* An enclosure of an exact value y in double-double: |y 2^-k - (hi + lo)| < err, or err = 0 and hi + lo is exact. The
-   inequality is strict: err = |lo| still says on which side of hi the value lies.
+   inequality is strict: err = |lo| still says on which side of hi the value lies. hi = NaN: there is no value, x lies
+   outside of the domain.
    What each constructor promises is proved for every branch of src/math: tests/prove/test_core.py (docs/proofs.md,
    section 4). From here on to the rounding and to errors: judge.h. */
 #ifndef GV_TRUTH_VALUE_H
@@ -33,6 +34,9 @@ GV_INLINE gv_value gv_exact(double y) {
     if (fabs(y) < 0x1p-300) return gv_value_make(y * 0x1p600, 0.0, 0.0, -600);
     return gv_value_make(y, 0.0, 0.0, 0);
 }
+
+/* f is not defined there */
+GV_INLINE gv_value gv_undefined(void) { return gv_value_make(gv_from_bits(UINT64_C(0x7ff8000000000000)), 0.0, 0.0, 0); }
 
 /* leading + c, with leading exact and c within `weight` * GV_REL (weight >= |c|: the size of what was added up) */
 GV_INLINE gv_value gv_sum_weighted(double leading, gv_dd c, double weight) {

@@ -45,7 +45,7 @@ def test_turning_points_turn_and_there_are_no_others(function):
         assert abs(sum(derivative(function, text))) < 1e-18
     xs = [Fraction(k, 16) + Fraction(1, 1000) for k in range(-160, 161)]
     turns = [Fraction(text) for text in function.turning_points]
-    for x, y in pairwise(xs):
+    for x, y in pairwise(x for x in xs if function.is_defined(FLOAT64, FLOAT64.round(x))):
         piece = sum(turn < x for turn in turns)
         if piece == sum(turn < y for turn in turns):
             falls = (piece % 2 == 0) == function.falls_first
@@ -86,7 +86,7 @@ def test_limits_continue_the_function(function):
             function.limit_bits(FLOAT64, FLOAT64.parse(infinity)),
             round_exactly(function, FLOAT64, FLOAT64.parse(text)),
         )
-        if FLOAT64.is_finite(bits):
+        if FLOAT64.is_finite(bits) or FLOAT64.is_nan(bits):
             assert limit == bits
         else:
             assert FLOAT64.is_negative(limit) == FLOAT64.is_negative(bits)
@@ -94,6 +94,9 @@ def test_limits_continue_the_function(function):
     for sign in (0, FLOAT64.sign_mask):
         at_zero = function.limit_bits(FLOAT64, sign)
         beside = round_exactly(function, FLOAT64, FLOAT64.parse("0x1p-1000") | sign)
+        if function.has_pole_at_zero:
+            assert FLOAT64.is_nan(beside) or FLOAT64.is_negative(beside) == FLOAT64.is_negative(at_zero)
+            continue
         low, high = function.bounds_at_zero(80)
         assert abs(FLOAT64.fraction(beside) - (low + high) / 2) <= max(FLOAT64.ulp(high), Fraction(1, 2**500))
         if function.at_zero in ("x", "-x"):
@@ -142,6 +145,8 @@ def test_a_zero_derivative_is_where_the_landmarks_say(function):
 def test_terms_enclose_what_arb_encloses(function, x):
     """Leading + correction overlaps Arb's ball at every precision, and is about as narrow as it promises."""
     point = FLOAT64.dyadic(FLOAT64.parse(x))
+    if not function.is_defined_at(point):
+        return
     for precision in (64, 128, 512, 1024):
         leading, correction = function.terms(Enclosure(precision), point)
         low, high = endpoints(correction) if correction is not None else ((0, 0), (0, 0))
@@ -159,7 +164,7 @@ def test_terms_enclose_what_arb_encloses(function, x):
 
 def test_enclosures_of_the_oracle_shrink():
     for function in FUNCTIONS.values():
-        low, high = enclose(function, (-13, -1), 300)
+        low, high = enclose(function, (-13 if function.is_defined_at((-13, -1)) else 13, -1), 300)
         assert (high - low) * 2**300 <= abs(low)
 
 

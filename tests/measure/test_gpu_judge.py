@@ -172,7 +172,7 @@ def by_the_reducer(fmt, entry, x, y):
     """The table of float64 results on the CPU."""
     reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
     want, error, faithful = judge(entry.name, "float64", x, y)
-    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, error), faithful))
+    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, want, error), faithful))
     table = finish(reduction.table(), MonotonePieces.of(entry, fmt))
     if not entry.approximates:
         return table
@@ -191,7 +191,7 @@ def test_steps_across_all_of_float64_are_counted_as_on_the_cpu(built, place):
     found, _ = by_device(built("gelu"), entry, fmt, tiles, x, y)
     want, error, faithful = judge("gelu", "float64", x, y)
     reduction = Reduction(fmt, entry, MonotonePieces.of(entry, fmt))
-    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, error), faithful))
+    reduction.add_outcome(Outcome(x, y, want, without_overflow(fmt, y, want, error), faithful))
     assert len(x) == 100
     assert reduction.table().total("rises") > 5
     assert_same(found, reduction.table())

@@ -14,7 +14,7 @@ from prove.definitions import DEFINITIONS, mills, mills_derivatives, mills_geome
 from prove.interpreter import Interpreter, Struct
 from prove.pairs import ADD, MUL_DOUBLE, PairTracking
 from prove.source import Source
-from prove.tracked import UNIT, ZERO, Tracked, Unproved, exactly, hull, make, meet
+from prove.tracked import UNIT, ZERO, Choices, Tracked, Unproved, exactly, hull, make, meet
 
 EXP_REACH = arb(801)  # |s| of gv_exp
 STEP = arb.const_log2() / 64
@@ -22,6 +22,8 @@ SLACK = 1 + arb(2) ** -30
 EXP_ORDER = {False: 11, True: 7}  # first power that gv_expm1_tiny leaves out
 HEAD_ORDER = {False: 26, True: 15}
 ATANH_ORDER = {False: 29, True: 13}
+LOG_ORDER = {False: 14, True: 7}  # first power that gv_log1p_tiny leaves out
+LOG_REACH = arb(2) ** -7 * (1 + arb(2) ** -20)  # of |r|: radii of balls are rounded up
 MILLS_ORDER = {False: 22, True: 12}
 MILLS_REACH = arb("1.25")  # of |u|: pieces at the edge of a piece of the table reach over it
 
@@ -53,6 +55,8 @@ class CoreTracking(PairTracking):
             "gv_exp_steps": lambda s: self.steps(s)[0],
             "gv_exp": self.exp,
             "gv_expm1_tiny": self.expm1_tiny,
+            "gv_log1p_tiny": self.log1p_tiny,
+            "gv_log_near": self.log_near,
             "gv_gauss_head": self.gauss_head,
             "gv_atanh_head": self.atanh_head,
             "gv_mills": self.mills,
@@ -128,6 +132,43 @@ class CoreTracking(PairTracking):
         ideal = meet(whole, hull(1 / reach, 2 * reach / STEP.exp()))
         m = make(ideal, s.point.exp() * arb(2) ** -k, 2 * reach * relative, relative)
         return Struct("gv_scaled_dd", {"m": replace(m, pair=True, single=self.quick), "k": k})
+
+    def log1p_tiny(self, r: Tracked) -> Tracked:
+        """log1p in place of its series: what is left out is below |r|^n/n (1 + 2 |r|), in all of r."""
+        reach = r.ideal.abs_upper()
+        if not reach <= LOG_REACH:
+            raise Unproved("gv_log1p_tiny beyond its reach")
+        p, order = self.body("gv_log1p_tiny", r), LOG_ORDER[self.quick]
+        truncation = reach ** (order - 1) / order * (1 + 4 * reach)
+        relative = None if p.relative is None else p.relative + truncation * (1 + p.relative)
+        absolute = p.absolute + truncation * 2 * reach
+        whole = make(monotone_hull(arb.log1p, r.ideal), r.point.log1p(), absolute, relative)
+        return replace(whole, pair=True, single=p.single)
+
+    def log_near(self, m: Tracked) -> Tracked:
+        """log m: on both sides of 1 as its body says, elsewhere within the largest error of the steps of the table."""
+        low, high = m.ends()
+        if not (low >= arb("0.75") and high <= 2):
+            raise Unproved("gv_log_near beyond its reach")
+        if (low > arb("0.9921875") and high < 1) or (low >= 1 and high < arb("1.0078125")):
+            return self.body("gv_log_near", m)
+        first, last = (int((128 * end).floor().unique_fmpz()) for end in (low, high))
+        off = max(self.log_step_error(step) for step in range(first, min(last, 255) + 1))
+        return replace(make(monotone_hull(arb.log, m.ideal), m.point.log(), off, None), pair=True, single=self.quick)
+
+    @cache  # noqa: B019 - one object a proof
+    def log_step_error(self, step: int) -> arb:
+        """The absolute error of gv_log_near for all doubles of a step of the table, which it computes log m of."""
+        ends = arb(step) / 128, arb(step + 1) / 128 - arb(2) ** -53
+        m = Tracked(hull(*ends), ends[0], ZERO, ZERO, bounds=ends)
+        outside, self.choices = self.choices, Choices()
+        try:
+            found = self.body("gv_log_near", m)
+        finally:
+            self.choices = outside
+        if not abs(found.point - m.point.log()) < arb(2) ** -200:
+            raise AssertionError(f"gv_log_near is not log in step {step}")
+        return found.absolute
 
     def gauss_head(self, z: Tracked) -> Tracked:
         """G in place of its series: terms alternate and fall, so the first one left out is a bound."""

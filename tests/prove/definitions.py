@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 
 import flint
@@ -10,6 +11,7 @@ from flint import arb, fmpq
 
 MILLS_FIRST_OCTAVE = -1
 MILLS_PIECES = 16
+LOG_FIRST = 96  # gv_log_table begins at 96/128
 BITS = 600  # Mills coefficients lose some 150 of them
 
 
@@ -71,6 +73,15 @@ def ln2_64_head() -> arb:
     return (arb.const_log2() / 64 * 2**40).floor() / 2**40
 
 
+@precisely
+def log_entry(index: int, part: str) -> arb:
+    """1/m in the middle of a step of 1/128, to 10 bits, 1 on both sides of 1; the log of what it stands for."""
+    step = index + LOG_FIRST
+    c = Fraction(1) if step in (127, 128) else Fraction(round(Fraction(1 << 18, 2 * step + 1)), 1 << 10)
+    inverse = arb(fmpq(c.numerator, c.denominator))
+    return inverse if part == "inverse" else arb(0) if c == 1 else -inverse.log()
+
+
 DEFINITIONS: dict[str, Callable[..., arb]] = {
     "gv_ln2_64": precisely(lambda: arb.const_log2() / 64),
     "gv_ln2_64_head": ln2_64_head,
@@ -85,5 +96,7 @@ DEFINITIONS: dict[str, Callable[..., arb]] = {
     "gv_exp_coefficient": precisely(lambda n: 1 / factorial(n)),
     "gv_head_coefficient": precisely(lambda n: arb(fmpq(-1, 2)) ** n / (factorial(n) * (2 * n + 1))),
     "gv_atanh_coefficient": precisely(lambda n: arb(fmpq(1, 2 * n + 1))),
+    "gv_log_coefficient": precisely(lambda n: arb(fmpq((-1) ** (n + 1), n)) if n else arb(0)),
+    "gv_log_table": log_entry,
     "gv_mills_table": mills_entry,
 }

@@ -154,4 +154,5 @@ SPECIFICATIONS = [
     Specification(
         "expm1", "gv_expm1_value", lambda x: x.exp() - 1, left=lambda a: (-a).exp(), left_side=1.0, left_from=1.0
     ),
+    Specification("log", "gv_log_value", None),
 ]

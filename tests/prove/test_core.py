@@ -49,7 +49,11 @@ def inputs(specification, source):
     anywhere = [rng.uniform(1, 2) * 2.0 ** rng.randint(-1074, 1022) for _ in range(100)]
     middle = [rng.uniform(1, 2) * 2.0 ** rng.randint(-12, 10) for _ in range(300)]
     positive = {abs(x) for x in near + delicate + anywhere + middle if x == x and 0 < abs(x) < float("inf")}
-    return sorted(positive | {-x for x in positive})
+    return sorted(x for p in positive for x in (p, -p) if is_defined(specification.name, x))
+
+
+def is_defined(name, x):
+    return FUNCTIONS[name].is_defined(FORMATS["float64"], to_bits(x))
 
 
 @both

@@ -37,6 +37,7 @@ class ValueTracking(CoreTracking):
         self.x: Tracked | None = None
         self.intrinsics |= {
             "gv_exact": self.exact,
+            "gv_undefined": self.undefined,
             "gv_sum": lambda leading, c: self.sum(leading, c, None),
             "gv_sum_weighted": self.sum,
             "gv_relative": self.relative,
@@ -62,7 +63,9 @@ class ValueTracking(CoreTracking):
             raise AssertionError(f"{self.specification.name} at {self.x.point}: another function")
 
     def exact(self, y: Tracked) -> Proved:
-        """relu, and elu above 0: f = x or f = 0; its derivative there: 1."""
+        """relu, and elu above 0: f = x or f = 0; its derivative there: 1; log at 1: 0."""
+        if self.specification.name == "log" and self.x.smallest() == self.x.largest() == 1 and y.value == 0.0:
+            return Proved(0.0, "exact")
         positive = self.x.ends()[0] > 0
         want = (0.0, 0) if not positive else (1.0, 0) if self.specification.name == "elu_grad" else (1.0, 1)
         if self.specification.name not in ("relu", "elu", "elu_grad") or y.monomial is None:
@@ -70,6 +73,12 @@ class ValueTracking(CoreTracking):
         if not (y.monomial[0] == want[0] and y.monomial[1] == want[1]):
             raise AssertionError(f"{self.specification.name} is not exact")
         return Proved(0.0, "exact")
+
+    def undefined(self) -> Proved:
+        """log below 0."""
+        if self.specification.name != "log" or not self.x.ends()[1] < 0:
+            raise AssertionError(f"{self.specification.name} is defined here")
+        return Proved(0.0, "undefined")
 
     def sum(self, leading: Tracked, c: Tracked, weight: Tracked | None) -> Proved:
         if leading.absolute != 0:

@@ -105,6 +105,8 @@ def _clamped(end: tuple[int, int], fmt: Format) -> tuple[int, int]:
 
 def arb_round(function: Function, fmt: Format, x_bits: int, mode: Mode = "nearest", most: int = 1 << 17) -> int:
     """Bits of f(x), rounded in that mode, for a finite non-zero x, from Arb enclosures of up to `most` bits."""
+    if not function.is_defined(fmt, x_bits):
+        return fmt.nan
     m, e = fmt.dyadic(x_bits)
     precision = 64
     while precision <= most:

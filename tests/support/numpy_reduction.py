@@ -63,7 +63,7 @@ def reduce(fmt: Format, function: Function, pieces: MonotonePieces, outcome: Out
     bucket = buckets(fmt, x)
     starts = starts_of(bucket)
     rows = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(x)))
-    flags = _flags(fmt, x, got, want)
+    flags = _flags(fmt, x, got, want, seen.error)
     flags["rises"] = np.zeros(len(x), dtype=bool)
     flags["rises"][1:] = pieces.violated(x_ord[:-1], x_ord[1:], got_ord[:-1], got_ord[1:])
     signed = np.clip(np.where(scored, seen.error, 0.0), -SUM_CLIP, SUM_CLIP)
@@ -115,11 +115,11 @@ def _mixed(z: np.ndarray) -> np.ndarray:
     return z ^ z >> np.uint64(31)
 
 
-def _flags(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> dict[str, np.ndarray]:
+def _flags(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray, error: np.ndarray) -> dict[str, np.ndarray]:
     got_zero, got_nan, want_nan = is_zero(fmt, got), is_nan(fmt, got), is_nan(fmt, want)
     finite = is_finite(fmt, got)
     return {
-        "nonfinite": is_finite(fmt, x) & ~finite & (is_finite(fmt, want) | got_nan),
+        "nonfinite": is_finite(fmt, x) & np.isinf(error) & ~(finite & is_finite(fmt, want)),
         "wrong_sign": (is_negative(fmt, got) != is_negative(fmt, want)) & ~(got_zero | got_nan | want_nan),
         "zero_lost": got_zero & ~is_zero(fmt, want) & ~want_nan,
     }

@@ -27,10 +27,10 @@ PATHS = {
         gelu_grad gelu_grad-nomkldnn gelu_grad-strided gelu_tanh_grad gelu_tanh_grad-strided silu_grad silu_grad-strided
         gelu_grad-erf gelu_grad-erfc
         gelu_grad-ndtr gelu_grad-log_ndtr gelu_tanh_grad-eager gelu_sigmoid_grad silu_grad-eager
-        relu elu erf erfc normcdf tanh sigmoid exp""",
+        relu elu erf erfc normcdf tanh sigmoid exp log""",
     "jax": """gelu gelu-jit gelu_tanh gelu_tanh-jit gelu_sigmoid gelu_sigmoid-jit silu silu-jit gelu-normcdf gelu-logcdf
         gelu_grad-jit gelu_tanh_grad-jit gelu_sigmoid_grad-jit silu_grad-jit
-        relu elu erf erfc normcdf tanh sigmoid exp""",
+        relu elu erf erfc normcdf tanh sigmoid exp log""",
     "onnxruntime": """gelu gelu-contrib gelu-erf gelu-fused gelu-body gelu-body_fused
         gelu_tanh gelu_tanh-fastgelu gelu_tanh-body
         gelu_sigmoid gelu_sigmoid-sigmoid silu silu-quickgelu silu-sigmoid relu elu erf tanh sigmoid exp""",

@@ -26,6 +26,9 @@ ANYTHING = st.sampled_from(list(FUNCTIONS)), st.sampled_from(list(FORMATS)), st.
 @example("silu_grad", "float16", 0x8000)
 @example("gelu_tanh", "float8_e5m2", 0x82)  # rounded up to a zero that keeps its sign
 @example("gelu", "float64", 0x8000000000000002)
+@example("log", "float32", 0xBF800000)
+@example("log", "float64", 0x8000000000000000)
+@example("log", "float16", 0x3C00)
 @example("softplus", "float16", 0x7BFF)  # above the largest number by less than any digit shows: rounded up to infinity
 def test_a_lookup_agrees_with_the_oracle(function, dtype, number):
     entry, fmt = FUNCTIONS[function], get_format(dtype)

@@ -175,4 +175,5 @@ def _blocks(jax: ModuleType) -> tuple[Path, ...]:
         Path("tanh", "tanh", "lax.tanh", lax.tanh),
         Path("sigmoid", "sigmoid", "nn.sigmoid", nn.sigmoid),
         Path("exp", "exp", "lax.exp", lax.exp),
+        Path("log", "log", "lax.log", lax.log),
     )

@@ -80,6 +80,7 @@ PATHS = (
     Path("tanh", "tanh", "tanh", lambda x, out, c: np.tanh(x, out=out)),
     Path("sigmoid", "sigmoid", "1 / (1 + exp(-x))", lambda x, out, c: np.divide(c(1), c(1) + np.exp(-x), out=out)),
     Path("exp", "exp", "exp", lambda x, out, c: np.exp(x, out=out)),
+    Path("log", "log", "log", lambda x, out, c: np.log(x, out=out)),
 )
 
 

@@ -332,4 +332,5 @@ def _blocks(torch: ModuleType) -> tuple[Path, ...]:
         Path("tanh", "tanh", "tanh", lambda x, out: torch.tanh(x, out=out)),
         Path("sigmoid", "sigmoid", "sigmoid", lambda x, out: torch.sigmoid(x, out=out)),
         Path("exp", "exp", "exp", lambda x, out: torch.exp(x, out=out)),
+        Path("log", "log", "log", lambda x, out: torch.log(x, out=out)),
     )

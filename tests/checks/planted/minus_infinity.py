@@ -7,4 +7,5 @@ MUTANTS = [
     (faulty("gelu", at(-np.inf, "nan")), "float16"),
     (faulty("silu", at(-np.inf, "0")), "float64"),
     (faulty("gelu_tanh_grad", at(-np.inf, "nan")), "float32"),
+    (faulty("log", at(-np.inf, "-inf")), "float16"),
 ]

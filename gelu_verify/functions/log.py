@@ -1,0 +1,36 @@
+"""The natural logarithm: a building block that is not defined for negative x, with a pole at zero."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ..formats import Dyadic
+from .base import Function
+from .enclosures import ZERO, Enclosure, Terms, fraction
+
+HALF = Fraction(1, 2)
+
+
+def terms(c: Enclosure, x: Dyadic) -> Terms:
+    """log x for x > 0; from x - 1, which is exact, near 1."""
+    (m, e), value = x, fraction(x)
+    if value == 1:
+        return Terms(ZERO, None)
+    if e < 0 and HALF <= value <= 2:
+        return Terms(ZERO, c.log1p(c.exact((m - (1 << -e), e))))
+    return Terms(ZERO, c.log(c.exact(x)))
+
+
+ENTRIES = (
+    Function(
+        name="log",
+        formula="natural logarithm; -inf at 0, NaN for x < 0",
+        group="block",
+        terms=terms,
+        domain=("0", "inf"),
+        at_minus_infinity="nan",
+        at_zero="-inf",
+        at_plus_infinity="inf",
+        arb=lambda x: x.log(),
+    ),
+)
