@@ -94,6 +94,7 @@ EXTENSIONS = [
         headers=(*CORE, "fenv"),
         flags=(VECTORS,),
     ),
+    extension("gelu_verify.search._native", "cython/batches.pyx", headers=(*CORE, "search", "fenv"), flags=(VECTORS,)),
     extension("gelu_verify.isolation._faults", "isolation/faults.c"),
     *([extension("gelu_verify.isolation._confinement", "isolation/confinement.c")] if LINUX else []),
     extension(

@@ -16,7 +16,8 @@ import numpy as np
 from ..fenv import in_default_environment
 from ..formats import Format, from_ordinals, get_format
 from ..functions import get_function
-from ..truth.values import judge
+from ..truth.values import enclosures, judge
+from . import _native
 
 if TYPE_CHECKING:
     from ..targets.base import Target
@@ -47,41 +48,30 @@ class Batch:
         return int(self.count.sum())
 
     def ordinals(self, fmt: Format) -> np.ndarray:
-        """The inputs, piece after piece."""
-        draw = np.random.default_rng(self.key).random(self.size)
-        place = np.arange(self.size) - np.repeat(self.starts, self.count)
-        drawn = self._within(place, draw) if self.visits is None else self._around(fmt, place, draw)
-        return np.asarray(np.clip(drawn, -1 - fmt.max_finite, fmt.max_finite))
+        """The inputs, piece after piece. Around a centre: a quarter one after the other, farther out with each visit;
+        the rest at distances up to 2^-5 of a binade, evenly by their logarithm. Half of them on each side."""
+        key = int(np.random.SeedSequence(self.key).generate_state(1, np.uint64)[0])
+        out = np.empty(self.size, np.int64)
+        if self.visits is None:
+            _native.draw_within(key, self.first, self.last, self.count, out)
+        else:
+            scale, most = float(fmt.precision - 6), fmt.max_finite
+            _native.draw_around(key, self.first, self.count, self.visits, CONSECUTIVE, scale, most, out)
+        return out
 
     @property
     def starts(self) -> np.ndarray:
         """Where each piece begins."""
         return np.concatenate([[0], np.cumsum(self.count)[:-1]])
 
-    def _within(self, place: np.ndarray, draw: np.ndarray) -> np.ndarray:
-        quotient, rest = np.divmod(self.last - self.first + 1, self.count)
-        quotient, rest, first = (np.repeat(each, self.count) for each in (quotient, rest, self.first))
-        part = quotient + (place < rest)
-        return np.asarray(first + place * quotient + np.minimum(place, rest) + (draw * part).astype(np.int64))
-
-    def _around(self, fmt: Format, place: np.ndarray, draw: np.ndarray) -> np.ndarray:
-        """A quarter one after the other, farther out with each visit; the rest at distances up to 2^-5 of a binade,
-        evenly by their logarithm. Half of them on each side."""
-        assert self.visits is not None
-        count, visits, centre = (np.repeat(each, self.count) for each in (self.count, self.visits, self.first))
-        near = count // CONSECUTIVE
-        step = place // 2 + visits * (near // 2)
-        share = (place - near + draw) / np.maximum(count - near, 1)
-        distance = np.where(place < near, step, np.exp2(share * (fmt.precision - 6)).astype(np.int64))
-        return np.asarray(np.where(place % 2, centre + distance, centre - distance))
-
 
 class Found(NamedTuple):
     """The answers to a batch: of each piece its worst input, and of the whole batch what is worse than any error.
 
     `error`: largest |error| in ULP, -1 where no input has one; `x`, `got`, `want`: its bits; `mean`: of error / (1 +
-    |error|), so that few large errors do not decide it. `nonfinite`, `wrong_sign`: rows of (bits of x, got, want), as
-    many as there were, the one nearest to zero first and alone kept; `counts` is how many there were.
+    |error|), so that few large errors do not decide it; `average`, `spread`: of the errors themselves, with their signs,
+    and the standard deviation. `nonfinite`, `wrong_sign`: rows of (bits of x, got, want), as many as there were, the
+    one nearest to zero first and alone kept; `counts` is how many there were.
     """
 
     error: np.ndarray
@@ -89,9 +79,14 @@ class Found(NamedTuple):
     got: np.ndarray
     want: np.ndarray
     mean: np.ndarray
+    average: np.ndarray
+    spread: np.ndarray
     counts: tuple[int, int]
     nonfinite: tuple[int, int, int] | None
     wrong_sign: tuple[int, int, int] | None
+
+
+ANSWER = np.dtype([("worst", "i8"), ("largest", "f8"), ("mean", "f8"), ("sum", "f8"), ("squares", "f8")])
 
 
 @in_default_environment
@@ -103,33 +98,35 @@ def evaluated(target: Target, function: str, dtype: str, batch: Batch, turn: Abs
     with turn:
         got = target.timed(dtype, asked)[0]
     target.check_unchanged(fmt, x, asked)
-    got = np.ascontiguousarray(got)
-    want, error, _ = judge(function, dtype, x, got, keep=False)
-    size = np.abs(error)
-    nonfinite = ~np.isfinite(size)
-    size[nonfinite] = -1.0
-    negative = fmt.uint.type(fmt.sign_mask)
-    wrong = np.zeros(0, np.intp)
-    if get_function(function).sign:
-        wrong = np.flatnonzero(((got ^ want) >= negative) & (got & ~negative != 0) & ~nonfinite)
-    starts = batch.starts
-    largest = np.maximum.reduceat(size, starts)
-    places = np.flatnonzero(size == np.repeat(largest, batch.count))
-    worst = places[np.searchsorted(places, starts)]
-    compressed = np.where(nonfinite, 0.0, error / (1.0 + np.abs(size)))
-    mean = np.add.reduceat(compressed, starts) / batch.count
-    undefined = np.flatnonzero(nonfinite)
-    return Found(
-        largest, x[worst], got[worst], want[worst], mean, (len(undefined), len(wrong)),
-        _nearest(fmt, x, got, want, undefined), _nearest(fmt, x, got, want, wrong),
+    return scored(function, fmt, x, np.ascontiguousarray(got), batch)
+
+
+def scored(function: str, fmt: Format, x: np.ndarray, got: np.ndarray, batch: Batch) -> Found:
+    """Of every input its error, by which the worst of each piece is chosen; those are judged as results are."""
+    has_sign = bool(get_function(function).sign)
+    values, layout, limits, at_zero = enclosures(function, fmt.name, x)
+    answers = np.empty(len(batch.count), ANSWER)
+    nonfinite, wrong, unsure = _native.score(
+        values, layout, limits, at_zero, has_sign, x.view(np.uint8), got.view(np.uint8), batch.count,
+        answers.view(np.uint8),
     )  # fmt: skip
+    if unsure:  # not finite, and the bound does not decide whether that is an overflow: as good as never
+        places = np.flatnonzero(np.isinf(judge(function, fmt.name, x, got, keep=False).error))
+        nearest = places[np.argmin(x[places] & fmt.uint.type(fmt.sign_mask - 1))] if len(places) else -1
+        nonfinite = len(places), int(nearest)
+    worst = np.where(answers["worst"] < 0, batch.starts, answers["worst"])
+    want, error, _ = judge(function, fmt.name, x[worst], got[worst], keep=False)
+    error = np.abs(error)
+    average = answers["sum"] / batch.count
+    spread = np.sqrt(np.maximum(answers["squares"] / batch.count - average**2, 0.0))
 
+    def row(place: int) -> tuple[int, int, int] | None:
+        if place < 0:
+            return None
+        one = slice(place, place + 1)
+        return int(x[place]), int(got[place]), int(judge(function, fmt.name, x[one], got[one], keep=False).want_bits[0])
 
-def _nearest(
-    fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray, places: np.ndarray
-) -> tuple[int, int, int] | None:
-    """The row of the smallest |x|, of those places."""
-    if not len(places):
-        return None
-    at = places[np.argmin(x[places] & fmt.uint.type(fmt.sign_mask - 1))]
-    return int(x[at]), int(got[at]), int(want[at])
+    return Found(
+        np.where(np.isfinite(error), error, -1.0), x[worst], got[worst], want, answers["mean"], average, spread,
+        (nonfinite[0], wrong[0]), row(nonfinite[1]), row(wrong[1]),
+    )  # fmt: skip
