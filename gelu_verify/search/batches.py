@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 INPUTS = 1 << 16  # of a batch, but where less is left
 CONSECUTIVE = 4  # of the inputs around a centre, one in so many is next to the one before
-Source = Literal["seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent"]
-SOURCES: tuple[Source, ...] = ("seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent")
+Source = Literal["seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent", "every input"]
+SOURCES: tuple[Source, ...] = (
+    "seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent", "every input",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,8 @@ class Found(NamedTuple):
     """The answers to a batch: of each piece its worst input, and of the whole batch what is worse than any error.
 
     `error`: largest |error| in ULP, -1 where no input has one; `x`, `got`, `want`: its bits; `mean`: of error / (1 +
-    |error|), so that few large errors do not decide it; `average`, `spread`: of the errors themselves, with their signs,
-    and the standard deviation. `nonfinite`, `wrong_sign`: rows of (bits of x, got, want), as many as there were, the
-    one nearest to zero first and alone kept; `counts` is how many there were.
+    |error|), so that few large errors do not decide it. `nonfinite`, `wrong_sign`: rows of (bits of x, got, want), as
+    many as there were, the one nearest to zero first and alone kept; `counts` is how many there were.
     """
 
     error: np.ndarray
@@ -79,14 +80,12 @@ class Found(NamedTuple):
     got: np.ndarray
     want: np.ndarray
     mean: np.ndarray
-    average: np.ndarray
-    spread: np.ndarray
     counts: tuple[int, int]
     nonfinite: tuple[int, int, int] | None
     wrong_sign: tuple[int, int, int] | None
 
 
-ANSWER = np.dtype([("worst", "i8"), ("largest", "f8"), ("mean", "f8"), ("sum", "f8"), ("squares", "f8")])
+ANSWER = np.dtype([("worst", "i8"), ("largest", "f8"), ("mean", "f8")])
 
 
 @in_default_environment
@@ -117,9 +116,6 @@ def scored(function: str, fmt: Format, x: np.ndarray, got: np.ndarray, batch: Ba
     worst = np.where(answers["worst"] < 0, batch.starts, answers["worst"])
     want, error, _ = judge(function, fmt.name, x[worst], got[worst], keep=False)
     error = np.abs(error)
-    average = answers["sum"] / batch.count
-    spread = np.sqrt(np.maximum(answers["squares"] / batch.count - average**2, 0.0))
-
     def row(place: int) -> tuple[int, int, int] | None:
         if place < 0:
             return None
@@ -127,6 +123,6 @@ def scored(function: str, fmt: Format, x: np.ndarray, got: np.ndarray, batch: Ba
         return int(x[place]), int(got[place]), int(judge(function, fmt.name, x[one], got[one], keep=False).want_bits[0])
 
     return Found(
-        np.where(np.isfinite(error), error, -1.0), x[worst], got[worst], want, answers["mean"], average, spread,
+        np.where(np.isfinite(error), error, -1.0), x[worst], got[worst], want, answers["mean"],
         (nonfinite[0], wrong[0]), row(nonfinite[1]), row(wrong[1]),
     )  # fmt: skip

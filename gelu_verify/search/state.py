@@ -24,6 +24,8 @@ SPLITS, JUMPS = 128, 32  # intervals that a round splits, by their error and by 
 UNIFORM, SHORT, DESCENT = 6, 2, 2  # batches of a round: four in ten do not depend on what was found
 MIDDLE = (-8, 6)  # powers of two between which implementations change from one formula to another, most often
 AROUND_SHORT, AROUND_BEST = 128, 2048  # inputs around a short number, around one of the worst inputs
+SAMPLED = 1 << 27  # inputs of a 32-bit dtype that are tried before all of them are, one after the other
+IN_ORDER = 16  # batches of a round that tries them
 PLACES = 64  # of the worst inputs, each the worst of its cell, are kept
 CELL_BITS = 8  # a cell is 2^-8 of a binade
 SHORT_LEAST = (
@@ -67,6 +69,7 @@ class State:
     evaluations: int = 0
     rounds: int = 0
     looked_at: int = 0  # intervals
+    tried_in_order: int = 0  # inputs, from the least one on: of dtypes that can be exhausted
     of_source: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SOURCES, 0))
     counts: tuple[int, int] = (0, 0)  # not finite, of the wrong sign
     nonfinite: tuple[int, int, int] | None = None
@@ -74,7 +77,7 @@ class State:
 
     @classmethod
     def start(cls, asked: Asked) -> State:
-        return cls(asked, Intervals(bounded=get_format(asked.dtype).width == 64))
+        return cls(asked, Intervals())
 
     @property
     def fmt(self) -> Format:
@@ -87,8 +90,8 @@ class State:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every finite input was tried: no interval is open any more."""
-        return self.rounds > FIRST_SPLIT and not len(self.intervals) and not self.intervals.bounded
+        """Whether every finite input was tried."""
+        return self.tried_in_order == 2 * (self.fmt.max_finite + 1)
 
 
 # ---- a round ---------------------------------------------------------------------------------------
@@ -106,6 +109,8 @@ def next_round(state: State) -> list[Batch]:
         first, last = binades(state.fmt)
         count = np.minimum(BINADE_INPUTS, last - first + 1)
         return list(_batches(state, "binades", first, last, count))
+    if state.fmt.width < 64 and state.evaluations >= (SAMPLED if state.fmt.width == 32 else 0):
+        return list(_every_input(state))
     found: list[Batch] = []
     for source, by, most in (("intervals", "error", SPLITS), ("jumps", "jump", JUMPS)):
         ends = state.intervals.take(state.intervals.best(by, most))
@@ -172,6 +177,16 @@ def _batches(
         cut = slice(start, end)
         yield Batch(source, key, first[cut], last[cut], count[cut], None if visits is None else visits[cut])
         start, number = end, number + 1
+
+
+def _every_input(state: State) -> Iterator[Batch]:
+    """The next inputs in their order, in pieces as wide as the narrowest intervals."""
+    least, most = -1 - state.fmt.max_finite, state.fmt.max_finite
+    start = least + state.tried_in_order
+    first = np.arange(start, min(start + IN_ORDER * INPUTS, most + 1), WHOLE, dtype=np.int64)
+    last = np.minimum(first + WHOLE - 1, most)
+    state.tried_in_order = int(last[-1]) + 1 - least
+    yield from _batches(state, "every input", first, last, last - first + 1)
 
 
 def _seed_batches(state: State) -> Iterator[Batch]:

@@ -1,4 +1,4 @@
-/* A batch of a search: the inputs of its pieces drawn, and of each piece the worst one and the sums of its errors.
+/* A batch of a search: the inputs of its pieces drawn, and of each piece the worst one and the mean error.
 
    error: as judge.h defines it, here without the decision how y rounds: within a few 2^-50 of itself and err/u(y). Who
    calls judges the worst inputs again, by truth/values.py. */
@@ -43,10 +43,10 @@ GV_INLINE void gv_draw_around(uint64_t key, uint64_t number, int64_t centre, int
 }
 
 /* What a piece answered. `worst`: the place of its largest |error|, or -1; `mean`: of error/(1 + |error|), so that few
-   large errors do not decide it; `sum`, `squares`: of error and its square */
+   large errors do not decide it */
 typedef struct {
     int64_t worst;
-    double largest, mean, sum, squares;
+    double largest, mean;
 } gv_answer;
 
 /* What is worse than any error: how many, and the place of the one nearest to zero, or -1 */
@@ -80,7 +80,7 @@ GV_INLINE void gv_score_piece(const gv_value *y, const gv_format *fmt, int width
                               double at_zero, int has_sign, const void *x_bits, const void *got_bits, int64_t start,
                               int64_t count, gv_answer *answer, gv_outcomes *outcomes) {
     uint64_t infinity = limits[5], sign = UINT64_C(1) << (fmt->width - 1);
-    gv_answer a = {-1, -1.0, 0.0, 0.0, 0.0};
+    gv_answer a = {-1, -1.0, 0.0};
     for (int64_t i = start; i < start + count; i++) {
         uint64_t x = gv_read(x_bits, (size_t)i, width), got = gv_read(got_bits, (size_t)i, width);
         gv_value v = y[i];
@@ -101,8 +101,6 @@ GV_INLINE void gv_score_piece(const gv_value *y, const gv_format *fmt, int width
         if (has_sign && ((got ^ want) & sign) && magnitude) gv_met(&outcomes->wrong_sign, x_magnitude, i);
         if (size > a.largest) a.largest = size, a.worst = i;
         a.mean += error / (1.0 + size);
-        a.sum += error;
-        a.squares += error * error;
     }
     a.mean /= (double)count;
     *answer = a;

@@ -91,7 +91,7 @@ def test_parts_of_an_interval_are_all_of_it(rows):
 
 def test_the_best_of_each_level_comes_before_the_second_best_of_any():
     edges = np.array([0, 1 << 40, 2 << 40, 3 << 40, (3 << 40) + (1 << 20), (3 << 40) + (2 << 20)], np.int64)
-    held = Intervals(bounded=True)
+    held = Intervals()
     held.add(edges[:-1], edges[1:] - 1, np.array([3.0, 5.0, 4.0, 0.6, 0.7]), np.zeros(5))
     assert level(held.last - held.first + 1).tolist() == [9, 9, 9, 4, 4]
     assert held.best("error", 3).tolist() == [4, 1, 3]
@@ -101,7 +101,7 @@ def test_the_best_of_each_level_comes_before_the_second_best_of_any():
 
 
 def test_news_from_elsewhere_opens_intervals_around_it():
-    held = Intervals(bounded=True)
+    held = Intervals()
     held.add(np.array([0]), np.array([(1 << 52) - 1]), np.array([1.0]), np.zeros(1))
     held.notice(12345678901234, 1.0, 1 << 16)
     assert len(held) == 1
