@@ -3,15 +3,18 @@
     python tools/measure_search.py planted     kernels with one planted region of bad results (tests/support)
     python tools/measure_search.py float32     against the exhaustive maximum
     python tools/measure_search.py libm        this machine's C library, against published worst inputs
+    python tools/measure_search.py found       the libraries' float64 forms: data/worst_inputs/found_float64.csv
     ... --evaluations N --workers N            at most so many inputs for each
 
-Each table stands between its marks, with the machine that it was measured on.
+Each table stands between its marks, with the machine that it was measured on. `found` keeps a row of the file where no
+larger error was found for its target and version.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import platform
 import re
 import sys
@@ -35,13 +38,15 @@ from gelu_verify.targets import Target, select  # noqa: E402
 from gelu_verify.truth.values import judge  # noqa: E402
 
 PAGE = ROOT / "docs" / "search.md"
+FMT = FORMATS["float64"]
 SEEDS = (0, 1)
-FLOAT32 = {
-    "kernels.gelu_erfc": "gelu",
-    "kernels.silu_exp": "silu",
-    "torch.gelu": "gelu",
-    "libm.so.6:expm1f:scalar": "expm1",
-}
+FLOAT32 = (
+    ("libm.so.6:erff:scalar", "erf"), ("libm.so.6:erfcf:scalar", "erfc"), ("libm.so.6:expf:scalar", "exp"),
+    ("libm.so.6:expm1f:scalar", "expm1"), ("libm.so.6:tanhf:scalar", "tanh"),
+    ("torch.gelu", "gelu"), ("torch.gelu_tanh", "gelu_tanh"), ("torch.silu_grad", "silu_grad"),
+    ("kernels.gelu_erfc", "gelu"), ("kernels.gelu_tanh_tanh", "gelu_tanh"),
+    ("kernels.gelu_grad_erfc", "gelu_grad"), ("kernels.silu_exp", "silu"),
+)  # fmt: skip
 BLOCKS = ("erf", "erfc", "exp", "expm1", "tanh")
 # Table 3 of the report's edition of February 2026, GNU libc 2.43, from a transcription (docs/search.md)
 REPORTED = {"exp": "0.511", "expm1": "0.913", "tanh": "2.21"}
@@ -79,7 +84,7 @@ def planted(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
 
 def float32(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
     yield "implementation", "function", "exhaustive maximum, ULP", "largest found", "after inputs"
-    for name, function in FLOAT32.items():
+    for name, function in FLOAT32:
         (target,) = select([name], function=function, dtype="float32")[0]
         largest = sweep(target, make_plan("exhaustive", function, "float32"), workers=workers).record.max_ulp
 
@@ -95,19 +100,58 @@ def float32(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
 
 def libm(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
     yield "function", "published input", "error there, ULP", "reported", "found without it", "at", "found with it", "at"
-    fmt = FORMATS["float64"]
     for function in BLOCKS:
         (target,) = select([f"libm.so.6:{function}:scalar"], function=function, dtype="float64")[0]
         inputs = [x for x, library in published(function).items() if library == "GNU libc"]
         x = np.array(inputs).view(np.uint64)
         errors = np.abs(judge(function, "float64", x, target.evaluate("float64", x)).error)
         worst = int(np.argmax(errors))
-        cells = [fmt.hex_float(int(x[worst])), f"{errors[worst]:.5g}", REPORTED.get(function, "")]
+        cells = [FMT.hex_float(int(x[worst])), f"{errors[worst]:.5g}", REPORTED.get(function, "")]
         for seeds in ((), worst_elsewhere(function, "float64")):
             place = searched(target, Asked(function, "float64", 0, seeds), evaluations, workers).worst
-            cells += [f"{place.error:.5g}", fmt.hex_float(place.x)]
+            cells += [f"{place.error:.5g}", FMT.hex_float(place.x)]
             print(function, *cells, flush=True)
         yield function, *cells
+
+
+FOUND = ROOT / "data" / "worst_inputs" / "found_float64.csv"
+FOUND_COLUMNS = ("function", "x", "target", "version", "error", "evaluations")
+FOUND_HEAD = """\
+# Written by tools/measure_search.py found; do not edit. Worst inputs that our own searches found: of each target the one with
+# the largest error (ULP), and after how many inputs. x86_64. Other processors may run other code, with other errors.
+"""
+FORMS = (
+    *(f"libm.so.6:{function}:scalar={function}" for function in BLOCKS),
+    *(f"torch.{name}" for form in ("gelu", "gelu_tanh", "silu") for name in (form, f"{form}_grad")),
+    *(f"torch.{function}" for function in ("erf", "erfc", "tanh", "exp", "sigmoid")),
+    *("scipy.gelu", "scipy.gelu-log_ndtr", "scipy.erf", "scipy.erfc", "scipy.normcdf"),
+    *("numpy.gelu_tanh", "numpy.silu", "numpy.tanh", "numpy.exp"),
+    *("jax.gelu", "jax.gelu_tanh", "jax.silu"),
+)
+
+
+def found(evaluations: int, workers: int) -> None:
+    """Search the libraries' forms, and write the file anew after each."""
+    rows = {}
+    if FOUND.exists():
+        with FOUND.open(encoding="utf-8") as file:
+            lines = csv.DictReader(line for line in file if not line.startswith("#"))
+            rows = {(row["function"], row["target"], row["version"]): row for row in lines}
+    for form in FORMS:
+        name, _, function = form.partition("=")
+        (target,) = select([name], function=function or None, dtype="float64")[0]
+        function = function or target.function
+        state = searched(target, Asked(function, "float64", 0, worst_elsewhere(function, "float64")), evaluations, workers)
+        key, place = (function, target.name, target.version), state.worst
+        print(*key, place.error, state.evaluations, flush=True)
+        if key not in rows or float(rows[key]["error"]) < place.error:
+            cells = (function, FMT.hex_float(place.x), *key[1:], f"{place.error:.9g}", str(place.evaluation))
+            rows[key] = dict(zip(FOUND_COLUMNS, cells, strict=True))
+        with FOUND.open("w", encoding="utf-8", newline="") as file:
+            file.write(FOUND_HEAD)
+            table = csv.DictWriter(file, FOUND_COLUMNS, lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows[each] for each in sorted(rows))
 
 
 TABLES = {"planted": planted, "float32": float32, "libm": libm}
@@ -135,11 +179,14 @@ def write(name: str, rows: list[tuple[str, ...]], evaluations: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("tables", nargs="+", choices=TABLES)
+    parser.add_argument("tables", nargs="+", choices=(*TABLES, "found"))
     parser.add_argument("--evaluations", type=int, default=300_000_000)
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     for name in given.tables:
+        if name == "found":
+            found(given.evaluations, given.workers)
+            continue
         write(name, list(TABLES[name](given.evaluations, given.workers)), given.evaluations)
 
 

@@ -15,6 +15,15 @@ def draw_around(
     most: int,
     out: np.ndarray,
 ) -> None: ...
+def draw_ties(
+    key: int,
+    values: np.ndarray,
+    centre: np.ndarray,
+    count: np.ndarray,
+    span: int,
+    most: int,
+    out: np.ndarray,
+) -> None: ...
 def score(
     values: np.ndarray,
     layout: tuple[int, int, int, int],

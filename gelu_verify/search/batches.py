@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 INPUTS = 1 << 16  # of a batch, but where less is left
 CONSECUTIVE = 4  # of the inputs around a centre, one in so many is next to the one before
-Source = Literal["seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent", "every input"]
+TIE_SPAN = 1 << 20  # floats after a centre, of which those are tried whose values are nearest to a midpoint
+Source = Literal["seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent", "ties", "every input"]
 SOURCES: tuple[Source, ...] = (
-    "seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent", "every input",
+    "seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent", "ties", "every input",
 )  # fmt: skip
 
 
@@ -52,14 +53,28 @@ class Batch:
     def ordinals(self, fmt: Format) -> np.ndarray:
         """The inputs, piece after piece. Around a centre: a quarter one after the other, farther out with each visit;
         the rest at distances up to 2^-5 of a binade, evenly by their logarithm. Half of them on each side."""
-        key = int(np.random.SeedSequence(self.key).generate_state(1, np.uint64)[0])
         out = np.empty(self.size, np.int64)
         if self.visits is None:
-            _native.draw_within(key, self.first, self.last, self.count, out)
+            _native.draw_within(self._drawn, self.first, self.last, self.count, out)
         else:
             scale, most = float(fmt.precision - 6), fmt.max_finite
-            _native.draw_around(key, self.first, self.count, self.visits, CONSECUTIVE, scale, most, out)
+            _native.draw_around(self._drawn, self.first, self.count, self.visits, CONSECUTIVE, scale, most, out)
         return out
+
+    def ties(self, function: str, fmt: Format) -> np.ndarray:
+        """Inputs after each centre whose exact values lie near the midpoint of two numbers: where a result that is
+        nearly correctly rounded is worst."""
+        out = np.empty(self.size, np.int64)
+        three = self.first[:, None] + np.array([0, TIE_SPAN // 2, TIE_SPAN])
+        x = from_ordinals(fmt, np.clip(three, -1 - fmt.max_finite, fmt.max_finite).reshape(-1))
+        values = enclosures(function, fmt.name, x).values
+        _native.draw_ties(self._drawn, values, self.first, self.count, TIE_SPAN, fmt.max_finite, out)
+        return out
+
+    @property
+    def _drawn(self) -> int:
+        """The key of its random numbers, in 64 bits."""
+        return int(np.random.SeedSequence(self.key).generate_state(1, np.uint64)[0])
 
     @property
     def starts(self) -> np.ndarray:
@@ -92,7 +107,7 @@ ANSWER = np.dtype([("worst", "i8"), ("largest", "f8"), ("mean", "f8")])
 def evaluated(target: Target, function: str, dtype: str, batch: Batch, turn: AbstractContextManager[object]) -> Found:
     """Call the target with a batch, during its `turn`, and judge its answers; TargetFailure as of every call."""
     fmt = get_format(dtype)
-    x = from_ordinals(fmt, batch.ordinals(fmt))
+    x = from_ordinals(fmt, batch.ties(function, fmt) if batch.source == "ties" else batch.ordinals(fmt))
     asked = x.copy()
     with turn:
         got = target.timed(dtype, asked)[0]

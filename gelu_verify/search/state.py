@@ -21,9 +21,10 @@ SEED_INPUTS, LANDMARK_INPUTS, BINADE_INPUTS = (
     256,
 )  # around each seed, each landmark; from each binade, at first
 SPLITS, JUMPS = 128, 32  # intervals that a round splits, by their error and by the jumps in it
-UNIFORM, SHORT, DESCENT = 6, 2, 2  # batches of a round: four in ten do not depend on what was found
+UNIFORM, SHORT, DESCENT, TIES = 6, 2, 2, 2  # batches of a round: four in ten do not depend on what was found
 MIDDLE = (-8, 6)  # powers of two between which implementations change from one formula to another, most often
-AROUND_SHORT, AROUND_BEST = 128, 2048  # inputs around a short number, around one of the worst inputs
+AROUND_SHORT, AROUND_BEST, AROUND_TIE = 128, 2048, 128  # around a short number, one of the worst, of a place of ties
+DOMINATED = 0.75  # ULP: below, rounding is most of the largest error
 SAMPLED = 1 << 27  # inputs of a 32-bit dtype that are tried before all of them are, one after the other
 IN_ORDER = 16  # batches of a round that tries them
 PLACES = 64  # of the worst inputs, each the worst of its cell, are kept
@@ -115,7 +116,7 @@ def next_round(state: State) -> list[Batch]:
     for source, by, most in (("intervals", "error", SPLITS), ("jumps", "jump", JUMPS)):
         ends = state.intervals.take(state.intervals.best(by, most))
         found += _batches(state, source, *parts(*ends))  # type: ignore[arg-type]
-    return [*found, *_uniform(state), *_short_numbers(state), *_descent(state)]
+    return [*found, *_uniform(state), *_short_numbers(state), *_descent(state), *_ties(state)]
 
 
 def absorb(state: State, batch: Batch, found: Found) -> None:
@@ -292,3 +293,24 @@ def _descent(state: State) -> Iterator[Batch]:
     for cell, place in zip(chosen, places, strict=True):
         state.places[cell] = Place(**{**vars(place), "visits": place.visits + 1})
     yield from _batches(state, "descent", centres, centres, np.full(len(centres), AROUND_BEST), visits)
+
+
+def _ties(state: State) -> Iterator[Batch]:
+    """Where the exact value is near a midpoint, while no error is found that rounding does not dominate: in the best
+    intervals, around the worst inputs, and anywhere."""
+    if state.worst is None or not ROUNDED < state.worst.error < DOMINATED or state.fmt.width < 64:
+        return
+    each = TIES * INPUTS // AROUND_TIE // 3
+    rng = np.random.default_rng((state.asked.seed, state.rounds, SOURCES.index("ties"), 1))
+    best = state.intervals.best("error", each)
+    first, width = state.intervals.first[best], state.intervals.last[best] - state.intervals.first[best] + 1
+    inside = first + (rng.random(len(best)) * width).astype(np.int64)
+    worst = np.array([state.fmt.ordinal(place.x) for place in state.places.values() if place.error > ROUNDED], np.int64)
+    distance = np.exp2(rng.uniform(4, state.fmt.precision - 2, each)).astype(np.int64)
+    around = rng.choice(worst, each) + np.where(rng.random(each) < 0.5, distance, -distance)
+    low, high, _ = (np.concatenate(columns) for columns in zip(*uniform_parts(state.asked)[1:], strict=True))
+    part = rng.integers(0, len(low), each)
+    anywhere = low[part] + (rng.random(each) * (high[part] - low[part])).astype(np.int64)
+    centres = np.concatenate([inside, around, anywhere])
+    centres = np.clip(centres, -1 - state.fmt.max_finite, state.fmt.max_finite)
+    yield from _batches(state, "ties", centres, centres, np.full(len(centres), AROUND_TIE))

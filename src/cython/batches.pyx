@@ -8,6 +8,11 @@ cdef extern from "search/batch.h":
         int width, precision, emin, emax
     ctypedef struct gv_value:
         pass
+    ctypedef struct gv_course:
+        pass
+    gv_course gv_course_of(const gv_value *y, int64_t span) noexcept nogil
+    void gv_draw_ties(uint64_t key, uint64_t number, int64_t centre, int64_t count, int64_t span, int64_t most,
+                      const gv_course *c, int64_t *out) noexcept nogil
     ctypedef struct gv_answer:
         pass
     ctypedef struct gv_outcome:
@@ -71,6 +76,26 @@ def draw_around(uint64_t key, const int64_t[::1] centre, const int64_t[::1] coun
         gv_enter_default(&callers)
         for p in range(count.shape[0]):
             gv_draw_around(key, start, centre[p], count[p], count[p] // one_in, visits[p], scale, most, &out[start])
+            start += count[p]
+        gv_leave_default(&callers)
+
+
+def draw_ties(uint64_t key, const unsigned char[::1] values, const int64_t[::1] centre, const int64_t[::1] count,
+              int64_t span, int64_t most, int64_t[::1] out):
+    """Inputs up to `span` floats after centres with values near midpoints. `values`: at each centre and span/2 and span
+    floats after it."""
+    cdef Py_ssize_t p
+    cdef int64_t start = 0
+    cdef gv_environment callers
+    cdef gv_course course
+    _check_counts(count, out.shape[0])
+    if centre.shape[0] != count.shape[0] or values.shape[0] != 3 * count.shape[0] * <Py_ssize_t>sizeof(gv_value):
+        raise ValueError("arrays of different lengths")
+    with nogil:
+        gv_enter_default(&callers)
+        for p in range(count.shape[0]):
+            course = gv_course_of(<const gv_value *>&values[0] + 3 * p, span)
+            gv_draw_ties(key, start, centre[p], count[p], span, most, &course, &out[start])
             start += count[p]
         gv_leave_default(&callers)
 

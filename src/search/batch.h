@@ -42,6 +42,52 @@ GV_INLINE void gv_draw_around(uint64_t key, uint64_t number, int64_t centre, int
     }
 }
 
+/* y in units of its last place, i floats after a centre: t(i) = start + i slope + i^2 bend, 0 <= i <= span, but for an
+   integer */
+typedef struct {
+    double start, slope, bend;
+} gv_course;
+
+/* The course through the values at a centre and span/2 and span floats after it. Where these lie in different binades,
+   or are subnormal, it is not that of y: the inputs are then as good as random ones. */
+GV_INLINE gv_course gv_course_of(const gv_value *y, int64_t span) {
+    double half = (double)span * 0.5;
+    double unit = gv_power_of_two(gv_exponent(fabs(y[0].hi)) - 52);
+    double d[3];
+    for (int j = 0; j < 3; j++) {
+        double scale = y[j].k == y[0].k ? 1.0 : gv_power_of_two(y[j].k - y[0].k);
+        d[j] = ((y[j].hi * scale - y[0].hi) + (y[j].lo * scale - y[0].lo)) / unit;
+    }
+    gv_course c;
+    c.bend = (d[2] - 2.0 * d[1]) / (2.0 * half * half);
+    c.slope = (d[1] - c.bend * half * half) / half;
+    c.start = y[0].lo / unit;
+    return c;
+}
+
+#define GV_TIE_TRIES 128
+
+/* Inputs whose values lie near midpoints between two doubles: each is the nearest of GV_TIE_TRIES, which are up to `span`
+   floats after the centre, span a power of two. */
+GV_CLONES static void gv_draw_ties(uint64_t key, uint64_t number, int64_t centre, int64_t count, int64_t span,
+                                   int64_t most, const gv_course *c, int64_t *out) {
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = gv_mixed(key + (number + (uint64_t)i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+        uint32_t start = (uint32_t)bits, step = (uint32_t)(bits >> 32) | 1, mask = (uint32_t)span - 1;
+        double away[GV_TIE_TRIES], nearest = 1.0;
+        for (int j = 0; j < GV_TIE_TRIES; j++) {
+            double at = (double)(int32_t)((start + (uint32_t)j * step) & mask);
+            double t = c->start + at * (c->slope + at * c->bend);
+            away[j] = fabs(t - floor(t) - 0.5);
+        }
+        uint32_t chosen = 0;
+        for (int j = 0; j < GV_TIE_TRIES; j++)
+            if (away[j] < nearest) nearest = away[j], chosen = (uint32_t)j;
+        int64_t at = centre + (int64_t)((start + chosen * step) & mask);
+        out[i] = at > most ? most : at;
+    }
+}
+
 /* What a piece answered. `worst`: the place of its largest |error|, or -1; `mean`: of error/(1 + |error|), so that few
    large errors do not decide it */
 typedef struct {
