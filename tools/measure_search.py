@@ -3,6 +3,7 @@
     python tools/measure_search.py planted     kernels with one planted region of bad results (tests/support)
     python tools/measure_search.py float32     against the exhaustive maximum
     python tools/measure_search.py libm        this machine's C library, against published worst inputs
+    python tools/measure_search.py rate        evaluations per second, and where the time goes
     python tools/measure_search.py found       the libraries' float64 forms: data/worst_inputs/found_float64.csv
     ... --evaluations N --workers N            at most so many inputs for each
 
@@ -20,6 +21,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import thread_time_ns
 
 import numpy as np
 
@@ -28,9 +30,10 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from planted_worst import NOT_FOUND, PLANTED  # noqa: E402
 
-from gelu_verify.formats import FORMATS  # noqa: E402
+from gelu_verify.formats import FORMATS, from_ordinals  # noqa: E402
 from gelu_verify.inputs.plans import make_plan  # noqa: E402
 from gelu_verify.measure.sweep import sweep  # noqa: E402
+from gelu_verify.search.batches import INPUTS, Batch, evaluated, scored  # noqa: E402
 from gelu_verify.search.search import Budget, search  # noqa: E402
 from gelu_verify.search.seeds import published, worst_elsewhere  # noqa: E402
 from gelu_verify.search.state import Asked, State  # noqa: E402
@@ -114,11 +117,51 @@ def libm(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
         yield function, *cells
 
 
+RATES = (
+    ("libm.so.6:erf:scalar", "erf"), ("libm.so.6:erfc:scalar", "erfc"), ("libm.so.6:tanh:scalar", "tanh"),
+    ("libm.so.6:exp:scalar", "exp"), ("torch.gelu", "gelu"), ("torch.gelu_tanh", "gelu_tanh"), ("torch.silu", "silu"),
+)  # fmt: skip
+REPEATS = 101
+
+
+def rate(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
+    """One thread; `evaluations` and `workers` have no meaning here."""
+    yield "implementation", "million inputs a second", "ns an input", "inputs drawn", "implementation called", "judged"
+    first = np.arange(FMT.ordinal(FMT.round(0.5)), FMT.ordinal(FMT.round(8)), 1 << 46, dtype=np.int64)
+    batch = Batch("uniform", (1,), first, first + (1 << 46) - 1, np.full(len(first), INPUTS // len(first)))
+    x = from_ordinals(FMT, batch.ordinals(FMT))
+    for name, function in RATES:
+        (target,) = select([name], function=function, dtype="float64")[0]
+        times = np.array([times_of(target, function, batch, x) for _ in range(REPEATS)])
+        total, *rest = times.min(axis=0)
+        cells = (f"`{name}`", f"{1e3 / total:.0f}", f"{total:.0f}", *(f"{each:.0f}" for each in rest))
+        print(*cells, flush=True)
+        yield cells
+
+
+def times_of(target: Target, function: str, batch: Batch, x: np.ndarray) -> list[float]:
+    """Of the whole, of drawing, of the call, of judging."""
+    got = np.ascontiguousarray(target.timed("float64", x.copy())[0])
+    parts: tuple[Callable[[], object], ...] = (
+        lambda: evaluated(target, function, "float64", batch, contextlib.nullcontext()),
+        lambda: from_ordinals(FMT, batch.ordinals(FMT)),
+        lambda: target.timed("float64", x),
+        lambda: scored(function, FMT, x, got, batch),
+    )
+    return [nanoseconds(part, batch.size) for part in parts]
+
+
+def nanoseconds(call: Callable[[], object], inputs: int) -> float:
+    start = thread_time_ns()
+    call()
+    return (thread_time_ns() - start) / inputs
+
+
 FOUND = ROOT / "data" / "worst_inputs" / "found_float64.csv"
 FOUND_COLUMNS = ("function", "x", "target", "version", "error", "evaluations")
 FOUND_HEAD = """\
-# Written by tools/measure_search.py found; do not edit. Worst inputs that our own searches found: of each target the one with
-# the largest error (ULP), and after how many inputs. x86_64. Other processors may run other code, with other errors.
+# Written by tools/measure_search.py found; do not edit. Worst inputs that our own searches found: of each target the one
+# with the largest error (ULP), and after how many inputs. x86_64; other processors may run other code.
 """
 FORMS = (
     *(f"libm.so.6:{function}:scalar={function}" for function in BLOCKS),
@@ -141,7 +184,8 @@ def found(evaluations: int, workers: int) -> None:
         name, _, function = form.partition("=")
         (target,) = select([name], function=function or None, dtype="float64")[0]
         function = function or target.function
-        state = searched(target, Asked(function, "float64", 0, worst_elsewhere(function, "float64")), evaluations, workers)
+        asked = Asked(function, "float64", 0, worst_elsewhere(function, "float64"))
+        state = searched(target, asked, evaluations, workers)
         key, place = (function, target.name, target.version), state.worst
         print(*key, place.error, state.evaluations, flush=True)
         if key not in rows or float(rows[key]["error"]) < place.error:
@@ -154,7 +198,7 @@ def found(evaluations: int, workers: int) -> None:
             table.writerows(rows[each] for each in sorted(rows))
 
 
-TABLES = {"planted": planted, "float32": float32, "libm": libm}
+TABLES = {"rate": rate, "planted": planted, "float32": float32, "libm": libm}
 
 
 def power(count: int) -> str:
@@ -166,9 +210,11 @@ def write(name: str, rows: list[tuple[str, ...]], evaluations: int) -> None:
     """Put the table between its marks."""
     head, *body = (f"| {' | '.join(cells)} |" for cells in rows)
     ruler = "|" + "---|" * len(rows[0])
-    what = f"At most {power(evaluations)} inputs each; {platform.machine()}, {' '.join(platform.libc_ver())}."
-    command = f"python tools/measure_search.py {name} --evaluations {evaluations}"
-    table = "\n".join([f"`{command}`. {what}", "", head, ruler, *body])
+    machine = f"{platform.machine()}, {' '.join(platform.libc_ver())}"
+    timed = name == "rate"
+    limit = f"CPU time of one thread, the least of {REPEATS}" if timed else f"At most {power(evaluations)} inputs each"
+    command = f"python tools/measure_search.py {name}" + ("" if timed else f" --evaluations {evaluations}")
+    table = "\n".join([f"`{command}`. {limit}; {machine}.", "", head, ruler, *body])
     text = PAGE.read_text(encoding="utf-8")
     mark = f"<!-- {name} -->"
     found = re.sub(

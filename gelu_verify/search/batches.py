@@ -131,6 +131,7 @@ def scored(function: str, fmt: Format, x: np.ndarray, got: np.ndarray, batch: Ba
     worst = np.where(answers["worst"] < 0, batch.starts, answers["worst"])
     want, error, _ = judge(function, fmt.name, x[worst], got[worst], keep=False)
     error = np.abs(error)
+
     def row(place: int) -> tuple[int, int, int] | None:
         if place < 0:
             return None

@@ -15,8 +15,8 @@ MOST = 256
 
 
 def worst_elsewhere(function: str, dtype: str) -> tuple[int, ...]:
-    """Bits of inputs that are the worst of some implementation, rounded to the dtype: published ones, those that our own
-    searches found, and those of all results for the function in the committed runs."""
+    """Bits of inputs that are the worst of some implementation, rounded to the dtype: published ones, those that our
+    own searches found, and those of all results for the function in the committed runs."""
     fmt = get_format(dtype)
     found = dict.fromkeys(fmt.round(Fraction(x)) for x in [*published(function), *found_before(function)])
     records = [record for run in matrix_runs() for record in run.results]

@@ -12,12 +12,12 @@ from marking import nightly
 from planted_worst import NOT_FOUND, PLANTED, Planted, consecutive, where
 
 from gelu_verify.errors import ResultsError, TargetFailure
-from gelu_verify.formats import DTYPES, FORMATS
+from gelu_verify.formats import DTYPES, FORMATS, from_ordinals, ordinals
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
-from gelu_verify.search.batches import Batch, evaluated
+from gelu_verify.search.batches import TIE_SPAN, Batch, evaluated
 from gelu_verify.search.intervals import Intervals, jumps, level, parts
 from gelu_verify.search.kept import restored, save
 from gelu_verify.search.record import record_of
@@ -25,9 +25,14 @@ from gelu_verify.search.search import Budget, search
 from gelu_verify.search.state import Asked, State, binades, short_numbers
 from gelu_verify.targets import select
 from gelu_verify.targets.python_callables import callable_target
+from gelu_verify.truth.values import judge, reference_bits
 
 FLOAT64 = FORMATS["float64"]
 EASY = Planted("easy", "3 ULP in [1, 1.25)", where(lambda x: (x > 1.0) & (x < 1.25)), 3, 0)
+
+
+def from_values(fmt, values):
+    return ordinals(fmt, values.view(fmt.uint))
 
 
 def found(target, evaluations=1 << 17, *, seed=0, dtype="float64", workers=1, function="silu", **options):
@@ -240,6 +245,37 @@ def test_a_wrong_answer_is_not_believed_twice():
     worst = evaluated(bad.target(), "silu", "float64", batch, nullcontext())
     assert (worst.x[0], worst.counts) == (FLOAT64.one, (0, 0))
     assert 2.5 <= worst.error[0] <= 3.5
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_the_worst_input_of_each_piece_is_the_one_that_the_judge_finds(dtype):
+    fmt = FORMATS[dtype]
+    first, last = binades(fmt)
+    batch = Batch("binades", (3,), first, last, np.minimum(20, last - first + 1))
+    bad = Planted("bad", "", lambda x, y: np.where(x > 2, np.nan, np.where((x < -1) & (x > -2), -y, y)), 0, 0)
+    target = bad.target(dtype) if dtype != "bfloat16" else select(["kernels.silu_exp"])[0][0]
+    answers = evaluated(target, "silu", dtype, batch, nullcontext())
+    x = from_ordinals(fmt, batch.ordinals(fmt))
+    got = target.timed(dtype, x.copy())[0]
+    want, error, _ = judge("silu", dtype, x, got)
+    size = np.where(np.isfinite(error), np.abs(error), -1)
+    assert answers.error.tolist() == np.maximum.reduceat(size, batch.starts).tolist()
+    wrong = ((got ^ want) >= fmt.sign_mask) & ((got & (fmt.sign_mask - 1)) != 0) & (size >= 0)
+    assert answers.counts == (np.isinf(error).sum(), wrong.sum())
+    assert dtype == "bfloat16" or min(answers.counts) > 10
+
+
+@pytest.mark.parametrize("function", ["exp", "gelu"])
+def test_ties_are_near_midpoints(function):
+    centre = from_values(FLOAT64, np.linspace(-4.0, 4.0, 16))
+    batch = Batch("ties", (5,), centre, centre, np.full(16, 64))
+    drawn = batch.ties(function, FLOAT64)
+    x = from_ordinals(FLOAT64, drawn)
+    correct = reference_bits(function, "float64", x)
+    off = np.abs(judge(function, "float64", x, correct).error)
+    assert (drawn >= np.repeat(centre, 64)).all()
+    assert (drawn - np.repeat(centre, 64) < TIE_SPAN).all()
+    assert (off > 0.48).mean() > 0.9
 
 
 @pytest.mark.parametrize("seed", [0, 1])
