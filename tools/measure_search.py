@@ -160,8 +160,8 @@ def nanoseconds(call: Callable[[], object], inputs: int) -> float:
 FOUND = ROOT / "data" / "worst_inputs" / "found_float64.csv"
 FOUND_COLUMNS = ("function", "x", "target", "version", "error", "evaluations")
 FOUND_HEAD = """\
-# Written by tools/measure_search.py found; do not edit. Worst inputs that our own searches found: of each target the one
-# with the largest error (ULP), and after how many inputs. x86_64; other processors may run other code.
+# Written by tools/measure_search.py found; do not edit. Worst inputs that our own searches found, of each target
+# the one with the largest error (ULP), and after how many inputs. x86_64; other processors may run other code.
 """
 FORMS = (
     *(f"libm.so.6:{function}:scalar={function}" for function in BLOCKS),

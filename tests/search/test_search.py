@@ -22,6 +22,7 @@ from gelu_verify.search.intervals import Intervals, jumps, level, parts
 from gelu_verify.search.kept import restored, save
 from gelu_verify.search.record import record_of
 from gelu_verify.search.search import Budget, search
+from gelu_verify.search.seeds import found_before, published, worst_elsewhere
 from gelu_verify.search.state import Asked, State, binades, short_numbers
 from gelu_verify.targets import select
 from gelu_verify.targets.python_callables import callable_target
@@ -120,6 +121,14 @@ def test_news_from_elsewhere_opens_intervals_around_it():
 def test_a_jump_is_said_of_both_sides_and_not_across_gaps():
     first, last = np.array([0, 10, 20, 90]), np.array([9, 19, 29, 99])
     assert jumps(first, last, np.array([0.0, 0.0, 0.5, 9.0])).tolist() == [0.0, 0.5, 0.5, 0.0]
+
+
+def test_inputs_that_were_found_before_are_seeds():
+    for function in ("erf", "exp", "gelu"):
+        bits = {FLOAT64.parse(x.hex()) for x in [*found_before(function), *published(function)]}
+        assert bits <= set(worst_elsewhere(function, "float64"))
+    assert found_before("erf")
+    assert found_before("gelu")
 
 
 def test_short_numbers_are_short():
