@@ -4,7 +4,9 @@ import numpy as np
 
 ANSWER_SIZE: int
 
-def draw_within(key: int, first: np.ndarray, last: np.ndarray, count: np.ndarray, out: np.ndarray) -> None: ...
+def draw_within(
+    key: int, first: np.ndarray, last: np.ndarray, count: np.ndarray, shift: float, jitter: float, out: np.ndarray
+) -> None: ...
 def draw_around(
     key: int,
     centre: np.ndarray,

@@ -37,6 +37,8 @@ class Batch:
 
     `first`, `last`, `count`: of each piece, the ordinals that it spans and how many of them are drawn: all, where
     `count` is their number. `visits`: of pieces around a centre, how often it was visited before; `last` is `first`.
+    `shift`, `jitter`: of pieces that are spans, where in each equal part its input is drawn: so far from its beginning, and
+    at random up to so far beyond, as shares of the part.
     """
 
     source: Source
@@ -45,6 +47,8 @@ class Batch:
     last: np.ndarray
     count: np.ndarray
     visits: np.ndarray | None = None
+    shift: float = 0.0
+    jitter: float = 1.0
 
     @property
     def size(self) -> int:
@@ -55,7 +59,7 @@ class Batch:
         the rest at distances up to 2^-5 of a binade, evenly by their logarithm. Half of them on each side."""
         out = np.empty(self.size, np.int64)
         if self.visits is None:
-            _native.draw_within(self._drawn, self.first, self.last, self.count, out)
+            _native.draw_within(self._drawn, self.first, self.last, self.count, self.shift, self.jitter, out)
         else:
             scale, most = float(fmt.precision - 6), fmt.max_finite
             _native.draw_around(self._drawn, self.first, self.count, self.visits, CONSECUTIVE, scale, most, out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -24,6 +24,7 @@ SPLITS, JUMPS = 128, 32  # intervals that a round splits, by their error and by 
 UNIFORM, SHORT, DESCENT, TIES = 6, 2, 2, 2  # batches of a round: four in ten do not depend on what was found
 MIDDLE = (-8, 6)  # powers of two between which implementations change from one formula to another, most often
 AROUND_SHORT, AROUND_BEST, AROUND_TIE = 128, 2048, 128  # around a short number, one of the worst, of a place of ties
+GOLDEN = (1 + 5**0.5) / 2
 DOMINATED = 0.75  # ULP: below, rounding is most of the largest error
 SAMPLED = 1 << 27  # inputs of a 32-bit dtype that are tried before all of them are, one after the other
 IN_ORDER = 16  # batches of a round that tries them
@@ -219,11 +220,12 @@ def binades(fmt: Format) -> tuple[np.ndarray, np.ndarray]:
 
 def _uniform(state: State) -> Iterator[Batch]:
     """Inputs of all binades, of where the function is not trivial, and of the middle of that, evenly by ordinal; and
-    some evenly by value."""
+    some evenly by value. Each round shifts them by the golden ratio, so that all rounds together leave no wide gaps."""
     parts_of = uniform_parts(state.asked)
     first, last, share = (np.concatenate(columns) for columns in zip(*parts_of, strict=True))
     count = np.minimum(np.maximum((share * UNIFORM * INPUTS).astype(np.int64), 1), last - first + 1)
-    yield from _batches(state, "uniform", first, last, count)
+    shift, jitter = (state.rounds + state.asked.seed / 7) * GOLDEN % 1.0, 1.0 / state.rounds
+    yield from (replace(batch, shift=shift, jitter=jitter) for batch in _batches(state, "uniform", first, last, count))
 
 
 @lru_cache(maxsize=8)

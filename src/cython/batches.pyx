@@ -20,8 +20,8 @@ cdef extern from "search/batch.h":
     ctypedef struct gv_outcomes:
         gv_outcome nonfinite, wrong_sign
         int64_t unsure
-    void gv_draw_within(uint64_t key, uint64_t number, int64_t first, int64_t last, int64_t count,
-                        int64_t *out) noexcept nogil
+    void gv_draw_within(uint64_t key, uint64_t number, int64_t first, int64_t last, int64_t count, double shift,
+                        double jitter, int64_t *out) noexcept nogil
     void gv_draw_around(uint64_t key, uint64_t number, int64_t centre, int64_t count, int64_t near, int64_t visits,
                         double scale, int64_t most, int64_t *out) noexcept nogil
     void gv_score(const gv_value *y, const gv_format *fmt, const uint64_t *limits, double at_zero, int has_sign,
@@ -50,8 +50,9 @@ cdef int _check_counts(const int64_t[::1] count, Py_ssize_t total) except -1:
 
 
 def draw_within(uint64_t key, const int64_t[::1] first, const int64_t[::1] last, const int64_t[::1] count,
-                int64_t[::1] out):
-    """Inputs of spans of ordinals: of each, one from each of `count` equal parts."""
+                double shift, double jitter, int64_t[::1] out):
+    """Inputs of spans of ordinals: of each, one from each of `count` equal parts, at `shift` of it and at random up to
+    `jitter` of it beyond."""
     cdef Py_ssize_t p
     cdef int64_t start = 0
     _check_counts(count, out.shape[0])
@@ -59,7 +60,7 @@ def draw_within(uint64_t key, const int64_t[::1] first, const int64_t[::1] last,
         raise ValueError("arrays of different lengths")
     with nogil:
         for p in range(count.shape[0]):
-            gv_draw_within(key, start, first[p], last[p], count[p], &out[start])
+            gv_draw_within(key, start, first[p], last[p], count[p], shift, jitter, &out[start])
             start += count[p]
 
 

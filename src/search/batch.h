@@ -18,11 +18,14 @@ GV_INLINE double gv_drawn(uint64_t key, uint64_t i) {
     return (double)(gv_mixed(key + (i + 1) * UINT64_C(0x9e3779b97f4a7c15)) >> 11) * 0x1p-53;
 }
 
-/* From first to last, one of each of `count` equal parts; `number`: inputs drawn before, of this key */
-GV_INLINE void gv_draw_within(uint64_t key, uint64_t number, int64_t first, int64_t last, int64_t count, int64_t *out) {
+/* From first to last, one of each of `count` equal parts, at `shift` of the part and at random up to `jitter` of it
+   beyond; `number`: inputs drawn before, of this key */
+GV_INLINE void gv_draw_within(uint64_t key, uint64_t number, int64_t first, int64_t last, int64_t count, double shift,
+                              double jitter, int64_t *out) {
     int64_t width = last - first + 1, quotient = width / count, rest = width % count;
     for (int64_t i = 0; i < count; i++) {
-        int64_t part = quotient + (i < rest), offset = (int64_t)(gv_drawn(key, number + (uint64_t)i) * (double)part);
+        double at = shift + jitter * gv_drawn(key, number + (uint64_t)i);
+        int64_t part = quotient + (i < rest), offset = (int64_t)((at - floor(at)) * (double)part);
         out[i] = first + i * quotient + (i < rest ? i : rest) + (offset < part ? offset : part - 1);
     }
 }
