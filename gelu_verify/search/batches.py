@@ -37,8 +37,8 @@ class Batch:
 
     `first`, `last`, `count`: of each piece, the ordinals that it spans and how many of them are drawn: all, where
     `count` is their number. `visits`: of pieces around a centre, how often it was visited before; `last` is `first`.
-    `shift`, `jitter`: of pieces that are spans, where in each equal part its input is drawn: so far from its beginning, and
-    at random up to so far beyond, as shares of the part.
+    `shift`, `jitter`: of pieces that are spans, where in each equal part its input is drawn: so far from its beginning,
+    and at random up to so far beyond, as shares of the part.
     """
 
     source: Source

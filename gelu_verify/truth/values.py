@@ -88,6 +88,7 @@ class Enclosures(NamedTuple):
     at_zero: float
 
 
+@in_default_environment
 def enclosures(function: str, dtype: str, x_bits: np.ndarray) -> Enclosures:
     """Enclosures of the exact values at x, for native code that scores outputs itself: formats of 16 bits and more."""
     entry, fmt = get_function(function), get_format(dtype)
