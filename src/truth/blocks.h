@@ -13,15 +13,6 @@
 #define GV_PLACES 128 /* inputs of a block */
 #define GV_WORTH_A_BLOCK 24 /* fewer go through the formula */
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
-    __GNUC__ >= 12 && !defined(GV_CLONES)
-#define GV_WIDE_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#elif defined(GV_CLONES)
-#define GV_WIDE_CLONES GV_CLONES
-#else
-#define GV_WIDE_CLONES
-#endif
-
 typedef struct { double hi[GV_PLACES], lo[GV_PLACES]; } gv_dds;
 typedef struct { gv_value at[GV_PLACES]; } gv_values;
 
@@ -225,7 +216,8 @@ GV_INLINE void gv_block_tanh(int branch, const double *x, gv_value *y) {
 
 /* ---- inputs sorted by branch ------------------------------------------------------------------------- */
 
-/* n <= GV_PLACES inputs: those of a branch one after the other, the rest of the block filled with the first of them */
+/* The inputs of a branch are gathered in a block, the rest of which is filled with the first of them. The loop of the
+   formula and GV_WIDE_CLONES: truth/loops.h. */
 #define GV_DEFINE_BLOCK_LOOP(name, function, branches) \
     GV_WIDE_CLONES static void gv_loop_##name##_in_blocks(const double *x, gv_value *y, size_t n) { \
         while (n >= GV_WORTH_A_BLOCK) { \
