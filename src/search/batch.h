@@ -32,8 +32,8 @@ GV_INLINE void gv_draw_within(uint64_t key, uint64_t number, int64_t first, int6
 
 /* Around a centre, half on each side: `near` of them consecutive, farther out with each visit; the rest at distances up
    to 2^scale, evenly by their logarithm */
-GV_INLINE void gv_draw_around(uint64_t key, uint64_t number, int64_t centre, int64_t count, int64_t near, int64_t visits,
-                              double scale, int64_t most, int64_t *out) {
+GV_INLINE void gv_draw_around(uint64_t key, uint64_t number, int64_t centre, int64_t count, int64_t near,
+                              int64_t visits, double scale, int64_t most, int64_t *out) {
     for (int64_t i = 0; i < count; i++) {
         int64_t distance = i / 2 + visits * (near / 2);
         if (i >= near) {
@@ -47,9 +47,7 @@ GV_INLINE void gv_draw_around(uint64_t key, uint64_t number, int64_t centre, int
 
 /* y in units of its last place, i floats after a centre: t(i) = start + i slope + i^2 bend, 0 <= i <= span, but for an
    integer */
-typedef struct {
-    double start, slope, bend;
-} gv_course;
+typedef struct { double start, slope, bend; } gv_course;
 
 /* The course through the values at a centre and span/2 and span floats after it. Where these lie in different binades,
    or are subnormal, it is not that of y: the inputs are then as good as random ones. */

@@ -83,8 +83,7 @@ GV_INLINE void gv_block_mills(const gv_dds *a, gv_dds *p) {
         int octave = gv_exponent(a->hi[i]);
         int place = (int)(a->hi[i] * gv_power_of_two(4 - octave)) - GV_MILLS_PIECES;
         piece[i] = &gv_mills_table[(octave + 1) * GV_MILLS_PIECES + place];
-        gv_put(&u, i,
-               gv_dd_scale(gv_dd_add_d(gv_get(a, i), -piece[i]->centre), gv_power_of_two(5 - octave)));
+        gv_put(&u, i, gv_dd_scale(gv_dd_add_d(gv_get(a, i), -piece[i]->centre), gv_power_of_two(5 - octave)));
     }
     GV_EACH(i) {
         tail[i] = piece[i]->rest[GV_MILLS_DEGREE - GV_MILLS_PAIRS];
