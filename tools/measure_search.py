@@ -188,7 +188,7 @@ def found(evaluations: int, workers: int) -> None:
         state = searched(target, asked, evaluations, workers)
         key, place = (function, target.name, target.version), state.worst
         print(*key, place.error, state.evaluations, flush=True)
-        if key not in rows or float(rows[key]["error"]) < place.error:
+        if key not in rows or float(rows[key]["error"]) < place.error * (1 - 1e-8):  # it is kept with nine digits
             cells = (function, FMT.hex_float(place.x), *key[1:], f"{place.error:.9g}", str(place.evaluation))
             rows[key] = dict(zip(FOUND_COLUMNS, cells, strict=True))
         with FOUND.open("w", encoding="utf-8", newline="") as file:
