@@ -78,7 +78,7 @@ PUBLISHED = (
 
 EXTENSIONS = [
     extension("gelu_verify._fenv", "fenv/environment.c", headers=("fenv",)),
-    extension("gelu_verify.truth._core", "cython/core.pyx", "truth", headers=(*CORE, "fenv")),
+    extension("gelu_verify.truth._core", "cython/core.pyx", "truth", headers=(*CORE, "fenv"), flags=(VECTORS,)),
     extension(
         "gelu_verify.truth._correctly_rounded",
         "cython/correctly_rounded.pyx",
@@ -94,6 +94,7 @@ EXTENSIONS = [
         headers=(*CORE, "fenv"),
         flags=(VECTORS,),
     ),
+    extension("gelu_verify.search._native", "cython/batches.pyx", headers=(*CORE, "search", "fenv"), flags=(VECTORS,)),
     extension("gelu_verify.isolation._faults", "isolation/faults.c"),
     *([extension("gelu_verify.isolation._confinement", "isolation/confinement.c")] if LINUX else []),
     extension(

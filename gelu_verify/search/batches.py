@@ -16,15 +16,19 @@ import numpy as np
 from ..fenv import in_default_environment
 from ..formats import Format, from_ordinals, get_format
 from ..functions import get_function
-from ..truth.values import judge
+from ..truth.values import enclosures, judge
+from . import _native
 
 if TYPE_CHECKING:
     from ..targets.base import Target
 
 INPUTS = 1 << 16  # of a batch, but where less is left
 CONSECUTIVE = 4  # of the inputs around a centre, one in so many is next to the one before
-Source = Literal["seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent"]
-SOURCES: tuple[Source, ...] = ("seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent")
+TIE_SPAN = 1 << 20  # floats after a centre, of which those are tried whose values are nearest to a midpoint
+Source = Literal["seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent", "ties", "every input"]
+SOURCES: tuple[Source, ...] = (
+    "seeds", "binades", "uniform", "intervals", "jumps", "short numbers", "descent", "ties", "every input",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class Batch:
 
     `first`, `last`, `count`: of each piece, the ordinals that it spans and how many of them are drawn: all, where
     `count` is their number. `visits`: of pieces around a centre, how often it was visited before; `last` is `first`.
+    `shift`, `jitter`: of pieces that are spans, where in each equal part its input is drawn: so far from its beginning,
+    and at random up to so far beyond, as shares of the part.
     """
 
     source: Source
@@ -41,39 +47,43 @@ class Batch:
     last: np.ndarray
     count: np.ndarray
     visits: np.ndarray | None = None
+    shift: float = 0.0
+    jitter: float = 1.0
 
     @property
     def size(self) -> int:
         return int(self.count.sum())
 
     def ordinals(self, fmt: Format) -> np.ndarray:
-        """The inputs, piece after piece."""
-        draw = np.random.default_rng(self.key).random(self.size)
-        place = np.arange(self.size) - np.repeat(self.starts, self.count)
-        drawn = self._within(place, draw) if self.visits is None else self._around(fmt, place, draw)
-        return np.asarray(np.clip(drawn, -1 - fmt.max_finite, fmt.max_finite))
+        """The inputs, piece after piece. Around a centre: a quarter one after the other, farther out with each visit;
+        the rest at distances up to 2^-5 of a binade, evenly by their logarithm. Half of them on each side."""
+        out = np.empty(self.size, np.int64)
+        if self.visits is None:
+            _native.draw_within(self._drawn, self.first, self.last, self.count, self.shift, self.jitter, out)
+        else:
+            scale, most = float(fmt.precision - 6), fmt.max_finite
+            _native.draw_around(self._drawn, self.first, self.count, self.visits, CONSECUTIVE, scale, most, out)
+        return out
+
+    def ties(self, function: str, fmt: Format) -> np.ndarray:
+        """Inputs after each centre whose exact values lie near the midpoint of two numbers: where a result that is
+        nearly correctly rounded is worst."""
+        out = np.empty(self.size, np.int64)
+        three = self.first[:, None] + np.array([0, TIE_SPAN // 2, TIE_SPAN])
+        x = from_ordinals(fmt, np.clip(three, -1 - fmt.max_finite, fmt.max_finite).reshape(-1))
+        values = enclosures(function, fmt.name, x).values
+        _native.draw_ties(self._drawn, values, self.first, self.count, TIE_SPAN, fmt.max_finite, out)
+        return out
+
+    @property
+    def _drawn(self) -> int:
+        """The key of its random numbers, in 64 bits."""
+        return int(np.random.SeedSequence(self.key).generate_state(1, np.uint64)[0])
 
     @property
     def starts(self) -> np.ndarray:
         """Where each piece begins."""
         return np.concatenate([[0], np.cumsum(self.count)[:-1]])
-
-    def _within(self, place: np.ndarray, draw: np.ndarray) -> np.ndarray:
-        quotient, rest = np.divmod(self.last - self.first + 1, self.count)
-        quotient, rest, first = (np.repeat(each, self.count) for each in (quotient, rest, self.first))
-        part = quotient + (place < rest)
-        return np.asarray(first + place * quotient + np.minimum(place, rest) + (draw * part).astype(np.int64))
-
-    def _around(self, fmt: Format, place: np.ndarray, draw: np.ndarray) -> np.ndarray:
-        """A quarter one after the other, farther out with each visit; the rest at distances up to 2^-5 of a binade,
-        evenly by their logarithm. Half of them on each side."""
-        assert self.visits is not None
-        count, visits, centre = (np.repeat(each, self.count) for each in (self.count, self.visits, self.first))
-        near = count // CONSECUTIVE
-        step = place // 2 + visits * (near // 2)
-        share = (place - near + draw) / np.maximum(count - near, 1)
-        distance = np.where(place < near, step, np.exp2(share * (fmt.precision - 6)).astype(np.int64))
-        return np.asarray(np.where(place % 2, centre + distance, centre - distance))
 
 
 class Found(NamedTuple):
@@ -94,42 +104,45 @@ class Found(NamedTuple):
     wrong_sign: tuple[int, int, int] | None
 
 
+ANSWER = np.dtype([("worst", "i8"), ("largest", "f8"), ("mean", "f8")])
+
+
 @in_default_environment
 def evaluated(target: Target, function: str, dtype: str, batch: Batch, turn: AbstractContextManager[object]) -> Found:
     """Call the target with a batch, during its `turn`, and judge its answers; TargetFailure as of every call."""
     fmt = get_format(dtype)
-    x = from_ordinals(fmt, batch.ordinals(fmt))
+    x = from_ordinals(fmt, batch.ties(function, fmt) if batch.source == "ties" else batch.ordinals(fmt))
     asked = x.copy()
     with turn:
         got = target.timed(dtype, asked)[0]
     target.check_unchanged(fmt, x, asked)
-    got = np.ascontiguousarray(got)
-    want, error, _ = judge(function, dtype, x, got, keep=False)
-    size = np.abs(error)
-    undefined = np.flatnonzero(np.isinf(size))
-    nonfinite = ~np.isfinite(size)  # NaN where NaN is due, too
-    size[nonfinite] = -1.0
-    negative = fmt.uint.type(fmt.sign_mask)
-    wrong = np.zeros(0, np.intp)
-    if get_function(function).sign:
-        wrong = np.flatnonzero(((got ^ want) >= negative) & (got & ~negative != 0) & ~nonfinite)
-    starts = batch.starts
-    largest = np.maximum.reduceat(size, starts)
-    places = np.flatnonzero(size == np.repeat(largest, batch.count))
-    worst = places[np.searchsorted(places, starts)]
-    compressed = np.where(nonfinite, 0.0, error / (1.0 + np.abs(size)))
-    mean = np.add.reduceat(compressed, starts) / batch.count
-    return Found(
-        largest, x[worst], got[worst], want[worst], mean, (len(undefined), len(wrong)),
-        _nearest(fmt, x, got, want, undefined), _nearest(fmt, x, got, want, wrong),
+    return scored(function, fmt, x, np.ascontiguousarray(got), batch)
+
+
+def scored(function: str, fmt: Format, x: np.ndarray, got: np.ndarray, batch: Batch) -> Found:
+    """Of every input its error, by which the worst of each piece is chosen; those are judged as results are."""
+    has_sign = bool(get_function(function).sign)
+    values, layout, limits, at_zero = enclosures(function, fmt.name, x)
+    answers = np.empty(len(batch.count), ANSWER)
+    nonfinite, wrong, unsure = _native.score(
+        values, layout, limits, at_zero, has_sign, x.view(np.uint8), got.view(np.uint8), batch.count,
+        answers.view(np.uint8),
     )  # fmt: skip
+    if unsure:  # not finite, and the bound does not decide whether that is an overflow: as good as never
+        places = np.flatnonzero(np.isinf(judge(function, fmt.name, x, got, keep=False).error))
+        nearest = places[np.argmin(x[places] & fmt.uint.type(fmt.sign_mask - 1))] if len(places) else -1
+        nonfinite = len(places), int(nearest)
+    worst = np.where(answers["worst"] < 0, batch.starts, answers["worst"])
+    want, error, _ = judge(function, fmt.name, x[worst], got[worst], keep=False)
+    error = np.abs(error)
 
+    def row(place: int) -> tuple[int, int, int] | None:
+        if place < 0:
+            return None
+        one = slice(place, place + 1)
+        return int(x[place]), int(got[place]), int(judge(function, fmt.name, x[one], got[one], keep=False).want_bits[0])
 
-def _nearest(
-    fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray, places: np.ndarray
-) -> tuple[int, int, int] | None:
-    """The row of the smallest |x|, of those places."""
-    if not len(places):
-        return None
-    at = places[np.argmin(x[places] & fmt.uint.type(fmt.sign_mask - 1))]
-    return int(x[at]), int(got[at]), int(want[at])
+    return Found(
+        np.where(np.isfinite(error), error, -1.0), x[worst], got[worst], want, answers["mean"],
+        (nonfinite[0], wrong[0]), row(nonfinite[1]), row(wrong[1]),
+    )  # fmt: skip

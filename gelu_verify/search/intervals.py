@@ -15,7 +15,7 @@ import numpy as np
 SPLIT = 16  # parts of an interval
 SAMPLES = 256  # inputs drawn from each of them
 WHOLE = SPLIT * SAMPLES  # inputs of an interval that is not split but tried as a whole
-MOST = 1 << 13  # open intervals of one width that are kept, of 64 bits; narrower dtypes keep all
+MOST = 1 << 13  # open intervals of one width that are kept
 ROUNDED = 0.5 + 2.0**-20  # ULP: the largest error of a correctly rounded result, and what the judge may be off
 COLUMNS = ("first", "last", "error", "jump")
 
@@ -30,10 +30,9 @@ class Intervals:
     """The open intervals.
 
     `first`, `last`: their ordinals; `error`: the largest that was found in each; `jump`: how much the mean error
-    differs from that of the part beside it. `bounded`: whether the worst of too many are dropped.
+    differs from that of the part beside it. The worst of too many are dropped.
     """
 
-    bounded: bool
     first: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     last: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     error: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -46,18 +45,16 @@ class Intervals:
         """More open intervals."""
         for name, more in zip(COLUMNS, (first, last, error, jump), strict=True):
             setattr(self, name, np.concatenate([getattr(self, name), more]))
-        if self.bounded and len(self) > 16 * MOST:
+        if len(self) > 16 * MOST:
             self._keep(self._best_of_each_level())
 
     def best(self, by: str, count: int) -> np.ndarray:
         """Indices of up to `count`: of each level the first by that column, then of each the second ...
 
-        Where all results were correctly rounded, more samples of the same places say nothing: left out, unless every
-        interval is to be tried in the end.
+        Where all results were correctly rounded, more samples of the same places say nothing: left out.
         """
         levels, values = level(self.last - self.first + 1), getattr(self, by)
         worth = self.error > ROUNDED
-        worth = worth if worth.any() or self.bounded else ~worth
         columns = []
         for each in np.unique(levels[worth]):
             members = np.flatnonzero((levels == each) & worth)
@@ -116,8 +113,8 @@ def parts(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
             continue
         edges = [a + width * k // SPLIT for k in range(SPLIT + 1)]
         rows += [(low, high - 1, min(SAMPLES, high - low)) for low, high in itertools.pairwise(edges)]
-    found = np.array(rows, np.int64).reshape(-1, 3)
-    return found[:, 0], found[:, 1], found[:, 2]
+    low, high, count = np.array(rows, np.int64).reshape(-1, 3).T.copy()
+    return low, high, count
 
 
 def jumps(first: np.ndarray, last: np.ndarray, mean: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from .intervals import COLUMNS
 from .state import Asked, Place, State
 
 FILE = "state.npz"
-_PLAIN = ("evaluations", "rounds", "looked_at", "of_source", "counts", "nonfinite", "wrong_sign")
+_PLAIN = ("evaluations", "rounds", "looked_at", "tried_in_order", "of_source", "counts", "nonfinite", "wrong_sign")
 
 
 def save(folder: Path, state: State, seconds: float, identity: dict[str, str]) -> None:

@@ -46,7 +46,8 @@ class SearchPlace:
         metadata=about(
             "what tried it: `seeds` (plan, landmarks, hard cases, worst inputs of others), `binades`, `uniform`, "
             "`intervals` (split where errors are large), `jumps` (split where the mean error jumps), `short numbers`, "
-            "`descent` (neighbours of the worst)"
+            "`descent` (neighbours of the worst), `ties` (where the exact value is near a midpoint), "
+            "`every input` (one after the other: dtypes of 32 bits and less)"
         )
     )
     found_after: Count = field(metadata=about("number of inputs that had been tried, with its batch"))

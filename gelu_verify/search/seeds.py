@@ -15,10 +15,10 @@ MOST = 256
 
 
 def worst_elsewhere(function: str, dtype: str) -> tuple[int, ...]:
-    """Bits of inputs that are the worst of some implementation, rounded to the dtype: published ones, and those of all
-    results for the function in the committed runs."""
+    """Bits of inputs that are the worst of some implementation, rounded to the dtype: published ones, those that our
+    own searches found, and those of all results for the function in the committed runs."""
     fmt = get_format(dtype)
-    found = dict.fromkeys(fmt.round(Fraction(x)) for x in published(function))
+    found = dict.fromkeys(fmt.round(Fraction(x)) for x in [*published(function), *found_before(function)])
     records = [record for run in matrix_runs() for record in run.results]
     records += [record for run in committed_runs() for record in run.results]
     for record in records:
@@ -29,9 +29,18 @@ def worst_elsewhere(function: str, dtype: str) -> tuple[int, ...]:
 
 def published(function: str) -> dict[float, str]:
     """{input: libraries that are worst there} of data/worst_inputs."""
-    with resource("data/worst_inputs/float64.csv").open(newline="", encoding="utf-8") as file:
+    return {float.fromhex(row["x"]): row["library"] for row in _rows("float64.csv", function)}
+
+
+def found_before(function: str) -> dict[float, str]:
+    """{input: target that is worst there} of our own searches."""
+    return {float.fromhex(row["x"]): row["target"] for row in _rows("found_float64.csv", function)}
+
+
+def _rows(name: str, function: str) -> list[dict[str, str]]:
+    with resource(f"data/worst_inputs/{name}").open(newline="", encoding="utf-8") as file:
         rows = csv.DictReader(line for line in file if not line.startswith("#"))
-        return {float.fromhex(row["x"]): row["library"] for row in rows if row["function"] == function}
+        return [row for row in rows if row["function"] == function]
 
 
 def _converted(fmt: Format, record: Record) -> Iterator[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -21,9 +21,13 @@ SEED_INPUTS, LANDMARK_INPUTS, BINADE_INPUTS = (
     256,
 )  # around each seed, each landmark; from each binade, at first
 SPLITS, JUMPS = 128, 32  # intervals that a round splits, by their error and by the jumps in it
-UNIFORM, SHORT, DESCENT = 6, 2, 2  # batches of a round: four in ten do not depend on what was found
+UNIFORM, SHORT, DESCENT, TIES = 6, 2, 2, 2  # batches of a round: four in ten do not depend on what was found
 MIDDLE = (-8, 6)  # powers of two between which implementations change from one formula to another, most often
-AROUND_SHORT, AROUND_BEST = 128, 2048  # inputs around a short number, around one of the worst inputs
+AROUND_SHORT, AROUND_BEST, AROUND_TIE = 128, 2048, 128  # around a short number, one of the worst, of a place of ties
+GOLDEN = (1 + 5**0.5) / 2
+DOMINATED = 0.75  # ULP: below, rounding is most of the largest error
+SAMPLED = 1 << 27  # inputs of a 32-bit dtype that are tried before all of them are, one after the other
+IN_ORDER = 16  # batches of a round that tries them
 PLACES = 64  # of the worst inputs, each the worst of its cell, are kept
 CELL_BITS = 8  # a cell is 2^-8 of a binade
 SHORT_LEAST = (
@@ -67,6 +71,7 @@ class State:
     evaluations: int = 0
     rounds: int = 0
     looked_at: int = 0  # intervals
+    tried_in_order: int = 0  # inputs, from the least one on: of dtypes that can be exhausted
     of_source: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SOURCES, 0))
     counts: tuple[int, int] = (0, 0)  # not finite, of the wrong sign
     nonfinite: tuple[int, int, int] | None = None
@@ -74,7 +79,7 @@ class State:
 
     @classmethod
     def start(cls, asked: Asked) -> State:
-        return cls(asked, Intervals(bounded=get_format(asked.dtype).width == 64))
+        return cls(asked, Intervals())
 
     @property
     def fmt(self) -> Format:
@@ -87,8 +92,8 @@ class State:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every finite input was tried: no interval is open any more."""
-        return self.rounds > FIRST_SPLIT and not len(self.intervals) and not self.intervals.bounded
+        """Whether every finite input was tried."""
+        return self.tried_in_order == 2 * (self.fmt.max_finite + 1)
 
 
 # ---- a round ---------------------------------------------------------------------------------------
@@ -106,11 +111,13 @@ def next_round(state: State) -> list[Batch]:
         first, last = binades(state.fmt)
         count = np.minimum(BINADE_INPUTS, last - first + 1)
         return list(_batches(state, "binades", first, last, count))
+    if state.fmt.width < 64 and state.evaluations >= (SAMPLED if state.fmt.width == 32 else 0):
+        return list(_every_input(state))
     found: list[Batch] = []
     for source, by, most in (("intervals", "error", SPLITS), ("jumps", "jump", JUMPS)):
         ends = state.intervals.take(state.intervals.best(by, most))
         found += _batches(state, source, *parts(*ends))  # type: ignore[arg-type]
-    return [*found, *_uniform(state), *_short_numbers(state), *_descent(state)]
+    return [*found, *_uniform(state), *_short_numbers(state), *_descent(state), *_ties(state)]
 
 
 def absorb(state: State, batch: Batch, found: Found) -> None:
@@ -174,6 +181,16 @@ def _batches(
         start, number = end, number + 1
 
 
+def _every_input(state: State) -> Iterator[Batch]:
+    """The next inputs in their order, in pieces as wide as the narrowest intervals."""
+    least, most = -1 - state.fmt.max_finite, state.fmt.max_finite
+    start = least + state.tried_in_order
+    first = np.arange(start, min(start + IN_ORDER * INPUTS, most + 1), WHOLE, dtype=np.int64)
+    last = np.minimum(first + WHOLE - 1, most)
+    state.tried_in_order = int(last[-1]) + 1 - least
+    yield from _batches(state, "every input", first, last, last - first + 1)
+
+
 def _seed_batches(state: State) -> Iterator[Batch]:
     """The plan of the function, and neighbourhoods of what is bad elsewhere, of landmarks and of hard cases."""
     asked, fmt = state.asked, state.fmt
@@ -203,11 +220,12 @@ def binades(fmt: Format) -> tuple[np.ndarray, np.ndarray]:
 
 def _uniform(state: State) -> Iterator[Batch]:
     """Inputs of all binades, of where the function is not trivial, and of the middle of that, evenly by ordinal; and
-    some evenly by value."""
+    some evenly by value. Each round shifts them by the golden ratio, so that all rounds together leave no wide gaps."""
     parts_of = uniform_parts(state.asked)
     first, last, share = (np.concatenate(columns) for columns in zip(*parts_of, strict=True))
     count = np.minimum(np.maximum((share * UNIFORM * INPUTS).astype(np.int64), 1), last - first + 1)
-    yield from _batches(state, "uniform", first, last, count)
+    shift, jitter = (state.rounds + state.asked.seed / 7) * GOLDEN % 1.0, 1.0 / state.rounds
+    yield from (replace(batch, shift=shift, jitter=jitter) for batch in _batches(state, "uniform", first, last, count))
 
 
 @lru_cache(maxsize=8)
@@ -280,3 +298,24 @@ def _descent(state: State) -> Iterator[Batch]:
     for cell, place in zip(chosen, places, strict=True):
         state.places[cell] = Place(**{**vars(place), "visits": place.visits + 1})
     yield from _batches(state, "descent", centres, centres, np.full(len(centres), AROUND_BEST), visits)
+
+
+def _ties(state: State) -> Iterator[Batch]:
+    """Where the exact value is near a midpoint, while no error is found that rounding does not dominate: in the best
+    intervals, around the worst inputs, and anywhere."""
+    if state.worst is None or not ROUNDED < state.worst.error < DOMINATED or state.fmt.width < 64:
+        return
+    each = TIES * INPUTS // AROUND_TIE // 3
+    rng = np.random.default_rng((state.asked.seed, state.rounds, SOURCES.index("ties"), 1))
+    best = state.intervals.best("error", each)
+    first, width = state.intervals.first[best], state.intervals.last[best] - state.intervals.first[best] + 1
+    inside = first + (rng.random(len(best)) * width).astype(np.int64)
+    worst = np.array([state.fmt.ordinal(place.x) for place in state.places.values() if place.error > ROUNDED], np.int64)
+    distance = np.exp2(rng.uniform(4, state.fmt.precision - 2, each)).astype(np.int64)
+    around = rng.choice(worst, each) + np.where(rng.random(each) < 0.5, distance, -distance)
+    low, high, _ = (np.concatenate(columns) for columns in zip(*uniform_parts(state.asked)[1:], strict=True))
+    part = rng.integers(0, len(low), each)
+    anywhere = low[part] + (rng.random(each) * (high[part] - low[part])).astype(np.int64)
+    centres = np.concatenate([inside, around, anywhere])
+    centres = np.clip(centres, -1 - state.fmt.max_finite, state.fmt.max_finite)
+    yield from _batches(state, "ties", centres, centres, np.full(len(centres), AROUND_TIE))

@@ -79,6 +79,24 @@ def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray, *
     return Judgement(want.reshape(shape), error.reshape(shape), faithful.reshape(shape))
 
 
+class Enclosures(NamedTuple):
+    """Exact values at inputs as src/truth/value.h has them, and what src/truth/judge.h needs beside them."""
+
+    values: np.ndarray
+    """uint8, VALUE_SIZE bytes an input; good until this thread asks for the next ones."""
+    layout: tuple[int, int, int, int]
+    limits: np.ndarray
+    at_zero: float
+
+
+@in_default_environment
+def enclosures(function: str, dtype: str, x_bits: np.ndarray) -> Enclosures:
+    """Enclosures of the exact values at x, for native code that scores outputs itself: formats of 16 bits and more."""
+    entry, fmt = get_function(function), get_format(dtype)
+    limits, at_zero = _limits(entry, fmt)
+    return Enclosures(_values(entry, fmt, x_bits, keep=False), _layout(fmt), limits, at_zero)
+
+
 @overload
 def reference_bits(function: str, dtype: str, bits: int, *, rounding: str = "nearest", **parameters: Any) -> int: ...
 @overload

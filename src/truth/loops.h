@@ -8,18 +8,23 @@
 #include "../math/functions.h"
 #ifndef GV_QUICK
 #include "../cr/wide.h"
+#include "blocks.h"
 #endif
 
 #ifdef GV_CLONES
 /* set by the compiler's command line: tests/truth/test_clones.py */
+#define GV_WIDE_CLONES GV_CLONES
 #elif defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #if __GNUC__ >= 12 /* arch=haswell would be for Intel's Haswell alone */
 #define GV_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
+#define GV_WIDE_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define GV_CLONES __attribute__((target_clones("default", "fma")))
+#define GV_WIDE_CLONES GV_CLONES
 #endif
 #else
 #define GV_CLONES
+#define GV_WIDE_CLONES
 #endif
 
 #define GV_DEFINE_LOOP(name, evaluate) \
@@ -58,6 +63,14 @@ static const struct {
     gv_loop loop;
 } gv_by_pieces[] = {GV_PIECEWISE_FUNCTIONS(GV_TABLE_ROW_BY_PIECES){0, 0}};
 
+GV_BLOCK_FUNCTIONS(GV_DEFINE_BLOCK_LOOP)
+
+#define GV_TABLE_ROW_IN_BLOCKS(name, function, branches) {#name, gv_loop_##name##_in_blocks},
+static const struct {
+    const char *name;
+    gv_loop loop;
+} gv_in_blocks[] = {GV_BLOCK_FUNCTIONS(GV_TABLE_ROW_IN_BLOCKS){0, 0}};
+
 #endif
 
 /* The formulas of src/math alone */
@@ -71,6 +84,8 @@ GV_INLINE gv_loop gv_find(const char *name) {
 #ifndef GV_QUICK
     for (int i = 0; gv_by_pieces[i].name; i++)
         if (strcmp(gv_by_pieces[i].name, name) == 0) return gv_by_pieces[i].loop;
+    for (int i = 0; gv_in_blocks[i].name; i++)
+        if (strcmp(gv_in_blocks[i].name, name) == 0) return gv_in_blocks[i].loop;
 #endif
     return gv_find_formula(name);
 }

@@ -12,22 +12,28 @@ from marking import nightly
 from planted_worst import NOT_FOUND, PLANTED, Planted, consecutive, where
 
 from gelu_verify.errors import ResultsError, TargetFailure
-from gelu_verify.formats import DTYPES, FORMATS
+from gelu_verify.formats import DTYPES, FORMATS, from_ordinals, ordinals
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
-from gelu_verify.search.batches import Batch, evaluated
+from gelu_verify.search.batches import TIE_SPAN, Batch, evaluated
 from gelu_verify.search.intervals import Intervals, jumps, level, parts
 from gelu_verify.search.kept import restored, save
 from gelu_verify.search.record import record_of
 from gelu_verify.search.search import Budget, search
+from gelu_verify.search.seeds import found_before, published, worst_elsewhere
 from gelu_verify.search.state import Asked, State, binades, short_numbers
 from gelu_verify.targets import select
 from gelu_verify.targets.python_callables import callable_target
+from gelu_verify.truth.values import judge, reference_bits
 
 FLOAT64 = FORMATS["float64"]
 EASY = Planted("easy", "3 ULP in [1, 1.25)", where(lambda x: (x > 1.0) & (x < 1.25)), 3, 0)
+
+
+def from_values(fmt, values):
+    return ordinals(fmt, values.view(fmt.uint))
 
 
 def found(target, evaluations=1 << 17, *, seed=0, dtype="float64", workers=1, function="silu", **options):
@@ -91,7 +97,7 @@ def test_parts_of_an_interval_are_all_of_it(rows):
 
 def test_the_best_of_each_level_comes_before_the_second_best_of_any():
     edges = np.array([0, 1 << 40, 2 << 40, 3 << 40, (3 << 40) + (1 << 20), (3 << 40) + (2 << 20)], np.int64)
-    held = Intervals(bounded=True)
+    held = Intervals()
     held.add(edges[:-1], edges[1:] - 1, np.array([3.0, 5.0, 4.0, 0.6, 0.7]), np.zeros(5))
     assert level(held.last - held.first + 1).tolist() == [9, 9, 9, 4, 4]
     assert held.best("error", 3).tolist() == [4, 1, 3]
@@ -101,7 +107,7 @@ def test_the_best_of_each_level_comes_before_the_second_best_of_any():
 
 
 def test_news_from_elsewhere_opens_intervals_around_it():
-    held = Intervals(bounded=True)
+    held = Intervals()
     held.add(np.array([0]), np.array([(1 << 52) - 1]), np.array([1.0]), np.zeros(1))
     held.notice(12345678901234, 1.0, 1 << 16)
     assert len(held) == 1
@@ -115,6 +121,14 @@ def test_news_from_elsewhere_opens_intervals_around_it():
 def test_a_jump_is_said_of_both_sides_and_not_across_gaps():
     first, last = np.array([0, 10, 20, 90]), np.array([9, 19, 29, 99])
     assert jumps(first, last, np.array([0.0, 0.0, 0.5, 9.0])).tolist() == [0.0, 0.5, 0.5, 0.0]
+
+
+def test_inputs_that_were_found_before_are_seeds():
+    for function in ("erf", "exp", "gelu"):
+        bits = {FLOAT64.parse(x.hex()) for x in [*found_before(function), *published(function)]}
+        assert bits <= set(worst_elsewhere(function, "float64"))
+    assert found_before("erf")
+    assert found_before("gelu")
 
 
 def test_short_numbers_are_short():
@@ -240,6 +254,37 @@ def test_a_wrong_answer_is_not_believed_twice():
     worst = evaluated(bad.target(), "silu", "float64", batch, nullcontext())
     assert (worst.x[0], worst.counts) == (FLOAT64.one, (0, 0))
     assert 2.5 <= worst.error[0] <= 3.5
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_the_worst_input_of_each_piece_is_the_one_that_the_judge_finds(dtype):
+    fmt = FORMATS[dtype]
+    first, last = binades(fmt)
+    batch = Batch("binades", (3,), first, last, np.minimum(20, last - first + 1))
+    bad = Planted("bad", "", lambda x, y: np.where(x > 2, np.nan, np.where((x < -1) & (x > -2), -y, y)), 0, 0)
+    target = bad.target(dtype) if dtype != "bfloat16" else select(["kernels.silu_exp"])[0][0]
+    answers = evaluated(target, "silu", dtype, batch, nullcontext())
+    x = from_ordinals(fmt, batch.ordinals(fmt))
+    got = target.timed(dtype, x.copy())[0]
+    want, error, _ = judge("silu", dtype, x, got)
+    size = np.where(np.isfinite(error), np.abs(error), -1)
+    assert answers.error.tolist() == np.maximum.reduceat(size, batch.starts).tolist()
+    wrong = ((got ^ want) >= fmt.sign_mask) & ((got & (fmt.sign_mask - 1)) != 0) & (size >= 0)
+    assert answers.counts == (np.isinf(error).sum(), wrong.sum())
+    assert dtype == "bfloat16" or min(answers.counts) > 10
+
+
+@pytest.mark.parametrize("function", ["exp", "gelu"])
+def test_ties_are_near_midpoints(function):
+    centre = from_values(FLOAT64, np.linspace(-4.0, 4.0, 16))
+    batch = Batch("ties", (5,), centre, centre, np.full(16, 64))
+    drawn = batch.ties(function, FLOAT64)
+    x = from_ordinals(FLOAT64, drawn)
+    correct = reference_bits(function, "float64", x)
+    off = np.abs(judge(function, "float64", x, correct).error)
+    assert (drawn >= np.repeat(centre, 64)).all()
+    assert (drawn - np.repeat(centre, 64) < TIE_SPAN).all()
+    assert (off > 0.48).mean() > 0.9
 
 
 @pytest.mark.parametrize("seed", [0, 1])

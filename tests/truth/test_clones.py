@@ -5,10 +5,12 @@ import platform
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 from marking import nightly
 from repository import ROOT, SUPPORT
 
+from gelu_verify.formats import FORMATS
 from gelu_verify.machine import machine
 from gelu_verify.truth import _core
 
@@ -45,6 +47,24 @@ def outputs_of(compiler, targets, folder, *program):
     runnable = [target for target in targets if here >= set(TARGETS[target])]
     programs = {target: compiled(compiler, target, folder, *program) for target in runnable}
     return {target: subprocess.check_output([program]) for target, program in programs.items()}
+
+
+VALUE = np.dtype([("hi", "f8"), ("lo", "f8"), ("err", "f8"), ("k", "i4"), ("unused", "i4")])
+
+
+@pytest.mark.parametrize("function", ["erf", "erfc", "exp", "expm1", "tanh"])
+def test_values_in_blocks_have_the_bits_of_the_formula(function):
+    """src/truth/blocks.h, also where a block holds inputs of all branches, few of one, or no multiple of its size."""
+    rng = np.random.default_rng(20261122)
+    edges = [2.0**-300, 2.0**-250, 2.0**-55, 2.0**-26, 2.0**-5, 0.7, 1.0, 13.0, 28.2, 100.0, 150.0, 500.0, 800.0]
+    edges = np.concatenate([np.nextafter(edges, np.inf), edges, np.nextafter(edges, 0)])
+    middle = rng.uniform(-1, 1, 500) * 2.0 ** rng.integers(-12, 6, 500)
+    x = np.concatenate([edges, -edges, middle, np.sort(middle), rng.uniform(-30, 30, 157)])
+    fmt = FORMATS["float64"]
+    values = np.empty(x.size * _core.VALUE_SIZE, np.uint8)
+    _core.evaluate(function, (fmt.width, fmt.precision, fmt.emin, fmt.emax), x.view(np.uint8), values)
+    found = values.view(VALUE)[["hi", "lo", "err", "k"]].tolist()
+    assert found == [_core.value(function, each) for each in x.tolist()]
 
 
 @of_these
