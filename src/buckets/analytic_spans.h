@@ -62,14 +62,25 @@ GV_CLONES static gv_difference gv_compare_sealed(const gv_span *span, int64_t fi
 
 /* ---- errors of first order ---- */
 
-/* Sum of the errors of m consecutive outputs that are the leading term, as gv_judge_strip finds them; scale: 1/u(y). */
-GV_CLONES static int64_t gv_first_order_sum(int64_t first, gv_series series, double scale, size_t m) {
-    int64_t sum = 0;
-    int32_t start = (int32_t)first;
-    for (size_t i = 0; i < m; i++) {
-        double x = gv_decode_32(gv_bits_32(start + (int32_t)i));
-        double error = -(gv_next_terms(x, series) * scale); /* within 1/8; noise rounds to 0 units by itself */
-        sum += (int64_t)(gv_to_bits(error * GV_SUM_SCALE + GV_SHIFTER) - gv_to_bits(GV_SHIFTER));
+/* The error of an output that is the leading term, as gv_judge_strip finds it, in units of error_sum; scale: 1/u(y) */
+GV_INLINE int64_t gv_first_order_units(int64_t ordinal, gv_series series, double scale) {
+    double error = -(gv_next_terms(gv_decode_32(gv_bits_32((int32_t)ordinal)), series) * scale);
+    return gv_sum_units(error); /* within 1/8; noise rounds to 0 units by itself */
+}
+
+/* Sum of the errors of m consecutive outputs of one sign that are the leading term. They are monotone in x, as computed
+   too: from one input to the next, terms that go with x or x^2 grow by 2^-24 of themselves at least, and roundings are
+   below 2^-50. So each number of units has one run of inputs, whose end is found by bisection. */
+static int64_t gv_first_order_sum(int64_t first, gv_series series, double scale, size_t m) {
+    int64_t sum = 0, end = first + (int64_t)m;
+    for (int64_t o = first, next; o < end; o = next) {
+        int64_t units = gv_first_order_units(o, series, scale), same = o;
+        for (next = end; next - same > 1;) {
+            int64_t middle = same + (next - same) / 2;
+            if (gv_first_order_units(middle, series, scale) == units) same = middle;
+            else next = middle;
+        }
+        sum += units * (next - o);
     }
     return sum;
 }

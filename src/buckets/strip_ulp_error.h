@@ -66,8 +66,8 @@ GV_INLINE int gv_has_one_binade(const gv_strip *s, const gv_format *fmt, size_t 
     double margin = 8.0 * (s->err[0] + s->err[n - 1] + fabs(s->lo[0]) + fabs(s->lo[n - 1]));
     int same_sign = (s->hi[0] < 0.0) == (s->hi[n - 1] < 0.0);
     if (!same_sign || !(margin < least) || !(most <= DBL_MAX)) return 0;
-    int exponent = gv_exponent(least - margin);
-    return exponent >= fmt->emin && exponent == gv_exponent(most + margin);
+    int exponent = gv_exponent(least - margin), last_exponent = gv_exponent(most + margin);
+    return exponent == last_exponent || last_exponent <= fmt->emin; /* below emin, u(y) is that of emin */
 }
 
 /* ---- one by one ---- */
@@ -102,13 +102,18 @@ static void gv_judge_undecided(gv_strip *s, size_t i, const gv_truth *truth, con
     s->faithful[i] = (flags & GV_FAITHFUL) != 0;
 }
 
-/* Judges a strip; whether every error is a number: x and got are finite. */
+/* Encloses a strip; whether some lo is not 0. */
+static int gv_enclose_inputs(gv_strip *s, const gv_truth *truth, const gv_format *fmt, gv_strip_traits traits, size_t n) {
+    if (traits.consecutive && traits.plain && fmt->width == 32 &&
+        gv_enclose_by_parabola(truth->function, s->x_bits, s->hi, s->lo, s->err, n))
+        return 0;
+    return gv_enclose_strip(truth->function, s->x, s->hi, s->lo, s->err, n);
+}
+
+/* Judges an enclosed strip; whether every error is a number: x and got are finite. */
 static int gv_judge_strip(gv_strip *s, const gv_truth *truth, const gv_format *fmt, gv_oracle oracle, void *owner,
-                          int approximated, gv_strip_traits traits, size_t n) {
-    int has_lo = 0, scored = 1;
-    if (!(traits.consecutive && traits.plain && fmt->width == 32 &&
-          gv_enclose_by_parabola(truth->function, s->x_bits, s->hi, s->lo, s->err, n)))
-        has_lo = gv_enclose_strip(truth->function, s->x, s->hi, s->lo, s->err, n);
+                          int approximated, gv_strip_traits traits, int has_lo, size_t n) {
+    int scored = 1;
     int64_t all = gv_ulp_errors(s, fmt, traits.monotone && traits.plain && gv_has_one_binade(s, fmt, n), has_lo, n);
     if (all && traits.plain) return 1;
     const uint32_t mask = (uint32_t)((UINT64_C(1) << (fmt->width - 1)) - 1);
