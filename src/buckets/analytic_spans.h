@@ -125,15 +125,14 @@ static int gv_find_first_order(gv_reducer *r, gv_part *part) {
     const gv_rules *rules = &r->rules;
     const int64_t ends[2] = {part->first, part->last};
     const uint32_t got[2] = {part->got_first, part->got_last};
+    gv_strip *s = &r->strip;
     if (rules->approximated.function) {
-        gv_strip *s = &r->second;
         if (!gv_judge_ends(r, s, &rules->approximated, ends, got)) return 0;
         for (int k = 0; k < 2; k++) {
             gv_note_farthest(&r->facts.approximation_ulp, fabs(s->error[k]), ends[k]);
             gv_note_farthest(&r->facts.approximation_abs, fabs(s->error[k]) * s->unit[k], ends[k]);
         }
     }
-    gv_strip *s = &r->strip;
     if (!gv_judge_ends(r, s, &rules->truth, ends, got)) return 0;
     part->error_first = s->error[0];
     part->error_last = s->error[1];

@@ -4,8 +4,7 @@
 #include "same_binade.h"
 
 /* Largest error against the function that is approximated, in ulp and absolute. */
-static void gv_note_approximation(gv_reducer *r, size_t n) {
-    const gv_strip *s = &r->second;
+static void gv_note_approximation(gv_reducer *r, const gv_strip *s, size_t n) {
     const int width = r->rules.fmt.width;
     double ulp = -1.0, distance = -1.0;
     size_t worst = 0, farthest = 0;
@@ -67,14 +66,10 @@ static void gv_add_strip(gv_reducer *r, size_t n) {
     }
     if (!rules->approximated.function) return;
     traits.monotone = 0; /* the other function may turn in between */
-    gv_strip *other = &r->second;
-    memcpy(other->x, s->x, n * sizeof *s->x);
-    memcpy(other->got, s->got, n * sizeof *s->got);
-    memcpy(other->x_bits, s->x_bits, n * sizeof *s->x_bits);
-    memcpy(other->got_bits, s->got_bits, n * sizeof *s->got_bits);
-    has_lo = gv_enclose_inputs(other, &rules->approximated, &rules->fmt, traits, n);
-    gv_judge_strip(other, &rules->approximated, &rules->fmt, r->oracle, r->owner, 1, traits, has_lo, n);
-    gv_note_approximation(r, n);
+    has_lo = gv_enclose_inputs(s, &rules->approximated, &rules->fmt, traits, n);
+    if (traits.plain && gv_note_if_same_binade(r, s, has_lo, n)) return;
+    gv_judge_strip(s, &rules->approximated, &rules->fmt, r->oracle, r->owner, 1, traits, has_lo, n);
+    gv_note_approximation(r, s, n);
 }
 
 GV_INLINE void gv_fill_strip(gv_strip *s, int width, const gv_format *fmt, const void *x, const void *got, size_t start,

@@ -45,6 +45,7 @@ GV_CLONES static uint32_t gv_count_beyond(const gv_strip *s, uint32_t mask, size
 typedef struct {
     gv_error_totals errors;
     int64_t correct, decided, above[GV_COUNTED_EDGES];
+    double unit; /* u(y) */
 } gv_binade_totals;
 
 /* scale: 1/u(y) with the sign of y; want_of_zero: what is added to an integer for its bits. |E| goes to s->error. */
@@ -74,7 +75,7 @@ GV_INLINE gv_binade_totals gv_same_binade_loop(gv_strip *s, double scale, uint32
         s->error[i] = gv_from_bits((uint64_t)absolute);
     }
     error_sum = scale < 0.0 ? -error_sum : error_sum;
-    return (gv_binade_totals){{.error_sum = error_sum, .worst = worst}, correct, !(open >> 63), {0}};
+    return (gv_binade_totals){{.error_sum = error_sum, .worst = worst}, correct, !(open >> 63), {0}, 1.0 / size};
 }
 
 GV_CLONES static gv_binade_totals gv_total_same_binade(gv_strip *s, double scale, uint32_t want_of_zero,
@@ -83,14 +84,15 @@ GV_CLONES static gv_binade_totals gv_total_same_binade(gv_strip *s, double scale
     return gv_same_binade_loop(s, scale, want_of_zero, accuracy, 0, n);
 }
 
-/* Judges an enclosed strip; 0, and nothing that counts, where it is not one of these, or something is undecided. */
-static int gv_judge_same_binade(gv_strip *s, const gv_format *fmt, const gv_output_range *range, int has_lo, size_t n,
-                                gv_binade_totals *t) {
+/* Judges an enclosed strip; 0, and nothing that counts, where it is not one of these, or something is undecided.
+   values: all of them or, of consecutive inputs between which f is monotone, the ends */
+static int gv_judge_same_binade(gv_strip *s, const gv_format *fmt, gv_value_range values, const gv_output_range *range,
+                                int has_lo, size_t n, gv_binade_totals *t) {
     const int digits = fmt->precision - 1, negative = s->hi[0] < 0.0;
     const int64_t emin = fmt->emin + 1023;
     const uint32_t sign_bit = 1u << (fmt->width - 1), least = range->least & ~sign_bit, most = range->most & ~sign_bit;
     if ((range->least ^ range->most) & sign_bit || negative != (range->least >> (fmt->width - 1)) || !least) return 0;
-    if (!gv_has_one_binade(s, fmt, n)) return 0;
+    if (!gv_has_one_binade(values, fmt)) return 0;
     int64_t exponent = gv_binade_of(fabs(s->hi[0]), negative ? -s->lo[0] : s->lo[0], s->err[0], emin).exponent;
     /* numbers of the binade, or all up to its end where it is the lowest */
     uint32_t steps = (uint32_t)(exponent - emin) << digits, first = exponent > emin ? steps + (1u << digits) : 0;
@@ -98,11 +100,7 @@ static int gv_judge_same_binade(gv_strip *s, const gv_format *fmt, const gv_outp
     double scale = gv_from_bits((uint64_t)(2046 + digits - exponent) << 52);
     *t = gv_total_same_binade(s, negative ? -scale : scale, steps | (negative ? sign_bit : 0),
                               gv_power_of_two(fmt->precision - GV_ACCURACY), has_lo, n);
-    /* with lo, |E| = 1 may be rounded from above or below */
-    if (!t->decided || (has_lo && t->errors.worst >= (int64_t)gv_to_bits(1.0))) return 0;
-    if (t->errors.worst > (int64_t)gv_to_bits(0.125)) gv_count_errors(s, n, t->above);
-    t->errors.faithful = (int64_t)n - t->above[4]; /* not above 1 */
-    return 1;
+    return (int)t->decided;
 }
 
 /* ---- counting ---- */
@@ -131,8 +129,29 @@ static void gv_add_same_binade(gv_reducer *r, gv_strip *s, const gv_binade_total
 static int gv_add_if_same_binade(gv_reducer *r, gv_strip *s, int has_lo, int64_t ordinal, size_t n) {
     gv_binade_totals judged;
     gv_output_range range = gv_range_of_outputs(s->got_bits, n);
-    if (!gv_judge_same_binade(s, &r->rules.fmt, &range, has_lo, n, &judged)) return 0;
+    if (!gv_judge_same_binade(s, &r->rules.fmt, gv_range_of_ends(s, n), &range, has_lo, n, &judged)) return 0;
+    /* with lo, |E| = 1 may be rounded from above or below */
+    if (has_lo && judged.errors.worst >= (int64_t)gv_to_bits(1.0)) return 0;
+    if (judged.errors.worst > (int64_t)gv_to_bits(0.125)) gv_count_errors(s, n, judged.above);
+    judged.errors.faithful = (int64_t)n - judged.above[4]; /* not above 1 */
     gv_add_same_binade(r, s, &judged, &range, ordinal, n);
+    return 1;
+}
+
+/* The largest error of an enclosed strip that is plain, and its place, against the function that is approximated; 0 where
+   it is not one of these. */
+static int gv_note_if_same_binade(gv_reducer *r, gv_strip *s, int has_lo, size_t n) {
+    gv_binade_totals judged;
+    gv_output_range range = gv_range_of_outputs(s->got_bits, n);
+    if (!gv_judge_same_binade(s, &r->rules.fmt, gv_range_of_values(s, n), &range, has_lo, n, &judged)) return 0;
+    gv_facts *facts = &r->facts;
+    double ulp = gv_from_bits((uint64_t)judged.errors.worst), distance = ulp * judged.unit;
+    if (facts->approximation_ulp.present && ulp < facts->approximation_ulp.value &&
+        distance < facts->approximation_abs.value)
+        return 1;
+    int64_t farthest = gv_ordinal(s->x_bits[gv_first_worst(s, judged.errors.worst, n)], r->rules.fmt.width);
+    gv_note_farthest(&facts->approximation_ulp, ulp, farthest);
+    gv_note_farthest(&facts->approximation_abs, distance, farthest);
     return 1;
 }
 

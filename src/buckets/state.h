@@ -20,7 +20,7 @@ typedef struct {
     void *owner;
     gv_point previous; /* of the run of inputs being added */
     int64_t has_previous, region;
-    gv_strip strip, second; /* against the function itself, and against the one that it approximates */
+    gv_strip strip;
     gv_weights weights;
 } gv_reducer;
 
