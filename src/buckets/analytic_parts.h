@@ -81,8 +81,7 @@ static int gv_add_part(gv_reducer *r, int64_t first, const uint32_t *got, size_t
                 gv_compare_part(span->kind, constant, first, got, n) || !gv_add_analytic(r, span, first, got, n, n))
                 continue;
         }
-        if (r->has_previous)
-            gv_count_rise(&r->rules, &r->rows[gv_bucket(first, 32)], &r->facts, before, start, 32);
+        if (r->has_previous) gv_count_rise(&r->rules, &r->rows[gv_bucket(first, 32)], &r->facts, before, start, 32);
         r->has_previous = 1;
         return 1;
     }

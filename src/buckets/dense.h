@@ -234,8 +234,8 @@ static void gv_add_dense(gv_reducer *r, const gv_strip *s, int64_t ordinal, size
     int64_t above[GV_COUNTED_EDGES] = {0};
     gv_count_errors(s, n, above);
     gv_error_totals errors = gv_total_errors(s, n);
-    gv_bit_totals t = gv_total_bits(s, rank, gv_falls_at(rules, ordinal) ? 0 : -1, rules->either_zero != 0,
-                                    rules->fmt.width, n);
+    gv_bit_totals t =
+        gv_total_bits(s, rank, gv_falls_at(rules, ordinal) ? 0 : -1, rules->either_zero != 0, rules->fmt.width, n);
     gv_count_dense(r, s, &errors, above, &t, ordinal, n);
 }
 

@@ -59,8 +59,7 @@ static void gv_add_strip(gv_reducer *r, size_t n) {
     gv_strip_traits traits = {gv_is_plain(s, (uint32_t)rules->infinity, width, n), dense, dense};
     int has_lo = gv_enclose_inputs(s, &rules->truth, &rules->fmt, traits, n);
     if (!(dense && traits.plain && gv_add_if_same_binade(r, s, has_lo, first, n))) {
-        int scored =
-            gv_judge_strip(s, &rules->truth, &rules->fmt, r->oracle, r->owner, 0, traits, has_lo, n);
+        int scored = gv_judge_strip(s, &rules->truth, &rules->fmt, r->oracle, r->owner, 0, traits, has_lo, n);
         if (dense && scored) gv_add_dense(r, s, first, n);
         else gv_count_each(r, s, n);
     }

@@ -90,16 +90,16 @@ static int gv_judge_same_binade(gv_strip *s, const gv_format *fmt, gv_value_rang
                                 int has_lo, size_t n, gv_binade_totals *t) {
     const int digits = fmt->precision - 1, negative = s->hi[0] < 0.0;
     const int64_t emin = fmt->emin + 1023;
-    const uint32_t sign_bit = 1u << (fmt->width - 1), least = range->least & ~sign_bit, most = range->most & ~sign_bit;
-    if ((range->least ^ range->most) & sign_bit || negative != (range->least >> (fmt->width - 1)) || !least) return 0;
-    if (!gv_has_one_binade(values, fmt)) return 0;
+    const uint32_t sign_bit = 1u << (fmt->width - 1), sign = negative ? sign_bit : 0;
+    const uint32_t least = range->least ^ sign, most = range->most ^ sign; /* without it, where it is that of y */
+    if ((least | most) & sign_bit || !least || !gv_has_one_binade(values, fmt)) return 0;
     int64_t exponent = gv_binade_of(fabs(s->hi[0]), negative ? -s->lo[0] : s->lo[0], s->err[0], emin).exponent;
     /* numbers of the binade, or all up to its end where it is the lowest */
     uint32_t steps = (uint32_t)(exponent - emin) << digits, first = exponent > emin ? steps + (1u << digits) : 0;
     if (least < first || most >= steps + (2u << digits)) return 0;
     double scale = gv_from_bits((uint64_t)(2046 + digits - exponent) << 52);
-    *t = gv_total_same_binade(s, negative ? -scale : scale, steps | (negative ? sign_bit : 0),
-                              gv_power_of_two(fmt->precision - GV_ACCURACY), has_lo, n);
+    *t = gv_total_same_binade(s, negative ? -scale : scale, steps | sign, gv_power_of_two(fmt->precision - GV_ACCURACY),
+                              has_lo, n);
     return (int)t->decided;
 }
 

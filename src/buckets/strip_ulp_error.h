@@ -133,7 +133,8 @@ static void gv_judge_undecided(gv_strip *s, size_t i, const gv_truth *truth, con
 }
 
 /* Encloses a strip; whether some lo is not 0. */
-static int gv_enclose_inputs(gv_strip *s, const gv_truth *truth, const gv_format *fmt, gv_strip_traits traits, size_t n) {
+static int gv_enclose_inputs(gv_strip *s, const gv_truth *truth, const gv_format *fmt, gv_strip_traits traits,
+                             size_t n) {
     if (traits.consecutive && traits.plain && fmt->width == 32 &&
         gv_enclose_by_parabola(truth->function, s->x_bits, s->hi, s->lo, s->err, n))
         return 0;
