@@ -6,8 +6,7 @@
    number of the format; got - want is g - n floats. A loop that finds something undecided changes nothing that counts:
    the strip is then judged and counted as any other.
 
-   Tests   test_a_strided_run_is_counted_as_its_inputs_one_by_one and test_strips_of_one_binade_are_counted_as_others
-           in tests/buckets/test_reducer.py */
+   Test   test_a_strided_run_is_counted_as_its_inputs_one_by_one in tests/buckets/test_reducer.py */
 #ifndef GV_BUCKETS_SAME_BINADE_H
 #define GV_BUCKETS_SAME_BINADE_H
 #include "dense.h"
@@ -117,8 +116,8 @@ static void gv_add_same_binade(gv_reducer *r, gv_strip *s, const gv_binade_total
     gv_bit_totals t = {.correct = (uint32_t)judged->correct};
     t.differences = t.correct != n;
     t.rises = down ? range->step_most > 1 : range->step_least < -1;
-    t.max_rank = t.differences ? (uint32_t)rint(gv_from_bits((uint64_t)judged->errors.worst)) : 0;
-    if (t.max_rank == 0) t.max_rank = t.differences != 0; /* |E| = 1/2 is rounded from above */
+    /* the distance from got to n is |E| rounded, but for an |E| of 1/2, which is rounded from above */
+    if (t.differences) t.max_rank = (uint32_t)fmax(1.0, rint(gv_from_bits((uint64_t)judged->errors.worst)));
     if (rules->stays_below_x && (range->most & mask) > (nearest_x & mask)) t.beyond = gv_count_beyond(s, mask, n);
     t.lowest = (int32_t)ends[negative];
     t.highest = (int32_t)ends[!negative];
