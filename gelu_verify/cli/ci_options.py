@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,17 +32,27 @@ _OPTIONS = (
 
 @dataclass(frozen=True)
 class Reporter:
-    """Hands a command's verdicts to CI; `on_stderr`: stdout is for JSON and the like."""
+    """Hands a command's verdicts to CI, by the fields of `Outputs`; `on_stderr`: stdout is for JSON and the like."""
 
-    outputs: Outputs
+    title: str
+    junit: Path | None = None
+    sarif: Path | None = None
+    github: bool = False
     on_stderr: bool = False
+
+    @cached_property
+    def outputs(self) -> Outputs:
+        """Imported late: what verdicts are made of takes a third of a second, in which a run can load its targets."""
+        from ..ci.outputs import Outputs
+
+        return Outputs(self.title, self.junit, self.sarif, self.github)
 
     def finish(self, verdicts: Sequence[Verdict], code: int) -> None:
         """Write what was asked for, and end with `code`, or with 2 where only the writing failed."""
         from ..ci.verdicts import Verdict
 
         if code and not verdicts:
-            verdicts = [Verdict(self.outputs.title, "not measured", ("there is nothing to judge",))]
+            verdicts = [Verdict(self.title, "not measured", ("there is nothing to judge",))]
         written = self.write(verdicts, code)
         if code or not written:
             raise click.exceptions.Exit(code or USAGE)
@@ -63,17 +73,17 @@ def reports_to_ci(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def reporting(*context: Any, junit: Path | None, sarif: Path | None, github: bool | None, **typed: Any) -> None:
-        from ..ci.outputs import Outputs
-        from ..ci.verdicts import Verdict
-
         title = f"gelu-verify {click.get_current_context().info_name}"
         annotated = os.environ.get("GITHUB_ACTIONS") == "true" if github is None else github
         is_data = bool(typed.get("as_json")) or typed.get("form", "text") != "text"
-        reporter = Reporter(Outputs(title, junit, sarif, annotated), on_stderr=is_data)
-        reporter.outputs.remove_earlier()
+        reporter = Reporter(title, junit, sarif, annotated, on_stderr=is_data)
+        if junit or sarif:
+            reporter.outputs.remove_earlier()
         try:
             command(*context, reporter=reporter, **typed)
         except GeluVerifyError as error:
+            from ..ci.verdicts import Verdict
+
             reporter.write([Verdict(title, "not measured", (str(error),))], exit_code(error))
             raise
 

@@ -147,8 +147,6 @@ def run(
     Our correctly rounded kernels are measured beside what is named, for comparison: neither the exit code nor --json
     depends on them, and a run that is recorded has none.
     """
-    from ..ci.verdicts import verdicts_of_run
-    from ..gate.strict import Limits
     from ..measure.jobs import was_added
     from ..runs.measuring import measure_run, without_garbage_collection
     from .progress import OnStderr
@@ -168,6 +166,9 @@ def run(
         print_run(measured, judged, as_json, asked=bool(request.targets or request.device), details=details)
     if record is not None:
         _commit(measured, record)
+    from ..ci.verdicts import verdicts_of_run
+    from ..gate.strict import Limits
+
     limits = Limits(fail_on or ("loss" if strict else None), min_grade, max_ulp)
     failed = (limits and _warn_of_exceeded(judged, limits)) or any(each.failure is not None for each in judged)
     absent = measured.manifest["absent"] if request.targets else {}
@@ -242,7 +243,8 @@ def _request(
 
 def load_report() -> None:
     """What printing and reporting need."""
-    import_module("gelu_verify.cli.terminal")
+    for module in ("gelu_verify.cli.terminal", "gelu_verify.ci.verdicts"):
+        import_module(module)
     from ..report.page import template
 
     template()

@@ -211,7 +211,11 @@ class _Sweep:
             self._here.stopped.set()
 
     def _measured_here(self, chunks: Range) -> Part:
-        part = self._here.measured(chunks)
+        try:
+            part = self._here.measured(chunks)
+        except BaseException:
+            self._here.stopped.set()  # other threads end at their next chunk, before anybody has taken this up
+            raise
         if self._kept:
             self._kept.add(part)
         return part

@@ -17,6 +17,17 @@
 /* differences, as one word: of x from the inputs that were handed out, of got from the analytic results */
 typedef struct { uint32_t x, got; } gv_difference;
 
+/* the analytic result at an input, as a target returns it; not of kind GV_NAN */
+GV_INLINE uint32_t gv_analytic_result(int64_t kind, uint32_t x, uint32_t constant) {
+    return kind == GV_SAME ? x : kind == GV_HALF ? x - 0x800000u : constant;
+}
+
+/* 0 where an output is the analytic result at x */
+GV_INLINE uint32_t gv_off_analytic(int64_t kind, uint32_t x, uint32_t got, uint32_t constant) {
+    if (kind == GV_NAN) return ((got & 0x7fffffffu) <= 0x7f800000u ? 1u : 0u) | (x & ~got & 0x400000u);
+    return got ^ gv_analytic_result(kind, x, constant);
+}
+
 /* all inputs have one sign; sealed: x cannot have been changed, and is not looked at */
 GV_INLINE gv_difference gv_compare_kind(const gv_span *span, int64_t kind, int sealed, int64_t first, const uint32_t *x,
                                         const uint32_t *got, size_t n) {
@@ -30,10 +41,9 @@ GV_INLINE gv_difference gv_compare_kind(const gv_span *span, int64_t kind, int s
         uint32_t step = first < 0 ? 0u - (uint32_t)j : (uint32_t)j;
         const uint32_t *inputs = x + GV_STREAMS * j, *outputs = got + GV_STREAMS * j;
         for (size_t i = 0; i < size; i++) {
-            uint32_t bits = pattern[i] + step, y = outputs[i];
+            uint32_t bits = pattern[i] + step;
             if (!sealed) changed |= bits ^ inputs[i];
-            if (kind == GV_NAN) other |= ((y & 0x7fffffffu) <= 0x7f800000u ? 1u : 0u) | (bits & ~y & 0x400000u);
-            else other |= y ^ (kind == GV_SAME ? bits : kind == GV_HALF ? bits - 0x800000u : constant);
+            other |= gv_off_analytic(kind, bits, outputs[i], constant);
         }
     }
     return (gv_difference){changed, other};
@@ -62,14 +72,25 @@ GV_CLONES static gv_difference gv_compare_sealed(const gv_span *span, int64_t fi
 
 /* ---- errors of first order ---- */
 
-/* Sum of the errors of m consecutive outputs that are the leading term, as gv_judge_strip finds them; scale: 1/u(y). */
-GV_CLONES static int64_t gv_first_order_sum(int64_t first, gv_series series, double scale, size_t m) {
-    int64_t sum = 0;
-    int32_t start = (int32_t)first;
-    for (size_t i = 0; i < m; i++) {
-        double x = gv_decode_32(gv_bits_32(start + (int32_t)i));
-        double error = -(gv_next_terms(x, series) * scale); /* within 1/8; noise rounds to 0 units by itself */
-        sum += (int64_t)(gv_to_bits(error * GV_SUM_SCALE + GV_SHIFTER) - gv_to_bits(GV_SHIFTER));
+/* The error of an output that is the leading term, as gv_judge_strip finds it, in units of error_sum; scale: 1/u(y) */
+GV_INLINE int64_t gv_first_order_units(int64_t ordinal, gv_series series, double scale) {
+    double error = -(gv_next_terms(gv_decode_32(gv_bits_32((int32_t)ordinal)), series) * scale);
+    return gv_sum_units(error); /* within 1/8; noise rounds to 0 units by itself */
+}
+
+/* Sum of the errors of m consecutive outputs of one sign that are the leading term. They are monotone in x, as computed
+   too: from one input to the next, terms that go with x or x^2 grow by 2^-24 of themselves at least, and roundings are
+   below 2^-50. So each number of units has one run of inputs, whose end is found by bisection. */
+static int64_t gv_first_order_sum(int64_t first, gv_series series, double scale, size_t m) {
+    int64_t sum = 0, end = first + (int64_t)m;
+    for (int64_t o = first, next; o < end; o = next) {
+        int64_t units = gv_first_order_units(o, series, scale), same = o;
+        for (next = end; next - same > 1;) {
+            int64_t middle = same + (next - same) / 2;
+            if (gv_first_order_units(middle, series, scale) == units) same = middle;
+            else next = middle;
+        }
+        sum += units * (next - o);
     }
     return sum;
 }
@@ -104,15 +125,14 @@ static int gv_find_first_order(gv_reducer *r, gv_part *part) {
     const gv_rules *rules = &r->rules;
     const int64_t ends[2] = {part->first, part->last};
     const uint32_t got[2] = {part->got_first, part->got_last};
+    gv_strip *s = &r->strip;
     if (rules->approximated.function) {
-        gv_strip *s = &r->second;
         if (!gv_judge_ends(r, s, &rules->approximated, ends, got)) return 0;
         for (int k = 0; k < 2; k++) {
             gv_note_farthest(&r->facts.approximation_ulp, fabs(s->error[k]), ends[k]);
             gv_note_farthest(&r->facts.approximation_abs, fabs(s->error[k]) * s->unit[k], ends[k]);
         }
     }
-    gv_strip *s = &r->strip;
     if (!gv_judge_ends(r, s, &rules->truth, ends, got)) return 0;
     part->error_first = s->error[0];
     part->error_last = s->error[1];
@@ -168,23 +188,23 @@ static void gv_note_analytic_facts(gv_reducer *r, const gv_span *span, int64_t f
     gv_note_farthest(&r->facts.approximation_abs, 0.0, first);
 }
 
-/* A run of one sign in which every output is the analytic result. 0 where its errors of first order are not of one
-   binade in some bucket: it must be judged one by one. */
-static int gv_add_analytic(gv_reducer *r, const gv_span *span, int64_t first, const uint32_t *got, size_t n) {
+/* A run of one sign in which every output is the analytic result; stride: of strided order (strided.h), or n where the
+   outputs are in the order of the inputs. 0 where its errors of first order are not of one binade in some bucket: it
+   must be judged one by one. */
+static int gv_add_analytic(gv_reducer *r, const gv_span *span, int64_t first, const uint32_t *got, size_t stride,
+                           size_t n) {
     const int64_t within = 65535; /* a bucket */
     int64_t last = first + (int64_t)n - 1, region = gv_region_of(r, first);
-    size_t stride = n / GV_STREAMS;
     gv_part parts[GV_MOST_PARTS];
     int count = 0;
     for (int64_t o = first, end; o <= last; o = end + 1) {
         end = (o | within) < last ? o | within : last;
-        gv_part part = {o,
-                        end,
-                        0,
-                        got[gv_strided_place((size_t)(o - first), stride)],
-                        got[gv_strided_place((size_t)(end - first), stride)],
-                        0.0,
-                        0.0};
+        size_t from = (size_t)(o - first), to = (size_t)(end - first);
+        gv_part part = {o, end, 0, got[from], got[to], 0.0, 0.0};
+        if (stride < n) {
+            part.got_first = got[gv_strided_place(from, stride)];
+            part.got_last = got[gv_strided_place(to, stride)];
+        }
         if (count == GV_MOST_PARTS || (span->is_first_order && !gv_find_first_order(r, &part))) return 0;
         parts[count++] = part;
     }

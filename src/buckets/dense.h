@@ -5,10 +5,9 @@
 #define GV_BUCKETS_DENSE_H
 #include "sparse.h"
 
-typedef struct {
-    int64_t error_sum, faithful, worst; /* worst: bits of the largest |E| */
-    int64_t above[5]; /* |E| above the first edges of the histogram */
-} gv_error_totals;
+#define GV_COUNTED_EDGES 9 /* the first edges of the histogram: 1/8, 1/4, 1/2, 3/4, 1, 3/2, 2, 3, 4 */
+
+typedef struct { int64_t error_sum, faithful, worst; } gv_error_totals; /* worst: bits of the largest |E| */
 
 typedef struct {
     uint32_t correct, wrong_sign, zero_lost, rises, beyond, max_rank, differences; /* of all results, as one word */
@@ -16,21 +15,38 @@ typedef struct {
 } gv_bit_totals;
 
 GV_CLONES static gv_error_totals gv_total_errors(const gv_strip *s, size_t n) {
-    gv_error_totals t = {0};
-    const int64_t eighth = (int64_t)gv_to_bits(0.125), quarter = (int64_t)gv_to_bits(0.25);
-    const int64_t half = (int64_t)gv_to_bits(0.5), most = (int64_t)gv_to_bits(0.75), one = (int64_t)gv_to_bits(1.0);
+    gv_error_totals t = {0, 0, 0};
     for (size_t i = 0; i < n; i++) {
         int64_t absolute = (int64_t)(gv_to_bits(s->error[i]) & (UINT64_MAX >> 1));
         t.worst = absolute > t.worst ? absolute : t.worst;
         t.error_sum += gv_sum_units(s->error[i]);
         t.faithful += s->faithful[i];
-        t.above[0] += GV_WIDE(absolute > eighth);
-        t.above[1] += GV_WIDE(absolute > quarter);
-        t.above[2] += GV_WIDE(absolute > half);
-        t.above[3] += GV_WIDE(absolute > most);
-        t.above[4] += GV_WIDE(absolute > one);
     }
     return t;
+}
+
+/* How many |E| of a strip are above each of those edges: an edge has one digit after the first, so the first 13 bits of
+   |E| decide. */
+GV_CLONES static void gv_count_errors(const gv_strip *s, size_t n, int64_t *above) {
+    static const double edges[GV_COUNTED_EDGES] = {0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0};
+    int16_t first_bits[GV_STRIP];
+    for (size_t i = 0; i < n; i++)
+        first_bits[i] = (int16_t)(((int64_t)(gv_to_bits(s->error[i]) & (UINT64_MAX >> 1)) - 1) >> 51);
+    for (int k = 0; k < GV_COUNTED_EDGES; k++) {
+        int16_t edge = (int16_t)(gv_to_bits(edges[k]) >> 51), count = 0;
+        for (size_t i = 0; i < n; i++) count = (int16_t)(count + (first_bits[i] >= edge));
+        above[k] = count;
+        if (!count) break;
+    }
+}
+
+/* ranks of the outputs; before them, where that of the output before the strip would be, the first again */
+GV_CLONES static void gv_rank_strip(const gv_strip *s, int32_t *rank, int width, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        int32_t sign = -(int32_t)(s->got_bits[i] >> (width - 1));
+        rank[i + 1] = ((int32_t)(s->got_bits[i] & ((1u << (width - 1)) - 1)) ^ sign) - sign;
+    }
+    rank[0] = rank[1];
 }
 
 /* rank[0] is that of the input before the strip; down: 0 where the function falls, else -1; all ranks are finite */
@@ -74,16 +90,15 @@ static uint64_t gv_hash_strip(const gv_weights *weights, const gv_strip *s, int6
     return sum;
 }
 
-static void gv_add_histogram(gv_row *row, const gv_rules *rules, const gv_strip *s, const gv_error_totals *t,
-                             size_t n) {
-    if (t->above[4]) {
+static void gv_add_histogram(gv_row *row, const gv_rules *rules, const gv_strip *s, const int64_t *above, size_t n) {
+    if (above[GV_COUNTED_EDGES - 1]) {
         for (size_t i = 0; i < n; i++) row->hist[gv_bin(rules, fabs(s->error[i]))]++;
         return;
     }
     int64_t left = (int64_t)n;
-    for (int k = 0; k < 5; k++) {
-        row->hist[k] += (uint32_t)(left - t->above[k]);
-        left = t->above[k];
+    for (int k = 0; k < GV_COUNTED_EDGES; k++) {
+        row->hist[k] += (uint32_t)(left - above[k]);
+        left = above[k];
     }
 }
 
@@ -121,11 +136,13 @@ GV_CLONES static void gv_mark_flagged(const gv_strip *s, const int32_t *rank, in
 }
 
 /* The flags of a strip, one flagged output after the other. */
-static void gv_note_strip(gv_reducer *r, gv_row *row, const gv_strip *s, const int32_t *rank, int32_t down,
-                          int64_t ordinal, size_t n, int beyond) {
+static void gv_note_strip(gv_reducer *r, gv_row *row, const gv_strip *s, int32_t down, int64_t ordinal, size_t n,
+                          int beyond) {
     unsigned char flagged[GV_STRIP];
+    int32_t rank[GV_STRIP + 1];
     const int width = r->rules.fmt.width;
     const uint64_t mask = (UINT64_C(1) << (width - 1)) - 1;
+    gv_rank_strip(s, rank, width, n);
     gv_mark_flagged(s, rank, down, beyond != 0, width, flagged, n);
     for (size_t i = 0; i < n; i++) {
         if (i && !flagged[i]) continue;
@@ -178,41 +195,48 @@ static int gv_note_lost_tail(gv_reducer *r, gv_row *row, const gv_bit_totals *t,
     return 1;
 }
 
-GV_CLONES static void gv_rank_strip(const gv_strip *s, int32_t *rank, int width, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        int32_t sign = -(int32_t)(s->got_bits[i] >> (width - 1));
-        rank[i] = ((int32_t)(s->got_bits[i] & ((1u << (width - 1)) - 1)) ^ sign) - sign;
-    }
+/* whether the function falls at an input, and until the next turning point */
+GV_INLINE int gv_falls_at(const gv_rules *rules, int64_t ordinal) {
+    return (gv_monotone_piece(rules, ordinal) % 2 == 0) == (rules->falls_first != 0);
 }
 
-/* A strip of consecutive inputs, all of them scored; what comes before it in its run is in r->previous. */
-static void gv_add_dense(gv_reducer *r, const gv_strip *s, int64_t ordinal, size_t n) {
+/* A strip of consecutive inputs, all of them scored, with its totals; what comes before it in its run is in
+   r->previous. above: of gv_count_errors */
+static void gv_count_dense(gv_reducer *r, const gv_strip *s, const gv_error_totals *errors, const int64_t *above,
+                           const gv_bit_totals *t, int64_t ordinal, size_t n) {
     const gv_rules *rules = &r->rules;
     const int width = rules->fmt.width;
     gv_row *row = &r->rows[gv_bucket(ordinal, width)];
-    int32_t rank[GV_STRIP + 1];
     gv_point first = {ordinal, gv_ordinal(s->got_bits[0], width)};
     int crossing = r->has_previous && gv_violates(rules, r->previous, first);
-    int falls = (gv_monotone_piece(rules, ordinal) % 2 == 0) == (rules->falls_first != 0);
-    gv_rank_strip(s, rank + 1, width, n);
-    rank[0] = rank[1];
-    gv_error_totals errors = gv_total_errors(s, n);
-    gv_bit_totals t = gv_total_bits(s, rank, falls ? 0 : -1, rules->either_zero != 0, width, n);
-    gv_note_worst_of_strip(r, row, s, errors.worst, ordinal, n);
+    gv_note_worst_of_strip(r, row, s, errors->worst, ordinal, n);
     row->n += (uint32_t)n;
-    row->correct += t.correct;
-    row->faithful += (uint32_t)errors.faithful;
-    row->error_sum += errors.error_sum;
-    if (t.differences) row->bits_hash += gv_hash_strip(&r->weights, s, ordinal, n);
-    gv_add_histogram(row, rules, s, &errors, n);
-    if (t.max_rank > r->facts.max_rank) r->facts.max_rank = t.max_rank;
-    int beyond = rules->stays_below_x && t.beyond;
-    int others = t.wrong_sign || t.rises || beyond || crossing;
-    if (others || (t.zero_lost && !gv_note_lost_tail(r, row, &t, ordinal, n)))
-        gv_note_strip(r, row, s, rank, falls ? 0 : -1, ordinal, n, beyond);
-    gv_note_extremes(r, s, &t, ordinal, width, n);
+    row->correct += t->correct;
+    row->faithful += (uint32_t)errors->faithful;
+    row->error_sum += errors->error_sum;
+    if (t->differences) row->bits_hash += gv_hash_strip(&r->weights, s, ordinal, n);
+    gv_add_histogram(row, rules, s, above, n);
+    if (t->max_rank > r->facts.max_rank) r->facts.max_rank = t->max_rank;
+    int beyond = rules->stays_below_x && t->beyond;
+    int others = t->wrong_sign || t->rises || beyond || crossing;
+    if (others || (t->zero_lost && !gv_note_lost_tail(r, row, t, ordinal, n)))
+        gv_note_strip(r, row, s, gv_falls_at(rules, ordinal) ? 0 : -1, ordinal, n, beyond);
+    gv_note_extremes(r, s, t, ordinal, width, n);
     r->previous = (gv_point){ordinal + (int64_t)n - 1, gv_ordinal(s->got_bits[n - 1], width)};
     r->has_previous = 1;
+}
+
+/* ... without them */
+static void gv_add_dense(gv_reducer *r, const gv_strip *s, int64_t ordinal, size_t n) {
+    const gv_rules *rules = &r->rules;
+    int32_t rank[GV_STRIP + 1];
+    gv_rank_strip(s, rank, rules->fmt.width, n);
+    int64_t above[GV_COUNTED_EDGES] = {0};
+    gv_count_errors(s, n, above);
+    gv_error_totals errors = gv_total_errors(s, n);
+    gv_bit_totals t =
+        gv_total_bits(s, rank, gv_falls_at(rules, ordinal) ? 0 : -1, rules->either_zero != 0, rules->fmt.width, n);
+    gv_count_dense(r, s, &errors, above, &t, ordinal, n);
 }
 
 #endif

@@ -1,11 +1,10 @@
 /* Outputs that are judged here, strip by strip: y is enclosed, E found and counted while all is in the L1 cache. */
 #ifndef GV_BUCKETS_OUTPUTS_H
 #define GV_BUCKETS_OUTPUTS_H
-#include "dense.h"
+#include "same_binade.h"
 
 /* Largest error against the function that is approximated, in ulp and absolute. */
-static void gv_note_approximation(gv_reducer *r, size_t n) {
-    const gv_strip *s = &r->second;
+static void gv_note_approximation(gv_reducer *r, const gv_strip *s, size_t n) {
     const int width = r->rules.fmt.width;
     double ulp = -1.0, distance = -1.0;
     size_t worst = 0, farthest = 0;
@@ -42,6 +41,14 @@ GV_CLONES static int gv_is_plain(const gv_strip *s, uint32_t infinity, int width
     return !special;
 }
 
+/* one output after the other */
+static void gv_count_each(gv_reducer *r, const gv_strip *s, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        gv_judged_output o = {s->x_bits[i], s->got_bits[i], s->want[i], s->error[i], s->faithful[i] != 0};
+        gv_count_one(r, &o, r->rules.fmt.width);
+    }
+}
+
 /* The strip r->strip (x, got and their bits filled in), n inputs that ascend, next in their run. */
 static void gv_add_strip(gv_reducer *r, size_t n) {
     const gv_rules *rules = &r->rules;
@@ -50,24 +57,18 @@ static void gv_add_strip(gv_reducer *r, size_t n) {
     int64_t first = gv_ordinal(s->x_bits[0], width), last = gv_ordinal(s->x_bits[n - 1], width);
     int dense = gv_is_dense(r, first, last, n);
     gv_strip_traits traits = {gv_is_plain(s, (uint32_t)rules->infinity, width, n), dense, dense};
-    int scored = gv_judge_strip(s, &rules->truth, &rules->fmt, r->oracle, r->owner, 0, traits, n);
-    if (dense && scored) {
-        gv_add_dense(r, s, first, n);
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            gv_judged_output o = {s->x_bits[i], s->got_bits[i], s->want[i], s->error[i], s->faithful[i] != 0};
-            gv_count_one(r, &o, width);
-        }
+    int has_lo = gv_enclose_inputs(s, &rules->truth, &rules->fmt, traits, n);
+    if (!(dense && traits.plain && gv_add_if_same_binade(r, s, has_lo, first, n))) {
+        int scored = gv_judge_strip(s, &rules->truth, &rules->fmt, r->oracle, r->owner, 0, traits, has_lo, n);
+        if (dense && scored) gv_add_dense(r, s, first, n);
+        else gv_count_each(r, s, n);
     }
     if (!rules->approximated.function) return;
     traits.monotone = 0; /* the other function may turn in between */
-    gv_strip *other = &r->second;
-    memcpy(other->x, s->x, n * sizeof *s->x);
-    memcpy(other->got, s->got, n * sizeof *s->got);
-    memcpy(other->x_bits, s->x_bits, n * sizeof *s->x_bits);
-    memcpy(other->got_bits, s->got_bits, n * sizeof *s->got_bits);
-    gv_judge_strip(other, &rules->approximated, &rules->fmt, r->oracle, r->owner, 1, traits, n);
-    gv_note_approximation(r, n);
+    has_lo = gv_enclose_inputs(s, &rules->approximated, &rules->fmt, traits, n);
+    if (traits.plain && gv_note_if_same_binade(r, s, has_lo, n)) return;
+    gv_judge_strip(s, &rules->approximated, &rules->fmt, r->oracle, r->owner, 1, traits, has_lo, n);
+    gv_note_approximation(r, s, n);
 }
 
 GV_INLINE void gv_fill_strip(gv_strip *s, int width, const gv_format *fmt, const void *x, const void *got, size_t start,

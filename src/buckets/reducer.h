@@ -7,7 +7,9 @@
      parabola.h                       the same of 256 consecutive float32, by interpolation
      ulp_error.h, strip_ulp_error.h   E within 2^(p - 36) ulp, of one output and of strips; what these do not decide is
                                       evaluated in double-double, then by the oracle
+     same_binade.h                    the same, and counted, of strips whose values and outputs share a binade
      analytic_spans.h                 runs of float32 whose correctly rounded results a formula gives
+     analytic_parts.h                 the same of parts of runs; and of outputs that overflow
    What is counted: records.h, hash.h, count.h. By what way: sparse.h (one output after the other), dense.h (strips of
    consecutive inputs, by vectors), outputs.h (any run of outputs), strided_run.h (runs of consecutive float32, as
    targets are called with them: strided.h).
@@ -44,7 +46,7 @@ static gv_reducer *gv_new_reducer(const gv_rules *rules, gv_oracle oracle, void 
 /* The buckets that have inputs, ascending; the number of them. */
 static size_t gv_used_buckets(const gv_reducer *r, uint16_t *buckets) {
     size_t count = 0;
-    for (uint32_t k = 0; k < GV_BUCKETS; k++)
+    for (size_t k = r->first_row; k < r->end_row; k++) /* to look at all would touch 16 MB */
         if (r->rows[k].n) buckets[count++] = (uint16_t)k;
     return count;
 }

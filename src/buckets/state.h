@@ -9,6 +9,7 @@
 typedef struct {
     gv_rules rules;
     gv_row *rows;
+    size_t first_row, end_row; /* all that have inputs lie between */
     gv_region regions[GV_MOST_REGIONS];
     gv_facts facts;
     gv_segment *segments;
@@ -19,7 +20,7 @@ typedef struct {
     void *owner;
     gv_point previous; /* of the run of inputs being added */
     int64_t has_previous, region;
-    gv_strip strip, second; /* against the function itself, and against the one that it approximates */
+    gv_strip strip;
     gv_weights weights;
 } gv_reducer;
 
@@ -45,6 +46,9 @@ static int gv_begin_run(gv_reducer *r) {
 }
 
 static void gv_end_run(gv_reducer *r, gv_point first) {
+    size_t low = gv_bucket(first.x, r->rules.fmt.width), high = gv_bucket(r->previous.x, r->rules.fmt.width);
+    r->first_row = r->end_row && r->first_row < low ? r->first_row : low;
+    r->end_row = r->end_row > high ? r->end_row : high + 1;
     r->segments[r->segment_count++] = (gv_segment){first, r->previous};
 }
 

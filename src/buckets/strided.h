@@ -39,6 +39,25 @@ GV_CLONES static int gv_is_changed(int64_t first, const uint32_t *x, size_t n) {
 /* the place in the call of input number i of the run */
 GV_INLINE size_t gv_strided_place(size_t i, size_t stride) { return GV_STREAMS * (i % stride) + i / stride; }
 
+#define GV_TILE 128 /* steps of all streams: 4 KiB, written stream by stream, which lie a power of two apart */
+
+/* m steps, the stream t to ordered + t stride */
+GV_CLONES static void gv_order_tile(const uint32_t *got, uint32_t *ordered, size_t stride, size_t m) {
+    uint32_t tile[GV_STREAMS][GV_TILE];
+    for (size_t j = 0; j < m; j++) {
+        const uint32_t *step = got + GV_STREAMS * j; /* one statement for each: loads of a vector, exchanged in it */
+        tile[0][j] = step[0];
+        tile[1][j] = step[1];
+        tile[2][j] = step[2];
+        tile[3][j] = step[3];
+        tile[4][j] = step[4];
+        tile[5][j] = step[5];
+        tile[6][j] = step[6];
+        tile[7][j] = step[7];
+    }
+    for (size_t t = 0; t < GV_STREAMS; t++) memcpy(ordered + t * stride, tile[t], m * sizeof *ordered);
+}
+
 /* Outputs in the order of their inputs; 0 when there is no memory. */
 static int gv_order_outputs(gv_reducer *r, const uint32_t *got, size_t n) {
     size_t stride = n / GV_STREAMS;
@@ -48,9 +67,10 @@ static int gv_order_outputs(gv_reducer *r, const uint32_t *got, size_t n) {
         r->ordered = grown;
         r->ordered_capacity = n;
     }
-    for (size_t j = 0; j < stride; j += GV_ROWS)
-        for (size_t t = 0; t < GV_STREAMS; t++)
-            for (size_t i = j; i < j + GV_ROWS && i < stride; i++) r->ordered[t * stride + i] = got[GV_STREAMS * i + t];
+    for (size_t j = 0, m; j < stride; j += m) {
+        m = stride - j < GV_TILE ? stride - j : GV_TILE;
+        gv_order_tile(got + GV_STREAMS * j, r->ordered + j, stride, m);
+    }
     return 1;
 }
 

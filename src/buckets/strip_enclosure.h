@@ -87,10 +87,24 @@ GV_CLONES static gv_strip_counts gv_count_inputs(const double *x, double near_fr
     return counts;
 }
 
-/* Enclosures of n ascending inputs; whether some lo is not 0. */
+GV_INLINE int gv_is_tiny(double x) { return fabs(x) < GV_TINY; }
+
+GV_INLINE int gv_is_near(const gv_enclosed_function *f, double x) { return x > f->near_from && x < f->near_to; }
+
+/* By the ends of inputs that ascend or descend, and where these do not say it, by all. */
+static gv_strip_counts gv_kinds_of_inputs(const gv_enclosed_function *f, const double *x, size_t n) {
+    double first = x[0], last = x[n - 1];
+    int crosses = !(first > 0.0 && last > 0.0) && !(first < 0.0 && last < 0.0);
+    if (gv_is_tiny(first) && gv_is_tiny(last)) return (gv_strip_counts){(int64_t)n, 0};
+    if (gv_is_near(f, first) && gv_is_near(f, last) && !crosses && !gv_is_tiny(first) && !gv_is_tiny(last))
+        return (gv_strip_counts){0, (int64_t)n};
+    return gv_count_inputs(x, f->near_from, f->near_to, n);
+}
+
+/* Enclosures of n inputs that ascend or descend; whether some lo is not 0. */
 static int gv_enclose_strip(const gv_enclosed_function *f, const double *x, double *hi, double *lo, double *err,
                             size_t n) {
-    gv_strip_counts counts = gv_count_inputs(x, f->near_from, f->near_to, n);
+    gv_strip_counts counts = gv_kinds_of_inputs(f, x, n);
     size_t tiny = (size_t)counts.tiny, near = (size_t)counts.near;
     if (tiny == n) {
         f->tiny(x, hi, lo, err, n);
@@ -102,8 +116,8 @@ static int gv_enclose_strip(const gv_enclosed_function *f, const double *x, doub
     }
     f->far(x, hi, lo, err, n);
     for (size_t i = 0; (tiny || near) && i < n; i++) {
-        if (fabs(x[i]) < GV_TINY) f->tiny(x + i, hi + i, lo + i, err + i, 1);
-        else if (x[i] > f->near_from && x[i] < f->near_to) f->near(x + i, hi + i, lo + i, err + i, 1);
+        if (gv_is_tiny(x[i])) f->tiny(x + i, hi + i, lo + i, err + i, 1);
+        else if (gv_is_near(f, x[i])) f->near(x + i, hi + i, lo + i, err + i, 1);
     }
     return tiny || !(x[n - 1] < 0.0);
 }

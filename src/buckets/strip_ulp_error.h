@@ -58,16 +58,46 @@ GV_CLONES static int64_t gv_ulp_errors(gv_strip *s, const gv_format *fmt, int sa
     return gv_ulp_error_loop(s, fmt, 0, 1, n);
 }
 
-/* Whether consecutive inputs, between which f is monotone, have values of one sign in one binade, and not near its
-   ends: then so have all between the first and the last. */
-GV_INLINE int gv_has_one_binade(const gv_strip *s, const gv_format *fmt, size_t n) {
+/* Of values y of a strip: the least and the largest |hi|, and what y may be off it; whether all have one sign. */
+typedef struct {
+    double least, most, margin;
+    int same_sign;
+} gv_value_range;
+
+/* of consecutive inputs between which f is monotone */
+GV_INLINE gv_value_range gv_range_of_ends(const gv_strip *s, size_t n) {
     double first = fabs(s->hi[0]), last = fabs(s->hi[n - 1]);
-    double least = first < last ? first : last, most = first < last ? last : first;
     double margin = 8.0 * (s->err[0] + s->err[n - 1] + fabs(s->lo[0]) + fabs(s->lo[n - 1]));
-    int same_sign = (s->hi[0] < 0.0) == (s->hi[n - 1] < 0.0);
-    if (!same_sign || !(margin < least) || !(most <= DBL_MAX)) return 0;
-    int exponent = gv_exponent(least - margin);
-    return exponent >= fmt->emin && exponent == gv_exponent(most + margin);
+    gv_value_range range = {fmin(first, last), fmax(first, last), margin, (s->hi[0] < 0.0) == (s->hi[n - 1] < 0.0)};
+    return range;
+}
+
+/* of any inputs */
+GV_CLONES static gv_value_range gv_range_of_values(const gv_strip *s, size_t n) {
+    const int64_t magnitude = INT64_MAX;
+    int64_t least = INT64_MAX, most = 0, err = 0, lo = 0;
+    uint64_t some = 0, all = UINT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = gv_to_bits(s->hi[i]);
+        int64_t y = (int64_t)bits & magnitude, e = (int64_t)gv_to_bits(s->err[i]);
+        int64_t l = (int64_t)gv_to_bits(s->lo[i]) & magnitude;
+        some |= bits;
+        all &= bits;
+        least = y < least ? y : least;
+        most = y > most ? y : most;
+        err = e > err ? e : err;
+        lo = l > lo ? l : lo;
+    }
+    gv_value_range range = {gv_from_bits((uint64_t)least), gv_from_bits((uint64_t)most),
+                            8.0 * (gv_from_bits((uint64_t)err) + gv_from_bits((uint64_t)lo)), !((some ^ all) >> 63)};
+    return range;
+}
+
+/* Whether these values have one sign and one u(y), and none is near the ends of its binade. */
+GV_INLINE int gv_has_one_binade(gv_value_range v, const gv_format *fmt) {
+    if (!v.same_sign || !(v.margin < v.least) || !(v.most <= DBL_MAX)) return 0;
+    int exponent = gv_exponent(v.least - v.margin), last_exponent = gv_exponent(v.most + v.margin);
+    return exponent == last_exponent || last_exponent <= fmt->emin; /* below emin, u(y) is that of emin */
 }
 
 /* ---- one by one ---- */
@@ -102,14 +132,21 @@ static void gv_judge_undecided(gv_strip *s, size_t i, const gv_truth *truth, con
     s->faithful[i] = (flags & GV_FAITHFUL) != 0;
 }
 
-/* Judges a strip; whether every error is a number: x and got are finite. */
+/* Encloses a strip; whether some lo is not 0. */
+static int gv_enclose_inputs(gv_strip *s, const gv_truth *truth, const gv_format *fmt, gv_strip_traits traits,
+                             size_t n) {
+    if (traits.consecutive && traits.plain && fmt->width == 32 &&
+        gv_enclose_by_parabola(truth->function, s->x_bits, s->hi, s->lo, s->err, n))
+        return 0;
+    return gv_enclose_strip(truth->function, s->x, s->hi, s->lo, s->err, n);
+}
+
+/* Judges an enclosed strip; whether every error is a number: x and got are finite. */
 static int gv_judge_strip(gv_strip *s, const gv_truth *truth, const gv_format *fmt, gv_oracle oracle, void *owner,
-                          int approximated, gv_strip_traits traits, size_t n) {
-    int has_lo = 0, scored = 1;
-    if (!(traits.consecutive && traits.plain && fmt->width == 32 &&
-          gv_enclose_by_parabola(truth->function, s->x_bits, s->hi, s->lo, s->err, n)))
-        has_lo = gv_enclose_strip(truth->function, s->x, s->hi, s->lo, s->err, n);
-    int64_t all = gv_ulp_errors(s, fmt, traits.monotone && traits.plain && gv_has_one_binade(s, fmt, n), has_lo, n);
+                          int approximated, gv_strip_traits traits, int has_lo, size_t n) {
+    int scored = 1;
+    int one_binade = traits.monotone && traits.plain && gv_has_one_binade(gv_range_of_ends(s, n), fmt);
+    int64_t all = gv_ulp_errors(s, fmt, one_binade, has_lo, n);
     if (all && traits.plain) return 1;
     const uint32_t mask = (uint32_t)((UINT64_C(1) << (fmt->width - 1)) - 1);
     const uint32_t infinity = (uint32_t)truth->limits[5];

@@ -216,9 +216,9 @@ GV_INLINE void gv_block_tanh(int branch, const double *x, gv_value *y) {
 /* ---- inputs sorted by branch ------------------------------------------------------------------------- */
 
 /* The inputs of a branch are gathered in a block, the rest of which is filled with the first of them. The loop of the
-   formula and GV_WIDE_CLONES: truth/loops.h. */
+   formula and GV_CLONES: truth/loops.h. */
 #define GV_DEFINE_BLOCK_LOOP(name, function, branches) \
-    GV_WIDE_CLONES static void gv_loop_##name##_in_blocks(const double *x, gv_value *y, size_t n) { \
+    GV_CLONES static void gv_loop_##name##_in_blocks(const double *x, gv_value *y, size_t n) { \
         while (n >= GV_WORTH_A_BLOCK) { \
             size_t block = n < GV_PLACES ? n : GV_PLACES; \
             unsigned char branch[GV_PLACES], rest[GV_PLACES]; \

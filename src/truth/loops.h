@@ -13,18 +13,14 @@
 
 #ifdef GV_CLONES
 /* set by the compiler's command line: tests/truth/test_clones.py */
-#define GV_WIDE_CLONES GV_CLONES
 #elif defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #if __GNUC__ >= 12 /* arch=haswell would be for Intel's Haswell alone */
-#define GV_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
-#define GV_WIDE_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define GV_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define GV_CLONES __attribute__((target_clones("default", "fma")))
-#define GV_WIDE_CLONES GV_CLONES
 #endif
 #else
 #define GV_CLONES
-#define GV_WIDE_CLONES
 #endif
 
 #define GV_DEFINE_LOOP(name, evaluate) \

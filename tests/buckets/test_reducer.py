@@ -124,7 +124,7 @@ PLACES = (
 
 
 @pytest.mark.parametrize("function", JUDGED)
-@pytest.mark.parametrize("fault", ["none", "some", "flushed", "positive zeros"])
+@pytest.mark.parametrize("fault", ["none", "some", "flushed", "positive zeros", "a few ulp", "overflow"])
 def test_a_strided_run_is_counted_as_its_inputs_one_by_one(function, fault):
     """Vectors, parabolas and analytic spans count what inputs in runs of 13 do, whose table has no shortcut."""
     entry, size = get_function(function), STREAMS * 1000
@@ -140,6 +140,13 @@ def test_a_strided_run_is_counted_as_its_inputs_one_by_one(function, fault):
             got = got & np.uint32(F32.sign_mask)
         elif fault == "positive zeros":
             got = np.where(got == F32.sign_mask, np.uint32(0), got)
+        elif fault == "a few ulp":  # in some blocks none, in others up to five
+            off = rng.integers(0, 6, size // 250).repeat(250) * rng.integers(-1, 2, size)
+            got = np.where(is_finite(F32, got + off.astype(np.uint32)), got + off.astype(np.uint32), got)
+        elif fault == "overflow":
+            got = np.where(
+                got & np.uint32(F32.sign_mask - 1), got & np.uint32(F32.sign_mask) | np.uint32(F32.infinity), got
+            )
         fill_strided(first, call)
         order = np.append(np.arange(size).reshape(STREAMS, -1).T.ravel(), 0)
         assert (call == x[order]).all()
