@@ -20,7 +20,7 @@ from typing import Any
 
 import psutil
 
-from gelu_verify.measure.elsewhere import Elsewhere
+from gelu_verify.measure.elsewhere import Elsewhere, RemoteSweep
 from gelu_verify.measure.executors import Pool, Where, opened, results
 from gelu_verify.measure.jobs import Job, one_job, selecting
 from gelu_verify.measure.journal import Journal
@@ -63,7 +63,7 @@ def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> d
     inside, size, part_bytes = [], 0, 0
     with selecting(request) as select, tempfile.TemporaryDirectory() as folder:
         job = one_job(request, select)
-        elsewhere = Elsewhere.of(pool, job, request)
+        elsewhere = Elsewhere.of(pool, job, request, RemoteSweep)
         start = perf_counter()
         list(results(pool, elsewhere.measured, deque([(0, 1)] * 2 * workers)))
         loading = perf_counter() - start

@@ -61,7 +61,7 @@ class Journal:
                 raise ResultsError(f"{path} is no journal of gelu-verify")
             self._file.truncate(self._end)
             if not self._entries:
-                self.append(FACTS, 0, json.dumps(dict(facts), ensure_ascii=False).encode())
+                self.append(FACTS, 0, _content_of(facts))
             self.facts: Facts = _facts(path, self)
         except BaseException:
             self._file.close()
@@ -100,10 +100,7 @@ class Journal:
 
     def append(self, key: str, index: int, content: bytes) -> bool:
         """Add a record; False, with `problem` set, where it cannot be written: nothing is left of it then."""
-        name = key.encode()
-        checksum = crc32(content)
-        head = HEAD.pack(MARK, len(name), checksum, len(content), index, 0)[:-4]
-        record = b"".join((head, crc32(head + name).to_bytes(4, "little"), name, content))
+        record = _record(key, index, content)
         with self._lock:
             if self.problem:
                 return False
@@ -115,8 +112,8 @@ class Journal:
                 with suppress(OSError):
                     self._file.truncate(self._end)
                 return False
-            self._entries.append(Entry(key, index, self._end + HEAD.size + len(name), len(content), checksum))
             self._end += len(record)
+            self._entries.append(Entry(key, index, self._end - len(content), len(content), crc32(content)))
         return True
 
     def records(self, key: str) -> Iterator[tuple[int, bytes]]:
@@ -187,7 +184,23 @@ def facts_of(path: Path) -> Facts | None:
     return None if found is None else found.facts
 
 
+def sealed(facts: Facts, records: Sequence[tuple[str, int, bytes]]) -> bytes:
+    """A whole journal of (key, index, content), for a file that is replaced at once; `contents` reads it."""
+    every = [(FACTS, 0, _content_of(facts)), *records, (END, len(records) + 1, b"")]
+    return b"".join(_record(*each) for each in every)
+
+
 # ---- the file ------------------------------------------------------------------------------------
+
+
+def _record(key: str, index: int, content: bytes) -> bytes:
+    name = key.encode()
+    head = HEAD.pack(MARK, len(name), crc32(content), len(content), index, 0)[:-4]
+    return b"".join((head, crc32(head + name).to_bytes(4, "little"), name, content))
+
+
+def _content_of(facts: Facts) -> bytes:
+    return json.dumps(dict(facts), ensure_ascii=False).encode()
 
 
 def _write(file: int, content: bytes, offset: int) -> None:

@@ -34,13 +34,18 @@ _ELSEWHERE = ("workers", "executor", "plan_of", "repeat")  # changes no result o
 
 def facts(request: Request, jobs: Sequence[Job], chunks: tuple[int, int] | None = None) -> Facts:
     """All that decides results: the request, what it runs on, and the implementations with their inputs."""
-    asked = {each.name: repr(_plain(getattr(request, each.name))) for each in fields(Request)}
     return {
-        **{name: text for name, text in asked.items() if name not in _ELSEWHERE},
+        **facts_of_request(request),
         "chunks": ALL if chunks is None else f"{chunks[0]}:{chunks[1]}",
         **identity({job.target.family for job in jobs}),
         **{f"{_TARGET}{job.key}": _described(job) for job in jobs},
     }
+
+
+def facts_of_request(request: Request) -> Facts:
+    """All of it that changes results."""
+    asked = {each.name: repr(_plain(getattr(request, each.name))) for each in fields(Request)}
+    return {name: text for name, text in asked.items() if name not in _ELSEWHERE}
 
 
 _TARGET = "implementation "

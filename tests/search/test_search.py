@@ -1,6 +1,7 @@
 """The search for the worst input: what it asks, that it repeats, and what it finds."""
 
 import json
+import time
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -17,9 +18,10 @@ from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
+from gelu_verify.search import kept as kept_module
 from gelu_verify.search.batches import Batch, evaluated
 from gelu_verify.search.intervals import Intervals, jumps, level, parts
-from gelu_verify.search.kept import restored, save
+from gelu_verify.search.kept import kept_in, restored, saved
 from gelu_verify.search.record import record_of
 from gelu_verify.search.search import Budget, search
 from gelu_verify.search.state import Asked, State, binades, short_numbers
@@ -30,9 +32,9 @@ FLOAT64 = FORMATS["float64"]
 EASY = Planted("easy", "3 ULP in [1, 1.25)", where(lambda x: (x > 1.0) & (x < 1.25)), 3, 0)
 
 
-def found(target, evaluations=1 << 17, *, seed=0, dtype="float64", workers=1, function="silu", **options):
+def found(target, evaluations=1 << 17, *, seed=0, dtype="float64", workers=1, function="silu", seconds=None, **options):
     state = State.start(Asked(function, dtype, seed))
-    ended = search(target, state, Budget(evaluations=evaluations), workers=workers, **options)
+    ended = search(target, state, Budget(seconds, evaluations), workers=workers, **options)
     return state, ended
 
 
@@ -142,23 +144,36 @@ def test_evaluations_and_seed_decide_what_is_found_whatever_the_number_of_thread
 
 
 def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
-    target, asked, identity = EASY.target("float32"), Asked("silu", "float32", 3), {"target": "easy"}
+    """At every moment at which it may be killed."""
+    target, asked, facts = EASY.target("float32"), Asked("silu", "float32", 3), {"target": "easy"}
     whole, _ = found(target, 720_000, seed=3, dtype="float32")
+    moments = []
+    search(
+        target, State.start(asked), Budget(evaluations=660_000), workers=1, save_every=0.0,
+        save=lambda *kept: moments.append((saved(facts, *kept), kept[2])),
+    )  # fmt: skip
+    assert len(moments) > 8
+    path = tmp_path / "state"
+    for content, at in (moments[0], moments[5], moments[-2], moments[-1]):
+        path.write_bytes(content)
+        again, known, seconds = restored(path, facts, asked)
+        assert seconds == at
+        search(target, again, Budget(evaluations=720_000), workers=1, known=known)
+        assert plain(again) == plain(whole)
+    with pytest.raises(ResultsError, match="seed is 3 there and 4 here"):
+        restored(path, facts, replace(asked, seed=4))
+    with pytest.raises(ResultsError, match="is of another search: target is easy there and hard here"):
+        restored(path, {"target": "hard"}, asked)
+
+
+def test_a_kept_search_that_spent_its_time_asks_nothing_more():
     kept = []
-
-    def keep(state, seconds):
-        kept.append(seconds)
-        save(tmp_path, state, seconds, identity)
-
-    search(target, State.start(asked), Budget(evaluations=660_000), workers=1, save=keep, save_every=0.0)
-    again, seconds = restored(tmp_path, asked, identity)
-    assert len(kept) > 1
-    assert seconds == kept[-1]
-    assert 0 < again.evaluations < 660_000
-    search(target, again, Budget(evaluations=720_000), workers=1)
-    assert plain(again) == plain(whole)
-    with pytest.raises(ResultsError, match="seed is 3, not 4"):
-        restored(tmp_path, replace(asked, seed=4), identity)
+    state, ended = found(EASY.target(), progress=lambda state: time.sleep(0.01), save=lambda *each: kept.append(each),
+                         seconds=0.005)  # fmt: skip
+    assert (ended.why, state.evaluations) == ("budget", kept[-1][1][0].error.size)
+    again, known, spent = kept[-1]
+    assert search(EASY.target(), again, Budget(seconds=0.005), workers=1, spent=spent, known=known).why == "budget"
+    assert again.evaluations == state.evaluations
 
 
 def stopping_after(rounds):
@@ -173,22 +188,46 @@ def stopping_after(rounds):
 
 
 def test_a_damaged_state_is_refused(tmp_path):
-    asked, identity = Asked("gelu", "float32", 0, ()), {"target": "t"}
-    save(tmp_path, State.start(asked), 1.0, identity)
-    (file,) = tmp_path.iterdir()
-    whole = file.read_bytes()
-    for end in (0, 1, len(whole) // 2, len(whole) - 1):
-        file.write_bytes(whole[:end])
-        with pytest.raises(ResultsError, match="is not the state of a search"):
-            restored(tmp_path, asked, identity)
-    refused = 0
-    for at in range(0, len(whole), 37):
-        file.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
-        try:
-            assert restored(tmp_path, asked, identity) is not None  # bits that zip does not use
-        except ResultsError:
-            refused += 1
-    assert refused > 10
+    asked, facts, file = Asked("gelu", "float32", 0, ()), {"target": "t"}, tmp_path / "state"
+    whole = saved(facts, State.start(asked), [], 1.0)
+    damaged = [whole[:end] for end in (0, 1, len(whole) // 2, len(whole) - 1)]
+    damaged += [whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :] for at in range(0, len(whole), 37)]
+    for content in damaged:
+        file.write_bytes(content)
+        with pytest.raises(ResultsError, match="is not the state of a search, or is damaged"):
+            restored(file, facts, asked)
+
+
+def test_a_folder_is_for_one_search(tmp_path):
+    with kept_in(tmp_path / "a" / "b"):
+        (tmp_path / "a" / "b" / ".partial-0").write_bytes(b"of a search that was killed")
+        with pytest.raises(ResultsError, match="another search uses it"), kept_in(tmp_path / "a" / "b"):
+            pass
+    with kept_in(tmp_path / "a" / "b"):
+        assert not list((tmp_path / "a" / "b").iterdir())
+
+
+def test_a_full_disk_is_said_once_and_tried_again(tmp_path, monkeypatch):
+    asked, told, whole = Asked("gelu", "float32", 0, ()), [], kept_module.replace_file
+
+    def full(path, content, *, flush):
+        raise OSError(28, "No space left on device", str(path))
+
+    with kept_in(tmp_path, told.append) as kept:
+        args = {}, State.start(asked), [], 1.0
+        monkeypatch.setattr(kept_module, "replace_file", full)
+        with pytest.raises(ResultsError, match=r"cannot write .*state: No space left on device"):
+            kept.save(*args)
+        for function in (whole, full, full, whole, full):
+            monkeypatch.setattr(kept_module, "replace_file", function)
+            kept.save(*args)
+        monkeypatch.setattr(kept_module, "replace_file", whole)
+        with pytest.raises(ResultsError, match=r"cannot write .*state: No space left"):
+            kept.finish(b"{}")
+        kept.save(*args)
+        kept.finish(b"{}")
+    assert len(told) == 2
+    assert told[0].endswith("state: No space left on device; the search goes on, and tries again")
 
 
 def test_every_input_of_a_16_bit_dtype_is_tried():
