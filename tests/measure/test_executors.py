@@ -5,8 +5,6 @@ All of it starts processes that import frameworks, and is for the nightly run.
 
 import json
 import os
-import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +13,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from killing import disturbed, slow_target
 from requiring import module, program
 
 from gelu_verify.errors import RemoteError, UsageError
@@ -26,16 +25,8 @@ from gelu_verify.measure.run import measured
 from gelu_verify.records.serialize import to_json
 
 pytestmark = pytest.mark.nightly
-KILLS = 50
+KILLS = 6
 OF_TIME = ("throughput", "time")  # keys of a result that no second run has again
-SLOW = """
-import os, time
-import numpy as np
-
-def gelu(x):
-    time.sleep(0.005)
-    return np.maximum(x, 0) if os.environ.get("OTHER_CODE") else np.minimum(x, 0)
-"""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -54,9 +45,7 @@ class Told(Observer):
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory):
     """A target that gives other outputs where an environment variable says so, as a dispatcher does."""
-    path = tmp_path_factory.mktemp("slow") / "slow_gelu.py"
-    path.write_text(SLOW)
-    return f"{path}:gelu"
+    return slow_target(tmp_path_factory.mktemp("slow"))
 
 
 def request_for(name, executor="threads", **more):
@@ -198,41 +187,10 @@ def _certificate(folder):
 # ---- the client is killed ------------------------------------------------------------------------
 
 
-def started(slow, out, folder, *options):
-    asked = ["run", slow, "--dtype", "bfloat16", "--length", "128", "--out", out, "--workers", "2", *options]
-    command = [sys.executable, "-m", "gelu_verify", *asked]
-    return subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-
-
-def stored(path):
-    """The results of a run, apart from times, with the hashes of their tables."""
-    results = json.loads((path / "manifest.json").read_text())["results"]
-    return [{key: value for key, value in each.items() if key not in OF_TIME} for each in results]
-
-
-@pytest.mark.parametrize("executor", ["threads", "dask"])
-def test_killed_at_any_moment_it_ends_with_the_same_bytes(slow, tmp_path, executor):
-    """kill -9 of the command and, every other time, of all that it started; then the same command, until it ends."""
-    whole = started(slow, "whole", tmp_path)
-    start = time.monotonic()
-    assert whole.wait(300) == 0, whole.stderr.read()
-    whole.stderr.close()
-    took, kills, rng = time.monotonic() - start, 0, random.Random(17)
-    while kills < KILLS:
-        out = tmp_path / f"{executor}-{kills}"
-        for left in (5, 4, 3, 2, 1, 0):
-            process = started(slow, out.name, tmp_path, "--executor", executor)
-            try:
-                _, said = process.communicate(timeout=rng.uniform(0.2, 1.2 * took) if left else 300)
-                break
-            except subprocess.TimeoutExpired:
-                kills += 1
-                (os.killpg if kills % 2 else os.kill)(process.pid, signal.SIGKILL)
-                process.communicate()
-        assert process.returncode == 0 or f"{out.name} is already there" in said, said  # killed after all was done
-        assert len(list(out.glob("*.csv"))) == len(list((tmp_path / "whole").glob("*.csv"))) > 0
-        assert stored(out) == stored(tmp_path / "whole")
-        shutil.rmtree(out)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["whole"], "no journal and no unfinished folder is left"
+@pytest.mark.parametrize("executor", ["threads", "processes", "dask"])
+@pytest.mark.parametrize("command", ["run", "search"])
+def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path, command, executor):
+    """`kill -9`; then the same command, until it ends. tools/kill_at_random.py does it fifty times."""
+    counts = disturbed(command, executor, slow_target(tmp_path), tmp_path, KILLS)
+    assert counts.kills >= KILLS
+    assert counts.ended > 0
