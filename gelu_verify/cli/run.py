@@ -113,7 +113,7 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
               "in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
 @click.option("--details", is_flag=True, help="Print every result with its failed checks and its sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
-@takes_executor
+@takes_executor()
 @reports_to_ci
 def run(
     out: Path | None,

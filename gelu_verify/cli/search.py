@@ -64,7 +64,7 @@ STEPS = 1000  # of the bar
 @click.option("--memory-limit", type=Memory(), metavar="SIZE", help="Memory limit of an implementation, as in run.")
 @click.option("--in-process", is_flag=True, help="Call TARGET in this process, for use with a debugger.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
-@takes_executor
+@takes_executor()
 def search(
     target: str, budget: float | None, evaluations: int | None, seed: int, no_seeds: bool, out: Path | None,
     workers: int | None, as_json: bool, **typed: Any,
