@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..atomic_files import claimed, in_use, remove_partial
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
 from .executor_options import takes_executor
@@ -161,7 +162,7 @@ def run(
     command = shlex.join(["gelu-verify", *sys.argv[1:]])
     with stdout_for_results():
         measured = _without_report(out, command) or measure_run(
-            request, out, command=command, observer=OnStderr(), prepare=load_report
+            request, out, command=command, observer=OnStderr(), prepare=load_report, report=write_all
         )
     judged = [each for each in measured.results if not was_added(each.target, request)]
     with without_garbage_collection():
@@ -188,8 +189,20 @@ def _without_report(out: Path | None, command: str) -> Run | None:
     found = read_run(out)
     if found.manifest["command"] != command:
         return None
+    with claimed(out) as is_ours:
+        if is_ours:
+            remove_partial(out)
+    write_all(found)
     discard(out)
     return found
+
+
+def write_all(run: Run) -> None:
+    """The report of a run, beside it."""
+    from ..report import write_report
+
+    with in_use(run.path):
+        write_report([run], run.path)
 
 
 def _measure_part(request: Request, chunks: tuple[int, int], out: Path | None) -> None:
@@ -255,9 +268,7 @@ def _commit(measured: Run, root: Path) -> None:
 
 
 def print_run(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: bool, details: bool) -> None:
-    from ..atomic_files import in_use
     from ..records.serialize import to_json
-    from ..report import write_report
     from ..report.levels import level_lines
 
     records = measured.results
@@ -272,11 +283,8 @@ def print_run(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: 
     for record in records:
         if record.time:
             say(_times(record, record.time), err=as_json)
-    with in_use(measured.path):
-        written = write_report([measured], measured.path)
-    for path in written:
-        if path.suffix in (".html", ".md"):
-            say(f"written: {path}", err=as_json)
+    for name in ("index.html", "report.md"):
+        say(f"written: {measured.path / name}", err=as_json)
     say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)
 
 

@@ -7,7 +7,7 @@ the same. What is joined is then continued as an interrupted run is: only the ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -121,8 +121,15 @@ class _Part:
     records: Mapping[str, Sequence[tuple[int, bytes]]]
 
 
-def merge_parts(paths: Sequence[Path], out: Path | None, *, command: str, observer: Observer = SILENT) -> Run:
-    """The run that parts make together, stored as `measure_run` does.
+def merge_parts(
+    paths: Sequence[Path],
+    out: Path | None,
+    *,
+    command: str,
+    observer: Observer = SILENT,
+    report: Callable[[Run], object] = lambda run: None,
+) -> Run:
+    """The run that parts make together, stored and reported as `measure_run` does.
 
     Raises
     ------
@@ -148,7 +155,7 @@ def merge_parts(paths: Sequence[Path], out: Path | None, *, command: str, observ
         journal.check_written()
 
     request = request_of(first.facts)
-    return measure_run(request, out, command=command, observer=observer, fill=fill)
+    return measure_run(request, out, command=command, observer=observer, fill=fill, report=report)
 
 
 def request_of_part(folder: Path) -> Request:
