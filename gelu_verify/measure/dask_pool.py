@@ -23,6 +23,14 @@ STARTS = 3  # times that a cluster is started here
 FRESH = 1.0  # seconds for which the list of workers counts
 ENVIRON = "distributed.nanny.pre-spawn-environ"
 # Dask has free memory given back at once: every call would then get its 4 MiB page by page, and take twice as long
+QUIET = {  # what workers do beside work takes a tenth of a core, and with this a hundredth
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "500ms",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.cycle": "5s",
+    "distributed.admin.system-monitor.interval": "2s",
+    "distributed.scheduler.work-stealing-interval": "1s",
+}
 MALLOC = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_MMAP_THRESHOLD_")
 
 
@@ -125,7 +133,7 @@ def _local_cluster(distributed: Any, workers: int, dashboard: bool) -> Any:
     environment = {**import_module("dask").config.get(ENVIRON), **dict.fromkeys(MALLOC, str(1 << 26))}
     for left in reversed(range(STARTS)):
         try:
-            with import_module("dask").config.set({ENVIRON: environment}):
+            with import_module("dask").config.set({ENVIRON: environment, **({} if dashboard else QUIET)}):
                 return distributed.LocalCluster(
                     n_workers=workers,
                     threads_per_worker=1,
