@@ -117,8 +117,9 @@ def on_dask(where: Where, workers: int, warn: Callable[[str], object]) -> Iterat
             address, refill = where.name, _nothing
         try:
             client = distributed.Client(
-                address, timeout=ANSWER, security=_security(distributed, where), set_as_default=False
-            )
+                address, timeout=ANSWER, security=_security(distributed, where), set_as_default=False,
+                direct_to_workers=where.name == DASK or None,  # results need not go through the scheduler
+            )  # fmt: skip
         except (OSError, TimeoutError) as error:
             reason = str(error) or type(error).__name__
             raise UsageError(f"no scheduler answers at {where.name}: {reason}") from None
