@@ -2,6 +2,7 @@
 
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -15,10 +16,13 @@ from planted_worst import NOT_FOUND, PLANTED, Planted, consecutive, where
 from gelu_verify.errors import ResultsError, TargetFailure
 from gelu_verify.formats import DTYPES, FORMATS
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure.elsewhere import Elsewhere
+from gelu_verify.measure.pools import LocalPool
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
 from gelu_verify.search import kept as kept_module
+from gelu_verify.search.answers import Answers, Asking, packed, unpacked
 from gelu_verify.search.batches import Batch, evaluated
 from gelu_verify.search.intervals import Intervals, jumps, level, parts
 from gelu_verify.search.kept import kept_in, restored, saved
@@ -152,9 +156,9 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
         target, State.start(asked), Budget(evaluations=660_000), workers=1, save_every=0.0,
         save=lambda *kept: moments.append((saved(facts, *kept), kept[2])),
     )  # fmt: skip
-    assert len(moments) > 8
+    assert len(moments) > 8  # the sixth is within the first round, the last within another
     path = tmp_path / "state"
-    for content, at in (moments[0], moments[5], moments[-2], moments[-1]):
+    for content, at in (moments[5], moments[-1]):
         path.write_bytes(content)
         again, known, seconds = restored(path, facts, asked)
         assert seconds == at
@@ -164,6 +168,61 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
         restored(path, facts, replace(asked, seed=4))
     with pytest.raises(ResultsError, match="is of another search: target is easy there and hard here"):
         restored(path, {"target": "hard"}, asked)
+
+
+class Losing(LocalPool):
+    """Loses every third item, as where its worker dies."""
+
+    attempts = 9
+
+    def __init__(self, executor):
+        super().__init__(executor, 3, shares_memory=False)
+        self.count = 0
+
+    def submit(self, function, item):
+        self.count += 1
+        return super().submit(function if self.count % 3 else _lose, item)
+
+    def is_lost(self, error):
+        return isinstance(error, ConnectionError)
+
+
+def _lose(item):
+    raise ConnectionError
+
+
+def test_whoever_answers_in_whatever_order_finds_the_same():
+    """Also where items end before all of their batches are answered."""
+    target, machines = EASY.target("float32"), []
+    whole, _ = found(target, 360_000, dtype="float32")
+    asking = Asking(target, "silu", "float32", item_seconds=0.0)
+
+    def measured(item):
+        return packed(replace(asking.answers(item), worker={"host": "other"}))
+
+    with ThreadPoolExecutor(3) as executor:
+        pool = Losing(executor)
+        pool.spend = lambda worker, seconds: machines.append(worker["host"])
+        again, _ = found(target, 360_000, dtype="float32", elsewhere=Elsewhere(pool, measured))
+    assert plain(again) == plain(whole)
+    assert pool.count > len(machines) > 3
+
+
+def test_answers_are_the_same_on_the_other_side():
+    span = np.array([FLOAT64.one], np.int64)
+    one = evaluated(
+        EASY.target(), "silu", "float64", Batch("uniform", (1,), span, span + 99, span * 0 + 9), nullcontext()
+    )
+    failure = TargetFailure("it fell", "segfault", first_bits=3)
+    failure.inputs = one.x
+    for answers in (Answers((one, one), None, 1.5, {"host": "a"}), Answers((), failure)):
+        again = unpacked(packed(answers))
+        assert (again.seconds, again.worker, len(again.found)) == (answers.seconds, answers.worker, len(answers.found))
+        for a, b in zip(again.found, answers.found, strict=True):
+            assert all(np.array_equal(x, y) for x, y in zip(a[:5], b[:5], strict=True))
+            assert (a[5:], [x.dtype for x in a[:5]]) == (b[5:], [x.dtype for x in b[:5]])
+    assert (str(again.failure), again.failure.kind, again.failure.first_bits) == ("it fell", "segfault", 3)
+    assert np.array_equal(again.failure.inputs, one.x)
 
 
 def test_a_kept_search_that_spent_its_time_asks_nothing_more():
