@@ -23,7 +23,7 @@ STARTS = 3  # times that a cluster is started here
 FRESH = 1.0  # seconds for which the list of workers counts
 ENVIRON = "distributed.nanny.pre-spawn-environ"
 # Dask has free memory given back at once: every call would then get its 4 MiB page by page, and take twice as long
-QUIET = {  # what workers do beside work takes a tenth of a core, and with this a hundredth
+QUIET = {  # workers look at themselves less often, which takes processors from the work
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "500ms",
     "distributed.admin.tick.interval": "1s",
