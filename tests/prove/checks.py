@@ -15,7 +15,10 @@ from prove.source import ROOT, Source
 from prove.stored import wrong_entries, wrong_literals
 from prove.symbols import ENCLOSURE, PAIR, PIECE, QUICK, algorithm
 
-GENERATORS = ("make_core_tables.py", "make_enclosure_tables.py", "make_float64_tables.py", "make_float32_tables.py")
+GENERATORS = (
+    *("make_core_tables.py", "make_enclosure_tables.py", "make_float64_tables.py", "make_float32_tables.py"),
+    "make_bfloat16_tables.py",
+)
 GENERATED = {"truth/tables.h", "enclosure/tables.h"}
 FOLDERS = ("truth", "math", "enclosure")
 
