@@ -6,7 +6,7 @@
 #include "../cr/lookup.h"
 #include "../fenv/environment.h"
 
-#define GV_BLOCK_VALUES 1024 /* three such blocks on the stack: 24 KiB */
+#define GV_BLOCK_VALUES 2048 /* three such blocks on the stack: 48 KiB */
 
 static void gv_float32_loop(gv_cr_f32 kernel, const float *x, float *y, size_t n) {
     gv_environment callers;
