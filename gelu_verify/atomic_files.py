@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-UNFINISHED = ".unfinished-"
+UNFINISHED, PARTIAL = ".unfinished-", ".partial-"
 
 
 @contextlib.contextmanager
@@ -108,14 +108,51 @@ def is_free(folder: Path) -> bool:
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file, or replace it at once: a reader sees the old one or the new one, never a part."""
-    partial = path.with_name(f".partial-{secrets.token_hex(8)}")  # not the process number: containers share folders
+def replace_file(path: Path, content: bytes, *, flush: bool = False) -> None:
+    """Write a file, or replace it at once: a reader sees the old one or the new one, never a part.
+
+    `flush`: also after a power cut; OSError names `path`.
+    """
+    partial = path.with_name(f"{PARTIAL}{secrets.token_hex(8)}")  # not the process number: containers share folders
     try:
-        partial.write_bytes(content)
+        write_file(partial, content, flush=flush)
         partial.replace(path)
+        if flush:
+            flush_folder(path.parent)
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        raise
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def remove_partial(folder: Path) -> None:
+    """Remove what `replace_file` left in a folder of ours when the process was killed."""
+    for path in folder.glob(f"{PARTIAL}*"):
+        path.unlink(missing_ok=True)
+
+
+def write_file(path: Path, content: bytes, *, flush: bool = True) -> None:
+    """Write a new file, and flush it to the disk; OSError names it, also where the disk is full."""
+    try:
+        with path.open("wb") as file:
+            file.write(content)
+            if flush:
+                file.flush()
+                os.fsync(file.fileno())
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush the names in a folder to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

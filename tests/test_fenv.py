@@ -238,6 +238,7 @@ EXACT = {  # text, names and integers only, or part of what is decorated
     *(
         "sizes",
         "stale_reason",
+        "narrowed_to",
         "counts_of",
         "is_earlier",
         "and_more",

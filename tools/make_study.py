@@ -83,7 +83,8 @@ correction and normal differences: {factor} standard deviations of the differenc
 the paper reports the median, cannot show anything by this test: the smallest p that they can give is {five:g}.
 
 **Repeatability.** The same seed gives the same bytes of every Parquet file on the same machine with the same versions,
-whatever `--workers` is and however often it was interrupted. On another processor the BLAS may sum in another order.
+whatever `--workers` and `--executor` are and however often it was interrupted. On another processor the BLAS may
+sum in another order.
 """
 
 PAPER = """\

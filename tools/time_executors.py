@@ -1,10 +1,11 @@
-"""What the journal and Dask cost an exhaustive float32 sweep: `python tools/time_executors.py` (minutes).
+"""What the journal and Dask cost an exhaustive float32 sweep, and a search: `python tools/time_executors.py` (minutes).
 
 Sweeps of all 2^32 inputs on threads, on threads with a journal, and in as many Dask workers alternate, so that whatever
 slows the machine slows all; medians are compared, of seconds and of core-seconds of all processes together. The seconds
 inside the journal are also counted by themselves, because one part in a hundred is less than what the machine varies
-by. A task of Dask that does nothing is timed as well: it is what `tools/simulate_scheduler.py` takes. Prints JSON, and
-never fails on a time.
+by. Searches of float64 alternate likewise: on threads, with a state that is kept, and in Dask workers. A task of Dask
+that does nothing is timed as well: it is what `tools/simulate_scheduler.py` takes. Prints JSON, and never fails on a
+time.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ from typing import Any
 
 import psutil
 
-from gelu_verify.measure.elsewhere import Elsewhere
+from gelu_verify.measure.elsewhere import Elsewhere, RemoteSweep
 from gelu_verify.measure.executors import Pool, Where, opened, results
 from gelu_verify.measure.jobs import Job, one_job, selecting
 from gelu_verify.measure.journal import Journal
 from gelu_verify.measure.kept import Kept
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
+from gelu_verify.search.answers import RemoteBatches
+from gelu_verify.search.kept import kept_in
+from gelu_verify.search.search import Budget, search
+from gelu_verify.search.state import Asked, State
 
 TASKS = 2000
 
@@ -63,7 +68,7 @@ def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> d
     inside, size, part_bytes = [], 0, 0
     with selecting(request) as select, tempfile.TemporaryDirectory() as folder:
         job = one_job(request, select)
-        elsewhere = Elsewhere.of(pool, job, request)
+        elsewhere = Elsewhere.of(pool, job, request, RemoteSweep)
         start = perf_counter()
         list(results(pool, elsewhere.measured, deque([(0, 1)] * 2 * workers)))
         loading = perf_counter() - start
@@ -95,6 +100,36 @@ def times_of(target: str, plan: str, workers: int, rounds: int, pool: Pool) -> d
     }
 
 
+def searched(
+    job: Job, evaluations: int, workers: int, save: Any = None, elsewhere: Elsewhere | None = None
+) -> tuple[float, float]:
+    """Seconds and core-seconds of a search."""
+    state = State.start(Asked(job.plan.function, job.plan.dtype, 0))
+    start, cores = perf_counter(), core_seconds()
+    search(job.target, state, Budget(evaluations=evaluations), workers=workers, save=save, elsewhere=elsewhere)
+    return perf_counter() - start, core_seconds() - cores
+
+
+def times_of_search(target: str, evaluations: int, workers: int, rounds: int, pool: Pool) -> dict[str, Any]:
+    """The medians of one target, and those of the ratios of what was timed one after the other."""
+    request = Request(targets=(target,), functions=("gelu",), dtypes=("float64",), plan="landmarks")
+    found: dict[str, list[tuple[float, float]]] = {"threads": [], "kept": [], "dask": []}
+    with selecting(request) as select, tempfile.TemporaryDirectory() as name, kept_in(Path(name)) as kept:
+        job = one_job(request, select)
+        elsewhere = Elsewhere.of(pool, job, request, RemoteBatches)
+        searched(job, evaluations // 10, workers, elsewhere=elsewhere)  # workers load the target
+        for _ in range(rounds):
+            found["threads"].append(searched(job, evaluations, workers))
+            found["kept"].append(searched(job, evaluations, workers, lambda *state: kept.save({}, *state)))
+            found["dask"].append(searched(job, evaluations, workers, elsewhere=elsewhere))
+    ratios = {
+        f"{way}_{what}_ratio": median(b[i] / a[i] for a, b in zip(found["threads"], found[way], strict=True))
+        for way in ("kept", "dask")
+        for i, what in enumerate(("wall", "core"))
+    }
+    return {"target": target, "evaluations": evaluations, "seconds": found, **ratios}
+
+
 def nothing(item: int) -> bytes:
     """A task that takes no time, with a result as large as a part of 64 chunks is."""
     return b"x" * 25_000
@@ -106,6 +141,8 @@ def main() -> None:
     parser.add_argument("--plan", default="exhaustive")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--evaluations", type=int, default=30_000_000, help="of each search")
+    parser.add_argument("--searches", nargs="*", default=["kernels.gelu_erfc", "torch.gelu"])
     asked = parser.parse_args()
     start = perf_counter()
     with opened(Where(name="dask"), asked.workers) as pool:
@@ -114,6 +151,9 @@ def main() -> None:
         start = perf_counter()
         list(results(pool, nothing, deque(range(TASKS))))
         found["dask_task_s"] = (perf_counter() - start) / TASKS
+        found["searches"] = [
+            times_of_search(each, asked.evaluations, asked.workers, asked.rounds, pool) for each in asked.searches
+        ]
         targets = [times_of(each, asked.plan, asked.workers, asked.rounds, pool) for each in asked.targets]
     found |= {"part_bytes": max(each["part_bytes"] for each in targets), "targets": targets}
     print(json.dumps(found, indent=1))

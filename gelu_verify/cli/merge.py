@@ -10,7 +10,7 @@ import click
 
 from .ci_options import Reporter, reports_to_ci
 from .program import OVER_BUDGET, stdout_for_results
-from .run import load_report, print_run
+from .run import load_report, print_run, write_all
 
 
 @click.command()
@@ -38,7 +38,7 @@ def merge(parts: tuple[Path, ...], out: Path | None, details: bool, as_json: boo
     load_report()
     command = shlex.join(["gelu-verify", *sys.argv[1:]])
     with stdout_for_results():
-        merged = merge_parts(parts, out, command=command, observer=OnStderr())
+        merged = merge_parts(parts, out, command=command, observer=OnStderr(), report=write_all)
     request = request_of_part(parts[0])
     judged = [each for each in merged.results if not was_added(each.target, request)]
     with without_garbage_collection():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..atomic_files import claimed, in_use, remove_partial
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
 from .executor_options import takes_executor
@@ -113,7 +114,7 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
               "in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
 @click.option("--details", is_flag=True, help="Print every result with its failed checks and its sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
-@takes_executor
+@takes_executor()
 @reports_to_ci
 def run(
     out: Path | None,
@@ -159,7 +160,7 @@ def run(
     command = shlex.join(["gelu-verify", *sys.argv[1:]])
     with stdout_for_results():
         measured = _without_report(out, command) or measure_run(
-            request, out, command=command, observer=OnStderr(), prepare=load_report
+            request, out, command=command, observer=OnStderr(), prepare=load_report, report=write_all
         )
     judged = [each for each in measured.results if not was_added(each.target, request)]
     with without_garbage_collection():
@@ -189,8 +190,20 @@ def _without_report(out: Path | None, command: str) -> Run | None:
     found = read_run(out)
     if found.manifest["command"] != command:
         return None
+    with claimed(out) as is_ours:
+        if is_ours:
+            remove_partial(out)
+    write_all(found)
     discard(out)
     return found
+
+
+def write_all(run: Run) -> None:
+    """The report of a run, beside it."""
+    from ..report import write_report
+
+    with in_use(run.path):
+        write_report([run], run.path)
 
 
 def _measure_part(request: Request, chunks: tuple[int, int], out: Path | None) -> None:
@@ -257,9 +270,7 @@ def _commit(measured: Run, root: Path) -> None:
 
 
 def print_run(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: bool, details: bool) -> None:
-    from ..atomic_files import in_use
     from ..records.serialize import to_json
-    from ..report import write_report
     from ..report.levels import level_lines
 
     records = measured.results
@@ -274,11 +285,8 @@ def print_run(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: 
     for record in records:
         if record.time:
             say(_times(record, record.time), err=as_json)
-    with in_use(measured.path):
-        written = write_report([measured], measured.path)
-    for path in written:
-        if path.suffix in (".html", ".md"):
-            say(f"written: {path}", err=as_json)
+    for name in ("index.html", "report.md"):
+        say(f"written: {measured.path / name}", err=as_json)
     say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)
 
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from .executor_options import takes_executor
 from .options import SECONDS, SEED, WORKERS, Duration, Keyword, Memory, Number, Whole, naming_options
-from .program import INTERRUPTED, OVER_BUDGET, say, stdout_for_results
+from .program import INTERRUPTED, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
     from ..measure.observer import Observer
     from ..measure.request import Request
+    from ..search.kept import Kept
     from ..search.record import SearchRecord
     from ..search.search import Budget
     from ..search.state import State
 
 SECONDS_OF_DEFAULT = 60.0
-RECORD = "search.json"
 SAID_EVERY = 30.0  # seconds between two lines, where no bar is drawn
 STEPS = 1000  # of the bar
 
@@ -45,7 +47,12 @@ STEPS = 1000  # of the bar
 @click.option("--no-seeds", is_flag=True, help="Do not start from inputs that are the worst of other implementations.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Keep the state and the result in DIR; the same command goes on from there.")  # fmt: skip
-@click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
+@click.option(
+    "--workers",
+    type=WORKERS,
+    metavar="N",
+    help="Number of threads, or of processes of --executor; default: one per core.",
+)
 @click.option("--array", metavar="KIND", help="Type that a callable is called with, as in run.")
 @click.option("--kwarg", "kwargs", type=Keyword(), multiple=True, metavar="K=V",
               help="Keyword argument for a callable; may be repeated.")  # fmt: skip
@@ -57,6 +64,7 @@ STEPS = 1000  # of the bar
 @click.option("--memory-limit", type=Memory(), metavar="SIZE", help="Memory limit of an implementation, as in run.")
 @click.option("--in-process", is_flag=True, help="Call TARGET in this process, for use with a debugger.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
+@takes_executor()
 def search(
     target: str, budget: float | None, evaluations: int | None, seed: int, no_seeds: bool, out: Path | None,
     workers: int | None, as_json: bool, **typed: Any,
@@ -73,18 +81,23 @@ def search(
     """
     from ..machine import cores
     from ..report.search_text import search_lines
+    from ..search.kept import kept_in
     from ..search.search import Budget
 
     request = _request(target, typed, seed)
     if budget is None and evaluations is None:
         budget = SECONDS_OF_DEFAULT
-    with stdout_for_results():
-        record = _searched(request, Budget(budget, evaluations), not no_seeds, out, workers or cores())
-    if as_json:
-        click.echo(_json(record))
-    else:
-        for line in search_lines(record):
-            say(line)
+    with ExitStack() as closing:
+        kept = None if out is None else closing.enter_context(kept_in(out, warn))
+        with stdout_for_results():
+            record = _searched(request, Budget(budget, evaluations), not no_seeds, kept, workers or cores())
+        if as_json:
+            click.echo(_json(record))
+        else:
+            for line in search_lines(record):
+                say(line)
+        if kept is not None:
+            kept.finish(f"{_json(record)}\n".encode())
     if record.ended == "interrupted":
         raise click.exceptions.Exit(INTERRUPTED)
     if record.failure is not None:
@@ -116,8 +129,8 @@ def _request(target: str, typed: dict[str, Any], seed: int) -> Request:
         )
 
 
-def _searched(request: Request, budget: Budget, seeds: bool, out: Path | None, workers: int) -> SearchRecord:
-    from ..atomic_files import replace_file
+def _searched(request: Request, budget: Budget, seeds: bool, kept: Kept | None, workers: int) -> SearchRecord:
+    from ..measure.executors import opening
     from ..measure.jobs import selecting
     from ..search.session import searched
     from ..speed.throughput import one_thread_each
@@ -125,12 +138,15 @@ def _searched(request: Request, budget: Budget, seeds: bool, out: Path | None, w
 
     one_thread_each()
     observer = OnStderr()
-    with selecting(request, observer) as select, observer.phase(STEPS):
-        progress = _Progress(observer, budget)
-        record = searched(request, select, budget, seeds=seeds, out=out, workers=workers, progress=progress)
-    if out is not None:
-        replace_file(out / RECORD, f"{_json(record)}\n".encode())
-    return record
+    with (
+        selecting(request, observer) as select,
+        opening(request.executor, workers, observer.warn) as executor,
+        observer.phase(STEPS),
+    ):
+        return searched(
+            request, select, budget, seeds=seeds, kept=kept, workers=workers, executor=executor, observer=observer,
+            progress=_Progress(observer, budget),
+        )  # fmt: skip
 
 
 class _Progress:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from .executor_options import takes_executor
 from .options import SEED, WORKERS, Names, Whole
 from .program import say
+
+if TYPE_CHECKING:
+    from ..measure.pools import Where
 
 _RUNS = Whole(2, 1000)
 
@@ -26,10 +31,11 @@ _RUNS = Whole(2, 1000)
 @click.option("--unit", "units", type=Names(), metavar="U,U",
               help="Only these activations; what they are compared with is added.")  # fmt: skip
 @click.option("--dtype", "dtypes", type=Names(), metavar="D,D", help="Only these dtypes; float64 is added.")
-@click.option("--workers", type=WORKERS, default=2, show_default=True, metavar="N", help="Processes.")
+@click.option("--workers", type=WORKERS, default=2, show_default=True, metavar="N", help="Processes of --executor.")
 @click.option("--stored", "stored", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Compute nothing: show the study that is stored in DIR.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
+@takes_executor("processes", "networks are trained and served", sized=False)
 def study(
     out: Path,
     seed: int,
@@ -38,6 +44,7 @@ def study(
     units: tuple[str, ...] | None,
     dtypes: tuple[str, ...] | None,
     workers: int,
+    executor: Where,
     stored: Path | None,
     as_json: bool,
 ) -> None:
@@ -45,6 +52,7 @@ def study(
 
     The data are those that scikit-learn ships (pip install 'gelu-verify[study]'). Written are manifest.json and Parquet
     files, a page (index.html) and a CSV file of each table. An interrupted study goes on where it was."""
+    from ..measure.executors import opened_when_asked
     from ..report.study_page import write_report
     from ..report.study_text import conclusions, document
     from ..study.comparisons import comparisons
@@ -56,7 +64,9 @@ def study(
         found = read_study(stored)
     else:
         plan = plan_of(tasks, units, dtypes, RUNS if runs is None else runs, seed)
-        found = run_study(plan, out, workers, OnStderr())
+        observer = OnStderr()
+        with opened_when_asked(executor, workers, observer.warn) as opening:
+            found = run_study(plan, out, opening, observer)
         write_study(found, out)
     compared = comparisons(found.trainings)
     files = write_report(found, compared, out)

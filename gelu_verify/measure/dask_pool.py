@@ -19,9 +19,18 @@ from ..errors import RemoteError, UsageError
 from .pools import CONTINUES, DASK, Item, Misfit, Pool, R, Where
 
 ANSWER = 30  # seconds in which a scheduler must answer
+STARTS = 3  # times that a cluster is started here
 FRESH = 1.0  # seconds for which the list of workers counts
 ENVIRON = "distributed.nanny.pre-spawn-environ"
 # Dask has free memory given back at once: every call would then get its 4 MiB page by page, and take twice as long
+QUIET = {  # workers look at themselves less often, which takes processors from the work
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "500ms",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.cycle": "5s",
+    "distributed.admin.system-monitor.interval": "2s",
+    "distributed.scheduler.work-stealing-interval": "1s",
+}
 MALLOC = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_MMAP_THRESHOLD_")
 
 
@@ -30,8 +39,8 @@ class DaskPool(Pool):
 
     attempts = 1  # Dask itself has tried as often as its configuration says
 
-    def __init__(self, client: Any, warn: Callable[[str], object]) -> None:
-        self._client, self._warn = client, warn
+    def __init__(self, client: Any, warn: Callable[[str], object], refill: Callable[[int], object]) -> None:
+        self._client, self._warn, self._refill = client, warn, refill
         self._lock, self._refused = threading.Lock(), dict[str, str]()
         self._looked, self._threads = 0.0, dict[str, int]()
 
@@ -47,6 +56,7 @@ class DaskPool(Pool):
                     self._threads, self._looked = self._client.nthreads(), monotonic()
                 except (OSError, TimeoutError) as error:
                     raise RemoteError(f"the scheduler is lost ({error}); {CONTINUES}") from None
+                self._refill(len(self._threads))
             return {worker: threads for worker, threads in self._threads.items() if worker not in self._refused}
 
     def submit(self, function: Callable[[Item], R], item: Item) -> Future[R]:
@@ -65,6 +75,10 @@ class DaskPool(Pool):
         from distributed import KilledWorker
 
         return isinstance(error, KilledWorker)
+
+
+def _nothing(there: int) -> None:
+    """Workers elsewhere come by themselves."""
 
 
 def _on_worker(function: Callable[[Item], R], item: Item) -> R:
@@ -94,32 +108,45 @@ def on_dask(where: Where, workers: int, warn: Callable[[str], object]) -> Iterat
     with ExitStack() as closing:
         if where.name == DASK:
             address: Any = closing.enter_context(_local_cluster(distributed, workers, where.dashboard))
+
+            def refill(there: int) -> None:
+                """Start those again whose nannies were lost as well, which Dask does only when it is asked."""
+                if there < workers:
+                    address.scale(workers)
         else:
-            address = where.name
+            address, refill = where.name, _nothing
         try:
             client = distributed.Client(
-                address, timeout=ANSWER, security=_security(distributed, where), set_as_default=False
-            )
+                address, timeout=ANSWER, security=_security(distributed, where), set_as_default=False,
+                direct_to_workers=where.name == DASK or None,  # results need not go through the scheduler
+            )  # fmt: skip
         except (OSError, TimeoutError) as error:
             reason = str(error) or type(error).__name__
             raise UsageError(f"no scheduler answers at {where.name}: {reason}") from None
         closing.enter_context(client)
         if where.dashboard:
             warn(f"dashboard: {client.dashboard_link}")
-        yield DaskPool(client, warn)
+        yield DaskPool(client, warn, refill)
 
 
 def _local_cluster(distributed: Any, workers: int, dashboard: bool) -> Any:
     """Processes of this machine, whose nannies are ours, and read the configuration as they start."""
     environment = {**import_module("dask").config.get(ENVIRON), **dict.fromkeys(MALLOC, str(1 << 26))}
-    with import_module("dask").config.set({ENVIRON: environment}):
-        return distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=f"127.0.0.1:{8787 if dashboard else 0}",  # never on all addresses
-            silence_logs=logging.ERROR,
-        )
+    for left in reversed(range(STARTS)):
+        try:
+            with import_module("dask").config.set({ENVIRON: environment, **({} if dashboard else QUIET)}):
+                return distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=f"127.0.0.1:{8787 if dashboard else 0}",  # never on all addresses
+                    silence_logs=logging.CRITICAL,
+                )
+        except RuntimeError as error:  # a process died while it started
+            if not left:
+                raise RemoteError(
+                    f"no Dask cluster can be started on this machine: {error.__cause__ or error}"
+                ) from None
 
 
 def _security(distributed: Any, where: Where) -> Any:

@@ -1,60 +1,69 @@
 """Work in other processes: each finds target and plan by itself, and proves that they are those of the client.
 
-What crosses is the request, narrowed to one target, and a range of chunks; what comes back are the bytes of a part. A
-worker with another version, build or code than the client's is refused, and so is one whose processor makes the target
-give other outputs: two kernels are not mixed in one result.
+What crosses is the request, narrowed to one target, and an item; what comes back are bytes. A worker with another
+version, build or code than the client's is refused, and so is one whose processor makes the target give other outputs:
+two kernels are not mixed in one result.
 """
 
 from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Any, Generic, Self, TypeVar
 
 from ..errors import GeluVerifyError, TargetFailure
 from ..speed.throughput import one_thread_each
-from .executors import ON_THREADS, Misfit, Pool
+from .executors import Misfit, Pool
 from .identity import PROCESSOR, identity, probe, worker_facts
-from .jobs import Job, one_job, selecting
+from .jobs import Job, narrowed_to, one_job, selecting
 from .journal import Facts, differing
-from .parts import Part, packed
+from .parts import packed
 from .request import Request
 from .work import Range, Work
 
 KEPT = 8  # jobs that a worker keeps loaded: those of a run come in turn
+Item = TypeVar("Item")
+Loaded = TypeVar("Loaded")
 
 
 @dataclass(frozen=True)
-class Elsewhere:
-    """An executor, and what it does for a range of chunks: the bytes of a part."""
+class Elsewhere(Generic[Item]):
+    """An executor, and what it does with an item: bytes; `spend` is told what that cost."""
 
     pool: Pool
-    measured: Callable[[Range], bytes]
+    measured: Callable[[Item], bytes]
     spend: Callable[[float], object] = lambda core_seconds: None
 
     @classmethod
     def of(
-        cls, pool: Pool, job: Job, request: Request, spend: Callable[[float], object] = lambda core_seconds: None
-    ) -> Elsewhere | None:
-        """Of one job of a request; None where it fails here, which says all. `spend` is told what parts cost."""
+        cls,
+        pool: Pool,
+        job: Job,
+        request: Request,
+        work: type[RemoteWork[Item, Any]],
+        spend: Callable[[float], object] = lambda core_seconds: None,
+    ) -> Self | None:
+        """Work on one job of a request; None where its target fails here, which says all."""
         try:
             digest = probe(job.target, job.plan.function, job.plan.dtype)
         except TargetFailure:
             return None
-        return cls(pool, RemoteWork.of(job, request, digest).measured, spend)
+        return cls(pool, work.of(job, request, digest).measured, spend)
 
-    def saw(self, part: Part) -> None:
-        """What a part cost, and which machine."""
-        self.spend(part.seconds)
-        if part.worker:
-            self.pool.spend(part.worker, part.seconds)
+    def saw(self, seconds: float, worker: Mapping[str, str] | None) -> None:
+        """What an item cost, and which machine."""
+        self.spend(seconds)
+        if worker:
+            self.pool.spend(worker, seconds)
 
 
 @dataclass(frozen=True)
-class RemoteWork:
-    """A job as another process can find it, and what must be the same there."""
+class RemoteWork(ABC, Generic[Item, Loaded]):
+    """A job as another process can find it, and what must be the same there; a subclass says what is done with it."""
 
     request: Request
     facts: Facts
@@ -64,25 +73,30 @@ class RemoteWork:
     item_seconds: float
 
     @classmethod
-    def of(cls, job: Job, request: Request, digest: str) -> RemoteWork:
-        narrowed = replace(
-            request, targets=(job.target.name,), functions=(job.plan.function,), dtypes=(job.plan.dtype,),
-            isa=(), own=False, throughput="none", workers=None, executor=ON_THREADS,
-        )  # fmt: skip
+    def of(cls, job: Job, request: Request, digest: str) -> Self:
+        narrowed = narrowed_to(request, job.target, job.plan.function, job.plan.dtype)
         facts = identity([job.target.family])
         return cls(narrowed, facts, job.target.version, job.plan.inputs_sha256, digest, request.executor.item_seconds)
 
-    def measured(self, chunks: Range) -> bytes:
-        """The bytes of a part; raises Misfit where this process is not as the client's."""
-        work = _loaded(self)
-        return packed(replace(work.measured(chunks), worker=worker_facts()))
+    @abstractmethod
+    def measured(self, item: Item) -> bytes:
+        """What comes of an item, by `loaded`, which raises Misfit where this process is not as the client's."""
+
+    @abstractmethod
+    def loading(self, job: Job) -> Loaded:
+        """What does items of that job, and is kept."""
 
     @property
     def key(self) -> str:
         """What one worker keeps it under."""
-        return repr((self.request, self.version, self.inputs_sha256, self.probe))
+        return repr((type(self), self.request, self.version, self.inputs_sha256, self.probe))
 
-    def load(self, closing: ExitStack) -> Work:
+    def loaded(self) -> Loaded:
+        """The same for all items in this process; raises Misfit."""
+        found: Loaded = _loaded(self)
+        return found
+
+    def load(self, closing: ExitStack) -> Loaded:
         """The target and the plan, found here; raises Misfit where they are not the client's."""
         one_thread_each()
         job = one_job(self.request, closing.enter_context(selecting(self.request)))
@@ -96,6 +110,17 @@ class RemoteWork:
             raise Misfit(reason)
         if self.probe and probe(job.target, job.plan.function, job.plan.dtype) != self.probe:
             raise Misfit(f"{job.target.name} gives other outputs ({_processors(self.facts, here)})")
+        return self.loading(job)
+
+
+@dataclass(frozen=True)
+class RemoteSweep(RemoteWork[Range, Work]):
+    """Ranges of chunks, as parts."""
+
+    def measured(self, item: Range) -> bytes:
+        return packed(replace(self.loaded().measured(item), worker=worker_facts()))
+
+    def loading(self, job: Job) -> Work:
         return Work(job.target, job.plan, seconds=self.item_seconds)
 
 
@@ -106,11 +131,11 @@ def _processors(there: Facts, here: Facts) -> str:
 # ---- in a worker ---------------------------------------------------------------------------------
 
 _lock = threading.Lock()
-_works: dict[str, tuple[ExitStack, Work]] = {}  # the latest used last
+_works: dict[str, tuple[ExitStack, Any]] = {}  # the latest used last
 
 
-def _loaded(remote: RemoteWork) -> Work:
-    """The work of a job, loaded once; raises Misfit."""
+def _loaded(remote: RemoteWork[Any, Any]) -> Any:
+    """What was loaded for a job, once; raises Misfit."""
     key = remote.key
     with _lock:
         if key not in _works:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import cache
 
 from ..machine import cores
 from .dask_pool import on_dask
 from .pools import ON_THREADS, PROCESSES, THREADS, Misfit, Pool, ProcessPool, Where, on_threads, results
 
-__all__ = ["ON_THREADS", "Misfit", "Pool", "Where", "on_threads", "opened", "opening", "results"]
+__all__ = ["ON_THREADS", "Misfit", "Pool", "Where", "on_threads", "opened", "opened_when_asked", "opening", "results"]
 
 
 @contextmanager
@@ -43,6 +44,13 @@ def opened(
     else:
         with on_dask(where, workers, warn) as cluster:
             yield cluster
+
+
+@contextmanager
+def opened_when_asked(where: Where, workers: int, warn: Callable[[str], object]) -> Iterator[Callable[[], Pool]]:
+    """The executor, opened when it is asked for first; there may be nothing to do."""
+    with ExitStack() as closing:
+        yield cache(lambda: closing.enter_context(opened(where, workers, warn)))
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..targets import Target
 from ..targets.python_callables import callable_target
 from .levels import at_levels
 from .observer import SILENT, Observer
+from .pools import ON_THREADS
 from .request import ArgumentError, Request
 
 OWN, CORRECTLY_ROUNDED = "kernels", "_cr"  # our kernels, and how the names of those end
@@ -120,6 +121,14 @@ def one_target(request: Request, select: Selector = targets.select) -> Target:
     found, _ = _targets(request, function, dtype, select)
     _check_one(found, request)
     return found[0]
+
+
+def narrowed_to(request: Request, target: Target, function: str, dtype: str) -> Request:
+    """The request for that job alone, whoever carries it out."""
+    return replace(
+        request, targets=(target.name,), functions=(function,), dtypes=(dtype,),
+        isa=(), own=False, throughput="none", workers=None, executor=ON_THREADS,
+    )  # fmt: skip
 
 
 def _check_one(found: list[Target], request: Request) -> None:

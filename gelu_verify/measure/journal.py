@@ -15,7 +15,7 @@ import json
 import os
 import struct
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,13 +45,19 @@ class Entry:
 class Journal:
     """An open journal: a context manager, which one process writes, from any of its threads."""
 
-    def __init__(self, path: Path, facts: Facts) -> None:
-        """Open the journal at `path`, made with those facts where there is none; ResultsError where it is none."""
-        self.path = path
+    def __init__(self, path: Path, facts: Facts, warn: Callable[[str], object] = lambda message: None) -> None:
+        """Open the journal at `path`, made with those facts where there is none; ResultsError where it is none.
+
+        OSError where it cannot be written, which leaves nothing; `warn` is told where it cannot be written later.
+        """
+        self.path, self._warn = path, warn
         self.problem = ""
-        """Why nothing can be appended any more: the disk is full."""
+        """Why the last record could not be written: the disk is full."""
+        self.missed = ""
+        """The same, of the first such record."""
+        is_new = not path.exists()
         self._lock, self._closed, self._is_flushed = threading.Lock(), threading.Event(), True
-        self._file = path.open("r+b" if path.exists() else "w+b", buffering=0)
+        self._file = path.open("w+b" if is_new else "r+b", buffering=0)
         try:
             size = os.fstat(self._file.fileno()).st_size
             self._entries, self.damaged, self._end = _scanned(os.pread(self._file.fileno(), size, 0))
@@ -61,10 +67,14 @@ class Journal:
                 raise ResultsError(f"{path} is no journal of gelu-verify")
             self._file.truncate(self._end)
             if not self._entries:
-                self.append(FACTS, 0, json.dumps(dict(facts), ensure_ascii=False).encode())
+                self._append(FACTS, 0, _content_of(facts))
             self.facts: Facts = _facts(path, self)
-        except BaseException:
+        except BaseException as error:
             self._file.close()
+            if is_new:
+                path.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                error.filename = str(path)
             raise
         self._flushing = threading.Thread(target=self._flush_often, daemon=True)
         self._flushing.start()
@@ -96,28 +106,34 @@ class Journal:
             try:
                 os.fsync(self._file.fileno())
             except OSError as error:
-                self.problem = error.strerror or str(error)
+                self._fail(error)
 
     def append(self, key: str, index: int, content: bytes) -> bool:
         """Add a record; False, with `problem` set, where it cannot be written: nothing is left of it then."""
-        name = key.encode()
-        checksum = crc32(content)
-        head = HEAD.pack(MARK, len(name), checksum, len(content), index, 0)[:-4]
-        record = b"".join((head, crc32(head + name).to_bytes(4, "little"), name, content))
         with self._lock:
-            if self.problem:
-                return False
             try:
-                self._is_flushed = False
-                _write(self._file.fileno(), record, self._end)
+                self._append(key, index, content)
             except OSError as error:
-                self.problem = error.strerror or str(error)
                 with suppress(OSError):
                     self._file.truncate(self._end)
+                self._fail(error)
                 return False
-            self._entries.append(Entry(key, index, self._end + HEAD.size + len(name), len(content), checksum))
-            self._end += len(record)
+            self.problem = ""
         return True
+
+    def _append(self, key: str, index: int, content: bytes) -> None:
+        record = _record(key, index, content)
+        self._is_flushed = False
+        _write(self._file.fileno(), record, self._end)
+        self._end += len(record)
+        self._entries.append(Entry(key, index, self._end - len(content), len(content), crc32(content)))
+
+    def _fail(self, error: OSError) -> None:
+        """Said once."""
+        self.problem = error.strerror or str(error)
+        if not self.missed:
+            self.missed = self.problem
+            self._warn(f"cannot write {self.path}: {self.problem}; the work goes on, and is kept again when it can be")
 
     def records(self, key: str) -> Iterator[tuple[int, bytes]]:
         """(index, content) of all records of a key, as they were appended."""
@@ -138,8 +154,8 @@ class Journal:
 
     def check_written(self) -> None:
         """ResultsError where a record could not be written."""
-        if self.problem:
-            raise ResultsError(f"cannot write {self.path}: {self.problem}")
+        if self.missed:
+            raise ResultsError(f"cannot write {self.path}: {self.missed}")
 
 
 def differing(there: Facts, here: Facts, *, apart_from: tuple[str, ...] = ()) -> str:
@@ -187,7 +203,23 @@ def facts_of(path: Path) -> Facts | None:
     return None if found is None else found.facts
 
 
+def sealed(facts: Facts, records: Sequence[tuple[str, int, bytes]]) -> bytes:
+    """A whole journal of (key, index, content), for a file that is replaced at once; `contents` reads it."""
+    every = [(FACTS, 0, _content_of(facts)), *records, (END, len(records) + 1, b"")]
+    return b"".join(_record(*each) for each in every)
+
+
 # ---- the file ------------------------------------------------------------------------------------
+
+
+def _record(key: str, index: int, content: bytes) -> bytes:
+    name = key.encode()
+    head = HEAD.pack(MARK, len(name), crc32(content), len(content), index, 0)[:-4]
+    return b"".join((head, crc32(head + name).to_bytes(4, "little"), name, content))
+
+
+def _content_of(facts: Facts) -> bytes:
+    return json.dumps(dict(facts), ensure_ascii=False).encode()
 
 
 def _write(file: int, content: bytes, offset: int) -> None:
@@ -199,8 +231,6 @@ def _write(file: int, content: bytes, offset: int) -> None:
 def _facts(path: Path, journal: Journal) -> Facts:
     """The facts that a journal begins with."""
     found = next(journal.records(FACTS), None)
-    if journal.problem:
-        raise ResultsError(f"cannot write {path}: {journal.problem}")
     if found is None:
         raise ResultsError(f"{path} is no journal of gelu-verify, or its first record is damaged")
     return dict(json.loads(found[1]))

@@ -6,7 +6,6 @@ in them is executed when they are read.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +18,9 @@ from ..errors import TargetFailure
 from ..fenv import in_default_environment
 from ..inputs.plans import Plan
 from ..targets.extra_outputs import Differences
+from .packing import compressed, failure_fields, failure_of, uncompressed
 
 FAN_IN = 8  # tables that are merged at once
-_SIZE = 8  # bytes that say how long the JSON is, and how much there is in all
 
 
 @dataclass(frozen=True)
@@ -80,15 +79,15 @@ def packed(part: Part) -> bytes:
     fields["differences"] = [list(each.where) for each in part.differences]
     for index, each in enumerate(part.differences):
         arrays |= {f"{index}.{name}": getattr(each, name) for name in ("x", "first", "second", "at")}
-    fields["failures"] = [_fields_of(each, name, arrays) for name, each in _failures(part)]
-    return _compressed(fields, arrays)
+    fields["failures"] = [failure_fields(each, name, arrays) for name, each in _failures(part)]
+    return compressed(fields, arrays)
 
 
 @in_default_environment
 def unpacked(content: bytes) -> Part:
     """The part that `packed` wrote."""
-    fields, arrays = _uncompressed(content)
-    found = {each["name"]: _failure(each, arrays) for each in fields["failures"]}
+    fields, arrays = uncompressed(content)
+    found = {each["name"]: failure_of(each, arrays) for each in fields["failures"]}
     differences = [
         Differences._make([*(arrays[f"{index}.{name}"] for name in ("x", "first", "second", "at")), tuple(where)])
         for index, where in enumerate(fields["differences"])
@@ -109,47 +108,3 @@ def unpacked(content: bytes) -> Part:
 def _failures(part: Part) -> list[tuple[str, TargetFailure]]:
     noted = [(f"noted{index}", each) for index, each in enumerate(part.noted)]
     return noted if part.failure is None else [*noted, ("failure", part.failure)]
-
-
-def _fields_of(failure: TargetFailure, name: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    if failure.inputs is not None:
-        arrays[f"{name}.inputs"] = failure.inputs
-    message = Exception.__str__(failure)
-    ends = {"first_bits": failure.first_bits, "last_bits": failure.last_bits}
-    return {"name": name, "message": message, "kind": failure.kind, "length": failure.length, **ends}
-
-
-def _failure(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> TargetFailure:
-    ends = {name: fields[name] for name in ("first_bits", "last_bits")}
-    failure = TargetFailure(fields["message"], fields["kind"], **ends)
-    failure.inputs, failure.length = arrays.get(f"{fields['name']}.inputs"), fields["length"]
-    return failure
-
-
-def _compressed(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
-    import pyarrow as pa
-
-    shapes = [[name, array.dtype.str, array.shape] for name, array in arrays.items()]
-    head = json.dumps([fields, shapes], default=_plain).encode()
-    whole = b"".join([len(head).to_bytes(_SIZE, "little"), head, *(array.tobytes() for array in arrays.values())])
-    return len(whole).to_bytes(_SIZE, "little") + bytes(pa.compress(whole, codec="zstd", asbytes=True))
-
-
-def _uncompressed(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    import pyarrow as pa
-
-    size = int.from_bytes(content[:_SIZE], "little")
-    whole = pa.decompress(content[_SIZE:], decompressed_size=size, codec="zstd", asbytes=True)
-    start = _SIZE + int.from_bytes(whole[:_SIZE], "little")
-    fields, shapes = json.loads(whole[_SIZE:start])
-    arrays = {}
-    for name, kind, shape in shapes:
-        count = int(np.prod(shape, dtype=np.int64))
-        arrays[name] = np.frombuffer(whole, kind, count, start).reshape(shape).copy()
-        start += arrays[name].nbytes
-    return fields, arrays
-
-
-def _plain(value: Any) -> Any:
-    """A number of NumPy as JSON has it."""
-    return value.item()

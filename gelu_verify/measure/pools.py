@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
@@ -137,7 +138,7 @@ class ProcessPool(Pool):
         self._executor = self._started()
 
     def _started(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._width, mp_context=get_context("spawn"))
+        return ProcessPoolExecutor(self._width, get_context("spawn"), initializer=_leave_interrupts)
 
     @property
     def width(self) -> int:
@@ -157,6 +158,11 @@ class ProcessPool(Pool):
 
     def close(self) -> None:
         self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C reaches all processes of a terminal; the one that started these answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class InThisThread(Executor):

@@ -24,7 +24,7 @@ from ..targets import Target
 from ..targets.callable_target import CallableTarget
 from ..targets.extra_outputs import ExtraOutputs, collecting
 from ..targets.probing import ordinary_numbers
-from .elsewhere import Elsewhere
+from .elsewhere import Elsewhere, RemoteSweep
 from .executors import Pool
 from .jobs import Job, one_job, selecting
 from .journal import Journal
@@ -35,6 +35,7 @@ from .repeating import repeated_call
 from .request import Request
 from .sweep import is_judged_on_device, sweep
 from .turns import TakingTurns
+from .work import Range
 
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
 
@@ -163,7 +164,7 @@ class _Run:
             policy=self._request.policy,
             others=self._others[index],
             kept=kept,
-            elsewhere=Elsewhere.of(self._pool, job, self._request, self._observer.spend) if self._pool else None,
+            elsewhere=self._elsewhere(job),
         )
         foreign = result.record.executed is not None  # how fast it is there says nothing of its own device
         untimed = foreign or result.failure is not None or isinstance(timing, TargetFailure)
@@ -171,6 +172,9 @@ class _Run:
         if kept:
             kept.finish(result, result.table if is_judged_on_device(job.target, job.plan) else None)
         return result
+
+    def _elsewhere(self, job: Job) -> Elsewhere[Range] | None:
+        return Elsewhere.of(self._pool, job, self._request, RemoteSweep, self._observer.spend) if self._pool else None
 
     def _result(self, index: int) -> Result | None:
         """What an earlier process found."""

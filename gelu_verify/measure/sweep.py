@@ -49,7 +49,7 @@ def sweep(
     policy: Policy = "limit",
     others: ExtraOutputs | None = None,
     kept: Kept | None = None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: Elsewhere[Range] | None = None,
 ) -> Result:
     """Judge `target` on every input of `plan`.
 
@@ -93,7 +93,7 @@ def sweep_part(
     *,
     workers: int,
     progress: Callable[[int], object],
-    elsewhere: Elsewhere | None = None,
+    elsewhere: Elsewhere[Range] | None = None,
 ) -> None:
     """Measure some chunks and keep them, for who joins them with the others; raises TargetFailure."""
     _Sweep(Work(target, plan, progress), elsewhere, kept, chunks).measure(workers)
@@ -135,7 +135,9 @@ def _bound_kind(target: Target, plan: Plan) -> BoundKind:
 class _Sweep:
     """One plan on one target: ranges of chunks go through an executor until none is left, or one fails."""
 
-    def __init__(self, here: Work, elsewhere: Elsewhere | None, kept: Kept | None, chunks: Range | None = None) -> None:
+    def __init__(
+        self, here: Work, elsewhere: Elsewhere[Range] | None, kept: Kept | None, chunks: Range | None = None
+    ) -> None:
         self._here, self._elsewhere, self._kept = here, elsewhere, kept
         self._target, self._plan = here.target, here.plan
         self._failure: TargetFailure | None = None
@@ -233,7 +235,7 @@ class _Sweep:
             self._tables.add(part.table)
         self._target_s += part.target_s
         if self._elsewhere:
-            self._elsewhere.saw(part)
+            self._elsewhere.saw(part.seconds, part.worker)
         self.differences += part.differences
         self.noted += ((each.kind, part.first, each) for each in part.noted)
         if part.failure is not None and part.end < self._limit:

@@ -54,7 +54,8 @@ def replace_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
             replace_file(out / name, whole)
         return [out / name for name in files]
     except OSError as error:
-        raise ResultsError(f"cannot write the report to {out}: {error.strerror or error}") from error
+        file = f"{Path(error.filename).name}: " if error.filename else ""
+        raise ResultsError(f"cannot write the report to {out}: {file}{error.strerror or error}") from error
 
 
 def write_file(path: Path, text: str) -> None:

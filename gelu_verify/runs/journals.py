@@ -8,6 +8,7 @@ command that it belongs to, and is removed after KEPT_DAYS, or as one of too man
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import shutil
 import time
@@ -34,13 +35,18 @@ _ELSEWHERE = ("workers", "executor", "plan_of", "repeat")  # changes no result o
 
 def facts(request: Request, jobs: Sequence[Job], chunks: tuple[int, int] | None = None) -> Facts:
     """All that decides results: the request, what it runs on, and the implementations with their inputs."""
-    asked = {each.name: repr(_plain(getattr(request, each.name))) for each in fields(Request)}
     return {
-        **{name: text for name, text in asked.items() if name not in _ELSEWHERE},
+        **facts_of_request(request),
         "chunks": ALL if chunks is None else f"{chunks[0]}:{chunks[1]}",
         **identity({job.target.family for job in jobs}),
         **{f"{_TARGET}{job.key}": _described(job) for job in jobs},
     }
+
+
+def facts_of_request(request: Request) -> Facts:
+    """All of it that changes results."""
+    asked = {each.name: repr(_plain(getattr(request, each.name))) for each in fields(Request)}
+    return {name: text for name, text in asked.items() if name not in _ELSEWHERE}
 
 
 _TARGET = "implementation "
@@ -97,8 +103,6 @@ def journal_of_run(
         if keep is not None:
             folder.rename(keep)
             return
-        if journal.problem:
-            warn(f"the journal ended early: {journal.problem}")
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -129,6 +133,10 @@ def _opened(root: Path, prefix: str, here: Facts, warn: Callable[[str], object],
                     return _continued(folder / FILE, here, there is not None, warn)
                 warn(f"the interrupted run in {folder} is not continued: {reason}")
     except (OSError, ResultsError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            with suppress(OSError):
+                folder.rmdir()
+            raise ResultsError(f"cannot write {error.filename}: {error.strerror}") from None
         warn(f"there is no journal, and an interrupted run will start again: {error}")
     return None
 
@@ -137,7 +145,7 @@ def _continued(file: Path, here: Facts, is_there: bool, warn: Callable[[str], ob
     if not is_there and file.exists():
         warn(f"{file} is damaged, and what it is of is not known: all of it is measured again")
         file.unlink()
-    journal = Journal(file, here)
+    journal = Journal(file, here, warn)
     if journal.has_records:
         warn(f"continues the interrupted run in {file.parent}")
     for problem in journal.damaged:

@@ -34,6 +34,7 @@ def measure_run(
     observer: Observer = SILENT,
     prepare: Callable[[], object] = lambda: None,
     fill: Callable[[Journal | None, Sequence[Job]], object] = lambda journal, jobs: None,
+    report: Callable[[Run], object] = lambda run: None,
 ) -> Run:
     """Measure what `request` asks for, and store it in a new folder: `out`, or one named by the time.
 
@@ -42,6 +43,7 @@ def measure_run(
     command : the line that is kept in the manifest
     prepare : what the caller needs afterwards and can load meanwhile, while implementations are looked for
     fill : adds what was measured elsewhere to the journal
+    report : called with the stored run; the journal is kept until it returns
 
     Raises
     ------
@@ -66,13 +68,15 @@ def measure_run(
                     unsupported.append(result.record)
                 else:
                     writer.add(result)
-            return writer.finish(
+            run = writer.finish(
                 command=command,
                 seed=request.seed,
                 plan=request.plan,
                 absent=with_unsupported(found.absent, unsupported),
                 facts=provenance(job.target.family for job in found.jobs) | _executor_facts(request, pool),
             )
+            report(run)
+            return run
 
 
 def _executor_facts(request: Request, pool: Pool | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ the same. What is joined is then continued as an interrupted run is: only the ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ from ..atomic_files import is_free
 from ..errors import ResultsError, TargetFailure, UsageError
 from ..fenv import in_default_environment
 from ..machine import cores
-from ..measure.elsewhere import Elsewhere
+from ..measure.elsewhere import Elsewhere, RemoteSweep
 from ..measure.executors import opening
 from ..measure.identity import PROCESSOR, probe
 from ..measure.jobs import Job, find_jobs, selecting
@@ -63,7 +63,7 @@ def measure_part(request: Request, chunks: Range, out: Path, *, observer: Observ
             with observer.phase(sum(map(_size, jobs, spans))):
                 for job, span in zip(jobs, spans, strict=True):
                     observer.start(job.label)
-                    elsewhere = Elsewhere.of(pool, job, request, observer.spend) if pool else None
+                    elsewhere = Elsewhere.of(pool, job, request, RemoteSweep, observer.spend) if pool else None
                     _measure(job, span, Kept(journal, job.key), request, observer, elsewhere)
             journal.seal()
 
@@ -85,7 +85,7 @@ def _size(job: Job, span: Range) -> int:
 
 
 def _measure(
-    job: Job, span: Range, kept: Kept, request: Request, observer: Observer, elsewhere: Elsewhere | None
+    job: Job, span: Range, kept: Kept, request: Request, observer: Observer, elsewhere: Elsewhere[Range] | None
 ) -> None:
     if span[0] == span[1]:
         return
@@ -121,8 +121,15 @@ class _Part:
     records: Mapping[str, Sequence[tuple[int, bytes]]]
 
 
-def merge_parts(paths: Sequence[Path], out: Path | None, *, command: str, observer: Observer = SILENT) -> Run:
-    """The run that parts make together, stored as `measure_run` does.
+def merge_parts(
+    paths: Sequence[Path],
+    out: Path | None,
+    *,
+    command: str,
+    observer: Observer = SILENT,
+    report: Callable[[Run], object] = lambda run: None,
+) -> Run:
+    """The run that parts make together, stored and reported as `measure_run` does.
 
     Raises
     ------
@@ -148,7 +155,7 @@ def merge_parts(paths: Sequence[Path], out: Path | None, *, command: str, observ
         journal.check_written()
 
     request = request_of(first.facts)
-    return measure_run(request, out, command=command, observer=observer, fill=fill)
+    return measure_run(request, out, command=command, observer=observer, fill=fill, report=report)
 
 
 def request_of_part(folder: Path) -> Request:

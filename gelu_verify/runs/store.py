@@ -16,13 +16,12 @@ import hashlib
 import io
 import itertools
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..atomic_files import is_free, remove_abandoned, unfinished_folder
+from ..atomic_files import flush_folder, is_free, remove_abandoned, unfinished_folder, write_file
 from ..buckets.table import BITS, WITNESS, Table
 from ..errors import ResultsError
 from ..fenv import in_default_environment
@@ -86,7 +85,7 @@ class RunWriter:
             name = f"buckets/{len(self._records):03d}.parquet"
             content = parquet_of(result.table, record)
             with _writing(self._out or self._root):
-                _write(self._work / name, content)
+                write_file(self._work / name, content)
             record = replace(record, buckets=name, sha256=hashlib.sha256(content).hexdigest())
         self._records.append(record)
 
@@ -104,11 +103,11 @@ class RunWriter:
             "absent": dict(absent),
         }
         with _writing(self._out or self._root):
-            _write(self._work / MANIFEST, sealed(manifest, self._records))
+            write_file(self._work / MANIFEST, sealed(manifest, self._records))
             for folder in (self._work / "buckets", self._work):
-                _flush_folder(folder)
+                flush_folder(folder)
             place = _place(self._work, _names(self._out, self._root, now))
-            _flush_folder(place.parent)
+            flush_folder(place.parent)
             if self._out is None:
                 _point_latest(self._root, place.name)
         return Run(place, _as_text(manifest), self._records)
@@ -146,8 +145,8 @@ def write_folder(contents: Mapping[str, bytes], root: Path, name: str) -> Path:
         with unfinished_folder(root) as work:
             for file, content in contents.items():
                 (work / file).parent.mkdir(exist_ok=True)
-                _write(work / file, content)
-            _flush_folder(work)
+                write_file(work / file, content)
+            flush_folder(work)
             more = (root / f"{name}-{count}" for count in itertools.count(2))
             return _place(work, itertools.chain([root / name], more))
 
@@ -158,22 +157,8 @@ def _writing(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ResultsError(f"cannot write the run in {place}: {error.strerror or error}") from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        file = f"{Path(error.filename).name}: " if error.filename else ""
+        raise ResultsError(f"cannot write the run in {place}: {file}{error.strerror or error}") from error
 
 
 def _names(out: Path | None, root: Path, now: datetime.datetime) -> Iterator[Path]:

@@ -1,65 +1,118 @@
-"""A search kept in a folder: its state between two rounds, so that the same command goes on where it was."""
+"""A search kept in a folder: the state before its round, and the answers since, so that the same command goes on.
+
+The file is a sealed journal, replaced at once and flushed to the disk: whatever ends the search, there is an old one or
+a new one, and a power cut costs no more than a kill.
+"""
 
 from __future__ import annotations
 
-import io
-import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ..atomic_files import replace_file
+from ..atomic_files import claimed, remove_partial, replace_file
 from ..errors import ResultsError
+from ..measure.journal import Contents, Facts, contents, differing, sealed
+from ..measure.packing import compressed, uncompressed
+from .answers import Answers, packed, unpacked
+from .batches import Found
 from .intervals import COLUMNS
 from .state import Asked, Place, State
 
-FILE = "state.npz"
+FILE, RECORD = "state", "search.json"
+_STATE, _ANSWERS = "state", "answers"  # keys of the two records
 _PLAIN = ("evaluations", "rounds", "looked_at", "tried_in_order", "of_source", "counts", "nonfinite", "wrong_sign")
+Restored = tuple[State, Sequence[Found], float]
+"""The state before a round, the answers to its first batches, and the seconds of all."""
 
 
-def save(folder: Path, state: State, seconds: float, identity: dict[str, str]) -> None:
-    """Write the state, or replace it at once."""
-    facts = {name: getattr(state, name) for name in _PLAIN} | {"seconds": seconds, "identity": identity}
-    facts["places"] = [[cell, asdict(place)] for cell, place in state.places.items()]
-    facts["asked"] = asdict(state.asked)
-    content = io.BytesIO()
-    arrays: dict[str, Any] = {name: getattr(state.intervals, name) for name in COLUMNS}
-    np.savez(content, facts=np.frombuffer(json.dumps(facts).encode(), np.uint8), **arrays)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / FILE, content.getvalue())
-    except OSError as error:
-        raise ResultsError(f"{folder}: cannot be written: {error.strerror}") from None
+class Kept:
+    """The folder of one search; `warn` is told when it cannot be written to any more, and when it can be again."""
+
+    def __init__(self, folder: Path, warn: Callable[[str], object]) -> None:
+        self._folder, self._warn = folder, warn
+        self._was_written, self._problem = False, ""
+
+    def save(self, facts: Facts, state: State, answers: Sequence[Found], seconds: float) -> None:
+        """Replace what is kept. ResultsError where nothing can be written; later, the search goes on without."""
+        try:
+            self._write(FILE, saved(facts, state, answers, seconds))
+        except ResultsError as error:
+            if not self._was_written:
+                raise
+            if not self._problem:
+                self._warn(f"{error}; the search goes on, and tries again")
+            self._problem = str(error)
+        else:
+            self._was_written, self._problem = True, ""
+
+    def restored(self, facts: Facts, asked: Asked) -> Restored | None:
+        """What is kept; None where nothing is. ResultsError where it is of another search, or damaged."""
+        path = self._folder / FILE
+        return restored(path, facts, asked) if path.exists() else None
+
+    def finish(self, record: bytes) -> None:
+        """Write the result; ResultsError where that is not possible, or where the last state is not kept."""
+        self._write(RECORD, record)
+        if self._problem:
+            raise ResultsError(self._problem)
+
+    def _write(self, name: str, content: bytes) -> None:
+        try:
+            replace_file(self._folder / name, content, flush=True)
+        except OSError as error:
+            raise ResultsError(f"cannot write {error.filename}: {error.strerror}") from None
 
 
-def restored(folder: Path, asked: Asked, identity: dict[str, str]) -> tuple[State, float] | None:
-    """The state and its seconds; None where nothing is kept there.
+@contextmanager
+def kept_in(folder: Path, warn: Callable[[str], object] = lambda message: None) -> Iterator[Kept]:
+    """A folder for one search, which no other one uses meanwhile; ResultsError where that cannot be."""
+    with ExitStack() as closing:
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            if not closing.enter_context(claimed(folder)):
+                raise ResultsError(f"{folder}: another search uses it, or it cannot be locked")
+            remove_partial(folder)
+        except OSError as error:
+            raise ResultsError(f"cannot write {error.filename or folder}: {error.strerror}") from None
+        yield Kept(folder, warn)
 
-    Raises
-    ------
-    ResultsError : it is of another search, or cannot be read
-    """
-    path = folder / FILE
-    if not path.exists():
-        return None
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            facts = json.loads(file["facts"].tobytes())
-            columns = {name: file[name] for name in COLUMNS}
-        there = {**facts["identity"], **{name: str(value) for name, value in facts["asked"].items()}}
-    except Exception as error:  # noqa: BLE001 - of a damaged file zipfile and NumPy raise a dozen kinds
-        raise ResultsError(f"{path}: is not the state of a search: {error}") from None
-    here = {**identity, **{name: str(value) for name, value in json.loads(json.dumps(asdict(asked))).items()}}
-    for name, value in here.items():
-        if there.get(name) != value:
-            raise ResultsError(f"{folder}: holds another search: its {name} is {there.get(name)}, not {value}")
+
+# ---- as bytes ------------------------------------------------------------------------------------
+
+
+def saved(facts: Facts, state: State, answers: Sequence[Found], seconds: float) -> bytes:
+    """The bytes that `restored` reads."""
+    fields: dict[str, Any] = {name: getattr(state, name) for name in _PLAIN} | {"seconds": seconds}
+    fields["places"] = [[cell, asdict(place)] for cell, place in state.places.items()]
+    arrays = {name: getattr(state.intervals, name) for name in COLUMNS}
+    known = packed(Answers(tuple(answers)))
+    return sealed(_with_asked(facts, state.asked), [(_STATE, 0, compressed(fields, arrays)), (_ANSWERS, 0, known)])
+
+
+def restored(path: Path, facts: Facts, asked: Asked) -> Restored:
+    """What a file holds; ResultsError where it is of another search, or damaged."""
+    found = contents(path)
+    if found is None or found.damaged or not found.is_whole or {_STATE, _ANSWERS} - set(found.records):
+        raise ResultsError(f"{path} is not the state of a search, or is damaged")
+    if reason := differing(found.facts, _with_asked(facts, asked)):
+        raise ResultsError(f"{path} is of another search: {reason}")
+    return _state_of(found, asked)
+
+
+def _with_asked(facts: Facts, asked: Asked) -> Facts:
+    return {**{name: str(value) for name, value in asdict(asked).items()}, **facts}
+
+
+def _state_of(found: Contents, asked: Asked) -> Restored:
+    fields, columns = uncompressed(found.records[_STATE][0][1])
     state = State.start(asked)
     for name in COLUMNS:
         setattr(state.intervals, name, columns[name])
     for name in _PLAIN:
-        value = facts[name]
+        value = fields[name]
         setattr(state, name, tuple(value) if isinstance(value, list) else value)
-    state.places = {cell: Place(**place) for cell, place in facts["places"]}
-    return state, float(facts["seconds"])
+    state.places = {cell: Place(**place) for cell, place in fields["places"]}
+    return state, unpacked(found.records[_ANSWERS][0][1]).found, float(fields["seconds"])

@@ -13,6 +13,7 @@ from ..errors import OracleError
 from ..fenv import in_default_environment
 from ..formats import Format
 from ..functions import get_function
+from ..measure.executors import Pool
 from ..measure.minimize import narrowed
 from ..measure.request import Request
 from ..records.fields import Count, Line, Name, Size, Ulp, about
@@ -51,6 +52,16 @@ class SearchPlace:
         )
     )
     found_after: Count = field(metadata=about("number of inputs that had been tried, with its batch"))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWorker:
+    """A machine whose workers answered."""
+
+    host: Name = field(metadata=about("its name"))
+    cpu: Line = field(metadata=about("its processor"))
+    isa: Line = field(metadata=about("its instruction sets"))
+    core_seconds: Size = field(metadata=about("how long its cores were at work"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +119,9 @@ class SearchRecord:
     repeat_witness: Line | None = field(
         metadata=about("the command that measures the worst input alone", null="where nothing was scored")
     )
+    workers: tuple[SearchWorker, ...] | None = field(
+        metadata=about("the machines that took part", null="where these were threads of one process")
+    )
     failure: Line | None = field(
         metadata=about("how the target failed, which ended the search", null="where it did not")
     )
@@ -120,7 +134,7 @@ class SearchRecord:
 
 
 @in_default_environment
-def record_of(target: Target, state: State, ended: Ended, request: Request) -> SearchRecord:
+def record_of(target: Target, state: State, ended: Ended, request: Request, pool: Pool | None = None) -> SearchRecord:
     """The record of a search; the worst input is asked again, of the target and of the oracle.
 
     Raises
@@ -153,6 +167,7 @@ def record_of(target: Target, state: State, ended: Ended, request: Request) -> S
         ),
         repeat=_command("search", target, state, request, _words(state)),
         repeat_witness=_command("run", target, state, request, ["--bits", shown.x_bits]) if shown else None,
+        workers=None if pool is None else tuple(SearchWorker(**each) for each in pool.described()),
         failure=str(failure) if failure else None,
         failure_kind=(failure.kind or "exception") if failure else None,
         failure_range=":".join(ranges) or None,

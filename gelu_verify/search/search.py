@@ -1,29 +1,33 @@
-"""The search itself: rounds of batches, on threads, until the budget is spent.
+"""The search itself: rounds of batches, through an executor, until the budget is spent.
 
 What a round asks is decided by the answers to the rounds before it and by the seed, and answers are absorbed in the
-order of the batches, so that a search of so many evaluations finds the same whatever the number of threads. A budget of
-time ends it between two batches; with the evaluations that were done it can be repeated.
+order of the batches, so that a search of so many evaluations finds the same whoever answers. A budget of time ends it
+between two batches; with the evaluations that were done it can be repeated.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from math import inf
-from threading import Lock
 from time import monotonic
 from typing import Literal
 
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
+from ..measure.elsewhere import Elsewhere
+from ..measure.executors import Pool, on_threads, results
 from ..targets import Target
-from .batches import Batch, Found, evaluated
+from .answers import Answers, Asking, Item, unpacked
+from .batches import Batch, Found
 from .state import State, absorb, next_round
 
 Why = Literal["budget", "complete", "interrupted", "failure"]
+Save = Callable[[State, Sequence[Found], float], object]
+"""Keeps the state before a round, the answers to its first batches, and the seconds of all."""
 SAVED_EVERY = 5.0  # seconds between two states that are kept
 
 
@@ -56,51 +60,148 @@ def search(
     *,
     workers: int,
     spent: float = 0.0,
+    known: Sequence[Found] = (),
     progress: Callable[[State], object] = _nothing,
-    save: Callable[[State, float], object] | None = None,
+    save: Save | None = None,
     save_every: float = SAVED_EVERY,
+    elsewhere: Elsewhere[Item] | None = None,
 ) -> Ended:
     """Change `state` until the budget is spent, everything was tried, the target fails, or Ctrl-C.
 
     Parameters
     ----------
     spent : seconds that it took so far
+    known : the answers to the first batches of the round that comes next
     progress : told after every batch
-    save : given the state between two rounds, and the seconds, every `save_every` seconds
+    save : called every `save_every` seconds, and at the end
+    elsewhere : an executor whose workers find the target by themselves; default: `workers` threads of this process
     """
     start = monotonic() - spent
-    saved = -inf  # the first time at once: hours of work are not lost because a folder cannot be written to
-    turn = nullcontext() if target.safe_in_threads else Lock()
+    saving = _Saving(save, save_every, start)
 
-    def ask(batch: Batch) -> Found:
-        return evaluated(target, state.asked.function, state.asked.dtype, batch, turn)
+    def is_spent() -> bool:
+        return budget.seconds is not None and monotonic() - start >= budget.seconds
 
-    def ended(why: Why, failure: TargetFailure | None = None) -> Ended:
-        return Ended(why, monotonic() - start, failure)
-
-    pool = ThreadPoolExecutor(workers)
-    try:
+    def rounds() -> Why:
+        left = known
         while not state.is_complete:
-            if save is not None and monotonic() - saved >= save_every:
-                save(state, monotonic() - start)
-                saved = monotonic()
+            saving.begin(state, left)
+            if is_spent() and not left:
+                return "budget"
             batches = next_round(state)
             affordable = _affordable(batches, state, budget)
-            for batch, found in _in_order(pool, ask, affordable, workers):
-                absorb(state, batch, found)
+            for number, found in enumerate(answering.in_order(state.rounds, affordable, left)):
+                absorb(state, affordable[number], found)
+                saving.add(number, found)
                 progress(state)
-                if budget.seconds is not None and monotonic() - start >= budget.seconds:
-                    return ended("budget")
+                if is_spent() and number + 1 >= len(left):
+                    return "budget"
             if len(affordable) < len(batches):
-                return ended("budget")
+                return "budget"
             state.rounds += 1
-        return ended("complete")
-    except TargetFailure as failure:
-        return ended("failure", failure)
-    except KeyboardInterrupt:
-        return ended("interrupted")
-    finally:
-        pool.shutdown(cancel_futures=True)  # nothing calls the target any more
+            left = ()
+        saving.begin(state, ())
+        return "complete"
+
+    with saving, _answering(target, state, workers, elsewhere) as answering:
+        try:
+            return Ended(rounds(), monotonic() - start)
+        except TargetFailure as failure:
+            return Ended("failure", monotonic() - start, failure)
+        except KeyboardInterrupt:
+            return Ended("interrupted", monotonic() - start)
+
+
+class _Saving:
+    """The state before the round, and the answers since: what a search that is killed goes on from.
+
+    A context manager, which saves at the end, whatever ended it.
+    """
+
+    def __init__(self, save: Save | None, every: float, start: float) -> None:
+        self._save, self._every, self._start = save, every, start
+        self._saved = -inf  # the first time at once: hours of work are not lost because a folder cannot be written to
+        self._state: State | None = None
+        self._answers: list[Found] = []
+
+    def begin(self, state: State, known: Sequence[Found]) -> None:
+        """A round begins."""
+        if self._save is not None:
+            self._state = deepcopy(state, {id(state.asked): state.asked})
+            self._answers = list(known)
+            self._save_when_due()
+
+    def add(self, number: int, found: Found) -> None:
+        """Batch `number` of the round was answered."""
+        if self._save is not None and number >= len(self._answers):
+            self._answers.append(found)
+            self._save_when_due()
+
+    def _save_when_due(self) -> None:
+        if monotonic() - self._saved >= self._every:
+            self._save_now()
+
+    def _save_now(self) -> None:
+        if self._save is not None and self._state is not None:
+            self._save(self._state, self._answers, monotonic() - self._start)
+            self._saved = monotonic()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self._save_now()
+
+
+class _Answering:
+    """An executor, and what it does with an item."""
+
+    def __init__(self, pool: Pool, ask: Callable[[Item], Answers | bytes], elsewhere: Elsewhere[Item] | None) -> None:
+        self._pool, self._ask, self._elsewhere = pool, ask, elsewhere
+
+    def in_order(self, number: int, batches: Sequence[Batch], known: Sequence[Found]) -> Iterator[Found]:
+        """The answers to the batches of a round, in their order; the first ones are known. Raises TargetFailure."""
+        yield from known[: len(batches)]
+        ready: dict[int, Found | TargetFailure] = {}
+        place = len(known)
+        items = deque(self._items(number, batches, place))
+        for item, came in results(self._pool, self._ask, items):
+            answers = self._arrived(came) if isinstance(came, bytes) else came
+            ready |= dict(enumerate(answers.found, item.start))
+            done = len(answers.found)
+            if answers.failure is not None:
+                ready[item.start + done] = answers.failure
+            elif done < len(item.batches):
+                items.appendleft(Item(number, item.start + done, item.batches[done:]))
+            while place in ready:
+                found = ready.pop(place)
+                if isinstance(found, TargetFailure):
+                    raise found
+                yield found
+                place += 1
+
+    def _items(self, number: int, batches: Sequence[Batch], start: int) -> Iterator[Item]:
+        """On threads, each batch is one; elsewhere, where an item costs something, each worker gets one of several."""
+        left = len(batches) - start
+        length = 1 if self._pool.shares_memory else max(1, -(-left // max(self._pool.width, 1)))
+        for first in range(start, len(batches), length):
+            yield Item(number, first, tuple(batches[first : first + length]))
+
+    def _arrived(self, content: bytes) -> Answers:
+        answers = unpacked(content)
+        if self._elsewhere:
+            self._elsewhere.saw(answers.seconds, answers.worker)
+        return answers
+
+
+@contextmanager
+def _answering(target: Target, state: State, workers: int, elsewhere: Elsewhere[Item] | None) -> Iterator[_Answering]:
+    if elsewhere is not None:
+        yield _Answering(elsewhere.pool, elsewhere.measured, elsewhere)
+        return
+    asking = Asking(target, state.asked.function, state.asked.dtype, item_seconds=0.0)
+    with on_threads(workers) as pool:
+        yield _Answering(pool, asking.answers, None)
 
 
 def _affordable(batches: Sequence[Batch], state: State, budget: Budget) -> list[Batch]:
@@ -112,17 +213,3 @@ def _affordable(batches: Sequence[Batch], state: State, budget: Budget) -> list[
             break
         found.append(batch)
     return found
-
-
-def _in_order(
-    pool: Executor, ask: Callable[[Batch], Found], batches: Sequence[Batch], workers: int
-) -> Iterator[tuple[Batch, Found]]:
-    """The answers in the order of the batches, some of which are asked ahead."""
-    waiting: deque[tuple[Batch, Future[Found]]] = deque()
-    for batch in batches:
-        waiting.append((batch, pool.submit(ask, batch)))
-        if len(waiting) > workers + 1:
-            first, answer = waiting.popleft()
-            yield first, answer.result()
-    for batch, answer in waiting:
-        yield batch, answer.result()

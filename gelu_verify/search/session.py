@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
-from .. import __version__
 from ..errors import UsageError
-from ..measure.jobs import Selector, one_target
+from ..measure.elsewhere import Elsewhere
+from ..measure.executors import Pool
+from ..measure.identity import identity
+from ..measure.jobs import Job, Selector, narrowed_to, one_target
+from ..measure.journal import Facts
+from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
+from ..runs.journals import facts_of_request
 from ..targets import Target
-from .kept import restored, save
+from .answers import RemoteBatches
+from .kept import Kept
 from .record import SearchRecord, record_of
 from .search import Budget, search
 from .seeds import worst_elsewhere
@@ -25,8 +30,10 @@ def searched(
     budget: Budget,
     *,
     seeds: bool = True,
-    out: Path | None = None,
+    kept: Kept | None = None,
     workers: int = 1,
+    executor: Callable[[], Pool | None] = lambda: None,
+    observer: Observer = SILENT,
     progress: Callable[[State], object] = lambda state: None,
 ) -> SearchRecord:
     """Search for the worst input of the one target of a request, in its function and dtype.
@@ -34,24 +41,34 @@ def searched(
     Parameters
     ----------
     seeds : start from the worst inputs of other implementations
-    out : a folder that keeps the state; what is there is gone on with
+    kept : keeps the state; what is there is gone on with
+    workers : threads
+    executor : gives the executor whose workers find the target by themselves; None: threads of this process
     progress : told after every batch
 
     Raises
     ------
     UsageError : unknown names, or several targets
-    ResultsError : `out` holds another search, or cannot be written
+    ResultsError : another search is kept, or nothing can be written
     """
     target = one_target(request, select)
     asked = _asked(target, request, seeds)
-    identity = {"target": target.name, "version": target.version, "gelu-verify": __version__}
-    kept = None if out is None else restored(out, asked, identity)
-    state, spent = kept or (State.start(asked), 0.0)
+    narrowed = narrowed_to(request, target, asked.function, asked.dtype)
+    facts = _facts(target, narrowed)
+    state, known, spent = (kept and kept.restored(facts, asked)) or (State.start(asked), (), 0.0)
+    pool = executor()
+    job = Job(target, narrowed.inputs("", asked.function, asked.dtype))
     ended = search(
-        target, state, budget, workers=workers, spent=spent, progress=progress,
-        save=None if out is None else lambda state, seconds: save(out, state, seconds, identity),
+        target, state, budget, workers=workers, spent=spent, known=known, progress=progress,
+        save=None if kept is None else lambda *found: kept.save(facts, *found),
+        elsewhere=Elsewhere.of(pool, job, request, RemoteBatches, observer.spend) if pool else None,
     )  # fmt: skip
-    return record_of(target, state, ended, request)
+    return record_of(target, state, ended, request, pool)
+
+
+def _facts(target: Target, request: Request) -> Facts:
+    """All that decides the answers, beside what is asked."""
+    return {**facts_of_request(request), f"version of {target.name}": target.version, **identity([target.family])}
 
 
 def _asked(target: Target, request: Request, seeds: bool) -> Asked:

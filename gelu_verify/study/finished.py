@@ -1,25 +1,23 @@
-"""Jobs that are computed in processes, and whose results are kept as files: an interrupted study goes on where it
-was."""
+"""Jobs that go through an executor, and whose results are kept as files: an interrupted study goes on where it was."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import asdict
-from multiprocessing import get_context
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from ..atomic_files import replace_file
-from ..errors import MissingMeasurement, ResultsError
+from ..atomic_files import claimed, remove_partial, replace_file
+from ..errors import ResultsError
+from ..measure.executors import Misfit, Pool, results
+from ..measure.identity import identity
+from ..measure.journal import Facts, differing
 from ..measure.observer import Observer
 
-_BLAS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+DATA = ("scikit-learn",)  # what the data come from; all else is in this package
 Result = dict[str, Any]
 
 
@@ -34,31 +32,69 @@ class Job(Protocol):
     def __call__(self) -> Result: ...
 
 
+@dataclass(frozen=True)
+class _Item:
+    """A job, and its place among all."""
+
+    place: int
+    job: Job
+
+    def __str__(self) -> str:
+        return self.job.label
+
+
+@dataclass(frozen=True)
+class _Called:
+    """Carries out items in another process, where it must be as here: version, code, builds and processor."""
+
+    facts: Facts
+
+    def __call__(self, item: _Item) -> Result:
+        if reason := differing(self.facts, identity(DATA)):
+            raise Misfit(reason)
+        use_one_thread()
+        return item.job()
+
+
+def use_one_thread() -> None:
+    """Have the BLAS of this process use one thread from now on: the order of its sums is then always the same."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1, "blas")
+
+
 class Finished:
     """Results of jobs in a folder; the name of a file is a hash of the job and of `decides`, all that decides its
     result."""
 
-    def __init__(self, folder: Path, decides: Mapping[str, Any]) -> None:
-        self._folder, self._decides = folder, decides
+    def __init__(self, folder: Path, decides: Mapping[str, Any], executor: Callable[[], Pool]) -> None:
+        self._folder, self._decides, self._executor = folder, decides, executor
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            with claimed(folder) as is_ours:
+                if is_ours:
+                    remove_partial(folder)
         except OSError as error:
             raise ResultsError(f"cannot write to {folder}: {error.strerror or error}") from error
 
-    def all_of(self, jobs: Sequence[Job], workers: int, observer: Observer) -> list[Result]:
-        """The results of jobs, in their order; those that are not there are computed, by so many processes, and
-        kept."""
+    def all_of(self, jobs: Sequence[Job], observer: Observer) -> list[Result]:
+        """The results of jobs, in their order; those that are not there are computed and kept."""
         paths = [self._path(job) for job in jobs]
         found = {place: result for place, path in enumerate(paths) if (result := _read(path)) is not None}
-        waiting = {place: job for place, job in enumerate(jobs) if place not in found}
+        waiting = deque(_Item(place, job) for place, job in enumerate(jobs) if place not in found)
         with observer.phase(len(jobs)):
             observer.advance(len(found))
-            for place, result in _computed(waiting, workers):
-                replace_file(paths[place], json.dumps(result).encode())
-                found[place] = result
-                observer.start(jobs[place].label)
+            for item, result in self._computed(waiting):
+                _keep(paths[item.place], result)
+                found[item.place] = result
+                observer.start(item.job.label)
                 observer.advance(1)
         return [found[place] for place in range(len(jobs))]
+
+    def _computed(self, waiting: deque[_Item]) -> Iterator[tuple[_Item, Result]]:
+        """Each result when it is there."""
+        if waiting:
+            yield from results(self._executor(), _Called(identity(DATA)), waiting)
 
     def _path(self, job: Job) -> Path:
         asked = json.dumps([type(job).__name__, asdict(job), self._decides], sort_keys=True)
@@ -73,44 +109,8 @@ def _read(path: Path) -> Result | None:
     return found
 
 
-def _computed(jobs: Mapping[int, Job], workers: int) -> Iterator[tuple[int, Result]]:
-    """Each result when it is there."""
-    if not jobs:
-        return
-    pool = ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), initializer=_leave_interrupts)
+def _keep(path: Path, result: Result) -> None:
     try:
-        with _one_thread_each():
-            futures: dict[Future[Result], int] = {pool.submit(_call, job): place for place, job in jobs.items()}
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-    except BrokenExecutor:
-        raise MissingMeasurement(
-            "a process of the study ended before its result was there (killed, or out of memory?): what is finished is "
-            "kept, and the same command goes on"
-        ) from None
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _call(job: Job) -> Result:
-    return job()
-
-
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches all processes of a terminal; the one that started these answers it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Processes that start here have a BLAS of one thread: the order of its sums, too, is then that of one thread."""
-    before = {name: os.environ.get(name) for name in _BLAS}
-    os.environ.update(dict.fromkeys(_BLAS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        replace_file(path, json.dumps(result).encode(), flush=True)
+    except OSError as error:
+        raise ResultsError(f"cannot write {error.filename}: {error.strerror}; the same command continues") from None

@@ -34,9 +34,9 @@ def write_study(study: Study, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
-            replace_file(folder / name, content)
+            replace_file(folder / name, content, flush=True)
     except OSError as error:
-        raise ResultsError(f"cannot write the study to {folder}: {error.strerror or error}") from error
+        raise ResultsError(f"cannot write the study: {error.filename or folder}: {error.strerror or error}") from error
 
 
 def read_study(folder: Path) -> Study:

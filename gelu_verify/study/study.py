@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pandas as pd
 from .. import machine
 from ..errors import one_of
 from ..formats import DTYPES
+from ..measure.executors import Pool
 from ..measure.observer import SILENT, Observer
 from .finished import Finished, Job, Result
 from .inference import serve
@@ -126,20 +127,22 @@ class ServingJob:
         return {"network": network, "rows": rows}
 
 
-def run_study(plan: Plan, folder: Path, workers: int = 1, observer: Observer = SILENT) -> Study:
+def run_study(plan: Plan, folder: Path, executor: Callable[[], Pool], observer: Observer = SILENT) -> Study:
     """Carry out a plan. Finished parts are files under `folder`/finished: what is interrupted goes on where it was.
 
-    The same plan gives the same frames, bit for bit, on one machine, whatever the number of workers.
+    The same plan gives the same frames, bit for bit, on machines of one kind, whichever executor carries it out.
+    `executor` is called once something is to be computed.
     """
     digests = {task: load_task(task, plan.seed).digest for task in plan.tasks}
-    finished = Finished(folder / "finished", {**_origin(digests), "code": _code(), "kernels": _kernels()})
+    decides = {**_origin(digests), "code": _code(), "kernels": _kernels()}
+    finished = Finished(folder / "finished", decides, executor)
     tuned = [
         TrainingJob(task, unit, "float64", rate, TUNING_RUNS, plan.seed)
         for task in plan.trained
         for unit in dict.fromkeys(UNITS[name].tuned for name in plan.units)
         for rate in RATES
     ]
-    tuning = _tuning(tuned, finished.all_of(tuned, workers, observer))
+    tuning = _tuning(tuned, finished.all_of(tuned, observer))
     rates = _best(tuning)
     jobs: list[Job] = [ServingJob(task, rates[task, "gelu"], plan.dtypes, plan.seed) for task in reversed(plan.tasks)]
     trainings = [
@@ -149,7 +152,7 @@ def run_study(plan: Plan, folder: Path, workers: int = 1, observer: Observer = S
         for dtype in plan.dtypes
         if dtype in UNITS[name].dtypes
     ]
-    found = finished.all_of([*jobs, *trainings], workers, observer)
+    found = finished.all_of([*jobs, *trainings], observer)
     served, trained = found[: len(jobs)], found[len(jobs) :]
     return Study(
         plan=plan,

@@ -357,7 +357,7 @@ def test_a_full_disk_is_one_clear_line(home, monkeypatch):
     def full(path, content):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(room, "_write", full)
+    monkeypatch.setattr(room, "write_file", full)
     done = call("run", "mine.py:good", "--function", "relu", "--dtype", "float16", *QUICK, "--out", "new")
     assert_one_line_error(done, 2, "No space left", "new", "the same command continues")
     assert [name for name in visible(home) if not name.startswith(".journal-")] == ["mine.py"]

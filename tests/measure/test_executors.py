@@ -5,37 +5,32 @@ All of it starts processes that import frameworks, and is for the nightly run.
 
 import json
 import os
-import random
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
+from killing import disturbed, slow_target
 from requiring import module, program
 
 from gelu_verify.errors import RemoteError, UsageError
-from gelu_verify.measure.executors import Where, opened
+from gelu_verify.measure.executors import Where, opened, results
 from gelu_verify.measure.jobs import find_jobs, selecting
 from gelu_verify.measure.observer import Observer
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import measured
 from gelu_verify.records.serialize import to_json
+from gelu_verify.search.search import Budget
+from gelu_verify.search.session import searched
 
 pytestmark = pytest.mark.nightly
-KILLS = 50
+KILLS = 6
 OF_TIME = ("throughput", "time")  # keys of a result that no second run has again
-SLOW = """
-import os, time
-import numpy as np
-
-def gelu(x):
-    time.sleep(0.005)
-    return np.maximum(x, 0) if os.environ.get("OTHER_CODE") else np.minimum(x, 0)
-"""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -54,9 +49,7 @@ class Told(Observer):
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory):
     """A target that gives other outputs where an environment variable says so, as a dispatcher does."""
-    path = tmp_path_factory.mktemp("slow") / "slow_gelu.py"
-    path.write_text(SLOW)
-    return f"{path}:gelu"
+    return slow_target(tmp_path_factory.mktemp("slow"))
 
 
 def request_for(name, executor="threads", **more):
@@ -75,9 +68,21 @@ def found_by(request, pool=None):
     return document, {name: column.tobytes() for name, column in result.table.flat.items()}
 
 
+def searched_by(request, pool=None):
+    """The same of a search: of the same request, for float64."""
+    request = replace(request, dtypes=("float64",), length=None, plan="landmarks")
+    with selecting(request) as select:
+        record = searched(request, select, Budget(evaluations=2_000_000), workers=2, executor=lambda: pool)
+    assert (record.workers is not None) == (pool is not None)
+    return {key: value for key, value in to_json(record).items() if key not in ("seconds", "workers")}
+
+
+WAYS = {"run": found_by, "search": searched_by}
+
+
 @pytest.fixture(scope="module")
 def on_threads(slow):
-    return found_by(request_for(slow))
+    return {name: found(request_for(slow)) for name, found in WAYS.items()}
 
 
 @contextmanager
@@ -118,14 +123,16 @@ def _running(command, **environment):
 
 
 @pytest.mark.parametrize("executor", ["processes", "dask"])
-def test_the_same_bytes_whichever_executor(slow, on_threads, executor):
+@pytest.mark.parametrize("way", WAYS)
+def test_the_same_bytes_whichever_executor(slow, on_threads, way, executor):
     request = request_for(slow, executor)
     with opened(request.executor, 2) as pool:
-        assert found_by(request, pool) == on_threads
+        assert WAYS[way](request, pool) == on_threads[way]
         assert all(each["core_seconds"] > 0 for each in pool.described())
 
 
-def test_workers_of_a_scheduler_come_pause_and_die(slow, on_threads, tmp_path):
+@pytest.mark.parametrize("way", WAYS)
+def test_workers_of_a_scheduler_come_pause_and_die(slow, on_threads, tmp_path, way):
     """One is stopped for a while, one killed, one comes later."""
     with scheduler(tmp_path) as address, worker(address) as first, worker(address, "--no-nanny") as second:
 
@@ -140,11 +147,12 @@ def test_workers_of_a_scheduler_come_pause_and_die(slow, on_threads, tmp_path):
         with opened(request.executor) as pool, worker(address):
             disturbing = threading.Thread(target=disturb)
             disturbing.start()
-            assert found_by(request, pool) == on_threads
+            assert WAYS[way](request, pool) == on_threads[way]
             disturbing.join()
 
 
-def test_a_worker_with_other_code_is_named_and_not_used(slow, on_threads, tmp_path):
+@pytest.mark.parametrize("way", WAYS)
+def test_a_worker_with_other_code_is_named_and_not_used(slow, on_threads, tmp_path, way):
     request, said = None, []
     with scheduler(tmp_path) as address, worker(address), worker(address, OTHER_CODE="1") as other:
         request = request_for(slow, address)
@@ -153,7 +161,7 @@ def test_a_worker_with_other_code_is_named_and_not_used(slow, on_threads, tmp_pa
                 if pool.width == 2:
                     break
                 time.sleep(0.2)
-            assert found_by(request, pool) == on_threads
+            assert WAYS[way](request, pool) == on_threads[way]
         assert len(said) == 1
         assert "is not used: " in said[0]
         assert "gives other outputs (processor: " in said[0]
@@ -162,7 +170,42 @@ def test_a_worker_with_other_code_is_named_and_not_used(slow, on_threads, tmp_pa
     with scheduler(tmp_path / "two") as address, worker(address, OTHER_CODE="1"):
         request = request_for(slow, address)
         with opened(request.executor) as pool, pytest.raises(RemoteError, match="no worker can be used"):
-            found_by(request, pool)
+            WAYS[way](request, pool)
+
+
+def test_a_target_that_fails_in_a_search_elsewhere_is_a_result(tmp_path):
+    """The same one as on threads, also where only one input fails."""
+    path = tmp_path / "failing.py"
+    path.write_text("def gelu(x):\n    assert len(x) < 9000 or not ((x > 3) & (x < 4)).any()\n    return x\n")
+    found = []
+    for executor in ("threads", "processes"):
+        request = request_for(f"{path}:gelu", executor)
+        with opened(request.executor, 2) as pool:
+            found.append(searched_by(request, None if executor == "threads" else pool))
+    assert found[0] == found[1]
+    assert (found[0]["ended"], found[0]["failure_kind"]) == ("failure", "exception")
+
+
+def test_a_cluster_of_this_machine_survives_its_workers(tmp_path):
+    """One dies while it starts; then all do, with what would have started them again."""
+    import psutil
+
+    def workers():
+        found = psutil.Process().children()
+        return [each for each in found if "multiprocessing.spawn" in " ".join(each.cmdline())]
+
+    def disturb():
+        while not workers():
+            time.sleep(0.01)
+        workers()[0].kill()
+
+    disturbing = threading.Thread(target=disturb)
+    disturbing.start()
+    with opened(Where(name="dask"), 2) as pool:
+        disturbing.join()
+        for each in workers():
+            each.kill()
+        assert sorted(results(pool, abs, deque(range(9)))) == [(k, k) for k in range(9)]
 
 
 def test_where_no_scheduler_answers(monkeypatch):
@@ -181,7 +224,7 @@ def test_a_scheduler_with_tls(slow, on_threads, tmp_path):
         more = {"tls_ca": str(files["ca-file"]), "tls_cert": str(files["cert"]), "tls_key": str(files["key"])}
         request = request_for(slow, address, **more)
         with opened(request.executor) as pool:
-            assert found_by(request, pool) == on_threads
+            assert found_by(request, pool) == on_threads["run"]
 
 
 def _certificate(folder):
@@ -198,41 +241,10 @@ def _certificate(folder):
 # ---- the client is killed ------------------------------------------------------------------------
 
 
-def started(slow, out, folder, *options):
-    asked = ["run", slow, "--dtype", "bfloat16", "--length", "128", "--out", out, "--workers", "2", *options]
-    command = [sys.executable, "-m", "gelu_verify", *asked]
-    return subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-
-
-def stored(path):
-    """The results of a run, apart from times, with the hashes of their tables."""
-    results = json.loads((path / "manifest.json").read_text())["results"]
-    return [{key: value for key, value in each.items() if key not in OF_TIME} for each in results]
-
-
-@pytest.mark.parametrize("executor", ["threads", "dask"])
-def test_killed_at_any_moment_it_ends_with_the_same_bytes(slow, tmp_path, executor):
-    """kill -9 of the command and, every other time, of all that it started; then the same command, until it ends."""
-    whole = started(slow, "whole", tmp_path)
-    start = time.monotonic()
-    assert whole.wait(300) == 0, whole.stderr.read()
-    whole.stderr.close()
-    took, kills, rng = time.monotonic() - start, 0, random.Random(17)
-    while kills < KILLS:
-        out = tmp_path / f"{executor}-{kills}"
-        for left in (5, 4, 3, 2, 1, 0):
-            process = started(slow, out.name, tmp_path, "--executor", executor)
-            try:
-                _, said = process.communicate(timeout=rng.uniform(0.2, 1.2 * took) if left else 300)
-                break
-            except subprocess.TimeoutExpired:
-                kills += 1
-                (os.killpg if kills % 2 else os.kill)(process.pid, signal.SIGKILL)
-                process.communicate()
-        assert process.returncode == 0 or f"{out.name} is already there" in said, said  # killed after all was done
-        assert len(list(out.glob("*.csv"))) == len(list((tmp_path / "whole").glob("*.csv"))) > 0
-        assert stored(out) == stored(tmp_path / "whole")
-        shutil.rmtree(out)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["whole"], "no journal and no unfinished folder is left"
+@pytest.mark.parametrize("executor", ["threads", "processes", "dask"])
+@pytest.mark.parametrize("command", ["run", "search"])
+def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path, command, executor):
+    """`kill -9`; then the same command, until it ends. tools/kill_at_random.py does it fifty times."""
+    counts = disturbed(command, executor, slow_target(tmp_path), tmp_path, KILLS)
+    assert counts.kills >= KILLS
+    assert counts.ended > 0

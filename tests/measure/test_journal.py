@@ -31,6 +31,15 @@ def expected(records=RECORDS):
     return sorted(records, key=lambda record: record[0])
 
 
+def test_a_sealed_journal_at_once_is_the_one_that_was_appended(tmp_path):
+    path = tmp_path / "journal"
+    with Journal(path, FACTS) as journal:
+        for record in RECORDS:
+            journal.append(*record)
+        journal.seal()
+    assert journals.sealed(FACTS, RECORDS) == path.read_bytes()
+
+
 def test_records_are_found_again_and_more_are_appended(tmp_path):
     path = tmp_path / "journal"
     written(path)
@@ -120,7 +129,8 @@ def test_only_a_sealed_journal_is_whole(tmp_path):
 def test_a_full_disk_stops_the_journal_and_spoils_nothing(tmp_path, monkeypatch):
     path = tmp_path / "journal"
     written(path)
-    with Journal(path, FACTS) as journal:
+    told = []
+    with Journal(path, FACTS, told.append) as journal:
         real, room = journals.os.pwrite, [50]
 
         def pwrite(file, content, offset):
@@ -134,5 +144,10 @@ def test_a_full_disk_stops_the_journal_and_spoils_nothing(tmp_path, monkeypatch)
         assert not journal.append("a", 9, b"y" * 100)
         assert journal.problem == "No space left on device"
         assert not journal.append("a", 10, b"")
-    monkeypatch.undo()
-    assert read(path) == (expected(), [])
+        monkeypatch.undo()
+        assert journal.append("b", 11, b"there is room again")
+        assert not journal.problem
+        with pytest.raises(ResultsError, match=r"cannot write .*journal: No space left on device"):
+            journal.check_written()
+    assert told == [f"cannot write {path}: No space left on device; the work goes on, and is kept again when it can be"]
+    assert read(path) == ([*expected(), ("b", 11, b"there is room again")], [])

@@ -1,5 +1,6 @@
 """Runs that were interrupted, and parts that were measured apart: continued or joined to the same run, or refused."""
 
+import os
 import shutil
 from dataclasses import replace
 
@@ -124,10 +125,14 @@ def test_journals_that_nobody_continues_are_removed(tmp_path, monkeypatch):
 def test_a_run_goes_on_where_its_journal_cannot(whole, tmp_path, monkeypatch):
     """A full disk: the journal ends, and the run does not."""
 
-    def pwrite(file, content, offset):
-        raise OSError(28, "No space left on device")
+    told, real, left = Told(), os.pwrite, [2]
 
-    told = Told()
+    def pwrite(file, content, offset):
+        if not left[0]:
+            raise OSError(28, "No space left on device")
+        left[0] -= 1
+        return real(file, content, offset)
+
     monkeypatch.setattr("gelu_verify.measure.journal.os.pwrite", pwrite)
     run = measure_run(REQUEST, tmp_path / "run", command="gelu-verify run", observer=told)
     assert "No space left on device" in told.said[0]

@@ -189,7 +189,7 @@ def test_a_full_disk_costs_one_line_and_nothing_else(some_results, stored, monke
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         left[0] -= 1
 
-    monkeypatch.setattr(results_module.os, "fsync", fsync)
+    monkeypatch.setattr(os, "fsync", fsync)
     with pytest.raises(ResultsError, match="No space left on device") as error:
         write_run(some_results[:1], root=root, **MANIFEST)
     assert "\n" not in str(error.value)

@@ -1,6 +1,8 @@
 """The search for the worst input: what it asks, that it repeats, and what it finds."""
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -14,12 +16,16 @@ from planted_worst import NOT_FOUND, PLANTED, Planted, consecutive, where
 from gelu_verify.errors import ResultsError, TargetFailure
 from gelu_verify.formats import DTYPES, FORMATS, from_ordinals, ordinals
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.measure.elsewhere import Elsewhere
+from gelu_verify.measure.pools import LocalPool
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
+from gelu_verify.search import kept as kept_module
+from gelu_verify.search.answers import Answers, Asking, packed, unpacked
 from gelu_verify.search.batches import TIE_SPAN, Batch, evaluated
 from gelu_verify.search.intervals import Intervals, jumps, level, parts
-from gelu_verify.search.kept import restored, save
+from gelu_verify.search.kept import kept_in, restored, saved
 from gelu_verify.search.record import record_of
 from gelu_verify.search.search import Budget, search
 from gelu_verify.search.seeds import found_before, published, worst_elsewhere
@@ -36,9 +42,9 @@ def from_values(fmt, values):
     return ordinals(fmt, values.view(fmt.uint))
 
 
-def found(target, evaluations=1 << 17, *, seed=0, dtype="float64", workers=1, function="silu", **options):
+def found(target, evaluations=1 << 17, *, seed=0, dtype="float64", workers=1, function="silu", seconds=None, **options):
     state = State.start(Asked(function, dtype, seed))
-    ended = search(target, state, Budget(evaluations=evaluations), workers=workers, **options)
+    ended = search(target, state, Budget(seconds, evaluations), workers=workers, **options)
     return state, ended
 
 
@@ -156,23 +162,91 @@ def test_evaluations_and_seed_decide_what_is_found_whatever_the_number_of_thread
 
 
 def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
-    target, asked, identity = EASY.target("float32"), Asked("silu", "float32", 3), {"target": "easy"}
+    """At every moment at which it may be killed."""
+    target, asked, facts = EASY.target("float32"), Asked("silu", "float32", 3), {"target": "easy"}
     whole, _ = found(target, 720_000, seed=3, dtype="float32")
-    kept = []
+    moments = []
+    search(
+        target, State.start(asked), Budget(evaluations=660_000), workers=1, save_every=0.0,
+        save=lambda *kept: moments.append((saved(facts, *kept), kept[2])),
+    )  # fmt: skip
+    assert len(moments) > 8  # the sixth is within the first round, the last within another
+    path = tmp_path / "state"
+    for content, at in (moments[5], moments[-1]):
+        path.write_bytes(content)
+        again, known, seconds = restored(path, facts, asked)
+        assert seconds == at
+        search(target, again, Budget(evaluations=720_000), workers=1, known=known)
+        assert plain(again) == plain(whole)
+    with pytest.raises(ResultsError, match="seed is 3 there and 4 here"):
+        restored(path, facts, replace(asked, seed=4))
+    with pytest.raises(ResultsError, match="is of another search: target is easy there and hard here"):
+        restored(path, {"target": "hard"}, asked)
 
-    def keep(state, seconds):
-        kept.append(seconds)
-        save(tmp_path, state, seconds, identity)
 
-    search(target, State.start(asked), Budget(evaluations=660_000), workers=1, save=keep, save_every=0.0)
-    again, seconds = restored(tmp_path, asked, identity)
-    assert len(kept) > 1
-    assert seconds == kept[-1]
-    assert 0 < again.evaluations < 660_000
-    search(target, again, Budget(evaluations=720_000), workers=1)
+class Losing(LocalPool):
+    """Loses every third item, as where its worker dies."""
+
+    attempts = 9
+
+    def __init__(self, executor):
+        super().__init__(executor, 3, shares_memory=False)
+        self.count = 0
+
+    def submit(self, function, item):
+        self.count += 1
+        return super().submit(function if self.count % 3 else _lose, item)
+
+    def is_lost(self, error):
+        return isinstance(error, ConnectionError)
+
+
+def _lose(item):
+    raise ConnectionError
+
+
+def test_whoever_answers_in_whatever_order_finds_the_same():
+    """Also where items end before all of their batches are answered."""
+    target, machines = EASY.target("float32"), []
+    whole, _ = found(target, 360_000, dtype="float32")
+    asking = Asking(target, "silu", "float32", item_seconds=0.0)
+
+    def measured(item):
+        return packed(replace(asking.answers(item), worker={"host": "other"}))
+
+    with ThreadPoolExecutor(3) as executor:
+        pool = Losing(executor)
+        pool.spend = lambda worker, seconds: machines.append(worker["host"])
+        again, _ = found(target, 360_000, dtype="float32", elsewhere=Elsewhere(pool, measured))
     assert plain(again) == plain(whole)
-    with pytest.raises(ResultsError, match="seed is 3, not 4"):
-        restored(tmp_path, replace(asked, seed=4), identity)
+    assert pool.count > len(machines) > 3
+
+
+def test_answers_are_the_same_on_the_other_side():
+    span = np.array([FLOAT64.one], np.int64)
+    one = evaluated(
+        EASY.target(), "silu", "float64", Batch("uniform", (1,), span, span + 99, span * 0 + 9), nullcontext()
+    )
+    failure = TargetFailure("it fell", "segfault", first_bits=3)
+    failure.inputs = one.x
+    for answers in (Answers((one, one), None, 1.5, {"host": "a"}), Answers((), failure)):
+        again = unpacked(packed(answers))
+        assert (again.seconds, again.worker, len(again.found)) == (answers.seconds, answers.worker, len(answers.found))
+        for a, b in zip(again.found, answers.found, strict=True):
+            assert all(np.array_equal(x, y) for x, y in zip(a[:5], b[:5], strict=True))
+            assert (a[5:], [x.dtype for x in a[:5]]) == (b[5:], [x.dtype for x in b[:5]])
+    assert (str(again.failure), again.failure.kind, again.failure.first_bits) == ("it fell", "segfault", 3)
+    assert np.array_equal(again.failure.inputs, one.x)
+
+
+def test_a_kept_search_that_spent_its_time_asks_nothing_more():
+    kept = []
+    state, ended = found(EASY.target(), progress=lambda state: time.sleep(0.01), save=lambda *each: kept.append(each),
+                         seconds=0.005)  # fmt: skip
+    assert (ended.why, state.evaluations) == ("budget", kept[-1][1][0].error.size)
+    again, known, spent = kept[-1]
+    assert search(EASY.target(), again, Budget(seconds=0.005), workers=1, spent=spent, known=known).why == "budget"
+    assert again.evaluations == state.evaluations
 
 
 def stopping_after(rounds):
@@ -187,22 +261,46 @@ def stopping_after(rounds):
 
 
 def test_a_damaged_state_is_refused(tmp_path):
-    asked, identity = Asked("gelu", "float32", 0, ()), {"target": "t"}
-    save(tmp_path, State.start(asked), 1.0, identity)
-    (file,) = tmp_path.iterdir()
-    whole = file.read_bytes()
-    for end in (0, 1, len(whole) // 2, len(whole) - 1):
-        file.write_bytes(whole[:end])
-        with pytest.raises(ResultsError, match="is not the state of a search"):
-            restored(tmp_path, asked, identity)
-    refused = 0
-    for at in range(0, len(whole), 37):
-        file.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
-        try:
-            assert restored(tmp_path, asked, identity) is not None  # bits that zip does not use
-        except ResultsError:
-            refused += 1
-    assert refused > 10
+    asked, facts, file = Asked("gelu", "float32", 0, ()), {"target": "t"}, tmp_path / "state"
+    whole = saved(facts, State.start(asked), [], 1.0)
+    damaged = [whole[:end] for end in (0, 1, len(whole) // 2, len(whole) - 1)]
+    damaged += [whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :] for at in range(0, len(whole), 37)]
+    for content in damaged:
+        file.write_bytes(content)
+        with pytest.raises(ResultsError, match="is not the state of a search, or is damaged"):
+            restored(file, facts, asked)
+
+
+def test_a_folder_is_for_one_search(tmp_path):
+    with kept_in(tmp_path / "a" / "b"):
+        (tmp_path / "a" / "b" / ".partial-0").write_bytes(b"of a search that was killed")
+        with pytest.raises(ResultsError, match="another search uses it"), kept_in(tmp_path / "a" / "b"):
+            pass
+    with kept_in(tmp_path / "a" / "b"):
+        assert not list((tmp_path / "a" / "b").iterdir())
+
+
+def test_a_full_disk_is_said_once_and_tried_again(tmp_path, monkeypatch):
+    asked, told, whole = Asked("gelu", "float32", 0, ()), [], kept_module.replace_file
+
+    def full(path, content, *, flush):
+        raise OSError(28, "No space left on device", str(path))
+
+    with kept_in(tmp_path, told.append) as kept:
+        args = {}, State.start(asked), [], 1.0
+        monkeypatch.setattr(kept_module, "replace_file", full)
+        with pytest.raises(ResultsError, match=r"cannot write .*state: No space left on device"):
+            kept.save(*args)
+        for function in (whole, full, full, whole, full):
+            monkeypatch.setattr(kept_module, "replace_file", function)
+            kept.save(*args)
+        monkeypatch.setattr(kept_module, "replace_file", whole)
+        with pytest.raises(ResultsError, match=r"cannot write .*state: No space left"):
+            kept.finish(b"{}")
+        kept.save(*args)
+        kept.finish(b"{}")
+    assert len(told) == 2
+    assert told[0].endswith("state: No space left on device; the search goes on, and tries again")
 
 
 def test_every_input_of_a_16_bit_dtype_is_tried():

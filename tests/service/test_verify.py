@@ -217,7 +217,7 @@ def test_a_store_that_fails_is_507_and_stores_nothing(storing, right, tmp_path, 
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gelu_verify.runs.store._write", full)
+    monkeypatch.setattr("gelu_verify.runs.store.write_file", full)
     done = storing.post(WHERE, content=right.tobytes(), headers=AUTH)
     assert done.status_code == 507
     assert str(tmp_path) not in done.text
