@@ -64,14 +64,11 @@ GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), con
 
 #if GV_FLOAT_TABLES
 #include "float_pieces.h"
+#include "float_sigmoid.h"
 #include "../tables/gelu_f32.h"
 #include "../tables/gelu_grad_f32.h"
-#include "../tables/gelu_sigmoid_f32.h"
-#include "../tables/gelu_sigmoid_grad_f32.h"
 #include "../tables/gelu_tanh_f32.h"
 #include "../tables/gelu_tanh_grad_f32.h"
-#include "../tables/silu_f32.h"
-#include "../tables/silu_grad_f32.h"
 
 #define GV_ARRAY_GROUP 64
 #define GV_FEW_LANES 8 /* of 64 */
@@ -114,6 +111,30 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
     }
     return count;
 }
+
+#define GV_FLOAT_BLOCK 512 /* floats between the two loops of gv_f32_by_sigmoid */
+
+/* The same for silu, gelu_sigmoid and their gradients, for every x */
+#define gv_f32_by_sigmoid GV_TYPED(gv_f32_by_sigmoid)
+GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f32_limits limits, const float *x,
+                                   float *y, size_t n, unsigned short *place) {
+    size_t count = 0;
+    float hi[GV_FLOAT_BLOCK], lo[GV_FLOAT_BLOCK];
+    for (size_t block = 0; block < n; block += GV_FLOAT_BLOCK) {
+        size_t end = n - block < GV_FLOAT_BLOCK ? n - block : GV_FLOAT_BLOCK;
+        for (size_t i = 0; i < end; i += GV_FLOAT_LANES) gv_float_exp_stored(s, x + block + i, hi + i, lo + i);
+        for (size_t i = 0; i < end; i += 64) {
+            const float *from = x + block + i;
+            float *to = y + block + i;
+            uint64_t lanes = 0;
+            for (size_t k = 0; k < 64; k += GV_FLOAT_LANES)
+                lanes |= (uint64_t)gv_float_sigmoid(s, derivative, from + k, hi + i + k, lo + i + k, to + k) << k;
+            lanes = gv_f32_settled(limits, derivative, from, to, lanes);
+            count = gv_append_places(place, count, lanes, block + i);
+        }
+    }
+    return count;
+}
 #else
 #define GV_ARRAY_GROUP GV_GROUP
 typedef struct { float zero, whole; } gv_f32_limits;
@@ -143,18 +164,18 @@ GV_INLINE void gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, 
     if (count) gathered(x, y, place, count);
 }
 
-#define GV_WIDE_BLOCKS 63 /* after a block of which the pieces left too much, so many are not tried */
+#define GV_WIDE_BLOCKS 63 /* after a block of which it left too much, so many are not tried */
 
-/* Blocks by `by_pieces`, where there is one; where that leaves more than 1 of `share` inputs, by `by_enclosure`. */
+/* Blocks by `first`, where there is one; where that leaves more than 1 of `share` inputs, by `by_enclosure`. */
 #define gv_f32_array GV_TYPED(gv_f32_array)
-GV_INLINE void gv_f32_array(size_t (*by_pieces)(const float *, float *, size_t), size_t share,
+GV_INLINE void gv_f32_array(size_t (*first)(const float *, float *, size_t), size_t share,
                             void (*by_enclosure)(const float *, float *, size_t), const float *x, float *y, size_t n) {
     float input[GV_BLOCK_FLOATS], output[GV_ARRAY_GROUP];
     int skipped = 0;
     while (n >= GV_ARRAY_GROUP) {
         size_t count = n < GV_BLOCK_FLOATS ? n & ~(size_t)(GV_ARRAY_GROUP - 1) : GV_BLOCK_FLOATS;
         const float *from = x == y ? (const float *)memcpy(input, x, count * sizeof *x) : x;
-        if (by_pieces && !skipped) skipped = by_pieces(from, y, count) > count / share ? GV_WIDE_BLOCKS : 0;
+        if (first && !skipped) skipped = first(from, y, count) > count / share ? GV_WIDE_BLOCKS : 0;
         else {
             by_enclosure(from, y, count);
             skipped -= skipped > 0;
@@ -165,27 +186,28 @@ GV_INLINE void gv_f32_array(size_t (*by_pieces)(const float *, float *, size_t),
     }
     if (!n) return;
     for (size_t i = 0; i < GV_ARRAY_GROUP; i++) input[i] = i < n ? x[i] : 1.0f;
-    if (by_pieces && !skipped) by_pieces(input, output, GV_ARRAY_GROUP);
+    if (first && !skipped) first(input, output, GV_ARRAY_GROUP);
     else by_enclosure(input, output, GV_ARRAY_GROUP);
     memcpy(y, output, n * sizeof *y);
 }
 
 #if GV_FLOAT_TABLES
-#define GV_DEFINE_BY_PIECES(name, derivative, limits) \
-    static size_t GV_TYPED(gv_by_pieces_##name)(const float *x, float *y, size_t n) { \
+#define GV_DEFINE_FIRST(name, by, table, derivative) \
+    static size_t GV_TYPED(gv_first_##name)(const float *x, float *y, size_t n) { \
         unsigned short place[GV_BLOCK_FLOATS + 2]; \
-        size_t count = gv_f32_by_pieces(&gv_##name##_float_table, derivative, limits, x, y, n, place); \
+        size_t count = by(table, derivative, GV_TYPED(gv_limits_##name), x, y, n, place); \
         if (count) GV_TYPED(gv_gathered_##name)(x, y, place, count); \
         return count; \
     }
-#define GV_BY_PIECES(name) GV_TYPED(gv_by_pieces_##name)
+#define GV_FIRST(name) GV_TYPED(gv_first_##name)
 #else
-#define GV_DEFINE_BY_PIECES(name, derivative, limits)
-#define GV_BY_PIECES(name) 0
+#define GV_DEFINE_FIRST(name, by, table, derivative)
+#define GV_FIRST(name) 0
 #endif
 
-/* limit: the largest |x| of the enclosure near 0; share: of gv_f32_array; the last two: gv_f32_limits */
-#define GV_DEFINE_F32(name, derivative, limit, share, zero, whole) \
+/* by, table: of stage 1 where there are vectors with fma; limit: the largest |x| of the enclosure near 0; share: of
+   gv_f32_array; the last two: gv_f32_limits */
+#define GV_DEFINE_F32(name, by, table, derivative, limit, share, zero, whole) \
     static const gv_f32_limits GV_TYPED(gv_limits_##name) = {zero, whole}; \
     static void GV_TYPED(gv_gathered_##name)(const float *x, float *y, const unsigned short *place, size_t count) { \
         gv_f32_gathered(GV_TYPED(gv_##name##_enclosure), gv_cr_##name##_accurate, x, y, place, count); \
@@ -194,16 +216,21 @@ GV_INLINE void gv_f32_array(size_t (*by_pieces)(const float *, float *, size_t),
         gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_limits_##name), derivative, \
                      GV_TYPED(gv_gathered_##name), x, y, n); \
     } \
-    GV_DEFINE_BY_PIECES(name, derivative, GV_TYPED(gv_limits_##name)) \
+    GV_DEFINE_FIRST(name, by, table, derivative) \
     static void GV_TYPED(gv_cr_##name##_f32)(const float *x, float *y, size_t n) { \
-        gv_f32_array(GV_BY_PIECES(name), share, GV_TYPED(gv_block_##name), x, y, n); \
+        gv_f32_array(GV_FIRST(name), share, GV_TYPED(gv_block_##name), x, y, n); \
     }
 
-GV_DEFINE_F32(gelu, 0, (float)GV_NEAR_LIMIT, 2, -15.0f, 6.25f)
-GV_DEFINE_F32(gelu_grad, 1, (float)GV_NEAR_LIMIT, 2, -15.0f, 6.25f)
-GV_DEFINE_F32(gelu_tanh, 0, GV_NEAR_GELU_TANH, 8, -11.0f, 6.25f)
-GV_DEFINE_F32(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, 8, -11.0f, 6.25f)
-GV_DEFINE_F32(gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, 8, -66.0f, 12.5f)
-GV_DEFINE_F32(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD, 8, -66.0f, 12.5f)
-GV_DEFINE_F32(silu, 0, GV_NEAR_SILU, 8, -112.0f, 21.0f)
-GV_DEFINE_F32(silu_grad, 1, GV_NEAR_SILU_GRAD, 8, -112.0f, 21.0f)
+#define GV_DEFINE_F32_PIECES(name, derivative, limit, share, zero, whole) \
+    GV_DEFINE_F32(name, gv_f32_by_pieces, &gv_##name##_float_table, derivative, limit, share, zero, whole)
+#define GV_DEFINE_F32_SIGMOID(name, rate, derivative, limit, zero, whole) \
+    GV_DEFINE_F32(name, gv_f32_by_sigmoid, &gv_##rate##_rate, derivative, limit, 2, zero, whole)
+
+GV_DEFINE_F32_PIECES(gelu, 0, (float)GV_NEAR_LIMIT, 2, -15.0f, 6.25f)
+GV_DEFINE_F32_PIECES(gelu_grad, 1, (float)GV_NEAR_LIMIT, 2, -15.0f, 6.25f)
+GV_DEFINE_F32_PIECES(gelu_tanh, 0, GV_NEAR_GELU_TANH, 8, -11.0f, 6.25f)
+GV_DEFINE_F32_PIECES(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, 8, -11.0f, 6.25f)
+GV_DEFINE_F32_SIGMOID(gelu_sigmoid, gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, -66.0f, 12.5f)
+GV_DEFINE_F32_SIGMOID(gelu_sigmoid_grad, gelu_sigmoid, 1, GV_NEAR_GELU_SIGMOID_GRAD, -66.0f, 12.5f)
+GV_DEFINE_F32_SIGMOID(silu, silu, 0, GV_NEAR_SILU, -112.0f, 21.0f)
+GV_DEFINE_F32_SIGMOID(silu_grad, silu, 1, GV_NEAR_SILU_GRAD, -112.0f, 21.0f)
