@@ -57,9 +57,7 @@ SHAPES = {  # registers, rows
     "gelu_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
     "gelu_tanh": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
     "gelu_tanh_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
-    "gelu_sigmoid": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
     "gelu_sigmoid_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
-    "silu": (Shape(Fraction(1, 4), 32), Shape(Fraction(1, 16), 128)),
     "silu_grad": (Shape(Fraction(1, 4), 32), Shape(Fraction(1, 16), 128)),
 }
 

@@ -67,8 +67,10 @@ GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), con
 #include "float_sigmoid.h"
 #include "../tables/gelu_f32.h"
 #include "../tables/gelu_grad_f32.h"
+#include "../tables/gelu_sigmoid_grad_f32.h"
 #include "../tables/gelu_tanh_f32.h"
 #include "../tables/gelu_tanh_grad_f32.h"
+#include "../tables/silu_grad_f32.h"
 
 #define GV_ARRAY_GROUP 64
 #define GV_FEW_LANES 8 /* of 64 */
@@ -122,7 +124,9 @@ GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f3
     float hi[GV_FLOAT_BLOCK], lo[GV_FLOAT_BLOCK];
     for (size_t block = 0; block < n; block += GV_FLOAT_BLOCK) {
         size_t end = n - block < GV_FLOAT_BLOCK ? n - block : GV_FLOAT_BLOCK;
-        for (size_t i = 0; i < end; i += GV_FLOAT_LANES) gv_float_exp_stored(s, x + block + i, hi + i, lo + i);
+        for (size_t i = 0; i < end; i += GV_FLOAT_LANES) gv_float_sigmoid_exp(s, x + block + i, hi + i, lo + i);
+        if (derivative && GV_FLOAT_INVERSE_APART)
+            for (size_t i = 0; i < end; i += GV_FLOAT_LANES) gv_float_sigmoid_inverse(hi + i, lo + i);
         for (size_t i = 0; i < end; i += 64) {
             const float *from = x + block + i;
             float *to = y + block + i;
@@ -142,7 +146,7 @@ typedef struct { float zero, whole; } gv_f32_limits;
 
 /* A block, stage 1 by an enclosure: n is a multiple of GV_GROUP, x and y do not overlap; `gathered` does stages 2 and 3. */
 #define gv_f32_block GV_TYPED(gv_f32_block)
-GV_INLINE void gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, int derivative,
+GV_INLINE size_t gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, int derivative,
                             void (*gathered)(const float *, float *, const unsigned short *, size_t), const float *x,
                             float *y, size_t n) {
     unsigned short place[GV_BLOCK_FLOATS + 2];
@@ -162,14 +166,18 @@ GV_INLINE void gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, 
         count = gv_append_places(place, count, lanes, i);
     }
     if (count) gathered(x, y, place, count);
+    return count;
 }
 
 #define GV_WIDE_BLOCKS 63 /* after a block of which it left too much, so many are not tried */
 
-/* Blocks by `first`, where there is one; where that leaves more than 1 of `share` inputs, by `by_enclosure`. */
+/* A block of inputs; returns how many of them it leaves to stage 2. */
+typedef size_t (*GV_TYPED(gv_f32_stage_1))(const float *x, float *y, size_t n);
+
+/* Blocks by `first`, where there is one; where that leaves more than 1 of `share` inputs, by `others`. */
 #define gv_f32_array GV_TYPED(gv_f32_array)
-GV_INLINE void gv_f32_array(size_t (*first)(const float *, float *, size_t), size_t share,
-                            void (*by_enclosure)(const float *, float *, size_t), const float *x, float *y, size_t n) {
+GV_INLINE void gv_f32_array(GV_TYPED(gv_f32_stage_1) first, size_t share, GV_TYPED(gv_f32_stage_1) others,
+                            const float *x, float *y, size_t n) {
     float input[GV_BLOCK_FLOATS], output[GV_ARRAY_GROUP];
     int skipped = 0;
     while (n >= GV_ARRAY_GROUP) {
@@ -177,7 +185,7 @@ GV_INLINE void gv_f32_array(size_t (*first)(const float *, float *, size_t), siz
         const float *from = x == y ? (const float *)memcpy(input, x, count * sizeof *x) : x;
         if (first && !skipped) skipped = first(from, y, count) > count / share ? GV_WIDE_BLOCKS : 0;
         else {
-            by_enclosure(from, y, count);
+            others(from, y, count);
             skipped -= skipped > 0;
         }
         x += count;
@@ -187,50 +195,69 @@ GV_INLINE void gv_f32_array(size_t (*first)(const float *, float *, size_t), siz
     if (!n) return;
     for (size_t i = 0; i < GV_ARRAY_GROUP; i++) input[i] = i < n ? x[i] : 1.0f;
     if (first && !skipped) first(input, output, GV_ARRAY_GROUP);
-    else by_enclosure(input, output, GV_ARRAY_GROUP);
+    else others(input, output, GV_ARRAY_GROUP);
     memcpy(y, output, n * sizeof *y);
 }
 
+/* limit: the largest |x| of the enclosure near 0; zero, whole: gv_f32_limits */
+#define GV_DEFINE_ENCLOSED(name, derivative, limit, zero, whole) \
+    static const gv_f32_limits GV_TYPED(gv_limits_##name) = {zero, whole}; \
+    static void GV_TYPED(gv_gathered_##name)(const float *x, float *y, const unsigned short *place, size_t count) { \
+        gv_f32_gathered(GV_TYPED(gv_##name##_enclosure), gv_cr_##name##_accurate, x, y, place, count); \
+    } \
+    static size_t GV_TYPED(gv_enclosed_##name)(const float *x, float *y, size_t n) { \
+        return gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_limits_##name), derivative, \
+                            GV_TYPED(gv_gathered_##name), x, y, n); \
+    }
+
+GV_DEFINE_ENCLOSED(gelu, 0, (float)GV_NEAR_LIMIT, -15.0f, 6.25f)
+GV_DEFINE_ENCLOSED(gelu_grad, 1, (float)GV_NEAR_LIMIT, -15.0f, 6.25f)
+GV_DEFINE_ENCLOSED(gelu_tanh, 0, GV_NEAR_GELU_TANH, -11.0f, 6.25f)
+GV_DEFINE_ENCLOSED(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, -11.0f, 6.25f)
+GV_DEFINE_ENCLOSED(gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, -66.0f, 12.5f)
+GV_DEFINE_ENCLOSED(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD, -66.0f, 12.5f)
+GV_DEFINE_ENCLOSED(silu, 0, GV_NEAR_SILU, -112.0f, 21.0f)
+GV_DEFINE_ENCLOSED(silu_grad, 1, GV_NEAR_SILU_GRAD, -112.0f, 21.0f)
+
 #if GV_FLOAT_TABLES
-#define GV_DEFINE_FIRST(name, by, table, derivative) \
-    static size_t GV_TYPED(gv_first_##name)(const float *x, float *y, size_t n) { \
+/* gv_pieces_<name> or gv_sigmoid_<name>: stage 1 by `by` */
+#define GV_DEFINE_FLOATS(kind, name, by, table, derivative) \
+    static size_t GV_TYPED(gv_##kind##_##name)(const float *x, float *y, size_t n) { \
         unsigned short place[GV_BLOCK_FLOATS + 2]; \
         size_t count = by(table, derivative, GV_TYPED(gv_limits_##name), x, y, n, place); \
         if (count) GV_TYPED(gv_gathered_##name)(x, y, place, count); \
         return count; \
     }
-#define GV_FIRST(name) GV_TYPED(gv_first_##name)
+#define GV_DEFINE_PIECES(name, derivative) \
+    GV_DEFINE_FLOATS(pieces, name, gv_f32_by_pieces, &gv_##name##_float_table, derivative)
+
+GV_DEFINE_PIECES(gelu, 0)
+GV_DEFINE_PIECES(gelu_grad, 1)
+GV_DEFINE_PIECES(gelu_tanh, 0)
+GV_DEFINE_PIECES(gelu_tanh_grad, 1)
+GV_DEFINE_PIECES(gelu_sigmoid_grad, 1)
+GV_DEFINE_PIECES(silu_grad, 1)
+GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 0)
+GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid_grad, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 1)
+GV_DEFINE_FLOATS(sigmoid, silu, gv_f32_by_sigmoid, &gv_silu_rate, 0)
+GV_DEFINE_FLOATS(sigmoid, silu_grad, gv_f32_by_sigmoid, &gv_silu_rate, 1)
+#define GV_STAGE_1(name, first, share, others) \
+    GV_TYPED(gv_##first##_##name), share, GV_TYPED(gv_##others##_##name)
 #else
-#define GV_DEFINE_FIRST(name, by, table, derivative)
-#define GV_FIRST(name) 0
+#define GV_STAGE_1(name, first, share, others) 0, 1, GV_TYPED(gv_enclosed_##name)
 #endif
 
-/* by, table: of stage 1 where there are vectors with fma; limit: the largest |x| of the enclosure near 0; share: of
-   gv_f32_array; the last two: gv_f32_limits */
-#define GV_DEFINE_F32(name, by, table, derivative, limit, share, zero, whole) \
-    static const gv_f32_limits GV_TYPED(gv_limits_##name) = {zero, whole}; \
-    static void GV_TYPED(gv_gathered_##name)(const float *x, float *y, const unsigned short *place, size_t count) { \
-        gv_f32_gathered(GV_TYPED(gv_##name##_enclosure), gv_cr_##name##_accurate, x, y, place, count); \
-    } \
-    static void GV_TYPED(gv_block_##name)(const float *x, float *y, size_t n) { \
-        gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_limits_##name), derivative, \
-                     GV_TYPED(gv_gathered_##name), x, y, n); \
-    } \
-    GV_DEFINE_FIRST(name, by, table, derivative) \
+/* first, share, others: of gv_f32_array */
+#define GV_DEFINE_F32(name, first, share, others) \
     static void GV_TYPED(gv_cr_##name##_f32)(const float *x, float *y, size_t n) { \
-        gv_f32_array(GV_FIRST(name), share, GV_TYPED(gv_block_##name), x, y, n); \
+        gv_f32_array(GV_STAGE_1(name, first, share, others), x, y, n); \
     }
 
-#define GV_DEFINE_F32_PIECES(name, derivative, limit, share, zero, whole) \
-    GV_DEFINE_F32(name, gv_f32_by_pieces, &gv_##name##_float_table, derivative, limit, share, zero, whole)
-#define GV_DEFINE_F32_SIGMOID(name, rate, derivative, limit, zero, whole) \
-    GV_DEFINE_F32(name, gv_f32_by_sigmoid, &gv_##rate##_rate, derivative, limit, 2, zero, whole)
-
-GV_DEFINE_F32_PIECES(gelu, 0, (float)GV_NEAR_LIMIT, 2, -15.0f, 6.25f)
-GV_DEFINE_F32_PIECES(gelu_grad, 1, (float)GV_NEAR_LIMIT, 2, -15.0f, 6.25f)
-GV_DEFINE_F32_PIECES(gelu_tanh, 0, GV_NEAR_GELU_TANH, 8, -11.0f, 6.25f)
-GV_DEFINE_F32_PIECES(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, 8, -11.0f, 6.25f)
-GV_DEFINE_F32_SIGMOID(gelu_sigmoid, gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, -66.0f, 12.5f)
-GV_DEFINE_F32_SIGMOID(gelu_sigmoid_grad, gelu_sigmoid, 1, GV_NEAR_GELU_SIGMOID_GRAD, -66.0f, 12.5f)
-GV_DEFINE_F32_SIGMOID(silu, silu, 0, GV_NEAR_SILU, -112.0f, 21.0f)
-GV_DEFINE_F32_SIGMOID(silu_grad, silu, 1, GV_NEAR_SILU_GRAD, -112.0f, 21.0f)
+GV_DEFINE_F32(gelu, pieces, 2, enclosed)
+GV_DEFINE_F32(gelu_grad, pieces, 2, enclosed)
+GV_DEFINE_F32(gelu_tanh, pieces, 8, enclosed)
+GV_DEFINE_F32(gelu_tanh_grad, pieces, 8, enclosed)
+GV_DEFINE_F32(gelu_sigmoid, sigmoid, 2, enclosed)
+GV_DEFINE_F32(gelu_sigmoid_grad, pieces, 8, sigmoid)
+GV_DEFINE_F32(silu, sigmoid, 2, enclosed)
+GV_DEFINE_F32(silu_grad, pieces, 8, sigmoid)

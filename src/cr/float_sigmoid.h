@@ -34,6 +34,12 @@
 /* hi + lo within `loss`: up = lo + loss, down = lo - loss, or the other way round */
 typedef struct { gv_floats hi, up, down; } gv_floats_bounds;
 
+/* (e^r - 1 - r)/r^2 */
+GV_INLINE gv_floats gv_float_exp_curve(gv_floats r, gv_floats r2) {
+    return gv_floats_madd(gv_floats_madd_all(r, 0x1.111112p-7f /* 1/120 */, 0x1.555556p-5f /* 1/24 */), r2,
+                          gv_floats_madd_all(r, 0x1.555556p-3f /* 1/6 */, 0.5f));
+}
+
 /* e^-s, |x| <= most */
 GV_INLINE gv_floats_pair gv_float_exp(const gv_float_rate *s, gv_floats x) {
     gv_floats_pair e;
@@ -48,9 +54,7 @@ GV_INLINE gv_floats_pair gv_float_exp(const gv_float_rate *s, gv_floats x) {
         rest = gv_floats_add(rest, gv_floats_msub(r, gv_floats_all(s->rate), product));
         r = product;
     }
-    gv_floats r2 = gv_floats_mul(r, r);
-    gv_floats c = gv_floats_madd(gv_floats_madd_all(r, 0x1.111112p-7f /* 1/120 */, 0x1.555556p-5f /* 1/24 */), r2,
-                                 gv_floats_madd_all(r, 0x1.555556p-3f /* 1/6 */, 0.5f));
+    gv_floats r2 = gv_floats_mul(r, r), c = gv_float_exp_curve(r, r2);
     gv_floats p = gv_floats_madd(c, r2, r), p_low = gv_floats_madd(c, r2, gv_floats_sub(r, p));
     e.hi = gv_floats_madd(t, p, t);
     e.lo = gv_floats_madd(t, p, gv_floats_sub(t, e.hi));
@@ -77,12 +81,20 @@ GV_INLINE gv_floats_bounds gv_float_sigmoid_value(gv_floats x, gv_floats_pair d)
     return y;
 }
 
+/* 1/d */
+GV_INLINE gv_floats_pair gv_float_inverse(gv_floats_pair d) {
+    gv_floats_pair q;
+    gv_floats one = gv_floats_all(1.0f);
+    q.hi = gv_floats_over(one, d.hi);
+    q.lo = gv_floats_mul(gv_floats_less(q.hi, d.lo, gv_floats_less(q.hi, d.hi, one)), q.hi);
+    return q;
+}
+
 /* q (1 + s p), |x| <= most */
-GV_INLINE gv_floats_bounds gv_float_sigmoid_slope(const gv_float_rate *s, gv_floats x, gv_floats_pair d) {
+GV_INLINE gv_floats_bounds gv_float_sigmoid_slope(const gv_float_rate *s, gv_floats x, gv_floats_pair q) {
     gv_floats_bounds y;
-    gv_floats one = gv_floats_all(1.0f), q = gv_floats_over(one, d.hi);
-    gv_floats q_low = gv_floats_mul(gv_floats_less(q, d.lo, gv_floats_less(q, d.hi, one)), q);
-    gv_floats p = gv_floats_sub(one, q), p_low = gv_floats_sub(gv_floats_sub(gv_floats_sub(one, p), q), q_low);
+    gv_floats one = gv_floats_all(1.0f), p = gv_floats_sub(one, q.hi);
+    gv_floats p_low = gv_floats_sub(gv_floats_sub(gv_floats_sub(one, p), q.hi), q.lo);
     gv_floats steep = s->rate == 1.0f ? x : gv_floats_mul(x, gv_floats_all(s->rate)), more = gv_floats_mul(steep, p);
     gv_floats more_low = gv_floats_madd(steep, p_low, gv_floats_msub(steep, p, more));
     if (s->rate != 1.0f) {
@@ -93,28 +105,39 @@ GV_INLINE gv_floats_bounds gv_float_sigmoid_slope(const gv_float_rate *s, gv_flo
     gv_floats sum = gv_floats_add(one, more), part = gv_floats_sub(sum, one);
     gv_floats lost = gv_floats_add(gv_floats_sub(one, gv_floats_sub(sum, part)), gv_floats_sub(more, part));
     gv_floats sum_low = gv_floats_add(lost, more_low);
-    y.hi = gv_floats_mul(q, sum);
-    gv_floats lo = gv_floats_madd(q_low, sum, gv_floats_madd(q, sum_low, gv_floats_msub(q, sum, y.hi)));
-    gv_floats scale = gv_floats_add(gv_floats_magnitude(y.hi), q);
+    y.hi = gv_floats_mul(q.hi, sum);
+    gv_floats lo = gv_floats_madd(q.lo, sum, gv_floats_madd(q.hi, sum_low, gv_floats_msub(q.hi, sum, y.hi)));
+    gv_floats scale = gv_floats_add(gv_floats_magnitude(y.hi), q.hi);
     y.up = gv_floats_madd(scale, gv_floats_all(GV_FLOAT_SIGMOID_GRAD_LOSS), lo);
     y.down = gv_floats_less(scale, gv_floats_all(GV_FLOAT_SIGMOID_GRAD_LOSS), lo);
     return y;
 }
 
-/* e.hi and e.lo of GV_FLOAT_LANES inputs. Apart from what follows: processors hold too few operations for one chain of
-   this length to run beside the next (docs/decisions.md). */
-GV_INLINE void gv_float_exp_stored(const gv_float_rate *s, const float *x, float *hi, float *lo) {
+/* A loop for each of these three: processors hold too few operations for one chain of this length to run beside the
+   next (docs/decisions.md). First e; then, of gradients, 1/(1 + e), where registers are short. */
+#define GV_FLOAT_INVERSE_APART (GV_FLOAT_LANES < 32)
+
+GV_INLINE void gv_float_sigmoid_exp(const gv_float_rate *s, const float *x, float *hi, float *lo) {
     gv_floats_pair e = gv_float_exp(s, gv_floats_clamped(gv_floats_load(x), s->most));
     gv_floats_store(hi, e.hi);
     gv_floats_store(lo, e.lo);
 }
 
+GV_INLINE void gv_float_sigmoid_inverse(float *hi, float *lo) {
+    gv_floats_pair e = {gv_floats_load(hi), gv_floats_load(lo)}, q = gv_float_inverse(gv_float_one_plus(e));
+    gv_floats_store(hi, q.hi);
+    gv_floats_store(lo, q.lo);
+}
+
 /* y, and as the result bit i: lane i is not decided */
 GV_INLINE uint32_t gv_float_sigmoid(const gv_float_rate *s, int derivative, const float *x, const float *hi,
                                     const float *lo, float *y) {
-    gv_floats_pair e = {gv_floats_load(hi), gv_floats_load(lo)}, d = gv_float_one_plus(e);
+    gv_floats_pair e = {gv_floats_load(hi), gv_floats_load(lo)};
     gv_floats input = gv_floats_load(x);
-    gv_floats_bounds f = derivative ? gv_float_sigmoid_slope(s, input, d) : gv_float_sigmoid_value(input, d);
+    gv_floats_bounds f;
+    if (derivative)
+        f = gv_float_sigmoid_slope(s, input, GV_FLOAT_INVERSE_APART ? e : gv_float_inverse(gv_float_one_plus(e)));
+    else f = gv_float_sigmoid_value(input, gv_float_one_plus(e));
     return gv_floats_store_and_compare(y, gv_floats_add(f.hi, f.up), gv_floats_add(f.hi, f.down)) |
            gv_floats_outside(input, derivative ? 0.0f : GV_FLOAT_SIGMOID_LEAST, s->most);
 }
