@@ -391,7 +391,7 @@ class Rate(NamedTuple):
     most: int
 
 
-RATES = {"silu": Rate("1", 72), "gelu_sigmoid": Rate("1.702", 42)}
+RATES = {"silu": Rate("1", 64), "gelu_sigmoid": Rate("1.702", 37)}
 STEPS = 8  # 2^(j/8), j < 8: a register of AVX2
 
 

@@ -28,8 +28,7 @@
 #include "../tables/exp_f32.h"
 
 #define GV_FLOAT_SIGMOID_LEAST 0x1p-90f
-#define GV_FLOAT_SIGMOID_LOSS 0x1.4p-32f /* of f, relative */
-#define GV_FLOAT_SIGMOID_GRAD_LOSS 0x1.4p-32f /* of |f'| + q */
+#define GV_FLOAT_SIGMOID_LOSS 0x1.a8p-33f /* of f, relative; of f', of |f'| + q */
 
 /* hi + lo within `loss`: up = lo + loss, down = lo - loss, or the other way round */
 typedef struct { gv_floats hi, up, down; } gv_floats_bounds;
@@ -108,8 +107,8 @@ GV_INLINE gv_floats_bounds gv_float_sigmoid_slope(const gv_float_rate *s, gv_flo
     y.hi = gv_floats_mul(q.hi, sum);
     gv_floats lo = gv_floats_madd(q.lo, sum, gv_floats_madd(q.hi, sum_low, gv_floats_msub(q.hi, sum, y.hi)));
     gv_floats scale = gv_floats_add(gv_floats_magnitude(y.hi), q.hi);
-    y.up = gv_floats_madd(scale, gv_floats_all(GV_FLOAT_SIGMOID_GRAD_LOSS), lo);
-    y.down = gv_floats_less(scale, gv_floats_all(GV_FLOAT_SIGMOID_GRAD_LOSS), lo);
+    y.up = gv_floats_madd(scale, gv_floats_all(GV_FLOAT_SIGMOID_LOSS), lo);
+    y.down = gv_floats_less(scale, gv_floats_all(GV_FLOAT_SIGMOID_LOSS), lo);
     return y;
 }
 

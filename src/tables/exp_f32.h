@@ -14,7 +14,7 @@ static const float GV_FLOAT_ALIGNED(64) gv_float_exp2_rest[16] = {
 };
 
 /* rate, rate_low, steps_per_unit, step, step_low, most */
-static const gv_float_rate gv_silu_rate = {0x1p+0f, 0.0f, -0x1.715476p+3f, 0x1.62e43p-4f, -0x1.05c61p-32f, 0x1.2p+6f};
-static const gv_float_rate gv_gelu_sigmoid_rate = {0x1.b3b646p+0f, -0x1.78d4fep-26f, -0x1.3a4cbep+4f, 0x1.a10754p-5f, -0x1.01f496p-30f, 0x1.5p+5f};
+static const gv_float_rate gv_silu_rate = {0x1p+0f, 0.0f, -0x1.715476p+3f, 0x1.62e43p-4f, -0x1.05c61p-32f, 0x1p+6f};
+static const gv_float_rate gv_gelu_sigmoid_rate = {0x1.b3b646p+0f, -0x1.78d4fep-26f, -0x1.3a4cbep+4f, 0x1.a10754p-5f, -0x1.01f496p-30f, 0x1.28p+5f};
 
 #endif
