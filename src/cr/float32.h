@@ -46,20 +46,26 @@ GV_INLINE unsigned gv_f32_group(gv_enclose enclose, float limit, const float *x,
     return undecided;
 }
 
+/* Stages 2 and 3 for the first `count` of x; what follows them, up to a group, is read and written, too. */
+#define gv_f32_dense GV_TYPED(gv_f32_dense)
+GV_INLINE void gv_f32_dense(gv_enclose enclose, float (*accurate)(float), const float *x, float *y, size_t count) {
+    unsigned short undecided[GV_BLOCK_FLOATS / GV_GROUP];
+    for (size_t k = 0; k < count; k += GV_GROUP)
+        undecided[k / GV_GROUP] = (unsigned short)gv_f32_group(enclose, INFINITY, x + k, y + k);
+    for (size_t k = 0; k < count; k += GV_GROUP)
+        for (size_t left = undecided[k / GV_GROUP], j = k; left && j < count; left >>= 1, j++)
+            if (left & 1) y[j] = accurate(x[j]);
+}
+
 /* Stages 2 and 3, for the inputs of a block at `count` places */
 #define gv_f32_gathered GV_TYPED(gv_f32_gathered)
 GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), const float *x, float *y,
                                const unsigned short *place, size_t count) {
     float gathered[GV_BLOCK_FLOATS + GV_GROUP], result[GV_BLOCK_FLOATS + GV_GROUP];
-    unsigned short undecided[GV_BLOCK_FLOATS / GV_GROUP];
     for (size_t k = 0; k < count; k++) gathered[k] = x[place[k]];
     for (size_t k = count; k < count + GV_GROUP; k++) gathered[k] = 0.0f;
-    for (size_t k = 0; k < count; k += GV_GROUP)
-        undecided[k / GV_GROUP] = (unsigned short)gv_f32_group(enclose, INFINITY, gathered + k, result + k);
+    gv_f32_dense(enclose, accurate, gathered, result, count);
     for (size_t k = 0; k < count; k++) y[place[k]] = result[k];
-    for (size_t k = 0; k < count; k += GV_GROUP)
-        for (size_t left = undecided[k / GV_GROUP], j = k; left && j < count; left >>= 1, j++)
-            if (left & 1) y[place[j]] = accurate(gathered[j]);
 }
 
 #if GV_FLOAT_TABLES
@@ -114,7 +120,7 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
     return count;
 }
 
-#define GV_FLOAT_BLOCK 512 /* floats between the two loops of gv_f32_by_sigmoid */
+#define GV_FLOAT_BLOCK 512 /* floats between the loops of what follows */
 
 /* The same for silu, gelu_sigmoid and their gradients, for every x */
 #define gv_f32_by_sigmoid GV_TYPED(gv_f32_by_sigmoid)
@@ -138,6 +144,32 @@ GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f3
         }
     }
     return count;
+}
+
+/* Wide inputs of gelu and gelu_grad: a block is sorted into those for the pieces, those of the tail, zero < x <= edge,
+   and those that have a limit as result. Each of the first two lists is evaluated without gaps. */
+#define gv_f32_sorted GV_TYPED(gv_f32_sorted)
+GV_INLINE void gv_f32_sorted(size_t (*pieces)(const float *, float *, size_t), void (*tail)(const float *, float *, size_t),
+                             gv_f32_limits limits, float edge, int derivative, const float *x, float *y, size_t n) {
+    float near[GV_FLOAT_BLOCK + 64], near_y[GV_FLOAT_BLOCK + 64], far[GV_FLOAT_BLOCK + 64], far_y[GV_FLOAT_BLOCK + 64];
+    uint32_t near_lanes[GV_FLOAT_BLOCK / GV_FLOAT_LANES], far_lanes[GV_FLOAT_BLOCK / GV_FLOAT_LANES];
+    size_t nears = 0, fars = 0;
+    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
+        gv_floats input = gv_floats_load(x + i);
+        uint32_t *in_near = near_lanes + i / GV_FLOAT_LANES, *in_far = far_lanes + i / GV_FLOAT_LANES;
+        gv_floats_sort(y + i, input, derivative, limits.zero, edge, limits.whole, in_near, in_far);
+        nears += gv_floats_compress(near + nears, input, *in_near);
+        fars += gv_floats_compress(far + fars, input, *in_far);
+    }
+    for (size_t k = 0; k < 64; k++) near[nears + k] = 1.0f;
+    for (size_t k = 0; k < GV_GROUP; k++) far[fars + k] = edge;
+    if (nears) pieces(near, near_y, (nears + 63) / 64 * 64);
+    if (fars) tail(far, far_y, fars);
+    nears = fars = 0;
+    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
+        nears += gv_floats_expand(y + i, near_y + nears, near_lanes[i / GV_FLOAT_LANES]);
+        fars += gv_floats_expand(y + i, far_y + fars, far_lanes[i / GV_FLOAT_LANES]);
+    }
 }
 #else
 #define GV_ARRAY_GROUP GV_GROUP
@@ -241,6 +273,18 @@ GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate
 GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid_grad, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 1)
 GV_DEFINE_FLOATS(sigmoid, silu, gv_f32_by_sigmoid, &gv_silu_rate, 0)
 GV_DEFINE_FLOATS(sigmoid, silu_grad, gv_f32_by_sigmoid, &gv_silu_rate, 1)
+#define GV_DEFINE_SORTED(name, derivative) \
+    static void GV_TYPED(gv_tail_##name)(const float *x, float *y, size_t n) { \
+        gv_f32_dense(GV_TYPED(gv_##name##_enclosure), gv_cr_##name##_accurate, x, y, n); \
+    } \
+    static size_t GV_TYPED(gv_sorted_##name)(const float *x, float *y, size_t n) { \
+        for (size_t i = 0; i < n; i += GV_FLOAT_BLOCK) \
+            gv_f32_sorted(GV_TYPED(gv_pieces_##name), GV_TYPED(gv_tail_##name), GV_TYPED(gv_limits_##name), -4.75f, \
+                          derivative, x + i, y + i, n - i < GV_FLOAT_BLOCK ? n - i : GV_FLOAT_BLOCK); \
+        return 0; \
+    }
+GV_DEFINE_SORTED(gelu, 0)
+GV_DEFINE_SORTED(gelu_grad, 1)
 #define GV_STAGE_1(name, first, share, others) \
     GV_TYPED(gv_##first##_##name), share, GV_TYPED(gv_##others##_##name)
 #else
@@ -253,8 +297,8 @@ GV_DEFINE_FLOATS(sigmoid, silu_grad, gv_f32_by_sigmoid, &gv_silu_rate, 1)
         gv_f32_array(GV_STAGE_1(name, first, share, others), x, y, n); \
     }
 
-GV_DEFINE_F32(gelu, pieces, 2, enclosed)
-GV_DEFINE_F32(gelu_grad, pieces, 2, enclosed)
+GV_DEFINE_F32(gelu, pieces, 8, sorted)
+GV_DEFINE_F32(gelu_grad, pieces, 8, sorted)
 GV_DEFINE_F32(gelu_tanh, pieces, 8, enclosed)
 GV_DEFINE_F32(gelu_tanh_grad, pieces, 8, enclosed)
 GV_DEFINE_F32(gelu_sigmoid, sigmoid, 2, enclosed)

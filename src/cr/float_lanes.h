@@ -81,6 +81,37 @@ GV_INLINE uint32_t gv_floats_outside(gv_floats x, float least, float most) {
     }
     return _mm512_kunpackw(outside[1], outside[0]);
 }
+/* Stores -0 where x <= edge, else x, in a derivative 1; in `near` lanes with edge < x < whole or NaN, in `far` those with
+   zero < x <= edge */
+GV_INLINE void gv_floats_sort(float *y, gv_floats x, int derivative, float zero, float edge, float whole, uint32_t *near,
+                              uint32_t *far) {
+    __mmask16 low[2], above[2], below[2];
+    for (int i = 0; i < 2; i++) {
+        low[i] = _mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(edge), _CMP_LE_OQ);
+        below[i] = _mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(zero), _CMP_LE_OQ);
+        above[i] = _mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(whole), _CMP_GE_OQ);
+        _mm512_storeu_ps(y + 16 * i, _mm512_mask_mov_ps(derivative ? _mm512_set1_ps(1.0f) : x.v[i], low[i],
+                                                        _mm512_set1_ps(-0.0f)));
+    }
+    uint32_t all_low = _mm512_kunpackw(low[1], low[0]);
+    *near = ~(all_low | _mm512_kunpackw(above[1], above[0]));
+    *far = all_low & ~_mm512_kunpackw(below[1], below[0]);
+}
+/* The `lanes` of x, one after the other, and up to a register more; their number */
+GV_INLINE size_t gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
+    size_t first = (size_t)__builtin_popcount(lanes & 0xffff);
+    _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)lanes, x.v[0]));
+    _mm512_storeu_ps(to + first, _mm512_maskz_compress_ps((__mmask16)(lanes >> 16), x.v[1]));
+    return first + (size_t)__builtin_popcount(lanes >> 16);
+}
+/* The other way round: into the `lanes` of y, the others stay */
+GV_INLINE size_t gv_floats_expand(float *y, const float *from, uint32_t lanes) {
+    size_t first = (size_t)__builtin_popcount(lanes & 0xffff);
+    _mm512_storeu_ps(y, _mm512_mask_expand_ps(_mm512_loadu_ps(y), (__mmask16)lanes, _mm512_loadu_ps(from)));
+    _mm512_storeu_ps(y + 16, _mm512_mask_expand_ps(_mm512_loadu_ps(y + 16), (__mmask16)(lanes >> 16),
+                                                   _mm512_loadu_ps(from + first)));
+    return first + (size_t)__builtin_popcount(lanes >> 16);
+}
 /* t[k], k the last three bits of `steps`; t twice, since a register has sixteen */
 GV_INLINE gv_floats gv_floats_of_eight(const float *t, gv_floats steps) {
     GV_EACH_HALF(_mm512_permutexvar_ps(_mm512_castps_si512(steps.v[i]), _mm512_load_ps(t)));
@@ -111,6 +142,7 @@ GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_flo
 }
 
 #elif GV_FLOAT_LANES == 8
+#include "../tables/lane_orders.h"
 
 typedef __m256 gv_floats;
 typedef struct { __m256 column[GV_FLOAT_COLUMNS]; } gv_floats_place;
@@ -154,6 +186,27 @@ GV_INLINE uint32_t gv_floats_outside(gv_floats x, float least, float most) {
     __m256i above = _mm256_sub_epi32(_mm256_slli_epi32(_mm256_castps_si256(x), 1), _mm256_add_epi32(low, half));
     return (uint32_t)_mm256_movemask_ps(
         _mm256_castsi256_ps(_mm256_cmpgt_epi32(above, _mm256_add_epi32(range, half))));
+}
+GV_INLINE void gv_floats_sort(float *y, gv_floats x, int derivative, float zero, float edge, float whole, uint32_t *near,
+                              uint32_t *far) {
+    __m256 low = _mm256_cmp_ps(x, _mm256_set1_ps(edge), _CMP_LE_OQ);
+    __m256 below = _mm256_cmp_ps(x, _mm256_set1_ps(zero), _CMP_LE_OQ);
+    __m256 above = _mm256_cmp_ps(x, _mm256_set1_ps(whole), _CMP_GE_OQ);
+    _mm256_storeu_ps(y, _mm256_blendv_ps(derivative ? _mm256_set1_ps(1.0f) : x, _mm256_set1_ps(-0.0f), low));
+    *near = 255u ^ (uint32_t)_mm256_movemask_ps(_mm256_or_ps(low, above));
+    *far = (uint32_t)_mm256_movemask_ps(_mm256_andnot_ps(below, low));
+}
+GV_INLINE __m256i gv_floats_order(uint64_t order) { return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)order)); }
+GV_INLINE size_t gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
+    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(x, gv_floats_order(gv_compress_order[lanes])));
+    return (size_t)__builtin_popcount(lanes);
+}
+GV_INLINE size_t gv_floats_expand(float *y, const float *from, uint32_t lanes) {
+    __m256i order = gv_floats_order(gv_expand_order[lanes]); /* the sign bit of a byte: the lane stays */
+    __m256 spread = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), order);
+    __m256 stays = _mm256_castsi256_ps(_mm256_slli_epi32(order, 24));
+    _mm256_storeu_ps(y, _mm256_blendv_ps(spread, _mm256_loadu_ps(y), stays));
+    return (size_t)__builtin_popcount(lanes);
 }
 GV_INLINE gv_floats gv_floats_of_eight(const float *t, gv_floats steps) {
     return _mm256_permutevar8x32_ps(_mm256_load_ps(t), _mm256_castps_si256(steps));
