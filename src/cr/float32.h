@@ -46,31 +46,26 @@ GV_INLINE unsigned gv_f32_group(gv_enclose enclose, float limit, const float *x,
     return undecided;
 }
 
-/* Stages 2 and 3 for the first `count` of x; what follows them, up to a group, is read and written, too. */
-#define gv_f32_dense GV_TYPED(gv_f32_dense)
-GV_INLINE void gv_f32_dense(gv_enclose enclose, float (*accurate)(float), const float *x, float *y, size_t count) {
-    unsigned short undecided[GV_BLOCK_FLOATS / GV_GROUP];
-    for (size_t k = 0; k < count; k += GV_GROUP)
-        undecided[k / GV_GROUP] = (unsigned short)gv_f32_group(enclose, INFINITY, x + k, y + k);
-    for (size_t k = 0; k < count; k += GV_GROUP)
-        for (size_t left = undecided[k / GV_GROUP], j = k; left && j < count; left >>= 1, j++)
-            if (left & 1) y[j] = accurate(x[j]);
-}
-
 /* Stages 2 and 3, for the inputs of a block at `count` places */
 #define gv_f32_gathered GV_TYPED(gv_f32_gathered)
 GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), const float *x, float *y,
                                const unsigned short *place, size_t count) {
     float gathered[GV_BLOCK_FLOATS + GV_GROUP], result[GV_BLOCK_FLOATS + GV_GROUP];
+    unsigned short undecided[GV_BLOCK_FLOATS / GV_GROUP];
     for (size_t k = 0; k < count; k++) gathered[k] = x[place[k]];
     for (size_t k = count; k < count + GV_GROUP; k++) gathered[k] = 0.0f;
-    gv_f32_dense(enclose, accurate, gathered, result, count);
+    for (size_t k = 0; k < count; k += GV_GROUP)
+        undecided[k / GV_GROUP] = (unsigned short)gv_f32_group(enclose, INFINITY, gathered + k, result + k);
     for (size_t k = 0; k < count; k++) y[place[k]] = result[k];
+    for (size_t k = 0; k < count; k += GV_GROUP)
+        for (size_t left = undecided[k / GV_GROUP], j = k; left && j < count; left >>= 1, j++)
+            if (left & 1) y[place[j]] = accurate(gathered[j]);
 }
 
 #if GV_FLOAT_TABLES
 #include "float_pieces.h"
 #include "float_sigmoid.h"
+#include "float_tail.h"
 #include "../tables/gelu_f32.h"
 #include "../tables/gelu_grad_f32.h"
 #include "../tables/gelu_sigmoid_grad_f32.h"
@@ -146,29 +141,55 @@ GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f3
     return count;
 }
 
-/* Wide inputs of gelu and gelu_grad: a block is sorted into those for the pieces, those of the tail, zero < x <= edge,
-   and those that have a limit as result. Each of the first two lists is evaluated without gaps. */
+/* The tail of gelu or gelu_grad: n inputs, rounded up to whole registers. The number of those that are not decided. */
+#define gv_f32_by_tail GV_TYPED(gv_f32_by_tail)
+GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *y, size_t n, unsigned short *place) {
+    size_t count = 0;
+#if GV_FLOAT_TABLES == GV_ROWS
+    uint32_t offset[GV_FLOAT_BLOCK];
+    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) gv_floats_store_offsets(f, x + i, offset + i);
+#endif
+    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
+        gv_floats input = gv_floats_load(x + i);
+#if GV_FLOAT_TABLES == GV_ROWS
+        gv_floats_place at = gv_floats_find_rows(f, offset + i);
+#else
+        gv_floats_place at = gv_float_find(f, input);
+#endif
+        count = gv_append_places(place, count, gv_float_tail(f, input, at, y + i), i);
+    }
+    return count;
+}
+
+/* Wide inputs of gelu and gelu_grad: a block is sorted into those for the pieces, those of the tail and those that have a
+   limit as result; the first two are then evaluated without gaps. */
 #define gv_f32_sorted GV_TYPED(gv_f32_sorted)
-GV_INLINE void gv_f32_sorted(size_t (*pieces)(const float *, float *, size_t), void (*tail)(const float *, float *, size_t),
-                             gv_f32_limits limits, float edge, int derivative, const float *x, float *y, size_t n) {
+GV_INLINE void gv_f32_sorted(size_t (*pieces)(const float *, float *, size_t),
+                             void (*tail)(const float *, float *, size_t), gv_f32_limits limits, int derivative,
+                             const float *x, float *y, size_t n) {
     float near[GV_FLOAT_BLOCK + 64], near_y[GV_FLOAT_BLOCK + 64], far[GV_FLOAT_BLOCK + 64], far_y[GV_FLOAT_BLOCK + 64];
     uint32_t near_lanes[GV_FLOAT_BLOCK / GV_FLOAT_LANES], far_lanes[GV_FLOAT_BLOCK / GV_FLOAT_LANES];
     size_t nears = 0, fars = 0;
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
         gv_floats input = gv_floats_load(x + i);
         uint32_t *in_near = near_lanes + i / GV_FLOAT_LANES, *in_far = far_lanes + i / GV_FLOAT_LANES;
-        gv_floats_sort(y + i, input, derivative, limits.zero, edge, limits.whole, in_near, in_far);
-        nears += gv_floats_compress(near + nears, input, *in_near);
-        fars += gv_floats_compress(far + fars, input, *in_far);
+        gv_floats_sort(input, limits.zero, GV_FLOAT_TAIL_EDGE, limits.whole, in_near, in_far);
+        gv_floats_compress(near + nears, input, *in_near);
+        gv_floats_compress(far + fars, input, *in_far);
+        nears += (size_t)gv_count_bits(*in_near);
+        fars += (size_t)gv_count_bits(*in_far);
     }
     for (size_t k = 0; k < 64; k++) near[nears + k] = 1.0f;
-    for (size_t k = 0; k < GV_GROUP; k++) far[fars + k] = edge;
+    for (size_t k = 0; k < GV_FLOAT_LANES; k++) far[fars + k] = GV_FLOAT_TAIL_EDGE;
     if (nears) pieces(near, near_y, (nears + 63) / 64 * 64);
-    if (fars) tail(far, far_y, fars);
+    if (fars) tail(far, far_y, (fars + GV_FLOAT_LANES - 1) / GV_FLOAT_LANES * GV_FLOAT_LANES);
     nears = fars = 0;
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
-        nears += gv_floats_expand(y + i, near_y + nears, near_lanes[i / GV_FLOAT_LANES]);
-        fars += gv_floats_expand(y + i, far_y + fars, far_lanes[i / GV_FLOAT_LANES]);
+        uint32_t in_near = near_lanes[i / GV_FLOAT_LANES], in_far = far_lanes[i / GV_FLOAT_LANES];
+        gv_floats limit = gv_floats_limit(gv_floats_load(x + i), derivative);
+        gv_floats_store(y + i, gv_floats_expand(gv_floats_expand(limit, near_y + nears, in_near), far_y + fars, in_far));
+        nears += (size_t)gv_count_bits(in_near);
+        fars += (size_t)gv_count_bits(in_far);
     }
 }
 #else
@@ -242,8 +263,8 @@ GV_INLINE void gv_f32_array(GV_TYPED(gv_f32_stage_1) first, size_t share, GV_TYP
                             GV_TYPED(gv_gathered_##name), x, y, n); \
     }
 
-GV_DEFINE_ENCLOSED(gelu, 0, (float)GV_NEAR_LIMIT, -15.0f, 6.25f)
-GV_DEFINE_ENCLOSED(gelu_grad, 1, (float)GV_NEAR_LIMIT, -15.0f, 6.25f)
+GV_DEFINE_ENCLOSED(gelu, 0, (float)GV_NEAR_LIMIT, -14.5f, 5.5f)
+GV_DEFINE_ENCLOSED(gelu_grad, 1, (float)GV_NEAR_LIMIT, -14.625f, 6.0f)
 GV_DEFINE_ENCLOSED(gelu_tanh, 0, GV_NEAR_GELU_TANH, -11.0f, 6.25f)
 GV_DEFINE_ENCLOSED(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, -11.0f, 6.25f)
 GV_DEFINE_ENCLOSED(gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, -66.0f, 12.5f)
@@ -273,13 +294,16 @@ GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate
 GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid_grad, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 1)
 GV_DEFINE_FLOATS(sigmoid, silu, gv_f32_by_sigmoid, &gv_silu_rate, 0)
 GV_DEFINE_FLOATS(sigmoid, silu_grad, gv_f32_by_sigmoid, &gv_silu_rate, 1)
+/* gv_sorted_<name>: stage 1 of wide inputs */
 #define GV_DEFINE_SORTED(name, derivative) \
     static void GV_TYPED(gv_tail_##name)(const float *x, float *y, size_t n) { \
-        gv_f32_dense(GV_TYPED(gv_##name##_enclosure), gv_cr_##name##_accurate, x, y, n); \
+        unsigned short place[GV_FLOAT_BLOCK + GV_FLOAT_LANES + 2]; \
+        size_t count = gv_f32_by_tail(&gv_##name##_tail_float_table, x, y, n, place); \
+        if (count) GV_TYPED(gv_gathered_##name)(x, y, place, count); \
     } \
     static size_t GV_TYPED(gv_sorted_##name)(const float *x, float *y, size_t n) { \
         for (size_t i = 0; i < n; i += GV_FLOAT_BLOCK) \
-            gv_f32_sorted(GV_TYPED(gv_pieces_##name), GV_TYPED(gv_tail_##name), GV_TYPED(gv_limits_##name), -4.75f, \
+            gv_f32_sorted(GV_TYPED(gv_pieces_##name), GV_TYPED(gv_tail_##name), GV_TYPED(gv_limits_##name), \
                           derivative, x + i, y + i, n - i < GV_FLOAT_BLOCK ? n - i : GV_FLOAT_BLOCK); \
         return 0; \
     }

@@ -81,36 +81,34 @@ GV_INLINE uint32_t gv_floats_outside(gv_floats x, float least, float most) {
     }
     return _mm512_kunpackw(outside[1], outside[0]);
 }
-/* Stores -0 where x <= edge, else x, in a derivative 1; in `near` lanes with edge < x < whole or NaN, in `far` those with
-   zero < x <= edge */
-GV_INLINE void gv_floats_sort(float *y, gv_floats x, int derivative, float zero, float edge, float whole, uint32_t *near,
-                              uint32_t *far) {
-    __mmask16 low[2], above[2], below[2];
+/* In `near` lanes with edge < x < whole or NaN, in `far` those with zero < x <= edge */
+GV_INLINE void gv_floats_sort(gv_floats x, float zero, float edge, float whole, uint32_t *near, uint32_t *far) {
+    __mmask16 in_near[2], in_far[2];
     for (int i = 0; i < 2; i++) {
-        low[i] = _mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(edge), _CMP_LE_OQ);
-        below[i] = _mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(zero), _CMP_LE_OQ);
-        above[i] = _mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(whole), _CMP_GE_OQ);
-        _mm512_storeu_ps(y + 16 * i, _mm512_mask_mov_ps(derivative ? _mm512_set1_ps(1.0f) : x.v[i], low[i],
-                                                        _mm512_set1_ps(-0.0f)));
+        in_near[i] = _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(edge), _CMP_NLE_UQ), x.v[i],
+                                             _mm512_set1_ps(whole), _CMP_NGE_UQ);
+        in_far[i] = _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(x.v[i], _mm512_set1_ps(edge), _CMP_LE_OQ), x.v[i],
+                                            _mm512_set1_ps(zero), _CMP_GT_OQ);
     }
-    uint32_t all_low = _mm512_kunpackw(low[1], low[0]);
-    *near = ~(all_low | _mm512_kunpackw(above[1], above[0]));
-    *far = all_low & ~_mm512_kunpackw(below[1], below[0]);
+    *near = _mm512_kunpackw(in_near[1], in_near[0]);
+    *far = _mm512_kunpackw(in_far[1], in_far[0]);
 }
-/* The `lanes` of x, one after the other, and up to a register more; their number */
-GV_INLINE size_t gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
-    size_t first = (size_t)__builtin_popcount(lanes & 0xffff);
+/* -0 where the sign bit is set, else x, in a derivative 1 */
+GV_INLINE gv_floats gv_floats_limit(gv_floats x, int derivative) {
+    GV_EACH_HALF(_mm512_mask_mov_ps(derivative ? _mm512_set1_ps(1.0f) : x.v[i],
+                                    _mm512_movepi32_mask(_mm512_castps_si512(x.v[i])), _mm512_set1_ps(-0.0f)));
+}
+/* The `lanes` of x, one after the other, and up to a register more */
+GV_INLINE void gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
     _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)lanes, x.v[0]));
-    _mm512_storeu_ps(to + first, _mm512_maskz_compress_ps((__mmask16)(lanes >> 16), x.v[1]));
-    return first + (size_t)__builtin_popcount(lanes >> 16);
+    _mm512_storeu_ps(to + __builtin_popcount(lanes & 0xffff), _mm512_maskz_compress_ps((__mmask16)(lanes >> 16), x.v[1]));
 }
-/* The other way round: into the `lanes` of y, the others stay */
-GV_INLINE size_t gv_floats_expand(float *y, const float *from, uint32_t lanes) {
-    size_t first = (size_t)__builtin_popcount(lanes & 0xffff);
-    _mm512_storeu_ps(y, _mm512_mask_expand_ps(_mm512_loadu_ps(y), (__mmask16)lanes, _mm512_loadu_ps(from)));
-    _mm512_storeu_ps(y + 16, _mm512_mask_expand_ps(_mm512_loadu_ps(y + 16), (__mmask16)(lanes >> 16),
-                                                   _mm512_loadu_ps(from + first)));
-    return first + (size_t)__builtin_popcount(lanes >> 16);
+/* The other way round: `from` into the `lanes` of y, the others stay; up to a register more is read */
+GV_INLINE gv_floats gv_floats_expand(gv_floats y, const float *from, uint32_t lanes) {
+    const float *second = from + __builtin_popcount(lanes & 0xffff);
+    y.v[0] = _mm512_mask_expand_ps(y.v[0], (__mmask16)lanes, _mm512_loadu_ps(from));
+    y.v[1] = _mm512_mask_expand_ps(y.v[1], (__mmask16)(lanes >> 16), _mm512_loadu_ps(second));
+    return y;
 }
 /* t[k], k the last three bits of `steps`; t twice, since a register has sixteen */
 GV_INLINE gv_floats gv_floats_of_eight(const float *t, gv_floats steps) {
@@ -187,26 +185,24 @@ GV_INLINE uint32_t gv_floats_outside(gv_floats x, float least, float most) {
     return (uint32_t)_mm256_movemask_ps(
         _mm256_castsi256_ps(_mm256_cmpgt_epi32(above, _mm256_add_epi32(range, half))));
 }
-GV_INLINE void gv_floats_sort(float *y, gv_floats x, int derivative, float zero, float edge, float whole, uint32_t *near,
-                              uint32_t *far) {
+GV_INLINE void gv_floats_sort(gv_floats x, float zero, float edge, float whole, uint32_t *near, uint32_t *far) {
     __m256 low = _mm256_cmp_ps(x, _mm256_set1_ps(edge), _CMP_LE_OQ);
     __m256 below = _mm256_cmp_ps(x, _mm256_set1_ps(zero), _CMP_LE_OQ);
     __m256 above = _mm256_cmp_ps(x, _mm256_set1_ps(whole), _CMP_GE_OQ);
-    _mm256_storeu_ps(y, _mm256_blendv_ps(derivative ? _mm256_set1_ps(1.0f) : x, _mm256_set1_ps(-0.0f), low));
     *near = 255u ^ (uint32_t)_mm256_movemask_ps(_mm256_or_ps(low, above));
     *far = (uint32_t)_mm256_movemask_ps(_mm256_andnot_ps(below, low));
 }
-GV_INLINE __m256i gv_floats_order(uint64_t order) { return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)order)); }
-GV_INLINE size_t gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
-    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(x, gv_floats_order(gv_compress_order[lanes])));
-    return (size_t)__builtin_popcount(lanes);
+GV_INLINE gv_floats gv_floats_limit(gv_floats x, int derivative) {
+    return _mm256_blendv_ps(derivative ? _mm256_set1_ps(1.0f) : x, _mm256_set1_ps(-0.0f), x);
 }
-GV_INLINE size_t gv_floats_expand(float *y, const float *from, uint32_t lanes) {
-    __m256i order = gv_floats_order(gv_expand_order[lanes]); /* the sign bit of a byte: the lane stays */
-    __m256 spread = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), order);
-    __m256 stays = _mm256_castsi256_ps(_mm256_slli_epi32(order, 24));
-    _mm256_storeu_ps(y, _mm256_blendv_ps(spread, _mm256_loadu_ps(y), stays));
-    return (size_t)__builtin_popcount(lanes);
+GV_INLINE __m256i gv_floats_order(uint64_t order) { return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)order)); }
+GV_INLINE void gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
+    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(x, gv_floats_order(gv_compress_order[lanes])));
+}
+GV_INLINE gv_floats gv_floats_expand(gv_floats y, const float *from, uint32_t lanes) {
+    __m256i order = gv_floats_order(gv_expand_order[lanes]);
+    __m256 stays = _mm256_castsi256_ps(_mm256_slli_epi32(order, 24)); /* the sign bit of a byte */
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_loadu_ps(from), order), y, stays);
 }
 GV_INLINE gv_floats gv_floats_of_eight(const float *t, gv_floats steps) {
     return _mm256_permutevar8x32_ps(_mm256_load_ps(t), _mm256_castps_si256(steps));

@@ -39,12 +39,22 @@ GV_INLINE gv_floats gv_float_exp_curve(gv_floats r, gv_floats r2) {
                           gv_floats_madd_all(r, 0x1.555556p-3f /* 1/6 */, 0.5f));
 }
 
+/* 2^(n/8) e^(r + rest), n in the last bits of `steps` */
+GV_INLINE gv_floats_pair gv_float_exp_reduced(gv_floats steps, gv_floats r, gv_floats rest) {
+    gv_floats_pair e;
+    gv_floats t = gv_floats_scaled(gv_floats_of_eight(gv_float_exp2, steps), steps);
+    gv_floats r2 = gv_floats_mul(r, r), c = gv_float_exp_curve(r, r2);
+    gv_floats p = gv_floats_madd(c, r2, r), p_low = gv_floats_madd(c, r2, gv_floats_sub(r, p));
+    e.hi = gv_floats_madd(t, p, t);
+    e.lo = gv_floats_madd(t, p, gv_floats_sub(t, e.hi));
+    e.lo = gv_floats_madd(e.hi, rest, gv_floats_madd(t, p_low, e.lo));
+    return e;
+}
+
 /* e^-s, |x| <= most */
 GV_INLINE gv_floats_pair gv_float_exp(const gv_float_rate *s, gv_floats x) {
-    gv_floats_pair e;
     gv_floats steps = gv_floats_madd_all(x, s->steps_per_unit, 0x1.8p23f); /* 3/2 2^23 + n */
     gv_floats minus_n = gv_floats_sub(gv_floats_all(0x1.8p23f), steps);
-    gv_floats t = gv_floats_scaled(gv_floats_of_eight(gv_float_exp2, steps), steps);
     gv_floats r = gv_floats_msub(minus_n, gv_floats_all(s->step), x);
     gv_floats rest = gv_floats_madd(minus_n, gv_floats_all(s->step_low), gv_floats_of_eight(gv_float_exp2_rest, steps));
     if (s->rate != 1.0f) {
@@ -53,12 +63,7 @@ GV_INLINE gv_floats_pair gv_float_exp(const gv_float_rate *s, gv_floats x) {
         rest = gv_floats_add(rest, gv_floats_msub(r, gv_floats_all(s->rate), product));
         r = product;
     }
-    gv_floats r2 = gv_floats_mul(r, r), c = gv_float_exp_curve(r, r2);
-    gv_floats p = gv_floats_madd(c, r2, r), p_low = gv_floats_madd(c, r2, gv_floats_sub(r, p));
-    e.hi = gv_floats_madd(t, p, t);
-    e.lo = gv_floats_madd(t, p, gv_floats_sub(t, e.hi));
-    e.lo = gv_floats_madd(e.hi, rest, gv_floats_madd(t, p_low, e.lo));
-    return e;
+    return gv_float_exp_reduced(steps, r, rest);
 }
 
 GV_INLINE gv_floats_pair gv_float_one_plus(gv_floats_pair e) {
