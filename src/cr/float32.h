@@ -115,7 +115,8 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
     return count;
 }
 
-#define GV_FLOAT_BLOCK 512 /* floats between the loops of what follows */
+#define GV_FLOAT_BLOCK 512 /* floats between the loops of gv_f32_by_sigmoid */
+#define GV_SORTED_BLOCK 1024 /* floats that gv_f32_sorted sorts */
 
 /* The same for silu, gelu_sigmoid and their gradients, for every x */
 #define gv_f32_by_sigmoid GV_TYPED(gv_f32_by_sigmoid)
@@ -146,7 +147,7 @@ GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f3
 GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *y, size_t n, unsigned short *place) {
     size_t count = 0;
 #if GV_FLOAT_TABLES == GV_ROWS
-    uint32_t offset[GV_FLOAT_BLOCK];
+    uint32_t offset[GV_SORTED_BLOCK + GV_FLOAT_LANES];
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) gv_floats_store_offsets(f, x + i, offset + i);
 #endif
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
@@ -161,14 +162,21 @@ GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *
     return count;
 }
 
-/* Wide inputs of gelu and gelu_grad: a block is sorted into those for the pieces, those of the tail and those that have a
-   limit as result; the first two are then evaluated without gaps. */
+typedef struct { const gv_float_table *pieces, *tail; } gv_f32_tables;
+
+/* NaN for what is not decided */
+GV_INLINE void gv_f32_marked(float *y, const unsigned short *place, size_t count) {
+    for (size_t k = 0; k < count; k++) y[place[k]] = NAN;
+}
+
+/* Wide inputs of gelu and gelu_grad, no more than GV_SORTED_BLOCK: sorted into those for the pieces, those of the tail and
+   those that have a limit as result. The first two are then evaluated without gaps. NaN where nothing is decided. */
 #define gv_f32_sorted GV_TYPED(gv_f32_sorted)
-GV_INLINE void gv_f32_sorted(size_t (*pieces)(const float *, float *, size_t),
-                             void (*tail)(const float *, float *, size_t), gv_f32_limits limits, int derivative,
-                             const float *x, float *y, size_t n) {
-    float near[GV_FLOAT_BLOCK + 64], near_y[GV_FLOAT_BLOCK + 64], far[GV_FLOAT_BLOCK + 64], far_y[GV_FLOAT_BLOCK + 64];
-    uint32_t near_lanes[GV_FLOAT_BLOCK / GV_FLOAT_LANES], far_lanes[GV_FLOAT_BLOCK / GV_FLOAT_LANES];
+GV_INLINE void gv_f32_sorted(const gv_f32_tables *f, int derivative, gv_f32_limits limits, const float *x, float *y,
+                             size_t n) {
+    float near[GV_SORTED_BLOCK + 64], near_y[GV_SORTED_BLOCK + 64], far[GV_SORTED_BLOCK + 64], far_y[GV_SORTED_BLOCK + 64];
+    uint32_t near_lanes[GV_SORTED_BLOCK / GV_FLOAT_LANES], far_lanes[GV_SORTED_BLOCK / GV_FLOAT_LANES];
+    unsigned short place[GV_SORTED_BLOCK + GV_FLOAT_LANES + 2];
     size_t nears = 0, fars = 0;
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
         gv_floats input = gv_floats_load(x + i);
@@ -181,16 +189,33 @@ GV_INLINE void gv_f32_sorted(size_t (*pieces)(const float *, float *, size_t),
     }
     for (size_t k = 0; k < 64; k++) near[nears + k] = 1.0f;
     for (size_t k = 0; k < GV_FLOAT_LANES; k++) far[fars + k] = GV_FLOAT_TAIL_EDGE;
-    if (nears) pieces(near, near_y, (nears + 63) / 64 * 64);
-    if (fars) tail(far, far_y, (fars + GV_FLOAT_LANES - 1) / GV_FLOAT_LANES * GV_FLOAT_LANES);
+    gv_f32_marked(near_y, place,
+                  gv_f32_by_pieces(f->pieces, derivative, limits, near, near_y, (nears + 63) / 64 * 64, place));
+    gv_f32_marked(far_y, place, gv_f32_by_tail(f->tail, far, far_y, fars, place));
     nears = fars = 0;
     for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
         uint32_t in_near = near_lanes[i / GV_FLOAT_LANES], in_far = far_lanes[i / GV_FLOAT_LANES];
-        gv_floats limit = gv_floats_limit(gv_floats_load(x + i), derivative);
-        gv_floats_store(y + i, gv_floats_expand(gv_floats_expand(limit, near_y + nears, in_near), far_y + fars, in_far));
+        gv_floats result = gv_floats_limit(gv_floats_load(x + i), derivative);
+        result = gv_floats_expand(result, near_y + nears, in_near);
+        gv_floats_store(y + i, gv_floats_expand(result, far_y + fars, in_far));
         nears += (size_t)gv_count_bits(in_near);
         fars += (size_t)gv_count_bits(in_far);
     }
+}
+
+#define gv_f32_by_sorting GV_TYPED(gv_f32_by_sorting)
+GV_INLINE size_t gv_f32_by_sorting(const gv_f32_tables *f, int derivative, gv_f32_limits limits, const float *x,
+                                   float *y, size_t n, unsigned short *place) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += GV_SORTED_BLOCK)
+        gv_f32_sorted(f, derivative, limits, x + i, y + i, n - i < GV_SORTED_BLOCK ? n - i : GV_SORTED_BLOCK);
+    for (size_t i = 0; i < n; i += 64) {
+        uint64_t lanes = 0;
+        for (size_t k = 0; k < 64; k += GV_FLOAT_LANES)
+            lanes |= (uint64_t)gv_floats_differ(gv_floats_load(y + i + k), gv_floats_load(y + i + k)) << k;
+        count = gv_append_places(place, count, lanes, i);
+    }
+    return count;
 }
 #else
 #define GV_ARRAY_GROUP GV_GROUP
@@ -273,7 +298,7 @@ GV_DEFINE_ENCLOSED(silu, 0, GV_NEAR_SILU, -112.0f, 21.0f)
 GV_DEFINE_ENCLOSED(silu_grad, 1, GV_NEAR_SILU_GRAD, -112.0f, 21.0f)
 
 #if GV_FLOAT_TABLES
-/* gv_pieces_<name> or gv_sigmoid_<name>: stage 1 by `by` */
+/* gv_<kind>_<name>: stage 1 by `by` */
 #define GV_DEFINE_FLOATS(kind, name, by, table, derivative) \
     static size_t GV_TYPED(gv_##kind##_##name)(const float *x, float *y, size_t n) { \
         unsigned short place[GV_BLOCK_FLOATS + 2]; \
@@ -294,21 +319,10 @@ GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate
 GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid_grad, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 1)
 GV_DEFINE_FLOATS(sigmoid, silu, gv_f32_by_sigmoid, &gv_silu_rate, 0)
 GV_DEFINE_FLOATS(sigmoid, silu_grad, gv_f32_by_sigmoid, &gv_silu_rate, 1)
-/* gv_sorted_<name>: stage 1 of wide inputs */
-#define GV_DEFINE_SORTED(name, derivative) \
-    static void GV_TYPED(gv_tail_##name)(const float *x, float *y, size_t n) { \
-        unsigned short place[GV_FLOAT_BLOCK + GV_FLOAT_LANES + 2]; \
-        size_t count = gv_f32_by_tail(&gv_##name##_tail_float_table, x, y, n, place); \
-        if (count) GV_TYPED(gv_gathered_##name)(x, y, place, count); \
-    } \
-    static size_t GV_TYPED(gv_sorted_##name)(const float *x, float *y, size_t n) { \
-        for (size_t i = 0; i < n; i += GV_FLOAT_BLOCK) \
-            gv_f32_sorted(GV_TYPED(gv_pieces_##name), GV_TYPED(gv_tail_##name), GV_TYPED(gv_limits_##name), \
-                          derivative, x + i, y + i, n - i < GV_FLOAT_BLOCK ? n - i : GV_FLOAT_BLOCK); \
-        return 0; \
-    }
-GV_DEFINE_SORTED(gelu, 0)
-GV_DEFINE_SORTED(gelu_grad, 1)
+static const gv_f32_tables gv_gelu_tables = {&gv_gelu_float_table, &gv_gelu_tail_float_table};
+static const gv_f32_tables gv_gelu_grad_tables = {&gv_gelu_grad_float_table, &gv_gelu_grad_tail_float_table};
+GV_DEFINE_FLOATS(sorted, gelu, gv_f32_by_sorting, &gv_gelu_tables, 0)
+GV_DEFINE_FLOATS(sorted, gelu_grad, gv_f32_by_sorting, &gv_gelu_grad_tables, 1)
 #define GV_STAGE_1(name, first, share, others) \
     GV_TYPED(gv_##first##_##name), share, GV_TYPED(gv_##others##_##name)
 #else

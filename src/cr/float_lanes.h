@@ -63,10 +63,8 @@ GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
     GV_EACH_HALF(_mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(a.v[i]), _mm512_castps_si512(x.v[i]),
                                                                _mm512_set1_epi32(INT32_MIN), 0x78)));
 }
-/* Stores a; bit i: a and b are not equal in lane i */
-GV_INLINE uint32_t gv_floats_store_and_compare(float *p, gv_floats a, gv_floats b) {
-    _mm512_storeu_ps(p, a.v[0]);
-    _mm512_storeu_ps(p + 16, a.v[1]);
+/* bit i: a and b are not equal in lane i */
+GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) {
     return _mm512_kunpackw(_mm512_cmp_ps_mask(a.v[1], b.v[1], _CMP_NEQ_UQ),
                            _mm512_cmp_ps_mask(a.v[0], b.v[0], _CMP_NEQ_UQ));
 }
@@ -172,8 +170,7 @@ GV_INLINE gv_floats gv_floats_step(gv_floats a) {
 GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) {
     return _mm256_xor_ps(a, _mm256_and_ps(x, _mm256_set1_ps(-0.0f)));
 }
-GV_INLINE uint32_t gv_floats_store_and_compare(float *p, gv_floats a, gv_floats b) {
-    _mm256_storeu_ps(p, a);
+GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) {
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ));
 }
 /* Comparisons are of signed integers: all are shifted by 2^31. */
@@ -276,10 +273,7 @@ GV_INLINE gv_floats gv_floats_clamped(gv_floats a, float b) { return a > b ? b :
 GV_INLINE gv_floats gv_floats_not_negative(gv_floats a) { return a < 0.0f ? 0.0f : a; }
 GV_INLINE gv_floats gv_floats_step(gv_floats a) { return signbit(a) ? 0.0f : 1.0f; }
 GV_INLINE gv_floats gv_floats_times_sign(gv_floats a, gv_floats x) { return signbit(x) ? -a : a; }
-GV_INLINE uint32_t gv_floats_store_and_compare(float *p, gv_floats a, gv_floats b) {
-    *p = a;
-    return !(a == b);
-}
+GV_INLINE uint32_t gv_floats_differ(gv_floats a, gv_floats b) { return !(a == b); }
 GV_INLINE uint32_t gv_floats_outside(gv_floats x, float least, float most) {
     return !(fabsf(x) >= least && fabsf(x) <= most);
 }
@@ -311,5 +305,11 @@ GV_INLINE gv_floats gv_floats_column(const gv_float_table *f, int column, gv_flo
 #endif
 
 typedef struct { gv_floats hi, lo; } gv_floats_pair;
+
+/* Stores a; bit i: a and b are not equal in lane i */
+GV_INLINE uint32_t gv_floats_store_and_compare(float *p, gv_floats a, gv_floats b) {
+    gv_floats_store(p, a);
+    return gv_floats_differ(a, b);
+}
 
 #endif
