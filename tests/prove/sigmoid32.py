@@ -77,31 +77,28 @@ class Reach:
     r: arb
 
 
-def reach(rate: Rate) -> Reach:
-    """n is the integer nearest to steps_per_unit x, rounded once."""
-    most = arb(rate.most)
+def reach(rate: Rate, most: arb) -> Reach:
+    """n is the integer nearest to steps_per_unit x, rounded once; |x| <= most."""
     off = arb(0.5) + most * abs(arb(rate.steps_per_unit) + rate.value / STEP)
     n = most * rate.value / STEP + off
     return Reach(n, off * STEP / rate.value + n * abs(arb(rate.step) - STEP / rate.value))
 
 
-def r_is_exact(rate: Rate) -> bool:
+def r_is_exact(rate: Rate, most: arb) -> bool:
     """n = 0, or |x| is above half a step less what n is off: a multiple of a number that is not too small."""
-    least = STEP / rate.value - reach(rate).r
-    unit = arb(2) ** min(exponent(least) - 23, trailing(rate.step))
-    return bool(reach(rate).n < 2**22) and bool(reach(rate).r <= unit * 2**24)
+    far = reach(rate, most)
+    unit = arb(2) ** min(exponent(STEP / rate.value - far.r) - 23, trailing(rate.step))
+    return bool(far.n < 2**22) and bool(far.r <= unit * 2**24)
 
 
-def rest_bound(rate: Rate, root: Path) -> tuple[arb, arb]:
-    """|rest| at most, and what it is off: roundings, and what the stored numbers lack."""
-    far = reach(rate)
+def rest_bound(rate: Rate, most_x: arb, more: arb, root: Path) -> tuple[arb, arb]:
+    """|rest| at most, and what it is off: roundings, and what the stored numbers lack. `more` is what a caller adds."""
+    far = reach(rate, most_x)
     stored = max(abs(arb(low)) for _, low in read_steps(root))
-    most = far.n * abs(arb(rate.step_low)) + stored + far.r * (abs(arb(rate.rate_low)) + U * rate.rate)
+    most = far.n * abs(arb(rate.step_low)) + stored + far.r * (abs(arb(rate.rate_low)) + U * rate.rate) + more
     lacking = far.n * abs((STEP / rate.value - rate.step) * rate.value - rate.step_low)
     lacking += far.r * abs(rate.value - rate.rate - rate.rate_low)
-    lacking += max(
-        abs((STEP * (j % 8)).exp() / t - 1 - low) for j, (t, low) in enumerate(read_steps(root))
-    )
+    lacking += max(abs((STEP * (j % 8)).exp() / t - 1 - low) for j, (t, low) in enumerate(read_steps(root)))
     return most, lacking + 4 * U * most
 
 
@@ -129,11 +126,10 @@ def curve_loss(r_most: arb, root: Path) -> arb:
     return lost + max(part.error for part in parts)
 
 
-def exp_loss(name: str, root: Path = ROOT) -> tuple[arb, arb]:
+def reduced_loss(rate: Rate, most: arb, more: arb, root: Path) -> tuple[arb, arb]:
     """What e.hi + e.lo is off e^-s, and |e.lo| at most; both relative to e^-s."""
-    rate = read_rate(name, root)
-    rest, rest_off = rest_bound(rate, root)
-    r = reach(rate).r * rate.rate * (1 + U)
+    rest, rest_off = rest_bound(rate, most, more, root)
+    r = reach(rate, most).r * rate.rate * (1 + U)
     p = r.exp() - 1 + arb(2) ** -30  # |p| at most
     least = (-r).exp()  # of 1 + p
     off_p = curve_loss(r, root) + U * U * p  # p as two floats: r - p is exact (Sterbenz), p_low is rounded
@@ -143,6 +139,11 @@ def exp_loss(name: str, root: Path = ROOT) -> tuple[arb, arb]:
     roundings = U * (lo_1 + lo_2 * (1 + U) + lo * (1 + U))
     left_out = rest * rest + rest * (U + off_p + lo_1)  # e^rest - 1 - rest; e.hi in place of t e^r
     return (off_p + roundings + rest_off * (1 + p) + left_out) / least, lo * (1 + U) / least
+
+
+def exp_loss(name: str, root: Path = ROOT) -> tuple[arb, arb]:
+    rate = read_rate(name, root)
+    return reduced_loss(rate, arb(rate.most), ZERO, root)
 
 
 def quotient_loss(low: arb) -> arb:

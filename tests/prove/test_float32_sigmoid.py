@@ -1,24 +1,179 @@
-"""The certificate of silu and gelu_sigmoid in float32 (docs/proofs.md, section 9)."""
+"""The certificate of silu, gelu_sigmoid and the tails of gelu in float32 (docs/proofs.md, section 9)."""
 
-import ctypes
 import shutil
-import subprocess
+from functools import partial
 
-import numpy as np
 import pytest
 from flint import arb
-from prove import checks
-from prove.sigmoid32 import STEP, VALUES, algorithm, defined, exp_loss, r_is_exact, read_rate, read_steps, slope_loss
-from prove.sigmoid32 import value_loss
+from prove import checks, sigmoid32, tail32
+from prove.float32 import LAYOUTS
+from prove.sigmoid32 import STEP, VALUES, r_is_exact, read_rate, read_steps, slope_loss, value_loss
 from prove.source import ROOT
 from prove.symbols import Symbol
-from repository import SUPPORT
+from prove.tail32 import FACTORS, failing_rows, row_loss, used_rows
 
 pytestmark = pytest.mark.prove
 rates = pytest.mark.parametrize("name", VALUES)
+tails = pytest.mark.parametrize("name", FACTORS)
+layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 @rates
 def test_bounds(name):
-    for x in (exp_loss(name)[0], value_loss(name), slope_loss(name)):
-        print(name, float(x), np.log2(float(x)))
+    loss = sigmoid32.defined("LOSS")
+    assert value_loss(name) < loss
+    assert slope_loss(name) < loss
+
+
+@rates
+def test_the_first_difference_is_exact(name):
+    rate = read_rate(name)
+    assert r_is_exact(rate, arb(rate.most))
+
+
+def test_the_first_difference_is_exact_in_a_tail():
+    """s >= 8 is a multiple of 2^-20, step of the last bit of step: r below 2^24 of that."""
+    rate, most = read_rate("silu"), arb(tail32.defined("MOST"))
+    assert tail32.defined("EDGE") == -4
+    assert sigmoid32.reach(rate, most * most / 2).r <= arb(2) ** 4
+    assert r_is_exact(rate, most * most / 2)
+
+
+def test_steps_are_powers_of_two():
+    for j, (t, rest) in enumerate(read_steps()):
+        assert abs((STEP * (j % 8)).exp() / t - 1 - rest) < arb(2) ** -48
+
+
+@tails
+def test_nothing_underflows_in_a_tail(name):
+    """The smallest result is a normal number; e^-s and its low part are, 2^64 times."""
+    most = arb(tail32.defined("MOST"))
+    e = (-most * most / 2).exp()
+    assert e * tail32.factor(name)(most, 0)[0] > arb(2) ** -126
+    assert e * 2**64 * arb(2) ** -48 > arb(2) ** -126
+
+
+@layouts
+@tails
+def test_every_piece_of_a_tail_keeps_its_bound(name, layout):
+    assert failing_rows(name, layout) == []
+
+
+@layouts
+@tails
+def test_bounds_of_a_tail(name, layout):
+    for row in used_rows(name, layout):
+        assert row_loss(name, layout, row) < tail32.defined("LOSS")
+
+
+def call(name, *arguments):
+    return f"gv_floats_{name}({', '.join(arguments)})"
+
+
+def every(number):
+    return call("all", number)
+
+
+def pair(*parts):
+    return "{" + ", ".join(parts) + "}"
+
+
+ONE = every("1.0")
+madd, msub, less, add, sub, mul = (partial(call, name) for name in ("madd", "msub", "less", "add", "sub", "mul"))
+
+
+def exp_pair():
+    c = "gv_float_exp_curve(r, gv_floats_mul(r, r))"
+    r2, t = mul("r", "r"), call("scaled", call("of_eight", "gv_float_exp2", "steps"), "steps")
+    p = madd(c, r2, "r")
+    p_low = madd(c, r2, sub("r", p))
+    hi = madd(t, p, t)
+    return pair(hi, madd(hi, "rest", madd(t, p_low, madd(t, p, sub(t, hi)))))
+
+
+def exp_of(shift, x):
+    """The steps, and r and rest before the rate is multiplied in."""
+    steps = call("madd_all", x, "s.steps_per_unit", shift)
+    minus_n = sub(every(shift), steps)
+    rest = madd(minus_n, every("s.step_low"), call("of_eight", "gv_float_exp2_rest", steps))
+    return steps, msub(minus_n, every("s.step"), x), rest
+
+
+def exp_call():
+    steps, r, rest = exp_of("12582912.0", "x")
+    product = mul(r, every("s.rate"))
+    rest = add(madd(r, every("s.rate_low"), rest), msub(r, every("s.rate"), product))
+    return f"gv_float_exp_reduced({steps}, {product}, {rest})"
+
+
+def bounds(scale, hi, lo, loss):
+    return pair(hi, madd(scale, every(loss), lo), less(scale, every(loss), lo))
+
+
+def one_plus():
+    more, smaller = call("larger", ONE, "e.hi"), call("smaller", ONE, "e.hi")
+    hi = add(more, smaller)
+    return pair(hi, add(add(sub(more, hi), smaller), "e.lo"))
+
+
+def quotient(of, hi, q):
+    return mul(less(hi, "d.lo", less(hi, "d.hi", of)), q)
+
+
+def value_bounds():
+    q = call("over", ONE, "d.hi")
+    hi = mul("x", q)
+    return bounds(hi, hi, quotient("x", hi, q), LOSS)
+
+
+def slope_bounds():
+    p = sub(ONE, "q.hi")
+    p_low = sub(sub(sub(ONE, p), "q.hi"), "q.lo")
+    steep = f"((s.rate == 1.0) ? x : {mul('x', every('s.rate'))})"
+    more = mul(steep, p)
+    steep_low = madd("x", every("s.rate_low"), msub("x", every("s.rate"), steep))
+    more_low = madd(steep_low, p, madd(steep, p_low, msub(steep, p, more)))
+    total = add(ONE, more)
+    part = sub(total, ONE)
+    total_low = add(add(sub(ONE, sub(total, part)), sub(more, part)), more_low)
+    hi = mul("q.hi", total)
+    lo = madd("q.lo", total, madd("q.hi", total_low, msub("q.hi", total, hi)))
+    return bounds(add(call("magnitude", hi), "q.hi"), hi, lo, LOSS)
+
+
+LOSS = (1.65625 * 2.0**-33).hex()
+
+
+def test_the_exponential_is_the_algorithm_that_was_proved():
+    symbols = {name: Symbol(name) for name in ("steps", "r", "rest", "x", "d", "s", "q", "e")}
+    algorithms = {
+        "gv_float_exp_reduced": (["steps", "r", "rest"], exp_pair()),
+        "gv_float_exp": (["s", "x"], exp_call()),  # with a rate that is not 1
+        "gv_float_one_plus": (["e"], one_plus()),
+        "gv_float_inverse": (["d"], pair(call("over", ONE, "d.hi"), quotient(ONE, *2 * [call("over", ONE, "d.hi")]))),
+        "gv_float_sigmoid_value": (["x", "d"], value_bounds()),
+        "gv_float_sigmoid_slope": (["s", "x", "q"], slope_bounds()),
+    }
+    assert float.fromhex(LOSS) == sigmoid32.defined("LOSS")
+    for function, (arguments, expected) in algorithms.items():
+        assert sigmoid32.algorithm(function, *(symbols[name] for name in arguments)) == expected, function
+
+
+def test_the_tail_is_the_algorithm_that_was_proved():
+    f, at, a = (Symbol(name) for name in ("f", "at", "a"))
+    half = mul("a", every("0.5"))
+    steps, r, rest = exp_of("12583424.0", mul("a", half))
+    expected = f"gv_float_exp_reduced({steps}, {r}, {sub(rest, msub('a', half, mul('a', half)))})"
+    got = tail32.algorithm("gv_float_tail_exp", a)
+    for member, number in vars(read_rate("silu")).items():
+        expected = expected.replace(f"s.{member})", f"{hexadecimal(number)})").replace(f"s.{member},", f"{hexadecimal(number)},")
+    assert got == expected
+    head, m = "gv_floats_column(f, 1, at)", f"gv_float_slope(f, at, {sub('a', 'gv_floats_column(f, 0, at)')})"
+    h = sub("a", "gv_floats_column(f, 0, at)")
+    hi = madd(f"{m}.hi", h, head)
+    lo = add(madd(f"{m}.hi", h, sub(head, hi)), "gv_floats_column(f, 2, at)")
+    assert tail32.algorithm("gv_float_tail_factor", f, at, a) == pair(hi, madd(f"{m}.lo", h, lo))
+    e, v = "gv_float_tail_exp(a)", "gv_float_tail_factor(f, at, a)"
+    hi = mul(f"{e}.hi", f"{v}.hi")
+    lo = madd(f"{e}.lo", f"{v}.hi", madd(f"{e}.hi", f"{v}.lo", msub(f"{e}.hi", f"{v}.hi", hi)))
+    assert tail32.algorithm("gv_float_tail_sum", f, at, a) == bounds(hi, hi, lo, tail32.defined("LOSS").hex())
