@@ -17,7 +17,7 @@
    Where y + (lo + loss) and y + (lo - loss) round to one float, that is the result, rounding being monotone.
    A NaN is never decided; no more is |x| > most, or in f |x| < 2^-90, where a sum of two floats would underflow.
 
-   Bounds     of e and of what follows: tests/prove/test_float32_sigmoid.py (docs/proofs.md, section 9)
+   Bounds     of e and of what follows: tests/prove/test_float32_sigmoid.py (docs/proofs.md, section 11)
    Results    = 0 of 2^32 inputs wrong: test_all_inputs of tests/truth/test_float32_kernels.py
    Model      one lane in portable C gives the same bits and the same undecided lanes:
               test_the_lanes_agree_with_their_model of tests/truth/test_float_pieces.py

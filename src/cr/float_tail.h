@@ -7,7 +7,7 @@
      v.hi, v.lo     T0 + m h, m of gv_float_slope; the loss of a piece is a bound on what both lack
      y = hi         e.hi v.hi rounded; lo = what that lost + e.hi v.lo + e.lo v.hi
 
-   Bounds     tests/prove/test_float32_sigmoid.py (docs/proofs.md, section 9)
+   Bounds     tests/prove/test_float32_sigmoid.py (docs/proofs.md, section 11)
    Results    = 0 of 2^32 inputs wrong: test_all_inputs of tests/truth/test_float32_kernels.py */
 #ifndef GV_CR_FLOAT_TAIL_H
 #define GV_CR_FLOAT_TAIL_H

@@ -1,4 +1,4 @@
-"""The bounds of src/cr/float_sigmoid.h, operation by operation; docs/proofs.md, section 9, says why."""
+"""The bounds of src/cr/float_sigmoid.h, operation by operation; docs/proofs.md, section 11, says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bound of the float32 tails (src/cr/float_tail.h), piece by piece; docs/proofs.md, section 9, says why."""
+"""The bound of the float32 tails (src/cr/float_tail.h), piece by piece; docs/proofs.md, section 11, says why."""
 
 from __future__ import annotations
 
