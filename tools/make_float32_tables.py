@@ -2,6 +2,9 @@
 
 Run from the top of the checkout: python tools/make_float32_tables.py [--check] [FUNCTION ...]     (needs python-flint)
 
+Besides, gelu_tail and gelu_grad_tail: the factors of src/cr/float_tail.h, in the same two layouts; exp_f32.h: eight powers of
+two for float_sigmoid.h; lane_orders.h: permutations of eight lanes.
+
 v = t or v = t' of make_float64_tables.py, in pieces of a = |x| around centres c near i width:
 v(c + h) = T0 + T1 h + c2 h^2 + ..., coefficients of 24 bits, T0 the sum of two. Two tables for each function: 32 pieces
 of degree 6, which lie in registers (AVX-512), and rows of eight numbers, of degree 4 (AVX2). src/cr/float_pieces.h is
@@ -330,7 +333,9 @@ def check_h(piece: Piece) -> None:
         raise ArithmeticError(f"the centre {float(piece.centre)}: h is not exact")
 
 
-def make_piece(variant: Variant | Factor, derivative: bool, layout: Layout, shape: Shape, index: int) -> tuple[Piece, Fraction]:
+def make_piece(
+    variant: Variant | Factor, derivative: bool, layout: Layout, shape: Shape, index: int
+) -> tuple[Piece, Fraction]:
     low, high = span(shape, index)
     place = index * shape.width
     v = taylor(variant, derivative, ball(place))[:TERMS]
@@ -485,15 +490,17 @@ OTHERS = {"exp_f32.h": render_exp, "lane_orders.h": render_lane_orders}
 
 
 def main(arguments: list[str]) -> int:
-    wanted = [argument for argument in arguments if argument != "--check"] or [*OTHERS, *SHAPES, *(f"{tail.name}_tail" for tail in TAILS)]
+    wanted = [argument for argument in arguments if argument != "--check"] or [
+        *OTHERS,
+        *SHAPES,
+        *(f"{tail.name}_tail" for tail in TAILS),
+    ]
     cases = {
         variant.name + ("_grad" if derivative else ""): (variant, derivative)
         for variant in FUNCTIONS
         for derivative in (False, True)
     } | {f"{tail.name}_tail": (tail, True) for tail in TAILS}
-    texts = (
-        (name, OTHERS[name]()) if name in OTHERS else (f"{name}_f32.h", render(*cases[name])) for name in wanted
-    )
+    texts = ((name, OTHERS[name]()) if name in OTHERS else (f"{name}_f32.h", render(*cases[name])) for name in wanted)
     return write(texts, arguments, "make_float32_tables.py")
 
 

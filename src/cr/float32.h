@@ -1,8 +1,10 @@
 /* Correctly rounded float32: the stages, over arrays.
 
    1 fast path        a block of inputs; where both ends of an enclosure round to the same float, that is the result:
-                        by pieces, in float32, where vectors have fma (x86-64-v3 and v4): float_pieces.h
-                        else, and where the pieces leave too much, by gv_<f>_near up to |x| <= limit, in double,
+                        in float32, where vectors have fma (x86-64-v3 and v4): silu and gelu_sigmoid by
+                        float_sigmoid.h, the others by pieces, float_pieces.h; wide inputs by float_sigmoid.h, too
+                        (gradients of the two), or sorted, with float_tail.h (gelu, gelu_grad)
+                        else, and where these leave too much, by gv_<f>_near up to |x| <= limit, in double,
                         GV_GROUP lanes at a time. Formulas, bounds, proofs: enclosure/gelu.h and logistic.h
                         then inputs so far out that the result is -0, x or 1 (gv_f32_limits), where there are many
    2 gathered lanes   those that stage 1 leaves undecided, by gv_<f>_enclosure, which holds for every x

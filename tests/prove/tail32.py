@@ -14,7 +14,7 @@ from prove.sigmoid32 import read_rate, reduced_loss
 from prove.source import ROOT, Source
 from prove.symbols import Symbolic, text
 from prove.tail import mills
-from prove.tracked import ZERO, hull
+from prove.tracked import hull
 
 FACTORS = {"gelu": lambda a: a * mills(a), "gelu_grad": lambda a: a / (2 * arb.pi()).sqrt() - mills(a)}
 
