@@ -2,8 +2,8 @@
 
 Run from the top of the checkout: python tools/make_float32_tables.py [--check] [FUNCTION ...]     (needs python-flint)
 
-Besides, gelu_tail and gelu_grad_tail: the factors of src/cr/float_tail.h, in the same two layouts; exp_f32.h: eight powers
-of two for float_sigmoid.h; lane_orders.h: permutations of eight lanes.
+Besides, gelu_tail and gelu_grad_tail: the factors of src/cr/float_tail.h, in the same two layouts; exp_f32.h: eight
+powers of two for float_sigmoid.h; lane_orders.h: permutations of eight lanes.
 
 v = t or v = t' of make_float64_tables.py, in pieces of a = |x| around centres c near i width:
 v(c + h) = T0 + T1 h + c2 h^2 + ..., coefficients of 24 bits, T0 the sum of two. Two tables for each function: 32 pieces
