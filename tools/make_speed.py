@@ -1,18 +1,22 @@
-"""Write docs/speed.md from the timings in docs/speed: python tools/make_speed.py [--measure]
+"""Write docs/speed.md and its plots from docs/speed/*.json: python tools/make_speed.py [--measure [torch | peers]]
 
 With --measure, all functions and dtypes are first timed beside torch on this machine, at each instruction-set level of
-TORCH that it has, and docs/speed/<day>-<level>.json is written (`gelu-verify bench --json`, one thread, ten minutes).
+TORCH that it has, and docs/speed/<day>-<level>.json is written (`gelu-verify bench --json`, one thread, ten minutes);
+then some beside other libraries, and docs/speed/<day>-peers.json (time_peers.py, five minutes). Or one of the two.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from speed_peers import plots, section
+from time_peers import bench, peers
 
 from gelu_verify.formats import DTYPES
 from gelu_verify.truth._correctly_rounded import BEST_LEVEL
@@ -28,7 +32,7 @@ TORCH = {  # what holds torch, and oneDNN in it, to a level
 }
 VARIES = 0.2  # interquartile range over median: other programs ran
 TITLES = {"avx512": "AVX-512", "avx2": "AVX2"}
-
+PEERS = "peers"
 
 INTRODUCTION = f"""\
 <!-- written by `python tools/make_speed.py` from docs/speed/*.json -->
@@ -44,23 +48,28 @@ A level below the best: `{MAX_ISA}=avx2`, and of torch `ATEN_CPU_CAPABILITY=avx2
 """
 
 
-def measure() -> None:
+def measure_torch() -> None:
     for level in TORCH:
         if X86_64[level] > BEST_LEVEL:
             continue
-        environment = os.environ | TORCH[level] | {MAX_ISA: level}
+        environment = TORCH[level] | {MAX_ISA: level}
         runs = [timed(dtype, sizes, environment) for dtype, sizes in SIZES.items()]
         results = [row for run in runs for row in run["results"]]
-        RUNS.mkdir(exist_ok=True)
-        text = json.dumps({**runs[0], "results": results}, indent=1)
-        (RUNS / f"{date.today()}-{level}.json").write_text(text + "\n", encoding="utf-8")
+        save(level, {**runs[0], "results": results})
 
 
 def timed(dtype: str, sizes: str, environment: dict[str, str]) -> dict[str, Any]:
-    command = ["gelu-verify", "bench", "--against", "torch", "--dtype", dtype, "--sizes", sizes, "--scale", SCALES]
-    done = subprocess.run([*command, "--json"], env=environment, capture_output=True, text=True, check=True)
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
+    arguments = ("--against", "torch", "--dtype", dtype, "--sizes", sizes, "--scale", SCALES)
+    return bench(*arguments, environment=environment)
+
+
+def measure_peers() -> None:
+    save(PEERS, peers())
+
+
+def save(name: str, run: dict[str, Any]) -> None:
+    RUNS.mkdir(exist_ok=True)
+    (RUNS / f"{date.today()}-{name}.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
 
 
 def ratios(run: dict[str, Any], dtype: str) -> list[str]:
@@ -88,17 +97,39 @@ def cell(row: dict[str, Any] | None) -> str:
 
 def page() -> str:
     lines = [INTRODUCTION]
-    for path in sorted(RUNS.glob("*.json"), reverse=True):
-        run, level = json.loads(path.read_text(encoding="utf-8")), path.stem.rpartition("-")[2]
-        machine = run["machine"]
-        lines += [f"## {TITLES[level]}, {path.stem[:10]}", ""]
-        lines += [f"{machine['cpu']}; torch {run['versions']['torch']}. Data: `docs/speed/{path.name}`.", ""]
-        for dtype in ("float32", "float64", "float16", "bfloat16"):
-            lines += [*ratios(run, dtype), ""]
+    for level in sorted(TITLES, reverse=True):
+        for day, run in timings(level):
+            lines += [f"## {TITLES[level]}, {day}", "", f"{run['machine']['cpu']}; torch {run['versions']['torch']}."]
+            lines[-1] += f" Data: `docs/speed/{day}-{level}.json`."
+            lines.append("")
+            for dtype in ("float32", "float64", "float16", "bfloat16"):
+                lines += [*ratios(run, dtype), ""]
+    for day, run in timings(PEERS)[:1]:
+        lines += section(run, day, VARIES)
     return "\n".join(lines)
 
 
+def timings(name: str) -> list[tuple[str, dict[str, Any]]]:
+    """Day and content of the files, the last one first."""
+    paths = sorted(RUNS.glob(f"*-{name}.json"), reverse=True)
+    return [(path.stem[:10], json.loads(path.read_text(encoding="utf-8"))) for path in paths]
+
+
+def files() -> dict[Path, str]:
+    """What is written, by path."""
+    drawn = {name: text for _, run in timings(PEERS)[:1] for name, text in plots(run).items()}
+    return {PAGE: page(), **{RUNS / f"{name}.svg": text for name, text in drawn.items()}}
+
+
+def main(arguments: list[str]) -> None:
+    if "--measure" in arguments:
+        if "peers" not in arguments:
+            measure_torch()
+        if "torch" not in arguments:
+            measure_peers()
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    if "--measure" in sys.argv[1:]:
-        measure()
-    PAGE.write_text(page(), encoding="utf-8")
+    main(sys.argv[1:])

@@ -3,9 +3,10 @@
 #define GV_ARRAYS_LOOPS_H
 #include <string.h>
 #include "../cr/cr.h"
+#include "../cr/lookup.h"
 #include "../fenv/environment.h"
 
-#define GV_BLOCK_VALUES 1024 /* three such blocks on the stack: 24 KiB */
+#define GV_BLOCK_VALUES 2048 /* three such blocks on the stack: 48 KiB */
 
 static void gv_float32_loop(gv_cr_f32 kernel, const float *x, float *y, size_t n) {
     gv_environment callers;
@@ -14,9 +15,40 @@ static void gv_float32_loop(gv_cr_f32 kernel, const float *x, float *y, size_t n
     gv_leave_default(&callers);
 }
 
+#define GV_BF16_LEAST 2048 /* elements: shorter arrays are looked up as fast */
+#define GV_BF16_FIRST 128
+#define GV_BF16_BLOCK 2048
+#define GV_BF16_WIDE_BLOCKS 127 /* after a block of which the kernel left too much, so many are looked up */
+
+/* 16-bit formats. t: the table of all results; kernel: of bfloat16, or NULL. What it would be slower for is looked up. */
+static void gv_16_bit_loop(gv_cr_bf16 kernel, const uint16_t *t, const uint16_t *x, uint16_t *y, size_t n) {
+    gv_environment callers;
+    size_t block = GV_BF16_FIRST;
+    int skipped = 0;
+    if (!kernel || n < GV_BF16_LEAST) {
+        gv_look_up(t, x, y, n);
+        return;
+    }
+    gv_enter_default(&callers);
+    while (n >= GV_CR_BF16_GROUP) {
+        size_t count = n < block ? n - n % GV_CR_BF16_GROUP : block;
+        if (!skipped) skipped = kernel(t, x, y, count) > count / GV_CR_BF16_GROUP / 4 ? GV_BF16_WIDE_BLOCKS : 0;
+        else {
+            gv_look_up(t, x, y, count);
+            skipped--;
+        }
+        x += count;
+        y += count;
+        n -= count;
+        block = GV_BF16_BLOCK;
+    }
+    gv_leave_default(&callers);
+    gv_look_up(t, x, y, n);
+}
+
 typedef struct {
     double inputs[GV_BLOCK_VALUES]; /* the block's inputs, which in place are overwritten */
-    double x[GV_BLOCK_VALUES];    /* undecided inputs, and their places in the whole array */
+    double x[GV_BLOCK_VALUES]; /* undecided inputs, and their places in the whole array */
     size_t places[GV_BLOCK_VALUES], count;
 } gv_undecided;
 

@@ -22,6 +22,17 @@ static const gv_cr_function *gv_cr_table(int level) {
     return level == 1 ? gv_cr_table_v1 : 0;
 }
 
+gv_cr_bf16 gv_cr_find_bf16(const char *name, int level) {
+#if GV_LEVELS
+    if (gv_cr_best_level() < 4 || (level && level != 4)) return 0;
+    for (const gv_cr_bf16_function *f = gv_cr_bf16_table_v4; f->name; f++)
+        if (strcmp(f->name, name) == 0) return f->kernel;
+#else
+    (void)name, (void)level;
+#endif
+    return 0;
+}
+
 const gv_cr_function *gv_cr_find(const char *name, int level) {
     const gv_cr_function *f = gv_cr_table(level ? level : gv_cr_best_level());
     for (; f && f->name; f++)

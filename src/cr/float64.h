@@ -7,6 +7,9 @@
    4 accurate path   double-double by the formulas: math/<f>.h, 2^-88
    5 oracle          the undecided, reported to the caller: gelu_verify/truth/oracle.py
 
+   Where vectors have fma, gelu_tanh, gelu_sigmoid, silu and their derivatives have another stage 1, for every x:
+   logistic.h. What it leaves open takes stages 2 to 5.
+
    Bounds    proved for every piece by tests/prove/test_float64.py, and by other means by the script that writes the
              tables, tools/make_float64_tables.py (docs/proofs.md, section 7)
    Results   tests/truth/test_float64_kernels.py: the hard cases of data/hard_cases, centre and border of every piece and
@@ -191,18 +194,33 @@ GV_INLINE size_t gv_piecewise_f64(const gv_piecewise *f, gv_redo_open redo, cons
     return count;
 }
 
-#define GV_DEFINE_F64(name, NAME, whole, derivative) \
+#define GV_DEFINE_REDO(name, NAME) \
     static gv_value gv_value_of_##name(double x) { return gv_##name(x); } \
     static size_t GV_ISA(gv_redo_##name)(double *x, const size_t *place, size_t count, double *y, size_t offset, \
                                          size_t *undecided) { \
         gv_tail_range range = {GV_##NAME##_TAIL_FROM, GV_##NAME##_TAIL_TO, GV_##NAME##_TAIL_ZERO}; \
         return gv_redo_block(&gv_##name##_piecewise, gv_value_of_##name, gv_tail_of_##name, range, x, place, count, y, \
                              offset, undecided); \
-    } \
+    }
+#define GV_DEFINE_F64(name, NAME, whole, derivative) \
+    GV_DEFINE_REDO(name, NAME) \
     static size_t GV_ISA(gv_cr_##name##_f64)(const double *x, double *y, size_t n, size_t *undecided) { \
         return gv_piecewise_f64(&gv_##name##_piecewise, GV_ISA(gv_redo_##name), x, y, n, undecided); \
     }
-GV_PIECEWISE_FUNCTIONS(GV_DEFINE_F64)
+GV_GAUSSIAN_FUNCTIONS(GV_DEFINE_F64)
+
+#if GV_HAVE_FMA
+#include "logistic.h"
+#define GV_DEFINE_LOGISTIC_F64(name, NAME, whole, derivative) \
+    GV_DEFINE_REDO(name, NAME) \
+    static size_t GV_ISA(gv_cr_##name##_f64)(const double *x, double *y, size_t n, size_t *undecided) { \
+        gv_logistic_form f = gv_logistic_form_of_##name(); \
+        return gv_logistic_f64(&f, GV_ISA(gv_redo_##name), x, y, n, undecided); \
+    }
+GV_LOGISTIC_FUNCTIONS(GV_DEFINE_LOGISTIC_F64)
+#else
+GV_LOGISTIC_FUNCTIONS(GV_DEFINE_F64)
+#endif
 
 #endif
 

@@ -71,6 +71,30 @@ GV_INLINE void gv_lanes_exp2(const gv_dd *table, gv_lanes shifted, gv_lanes *hi,
     *scale = _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_sub_epi64(_mm512_set1_epi64(1023), n), 52));
 }
 
+/* 2^(-j/32), j < 32, in registers */
+typedef struct { gv_lanes hi[4], lo[4]; } gv_lanes_powers;
+
+GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
+    gv_lanes_powers powers;
+    __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+    for (int k = 0; k < 4; k++) {
+        gv_lanes first = _mm512_loadu_pd(&table[8 * k].hi), second = _mm512_loadu_pd(&table[8 * k + 4].hi);
+        powers.hi[k] = _mm512_permutex2var_pd(first, even, second);
+        powers.lo[k] = _mm512_permutex2var_pd(first, odd, second);
+    }
+    return powers;
+}
+
+GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo) {
+    const gv_lanes *p = powers->hi, *q = powers->lo;
+    __m512i i = _mm512_castpd_si512(shifted);
+    __mmask8 above = _mm512_test_epi64_mask(i, _mm512_set1_epi64(16)); /* the last four bits choose among 16 */
+    gv_lanes head =
+        _mm512_mask_mov_pd(_mm512_permutex2var_pd(p[0], i, p[1]), above, _mm512_permutex2var_pd(p[2], i, p[3]));
+    *lo = _mm512_mask_mov_pd(_mm512_permutex2var_pd(q[0], i, q[1]), above, _mm512_permutex2var_pd(q[2], i, q[3]));
+    *hi = _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_castpd_si512(head), _mm512_slli_epi64(i, 47)));
+}
+
 /* p and q, four doubles each, one behind the other */
 GV_INLINE gv_lanes gv_lanes_halves(const double *p, const double *q) {
     return _mm512_mask_broadcast_f64x4(_mm512_castpd256_pd512(_mm256_load_pd(p)), 0xf0, _mm256_load_pd(q));
@@ -115,6 +139,27 @@ GV_INLINE gv_lanes gv_lanes_against(gv_lanes x, gv_lanes a) {
 GV_INLINE int gv_lanes_differ(gv_lanes a, gv_lanes b) { return _mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)); }
 /* the last bits of each lane, as the first of a double */
 #define gv_lanes_last_bits(a, shift) _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(a), shift))
+
+typedef struct { const gv_dd *table; } gv_lanes_powers;
+
+GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
+    gv_lanes_powers powers = {table};
+    return powers;
+}
+
+/* 2^(-i/32) of 3/2 2^52 + i in each lane, -2^16 < i < 2^16, as lo says how the double hi is off it; table: pieces.h */
+GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo) {
+    __m256i i = _mm256_castpd_si256(shifted);
+    double step[4];
+    const double *p[4];
+    gv_lanes_store(step, shifted);
+    for (int k = 0; k < 4; k++) p[k] = &powers->table[gv_step_row(step + k) & 31].hi;
+    gv_lanes r02 = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(p[0])), _mm_load_pd(p[2]), 1);
+    gv_lanes r13 = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(p[1])), _mm_load_pd(p[3]), 1);
+    gv_lanes head = _mm256_unpacklo_pd(r02, r13);
+    *lo = _mm256_unpackhi_pd(r02, r13);
+    *hi = _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_castpd_si256(head), _mm256_slli_epi64(i, 47)));
+}
 
 /* c[k] of the four rows of `step`: two transpositions of 4 by 4 */
 GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lanes *c) {
@@ -186,6 +231,24 @@ GV_INLINE void gv_lanes_rows(const gv_piece *pieces, const double *step, gv_lane
     const gv_piece *row = &pieces[gv_step_row(step)];
     for (int k = 0; k < GV_COLUMNS; k++) c[k] = row->c[k];
 }
+
+#if GV_HAVE_FMA
+typedef struct { const gv_dd *table; } gv_lanes_powers;
+
+GV_INLINE gv_lanes_powers gv_lanes_powers_of(const gv_dd *table) {
+    gv_lanes_powers powers = {table};
+    return powers;
+}
+
+GV_INLINE void gv_lanes_power(const gv_lanes_powers *powers, gv_lanes shifted, gv_lanes *hi, gv_lanes *lo) {
+    uint32_t i = gv_step_row(&shifted);
+    uint64_t bits;
+    memcpy(&bits, &powers->table[i & 31].hi, sizeof bits);
+    bits -= (uint64_t)i << 47;
+    memcpy(hi, &bits, sizeof bits);
+    *lo = powers->table[i & 31].lo;
+}
+#endif
 
 #endif
 

@@ -9,6 +9,12 @@
 #define GV_LEVELS 0
 #endif
 
+typedef struct {
+    const char *name;
+    gv_cr_bf16 kernel;
+} gv_cr_bf16_function;
+
+extern const gv_cr_bf16_function gv_cr_bf16_table_v4[];
 extern const gv_cr_function gv_cr_table_v1[], gv_cr_table_v2[], gv_cr_table_v3[], gv_cr_table_v4[];
 
 #endif

@@ -20,15 +20,19 @@ typedef struct {
 } gv_piecewise;
 
 /* name, its name in the table's macros, whole, derivative */
-#define GV_PIECEWISE_FUNCTIONS(F) \
+#define GV_GAUSSIAN_FUNCTIONS(F) \
     F(gelu, GELU, 9.0, 0) \
-    F(gelu_grad, GELU_GRAD, 9.0, 1) \
+    F(gelu_grad, GELU_GRAD, 9.0, 1)
+#define GV_LOGISTIC_FUNCTIONS(F) \
     F(gelu_tanh, GELU_TANH, 9.0, 0) \
     F(gelu_tanh_grad, GELU_TANH_GRAD, 9.0, 1) \
     F(gelu_sigmoid, GELU_SIGMOID, 30.0, 0) \
     F(gelu_sigmoid_grad, GELU_SIGMOID_GRAD, 30.0, 1) \
     F(silu, SILU, 45.0, 0) \
     F(silu_grad, SILU_GRAD, 45.0, 1)
+#define GV_PIECEWISE_FUNCTIONS(F) \
+    GV_GAUSSIAN_FUNCTIONS(F) \
+    GV_LOGISTIC_FUNCTIONS(F)
 
 /* clang-format off */
 #define GV_PIECEWISE_ROW(name, NAME, whole, derivative) \

@@ -45,16 +45,19 @@ GV_INLINE gv_lanes_pair gv_lanes_constant(gv_dd a) {
     return gv_lanes_pair_make(gv_lanes_all(a.hi), gv_lanes_all(a.lo));
 }
 
-/* 1 + r + r^2 P(r), without the 1 */
-GV_INLINE gv_lanes gv_tail_square(gv_lanes r) {
-    gv_lanes r2 = r * r;
+/* P(r) of e^r = 1 + r + r^2 P(r) */
+GV_INLINE gv_lanes gv_tail_polynomial(gv_lanes r, gv_lanes r2) {
     gv_lanes p = gv_lanes_madd(gv_lanes_all(0x1.a01a01a01a01ap-13 /* 1/5040 */), r,
                                gv_lanes_all(0x1.6c16c16c16c17p-10 /* 1/720 */));
     p = gv_lanes_madd(p, r2,
                       gv_lanes_madd(gv_lanes_all(0x1.1111111111111p-7 /* 1/120 */), r,
                                     gv_lanes_all(0x1.5555555555555p-5 /* 1/24 */)));
-    p = gv_lanes_madd(p, r2, gv_lanes_madd(gv_lanes_all(0x1.5555555555555p-3 /* 1/6 */), r, gv_lanes_all(0.5)));
-    return r2 * p;
+    return gv_lanes_madd(p, r2, gv_lanes_madd(gv_lanes_all(0x1.5555555555555p-3 /* 1/6 */), r, gv_lanes_all(0.5)));
+}
+
+GV_INLINE gv_lanes gv_tail_square(gv_lanes r) {
+    gv_lanes r2 = r * r;
+    return r2 * gv_tail_polynomial(r, r2);
 }
 
 /* e^-s, 4 <= s <= 640 */

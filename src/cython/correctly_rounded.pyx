@@ -12,17 +12,17 @@ cdef extern from "cr/cr.h" nogil:
     ctypedef struct gv_cr_function:
         gv_cr_f32 f32
         gv_cr_f64 f64
+    ctypedef size_t (*gv_cr_bf16)(const uint16_t *table, const uint16_t *x, uint16_t *y, size_t n) noexcept nogil
     const gv_cr_function *gv_cr_find(const char *name, int level)
+    gv_cr_bf16 gv_cr_find_bf16(const char *name, int level)
     int gv_cr_best_level()
-
-cdef extern from "arrays/lookup.h" nogil:
-    void gv_look_up(const uint16_t *table, const uint16_t *x, uint16_t *y, size_t n) noexcept nogil
 
 cdef extern from "arrays/loops.h" nogil:
     ctypedef struct gv_undecided:
         double *x
         size_t *places
         size_t count
+    void gv_16_bit_loop(gv_cr_bf16 kernel, const uint16_t *table, const uint16_t *x, uint16_t *y, size_t n) noexcept nogil
     void gv_float32_loop(gv_cr_f32 kernel, const float *x, float *y, size_t n) noexcept nogil
     size_t gv_float64_loop(gv_cr_f64 kernel, const double *x, double *y, size_t start, size_t n,
                            gv_undecided *undecided) noexcept nogil
@@ -46,6 +46,7 @@ cdef class Kernel:
     """
 
     cdef const gv_cr_function *_compiled
+    cdef gv_cr_bf16 _bfloat16  # NULL: all results are looked up
     cdef const uint16_t *_tables[2]
     cdef Py_buffer _held[2]
     cdef object _array, _empty_like, _kinds, _load, _oracle, _general
@@ -57,6 +58,7 @@ cdef class Kernel:
         self._compiled = gv_cr_find(name, level)
         if self._compiled == NULL:
             raise LookupError(f"there is no correctly rounded {function}")
+        self._bfloat16 = gv_cr_find_bf16(name, level)
         self._array, self._empty_like, self._kinds = array, empty_like, kinds
         self._load, self._oracle, self._general = load, oracle, general
 
@@ -125,7 +127,8 @@ cdef class Kernel:
         else:
             table = self._table(kind)
             with nogil:
-                gv_look_up(table, <const uint16_t *>x.buf, <uint16_t *>y.buf, n)
+                gv_16_bit_loop(self._bfloat16 if kind == BFLOAT16 else NULL, table, <const uint16_t *>x.buf,
+                                 <uint16_t *>y.buf, n)
         return 0
 
     cdef int _evaluate_float64(self, const double *x, double *y, size_t n) except -1:

@@ -83,7 +83,8 @@ cdef void _look_up(int kind, char **args, const npy_intp *dimensions, const npy_
                 _raise_later(error)
                 return
     if steps[0] == sizeof(uint16_t) and steps[1] == sizeof(uint16_t):
-        gv_look_up(table, <const uint16_t *>args[0], <uint16_t *>args[1], dimensions[0])
+        gv_16_bit_loop((<Kernel>data)._bfloat16 if kind == BFLOAT16 else NULL, table, <const uint16_t *>args[0],
+                         <uint16_t *>args[1], dimensions[0])
     else:
         gv_look_up_strided(table, args[0], steps[0], args[1], steps[1], dimensions[0])
 

@@ -14,7 +14,7 @@
             Largest errors found: above each function
    Test     against the oracle: tests/truth/test_values.py
    Stages   This is the accurate path. float32: stages in cr/float32.h, fast path in enclosure/logistic.h. float64:
-            stages in cr/float64.h, fast path in tables/silu_f64.h and tables/silu_grad_f64.h. With
+            stages in cr/float64.h, fast path in cr/logistic.h or tables/silu_f64.h, silu_grad_f64.h. With
             GV_QUICK the same formulas in double, 2^-40: the first stage of judging (truth/core.h) */
 #ifndef GV_MATH_SILU_H
 #define GV_MATH_SILU_H

@@ -32,8 +32,11 @@ def one_by_one(name, first, count, limit):
     return set(x[np.minimum(offset, 0.5 - offset) < limit].tolist())
 
 
+PLACES = [(name, start, 24) for name in SERIES for start in STARTS if (name, start) != ("erf", "-8")]  # -1, nearly
+
+
 @pytest.mark.parametrize(("name", "start", "size"), [("gelu", "0x1.ff332p-10", 17), ("erf", "0.3", 17),
-    ("gelu_tanh", "-1.5", 17), *nightly(*((name, start, 24) for name in SERIES for start in STARTS))])  # fmt: skip
+    ("gelu_tanh", "-1.5", 17), *nightly(*PLACES)])  # fmt: skip
 def test_an_interval_examined_one_by_one_gives_the_same(name, start, size):
     first, count, limit = FMT.parse(start), 1 << size, 2.0 ** -(3 + size // 2)
     found = {x for block in blocks(name, first, count, limit) for x in close(block, limit)}

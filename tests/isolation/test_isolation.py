@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -362,7 +363,9 @@ def test_a_devices_driver_may_map_what_it_needs(tmp_path, has_driver):
 
 
 def shared_memory():
-    return sorted(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else []
+    """Without semaphores: a run has none, other programs of the machine come and go with theirs."""
+    names = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
+    return {name for name in names if not name.startswith("sem.")}
 
 
 def wait_for(condition, seconds=30):
@@ -395,7 +398,7 @@ def killed_run(faulty, folder, moment):
     running.kill()
     running.wait()
     assert wait_for(lambda: not any(map(alive, children))), [p for p in children if alive(p)]
-    assert shared_memory() == before
+    assert shared_memory() <= before
     assert not (folder / "run").exists()
     done = subprocess.run(
         [*command(faulty, "good"), "--plan", "landmarks", "--out", str(folder / "run")], cwd=folder, capture_output=True
@@ -420,8 +423,9 @@ def shot_child(faulty, folder, seed, shots):
     shot = 0
     while shot < shots and running.poll() is None:
         for pid in group_of(running.pid):
-            os.kill(pid, signal.SIGKILL)
-            shot += 1
+            with suppress(ProcessLookupError):  # it has ended by itself
+                os.kill(pid, signal.SIGKILL)
+                shot += 1
         time.sleep(chance.uniform(0.05, 0.5))
     found = json.loads(running.communicate(timeout=300)[0])
     assert len(found) == 2

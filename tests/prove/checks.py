@@ -15,7 +15,10 @@ from prove.source import ROOT, Source
 from prove.stored import wrong_entries, wrong_literals
 from prove.symbols import ENCLOSURE, PAIR, PIECE, QUICK, algorithm
 
-GENERATORS = ("make_core_tables.py", "make_enclosure_tables.py", "make_float64_tables.py", "make_float32_tables.py")
+GENERATORS = (
+    *("make_core_tables.py", "make_enclosure_tables.py", "make_float64_tables.py", "make_float32_tables.py"),
+    "make_bfloat16_tables.py",
+)
 GENERATED = {"truth/tables.h", "enclosure/tables.h"}
 FOLDERS = ("truth", "math", "enclosure")
 
@@ -50,6 +53,8 @@ def piece_source(fma: bool, root: Path = ROOT) -> Source:
     text = """typedef struct { double per_unit, q_loss; int derivative, count, wide; double whole; } gv_piecewise;
 #define GV_CR_PIECEWISE_H
 #define GV_PIECEWISE_FUNCTIONS(F)
+#define GV_GAUSSIAN_FUNCTIONS(F)
+#define GV_LOGISTIC_FUNCTIONS(F)
 #include "cr/float64.h"
 """
     return Source(text, root=root, macros={"GV_HAVE_FMA": str(int(fma)), "GV_F64_LANES": "1"})

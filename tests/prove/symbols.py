@@ -162,3 +162,46 @@ PIECE = {
     "gv_lanes_pair_make": "{hi, lo}",
     "gv_lanes_fast_two_sum": "gv_lanes_pair_make((a + b), (b - ((a + b) - a)))",
 }
+R_OF_PARTS = "(by.first + by.second)"
+P_OF_R = (
+    f"gv_lanes_madd(({R_OF_PARTS} * {R_OF_PARTS}), gv_tail_polynomial({R_OF_PARTS}, ({R_OF_PARTS} * {R_OF_PARTS})), "
+    "by.second)"
+)
+E_HI = f"gv_lanes_madd(by.power, (by.first + {P_OF_R}), by.power)"
+ONE, SUM_HI = "gv_lanes_all(1.0)", "(gv_lanes_all(1.0) + e.hi)"
+Y = "(x * sum.inverse)"
+Y_REST = f"gv_lanes_madd(-{Y}, sum.lo, gv_lanes_madd(-{Y}, sum.hi, x))"
+Y_LOSS = f"gv_logistic_loss(gv_lanes_abs({Y}))"
+Q_LO = f"(gv_lanes_madd(-sum.inverse, sum.lo, gv_lanes_madd(-sum.inverse, sum.hi, {ONE})) * sum.inverse)"
+ONE_LESS_Q = f"gv_lanes_fast_two_sum({ONE}, -sum.inverse)"
+M_HI = f"gv_lanes_product(w.hi, {ONE_LESS_Q}.hi)"
+M_LO = f"gv_lanes_madd(w.hi, ({ONE_LESS_Q}.lo - {Q_LO}), {M_HI}.lo)"
+FACTOR = f"gv_lanes_fast_two_sum({ONE}, {M_HI}.hi)"
+SLOPE = f"gv_lanes_product(sum.inverse, {FACTOR}.hi)"
+SLOPE_LO = f"gv_lanes_madd(sum.inverse, ({FACTOR}.lo + {M_LO}), gv_lanes_madd({Q_LO}, {FACTOR}.hi, {SLOPE}.lo))"
+SLOPE_LOSS = f"gv_logistic_loss(gv_lanes_madd(gv_lanes_abs({M_HI}.hi), sum.inverse, sum.inverse))"
+SQUARE = "gv_lanes_product(x, x)"
+BY_SQUARE = f"gv_lanes_product(gv_lanes_all(m.hi), {SQUARE}.hi)"
+K_SUM = f"(gv_lanes_all(k.hi) + {BY_SQUARE}.hi)"
+K_AND_SQUARE = f"(gv_lanes_all(k.hi), {BY_SQUARE}.hi)"
+K_LOST = f"((gv_lanes_max{K_AND_SQUARE} - {K_SUM}) + gv_lanes_min{K_AND_SQUARE})"
+BY_SQUARE_LO = (
+    f"gv_lanes_madd(gv_lanes_all(m.hi), {SQUARE}.lo, gv_lanes_madd(gv_lanes_all(m.lo), {SQUARE}.hi, {BY_SQUARE}.lo))"
+)
+BY_K = "gv_lanes_product(gv_lanes_all(gv_1_702.hi), x)"
+LOGISTIC = {
+    "gv_logistic_exp": f"gv_lanes_pair_make({E_HI}, gv_lanes_madd(by.power, {P_OF_R}, "
+    f"gv_lanes_madd(by.power, by.first, (by.power - {E_HI}))))",
+    "gv_logistic_divisor": f"{{{SUM_HI}, (((gv_lanes_max({ONE}, e.hi) - {SUM_HI}) + gv_lanes_min({ONE}, e.hi)) "
+    f"+ e.lo), ({ONE} / {SUM_HI})}}",
+    "gv_logistic_function": f"{{({Y} + gv_lanes_madd({Y_REST}, sum.inverse, {Y_LOSS})), "
+    f"({Y} + gv_lanes_madd({Y_REST}, sum.inverse, -{Y_LOSS}))}}",
+    "gv_logistic_derivative": f"{{({SLOPE}.hi + ({SLOPE_LO} + {SLOPE_LOSS})), "
+    f"({SLOPE}.hi + ({SLOPE_LO} - {SLOPE_LOSS}))}}",
+    "gv_logistic_slope_sigmoid": f"gv_lanes_pair_make({BY_K}.hi, "
+    f"gv_lanes_madd(gv_lanes_all(gv_1_702.lo), x, {BY_K}.lo))",
+    "gv_logistic_cubic": f"gv_lanes_pair_make(gv_lanes_product(x, {K_SUM}).hi, gv_lanes_madd(x, ({K_LOST} + "
+    f"({BY_SQUARE_LO} + gv_lanes_all(k.lo))), gv_lanes_product(x, {K_SUM}).lo))",
+    "gv_logistic_slope_tanh": "gv_logistic_cubic(gv_2_sqrt_2_pi, gv_exp_cubic, x)",
+    "gv_logistic_steep_tanh": "gv_logistic_cubic(gv_2_sqrt_2_pi, gv_exp_cubic_3, x)",
+}

@@ -2,6 +2,7 @@
 
 import ctypes
 import importlib.util
+import math
 import platform
 import re
 import shutil
@@ -80,10 +81,12 @@ def value_of(name, x):
 
 
 def edges():
-    """Around every centre and border of a piece, every power of two, and the specials."""
-    tails = [float(end) for end in re.findall(r"_TAIL_(?:FROM|TO|ZERO) (\S+)", (ROOT / "src/cr/tail.h").read_text())]
+    """Around every centre and border of a piece, every power of two, where e^-s changes its row, and the specials."""
+    text = (ROOT / "src/cr/tail.h").read_text() + (ROOT / "src/cr/logistic.h").read_text()
+    tails = [abs(float(end)) for end in re.findall(r"_(?:TAIL_FROM|TO|ZERO|LOWEST|HIGHEST) (\S+)", text)]
     centres = [k / 128 for k in range(1, 1600)] + [2.0**k for k in range(-1074, 1024)] + [9.0, 30.0, 45.0, 40.0, 800.0]
     centres += [*tails, *(k / 16 for k in range(160, 640))]
+    centres += [(k + 0.5) * math.log(2) / 32 / slope for k in range(1000) for slope in (1.0, 1.702)]  # of logistic.h
     bits = np.array(centres).view(np.uint64)
     around = np.concatenate([bits + np.uint64(1), bits, bits - np.uint64(1)])
     specials = [0, FMT.infinity, FMT.nan, FMT.infinity + 1, FMT.max_finite]
