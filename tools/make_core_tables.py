@@ -15,6 +15,7 @@ EXP_STEPS = 64  # 2^(j/64)
 EXP_DEGREE = 10
 LN2_HEAD_BITS = 34  # of log(2)/64, so that n times it is exact for n < 2^18
 HEAD_DEGREE = 25
+ATANH_DEGREE = 28
 MILLS_OCTAVES = range(-1, 6)  # a in [1/2, 64)
 MILLS_PIECES = 16  # per octave
 MILLS_DEGREE = 21
@@ -66,6 +67,7 @@ def render() -> str:
         "",
         f"#define GV_EXP_DEGREE {EXP_DEGREE}",
         f"#define GV_HEAD_DEGREE {HEAD_DEGREE}",
+        f"#define GV_ATANH_DEGREE {ATANH_DEGREE}",
         f"#define GV_MILLS_PIECES {MILLS_PIECES}",
         f"#define GV_MILLS_DEGREE {MILLS_DEGREE}",
         f"#define GV_MILLS_PAIRS {MILLS_PAIRS}",
@@ -78,6 +80,9 @@ def render() -> str:
         "};",
         "GV_TABLE gv_dd gv_head_coefficient[GV_HEAD_DEGREE + 1] = { /* (-1/2)^n / (n! (2n+1)) */",
         *(f"    {text((-mpf(1) / 2) ** n / (mp.factorial(n) * (2 * n + 1)))}," for n in range(HEAD_DEGREE + 1)),
+        "};",
+        "GV_TABLE gv_dd gv_atanh_coefficient[GV_ATANH_DEGREE + 1] = { /* 1/(2n+1) */",
+        *(f"    {text(mpf(1) / (2 * n + 1))}," for n in range(ATANH_DEGREE + 1)),
         "};",
     ]
     pieces = []

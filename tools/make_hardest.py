@@ -2,7 +2,7 @@
 
     python tools/make_hardest.py --function gelu --function silu      # one function, or some
     python tools/make_hardest.py --dtype float32                      # all: 15 minutes on two cores
-    python tools/make_hardest.py --dtype float64                      # all: ten minutes
+    python tools/make_hardest.py --dtype float64                      # all: an hour; goes on after Ctrl-C
     python tools/make_hardest.py --page                               # write the tables of docs/hardest.md
 
 float32: every input. Those that the native core cannot place farther from a boundary than the limit are looked at by
@@ -18,7 +18,9 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,11 +37,18 @@ CHUNK = 1 << 22
 BLOCKS = 12  # that are timed
 # (first x, log2 of the number of inputs, -log2 of the limit): of |x| rising, within a binade
 SIDES = (("1", 44, 40), ("-1", 44, 40))
+
+
+def binades(first: int, last: int, *signs: str) -> tuple[tuple[str, int, int], ...]:
+    """The binades from 2^first up to 2^last, the largest first."""
+    return tuple((f"{sign}0x1p{e}", 52, 51) for sign in signs for e in range(last - 1, first - 1, -1))
+
+
 INTERVALS = {
-    "gelu": (("1", 46, 42), ("-1", 46, 42), ("0x1p-20", 52, 47)),
-    "gelu_tanh": SIDES,
-    "gelu_sigmoid": SIDES,
-    "silu": SIDES,
+    "gelu": (("1", 46, 42), ("-1", 46, 42), ("0x1p-20", 52, 47), *binades(-40, -20, "", "-")),
+    "gelu_tanh": (*SIDES, *binades(-40, -20, "")),  # as f(x) - f(-x) = x, the other side has the same offsets
+    "gelu_sigmoid": (*SIDES, *binades(-31, -20, "")),
+    "silu": (*SIDES, *binades(-40, -20, "")),
     "erf": (("0.5", 44, 40),),
     "tanh": (("0.5", 44, 40),),
     "sigmoid": (("1", 44, 40),),
@@ -69,24 +78,46 @@ def written(table: Hardest) -> bytes:
     return buffer.getvalue()
 
 
-def some_float64(name: str, threads: int) -> bytes:
-    """The hard inputs of the intervals of a function, as JSON."""
+def search_float64(name: str, path: Path, threads: int) -> None:
+    """Add to a table, interval by interval, what of INTERVALS it does not have."""
     from gelu_verify.facts.linear_search import hard_between
 
-    fmt, intervals, inputs = FORMATS["float64"], [], []
-    for text, size, limit in INTERVALS[name]:
-        first, start = fmt.parse(text), time.process_time()
-        found = hard_between(name, first, 1 << size, 2.0**-limit, threads)
+    fmt = FORMATS["float64"]
+    for text, size, power in INTERVALS[name]:
+        table = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"intervals": [], "inputs": []}
+        first, limit, start = fmt.parse(text), f"0x1p-{power}", time.process_time()
+        ends = {"first_bits": fmt.bits_text(first), "last_bits": fmt.bits_text(first + (1 << size) - 1)}
+        if any(_has(each, {**ends, "limit": limit}) for each in table["intervals"]):
+            continue
+        found = hard_between(name, first, 1 << size, 2.0**-power, threads)
         rate = 2**size / (time.process_time() - start)
         print(f"{name} from {text}: 2^{size} inputs, {rate:.3g} a CPU second", file=sys.stderr, flush=True)
-        ends = {"first_bits": fmt.bits_text(first), "last_bits": fmt.bits_text(first + (1 << size) - 1)}
-        intervals.append({**ends, "inputs": 1 << size, "limit": f"0x1p-{limit}", "found": len(found)})
-        inputs += [
+        rows = [
             {"x_bits": fmt.bits_text(each.x_bits), "offset": each.offset, "is_midpoint": each.is_midpoint}
             for each in found
         ]
-    text = ",\n".join(f"  {json.dumps(row)}" for row in inputs)
-    spans = ",\n".join(f"  {json.dumps(row)}" for row in intervals)
+        interval = {**ends, "inputs": 1 << size, "limit": limit, "found": len(found)}
+        replace_file(path, _float64_text(name, [*table["intervals"], interval], [*table["inputs"], *rows]))
+
+
+def _has(interval: dict[str, Any], asked: dict[str, Any]) -> bool:
+    """Whether an interval was searched within another one."""
+    inside = interval["first_bits"] <= asked["first_bits"] and asked["last_bits"] <= interval["last_bits"]
+    return inside and bool(interval["limit"] == asked["limit"])
+
+
+def _float64_text(name: str, intervals: list[dict[str, Any]], inputs: list[dict[str, Any]]) -> bytes:
+    """A table as JSON: by first input, and what touches as one interval."""
+    joined: list[dict[str, Any]] = []
+    for each in sorted(intervals, key=itemgetter("first_bits")):
+        last = joined[-1] if joined else {"limit": None, "last_bits": "0"}
+        if last["limit"] == each["limit"] and int(last["last_bits"], 16) + 1 == int(each["first_bits"], 16):
+            sums = {key: last[key] + each[key] for key in ("inputs", "found")}
+            joined[-1] = {**last, "last_bits": each["last_bits"], **sums}
+        else:
+            joined.append(each)
+    text = ",\n".join(f"  {json.dumps(row)}" for row in sorted(inputs, key=itemgetter("x_bits")))
+    spans = ",\n".join(f"  {json.dumps(row)}" for row in joined)
     head = f'"generated_by": "{COMMAND} --dtype float64 --function {name}"'
     return f'{{\n {head},\n "intervals": [\n{spans}\n ],\n "inputs": [\n{text}\n ]\n}}\n'.encode()
 
@@ -96,8 +127,8 @@ def speeds() -> Iterator[str]:
     from gelu_verify.facts.linear_search import block_of, close
 
     fmt = FORMATS["float64"]
-    starts = [(name, text) for name in INTERVALS for text, *_ in INTERVALS[name]]
-    for name, text in (*starts, ("gelu", "0x1p-10"), ("gelu", "-8")):
+    starts = [(name, text) for name in INTERVALS for text, size, _ in INTERVALS[name] if size < 52]
+    for name, text in (*starts, *(("gelu", text) for text in ("-8", "0x1p-10", "0x1p-20", "0x1p-30"))):
         first, size, start = fmt.parse(text), 0, time.process_time()
         for _ in range(BLOCKS):
             block = block_of(name, first + size, 1 << 50, 2.0**-45)
@@ -126,8 +157,9 @@ def _interval_lines() -> Iterator[str]:
             here = np.flatnonzero((table.x_bits >= first) & (table.x_bits <= last))
             worst = here[np.argmin(np.abs(table.offset[here]))]
             ends = " | ".join(f"`{fmt.hex_float(bits)}`" for bits in (first, last))
-            size, power = (last - first + 1).bit_length() - 1, round(np.log2(limit))
-            yield f"| `{name}` | {ends} | 2^{size} | 2^{power} | {len(here)} | {_hard(fmt, table, worst)} |"
+            size, power = last - first + 1, round(np.log2(limit))
+            inputs = f"{size >> 52} · 2^52" if size > 1 << 52 else f"2^{size.bit_length() - 1}"
+            yield f"| `{name}` | {ends} | {inputs} | 2^{power} | {len(here)} | {_hard(fmt, table, worst)} |"
 
 
 def _float32_lines() -> Iterator[str]:
@@ -163,15 +195,15 @@ def main() -> None:
         return
     every = _core.functions() if asked.dtype == "float32" else INTERVALS
     for name in [get_function(name).name for name in asked.function or every]:
+        path = asked.data / "hardest" / f"{name}-{asked.dtype}.{'npz' if asked.dtype == 'float32' else 'json'}"
+        path.parent.mkdir(parents=True, exist_ok=True)
         start = time.perf_counter()
         if asked.dtype == "float32":
-            content, suffix = written(every_float32(name, asked.threads)), "npz"
+            replace_file(path, written(every_float32(name, asked.threads)))
         else:
-            content, suffix = some_float64(name, asked.threads), "json"
-        path = asked.data / "hardest" / f"{name}-{asked.dtype}.{suffix}"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, content)
-        print(f"{path.name}: {len(content)} bytes, {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+            search_float64(name, path, asked.threads)
+        size, seconds = path.stat().st_size, time.perf_counter() - start
+        print(f"{path.name}: {size} bytes, {seconds:.0f} s", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ import mpmath
 import numpy as np
 
 from gelu_verify.errors import MissingMeasurement
-from gelu_verify.formats import DTYPES, FORMATS, Format, from_ordinals
+from gelu_verify.formats import DTYPES, FORMATS, Format, from_ordinals, to_float64
 from gelu_verify.functions import FUNCTIONS, Function, get_function
 from gelu_verify.truth import _core
 from gelu_verify.truth.hardest import Hardest, hardest
@@ -43,6 +43,7 @@ SEED = 20261121
 RANDOM = 1 << 21  # random inputs of a function and dtype, where there is a native core
 PART = 1 << 13  # of these are looked at between two looks at the clock, where there is none
 KEPT = 48  # of these, those whose exact value lies closest to a rounding boundary
+SMALL = 2.0**-20  # |x| below it gives no known hard case of float64: f is x/2 and a short polynomial there
 STRUCTURAL = 2.0**-30  # closer than chance allows: x/2 or 1 with a tiny rest, which `delicate` covers
 FOLDERS = ("reference", "hard_cases", "hardest")
 Row = tuple[int, str]
@@ -104,8 +105,9 @@ def hardest_of(function: Function, fmt: Format) -> Hardest | None:
 
 def known_rows(fmt: Format, known: Hardest) -> Iterator[Row]:
     """The hardest inputs of the table, of either kind."""
+    here = np.abs(to_float64(fmt, known.x_bits)) >= (SMALL if known.intervals else 0.0)
     for is_midpoint, kind in ((True, "close to a midpoint"), (False, "close to a number")):
-        x, offset = (column[known.is_midpoint == is_midpoint] for column in (known.x_bits, known.offset))
+        x, offset = (column[here & (known.is_midpoint == is_midpoint)] for column in (known.x_bits, known.offset))
         for i in np.argsort(np.abs(offset), kind="stable")[:KEPT]:
             yield fmt.ordinal(int(x[i])), kind
 

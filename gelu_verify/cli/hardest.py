@@ -79,7 +79,7 @@ def _summary(function: str, dtype: str, found: Hardest, shown: int) -> list[str]
     if found.intervals is None:
         lines = [f"{function} in {dtype}, every input: {count}; their offset is below {found.limit:.3g} ulp"]
         runs = [[fmt.hex_float(bits) for bits in run] for run in found.runs.tolist()]
-        return lines + [f"  all from {first} to {last}, not listed" for first, last in runs]
+        return lines + [f"  beside each other from {first} to {last}: not listed" for first, last in runs]
     lines = [f"{function} in {dtype}, some intervals: {count}"]
     for first_bits, last_bits, limit in found.intervals:
         first, last = fmt.hex_float(first_bits), fmt.hex_float(last_bits)

@@ -10,10 +10,10 @@ from fastapi import Depends, Path, Query, Request
 from pydantic import BeforeValidator
 
 from ..errors import UsageError
-from ..formats import DTYPES, FORMATS, Format, get_format
+from ..formats import DTYPES, FORMATS, MODES, Format, Mode, get_format, get_mode
 from ..functions import FUNCTIONS, get_function, named
 from ..inputs.plans import PLANS, get_plan
-from .problems import bad_request, not_found
+from .problems import Problem, bad_request, not_found
 
 # A decimal, hex float, up to 64 bits, inf or nan; Format.parse checks the text against the dtype.
 NUMBER = (
@@ -72,6 +72,24 @@ Exact = Annotated[
         },
     ),
 ]
+
+
+Rounding = Annotated[
+    str,
+    Query(
+        description="How results are rounded: to nearest even, up, down, towards zero, or to odd.",
+        max_length=20,
+        json_schema_extra={"enum": list(MODES)},
+    ),
+]
+
+
+def mode_of(rounding: str) -> Mode:
+    """The rounding mode of a query; Problem 422 naming the accepted ones."""
+    try:
+        return get_mode(rounding)
+    except UsageError as error:
+        raise Problem(422, "invalid", str(error)) from None
 
 
 async def parameters(mu: Exact = "", sigma: Exact = "", beta: Exact = "", alpha: Exact = "") -> dict[str, str]:

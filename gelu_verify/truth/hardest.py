@@ -31,6 +31,8 @@ LIMITS = {16: 2.0**-10, 32: 2.0**-20}
 LONG = 32
 """Consecutive hard inputs that are no coincidence: f(x) runs beside x, x/2 or a constant there. They are told as a run,
 by first and last input."""
+SPREAD = 8
+"""Hard inputs no farther from each other are no coincidence either, where they are many: every fifth beside 3/5 x."""
 SMALLEST = 2.0**-1000
 """An offset below this is told as this."""
 
@@ -120,16 +122,27 @@ def runs_between(entry: Function, fmt: Format, first: int, last: int) -> np.ndar
         if start <= stop:
             runs = np.empty(((stop - start + 2) // 2, 2), np.int64)
             count = _core.hard_runs(entry.name, _layout(fmt), start, LIMITS[fmt.width], runs, stop - start + 1)
-            found.append(runs[:count].copy())
+            found.append(joined(runs[:count]))
     return np.concatenate([*found, np.empty((0, 2), np.int64)])
 
 
 def joined(runs: np.ndarray) -> np.ndarray:
-    """Runs, ascending, those joined that touch."""
+    """Runs, ascending, those joined that touch, and LONG of them, or two long ones, of which each is close to the
+    next, on one side of 0."""
+    runs = _merged(runs, runs[1:, 0] == runs[:-1, 1] + 1)
+    gap, same_side = runs[1:, 0] - runs[:-1, 1], (runs[1:, 0] > 0) == (runs[:-1, 1] > 0)
+    close = (gap <= SPREAD) & same_side
+    group = np.cumsum(np.concatenate([[0], ~close]))[: len(runs)]
+    long = runs[:, 1] - runs[:, 0] + 1 >= LONG
+    many = (np.bincount(group) >= LONG) | (np.bincount(group, long) >= 2)
+    return _merged(runs, close & many[group[1:]])
+
+
+def _merged(runs: np.ndarray, with_next: np.ndarray) -> np.ndarray:
+    """Each run together with the next one, where said."""
     if not len(runs):
-        return runs
-    starts = np.concatenate([[True], runs[1:, 0] != runs[:-1, 1] + 1])
-    ends = np.concatenate([starts[1:], [True]])
+        return runs.copy()
+    starts, ends = np.concatenate([[True], ~with_next]), np.concatenate([~with_next, [True]])
     return np.stack([runs[starts, 0], runs[ends, 1]], axis=1)
 
 

@@ -9,10 +9,12 @@
 #include "gelu.h"
 #include "gelu_sigmoid.h"
 #include "gelu_tanh.h"
+#include "mish.h"
 #include "normcdf.h"
 #include "relu.h"
 #include "sigmoid.h"
 #include "silu.h"
+#include "softplus.h"
 #include "tanh.h"
 
 #define GV_FUNCTIONS(F) \
@@ -26,6 +28,11 @@
     F(silu_grad, gv_silu_grad) \
     F(relu, gv_relu) \
     F(elu, gv_elu) \
+    F(elu_grad, gv_elu_grad) \
+    F(mish, gv_mish) \
+    F(mish_grad, gv_mish_grad) \
+    F(softplus, gv_softplus) \
+    F(softplus_grad, gv_sigmoid) \
     F(erf, gv_erf) \
     F(erfc, gv_erfc) \
     F(normcdf, gv_normcdf) \

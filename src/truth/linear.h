@@ -70,7 +70,7 @@ static uint64_t gv_first_between(uint64_t b, uint64_t low, uint64_t high, uint64
 
 typedef struct {
     gv_wide_uint h[5];
-    int n; /* log2 of the points of a piece */
+    int n; /* log2 of the points of a piece, up to 24: h1 t is needed modulo 1 */
 } gv_near_line;
 
 GV_INLINE gv_wide_uint gv_magnitude(gv_wide_uint h) { return (gv_wide_int)h < 0 ? 0 - h : h; }

@@ -15,6 +15,7 @@ GV_TABLE gv_dd gv_1_702 = {0x1.b3b645a1cac08p+0, 0x1.89374bc6a7efap-55}; /* 1.70
 
 #define GV_EXP_DEGREE 10
 #define GV_HEAD_DEGREE 25
+#define GV_ATANH_DEGREE 28
 #define GV_MILLS_PIECES 16
 #define GV_MILLS_DEGREE 21
 #define GV_MILLS_PAIRS 12
@@ -125,6 +126,37 @@ GV_TABLE gv_dd gv_head_coefficient[GV_HEAD_DEGREE + 1] = { /* (-1/2)^n / (n! (2n
     {-0x1.fd6bebd65107ap-104, -0x1.64abb94b856f1p-158},
     {0x1.45c0a838efe59p-109, -0x1.423cdb5cc4cc3p-163},
     {-0x1.909c9de3a31c5p-115, 0x1.889db7273c973p-170},
+};
+GV_TABLE gv_dd gv_atanh_coefficient[GV_ATANH_DEGREE + 1] = { /* 1/(2n+1) */
+    {0x1.0000000000000p+0, 0x0.0p+0},
+    {0x1.5555555555555p-2, 0x1.5555555555555p-56},
+    {0x1.999999999999ap-3, -0x1.999999999999ap-57},
+    {0x1.2492492492492p-3, 0x1.2492492492492p-57},
+    {0x1.c71c71c71c71cp-4, 0x1.c71c71c71c71cp-58},
+    {0x1.745d1745d1746p-4, -0x1.745d1745d1746p-59},
+    {0x1.3b13b13b13b14p-4, -0x1.3b13b13b13b14p-58},
+    {0x1.1111111111111p-4, 0x1.1111111111111p-60},
+    {0x1.e1e1e1e1e1e1ep-5, 0x1.e1e1e1e1e1e1ep-61},
+    {0x1.af286bca1af28p-5, 0x1.af286bca1af28p-59},
+    {0x1.8618618618618p-5, 0x1.8618618618618p-59},
+    {0x1.642c8590b2164p-5, 0x1.642c8590b2164p-60},
+    {0x1.47ae147ae147bp-5, -0x1.eb851eb851eb8p-61},
+    {0x1.2f684bda12f68p-5, 0x1.2f684bda12f68p-59},
+    {0x1.1a7b9611a7b96p-5, 0x1.1a7b9611a7b96p-61},
+    {0x1.0842108421084p-5, 0x1.0842108421084p-60},
+    {0x1.f07c1f07c1f08p-6, -0x1.f07c1f07c1f08p-61},
+    {0x1.d41d41d41d41dp-6, 0x1.0750750750750p-60},
+    {0x1.bacf914c1bad0p-6, -0x1.bacf914c1bad0p-60},
+    {0x1.a41a41a41a41ap-6, 0x1.0690690690690p-60},
+    {0x1.8f9c18f9c18fap-6, -0x1.f3831f3831f38p-61},
+    {0x1.7d05f417d05f4p-6, 0x1.7d05f417d05f4p-62},
+    {0x1.6c16c16c16c17p-6, -0x1.f49f49f49f49fp-61},
+    {0x1.5c9882b931057p-6, 0x1.310572620ae4cp-61},
+    {0x1.4e5e0a72f0539p-6, 0x1.e0a72f0539783p-60},
+    {0x1.4141414141414p-6, 0x1.4141414141414p-62},
+    {0x1.3521cfb2b78c1p-6, 0x1.a90e7d95bc60ap-61},
+    {0x1.29e4129e4129ep-6, 0x1.04a7904a7904ap-60},
+    {0x1.1f7047dc11f70p-6, 0x1.1f7047dc11f70p-60},
 };
 typedef struct {
     double centre;

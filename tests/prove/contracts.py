@@ -21,6 +21,7 @@ STEP = arb.const_log2() / 64
 SLACK = 1 + arb(2) ** -30
 EXP_ORDER = {False: 11, True: 7}  # first power that gv_expm1_tiny leaves out
 HEAD_ORDER = {False: 26, True: 15}
+ATANH_ORDER = {False: 29, True: 13}
 MILLS_ORDER = {False: 22, True: 12}
 MILLS_REACH = arb("1.25")  # of |u|: pieces at the edge of a piece of the table reach over it
 
@@ -35,8 +36,13 @@ def gauss_integral(z: arb) -> arb:
     return (-z / 2).hypgeom_1f1(arb("0.5"), arb("1.5"))
 
 
+def atanh_head(z: arb) -> arb:
+    """H(z) = atanh(s)/s, s^2 = z, rising in z."""
+    return z.hypgeom_2f1(arb("0.5"), arb(1), arb("1.5"))
+
+
 class CoreTracking(PairTracking):
-    """PairTracking that knows exp, the Gauss integral and the Mills ratio of one Source."""
+    """PairTracking that knows exp, the Gauss integral, H and the Mills ratio of one Source."""
 
     def __init__(self, source: Source, quick: bool) -> None:
         super().__init__(quick)
@@ -48,6 +54,7 @@ class CoreTracking(PairTracking):
             "gv_exp": self.exp,
             "gv_expm1_tiny": self.expm1_tiny,
             "gv_gauss_head": self.gauss_head,
+            "gv_atanh_head": self.atanh_head,
             "gv_mills": self.mills,
             "gv_logistic": self.logistic,
         }
@@ -130,6 +137,15 @@ class CoreTracking(PairTracking):
         truncation = (z.ideal.abs_upper() / 2) ** order / arb(order).fac() / (2 * order + 1)
         g = make(monotone_hull(gauss_integral, z.ideal), gauss_integral(z.point), p.absolute + truncation, None)
         return replace(g, pair=True, single=p.single)
+
+    def atanh_head(self, z: Tracked) -> Tracked:
+        """H in place of its series: what is left out is below its first term, times 1/(1 - z)."""
+        if not (z.ideal.upper() <= arb("0.12") and z.ideal.lower() >= 0):
+            raise Unproved("gv_atanh_head beyond its reach")
+        p, order = self.body("gv_atanh_head", z), ATANH_ORDER[self.quick]
+        truncation = z.ideal.abs_upper() ** order / (2 * order + 1) / (1 - z.ideal.abs_upper())
+        h = make(monotone_hull(atanh_head, z.ideal), atanh_head(z.point), p.absolute + truncation, None)
+        return replace(h, pair=True, single=p.single)
 
     def mills(self, a: Tracked) -> Tracked:
         """M in place of its Taylor polynomial: (-1)^n M^(n) > 0 falls, so Lagrange's remainder is largest at the

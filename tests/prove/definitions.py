@@ -84,5 +84,6 @@ DEFINITIONS: dict[str, Callable[..., arb]] = {
     "gv_exp2_table": precisely(lambda j: (arb.const_log2() * j / 64).exp() if j else arb(1)),
     "gv_exp_coefficient": precisely(lambda n: 1 / factorial(n)),
     "gv_head_coefficient": precisely(lambda n: arb(fmpq(-1, 2)) ** n / (factorial(n) * (2 * n + 1))),
+    "gv_atanh_coefficient": precisely(lambda n: arb(fmpq(1, 2 * n + 1))),
     "gv_mills_table": mills_entry,
 }

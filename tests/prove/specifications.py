@@ -61,6 +61,11 @@ def _slope_silu(x):
     return x, 1 + 0 * x
 
 
+def _mish(x):
+    e = x.exp()
+    return x * (e * e + 2 * e) / (e * e + 2 * e + 2)
+
+
 def _logistic_pair(name: str, slope, start: float) -> list[Specification]:
     """x q(s): q = e^-s/(1 + e^-s) <= e^-s. Derivative: |q (steep (1-q) - 1)| <= steep e^-s, steep <= 3 s."""
 
@@ -107,6 +112,24 @@ SPECIFICATIONS = [
     *_logistic_pair("silu", _slope_silu, 4.0),
     Specification("relu", "gv_relu", None),
     Specification("elu", "gv_elu", lambda x: x.exp() - 1, left=lambda a: (-a).exp(), left_side=1.0, left_from=1.0),
+    Specification(
+        "elu_grad", "gv_elu_grad", lambda x: x.exp(), left=lambda a: (-a).exp(), left_side=1.0, left_from=1.0
+    ),
+    Specification(
+        "mish", "gv_mish", _mish, lambda a: 2 * a * (-2 * a).exp(), lambda a: 2 * a * (-a).exp(), -1.0, -1.0, 1.0, 1.0
+    ),
+    Specification(
+        "mish_grad",
+        "gv_mish_grad",
+        None,
+        lambda a: 8 * a * (-2 * a).exp(),
+        lambda a: 2 * a * (-a).exp(),
+        1.0,
+        -1.0,
+        4.0,
+        4.0,
+    ),
+    Specification("softplus", "gv_softplus", None, lambda a: (-a).exp(), lambda a: (-a).exp(), 1.0, 1.0, 1.0, 1.0),
     Specification("erf", "gv_erf", lambda x: x.erf(), lambda a: a.erfc(), lambda a: a.erfc(), -1.0, 1.0, 1.0, 1.0),
     Specification(
         "erfc", "gv_erfc", lambda x: 1 - x.erf(), lambda a: a.erfc(), lambda a: a.erfc(), 1.0, -1.0, 1.0, 1.0
@@ -124,6 +147,9 @@ SPECIFICATIONS = [
         1.0,
     ),
     Specification("sigmoid", "gv_sigmoid", sigmoid, lambda a: (-a).exp(), lambda a: (-a).exp(), -1.0, 1.0, 1.0, 1.0),
+    Specification(
+        "softplus_grad", "gv_sigmoid", sigmoid, lambda a: (-a).exp(), lambda a: (-a).exp(), -1.0, 1.0, 1.0, 1.0
+    ),
     Specification("exp", "gv_exp_value", lambda x: x.exp(), left=lambda a: (-a).exp(), left_side=1.0, left_from=1.0),
     Specification(
         "expm1", "gv_expm1_value", lambda x: x.exp() - 1, left=lambda a: (-a).exp(), left_side=1.0, left_from=1.0

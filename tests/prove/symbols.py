@@ -76,6 +76,8 @@ def algorithm(source: Source, name: str) -> str:
     return text(Interpreter(source, Symbolic(source, name)).call(name, *symbols))
 
 
+PART = "(0x1.3333333333333p-1 * x)"
+REST = f"(((x - {PART}) + (2.0 * (x - (2.0 * {PART})))) / 5.0)"
 EITHER = {
     "gv_dd_make": "{hi, lo}",
     "gv_scaled": "{m, k}",
@@ -93,6 +95,7 @@ EITHER = {
     "(fabs(leading) * 0x1.0000000000000p-200)), (fabs(leading) * 0x1.0000000000000p-200), 0)",
     "gv_next_to": "gv_value_make(gv_fast_two_sum(leading, c).hi, gv_fast_two_sum(leading, c).lo, "
     "(fabs(c) * 0x1.0000000000000p-48), 0)",
+    "gv_three_fifths": f"gv_value_make({PART}, ({REST} + rest), ((fabs({REST}) * 0x1.0000000000000p-50) + unsure), k)",
     "gv_vanishing": "gv_value_make((sign * 0x1.0000000000000p-1), 0.0, 0x1.0000000000000p-1, -1140)",
     "gv_huge": "gv_value_make(1.0, 0.0, 0x1.0000000000000p-1, 2001)",
 }

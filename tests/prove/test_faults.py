@@ -90,6 +90,12 @@ FAULTS = [
     ("math/gelu_tanh.h", "gv_dd_scale(cubic, 2.0)", "gv_dd_scale(cubic, 4.0)", "gelu_tanh_grad"),
     ("math/tanh.h", "a < 0x1p-26", "a < 0x1p-22", "tanh"),
     ("math/elu.h", "return gv_exact(x)", "return gv_exact(2.0 * x)", "elu"),
+    ("math/elu.h", "return gv_exact(1.0)", "return gv_exact(2.0)", "elu_grad"),
+    ("truth/log1p.h", "GV_ATANH_DOUBLES 15", "GV_ATANH_DOUBLES 9", "softplus"),
+    ("truth/log1p.h", "gv_dd_scale(s, 2.0)", "gv_dd_scale(s, 4.0)", "softplus"),
+    ("math/mish.h", "/* 8/25 */ * x * x", "/* 8/25 */ * 1.0000000000000142 * x * x", "mish"),
+    ("math/mish.h", "a < 0x1p-200) return gv_three", "a < 0x1p-198) return gv_three", "mish"),
+    ("math/mish.h", "2.0 * over.hi * (slope.hi + d.hi)", "0x1p-9 * over.hi * (slope.hi + d.hi)", "mish_grad"),
 ]
 
 

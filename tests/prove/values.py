@@ -46,6 +46,7 @@ class ValueTracking(CoreTracking):
             "gv_beside_tiny": self.beside_tiny,
             "gv_vanishing": self.vanishing,
             "gv_huge": self.huge,
+            "gv_three_fifths": self.three_fifths,
         }
 
     def judged(self, share: arb, kind: str) -> Proved:
@@ -61,10 +62,10 @@ class ValueTracking(CoreTracking):
             raise AssertionError(f"{self.specification.name} at {self.x.point}: another function")
 
     def exact(self, y: Tracked) -> Proved:
-        """relu, and elu above 0: f = x or f = 0."""
+        """relu, and elu above 0: f = x or f = 0; its derivative there: 1."""
         positive = self.x.ends()[0] > 0
-        want = (1.0, 1) if positive else (0.0, 0)
-        if self.specification.name not in ("relu", "elu") or y.monomial is None:
+        want = (0.0, 0) if not positive else (1.0, 0) if self.specification.name == "elu_grad" else (1.0, 1)
+        if self.specification.name not in ("relu", "elu", "elu_grad") or y.monomial is None:
             raise AssertionError(f"{self.specification.name} is not exact")
         if not (y.monomial[0] == want[0] and y.monomial[1] == want[1]):
             raise AssertionError(f"{self.specification.name} is not exact")
@@ -139,6 +140,26 @@ class ValueTracking(CoreTracking):
             raise Unproved("gv_beside_tiny beyond its reach")
         return self.near_start(share.ideal, 1, side)
 
+    def three_fifths(self, x: Tracked, rest: Tracked, unsure: Tracked, k: int) -> Proved:
+        """0 < |f 2^-k - 3/5 x - rest| < unsure; hi + lo by hand (docs/proofs.md)."""
+        reach = float(self.x.largest())
+        c = self.specification.coefficients(reach, 2)
+        if not (c[0].overlaps(arb(0)) and c[1].overlaps(arb(3) / 5) and max(c[0].rad(), c[1].rad()) < arb(2) ** -200):
+            raise AssertionError(f"{self.specification.name} does not begin with 3/5 x")
+        scale, power = x.monomial
+        if not (power == 1 and scale == arb(2) ** -k and x.smallest() > arb(2) ** -600 and x.absolute == 0):
+            raise Unproved("gv_three_fifths of another number")
+        if rest.relative is None or not (c[2] > 0 and rest.largest() < x.smallest() * arb(2) ** -79):
+            raise Unproved("gv_three_fifths with too large a rest")
+        factor, power = rest.monomial
+        if power == 2:
+            off = (abs(c[2] - factor) / factor + rest.relative) / (1 - rest.relative) * rest.largest()
+            return self.judged(off / unsure.smallest(), "three fifths")
+        share = c[2] * self.x.largest() ** 2 * arb(2) ** -k / rest.smallest()  # of rest, on its side
+        if not (share < 1 and unsure.smallest() >= rest.smallest() and unsure.monomial[0] == factor):
+            raise Unproved("gv_three_fifths: another rest")
+        return Proved(float(share.upper()), "three fifths")
+
     def near_start(self, factor: arb, power: int, side: Tracked) -> Proved:
         """0 < side (f - C x^power) < 2^-199 |C x^power|, from the next coefficient that is not 0."""
         reach = float(self.x.largest())
@@ -199,7 +220,7 @@ ROOM_FOR_NEAREST = 1 + arb(2) ** -40
 
 def limits(name: str, right: bool) -> tuple[float, int]:
     """C and m of the limit C x^m at that infinity."""
-    if name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu"):
+    if name in ("gelu", "gelu_tanh", "gelu_sigmoid", "silu", "mish", "softplus"):
         return (1.0, 1) if right else (0.0, 0)
     if name in ("erf", "tanh"):
         return (1.0, 0) if right else (-1.0, 0)

@@ -145,6 +145,35 @@ def test_the_keyboard_steps_by_a_float_and_by_a_power_of_two(desk):
         desk.wait_for_timeout(200)
 
 
+def test_a_rounding_is_chosen_kept_in_the_link_and_reached_by_keyboard(page):
+    page.focus("#rounding")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector(".card.chosen:has-text('0xaf8f821e')")
+    assert page.url.endswith("dtype=float32&rounding=up")
+    assert "float32, rounded up" in page.locator("#facts").inner_text()
+    assert "y, rounded up" in page.locator("#line").inner_text()
+    page.select_option("#dtype", "float64")
+    page.wait_for_selector(".card.chosen:has-text('float64')")
+    assert page.url.endswith("dtype=float64&rounding=up")
+    page.wait_for_selector("#answers [role=status]:has-text('are correctly rounded to nearest')")
+    assert page.locator("#answers .ok").count() > 0  # implementations are compared with the nearest result
+    accessible(page)
+    page.go_back()
+    page.go_back()
+    page.wait_for_selector(".card.chosen:has-text('0xaf8f821f')")
+    assert page.locator("#rounding").input_value() == "nearest"
+
+
+def test_a_rounding_that_is_not_known_is_named(desk):
+    desk.goto(desk.url.partition("#")[0] + "#/lookup?x=1&rounding=ceil")
+    desk.wait_for_selector("#lookup-problem:has-text('accepted: nearest, up, down, zero, odd')")
+
+
+def test_an_overflow_without_infinity_is_not_said_to_be_nan(desk):
+    lookup_json(desk, "100", "exp", "float8_e4m3fn")
+    desk.wait_for_selector("#line:has-text('it overflows to NaN')")
+
+
 @pytest.mark.parametrize(
     ("x", "dtype", "words"),
     [("0.1", "float16", "is rounded to 0.099975"), ("1e9", "float16", "becomes infinite"), ("nan", "float32", "NaN"),

@@ -10,7 +10,7 @@ pytest.importorskip("fastapi", reason="needs the extra serve")
 from starlette.testclient import TestClient
 
 from gelu_verify import __version__
-from gelu_verify.formats import FORMATS, get_format
+from gelu_verify.formats import FORMATS, MODES, get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.service import fast_path
 from gelu_verify.service.app import create_app
@@ -93,6 +93,47 @@ def test_the_rounding_is_a_query(client):
     assert client.get(base).json()["rounding"] == "nearest"
     assert "unknown rounding 'ceil' (accepted: nearest, up" in problem(client.get(f"{base}?rounding=ceil"), 422)
     problem(client.get(f"{base}?rounding=up&rounding=down"), 400)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_batches_and_files_in_every_rounding(client, mode):
+    x = np.array([0xC0D00000, 0x3F800000, 0x00000001, 0x80000001, 0x7F800000, 0x7FC00000, 0x42F00000], np.uint32)
+    want, query = reference_bits("exp", "float32", x, rounding=mode), f"?rounding={mode}"
+    base = f"/v1/reference/exp/float32{query}"
+    done = client.post(base, json={"x_bits": [f"0x{bits:08x}" for bits in x.tolist()]}).json()
+    assert done == {"function": "exp", "dtype": "float32", "rounding": mode, "y_bits": [f"0x{y:08x}" for y in want]}
+    assert client.post(base, content=x.astype("<u4").tobytes(), headers=RAW).content == want.astype("<u4").tobytes()
+    lines = "".join(f"0x{bits:08x}\n" for bits in x.tolist())
+    file = client.post(f"/v1/files/exp/float32{query}&format=csv", content=lines, headers={"Content-Type": "text/csv"})
+    assert [int(line.split(",")[1], 16) for line in file.text.splitlines()[1:]] == want.tolist()
+    named = "exp-float32.csv" if mode == "nearest" else f"exp-float32-{mode}.csv"
+    assert named in file.headers["Content-Disposition"]
+    for raw, bits in zip(want.tolist(), x.tolist(), strict=True):
+        assert client.get(f"/v1/reference/exp/float32/0x{bits:08x}{query}").json()["y_bits"] == f"0x{raw:08x}"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_parameters_and_a_rounding(client, mode):
+    done = client.post(f"/v1/reference/gelu/float32?mu=0.5&sigma=1/3&rounding={mode}", json={"x_bits": ["0x3f800000"]})
+    y = reference_bits("gelu", "float32", 0x3F800000, rounding=mode, mu="0.5", sigma="1/3")
+    assert done.json()["y_bits"] == [f"0x{y:08x}"]
+
+
+def test_an_unknown_rounding_is_named_with_those_that_are_known(client):
+    words = "unknown rounding 'ceil' (accepted: nearest, up, down, zero, odd)"
+    for path in ("/v1/reference/gelu/float32", "/v1/files/gelu/float32"):
+        assert words in problem(client.post(f"{path}?rounding=ceil", json={"x_bits": []}), 422)
+    page = client.get("/lookup?rounding=ceil")
+    assert page.status_code == 422
+    assert "accepted: nearest, up, down, zero, odd" in page.text
+
+
+def test_the_page_without_javascript_takes_a_rounding(client):
+    text = client.get("/lookup?x=-6.5&rounding=up").text
+    assert "float32, rounded up" in text
+    assert "0xaf8f821e" in text
+    assert "dtype=float32&amp;rounding=up" in text
+    assert "rounding=" not in client.get("/lookup?x=-6.5").text.replace('name="rounding"', "")
 
 
 def test_the_fast_path_gives_the_bytes_of_the_route(monkeypatch):

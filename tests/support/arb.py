@@ -7,7 +7,7 @@ from fractions import Fraction
 import flint
 from flint import arb, fmpq
 
-from gelu_verify.formats import Format
+from gelu_verify.formats import Format, Mode
 from gelu_verify.functions import FUNCTIONS, Function
 
 
@@ -86,6 +86,10 @@ ARB = {
 } | {name: function.arb for name, function in FUNCTIONS.items() if function.arb}
 
 
+class Undecided(AssertionError):
+    """No precision that was tried decides a rounding: f(x) may be exact, or beside a limit."""
+
+
 def _dyadic(point: arb) -> tuple[int, int]:
     m, e = point.man_exp()
     return int(m), int(e)
@@ -99,11 +103,11 @@ def _clamped(end: tuple[int, int], fmt: Format) -> tuple[int, int]:
     return end
 
 
-def arb_round(function: Function, fmt: Format, x_bits: int) -> int:
-    """Correctly rounded bits for a finite non-zero x, from Arb enclosures of growing precision."""
+def arb_round(function: Function, fmt: Format, x_bits: int, mode: Mode = "nearest", most: int = 1 << 17) -> int:
+    """Bits of f(x), rounded in that mode, for a finite non-zero x, from Arb enclosures of up to `most` bits."""
     m, e = fmt.dyadic(x_bits)
     precision = 64
-    while precision <= 1 << 17:
+    while precision <= most:
         flint.ctx.prec = precision
         ball = ARB[function.name](arb(m) * arb(2) ** e)
         if ball.is_finite():
@@ -111,10 +115,11 @@ def arb_round(function: Function, fmt: Format, x_bits: int) -> int:
             exact_zero = ball.is_exact() and low[0] == 0
             if not exact_zero and low[0] <= 0 <= high[0] and max(-low[0], high[0]) == 1:
                 # so deep in a tail that Arb's ball holds 0
-                return fmt.sign_mask if function.limit(fmt, x_bits | fmt.infinity) == "-0" else 0
+                sign = -1 if function.limit(fmt, x_bits | fmt.infinity) == "-0" else 1
+                return fmt.round((sign, fmt.min_exponent - 4), mode)
             if (low[0] and high[0]) or exact_zero:
-                a, b = (fmt.round(end) for end in (low, high))
+                a, b = (fmt.round(end, mode) for end in (low, high))
                 if a == b:
                     return a
         precision *= 2
-    raise AssertionError(f"Arb does not decide {function.name} at {Fraction(m) * Fraction(2) ** e}")
+    raise Undecided(f"Arb does not decide {function.name} at {Fraction(m) * Fraction(2) ** e}")

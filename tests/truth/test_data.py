@@ -8,18 +8,19 @@ import sys
 import numpy as np
 import pytest
 from arb import ARB, arb_round
+from marking import CORE, nightly
 from repository import ROOT
 
 from gelu_verify.formats import FORMATS
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.inputs.hard_cases import hard_cases
 from gelu_verify.paths import resource
-from gelu_verify.truth import _core
+from gelu_verify.truth import _core, correctly_rounded
 from gelu_verify.truth.oracle import judge_exactly, round_exactly
 from gelu_verify.truth.values import judge, reference_bits
 
 DATA = resource("data")
-# Of every function that has them; those with a native core must.
+# Of every function that has them; those with kernels must have tables, those with a native core hard cases.
 TABLES = [(path.parent.name, path.stem) for path in sorted((DATA / "reference").glob("*/*.npy"))]
 CASES = [tuple(path.stem.split("-")) for path in sorted((DATA / "hard_cases").glob("*.csv"))]
 
@@ -32,7 +33,7 @@ def test_every_file_is_the_one_that_was_generated():
     sums = {str(p.relative_to(DATA)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}
     assert sums == manifest["sha256"]
     assert len(sums) == len(TABLES) + len(CASES) + len(list((DATA / "hardest").iterdir()))
-    assert {(name, dtype) for name in _core.functions() for dtype in ("float16", "bfloat16")} <= set(TABLES)
+    assert {(name, dtype) for name in correctly_rounded.FUNCTIONS for dtype in ("float16", "bfloat16")} <= set(TABLES)
     assert {(name, dtype) for name in _core.functions() for dtype in ("float32", "float64")} <= set(CASES)
 
 
@@ -49,7 +50,10 @@ def test_tables_are_whole_and_arb_agrees_with_their_results(name, dtype, stride)
         assert table[x] == function.limit_bits(fmt, x)
 
 
-@pytest.mark.parametrize(("name", "dtype"), CASES)
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [*(case for case in CASES if case[0] in CORE), *nightly(*(case for case in CASES if case[0] not in CORE))],
+)
 def test_hard_cases_are_answered_right_by_every_path(name, dtype):
     fmt, function = FORMATS[dtype], FUNCTIONS[name]
     cases = hard_cases(name, dtype)

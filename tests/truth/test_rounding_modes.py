@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from arb import Undecided, arb_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marking import nightly
@@ -85,6 +86,75 @@ def test_results_are_those_of_the_oracle(name, dtype, points):
     for mode in MODES[1:]:
         found = reference_bits(name, dtype, np.array(x, fmt.uint), rounding=mode).tolist()
         assert found == [round_exactly(function, fmt, bits, mode) for bits in x]
+
+
+def by_arb(function, fmt, bits, mode):
+    """None where it would take Arb thousands of bits: beside a limit, and where f(x) is exact."""
+    try:
+        return arb_round(function, fmt, bits, mode, most=1 << 11)
+    except Undecided:
+        return None
+
+
+@pytest.mark.parametrize(("name", "dtype", "points"), [*QUICK, *nightly(*ALL)])
+def test_arb_agrees_in_every_mode(name, dtype, points):
+    """Of 8-bit formats every input in the nightly run: overflow, underflow, ties and exact results among them."""
+    fmt, function = get_format(dtype), FUNCTIONS[name]
+    every = range(1 << fmt.width) if fmt.width == 8 and points > 5 else delicate_inputs(function, fmt, points, seed=9)
+    x = [bits for bits in every if fmt.is_finite(bits) and fmt.magnitude(bits)]
+    for mode in MODES:
+        found = reference_bits(name, dtype, np.array(x, fmt.uint), rounding=mode).tolist()
+        wanted = [by_arb(function, fmt, bits, mode) for bits in x]
+        assert [y for y, want in zip(found, wanted, strict=True) if want is not None] == [
+            y for y in wanted if y is not None
+        ]
+        assert wanted.count(None) <= len(x) // 2
+
+
+@pytest.mark.parametrize(("name", "power", "factor"), [("relu2", 2, 1), ("relu2_grad", 1, 2)])
+@pytest.mark.parametrize("dtype", ["float8_e5m2", "float8_e4m3fn", *nightly(*NARROW)])
+def test_squares_and_doubles_in_every_mode(name, power, factor, dtype):
+    """All inputs: f(x) is a number of float64, so that each rounding is one conversion; many are ties."""
+    fmt, wide = get_format(dtype), get_format("float64")
+    x = np.arange(1 << fmt.width).astype(fmt.uint)
+    x = x[(x > 0) & (x < fmt.infinity)]
+    exact = factor * converted(fmt, x, wide).view(np.float64) ** power
+    for mode in MODES:
+        found = reference_bits(name, dtype, x, rounding=mode)
+        np.testing.assert_array_equal(found, converted(wide, exact.view(np.uint64), fmt, mode))
+
+
+@pytest.mark.parametrize(("source", "stride"), [("float16", 97), ("bfloat16", 97), *nightly(*((s, 1) for s in NARROW))])
+@pytest.mark.parametrize("to", FORMATS)
+def test_every_number_of_16_bits_converted(source, to, stride):
+    wide, narrow = get_format(source), get_format(to)
+    bits = np.arange(0, 1 << 16, stride, dtype=np.uint16)
+    for mode in MODES:
+        found = converted(wide, bits, narrow, mode)
+        for number, got in zip(bits.tolist(), found.tolist(), strict=True):
+            if wide.is_finite(number):
+                assert got == narrow.round(wide.dyadic(number), mode, negative_zero=wide.is_negative(number))
+            else:
+                assert narrow.magnitude(got) == (narrow.nan if wide.is_nan(number) else narrow.infinity)
+                assert narrow.is_negative(got) == wide.is_negative(number)
+
+
+@pytest.mark.parametrize("stride", [1973, *nightly(1)])
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair[0] in NARROW])
+def test_every_odd_number_of_16_bits_converted(pair, stride):
+    """An odd number stands for all that lies between its neighbours: at both ends the result is the same."""
+    wide, narrow = map(get_format, pair)
+    step = Fraction(1, 2**200)
+    numbers = np.append(np.arange(1, wide.infinity, stride), wide.max_finite)
+    for sign, mask in ((1, 0), (-1, wide.sign_mask)):
+        found = {mode: converted(wide, (numbers | mask).astype(wide.uint), narrow, mode).tolist() for mode in MODES}
+        for place, number in enumerate(numbers.tolist()):
+            ends = [wide.fraction(number)]
+            if number & 1:
+                above = wide.fraction(number + 1) if number < wide.max_finite else Fraction(2) ** 400
+                ends += [wide.fraction(number - 1) + step, above - step]
+            for mode in MODES:
+                assert {narrow.round(sign * end, mode) for end in ends} == {found[mode][place]}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from marking import NATIVE_FIRST, nightly
+from marking import NATIVE, NATIVE_FIRST, nightly
 from points import delicate_inputs
 
 import gelu_verify
@@ -22,7 +22,7 @@ from gelu_verify.truth.values import decimal_text, exact, judge, reference, refe
 
 every_dtype = pytest.mark.parametrize("dtype", DTYPES)
 every_function = pytest.mark.parametrize("name", FUNCTIONS)
-native = pytest.mark.parametrize("name", _core.functions())
+native = pytest.mark.parametrize("name", NATIVE)
 
 
 def specials(fmt):

@@ -59,7 +59,7 @@ const COLUMNS = ["", "right", "", "value", "right"];
 function summary(made) {
   const right = made.querySelectorAll(".ok").length;
   const all = made.querySelectorAll("tr[data-answer]").length;
-  return all ? `${right} of ${all} are correctly rounded.` : "No implementation computes this function.";
+  return all ? `${right} of ${all} are correctly rounded to nearest.` : "No implementation computes this function.";
 }
 
 async function rowsOf(name, answer, signal) {

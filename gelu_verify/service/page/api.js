@@ -5,10 +5,10 @@ import * as files from "./files.js";
 import { ask, getJson, problemOf } from "./http.js";
 
 // The reference value in `dtype`, with those of all other dtypes in `also`.
-export async function lookUp(fn, dtype, x) {
+export async function lookUp(fn, dtype, x, rounding) {
   if (catalogue.static) return files.lookUp(fn, dtype, x);
   const number = encodeURIComponent(x.trim().replaceAll("−", "-"));
-  return getJson(`v1/reference/${fn}/${dtype}/${number}?also=all&v=${catalogue.version}`);
+  return getJson(`v1/reference/${fn}/${dtype}/${number}?also=all&v=${catalogue.version}${rounding === "nearest" ? "" : `&rounding=${rounding}`}`);
 }
 
 // Target families of the server for this dtype.

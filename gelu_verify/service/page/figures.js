@@ -2,6 +2,7 @@
 import { curve } from "./api.js";
 import { catalogue } from "./catalogue.js";
 import { element, svg, ulpText } from "./dom.js";
+import { ROUNDED } from "./texts.js";
 
 // Spans of sign, exponent and significand, with the value of each for those who do not see colours.
 export function bitsView(bits, dtype) {
@@ -24,12 +25,13 @@ export function numberLine(answer) {
   if (down === null) return element("p", { class: "note" }, "A static copy does not have the exact value: gelu-verify serve computes it.");
   if (down.bits === up.bits || error === null || answer.y.endsWith("inf")) {
     const texts = {
-      nan: "f(x) is not a number (NaN).",
+      nan: answer.exact === "nan" ? "f(x) is not a number (NaN)." : `f(x) is too large for ${answer.dtype}, which has no infinity: it overflows to NaN.`,
       inf: answer.exact === answer.y ? "f(x) is infinite." : `f(x) is too large for ${answer.dtype}: it overflows to infinity.`,
     };
     const exactly = `f(x) is exactly representable in ${answer.dtype}: there is no rounding error.`;
     return element("p", { class: "note" }, texts[answer.y.replace("-", "")] ?? exactly);
   }
+  const y = answer.rounding === "nearest" ? "y, nearest" : `y, ${ROUNDED[answer.rounding]}`;
   const rounded = answer.y_bits === down.bits ? "down" : "up";
   // between two floats of one binade E is a part of their distance; near a power of two the drawing is clipped
   const place = Math.min(Math.max(rounded === "down" ? -error : 1 - error, 0), 1);
@@ -43,7 +45,7 @@ export function numberLine(answer) {
     picture.append(
       svg("line", { class: "float", x1: at(share), x2: at(share), y1: 66, y2: 94 }),
       beside(112, number.bits), beside(130, short(number.decimal)),
-      beside(54, won ? "y, nearest" : name === "down" ? "rounded down" : "rounded up"),
+      beside(54, won ? y : name === "down" ? "rounded down" : "rounded up"),
     );
     if (won) picture.append(svg("circle", { class: "winner", cx: at(share), cy: 80, r: 6 }));
   }

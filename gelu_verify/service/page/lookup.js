@@ -6,7 +6,7 @@ import { catalogue } from "./catalogue.js";
 import { checkNumber, conversion, literals } from "./formats.js";
 import { bitsView, numberLine, plot } from "./figures.js";
 import { byId, element, options, show, ulpText } from "./dom.js";
-import { brief, trimmed } from "./texts.js";
+import { ROUNDED, brief, trimmed } from "./texts.js";
 
 let current = null;
 let turn = 0;
@@ -18,7 +18,9 @@ export function start() {
     event.preventDefault();
     go();
   });
+  options(byId("rounding"), catalogue.static ? ["nearest"] : Object.keys(ROUNDED), "nearest");
   byId("function").addEventListener("change", go);
+  byId("rounding").addEventListener("change", go);
   byId("dtype").addEventListener("change", () => {
     // bits stand for their value: in another dtype the same bits are another number
     if (current && byId("dtype").value !== current.dtype && byId("x").value.trim().toLowerCase() === current.x_bits) byId("x").value = current.x_hex;
@@ -39,15 +41,22 @@ export function start() {
 
 // The URL holds the input, so that a link shows the same.
 function go() {
-  const query = new URLSearchParams({ x: byId("x").value, function: byId("function").value, dtype: byId("dtype").value });
-  const hash = `#/lookup?${query}`;
-  if (location.hash === hash) open(query);
+  const hash = address();
+  if (location.hash === hash) open(new URLSearchParams(hash.split("?")[1]));
   else location.hash = hash;
+}
+
+// The link of what is asked for, or of that with some other x, function or dtype.
+function address(other = {}) {
+  const query = { x: byId("x").value, function: byId("function").value, dtype: byId("dtype").value, ...other };
+  const rounding = byId("rounding").value;
+  return `#/lookup?${new URLSearchParams(rounding === "nearest" ? query : { ...query, rounding })}`;
 }
 
 export function open(query) {
   if (query.has("x")) byId("x").value = query.get("x");
-  for (const name of ["function", "dtype"]) {
+  byId("rounding").value = "nearest";
+  for (const name of ["function", "dtype", "rounding"]) {
     if (!query.has(name)) continue;
     const names = [...byId(name).options].map((each) => each.value);
     if (!names.includes(query.get(name))) {
@@ -98,7 +107,7 @@ function step(side) {
 }
 
 async function share() {
-  const link = new URL(`#/lookup?${new URLSearchParams({ x: current ? current.x_bits : byId("x").value, function: byId("function").value, dtype: byId("dtype").value })}`, location.href);
+  const link = new URL(address(current ? { x: current.x_bits } : {}), location.href);
   try {
     await navigator.clipboard.writeText(link.href);
     byId("shared").textContent = "Copied.";
@@ -109,17 +118,19 @@ async function share() {
 
 async function render() {
   const mine = ++turn;
-  const [fn, dtype, x] = [byId("function").value, byId("dtype").value, byId("x").value];
+  const [fn, dtype, x, rounding] = ["function", "dtype", "x", "rounding"].map((name) => byId(name).value);
   byId("shared").textContent = "";
   let answer;
+  let nearest; // which is what implementations return, or should
   try {
     checkNumber(dtype, x);
-    answer = await lookUp(fn, dtype, x);
+    answer = await lookUp(fn, dtype, x, rounding);
+    nearest = rounding === "nearest" ? answer : await lookUp(fn, dtype, x, "nearest");
   } catch (error) {
     if (mine !== turn) return;
     byId("lookup-result").hidden = true;
     show(byId("lookup-problem"), error.message);
-    for (const near of error.nearby ?? []) byId("lookup-problem").append(element("br"), element("a", { href: `#/lookup?${new URLSearchParams({ x: near.bits, function: fn, dtype })}` }, `${near.bits} = ${near.decimal}`));
+    for (const near of error.nearby ?? []) byId("lookup-problem").append(element("br"), element("a", { href: address({ x: near.bits }) }, `${near.bits} = ${near.decimal}`));
     return;
   }
   if (mine !== turn) return;
@@ -133,7 +144,7 @@ async function render() {
   byId("dtypes").replaceChildren(...catalogue.dtypes.map((each) => each.name).map((name) => (name === dtype ? answer : answer.also[name])).filter(Boolean).map((each) => card(each, each.dtype === dtype)));
   byId("previous").disabled = !answer.neighbours.below;
   byId("next").disabled = !answer.neighbours.above;
-  answers.show(answer);
+  answers.show(nearest);
   around.show(answer);
   const picture = await plot(fn, answer).catch((error) => element("p", { class: "empty" }, error.message));
   if (mine === turn) byId("plot").replaceChildren(picture);
@@ -159,7 +170,7 @@ function copies(name, dtype, number) {
 function headline(answer) {
   const entry = catalogue.functions.find((each) => each.name === answer.function);
   const slope = catalogue.functions.find((each) => each.gradient_of === answer.function);
-  const linked = (name) => element("a", { href: `#/lookup?${new URLSearchParams({ x: answer.x_hex, function: name, dtype: answer.dtype })}` }, name);
+  const linked = (name) => element("a", { href: address({ x: answer.x_hex, function: name }) }, name);
   byId("formula").replaceChildren(`${entry.name}(x) = ${entry.formula}`);
   if (slope) byId("formula").append(element("br"), "derivative ", linked(slope.name), `(x) = ${slope.formula}`);
   if (entry.gradient_of) byId("formula").append(element("br"), "the derivative of ", linked(entry.gradient_of));
@@ -168,7 +179,7 @@ function headline(answer) {
   byId("exact-title").textContent = `${answer.function}(${trimmed(answer.x)}) =`;
   byId("exact").replaceChildren(...(answer.exact === null ? [answer.y, element("span", { class: "beyond" }, " rounded")] : digits(answer)));
   const facts = [
-    [`${answer.dtype}, correctly rounded`, `${answer.y_hex} = ${answer.y_bits}`],
+    [`${answer.dtype}, ${ROUNDED[answer.rounding ?? "nearest"]}`, `${answer.y_hex} = ${answer.y_bits}`],
     ["its error", answer.rounding_error_ulp === null ? "–" : `${ulpText(answer.rounding_error_ulp)} ULP`],
     ["condition number κ", answer.kappa === null ? "–" : ulpText(answer.kappa)],
     ["region of x", answer.region ?? "–"],

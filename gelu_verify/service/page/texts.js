@@ -1,4 +1,6 @@
-// Decimals as the page shows them.
+// Decimals and rounding modes as the page shows them.
+
+export const ROUNDED = { nearest: "correctly rounded", up: "rounded up", down: "rounded down", zero: "rounded towards zero", odd: "rounded to odd" };
 
 export const trimmed = (text) => (text.includes(".") && !text.includes("e") ? text.replace(/\.?0+$/, "") : text.replace(/\.?0+e/, "e"));
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable
 from threading import Event
 from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from ...formats import Format
+from ...formats import Format, Mode
 from ...functions import get_function
 from ...truth.values import reference_bits
 from .. import input_files
@@ -21,7 +21,7 @@ from ..bodies import RAW_TYPE, Body, SlicedResponse, json_of, media_type_of
 from ..caching import NO_STORE
 from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE, json_bytes
-from ..params import DtypeName, ParameterizedPath, checked, file_name
+from ..params import DtypeName, ParameterizedPath, Rounding, checked, file_name, mode_of
 from ..problems import Problem, conflict
 from ..settings import ServiceLimits
 from ..state import state_of
@@ -43,7 +43,16 @@ class Results(BaseModel):
 
     function: str
     dtype: str
+    rounding: str = Field(description="How results were rounded.")
     y_bits: list[str]
+
+
+class Wanted(NamedTuple):
+    """Which results."""
+
+    function: str
+    fmt: Format
+    mode: Mode
 
 
 _BODY = {
@@ -85,25 +94,28 @@ _RAW_RESPONSE = {RAW_TYPE: {"schema": {"type": "string", "format": "binary"}}}
     openapi_extra={"requestBody": _BODY},
     responses={200: {"content": _RAW_RESPONSE}},
 )
-async def batch(request: Request, function: ParameterizedPath, dtype: DtypeName) -> Response:
+async def batch(
+    request: Request, function: ParameterizedPath, dtype: DtypeName, rounding: Rounding = "nearest"
+) -> Response:
     """JSON in, JSON out; or raw little-endian bits in, and as many out in the same order."""
-    fmt = checked(function, dtype)
+    wanted = Wanted(function, checked(function, dtype), mode_of(rounding))
     kind = media_type_of(request)
     if kind == JSON_TYPE:
-        return await _json(request, function, fmt)
+        return await _json(request, wanted)
     if kind == RAW_TYPE:
-        return await _raw(request, function, fmt)
+        return await _raw(request, wanted)
     raise Problem(415, "media-type", f"content type {kind!r} (accepted: {JSON_TYPE}, {RAW_TYPE})")
 
 
 @router.post("/v1/files/{function}/{dtype}", response_class=Response, summary="Reference values of a file of inputs",
              openapi_extra={"requestBody": _FILE_BODY}, responses=_FILE_RESPONSES)  # fmt: skip
 async def whole_file(
-    request: Request, function: ParameterizedPath, dtype: DtypeName, format: OutputFormat = "parquet"
-) -> Response:
+    request: Request, function: ParameterizedPath, dtype: DtypeName, format: OutputFormat = "parquet",
+    rounding: Rounding = "nearest",
+) -> Response:  # fmt: skip
     """A CSV, npy or Parquet file in; inputs and results as CSV, npz or Parquet out."""
     fmt, state, kind = checked(function, dtype), state_of(request), media_type_of(request)
-    limits = state.limits
+    wanted, limits = Wanted(function, fmt, mode_of(rounding)), state.limits
     body = await state.spool.body(request, limits.body_bytes if kind != input_files.CSV else limits.json_bytes)
     left = Event()
 
@@ -115,24 +127,25 @@ async def whole_file(
         def replace(start: int, part: np.ndarray) -> None:
             y[start : start + len(part)] = part
 
-        _fill(function, fmt, len(y), lambda start, count: y[start : start + count], replace, limits.batch_s, left)
+        _fill(wanted, len(y), lambda start, count: y[start : start + count], replace, limits.batch_s, left)
         return input_files.written(format, fmt, x, y, get_function(function).values if "[" in function else {})
 
     try:
         content, media_type = await unless_client_left(request, state.batch_pool.run(work), left)
     finally:
         body.close()
-    disposition = f'attachment; filename="{file_name(function)}-{dtype}.{format}"'
+    mode = "" if wanted.mode == "nearest" else f"-{wanted.mode}"
+    disposition = f'attachment; filename="{file_name(function)}-{dtype}{mode}.{format}"'
     headers = {"Cache-Control": NO_STORE, "Content-Disposition": disposition, "Content-Type": media_type}
     return SlicedResponse(memoryview(content), headers, limits)
 
 
-async def _json(request: Request, function: str, fmt: Format) -> Response:
+async def _json(request: Request, wanted: Wanted) -> Response:
     state = state_of(request)
     body = await state.spool.body(request, state.limits.json_bytes)
     left = Event()
     try:
-        work = state.batch_pool.run(_json_results, function, fmt, body, state.limits, left)
+        work = state.batch_pool.run(_json_results, wanted, body, state.limits, left)
         content, count = await unless_client_left(request, work, left)
     finally:
         body.close()
@@ -140,26 +153,27 @@ async def _json(request: Request, function: str, fmt: Format) -> Response:
     return Response(content, headers={"Cache-Control": NO_STORE}, media_type=JSON_TYPE)
 
 
-def _json_results(function: str, fmt: Format, body: Body, limits: ServiceLimits, left: Event) -> tuple[bytes, int]:
+def _json_results(wanted: Wanted, body: Body, limits: ServiceLimits, left: Event) -> tuple[bytes, int]:
+    function, fmt, mode = wanted
     x = bits_of(fmt, json_of(body.content()), limits.json_values)
 
     def replace(start: int, part: np.ndarray) -> None:
         x[start : start + len(part)] = part
 
-    _fill(function, fmt, len(x), lambda start, count: x[start : start + count], replace, limits.batch_s, left)
+    _fill(wanted, len(x), lambda start, count: x[start : start + count], replace, limits.batch_s, left)
     y_bits = [fmt.bits_text(y) for y in x.tolist()]
-    return json_bytes({"function": function, "dtype": fmt.name, "y_bits": y_bits}), len(x)
+    return json_bytes({"function": function, "dtype": fmt.name, "rounding": mode, "y_bits": y_bits}), len(x)
 
 
-async def _raw(request: Request, function: str, fmt: Format) -> Response:
-    state = state_of(request)
+async def _raw(request: Request, wanted: Wanted) -> Response:
+    state, fmt = state_of(request), wanted.fmt
     size, left = fmt.uint.itemsize, Event()
     body = await state.spool.body(request, state.limits.body_bytes)
     try:
         if body.size % size:
             detail = f"the body has {body.size} bytes, not a multiple of the {size} bytes of a {fmt.name}"
             raise conflict(detail, "wrong-length")
-        work = state.batch_pool.run(_raw_results, function, fmt, body, state.limits, left)
+        work = state.batch_pool.run(_raw_results, wanted, body, state.limits, left)
         await unless_client_left(request, work, left)
     except BaseException:
         body.close()
@@ -168,8 +182,9 @@ async def _raw(request: Request, function: str, fmt: Format) -> Response:
     return SlicedResponse(body, {"Content-Type": RAW_TYPE, "Cache-Control": NO_STORE}, state.limits)
 
 
-def _raw_results(function: str, fmt: Format, body: Body, limits: ServiceLimits, left: Event) -> None:
+def _raw_results(wanted: Wanted, body: Body, limits: ServiceLimits, left: Event) -> None:
     """Replace the inputs in the body by their results."""
+    fmt = wanted.fmt
     little, size = fmt.uint.newbyteorder("<"), fmt.uint.itemsize
 
     def read(start: int, count: int) -> np.ndarray:
@@ -178,7 +193,7 @@ def _raw_results(function: str, fmt: Format, body: Body, limits: ServiceLimits, 
     def replace(start: int, part: np.ndarray) -> None:
         body.replace(start * size, part.astype(little, copy=False).tobytes())
 
-    _fill(function, fmt, body.size // size, read, replace, limits.batch_s, left)
+    _fill(wanted, body.size // size, read, replace, limits.batch_s, left)
 
 
 def bits_of(fmt: Format, content: Any, max_values: int) -> np.ndarray:
@@ -200,13 +215,14 @@ def bits_of(fmt: Format, content: Any, max_values: int) -> np.ndarray:
 
 
 def _fill(
-    function: str, fmt: Format, total: int, read: Callable[[int, int], np.ndarray],
+    wanted: Wanted, total: int, read: Callable[[int, int], np.ndarray],
     replace: Callable[[int, np.ndarray], None], seconds: float, left: Event,
 ) -> None:  # fmt: skip
     """Replace each input by its result.
 
     In slices, so that the time limit is checked: inputs that need the oracle take a thousand times as long as others.
     """
+    function, fmt, mode = wanted
     start, done, size = monotonic(), 0, FIRST_SLICE
     while done < total and not left.is_set():
         began = monotonic()
@@ -214,7 +230,7 @@ def _fill(
             detail = f"{done} of {total} values took {seconds:g} s, the limit of a batch: send fewer"
             raise Problem(413, "too-long", detail)
         part = read(done, size)
-        replace(done, reference_bits(function, fmt.name, part.astype(fmt.uint, copy=False)))
+        replace(done, reference_bits(function, fmt.name, part.astype(fmt.uint, copy=False), rounding=mode))
         done += size
         if monotonic() - began < _SLICE_S:
             size = min(2 * size, LARGEST_SLICE)

@@ -12,18 +12,23 @@ from fastapi import APIRouter, Request
 from jinja2 import Environment, StrictUndefined, Template
 from starlette.responses import Response
 
-from ...formats import FORMATS
+from ...formats import FORMATS, Mode
 from ...functions import FUNCTIONS
 from ..caching import FRESH, REVALIDATE, cached_response
 from ..disconnection import unless_client_left
 from ..encoding import all_quick, look_up
 from ..page_bundle import MEDIA_TYPES, assets, index, policy, text
-from ..params import Parameters, checked, parsed, with_parameters
+from ..params import Parameters, checked, mode_of, parsed, with_parameters
 from ..problems import Problem, not_found
 from ..settings import DIGITS
 from ..state import state_of
 
 router = APIRouter(include_in_schema=False)
+ROUNDED: dict[str, str] = {
+    "nearest": "correctly rounded", "up": "rounded up", "down": "rounded down", "zero": "rounded towards zero",
+    "odd": "rounded to odd",
+}  # fmt: skip
+"""What a result is, by the rounding mode."""
 
 
 @router.get("/")
@@ -47,33 +52,35 @@ async def asset(request: Request, name: str) -> Response:
 
 @router.get("/lookup")
 async def lookup(
-    request: Request, given: Parameters, x: str = "-6.5", function: str = "gelu", dtype: str = "float32"
-) -> Response:
+    request: Request, given: Parameters, x: str = "-6.5", function: str = "gelu", dtype: str = "float32",
+    rounding: str = "nearest",
+) -> Response:  # fmt: skip
     """One value: for browsers without JavaScript, and for programs that show what is behind a link."""
-    return await _answer(request, given, x, function, dtype, embedded=False)
+    return await _answer(request, given, x, function, dtype, rounding, embedded=False)
 
 
 @router.get("/embed")
 async def embed(
-    request: Request, given: Parameters, x: str = "-6.5", function: str = "gelu", dtype: str = "float32"
-) -> Response:
+    request: Request, given: Parameters, x: str = "-6.5", function: str = "gelu", dtype: str = "float32",
+    rounding: str = "nearest",
+) -> Response:  # fmt: skip
     """The same in a small frame, for pages of other sites."""
-    return await _answer(request, given, x, function, dtype, embedded=True)
+    return await _answer(request, given, x, function, dtype, rounding, embedded=True)
 
 
 async def _answer(
-    request: Request, given: Mapping[str, str], x: str, function: str, dtype: str, *, embedded: bool
+    request: Request, given: Mapping[str, str], x: str, function: str, dtype: str, rounding: str, *, embedded: bool
 ) -> Response:
     css, status = text("page.css"), 200
     frame = f"{request.base_url}embed?{request.url.query}"
     values: dict[str, Any] = {
         "x": x, "function": function, "dtype": dtype, "embedded": embedded, "css": css, "dtypes": list(FORMATS),
         "functions": FUNCTIONS.values(), "problem": "", "root": "./", "embed": frame,
-        "link": f"lookup?{request.url.query}",
+        "link": f"lookup?{request.url.query}", "rounding": rounding, "rounded": ROUNDED,
     }  # fmt: skip
     try:
         values["function"] = function = with_parameters(function, given)
-        values |= await _found(request, x.strip().replace("\N{MINUS SIGN}", "-"), function, dtype)
+        values |= await _found(request, x.strip().replace("\N{MINUS SIGN}", "-"), function, dtype, mode_of(rounding))
     except Problem as problem:
         status, title = problem.status, "gelu-verify"
         values |= {"problem": problem.detail, "title": title, "description": "Correctly rounded values of GELU."}
@@ -85,11 +92,11 @@ async def _answer(
     return response
 
 
-async def _found(request: Request, x: str, function: str, dtype: str) -> dict[str, Any]:
+async def _found(request: Request, x: str, function: str, dtype: str, mode: Mode) -> dict[str, Any]:
     """What the template shows of a value."""
     state, fmt = state_of(request), checked(function, dtype)
     bits = parsed(fmt, x, state.limits.number_text)
-    query = (function, dtype, bits, DIGITS, x, tuple(name for name in FORMATS if name != dtype))
+    query = (function, dtype, bits, DIGITS, x, tuple(name for name in FORMATS if name != dtype), mode)
     body = (
         look_up(*query) if all_quick(*query) else await unless_client_left(request, state.oracle_pool.look_up(*query))
     )
@@ -98,7 +105,7 @@ async def _found(request: Request, x: str, function: str, dtype: str) -> dict[st
     return {
         "answer": answer, "every": [every[name] for name in FORMATS], "formula": FUNCTIONS[function].formula,
         "title": f"{function}({_shortest(answer['x'])}) = {answer['exact'] or answer['y']}",
-        "description": f"Correctly rounded in {dtype}: {answer['y_hex']} = {answer['y_bits']}",
+        "description": f"{ROUNDED[mode].capitalize()} in {dtype}: {answer['y_hex']} = {answer['y_bits']}",
     }  # fmt: skip
 
 

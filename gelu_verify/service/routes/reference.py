@@ -9,13 +9,22 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from ... import __version__
-from ...errors import UsageError
-from ...formats import FORMATS, MODES, get_mode
+from ...formats import FORMATS
 from ..caching import cached_response, control_of
 from ..disconnection import unless_client_left
 from ..encoding import JSON_TYPE, all_quick, look_up
 from ..fast_path import others_of
-from ..params import DECIMAL_DIGITS, DtypeName, NumberText, ParameterizedPath, checked, parsed, whole_number
+from ..params import (
+    DECIMAL_DIGITS,
+    DtypeName,
+    NumberText,
+    ParameterizedPath,
+    Rounding,
+    checked,
+    mode_of,
+    parsed,
+    whole_number,
+)
 from ..problems import Problem, not_found
 from ..settings import DIGITS
 from ..state import state_of
@@ -76,15 +85,6 @@ Also = Annotated[
     ),
 ]
 
-Rounding = Annotated[
-    str,
-    Query(
-        description="How results are rounded: to nearest even, up, down, towards zero, or to odd.",
-        max_length=20,
-        json_schema_extra={"enum": list(MODES)},
-    ),
-]
-
 
 @router.get(
     "/v1/reference/{function}/{dtype}/{x}", response_model=ReferenceValue, summary="The reference value of one input"
@@ -106,7 +106,7 @@ async def reference(
         raise Problem(422, "invalid", f"digits is {digits} (accepted on this server: up to {state.limits.digits})")
     if v not in ("", __version__):
         raise not_found(f"v: this server has version {__version__}, not {v[:40]}: leave v out for its values")
-    query = (function, dtype, bits, digits, x, _others(also, dtype), _mode(rounding))
+    query = (function, dtype, bits, digits, x, _others(also, dtype), mode_of(rounding))
     if all_quick(*query):
         body = look_up(*query)
     else:
@@ -116,13 +116,6 @@ async def reference(
     if response.status_code == 200:
         state.metrics.values.labels("url").inc()
     return response
-
-
-def _mode(rounding: str) -> str:
-    try:
-        return get_mode(rounding)
-    except UsageError as error:
-        raise Problem(422, "invalid", str(error)) from None
 
 
 def _others(also: str, dtype: str) -> tuple[str, ...]:
