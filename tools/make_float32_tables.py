@@ -2,6 +2,9 @@
 
 Run from the top of the checkout: python tools/make_float32_tables.py [--check] [FUNCTION ...]     (needs python-flint)
 
+Besides, gelu_tail and gelu_grad_tail: the factors of src/cr/float_tail.h, in the same two layouts; exp_f32.h: eight
+powers of two for float_sigmoid.h; lane_orders.h: permutations of eight lanes.
+
 v = t or v = t' of make_float64_tables.py, in pieces of a = |x| around centres c near i width:
 v(c + h) = T0 + T1 h + c2 h^2 + ..., coefficients of 24 bits, T0 the sum of two. Two tables for each function: 32 pieces
 of degree 6, which lie in registers (AVX-512), and rows of eight numbers, of degree 4 (AVX2). src/cr/float_pieces.h is
@@ -16,14 +19,16 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from flint import arb, ctx
-from make_float64_tables import TERMS, Variant, ball, difference, exact, fit, largest, nearest, taylor, upper, write
+from flint import arb, arb_series, ctx
+from make_float64_tables import TERMS, Variant, _mills, ball, difference, exact, fit, largest, nearest, upper, write
 from make_float64_tables import VARIANTS as FUNCTIONS
+from make_float64_tables import taylor as taylor_of
 
 BITS = 24
 UNIT = Fraction(1, 2**BITS)
@@ -57,11 +62,25 @@ SHAPES = {  # registers, rows
     "gelu_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
     "gelu_tanh": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
     "gelu_tanh_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
-    "gelu_sigmoid": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
     "gelu_sigmoid_grad": (Shape(Fraction(3, 16), 32), Shape(Fraction(3, 64), 128)),
-    "silu": (Shape(Fraction(1, 4), 32), Shape(Fraction(1, 16), 128)),
     "silu_grad": (Shape(Fraction(1, 4), 32), Shape(Fraction(1, 16), 128)),
 }
+
+
+class Factor(NamedTuple):
+    """v of gelu's tail: t or |t'| = e^(-a^2/2) v, src/cr/float_tail.h."""
+
+    name: str
+    below: Callable[[arb_series], arb_series]
+    what: str
+
+
+TAILS = (
+    Factor("gelu", lambda a: a * _mills(a), "a M(a)/sqrt(2 pi)"),
+    Factor("gelu_grad", lambda a: a / (2 * arb.pi()).sqrt() - _mills(a), "(a - M(a))/sqrt(2 pi)"),
+)
+TAIL_SHAPES = Shape(Fraction(1, 2), 32), Shape(Fraction(1, 8), 128)
+TAIL_FROM = 4  # of a; pieces before it are not used
 
 
 class Piece(NamedTuple):
@@ -75,6 +94,11 @@ class Piece(NamedTuple):
     @property
     def coefficients(self) -> list[Fraction]:
         return [self.t0 + self.t0_low, *self.terms]
+
+
+def taylor(variant: Variant | Factor, derivative: bool, at: arb) -> list[arb]:
+    """Of v: of a tail always the factor itself."""
+    return taylor_of(variant, derivative and not isinstance(variant, Factor), at)
 
 
 def float32(x: Fraction) -> Fraction:
@@ -183,8 +207,13 @@ def split(t0: Fraction, bits_less: int) -> tuple[Fraction, Fraction]:
     return head, float32(t0 - head)
 
 
-def remainder(variant: Variant, derivative: bool, low: Fraction, high: Fraction) -> Fraction:
-    """A bound on the coefficient of h^TERMS, from low to high: part by part, since balls that are wide say little."""
+def remainder(variant: Variant | Factor, derivative: bool, low: Fraction, high: Fraction) -> Fraction:
+    """A bound on the coefficient of h^TERMS, from low to high: part by part, since balls that are wide say little. M is
+    completely monotone: its coefficients are largest at `low`."""
+    if isinstance(variant, Factor):
+        ctx.cap = TERMS + 2
+        mills = _mills(arb_series([ball(low), 1]))
+        return (high + 1) * (upper(mills[TERMS]) + upper(mills[TERMS - 1]))
     parts = math.ceil((high - low) / NARROW)
     half = (high - low) / (2 * parts)
     balls = (arb(ball(low + (2 * k + 1) * half), ball(half)) for k in range(parts))
@@ -304,7 +333,9 @@ def check_h(piece: Piece) -> None:
         raise ArithmeticError(f"the centre {float(piece.centre)}: h is not exact")
 
 
-def make_piece(variant: Variant, derivative: bool, layout: Layout, shape: Shape, index: int) -> tuple[Piece, Fraction]:
+def make_piece(
+    variant: Variant | Factor, derivative: bool, layout: Layout, shape: Shape, index: int
+) -> tuple[Piece, Fraction]:
     low, high = span(shape, index)
     place = index * shape.width
     v = taylor(variant, derivative, ball(place))[:TERMS]
@@ -342,10 +373,11 @@ def rounded_up(x: Fraction, bits: int = 12) -> Fraction:
     return math.ceil(x / unit) * unit
 
 
-def all_pieces(variant: Variant, derivative: bool, layout: Layout, shape: Shape) -> list[list[Fraction]]:
+def all_pieces(variant: Variant | Factor, derivative: bool, layout: Layout, shape: Shape) -> list[list[Fraction]]:
     """Columns c, T0, low part of T0, T1, c2, ..., bound."""
-    rows = []
-    for index in range(shape.pieces):
+    first = int(TAIL_FROM / shape.width) if isinstance(variant, Factor) else 0
+    rows = [[Fraction(0)] * (layout.degree + 3) + [Fraction(1)]] * first
+    for index in range(first, shape.pieces):
         piece, bound = make_piece(variant, derivative, layout, shape, index)
         if index == shape.pieces - 1:  # beyond it v falls to 0, and a is clamped
             size = upper(taylor(variant, derivative, ball(piece.high))[0])
@@ -364,20 +396,23 @@ def scale(shape: Shape) -> str:
     return f"{short_hex(float32(1 / shape.width))}, {short_hex((shape.pieces - 1) * shape.width)}"
 
 
-def render(variant: Variant, derivative: bool) -> str:
+def render(variant: Variant | Factor, derivative: bool) -> str:
     ctx.prec = 200
-    name = variant.name + ("_grad" if derivative else "")
-    what = "t'" if derivative else "t"
-    registers, rows = SHAPES[name]
+    if isinstance(variant, Factor):
+        name, what, (registers, rows) = variant.name + "_tail", variant.what, TAIL_SHAPES
+    else:
+        name, what = (variant.name + "_grad", "t'") if derivative else (variant.name, "t")
+        registers, rows = SHAPES[name]
+        what += "(a)"
     guard = f"GV_TABLES_{name.upper()}_F32_H"
     lines = ["/* Generated by tools/make_float32_tables.py; do not edit. */", f"#ifndef {guard}", f"#define {guard}"]
     lines += ['#include "../cr/float_tables.h"', ""]
-    lines += [f"#if GV_FLOAT_TABLES == GV_REGISTERS /* {what}(a), a near i {registers.width} */"]
+    lines += [f"#if GV_FLOAT_TABLES == GV_REGISTERS /* {what}, a near i {registers.width} */"]
     columns = zip(*all_pieces(variant, derivative, REGISTERS, registers), strict=True)
     lines += [f"static const gv_float_table gv_{name}_float_table = {{"]
     lines += ["    {", *("        {" + ", ".join(map(short_hex, column)) + "}," for column in columns), "    },"]
     lines += [f"    {scale(registers)}", "};"]
-    lines += [f"#elif GV_FLOAT_TABLES == GV_ROWS /* {what}(a), a near i {rows.width} */"]
+    lines += [f"#elif GV_FLOAT_TABLES == GV_ROWS /* {what}, a near i {rows.width} */"]
     table = all_pieces(variant, derivative, ROWS, rows)
     lines += [f"static const gv_float_row gv_{name}_float_rows[{rows.pieces}] = {{"]
     lines += [*("    {{" + ", ".join(map(short_hex, row)) + "}}," for row in table), "};"]
@@ -386,14 +421,86 @@ def render(variant: Variant, derivative: bool) -> str:
     return "\n".join(lines)
 
 
+class Rate(NamedTuple):
+    """s = value x, |x| <= most."""
+
+    value: str
+    most: int
+
+
+RATES = {"silu": Rate("1", 64), "gelu_sigmoid": Rate("1.702", 37)}
+STEPS = 8  # 2^(j/8), j < 8: a register of AVX2
+
+
+def exponent_steps() -> tuple[list[Fraction], list[Fraction]]:
+    """2^(j/8) as floats, their exponents less what j adds to them; and what they lack, relative."""
+    steps = [(arb.const_log2() * j / STEPS).exp() for j in range(STEPS)]
+    rounded_steps = [float32(exact(step)) for step in steps]
+    bits = [int(np.float32(float(step)).view(np.uint32)) - (j << 20) for j, step in enumerate(rounded_steps)]
+    stored_steps = [Fraction(float(np.uint32(b).view(np.float32))) for b in bits]
+    rest = [float32(exact(step / ball(t) - 1)) for step, t in zip(steps, rounded_steps, strict=True)]
+    return stored_steps, rest
+
+
+def rate_numbers(rate: Rate) -> list[Fraction]:
+    value = arb(rate.value)
+    step = arb.const_log2() / STEPS / value
+    high, step_high = float32(exact(value)), float32(exact(step))
+    step_low = float32(exact((step - ball(step_high)) * value))
+    per_unit = float32(exact(-1 / step))
+    return [high, float32(exact(value - ball(high))), per_unit, step_high, step_low, Fraction(rate.most)]
+
+
+def render_exp() -> str:
+    ctx.prec = 200
+    lines = ["/* Generated by tools/make_float32_tables.py; do not edit. */", "#ifndef GV_TABLES_EXP_F32_H"]
+    lines += ["#define GV_TABLES_EXP_F32_H", '#include "../cr/float_tables.h"', ""]
+    lines += ["/* twice: 2^(j/8), from its bits j 2^20 taken away; and what is to be added, relative */"]
+    for name, numbers in zip(("gv_float_exp2", "gv_float_exp2_rest"), exponent_steps(), strict=True):
+        lines += [f"static const float GV_FLOAT_ALIGNED(64) {name}[16] = {{"]
+        lines += ["    " + ", ".join(map(short_hex, numbers)) + ","] * 2 + ["};"]
+    lines += ["", "/* rate, rate_low, steps_per_unit, step, step_low, most */"]
+    for name, rate in RATES.items():
+        lines += [f"static const gv_float_rate gv_{name}_rate = {{{', '.join(map(short_hex, rate_numbers(rate)))}}};"]
+    return "\n".join([*lines, "", "#endif", ""])
+
+
+STAYS = 0x80  # a lane that gets nothing
+
+
+def lane_orders(mask: int) -> tuple[int, int]:
+    """Of eight lanes those in the mask moved to the front, and back: eight bytes, where each lane is taken from."""
+    lanes = [k for k in range(8) if mask >> k & 1]
+    back = [lanes.index(k) if k in lanes else STAYS for k in range(8)]
+    return tuple(sum(lane << 8 * k for k, lane in enumerate(order)) for order in (lanes, back))
+
+
+def render_lane_orders() -> str:
+    lines = ["/* Generated by tools/make_float32_tables.py; do not edit. */", "#ifndef GV_TABLES_LANE_ORDERS_H"]
+    lines += ["#define GV_TABLES_LANE_ORDERS_H", "#include <stdint.h>", ""]
+    lines += ["/* By mask, a byte for each of eight lanes: the lane that it is taken from, 0x80: none */"]
+    for name, numbers in zip(("compress", "expand"), zip(*map(lane_orders, range(256)), strict=True), strict=True):
+        words = [f"0x{number:016x}u" for number in numbers]
+        lines += [f"static const uint64_t gv_{name}_order[256] = {{"]
+        lines += ["    " + ", ".join(words[k : k + 4]) + "," for k in range(0, 256, 4)] + ["};"]
+    return "\n".join([*lines, "", "#endif", ""])
+
+
+OTHERS = {"exp_f32.h": render_exp, "lane_orders.h": render_lane_orders}
+
+
 def main(arguments: list[str]) -> int:
-    wanted = [argument for argument in arguments if argument != "--check"] or SHAPES
+    wanted = [argument for argument in arguments if argument != "--check"] or [
+        *OTHERS,
+        *SHAPES,
+        *(f"{tail.name}_tail" for tail in TAILS),
+    ]
     cases = {
         variant.name + ("_grad" if derivative else ""): (variant, derivative)
         for variant in FUNCTIONS
         for derivative in (False, True)
-    }
-    texts = ((f"{name}_f32.h", render(*cases[name])) for name in wanted)
+    } | {f"{tail.name}_tail": (tail, True) for tail in TAILS}
+    texts = ((name, OTHERS[name]()) if name in OTHERS else (f"{name}_f32.h", render(*cases[name])) for name in wanted)
     return write(texts, arguments, "make_float32_tables.py")
 
 

@@ -1,8 +1,10 @@
 /* Correctly rounded float32: the stages, over arrays.
 
    1 fast path        a block of inputs; where both ends of an enclosure round to the same float, that is the result:
-                        by pieces, in float32, where vectors have fma (x86-64-v3 and v4): float_pieces.h
-                        else, and where the pieces leave too much, by gv_<f>_near up to |x| <= limit, in double,
+                        in float32, where vectors have fma (x86-64-v3 and v4): silu and gelu_sigmoid by
+                        float_sigmoid.h, the others by pieces, float_pieces.h; wide inputs by float_sigmoid.h, too
+                        (gradients of the two), or sorted, with float_tail.h (gelu, gelu_grad)
+                        else, and where these leave too much, by gv_<f>_near up to |x| <= limit, in double,
                         GV_GROUP lanes at a time. Formulas, bounds, proofs: enclosure/gelu.h and logistic.h
                         then inputs so far out that the result is -0, x or 1 (gv_f32_limits), where there are many
    2 gathered lanes   those that stage 1 leaves undecided, by gv_<f>_enclosure, which holds for every x
@@ -64,13 +66,15 @@ GV_INLINE void gv_f32_gathered(gv_enclose enclose, float (*accurate)(float), con
 
 #if GV_FLOAT_TABLES
 #include "float_pieces.h"
+#include "float_sigmoid.h"
+#include "float_tail.h"
 #include "../tables/gelu_f32.h"
 #include "../tables/gelu_grad_f32.h"
-#include "../tables/gelu_sigmoid_f32.h"
+#include "../tables/gelu_grad_tail_f32.h"
 #include "../tables/gelu_sigmoid_grad_f32.h"
+#include "../tables/gelu_tail_f32.h"
 #include "../tables/gelu_tanh_f32.h"
 #include "../tables/gelu_tanh_grad_f32.h"
-#include "../tables/silu_f32.h"
 #include "../tables/silu_grad_f32.h"
 
 #define GV_ARRAY_GROUP 64
@@ -114,6 +118,109 @@ GV_INLINE size_t gv_f32_by_pieces(const gv_float_table *f, int derivative, gv_f3
     }
     return count;
 }
+
+#define GV_FLOAT_BLOCK 512 /* floats between the loops of gv_f32_by_sigmoid */
+#define GV_SORTED_BLOCK 1024 /* floats that gv_f32_sorted sorts */
+
+/* The same for silu, gelu_sigmoid and their gradients, for every x */
+#define gv_f32_by_sigmoid GV_TYPED(gv_f32_by_sigmoid)
+GV_INLINE size_t gv_f32_by_sigmoid(const gv_float_rate *s, int derivative, gv_f32_limits limits, const float *x,
+                                   float *y, size_t n, unsigned short *place) {
+    size_t count = 0;
+    float hi[GV_FLOAT_BLOCK], lo[GV_FLOAT_BLOCK];
+    for (size_t block = 0; block < n; block += GV_FLOAT_BLOCK) {
+        size_t end = n - block < GV_FLOAT_BLOCK ? n - block : GV_FLOAT_BLOCK;
+        for (size_t i = 0; i < end; i += GV_FLOAT_LANES) gv_float_sigmoid_exp(s, x + block + i, hi + i, lo + i);
+        if (derivative && GV_FLOAT_INVERSE_APART)
+            for (size_t i = 0; i < end; i += GV_FLOAT_LANES) gv_float_sigmoid_inverse(hi + i, lo + i);
+        for (size_t i = 0; i < end; i += 64) {
+            const float *from = x + block + i;
+            float *to = y + block + i;
+            uint64_t lanes = 0;
+            for (size_t k = 0; k < 64; k += GV_FLOAT_LANES)
+                lanes |= (uint64_t)gv_float_sigmoid(s, derivative, from + k, hi + i + k, lo + i + k, to + k) << k;
+            lanes = gv_f32_settled(limits, derivative, from, to, lanes);
+            count = gv_append_places(place, count, lanes, block + i);
+        }
+    }
+    return count;
+}
+
+/* The tail of gelu or gelu_grad: n inputs, rounded up to whole registers. The number of those that are not decided. */
+#define gv_f32_by_tail GV_TYPED(gv_f32_by_tail)
+GV_INLINE size_t gv_f32_by_tail(const gv_float_table *f, const float *x, float *y, size_t n, unsigned short *place) {
+    size_t count = 0;
+#if GV_FLOAT_TABLES == GV_ROWS
+    uint32_t offset[GV_SORTED_BLOCK + GV_FLOAT_LANES];
+    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) gv_floats_store_offsets(f, x + i, offset + i);
+#endif
+    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
+        gv_floats input = gv_floats_load(x + i);
+#if GV_FLOAT_TABLES == GV_ROWS
+        gv_floats_place at = gv_floats_find_rows(f, offset + i);
+#else
+        gv_floats_place at = gv_float_find(f, input);
+#endif
+        count = gv_append_places(place, count, gv_float_tail(f, input, at, y + i), i);
+    }
+    return count;
+}
+
+typedef struct { const gv_float_table *pieces, *tail; } gv_f32_tables;
+
+/* NaN for what is not decided */
+GV_INLINE void gv_f32_marked(float *y, const unsigned short *place, size_t count) {
+    for (size_t k = 0; k < count; k++) y[place[k]] = NAN;
+}
+
+/* Wide inputs of gelu and gelu_grad, no more than GV_SORTED_BLOCK: sorted into those for the pieces, those of the tail and
+   those that have a limit as result. The first two are then evaluated without gaps. NaN where nothing is decided. */
+#define gv_f32_sorted GV_TYPED(gv_f32_sorted)
+GV_INLINE void gv_f32_sorted(const gv_f32_tables *f, int derivative, gv_f32_limits limits, const float *x, float *y,
+                             size_t n) {
+    float near[GV_SORTED_BLOCK + 64], near_y[GV_SORTED_BLOCK + 64], far[GV_SORTED_BLOCK + 64], far_y[GV_SORTED_BLOCK + 64];
+    uint32_t near_lanes[GV_SORTED_BLOCK / GV_FLOAT_LANES], far_lanes[GV_SORTED_BLOCK / GV_FLOAT_LANES];
+    unsigned short place[GV_SORTED_BLOCK + GV_FLOAT_LANES + 2];
+    size_t nears = 0, fars = 0;
+    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
+        gv_floats input = gv_floats_load(x + i);
+        uint32_t *in_near = near_lanes + i / GV_FLOAT_LANES, *in_far = far_lanes + i / GV_FLOAT_LANES;
+        gv_floats_sort(input, limits.zero, GV_FLOAT_TAIL_EDGE, limits.whole, in_near, in_far);
+        gv_floats_compress(near + nears, input, *in_near);
+        gv_floats_compress(far + fars, input, *in_far);
+        nears += (size_t)gv_count_bits(*in_near);
+        fars += (size_t)gv_count_bits(*in_far);
+    }
+    for (size_t k = 0; k < 64; k++) near[nears + k] = 1.0f;
+    for (size_t k = 0; k < GV_FLOAT_LANES; k++) far[fars + k] = GV_FLOAT_TAIL_EDGE;
+    gv_f32_marked(near_y, place,
+                  gv_f32_by_pieces(f->pieces, derivative, limits, near, near_y, (nears + 63) / 64 * 64, place));
+    gv_f32_marked(far_y, place, gv_f32_by_tail(f->tail, far, far_y, fars, place));
+    nears = fars = 0;
+    for (size_t i = 0; i < n; i += GV_FLOAT_LANES) {
+        uint32_t in_near = near_lanes[i / GV_FLOAT_LANES], in_far = far_lanes[i / GV_FLOAT_LANES];
+        gv_floats result = gv_floats_limit(gv_floats_load(x + i), derivative);
+        result = gv_floats_expand(result, near_y + nears, in_near);
+        gv_floats_store(y + i, gv_floats_expand(result, far_y + fars, in_far));
+        nears += (size_t)gv_count_bits(in_near);
+        fars += (size_t)gv_count_bits(in_far);
+    }
+}
+
+#define gv_f32_by_sorting GV_TYPED(gv_f32_by_sorting)
+GV_INLINE size_t gv_f32_by_sorting(const gv_f32_tables *f, int derivative, gv_f32_limits limits, const float *x,
+                                   float *y, size_t n, unsigned short *place) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += GV_SORTED_BLOCK)
+        gv_f32_sorted(f, derivative, limits, x + i, y + i, n - i < GV_SORTED_BLOCK ? n - i : GV_SORTED_BLOCK);
+    for (size_t i = 0; i < n; i += 64) {
+        uint64_t lanes = 0;
+        for (size_t k = 0; k < 64; k += GV_FLOAT_LANES)
+            lanes |= (uint64_t)gv_floats_differ(gv_floats_load(y + i + k), gv_floats_load(y + i + k)) << k;
+        count = gv_append_places(place, count, lanes, i);
+    }
+    return count;
+}
 #else
 #define GV_ARRAY_GROUP GV_GROUP
 typedef struct { float zero, whole; } gv_f32_limits;
@@ -121,7 +228,7 @@ typedef struct { float zero, whole; } gv_f32_limits;
 
 /* A block, stage 1 by an enclosure: n is a multiple of GV_GROUP, x and y do not overlap; `gathered` does stages 2 and 3. */
 #define gv_f32_block GV_TYPED(gv_f32_block)
-GV_INLINE void gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, int derivative,
+GV_INLINE size_t gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, int derivative,
                             void (*gathered)(const float *, float *, const unsigned short *, size_t), const float *x,
                             float *y, size_t n) {
     unsigned short place[GV_BLOCK_FLOATS + 2];
@@ -141,22 +248,26 @@ GV_INLINE void gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, 
         count = gv_append_places(place, count, lanes, i);
     }
     if (count) gathered(x, y, place, count);
+    return count;
 }
 
-#define GV_WIDE_BLOCKS 63 /* after a block of which the pieces left too much, so many are not tried */
+#define GV_WIDE_BLOCKS 63 /* after a block of which it left too much, so many are not tried */
 
-/* Blocks by `by_pieces`, where there is one; where that leaves more than 1 of `share` inputs, by `by_enclosure`. */
+/* A block of inputs; returns how many of them it leaves to stage 2. */
+typedef size_t (*GV_TYPED(gv_f32_stage_1))(const float *x, float *y, size_t n);
+
+/* Blocks by `first`, where there is one; where that leaves more than 1 of `share` inputs, by `others`. */
 #define gv_f32_array GV_TYPED(gv_f32_array)
-GV_INLINE void gv_f32_array(size_t (*by_pieces)(const float *, float *, size_t), size_t share,
-                            void (*by_enclosure)(const float *, float *, size_t), const float *x, float *y, size_t n) {
+GV_INLINE void gv_f32_array(GV_TYPED(gv_f32_stage_1) first, size_t share, GV_TYPED(gv_f32_stage_1) others,
+                            const float *x, float *y, size_t n) {
     float input[GV_BLOCK_FLOATS], output[GV_ARRAY_GROUP];
     int skipped = 0;
     while (n >= GV_ARRAY_GROUP) {
         size_t count = n < GV_BLOCK_FLOATS ? n & ~(size_t)(GV_ARRAY_GROUP - 1) : GV_BLOCK_FLOATS;
         const float *from = x == y ? (const float *)memcpy(input, x, count * sizeof *x) : x;
-        if (by_pieces && !skipped) skipped = by_pieces(from, y, count) > count / share ? GV_WIDE_BLOCKS : 0;
+        if (first && !skipped) skipped = first(from, y, count) > count / share ? GV_WIDE_BLOCKS : 0;
         else {
-            by_enclosure(from, y, count);
+            others(from, y, count);
             skipped -= skipped > 0;
         }
         x += count;
@@ -165,45 +276,74 @@ GV_INLINE void gv_f32_array(size_t (*by_pieces)(const float *, float *, size_t),
     }
     if (!n) return;
     for (size_t i = 0; i < GV_ARRAY_GROUP; i++) input[i] = i < n ? x[i] : 1.0f;
-    if (by_pieces && !skipped) by_pieces(input, output, GV_ARRAY_GROUP);
-    else by_enclosure(input, output, GV_ARRAY_GROUP);
+    if (first && !skipped) first(input, output, GV_ARRAY_GROUP);
+    else others(input, output, GV_ARRAY_GROUP);
     memcpy(y, output, n * sizeof *y);
 }
 
-#if GV_FLOAT_TABLES
-#define GV_DEFINE_BY_PIECES(name, derivative, limits) \
-    static size_t GV_TYPED(gv_by_pieces_##name)(const float *x, float *y, size_t n) { \
-        unsigned short place[GV_BLOCK_FLOATS + 2]; \
-        size_t count = gv_f32_by_pieces(&gv_##name##_float_table, derivative, limits, x, y, n, place); \
-        if (count) GV_TYPED(gv_gathered_##name)(x, y, place, count); \
-        return count; \
-    }
-#define GV_BY_PIECES(name) GV_TYPED(gv_by_pieces_##name)
-#else
-#define GV_DEFINE_BY_PIECES(name, derivative, limits)
-#define GV_BY_PIECES(name) 0
-#endif
-
-/* limit: the largest |x| of the enclosure near 0; share: of gv_f32_array; the last two: gv_f32_limits */
-#define GV_DEFINE_F32(name, derivative, limit, share, zero, whole) \
+/* limit: the largest |x| of the enclosure near 0; zero, whole: gv_f32_limits */
+#define GV_DEFINE_ENCLOSED(name, derivative, limit, zero, whole) \
     static const gv_f32_limits GV_TYPED(gv_limits_##name) = {zero, whole}; \
     static void GV_TYPED(gv_gathered_##name)(const float *x, float *y, const unsigned short *place, size_t count) { \
         gv_f32_gathered(GV_TYPED(gv_##name##_enclosure), gv_cr_##name##_accurate, x, y, place, count); \
     } \
-    static void GV_TYPED(gv_block_##name)(const float *x, float *y, size_t n) { \
-        gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_limits_##name), derivative, \
-                     GV_TYPED(gv_gathered_##name), x, y, n); \
-    } \
-    GV_DEFINE_BY_PIECES(name, derivative, GV_TYPED(gv_limits_##name)) \
-    static void GV_TYPED(gv_cr_##name##_f32)(const float *x, float *y, size_t n) { \
-        gv_f32_array(GV_BY_PIECES(name), share, GV_TYPED(gv_block_##name), x, y, n); \
+    static size_t GV_TYPED(gv_enclosed_##name)(const float *x, float *y, size_t n) { \
+        return gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_limits_##name), derivative, \
+                            GV_TYPED(gv_gathered_##name), x, y, n); \
     }
 
-GV_DEFINE_F32(gelu, 0, (float)GV_NEAR_LIMIT, 2, -15.0f, 6.25f)
-GV_DEFINE_F32(gelu_grad, 1, (float)GV_NEAR_LIMIT, 2, -15.0f, 6.25f)
-GV_DEFINE_F32(gelu_tanh, 0, GV_NEAR_GELU_TANH, 8, -11.0f, 6.25f)
-GV_DEFINE_F32(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, 8, -11.0f, 6.25f)
-GV_DEFINE_F32(gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, 8, -66.0f, 12.5f)
-GV_DEFINE_F32(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD, 8, -66.0f, 12.5f)
-GV_DEFINE_F32(silu, 0, GV_NEAR_SILU, 8, -112.0f, 21.0f)
-GV_DEFINE_F32(silu_grad, 1, GV_NEAR_SILU_GRAD, 8, -112.0f, 21.0f)
+GV_DEFINE_ENCLOSED(gelu, 0, (float)GV_NEAR_LIMIT, -14.5f, 5.5f)
+GV_DEFINE_ENCLOSED(gelu_grad, 1, (float)GV_NEAR_LIMIT, -14.625f, 6.0f)
+GV_DEFINE_ENCLOSED(gelu_tanh, 0, GV_NEAR_GELU_TANH, -11.0f, 6.25f)
+GV_DEFINE_ENCLOSED(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, -11.0f, 6.25f)
+GV_DEFINE_ENCLOSED(gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, -66.0f, 12.5f)
+GV_DEFINE_ENCLOSED(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD, -66.0f, 12.5f)
+GV_DEFINE_ENCLOSED(silu, 0, GV_NEAR_SILU, -112.0f, 21.0f)
+GV_DEFINE_ENCLOSED(silu_grad, 1, GV_NEAR_SILU_GRAD, -112.0f, 21.0f)
+
+#if GV_FLOAT_TABLES
+/* gv_<kind>_<name>: stage 1 by `by` */
+#define GV_DEFINE_FLOATS(kind, name, by, table, derivative) \
+    static size_t GV_TYPED(gv_##kind##_##name)(const float *x, float *y, size_t n) { \
+        unsigned short place[GV_BLOCK_FLOATS + 2]; \
+        size_t count = by(table, derivative, GV_TYPED(gv_limits_##name), x, y, n, place); \
+        if (count) GV_TYPED(gv_gathered_##name)(x, y, place, count); \
+        return count; \
+    }
+#define GV_DEFINE_PIECES(name, derivative) \
+    GV_DEFINE_FLOATS(pieces, name, gv_f32_by_pieces, &gv_##name##_float_table, derivative)
+
+GV_DEFINE_PIECES(gelu, 0)
+GV_DEFINE_PIECES(gelu_grad, 1)
+GV_DEFINE_PIECES(gelu_tanh, 0)
+GV_DEFINE_PIECES(gelu_tanh_grad, 1)
+GV_DEFINE_PIECES(gelu_sigmoid_grad, 1)
+GV_DEFINE_PIECES(silu_grad, 1)
+GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 0)
+GV_DEFINE_FLOATS(sigmoid, gelu_sigmoid_grad, gv_f32_by_sigmoid, &gv_gelu_sigmoid_rate, 1)
+GV_DEFINE_FLOATS(sigmoid, silu, gv_f32_by_sigmoid, &gv_silu_rate, 0)
+GV_DEFINE_FLOATS(sigmoid, silu_grad, gv_f32_by_sigmoid, &gv_silu_rate, 1)
+static const gv_f32_tables gv_gelu_tables = {&gv_gelu_float_table, &gv_gelu_tail_float_table};
+static const gv_f32_tables gv_gelu_grad_tables = {&gv_gelu_grad_float_table, &gv_gelu_grad_tail_float_table};
+GV_DEFINE_FLOATS(sorted, gelu, gv_f32_by_sorting, &gv_gelu_tables, 0)
+GV_DEFINE_FLOATS(sorted, gelu_grad, gv_f32_by_sorting, &gv_gelu_grad_tables, 1)
+#define GV_STAGE_1(name, first, share, others) \
+    GV_TYPED(gv_##first##_##name), share, GV_TYPED(gv_##others##_##name)
+#else
+#define GV_STAGE_1(name, first, share, others) 0, 1, GV_TYPED(gv_enclosed_##name)
+#endif
+
+/* first, share, others: of gv_f32_array */
+#define GV_DEFINE_F32(name, first, share, others) \
+    static void GV_TYPED(gv_cr_##name##_f32)(const float *x, float *y, size_t n) { \
+        gv_f32_array(GV_STAGE_1(name, first, share, others), x, y, n); \
+    }
+
+GV_DEFINE_F32(gelu, pieces, 8, sorted)
+GV_DEFINE_F32(gelu_grad, pieces, 8, sorted)
+GV_DEFINE_F32(gelu_tanh, pieces, 8, enclosed)
+GV_DEFINE_F32(gelu_tanh_grad, pieces, 8, enclosed)
+GV_DEFINE_F32(gelu_sigmoid, sigmoid, 2, enclosed)
+GV_DEFINE_F32(gelu_sigmoid_grad, pieces, 8, sigmoid)
+GV_DEFINE_F32(silu, sigmoid, 2, enclosed)
+GV_DEFINE_F32(silu_grad, pieces, 8, sigmoid)

@@ -34,7 +34,6 @@
 #ifndef GV_CR_FLOAT_PIECES_H
 #define GV_CR_FLOAT_PIECES_H
 #include "float_lanes.h"
-typedef struct { gv_floats hi, lo; } gv_floats_pair;
 
 /* |x|, but no more than the last piece has; NaN stays */
 GV_INLINE gv_floats gv_float_clamped(const gv_float_table *f, gv_floats x) {

@@ -42,4 +42,7 @@ typedef struct {
 } gv_float_table;
 #endif
 
+/* s = (rate + rate_low) x, |x| <= most; of x, log(2)/8 of s are `step`, and what that lacks is step_low of s */
+typedef struct { float rate, rate_low, steps_per_unit, step, step_low, most; } gv_float_rate;
+
 #endif

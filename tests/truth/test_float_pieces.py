@@ -10,11 +10,15 @@ from core_bits import core_bits
 from repository import ROOT, SUPPORT
 
 from gelu_verify.truth._correctly_rounded import BEST_LEVEL
-from gelu_verify.truth.correctly_rounded import FUNCTIONS
 
 pytestmark = pytest.mark.nightly
 TABLES = {"registers": 1, "rows": 2}
 VECTORS = {"registers": (32, 4, "x86-64-v4"), "rows": (8, 3, "x86-64-v3")}  # lanes, level, and what gcc calls it
+STAGES = [
+    *(("pieces", f) for f in ["gelu", "gelu_grad", "gelu_tanh", "gelu_tanh_grad", "gelu_sigmoid_grad", "silu_grad"]),
+    *(("sigmoid", f) for f in ["gelu_sigmoid", "gelu_sigmoid_grad", "silu", "silu_grad"]),
+]
+stages = pytest.mark.parametrize(("by", "function"), STAGES)
 ARRAYS = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
@@ -31,10 +35,10 @@ def model(request, tmp_path_factory):
     return request.param, compiled(tmp_path_factory.mktemp("model"), request.param, 1)
 
 
-def by_pieces(library, function, x):
+def first_stage(library, by, function, x):
     """Result bits, and which are decided."""
     y, decided = np.empty_like(x), np.empty(len(x), np.uint8)
-    evaluate = getattr(library, f"by_pieces_{function}")
+    evaluate = getattr(library, f"by_{by}_{function}")
     evaluate.argtypes = ARRAYS
     evaluate(x.ctypes.data, y.ctypes.data, decided.ctypes.data, len(x))
     return y.view(np.uint32), decided.astype(bool)
@@ -52,23 +56,23 @@ def inputs():
     return np.resize(bits, -(-len(bits) // 64) * 64).view(np.float32)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_what_is_decided_is_right(model, function):
+@stages
+def test_what_is_decided_is_right(model, by, function):
     x = inputs()
-    y, decided = by_pieces(model[1], function, x)
+    y, decided = first_stage(model[1], by, function, x)
     assert not decided[np.isnan(x)].any()
     assert decided[np.abs(x) < 4].mean() > 0.5  # near 0, beside many subnormal inputs that are left
     assert np.array_equal(y[decided], core_bits(function, "float32", x[decided].view(np.uint32)))
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_the_lanes_agree_with_their_model(model, function, tmp_path):
+@stages
+def test_the_lanes_agree_with_their_model(model, by, function, tmp_path):
     tables, one = model
     lanes, level, name = VECTORS[tables]
     if platform.machine() != "x86_64" or level > BEST_LEVEL:
         pytest.skip(f"this machine has no {name}")
     many = compiled(tmp_path, tables, lanes, f"-march={name}")
     x = inputs()
-    (y, decided), (want, expected) = by_pieces(many, function, x), by_pieces(one, function, x)
+    (y, decided), (want, expected) = (first_stage(library, by, function, x) for library in (many, one))
     assert np.array_equal(decided, expected)
     assert np.array_equal(y[decided], want[decided])

@@ -1,0 +1,197 @@
+"""The bounds of src/cr/float_sigmoid.h, operation by operation; docs/proofs.md, section 11, says why."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from flint import arb, arb_series, ctx
+from prove.approximation import largest_difference
+from prove.float32 import FLOAT_UNIT, FloatTracking, exponent, floats, trailing
+from prove.interpreter import Interpreter
+from prove.source import ROOT, Source
+from prove.symbols import Symbolic, text
+from prove.tracked import ZERO, Tracked, exact_product, hull
+
+U = FLOAT_UNIT
+STEP = arb.const_log2() / 8
+PARTS_OF_R = 256
+PARTS_OF_S = 1000
+VALUES = {"silu": "1", "gelu_sigmoid": "1.702"}
+UNDERFLOWS = 64 * arb(2) ** -150  # more than the operations of one result
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Numbers of src/tables/exp_f32.h."""
+
+    value: arb
+    rate: float
+    rate_low: float
+    steps_per_unit: float
+    step: float
+    step_low: float
+    most: float
+
+
+def read_table(root: Path) -> str:
+    return (root / "src" / "tables" / "exp_f32.h").read_text()
+
+
+def read_rate(name: str, root: Path = ROOT) -> Rate:
+    numbers = re.search(rf"gv_{name}_rate = \{{(.*?)\}}", read_table(root)).group(1)
+    return Rate(arb(VALUES[name]), *floats(numbers))
+
+
+def read_steps(root: Path = ROOT) -> list[tuple[float, float]]:
+    """2^(j/8) as gv_floats_scaled makes it, and what it lacks; sixteen, each of them twice."""
+    columns = [
+        floats(" ".join(re.search(rf" {name}\[16\] = \{{(.*?),\n\}}", read_table(root), re.S).group(1).split()))
+        for name in ("gv_float_exp2", "gv_float_exp2_rest")
+    ]
+    bits = np.array(columns[0], np.float32).view(np.uint32) + (np.arange(16, dtype=np.uint32) % 8 << 20)
+    return list(zip(bits.view(np.float32).tolist(), columns[1], strict=True))
+
+
+def defined(name: str, root: Path = ROOT) -> arb:
+    text = (root / "src" / "cr" / "float_sigmoid.h").read_text()
+    return arb(float.fromhex(re.search(rf"define GV_FLOAT_SIGMOID_{name} (\S+)f\b", text).group(1)))
+
+
+def source(root: Path) -> Source:
+    return Source("cr/float_sigmoid.h", root=root, macros={"GV_FLOAT_LANES": "1", "GV_FLOAT_TABLES": "1"})
+
+
+def algorithm(function: str, *arguments: object, root: Path = ROOT) -> str:
+    """What a function of float_sigmoid.h returns, as formulas of its arguments."""
+    return text(Interpreter(source(root), Symbolic(source(root), function)).call(function, *arguments))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """|n|, and |r| in units of x, at most."""
+
+    n: arb
+    r: arb
+
+
+def reach(rate: Rate, most: arb) -> Reach:
+    """n is the integer nearest to steps_per_unit x, rounded once; |x| <= most."""
+    off = arb(0.5) + most * abs(arb(rate.steps_per_unit) + rate.value / STEP)
+    n = most * rate.value / STEP + off
+    return Reach(n, off * STEP / rate.value + n * abs(arb(rate.step) - STEP / rate.value))
+
+
+def r_is_exact(rate: Rate, most: arb) -> bool:
+    """n = 0, or |x| is above half a step less what n is off: a multiple of a number that is not too small."""
+    far = reach(rate, most)
+    unit = arb(2) ** min(exponent(STEP / rate.value - far.r) - 23, trailing(rate.step))
+    return bool(far.n < 2**22) and bool(far.r <= unit * 2**24)
+
+
+def rest_bound(rate: Rate, most_x: arb, more: arb, root: Path) -> tuple[arb, arb]:
+    """|rest| at most, and what it is off: roundings, and what the stored numbers lack. `more` is what a caller adds."""
+    far = reach(rate, most_x)
+    stored = max(abs(arb(low)) for _, low in read_steps(root))
+    most = far.n * abs(arb(rate.step_low)) + stored + far.r * (abs(arb(rate.rate_low)) + U * rate.rate) + more
+    lacking = far.n * abs((STEP / rate.value - rate.step) * rate.value - rate.step_low)
+    lacking += far.r * abs(rate.value - rate.rate - rate.rate_low)
+    lacking += max(abs((STEP * (j % 8)).exp() / t - 1 - low) for j, (t, low) in enumerate(read_steps(root)))
+    return most, lacking + 4 * U * most
+
+
+def curve_loss(r_most: arb, root: Path) -> arb:
+    """What r^2 c is off e^r - 1 - r, c as computed and r^2 rounded."""
+    tracking = FloatTracking()
+    tracking.intrinsics["fmaf"] = tracking.fma
+    interpreter = Interpreter(source(root), tracking)
+    lost = ZERO
+    for index in range(-PARTS_OF_R, PARTS_OF_R):
+        ball = hull((r_most * index / PARTS_OF_R).lower(), (r_most * (index + 1) / PARTS_OF_R).upper())
+        r = Tracked(ball, arb(ball.mid()), ZERO, ZERO)
+        r2 = tracking.multiply(r, r)
+        lost = max(lost, exact_product(interpreter.call("gv_float_exp_curve", r, r2), r2).absolute)
+
+    def taylor(at: arb, order: int) -> list[arb]:
+        ctx.cap = order + 1
+        series = arb_series([at, 1])
+        value = series.exp() - 1 - series
+        return [value[k] for k in range(order + 1)]
+
+    text = (root / "src" / "cr" / "float_sigmoid.h").read_text()
+    found = {int(n): float.fromhex(c) for c, n in re.findall(r"(0x1\.[0-9a-f]+p-\d+)f /\* 1/(\d+) \*/", text)}
+    parts = largest_difference([0, 0, 0.5, found[6], found[24], found[120]], taylor, -r_most, r_most, PARTS_OF_R)
+    return lost + max(part.error for part in parts)
+
+
+def reduced_loss(rate: Rate, most: arb, more: arb, root: Path) -> tuple[arb, arb]:
+    """What e.hi + e.lo is off e^-s, and |e.lo| at most; both relative to e^-s."""
+    rest, rest_off = rest_bound(rate, most, more, root)
+    r = reach(rate, most).r * rate.rate * (1 + U)
+    p = r.exp() - 1 + arb(2) ** -30  # |p| at most
+    least = (-r).exp()  # of 1 + p
+    off_p = curve_loss(r, root) + U * U * p  # p as two floats: r - p is exact (Sterbenz), p_low is rounded
+    lo_1 = U * (1 + p)  # what t + t p has lost: t - e.hi is exact, the sum is rounded
+    lo_2 = lo_1 + U * p
+    lo = lo_2 + (1 + p + lo_1) * rest
+    roundings = U * (lo_1 + lo_2 * (1 + U) + lo * (1 + U))
+    left_out = rest * rest + rest * (U + off_p + lo_1)  # e^rest - 1 - rest; e.hi in place of t e^r
+    return (off_p + roundings + rest_off * (1 + p) + left_out) / least, lo * (1 + U) / least
+
+
+def exp_loss(name: str, root: Path = ROOT) -> tuple[arb, arb]:
+    rate = read_rate(name, root)
+    return reduced_loss(rate, arb(rate.most), ZERO, root)
+
+
+def quotient_loss(low: arb) -> arb:
+    """x/d by y + (x - y d) q, relative; |d.lo| <= low d."""
+    r_1 = 2 * U + U * U  # |x - y d.hi|, relative to x
+    r_2 = (r_1 + low * (1 + 2 * U)) * (1 + U)
+    return U * r_1 + U * r_2 + U * r_2 * 2 + r_2 * (U + low * (1 + low)) * (1 + 4 * U)
+
+
+def value_loss(name: str, root: Path = ROOT) -> arb:
+    """Of f, relative, with the rounding of lo +- loss."""
+    rate, (e, e_low) = read_rate(name, root), exp_loss(name, root)
+    low = U + e_low
+    d = e + U * low * (1 + U)
+    s = rate.value * rate.most
+    smallest = min(rate.most * (-s).exp() / 2, defined("LEAST", root) / 2)
+    used = U * (2 * U + low + 2 * defined("LOSS", root))
+    return (d + quotient_loss(low) + used) * (1 + arb(2) ** -18) + UNDERFLOWS / smallest
+
+
+def slope_loss_over(s: arb, e: arb, e_low: arb, loss: arb) -> arb:
+    """Of f' = q (1 + s p), relative to |f'| + q, for s in a ball; e, e_low: of exp_loss."""
+    size, q, p = s.abs_upper(), (1 / (1 + (-s).exp())).upper(), (1 / (1 + s.exp())).upper()
+    middle = s.mid()
+    sum_at_middle = abs(1 + middle / (1 + middle.exp()))
+    change = (s.rad() * 1.1).upper()  # |d(s p)/ds| = p |1 - s q| <= 1.1
+    t, least = sum_at_middle + change, sum_at_middle - change + 1
+    low = U + e_low * p
+    q_off = e * p + U * low * (1 + U) + quotient_loss(low)  # this and q_low: relative to q
+    q_low = (2 * U + low) * (1 + 8 * U)
+    p_low = U * p + q_low * q
+    p_off = q_off * q + U * p_low
+    more_low = size * (p_low + 2 * U * p) * (1 + 8 * U)  # steep p_low, what steep p has lost, steep_low p
+    more_off = size * (p_off + 2 * U * U * p) + 3 * U * more_low
+    sum_low = U * t + more_low
+    sum_off = more_off + U * sum_low
+    lo = U * t + sum_low + q_low * t
+    off = sum_off + q_off * (t + sum_low) + q_low * sum_low + 2 * U * lo
+    used = U * (lo + 3 * loss * (t + 1)) + 3 * U * loss * (t + 1)  # lo +- loss; |y| + q as computed
+    return (off * (1 + q_off) + used) / least
+
+
+def slope_loss(name: str, root: Path = ROOT) -> arb:
+    """The largest of all s, with what underflows; |f'| + q is above e^-|s|/2."""
+    (e, e_low), loss, rate = exp_loss(name, root), defined("LOSS", root), read_rate(name, root)
+    far = rate.value * rate.most
+    worst = ZERO
+    for index in range(-PARTS_OF_S, PARTS_OF_S):
+        s = hull((far * index / PARTS_OF_S).lower(), (far * (index + 1) / PARTS_OF_S).upper())
+        worst = max(worst, slope_loss_over(s, e, e_low, loss).upper())
+    return worst + UNDERFLOWS * (1 + far) * 2 * far.exp()

@@ -1,0 +1,65 @@
+"""The bound of the float32 tails (src/cr/float_tail.h), piece by piece; docs/proofs.md, section 11, says why."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from flint import arb, arb_series, ctx
+from prove.approximation import Taylor
+from prove.float32 import FLOAT_UNIT as U
+from prove.float32 import Row, read_table, slope, why_not
+from prove.interpreter import Interpreter
+from prove.sigmoid32 import read_rate, reduced_loss
+from prove.source import ROOT, Source
+from prove.symbols import Symbolic, text
+from prove.tail import mills
+from prove.tracked import hull
+
+FACTORS = {"gelu": lambda a: a * mills(a), "gelu_grad": lambda a: a / (2 * arb.pi()).sqrt() - mills(a)}
+
+
+def defined(name: str, root: Path = ROOT) -> float:
+    header = (root / "src" / "cr" / "float_tail.h").read_text()
+    number = re.search(rf"define GV_FLOAT_TAIL_{name} \(?(\S+?)f\b", header).group(1)
+    return float.fromhex(number) if "0x" in number else float(number)
+
+
+def factor(name: str) -> Taylor:
+    def taylor(at: arb, order: int) -> list[arb]:
+        ctx.cap = order + 1
+        series = FACTORS[name](arb_series([at, 1]))
+        return [series[k] for k in range(order + 1)]
+
+    return taylor
+
+
+def used_rows(name: str, layout: str, root: Path = ROOT) -> list[Row]:
+    """Those that have a part of [-edge, most]."""
+    edge, most = -defined("EDGE", root), defined("MOST", root)
+    return [row for row in read_table(f"{name}_tail", layout, root) if row.high >= edge and row.low <= most]
+
+
+def failing_rows(name: str, layout: str, root: Path = ROOT) -> list[str]:
+    reasons = [why_not(row, factor(name), layout, True, False) for row in used_rows(name, layout, root)]
+    return [f"{name}, {layout}, piece {index}: {reason}" for index, reason in enumerate(reasons) if reason]
+
+
+def row_loss(name: str, layout: str, row: Row, root: Path = ROOT) -> arb:
+    """Of 2^64 |f|, relative, with the rounding of lo +- loss."""
+    edge, most = -defined("EDGE", root), defined("MOST", root)
+    a = hull(max(row.low, arb(edge)), min(row.high, arb(most)))
+    s = (a * a / 2).upper()
+    e, e_low = reduced_loss(read_rate("silu", root), s, U * s, root)
+    h = a - row.centre
+    v = factor(name)(a.lower(), 0)[0].abs_lower()  # v grows with a
+    v_low = (U + (abs(arb(row.head_low)) + slope(row, h, layout).low * h.abs_upper()) / v) * (1 + 8 * U)
+    lo = (U + v_low + e_low) * (1 + 8 * U)
+    left_out = e_low * v_low
+    return (e + row.bound / v + left_out + 3 * U * lo + 2 * U * defined("LOSS", root)) * (1 + e) * (1 + row.bound / v)
+
+
+def algorithm(function: str, *arguments: object, root: Path = ROOT) -> str:
+    """What a function of float_tail.h returns, as formulas of its arguments."""
+    source = Source("cr/float_tail.h", root=root, macros={"GV_FLOAT_LANES": "1", "GV_FLOAT_TABLES": "2"})
+    return text(Interpreter(source, Symbolic(source, function)).call(function, *arguments))
