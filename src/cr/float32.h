@@ -178,7 +178,8 @@ GV_INLINE void gv_f32_marked(float *y, const unsigned short *place, size_t count
 #define gv_f32_sorted GV_TYPED(gv_f32_sorted)
 GV_INLINE void gv_f32_sorted(const gv_f32_tables *f, int derivative, gv_f32_limits limits, const float *x, float *y,
                              size_t n) {
-    float near[GV_SORTED_BLOCK + 64], near_y[GV_SORTED_BLOCK + 64], far[GV_SORTED_BLOCK + 64], far_y[GV_SORTED_BLOCK + 64];
+    float near[GV_SORTED_BLOCK + 64], near_y[GV_SORTED_BLOCK + 64], far[GV_SORTED_BLOCK + 64],
+        far_y[GV_SORTED_BLOCK + 64];
     uint32_t near_lanes[GV_SORTED_BLOCK / GV_FLOAT_LANES], far_lanes[GV_SORTED_BLOCK / GV_FLOAT_LANES];
     unsigned short place[GV_SORTED_BLOCK + GV_FLOAT_LANES + 2];
     size_t nears = 0, fars = 0;
@@ -229,8 +230,8 @@ typedef struct { float zero, whole; } gv_f32_limits;
 /* A block, stage 1 by an enclosure: n is a multiple of GV_GROUP, x and y do not overlap; `gathered` does stages 2 and 3. */
 #define gv_f32_block GV_TYPED(gv_f32_block)
 GV_INLINE size_t gv_f32_block(gv_enclose near, float limit, gv_f32_limits limits, int derivative,
-                            void (*gathered)(const float *, float *, const unsigned short *, size_t), const float *x,
-                            float *y, size_t n) {
+                              void (*gathered)(const float *, float *, const unsigned short *, size_t), const float *x,
+                              float *y, size_t n) {
     unsigned short place[GV_BLOCK_FLOATS + 2];
     unsigned short undecided[GV_BLOCK_FLOATS / GV_GROUP + 8];
     size_t count = 0;
@@ -327,8 +328,7 @@ static const gv_f32_tables gv_gelu_tables = {&gv_gelu_float_table, &gv_gelu_tail
 static const gv_f32_tables gv_gelu_grad_tables = {&gv_gelu_grad_float_table, &gv_gelu_grad_tail_float_table};
 GV_DEFINE_FLOATS(sorted, gelu, gv_f32_by_sorting, &gv_gelu_tables, 0)
 GV_DEFINE_FLOATS(sorted, gelu_grad, gv_f32_by_sorting, &gv_gelu_grad_tables, 1)
-#define GV_STAGE_1(name, first, share, others) \
-    GV_TYPED(gv_##first##_##name), share, GV_TYPED(gv_##others##_##name)
+#define GV_STAGE_1(name, first, share, others) GV_TYPED(gv_##first##_##name), share, GV_TYPED(gv_##others##_##name)
 #else
 #define GV_STAGE_1(name, first, share, others) 0, 1, GV_TYPED(gv_enclosed_##name)
 #endif

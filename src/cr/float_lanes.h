@@ -99,7 +99,8 @@ GV_INLINE gv_floats gv_floats_limit(gv_floats x, int derivative) {
 /* The `lanes` of x, one after the other, and up to a register more */
 GV_INLINE void gv_floats_compress(float *to, gv_floats x, uint32_t lanes) {
     _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)lanes, x.v[0]));
-    _mm512_storeu_ps(to + __builtin_popcount(lanes & 0xffff), _mm512_maskz_compress_ps((__mmask16)(lanes >> 16), x.v[1]));
+    _mm512_storeu_ps(to + __builtin_popcount(lanes & 0xffff),
+                     _mm512_maskz_compress_ps((__mmask16)(lanes >> 16), x.v[1]));
 }
 /* The other way round: `from` into the `lanes` of y, the others stay; up to a register more is read */
 GV_INLINE gv_floats gv_floats_expand(gv_floats y, const float *from, uint32_t lanes) {
@@ -114,8 +115,8 @@ GV_INLINE gv_floats gv_floats_of_eight(const float *t, gv_floats steps) {
 }
 /* the bits of a, and those of steps shifted by 20 added: times 2 for each 8 in steps, as the table has it */
 GV_INLINE gv_floats gv_floats_scaled(gv_floats a, gv_floats steps) {
-    GV_EACH_HALF(_mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a.v[i]),
-                                                      _mm512_slli_epi32(_mm512_castps_si512(steps.v[i]), 20))));
+    GV_EACH_HALF(_mm512_castsi512_ps(
+        _mm512_add_epi32(_mm512_castps_si512(a.v[i]), _mm512_slli_epi32(_mm512_castps_si512(steps.v[i]), 20))));
 }
 /* y where x <= zero: -0; where x >= whole: x, of a derivative 1; bit i: lane i is one of them */
 GV_INLINE uint32_t gv_floats_settle(float *y, gv_floats x, int derivative, float zero, float whole) {
@@ -179,8 +180,7 @@ GV_INLINE uint32_t gv_floats_outside(gv_floats x, float least, float most) {
     __m256i low = _mm256_slli_epi32(_mm256_castps_si256(_mm256_set1_ps(least)), 1);
     __m256i range = _mm256_sub_epi32(_mm256_slli_epi32(_mm256_castps_si256(_mm256_set1_ps(most)), 1), low);
     __m256i above = _mm256_sub_epi32(_mm256_slli_epi32(_mm256_castps_si256(x), 1), _mm256_add_epi32(low, half));
-    return (uint32_t)_mm256_movemask_ps(
-        _mm256_castsi256_ps(_mm256_cmpgt_epi32(above, _mm256_add_epi32(range, half))));
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(above, _mm256_add_epi32(range, half))));
 }
 GV_INLINE void gv_floats_sort(gv_floats x, float zero, float edge, float whole, uint32_t *near, uint32_t *far) {
     __m256 low = _mm256_cmp_ps(x, _mm256_set1_ps(edge), _CMP_LE_OQ);

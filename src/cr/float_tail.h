@@ -25,7 +25,8 @@ GV_INLINE gv_floats_pair gv_float_tail_exp(gv_floats a) {
     gv_floats half = gv_floats_mul(a, gv_floats_all(0.5f)), s = gv_floats_mul(a, half);
     gv_floats steps = gv_floats_madd_all(s, rate->steps_per_unit, GV_FLOAT_TAIL_SHIFT);
     gv_floats minus_n = gv_floats_sub(gv_floats_all(GV_FLOAT_TAIL_SHIFT), steps);
-    gv_floats rest = gv_floats_madd(minus_n, gv_floats_all(rate->step_low), gv_floats_of_eight(gv_float_exp2_rest, steps));
+    gv_floats rest =
+        gv_floats_madd(minus_n, gv_floats_all(rate->step_low), gv_floats_of_eight(gv_float_exp2_rest, steps));
     return gv_float_exp_reduced(steps, gv_floats_msub(minus_n, gv_floats_all(rate->step), s),
                                 gv_floats_sub(rest, gv_floats_msub(a, half, s)));
 }

@@ -389,7 +389,7 @@ def test_other_dtypes_are_refused(array):
 # ---- NumPy and SciPy -----------------------------------------------------------------------------
 
 PATHS = {
-    "numpy": "gelu_tanh gelu_tanh-exp gelu_sigmoid silu relu elu tanh sigmoid exp",
+    "numpy": "gelu_tanh gelu_tanh-exp gelu_sigmoid silu relu elu tanh sigmoid exp log",
     "scipy": """gelu gelu-log_ndtr gelu-erfc gelu-erf gelu_tanh gelu_sigmoid silu
         erf erfc normcdf normcdf-log_ndtr sigmoid""",
 }
