@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from typing import Any
 
 from gelu_verify.formats import DTYPES
@@ -23,7 +24,7 @@ SIZES = "2^10..2^24"
 
 def bench(*arguments: str, environment: dict[str, str] | None = None) -> dict[str, Any]:
     """What `gelu-verify bench --json` prints."""
-    command = ["gelu-verify", "bench", *arguments, "--json"]
+    command = [sys.executable, "-P", "-m", "gelu_verify", "bench", *arguments, "--json"]
     done = subprocess.run(command, env=os.environ | (environment or {}), capture_output=True, text=True, check=True)
     result: dict[str, Any] = json.loads(done.stdout)
     return result
