@@ -282,25 +282,38 @@ GV_INLINE void gv_f32_array(GV_TYPED(gv_f32_stage_1) first, size_t share, GV_TYP
     memcpy(y, output, n * sizeof *y);
 }
 
-/* limit: the largest |x| of the enclosure near 0; zero, whole: gv_f32_limits */
-#define GV_DEFINE_ENCLOSED(name, derivative, limit, zero, whole) \
+#define GV_DEFINE_GATHERED(name, zero, whole) \
     static const gv_f32_limits GV_TYPED(gv_limits_##name) = {zero, whole}; \
     static void GV_TYPED(gv_gathered_##name)(const float *x, float *y, const unsigned short *place, size_t count) { \
         gv_f32_gathered(GV_TYPED(gv_##name##_enclosure), gv_cr_##name##_accurate, x, y, place, count); \
-    } \
+    }
+
+GV_DEFINE_GATHERED(gelu, -14.5f, 5.5f)
+GV_DEFINE_GATHERED(gelu_grad, -14.625f, 6.0f)
+GV_DEFINE_GATHERED(gelu_tanh, -11.0f, 6.25f)
+GV_DEFINE_GATHERED(gelu_tanh_grad, -11.0f, 6.25f)
+GV_DEFINE_GATHERED(gelu_sigmoid, -66.0f, 12.5f)
+GV_DEFINE_GATHERED(gelu_sigmoid_grad, -66.0f, 12.5f)
+GV_DEFINE_GATHERED(silu, -112.0f, 21.0f)
+GV_DEFINE_GATHERED(silu_grad, -112.0f, 21.0f)
+
+/* limit: the largest |x| of the enclosure near 0 */
+#define GV_DEFINE_ENCLOSED(name, derivative, limit) \
     static size_t GV_TYPED(gv_enclosed_##name)(const float *x, float *y, size_t n) { \
         return gv_f32_block(GV_TYPED(gv_##name##_near), limit, GV_TYPED(gv_limits_##name), derivative, \
                             GV_TYPED(gv_gathered_##name), x, y, n); \
     }
 
-GV_DEFINE_ENCLOSED(gelu, 0, (float)GV_NEAR_LIMIT, -14.5f, 5.5f)
-GV_DEFINE_ENCLOSED(gelu_grad, 1, (float)GV_NEAR_LIMIT, -14.625f, 6.0f)
-GV_DEFINE_ENCLOSED(gelu_tanh, 0, GV_NEAR_GELU_TANH, -11.0f, 6.25f)
-GV_DEFINE_ENCLOSED(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD, -11.0f, 6.25f)
-GV_DEFINE_ENCLOSED(gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID, -66.0f, 12.5f)
-GV_DEFINE_ENCLOSED(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD, -66.0f, 12.5f)
-GV_DEFINE_ENCLOSED(silu, 0, GV_NEAR_SILU, -112.0f, 21.0f)
-GV_DEFINE_ENCLOSED(silu_grad, 1, GV_NEAR_SILU_GRAD, -112.0f, 21.0f)
+GV_DEFINE_ENCLOSED(gelu_tanh, 0, GV_NEAR_GELU_TANH)
+GV_DEFINE_ENCLOSED(gelu_tanh_grad, 1, GV_NEAR_GELU_TANH_GRAD)
+GV_DEFINE_ENCLOSED(gelu_sigmoid, 0, GV_NEAR_GELU_SIGMOID)
+GV_DEFINE_ENCLOSED(silu, 0, GV_NEAR_SILU)
+#if !GV_FLOAT_TABLES
+GV_DEFINE_ENCLOSED(gelu, 0, (float)GV_NEAR_LIMIT)
+GV_DEFINE_ENCLOSED(gelu_grad, 1, (float)GV_NEAR_LIMIT)
+GV_DEFINE_ENCLOSED(gelu_sigmoid_grad, 1, GV_NEAR_GELU_SIGMOID_GRAD)
+GV_DEFINE_ENCLOSED(silu_grad, 1, GV_NEAR_SILU_GRAD)
+#endif
 
 #if GV_FLOAT_TABLES
 /* gv_<kind>_<name>: stage 1 by `by` */
