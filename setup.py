@@ -123,7 +123,7 @@ EXTENSIONS = [
         headers=("stochastic", "math", "truth", "tables", "enclosure"),
         flags=(VECTORS,),
     ),
-    extension("gelu_verify.targets._trampoline", "cython/trampoline.pyx"),
+    extension("gelu_verify.targets._trampoline", "cython/trampoline.pyx", "targets"),
 ]
 
 

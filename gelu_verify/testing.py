@@ -65,7 +65,8 @@ def assert_gelu_accurate(
 ) -> Verification:
     """Raise AssertionError where `target` is not as accurate as is asked.
 
-    All inputs of a 16-bit dtype are tried, a sample of others (`plan="exhaustive"`: all of float32). A failure says
+    All inputs of a 16-bit dtype are tried. Of float32 it is a sample, and then whole buckets for a second (`budget`),
+    or all where `grade` is "correctly_rounded" or "faithful", which speak of all inputs. A failure says
     which input shows it, what was returned, what is right, how many inputs are affected, where, which formula the
     results are nearest to, and how to repeat it.
 
@@ -117,8 +118,8 @@ def assert_gelu_accurate(
     for name in options:
         if name not in _OPTIONS:
             raise one_of("argument", name, _OPTIONS)
-    request = request_of(target, function, dtype, plan, **options)
     _check_limits(limits, function, dtype)
+    request = request_of(target, function, dtype, plan, demand=grade, max_ulp=max_ulp, **options)
     result = verified(request)
     if collected is not None:
         collected(result)

@@ -18,6 +18,9 @@ from .records.parts import (
     AbsoluteError,
     AccurateRange,
     Approximation,
+    Beside,
+    Bound,
+    Coverage,
     Dispatch,
     FindingRecord,
     Flush,
@@ -29,7 +32,7 @@ from .records.parts import (
     Root,
     Witness,
 )
-from .records.result import Bound, BoundKind, Grade, Outcome, Record, Result
+from .records.result import BoundKind, Grade, Outcome, Record, Result
 from .speed.throughput import torch_on_one_thread
 from .targets import Target
 
@@ -97,16 +100,20 @@ class Verification(Result):
     seed = RecordField[int]()
     ranges = RecordField[tuple[str, ...] | None]()
     n = RecordField[int]()
+    coverage = RecordField[Coverage | None]()
     inputs_sha256 = RecordField[str | None]()
     bound = RecordField[Bound]()
     bound_kind = RecordField[BoundKind]()
     repeat = RecordField[str]()
     grade = RecordField[Grade]()
+    grade_bound = RecordField[Bound | None]()
     sentence = RecordField[str]()
     failure_kind = RecordField[str | None]()
     failure_range = RecordField[str | None]()
     failure_length = RecordField[int | None]()
+    own_faults = RecordField[tuple[str, ...] | None]()
 
+    beside = MeasuredField[tuple[Beside, ...] | None]()
     max_ulp = ScoredField[float]()
     witness = ScoredField[Witness]()
     mean_ulp = ScoredField[float]()
@@ -178,6 +185,7 @@ def verify(
     policy: Policy = "limit",
     seed: int = SEED,
     ranges: Sequence[str | tuple[int, int]] = (),
+    budget: float | str | None = None,
     length: int | None = None,
     workers: int | None = None,
     isolate: bool | None = None,
@@ -188,6 +196,7 @@ def verify(
     cflags: str | None = None,
     call: str | None = None,
     shape: str | None = None,
+    thread_safe: bool = False,
 ) -> Verification:
     """How accurate `target` is as `function` in `dtype`.
 
@@ -199,6 +208,8 @@ def verify(
     dtype : a name, or what names it in a library: `np.float32`, `torch.bfloat16`, `jnp.float16`
     policy : "formula" accepts NaN at -inf
     seed : of the plan's inputs
+    budget : seconds in which more inputs are tried than the default plan has, where they decide most: float32 buckets
+        whole. "812buckets": in so many buckets; 0: none. Default 1
     ranges : only inputs in these: "-8:-5" (numbers), "0xc0800000:0xc0a00000" or pairs of bits
     length : elements of every call; default those of the plan
     workers : threads, up to 1024; default all cores
@@ -207,6 +218,7 @@ def verify(
     kwargs, array, compile, call, shape : of a callable, as `gelu-verify run` has them: `call="f(x, out=y)"`
     device : where the arrays of a callable are: "cpu", "cuda"
     cflags : of a source file: "-O3 -march=native"
+    thread_safe : several threads may call the target at once, and do
 
     Returns
     -------
@@ -225,9 +237,9 @@ def verify(
     """
     return verified(
         request_of(
-            target, function, dtype, plan, policy=policy, seed=seed, ranges=ranges, length=length, workers=workers,
-            isolate=isolate, kwargs=kwargs, array=array, device=device, compile=compile, cflags=cflags, call=call,
-            shape=shape,
+            target, function, dtype, plan, policy=policy, seed=seed, budget=budget, ranges=ranges, length=length,
+            workers=workers, isolate=isolate, kwargs=kwargs, array=array, device=device, compile=compile,
+            cflags=cflags, call=call, shape=shape, thread_safe=thread_safe,
         )
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ import hypothesis
 import pytest
 import requiring
 
+from gelu_verify import own_faults
 from gelu_verify.errors import TargetUnavailable
 from gelu_verify.gpu import cuda
 
@@ -15,6 +16,7 @@ hypothesis.settings.register_profile("no clock", deadline=None)
 hypothesis.settings.load_profile("no clock")
 for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # what commands print depends on them
     os.environ.pop(name, None)
+os.environ[own_faults.SWITCH] = "raise"  # also in the processes that tests start: a fault of ours fails a test
 REQUIRED = "gpu" in requiring.REQUIRED
 
 
@@ -30,6 +32,13 @@ def pytest_collection_modifyitems(config, items):
             pytest.exit(f"a CUDA device is required: {reason}", returncode=MISSING)
         items[:] = [item for item in items if item not in on_device]
         config.hook.pytest_deselected(items=on_device)
+
+
+@pytest.fixture(autouse=True)
+def no_time_for_more_inputs(monkeypatch):
+    """Hundreds of results with the plan's own inputs alone; tests of more inputs say how many (`--budget`)."""
+    monkeypatch.setattr("gelu_verify.measure.budget.EACH_S", 0.0)
+    monkeypatch.setattr("gelu_verify.measure.budget.ALONE_S", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -84,7 +84,9 @@ the paper reports the median, cannot show anything by this test: the smallest p 
 
 **Repeatability.** The same seed gives the same bytes of every Parquet file on the same machine with the same versions,
 whatever `--workers` and `--executor` are and however often it was interrupted. On another processor the BLAS may
-sum in another order.
+sum in another order. What is finished is used only where all kernels have the outputs that they had (257 inputs of
+each, in each dtype); where not, a line names kernel, x and both outputs, and it is computed anew. A worker whose
+kernels have other outputs gets no work.
 """
 
 PAPER = """\

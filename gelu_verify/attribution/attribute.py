@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,15 @@ from ..targets import Target
 from ..truth.values import judge, zero_threshold
 from .conditioning import from_input
 from .expression import text
-from .ladder import SOURCES, Ladder, Rung, climb, worst_by_region
-from .models import forms_for, model_of
-from .search import SIBLINGS, Choice, informative_sample, rounded_correctly, searched
+from .known import Candidate, Known, known, nearest_candidates
+from .ladder import KNOWN, MEASURED, SOURCES, Ladder, Model, Rung, climb, flush_text, worst_by_region
+from .models import differ, forms_for, model_of, with_flushing
+from .pieces import Explanation, limits, pieces_of
+from .rewrites import proposals
+from .search import SIBLINGS, Choice, Sample, explaining_regions, informative_sample, rounded_correctly, searched
 
 MOST = 1 << 20  # inputs: more would not fit into memory, node by node
+NEAR = 0.5  # of the results that distinguish formulas: from there on, flushing is looked for
 EXACT = 1000  # inputs at which exact arithmetic is done, beside the worst ones
 
 Record = dict[str, Any]
@@ -34,7 +38,8 @@ class Attribution:
     """The ladder of one target in one dtype; `record` is the JSON object of docs/json.md.
 
     `asked` is what the user gave of form, working, stored and blocks; `choice` says how the form was chosen, and how
-    well it explains the results.
+    well it explains the results; `known` is the kernel of ours that reproduces most of them, and
+    `pieces` are what explains them piece by piece of x, where nothing explains all; `rewrites` were measured beside it.
     """
 
     target: Target
@@ -42,6 +47,9 @@ class Attribution:
     ladder: Ladder
     asked: Mapping[str, Any]
     choice: Choice
+    known: Known | None
+    pieces: Sequence[Record]
+    rewrites: Sequence[Record]
 
     @property
     def function(self) -> str:
@@ -56,14 +64,14 @@ class Attribution:
     @in_default_environment
     def worst(self) -> int | None:
         """Index of the input with the largest finite measured error."""
-        return _worst(np.abs(self.ladder.rungs[-1].error))
+        return worst_of(self.ladder)
 
     @cached_property
     @in_default_environment
     def agreement(self) -> float:
         """Share of the inputs at which the model gives the very bits that were measured."""
-        rungs = self.ladder.rungs
-        return float(np.mean(_bits(rungs[-2]) == _bits(rungs[-1])))
+        model = next(rung for rung in reversed(self.ladder.rungs) if rung.name not in (KNOWN, MEASURED))
+        return float(np.mean(_bits(model) == _bits(self.ladder.rungs[-1])))
 
     @cached_property
     @in_default_environment
@@ -82,10 +90,12 @@ class Attribution:
             "explains": self.choice.agreement,
             "rounded": self.choice.rounded,
             "alike": list(self.choice.alike),
+            "known": None if self.known is None else self.known.record(),
             "form": model.form.name,
             "formula": model.form.text,
             "working": model.working,
             "constants": dict(model.stored),
+            "flush": model.flush or None,
             "blocks": {name: block.title for name, block in model.blocks.items()},
             "plan": self.plan.name,
             "seed": self.plan.seed,
@@ -97,6 +107,8 @@ class Attribution:
             "worst": self._parts(self.worst),
             "regions": self._regions(place),
             "operations": list(self._operations()),
+            "pieces": list(self.pieces),
+            "rewrites": list(self.rewrites),
             "repeat": self.repeat,
         }
 
@@ -239,14 +251,44 @@ def attribute(
     measured = np.concatenate([target.evaluate(dtype, x) for x in chunks])
     x_bits = np.concatenate(chunks)
     asked: Record = {"form": form, "working": working, "stored": constants, "blocks": blocks}
-    choice = _choice(target, dtype, x_bits, measured, asked)
-    ladder = climb(choice.model, dtype, x_bits, measured, EXACT)
-    return Attribution(target, chosen, ladder, asked, choice)
-
-
-def _choice(target: Target, dtype: str, x_bits: np.ndarray, measured: np.ndarray, asked: Record) -> Choice:
-    """By the target's own description, where it is a library's; else by what explains the results best."""
     sample = informative_sample(target.function, dtype, x_bits, measured)
+    choice, ours = _choice(target, sample, x_bits, measured, asked), known(target, sample, x_bits, measured)
+    above = None
+    if ours is not None and ours.explains and ours.agreement > choice.agreement:
+        above = f"as {ours.name}", ours.bits[: len(x_bits)]
+    ladder = climb(choice.model, dtype, x_bits, measured, EXACT, above)
+    pieces = _pieces(target, dtype, ladder, choice, ours)
+    told = choice.explains or choice.how != "found" or (ours is not None and ours.exact)
+    rewrites = proposals(target, dtype, ladder, worst_of(ladder)) if told else []
+    return Attribution(target, chosen, ladder, asked, choice, ours, pieces, rewrites)
+
+
+def _pieces(target: Target, dtype: str, ladder: Ladder, choice: Choice, ours: Known | None) -> list[Record]:
+    """Where one explanation does not give all results: the pieces of x, each with its own."""
+    x, got, model = ladder.x_bits, _bits(ladder.rungs[-1]), ladder.model
+    if (ours is not None and ours.exact) or not differ(dtype, model.bits(dtype, x), got).any():
+        return []
+    sample = Sample(dtype, x, got, np.arange(len(x)))
+
+    def kernels(candidates: Iterable[Candidate]) -> list[Explanation]:
+        return [Explanation(each.text(dtype), "kernel", partial(each.bits, dtype)) for each in candidates]
+
+    def formulas(models: Iterable[Model]) -> list[Explanation]:
+        return [Explanation(model_text(each), "formula", partial(each.bits, dtype), each) for each in models]
+
+    def more(inside: slice) -> list[Explanation]:
+        piece = informative_sample(model.form.function, dtype, x[inside], got[inside])
+        return formulas(explaining_regions(target, piece)) + kernels(nearest_candidates(target, piece))
+
+    models = [model, *([] if choice.explains else explaining_regions(target, sample))]
+    ours_too = [] if ours is None else [ours.candidate, *ours.others]
+    able = formulas(models) + limits(model.form.function, dtype) + kernels(ours_too)
+    return pieces_of(target, dtype, model.form.function, x, got, able, more, choice.explains)
+
+
+def _choice(target: Target, sample: Sample, x_bits: np.ndarray, measured: np.ndarray, asked: Record) -> Choice:
+    """By the target's own description, where it is a library's; else by what explains the results best."""
+    dtype = sample.dtype
     description = f"{target.form}; {target.note}"
     own = target.family == "callable" or not (
         asked["form"] or forms_for(target.name, target.function, description, target.form)
@@ -256,8 +298,22 @@ def _choice(target: Target, dtype: str, x_bits: np.ndarray, measured: np.ndarray
     else:
         model, alike = model_of(target, dtype, x_bits, measured, **asked), ()
     how = "asked" if asked["form"] else "found" if own else "described"
+    if sample.agreement(model.bits(dtype, sample.x)) >= NEAR:  # of another formula, small results say nothing
+        model = with_flushing(model, dtype, x_bits, measured)
     agreement = sample.agreement(model.bits(dtype, sample.x))
     return Choice(model, how, agreement, rounded_correctly(target.function, sample), alike)
+
+
+@in_default_environment
+def model_text(model: Model) -> str:
+    """A formula, the dtype that it is computed in, and what is flushed, in one line."""
+    return f"{model.form.text}, in {model.working}" + (f", {flush_text(model.flush)}" if model.flush else "")
+
+
+@in_default_environment
+def worst_of(ladder: Ladder) -> int | None:
+    """Index of the input with the largest finite measured error."""
+    return _worst(np.abs(ladder.rungs[-1].error))
 
 
 def _worst(size: np.ndarray) -> int | None:

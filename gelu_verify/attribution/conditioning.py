@@ -1,4 +1,7 @@
-"""What no formula can avoid: kappa(x) = |x f'(x) / f(x)|, and what half a ULP of x makes of it."""
+"""The conditioning: kappa(x) = |x f'(x) / f(x)|, and what half an ULP of error in x, or in a rounded argument, becomes.
+
+x itself is exact: code that carries the rounding error of its argument along avoids it.
+"""
 
 from __future__ import annotations
 

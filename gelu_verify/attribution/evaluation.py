@@ -25,6 +25,7 @@ from .operations import BLOCKS, OPERATIONS
 Bits = np.ndarray
 BlockCall = Callable[[Bits], Bits]  # bits of the working dtype in and out
 CONSTANT_BITS = 320  # far beyond every significand: none of these numbers is a tie there
+FLUSHING = ("inputs", "results", "inputs and results")  # of operations: where subnormal, taken as zero
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,13 @@ class Arithmetic:
 
     `working`: the dtype that every operation is rounded to. `blocks`: what stands for the correctly rounded building
     blocks. `stored`: decimals that stand for constants, by the constants' text; "float32" is its value in float32.
+    `flush`: of FLUSHING, or nothing: which subnormals of the working dtype become zeros with their sign.
     """
 
     working: str
     blocks: Mapping[str, BlockCall | Private] = field(default_factory=dict)
     stored: Mapping[str, str] = field(default_factory=dict)
+    flush: str = ""
 
 
 class Values(dict[Node, np.ndarray]):
@@ -67,7 +70,30 @@ def evaluate(root: Node, dtype: str, x_bits: Bits, arithmetic: Arithmetic) -> tu
         x = values(get_format(dtype), x_bits).astype(carrier(fmt))
         for node in nodes(root):
             found[node] = _value(node, found, x, fmt, arithmetic)
+            if "results" in arithmetic.flush and node.arguments:
+                found[node] = _flushed_result(node, found, fmt)
         return to_bits(get_format(dtype), found[root]), found
+
+
+def flushed(fmt: Format, carried: np.ndarray, tiny: np.ndarray | None = None) -> np.ndarray:
+    """Subnormals as zeros of their sign, or what is `tiny`."""
+    small = np.abs(carried) < smallest_normal(fmt) if tiny is None else tiny
+    return np.where(small, np.copysign(carried.dtype.type(0), carried), carried)
+
+
+def smallest_normal(fmt: Format) -> float:
+    """The smallest positive normal number."""
+    return 2.0 ** (fmt.min_exponent + fmt.precision - 1)
+
+
+def _flushed_result(node: Node, found: Values, fmt: Format) -> np.ndarray:
+    """A product or quotient is also flushed where only its rounding to a subnormal's spacing made it normal."""
+    value = found[node]
+    if node.operation not in ("mul", "div"):
+        return flushed(fmt, value)
+    wide = np.float64 if value.dtype == np.float32 else np.longdouble
+    exact = np.abs(OPERATIONS[node.operation].native(*(found[each].astype(wide) for each in node.arguments)))
+    return flushed(fmt, value, exact < wide(smallest_normal(fmt)) * (1 - wide(2) ** -(fmt.precision + 1)))
 
 
 def to_bits(fmt: Format, carried: np.ndarray) -> Bits:
@@ -85,6 +111,8 @@ def _value(node: Node, found: Values, x: np.ndarray, fmt: Format, arithmetic: Ar
         bits = constant_bits(node.constant, fmt, arithmetic.stored.get(node.constant.text))
         return np.full(x.shape, values(fmt, np.array(bits, fmt.uint)).astype(carrier(fmt)))
     arguments = [found[each] for each in node.arguments]
+    if "inputs" in arithmetic.flush:
+        arguments = [flushed(fmt, each) for each in arguments]
     if node.operation in BLOCKS:
         return _block(node.operation, arguments[0], fmt, arithmetic)
     if node.operation == "fma":
@@ -103,7 +131,8 @@ def _block(name: str, argument: np.ndarray, fmt: Format, arithmetic: Arithmetic)
     if call is None:
         return values(fmt, np.asarray(reference_bits(name, fmt.name, bits))).astype(carrier(fmt))
     if isinstance(call, Private):
-        inside = Arithmetic(arithmetic.working, {k: v for k, v in arithmetic.blocks.items() if k != name})
+        outside = {k: v for k, v in arithmetic.blocks.items() if k != name}
+        inside = Arithmetic(arithmetic.working, outside, flush=arithmetic.flush)
         return evaluate(call.root, arithmetic.working, bits, inside)[1][call.root]
     return values(fmt, call(bits)).astype(carrier(fmt))
 

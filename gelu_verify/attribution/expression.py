@@ -101,6 +101,11 @@ def copysign(v: Node, sign: Node) -> Node:
     return Node("copysign", (v, sign))
 
 
+def select(condition: Node, negative: Operand, other: Operand) -> Node:
+    """`negative` where the condition is below zero, else `other`."""
+    return Node("select", (condition, lifted(negative), lifted(other)))
+
+
 def cube(v: Node) -> Node:
     """v^3, rounded once, as pow(v, 3) gives it."""
     return Node("cube", (v,))
@@ -220,4 +225,7 @@ def _written(node: Node, whole: bool) -> tuple[str, int]:
         return "-" + (parts[0][0] if parts[0][1] >= 2 else f"({parts[0][0]})"), 2
     if node.operation == "x":
         return "x", 3
+    if node.operation == "select":
+        condition, negative, other = (part for part, _ in parts)
+        return f"({negative} if {condition} < 0 else {other})", 3
     return f"{node.operation}({', '.join(part for part, _ in parts)})", 3

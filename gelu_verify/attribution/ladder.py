@@ -3,7 +3,9 @@
     constants   exact arithmetic, constants rounded to the working dtype
     formula     every operation and building block rounded correctly: the error that is the formula's own
     stored      constants as the library has them, where those are others
+    flushing    subnormals that became zeros, where they did
     <block>     one building block after the other as the library has it
+    known       the kernel of ours that gives the measured bits, where one does and the blocks do not
     measured    the target itself
 
 The error of a rung less that of the rung below is what its source adds at that input; the sum over the rungs is the
@@ -27,7 +29,8 @@ from .forms import Form
 from .sensitivity import Share, shares, unit_of
 
 CONSTANTS, FORMULA, STORED, MEASURED = "constants", "formula", "stored", "measured"
-SOURCES = ("constants", "formula", "blocks", "rest")
+FLUSHING, KNOWN = "flushing", "known"
+SOURCES = (CONSTANTS, FORMULA, FLUSHING, "blocks", KNOWN, "rest")
 GUARD = 64  # bits beyond the significand and what cancels
 DEEPEST = 1200  # bits that can cancel in float64: results below 2^-1074 are none
 
@@ -45,16 +48,22 @@ class Rung:
 
 @dataclass(frozen=True)
 class Model:
-    """What a target is taken to do: the form, the dtype that it computes in, its constants and building blocks."""
+    """What a target is taken to do: the form, the dtype that it computes in, its constants and building blocks.
+
+    `flush`: which subnormals it takes as zeros, as in `Arithmetic`.
+    """
 
     form: Form
     working: str
     stored: Mapping[str, str]
     blocks: Mapping[str, Block]
+    flush: str = ""
 
-    def arithmetic(self, stored: bool = True, blocks: Sequence[str] = ()) -> Arithmetic:
-        """With the library's constants or correctly rounded ones, and with these of its blocks."""
-        return Arithmetic(self.working, {b: self.blocks[b].call for b in blocks}, self.stored if stored else {})
+    def arithmetic(self, stored: bool = True, flush: bool = True, blocks: Sequence[str] = ()) -> Arithmetic:
+        """With the library's constants or correctly rounded ones, flushing or not, and with these of its blocks."""
+        held = self.stored if stored else {}
+        calls = {name: self.blocks[name].call for name in blocks}
+        return Arithmetic(self.working, calls, held, self.flush if flush else "")
 
     def bits(self, dtype: str, x_bits: np.ndarray, arithmetic: Arithmetic | None = None) -> np.ndarray:
         """What it returns."""
@@ -97,26 +106,32 @@ def regions(dtype: str, x_bits: np.ndarray) -> np.ndarray:
 
 
 def climb(
-    model: Model, dtype: str, x_bits: np.ndarray, measured: np.ndarray | None = None, exact: int | None = None
-) -> Ladder:
+    model: Model, dtype: str, x_bits: np.ndarray, measured: np.ndarray | None = None, exact: int | None = None,
+    known: tuple[str, np.ndarray] | None = None,
+) -> Ladder:  # fmt: skip
     """The ladder at these inputs, less zeros and what is not finite.
 
     Parameters
     ----------
     measured : what the target returned for them; None: the ladder ends with the building blocks
+    known : title and results of a kernel that explains the target better than the model
     exact : at how many inputs, evenly, exact arithmetic is done, beside the worst ones of every rung; None: at all
     """
     fmt, function = get_format(dtype), model.form.function
     usable = is_finite(fmt, x_bits) & ~is_zero(fmt, x_bits)
     x_bits = np.ascontiguousarray(x_bits[usable])
     rungs = list(_rounded_rungs(model, dtype, x_bits))
-    if measured is not None:
-        got = np.ascontiguousarray(measured[usable])
-        rungs.append(Rung(MEASURED, "measured", "rest", judge(function, dtype, x_bits, got).error, got))
+    last = [(KNOWN, *known, KNOWN)] if known is not None else []
+    last += [(MEASURED, "measured", measured, "rest")] if measured is not None else []
+    for name, title, returned, source in last:
+        got = np.ascontiguousarray(returned[usable])
+        rungs.append(Rung(name, title, source, judge(function, dtype, x_bits, got).error, got))
     want = judge(function, dtype, x_bits, x_bits).want_bits
     rounding = judge(function, dtype, x_bits, want).error
     unit = unit_of(fmt, want, rounding)
-    parts = shares(model.form.root, dtype, x_bits, model.arithmetic(stored=False), to_float64(fmt, want), unit)
+    parts = shares(
+        model.form.root, dtype, x_bits, model.arithmetic(stored=False, flush=False), to_float64(fmt, want), unit
+    )
     at = np.arange(len(x_bits)) if exact is None else _chosen(dtype, x_bits, rungs, exact)
     error = np.full(len(x_bits), np.nan)
     error[at] = _of_constants(model, fmt, x_bits[at], want[at], rounding[at], unit[at], _cancelled(parts, at))
@@ -129,10 +144,13 @@ def _rounded_rungs(model: Model, dtype: str, x_bits: np.ndarray) -> Iterator[Run
         got = model.bits(dtype, x_bits, arithmetic)
         return Rung(name, title, source, judge(model.form.function, dtype, x_bits, got).error, got)
 
-    yield rung(FORMULA, "every operation correctly rounded", "formula", model.arithmetic(stored=False))
+    correct = model.arithmetic(stored=False, flush=False)
+    yield rung(FORMULA, "every operation correctly rounded", "formula", correct)
     if model.stored:
         constants_text = ", ".join(stored_text(*each) for each in model.stored.items())
-        yield rung(STORED, f"constants as stored: {constants_text}", "constants", model.arithmetic())
+        yield rung(STORED, f"constants as stored: {constants_text}", "constants", model.arithmetic(flush=False))
+    if model.flush:
+        yield rung(FLUSHING, flush_text(model.flush), FLUSHING, model.arithmetic())
     so_far: list[str] = []
     for name, block in model.blocks.items():
         so_far.append(name)
@@ -142,6 +160,11 @@ def _rounded_rungs(model: Model, dtype: str, x_bits: np.ndarray) -> Iterator[Run
 def stored_text(name: str, decimal: str) -> str:
     """What a library has in the place of a constant, for people."""
     return f"{name} rounded to float32" if decimal == "float32" else f"{name} = {decimal}"
+
+
+def flush_text(flush: str) -> str:
+    """Which subnormals become zeros, for people."""
+    return f"subnormal {flush} flushed to zero"
 
 
 def _chosen(dtype: str, x_bits: np.ndarray, rungs: Sequence[Rung], exact: int) -> np.ndarray:

@@ -10,11 +10,12 @@ from itertools import product
 import numpy as np
 
 from ..errors import UsageError, one_of
-from ..formats import get_format, ordinals
+from ..formats import get_format, is_nan, ordinals, to_float64
 from ..isa import split_level
 from ..parsing import parse_real
 from ..targets import Target
 from .blocks import blocks_of
+from .evaluation import FLUSHING, smallest_normal
 from .expression import constants
 from .forms import FORMS, Form
 from .ladder import Model
@@ -34,6 +35,12 @@ def forms_for(target_name: str, function: str, description: str, kernel_form: st
     fitting = [form for length, form in sorted(spelled, key=lambda pair: -pair[0]) if length]
     fitting += [form for form in able if split_level(target_name)[0] in form.targets and form not in fitting]
     return fitting
+
+
+def executed(form: Form) -> Iterator[Form]:
+    """The operations that a description of it may stand for: x/sqrt(2) also for a division, a*b + c for one fma."""
+    for each in filter(None, (form, FORMS.get(f"{form.name}_div"))):
+        yield from (each, *each.variants())
 
 
 def _plain(description: str) -> str:
@@ -62,6 +69,8 @@ def model_of(
     if not candidates:
         accepted = ", ".join(known_forms(target.function)) or "none"
         raise UsageError(f"{target.name} has no form: name one with --form (of {target.function}: {accepted})")
+    if not form:
+        candidates = [each for candidate in candidates for each in executed(candidate)]
     step = max(1, len(x_bits) // SAMPLE)
     x, got = np.ascontiguousarray(x_bits[::step]), np.ascontiguousarray(measured[::step])
     best, lowest = None, np.inf
@@ -77,11 +86,11 @@ def _models(
     candidates: list[Form], target: Target, dtype: str, working: str | None, stored: Mapping[str, str] | None,
     named: dict[str, str],
 ) -> Iterator[Model]:  # fmt: skip
-    """Every candidate in every dtype that it may compute in."""
+    """Every candidate in every dtype that it may compute in, with its library's building blocks or the C library's."""
     wider = [dtype, "float32"] if get_format(dtype).width == 16 else [dtype]
-    for form, inner in product(candidates, [working] if working else wider):
+    for family, form, inner in product((target.family, "kernels"), candidates, [working] if working else wider):
         check_constants(form, stored or {})
-        yield Model(form, inner, dict(stored or {}), blocks_of(form, inner, target.family, named))
+        yield Model(form, inner, dict(stored or {}), blocks_of(form, inner, family, named))
 
 
 def with_constants(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, lowest: float) -> Model:
@@ -98,6 +107,29 @@ def with_constants(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, low
             return model
         lowest = min(scores)
         model = others[scores.index(lowest)]
+
+
+def with_flushing(model: Model, dtype: str, x_bits: np.ndarray, measured: np.ndarray) -> Model:
+    """The same with subnormals taken as zeros, where at most half as many results then differ of those near them."""
+    fmt = get_format(dtype)
+    bits = model.bits(dtype, x_bits)
+    smallest = max(smallest_normal(each) for each in (fmt, get_format(model.working)))
+    near = np.zeros(len(x_bits), bool)
+    for each in (x_bits, bits):
+        size = np.abs(to_float64(fmt, each))
+        near |= (size > 0) & (size < 4 * smallest)
+    x, got = np.ascontiguousarray(x_bits[near]), measured[near]
+    models = [model, *(replace(model, flush=flush) for flush in FLUSHING)]
+    differing = [int(np.count_nonzero(differ(dtype, each.bits(dtype, x), got))) for each in models]
+    fewest = min(differing)
+    return models[differing.index(fewest)] if 2 * fewest <= differing[0] and differing[0] else model
+
+
+def differ(dtype: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Where two arrays of bits differ; every NaN is one."""
+    fmt = get_format(dtype)
+    found: np.ndarray = (a != b) & ~(is_nan(fmt, a) & is_nan(fmt, b))
+    return found
 
 
 def distance(dtype: str, ours: np.ndarray, theirs: np.ndarray) -> float:

@@ -67,6 +67,10 @@ def _lost_cube(a: Array) -> tuple[Array, Array]:
     return s, e + below * a
 
 
+def _select(c: Array, a: Array, b: Array) -> Array:
+    return np.where(c < 0, a, b)
+
+
 def _ones(*arguments: Array) -> tuple[Array, ...]:
     return tuple(np.ones_like(a) for a in arguments)
 
@@ -84,6 +88,11 @@ OPERATIONS: dict[str, Operation] = {
     "cube": Operation(_cube, lambda mp, a: a**3, lambda v, a: (3 * a * a,), _lost_cube),
     "neg": Operation(np.negative, lambda mp, a: -a, lambda v, a: (-np.ones_like(a),)),
     "abs": Operation(np.abs, lambda mp, a: abs(a), lambda v, a: (np.copysign(1.0, a),)),
+    "select": Operation(
+        _select,
+        lambda mp, c, a, b: a if c < 0 else b,
+        lambda v, c, a, b: (np.zeros_like(c), (c < 0).astype(np.float64), (c >= 0).astype(np.float64)),
+    ),
     "copysign": Operation(
         np.copysign,
         lambda mp, a, b: mp.sign(b) * abs(a),

@@ -14,20 +14,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import UsageError
-from ..formats import get_format, is_finite, is_nan, is_zero, to_float64
+from ..formats import get_format, is_finite, is_zero, to_float64
 from ..targets import Target
 from ..truth.values import reference_bits
 from .blocks import Block, blocks_of
 from .expression import constants
 from .fitting import fitted
 from .forms import Form
-from .ladder import Model
-from .models import CLEARLY, check_constants, distance, form_named, forms_of, with_constants
+from .ladder import Model, regions
+from .models import CLEARLY, check_constants, differ, distance, form_named, forms_of, with_constants
 
 FIRST, THEN = 1024, 4096  # informative inputs: for all candidates, for the best
 FINALISTS = 8  # candidates that are looked at again
 SAME = 2e-3  # mean of log2(1 + floats between): below, two explain equally well
 EXPLAINS = 0.98  # of the informative inputs at which the very bits must be the measured ones
+LEAST = 32  # informative inputs in a region of x: fewer do not say which formula holds there
 SMALLEST = 2.0**-8  # |x| of an informative input
 SIBLINGS = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu")
 
@@ -54,25 +55,25 @@ class Choice:
 
 @dataclass(frozen=True)
 class Sample:
-    """Inputs of one dtype, and what was measured for them."""
+    """Inputs of one dtype, and what was measured for them; `at`: their indices in the inputs that they are from."""
 
     dtype: str
     x: np.ndarray
     got: np.ndarray
+    at: np.ndarray
 
     def of(self, most: int) -> Sample:
         """Every so many of them."""
         step = max(1, len(self.x) // most)
-        return replace(self, x=np.ascontiguousarray(self.x[::step]), got=np.ascontiguousarray(self.got[::step]))
+        x, got, at = (np.ascontiguousarray(each[::step]) for each in (self.x, self.got, self.at))
+        return Sample(self.dtype, x, got, at)
 
     def distance(self, model: Model) -> float:
         return distance(self.dtype, model.bits(self.dtype, self.x), self.got)
 
     def agreement(self, bits: np.ndarray) -> float:
         """Share of the inputs at which `bits` are the measured ones; every NaN is one."""
-        fmt = get_format(self.dtype)
-        same = (bits == self.got) | (is_nan(fmt, bits) & is_nan(fmt, self.got))
-        return float(np.mean(same)) if len(same) else 1.0
+        return float(np.mean(~differ(self.dtype, bits, self.got))) if len(bits) else 1.0
 
 
 def informative_sample(function: str, dtype: str, x_bits: np.ndarray, measured: np.ndarray) -> Sample:
@@ -87,8 +88,8 @@ def informative_sample(function: str, dtype: str, x_bits: np.ndarray, measured: 
             & ~uninformative
             & (np.abs(to_float64(fmt, x_bits)) >= SMALLEST)
         )
-    chosen = chosen if chosen.any() else is_finite(fmt, x_bits)
-    return Sample(dtype, np.ascontiguousarray(x_bits[chosen]), np.ascontiguousarray(measured[chosen]))
+    at = np.flatnonzero(chosen if chosen.any() else is_finite(fmt, x_bits))
+    return Sample(dtype, np.ascontiguousarray(x_bits[at]), np.ascontiguousarray(measured[at]), at)
 
 
 def searched(
@@ -121,6 +122,21 @@ def searched(
     return best.model, tuple(name for name in names if name != _plain(best.model.form))
 
 
+def explaining_regions(target: Target, sample: Sample) -> list[Model]:
+    """The candidates that explain most of the results in each region of x."""
+    few = sample.of(THEN)
+    models = list(_candidates(list(_forms(target.function)), target, sample.dtype, None, None, {}))
+    return [models[at] for at in best_by_region(few, [model.bits(sample.dtype, few.x) for model in models])]
+
+
+def best_by_region(sample: Sample, results: Sequence[np.ndarray]) -> list[int]:
+    """Indices of the results that are the measured ones most often in a region of x, the first of equal ones."""
+    same = np.array([~differ(sample.dtype, bits, sample.got) for bits in results])
+    place = regions(sample.dtype, sample.x)
+    counts = {region: same[:, place == region].sum(axis=1) for region in np.unique(place)} if len(same) else {}
+    return list(dict.fromkeys(int(np.argmax(count)) for count in counts.values() if count.max() >= LEAST))
+
+
 @dataclass(frozen=True)
 class Scored:
     """A model, how far its results are from the measured ones, and its place among the candidates."""
@@ -147,11 +163,16 @@ def _plain(form: Form) -> str:
     return form.name.partition("+")[0]
 
 
+def siblings(function: str) -> list[str]:
+    """The function, then its variants, which code may compute instead."""
+    gradient = "_grad" if function.endswith("_grad") else ""
+    variants = [f"{name}{gradient}" for name in SIBLINGS] if function.removesuffix("_grad") in SIBLINGS else []
+    return list(dict.fromkeys([function, *variants]))
+
+
 def _forms(function: str) -> Iterator[Form]:
     """Forms of the function, then of its siblings, each as it is and in its variants."""
-    gradient = "_grad" if function.endswith("_grad") else ""
-    siblings = [f"{name}{gradient}" for name in SIBLINGS] if function.removesuffix("_grad") in SIBLINGS else []
-    for name in dict.fromkeys([function, *siblings]):
+    for name in siblings(function):
         plain = forms_of(name)
         yield from plain
         yield from (variant for form in plain for variant in form.variants())

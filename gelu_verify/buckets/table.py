@@ -87,9 +87,19 @@ class Table:
         return None if np.isnan(errors).all() else int(np.nanargmax(errors))
 
     @cached_property
+    def whole(self) -> np.ndarray:
+        """Whether every input of a row's bucket was tried, one bool per row: a plan holds each input once."""
+        return np.asarray(self.columns["n"] == bucket_inputs(self.fmt))
+
+    @cached_property
     def flat(self) -> Columns:
         """All columns as they are stored, histogram included."""
         return {**self.columns, **{f"hist_{k:02d}": row for k, row in enumerate(self.hist)}}
+
+
+def bucket_inputs(fmt: Format) -> int:
+    """How many inputs share the top 16 bits of their ordinal: 1, 2^16 or 2^48."""
+    return 1 << max(fmt.width - 16, 0)
 
 
 # ---- monotone pieces -----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import pkgutil
 
 from .. import plugins
 from ..errors import TargetFailure, Unanswered, UsageError, message_of
+from ..own_faults import guarded
 from .base import Check, Evidence, Finding, Policy, Status
 from .unrepeated import without_unrepeated
 
@@ -51,17 +52,20 @@ _PLUGINS = _of_plugins(CHECKS)
 
 def findings(evidence: Evidence) -> tuple[dict[str, Finding], TargetFailure | None]:
     """What each check found, in the order of `CHECKS`, and the first failure in a call that one of them made: it is
-    the target's, and says nothing of what that check asks."""
+    the target's, and says nothing of what that check asks. Nor does a check that fails by a fault of its own."""
     found: dict[str, Finding] = {}
     first: TargetFailure | None = None
     for check in sorted(CHECKS.values(), key=lambda check: check.last):
+        found[check.name] = Finding("not applicable", "the check itself failed")
         try:
-            found[check.name] = _finding(check, evidence)
+            with guarded(f"check {check.name}", evidence.own_faults):
+                found[check.name] = _finding(check, evidence)
         except TargetFailure as failure:
             found[check.name] = Finding("not applicable", f"a call of this check failed: {failure}")
             first = first or failure
     try:
-        found = without_unrepeated(evidence, found)
+        with guarded("second look at what the checks found", evidence.own_faults):
+            found = without_unrepeated(evidence, found)
     except Unanswered:
         pass
     except TargetFailure as failure:

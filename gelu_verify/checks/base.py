@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -11,12 +10,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..buckets.table import Table
-from ..errors import TargetFailure, Unanswered
+from ..errors import Unanswered
 from ..formats import Format, texts_apart, value_text
 from ..functions import Function
 from ..inputs.plans import Plan
 from ..records.parts import Severity
-from ..targets.extra_outputs import ExtraOutputs, collecting, differences
+from ..targets.extra_outputs import ExtraOutputs, differences
+from ..targets.recorded import Recorded
 from ..truth.values import Judgement, judge
 from .dense import Dense, dense_bits
 from .endurance import Endurance
@@ -55,6 +55,12 @@ class Evidence:
     policy: Policy = "limit"
     others: ExtraOutputs = field(default_factory=ExtraOutputs)
     progress: Callable[[int], object] = lambda calls: None
+    own_faults: list[str] = field(default_factory=list)  # ours, while it was judged: one line each
+
+    def __post_init__(self) -> None:
+        """Whoever calls the target from here on, what it returns is kept in `others`."""
+        if not isinstance(self.target, Recorded):
+            object.__setattr__(self, "target", Recorded.of(self.target, self.others))
 
     def probe(self, x_bits: Sequence[int] | np.ndarray) -> np.ndarray:
         """Results at fixed inputs, bits in, bits out: what the sweep saw, or a call where the plan lacks one."""
@@ -74,37 +80,25 @@ class Evidence:
         cycled = np.resize(x, -(-len(x) // step) * step)
         parts = np.split(cycled, len(cycled) // step) if self.target.compiles_per_length else [cycled]
         got = np.concatenate([self.evaluate(part) for part in parts])
-        whole = f"a call of {len(cycled)}" if len(parts) == 1 else f"calls of {step}"
-        self.others.add_call(x, got[: len(x)], f"at index {{}} in {whole}")
         expected = np.resize(got[: len(x)], len(cycled))
+        whole = f"a call of {len(cycled)}" if len(parts) == 1 else f"calls of {step}"
         where = f"in {whole}", "at index {} of the same call, which has that input twice"
         self.others.differences.extend(differences(self.fmt, cycled, expected, got, where))
         return got[: len(x)]
 
     def evaluate(self, x: np.ndarray) -> np.ndarray:
-        """The outputs of one call, for who judges them or compares them with others."""
-        with self.listening():
-            return self.target.evaluate(self.fmt.name, x)
+        """The outputs of one call."""
+        return self.target.evaluate(self.fmt.name, x)
 
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """While the target is called: second outputs that it notices are kept."""
-        with collecting() as found:
-            yield
-        self.others.differences.extend(found)
-
-    def lent(self, x: np.ndarray) -> np.ndarray:
-        """A call with these inputs where they lie, not with a copy."""
-        try:
-            return self.target.timed(self.fmt.name, x)[0]
-        except TargetFailure as failure:
-            failure.inputs = x.copy() if failure.inputs is None else failure.inputs
-            raise
+    def compare(self, x: np.ndarray, usual: np.ndarray) -> None:
+        """A call with these inputs where they lie, not with a copy; what is not `usual` is kept with that."""
+        assert isinstance(self.target, Recorded)
+        self.target.compared(self.fmt.name, x, usual)
 
     @property
     def length(self) -> int:
         """Inputs of a call of the sweep: of the first chunk, made odd; PROBE where those are few."""
-        return self.plan.length or max(self.plan.chunks[0].size | 1, PROBE)
+        return self.plan.length or max(self.plan.usual_length | 1, PROBE)
 
     @property
     def _only_length(self) -> int | None:

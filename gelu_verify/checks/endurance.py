@@ -127,6 +127,31 @@ def calls_at_once(target: Target, dtype: str, function: str) -> dict[str, Any]:
     return {"different": different, "first": shown[0] if shown else None}
 
 
+@in_default_environment
+def calls_together(target: Target, dtype: str, function: str, length: int, rounds: int, threads: int) -> Any:
+    """Long calls that begin at the same time on several threads, each with an order of its own; None where all give
+    what each gives alone, else (thread, index, what it gave alone and now) of one that does not, as numbers."""
+    cycle, started = position_bits(function, dtype), threading.Barrier(threads)
+    inputs = [np.resize(np.roll(cycle, 31 * k), length) for k in range(threads)]
+    alone = [target.timed(dtype, x.copy())[0].copy() for x in inputs]
+
+    def repeated(k: int) -> list[int] | None:
+        try:
+            for _ in range(rounds):
+                started.wait()
+                got, _ = target.timed(dtype, inputs[k])
+                if not np.array_equal(got, alone[k]) and len(at := _differ(dtype, got, alone[k])):
+                    return [int(inputs[k][at[0]]), int(alone[k][at[0]]), int(got[at[0]]), int(at[0]), len(at)]
+        except threading.BrokenBarrierError:
+            pass  # another thread has found a difference, or failed
+        finally:
+            started.abort()
+        return None
+
+    with ThreadPoolExecutor(threads) as pool:
+        return next(filter(None, pool.map(repeated, range(threads))), None)
+
+
 def _differ(dtype: str, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Places of other bits; a NaN is a NaN."""
     fmt = get_format(dtype)

@@ -11,20 +11,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..formats import is_finite, is_zero, ordinals
 from ..inputs.special import POSITIONS
-from ..targets import short_calls
-from ..targets.extra_outputs import CallOutputs, Differences, differ, differences
-from ..truth.values import reference_bits
+from ..targets.extra_outputs import CallOutputs, Differences, differ, differences, pattern
 from .base import Check, Evidence, Finding
+from .calls import FEW_LENGTHS, make_calls
 from .positions import STRIDE
 from .two_outputs import TwoOutputs, severity
 
-LANES = (2, 4, 8, 16, 32, 64)
-POWERS = range(7, 17)  # of two: calls of one less, as many, and one more
-ENDS = 64  # elements at the end of a long call, which a loop that is unrolled may treat by themselves
-LEAST = 1 << 12  # inputs: calls are up to so long, whatever the plan
-FEW_LENGTHS = ((1, 4), (17, 17))  # and how many inputs lie between the first ones of two calls
 THE_PLAN = "in the calls of the plan"
 
 
@@ -32,7 +25,8 @@ def run(evidence: Evidence) -> Finding:
     positions = evidence.positions
     if positions.differ(positions.first, positions.again).any():
         return Finding("not applicable", "equal calls differ: see repeatable")
-    for each in _calls(evidence):
+    make_calls(evidence)
+    for each in (*_in_long_calls(evidence), *_in_the_sweep(evidence)):
         evidence.others.differences.extend(each)
     evidence.others.differences.extend(_asked_again(evidence))
     found = TwoOutputs.judged(evidence)
@@ -67,19 +61,7 @@ def _not_tried(evidence: Evidence) -> str:
     )
 
 
-# ---- calls whose outputs are compared ------------------------------------------------------------
-
-
-def _calls(evidence: Evidence) -> Iterator[list[Differences]]:
-    """What differs in long calls, in the sweep, in short ones, in those of other lengths."""
-    evidence.others.add_call(evidence.positions.x, evidence.positions.usual, "in most places of one call")
-    yield from _in_long_calls(evidence)
-    yield from _in_the_sweep(evidence)
-    if evidence.target.compiles_per_length:
-        yield from _of_few_lengths(evidence)
-    else:
-        yield from _in_short_calls(evidence)
-        yield from _of_other_lengths(evidence)
+# ---- what differs ------------------------------------------------------------
 
 
 def _in_long_calls(evidence: Evidence) -> Iterator[list[Differences]]:
@@ -90,7 +72,7 @@ def _in_long_calls(evidence: Evidence) -> Iterator[list[Differences]]:
         usual = positions.usual[inputs]
         places = np.flatnonzero(differ(evidence.fmt, usual, got))
         if len(places):
-            where = f"at index {{}} in a call of {size}{also} (places affected: {_pattern(places, size)})"
+            where = f"at index {{}} in a call of {size}{also} (places affected: {pattern(places, size)})"
             yield differences(evidence.fmt, positions.x[inputs], usual, got, ("at most indices", where))
 
 
@@ -103,79 +85,6 @@ def _in_the_sweep(evidence: Evidence) -> Iterator[list[Differences]]:
         both = sampled[place] == positions.x
         where = (THE_PLAN, f"at most indices of a call of {len(positions.first)}")
         yield differences(evidence.fmt, positions.x[both], got[place[both]], positions.usual[both], where)
-
-
-def _in_short_calls(evidence: Evidence) -> Iterator[list[Differences]]:
-    """Each length from 1 to 64, flush with the guards of an isolated target; then at several addresses."""
-    fmt, positions = evidence.fmt, evidence.positions
-    order, ordinary = _ordinary_first(evidence)
-    x, usual, most = positions.x[order], positions.usual[order], f"at most indices of a call of {len(positions.first)}"
-    twice, start = np.resize(np.arange(ordinary), ordinary + short_calls.LENGTHS), 0
-    for n in range(1, short_calls.LENGTHS + 1):  # first: a failure says with which inputs
-        part = twice[start : start + n]
-        yield _lent(evidence, x[part], usual[part])
-        start = (start + n) % ordinary
-    calls, inputs, ends = short_calls.schedule(fmt.width // 8, len(x), ordinary)
-    with evidence.listening():
-        answered = evidence.target.applied(len(calls), short_calls.outputs, fmt.name, x.tolist(), ordinary)
-    got = short_calls.outputs_from_text(fmt.name, answered)
-    bad = np.flatnonzero(differ(fmt, usual[inputs], got))
-    for index in np.unique(np.searchsorted(ends, bad, side="right")):
-        call, whole = calls[index], slice(ends[index] - len(calls[index].inputs), ends[index])
-        yield differences(fmt, x[call.inputs], usual[call.inputs], got[whole], (most, call.where))
-
-
-def _of_few_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
-    """Where each length is compiled: one element, of every fourth input, and a vector with a remainder, of all."""
-    positions = evidence.positions
-    for n, step in FEW_LENGTHS:
-        for start in range(0, POSITIONS, step):
-            part = np.arange(start, start + n) % POSITIONS
-            yield _lent(evidence, positions.x[part], positions.usual[part])
-
-
-def _of_other_lengths(evidence: Evidence) -> Iterator[list[Differences]]:
-    """Calls around powers of two, up to the size of the plan; the inputs nearest to 1 and -1 are at their ends."""
-    positions, longest = evidence.positions, max(evidence.plan.size + 1, LEAST + 1)
-    lengths = [n for k in POWERS for n in ((1 << k) + 1, (1 << k) - 1, 1 << k) if n <= longest]
-    order, ordinary = _ordinary_first(evidence)
-    for offset, n in enumerate(lengths):
-        part = np.resize(np.roll(order[:ordinary], -offset), n)
-        part[-ENDS:] = np.roll(order[:ENDS], -offset)
-        yield _lent(evidence, positions.x[part], positions.usual[part])
-
-
-def _lent(evidence: Evidence, x: np.ndarray, usual: np.ndarray) -> list[Differences]:
-    """One call with inputs where they lie."""
-    with evidence.listening():
-        got = evidence.lent(x)
-    return differences(evidence.fmt, x, usual, got, ("at most indices", f"at index {{}} in a call of {len(x)}"))
-
-
-def _ordinary_first(evidence: Evidence) -> tuple[np.ndarray, int]:
-    """Indices of the inputs, and how many of the first of them have results that are not x, 0 or 1.
-
-    Those nearest to 1 and -1, by ratio, come first.
-    """
-    fmt, x = evidence.fmt, evidence.positions.x
-    want = reference_bits(evidence.function.name, fmt.name, x)
-    magnitude = want & fmt.uint.type(fmt.sign_mask - 1)
-    plain = is_finite(fmt, want) & ~is_zero(fmt, want) & (want != x) & (magnitude != fmt.uint.type(fmt.one))
-    plain &= magnitude >= fmt.uint.type(1 << (fmt.precision - 1))
-    if plain.sum() < short_calls.LENGTHS:  # relu
-        plain = is_finite(fmt, x) & ~is_zero(fmt, x)
-    near = np.abs(ordinals(fmt, x & fmt.uint.type(fmt.sign_mask - 1)) - fmt.one)
-    return np.lexsort((near, ~plain)), int(plain.sum())
-
-
-def _pattern(places: np.ndarray, size: int) -> str:
-    """In what those places are alike."""
-    if places[0] >= size - LANES[-1]:
-        return f"{len(places)} of the last {size - places[0]}"
-    shared = [lanes for lanes in LANES if (places % lanes == places[0] % lanes).all()]
-    if len(places) == 1 or not shared:
-        return f"{len(places)}"
-    return f"{len(places)}, all in lane {places[0] % shared[-1]} of {shared[-1]}"
 
 
 # ---- outputs that are not faithful ---------------------------------------------------------------

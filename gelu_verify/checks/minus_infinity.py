@@ -1,4 +1,4 @@
-"""The value at -inf is the limit; policy `formula` accepts the NaN of -inf * 0, and says so."""
+"""The value at -inf is the limit; policy `formula` accepts NaN where the formula has -inf * 0, and says so."""
 
 from ..formats import Format
 from ..functions import Function
@@ -8,14 +8,11 @@ from .infinities import severity, value_at
 
 
 def run(evidence: Evidence) -> Finding:
-    fmt = evidence.fmt
-    return value_at(evidence, fmt.infinity | fmt.sign_mask, nan_accepted=evidence.policy == "formula")
+    return value_at(evidence, evidence.fmt.infinity | evidence.fmt.sign_mask)
 
 
 def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
-    """-inf * 0 is NaN, and a zero may have the other sign."""
-    got = finding.got_bits or 0
-    return severity(fmt, finding, fmt.is_nan(got) or fmt.magnitude(got) == fmt.magnitude(finding.want_bits or 0) == 0)
+    return severity(function, fmt, finding, fmt.infinity | fmt.sign_mask)
 
 
 CHECK = Check(

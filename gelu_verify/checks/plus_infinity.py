@@ -1,4 +1,4 @@
-"""The value at +inf is the limit."""
+"""The value at +inf is the limit; policy `formula` accepts NaN where the formula has inf * 0, and says so."""
 
 from ..formats import Format
 from ..functions import Function
@@ -12,8 +12,7 @@ def run(evidence: Evidence) -> Finding:
 
 
 def _severity(function: Function, fmt: Format, finding: Finding) -> Severity:
-    """A derivative Phi(x) + x phi(x) has inf * 0 at both infinities; a function has none at +inf."""
-    return severity(fmt, finding, bool(function.gradient_of) and fmt.is_nan(finding.got_bits or 0))
+    return severity(function, fmt, finding, fmt.infinity)
 
 
 CHECK = Check(

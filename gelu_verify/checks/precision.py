@@ -71,8 +71,8 @@ def _noise(evidence: Evidence, at: np.ndarray) -> tuple[str, str] | None:
     fmt, dense = evidence.fmt, evidence.dense
     x, error = dense.value[at], dense.error[at]
     core = (np.abs(x) >= 0.25) & (x <= 3) & (x >= -1)
-    runs = np.append(True, np.diff(dense.ordinal[at][core]) > 1)  # the first of each: neighbours err alike
-    error = error[core][runs]
+    ordinal = dense.ordinal[at][core]
+    error = error[core][np.diff(ordinal, prepend=ordinal[:1] - 2) > 1]  # of each run the first: neighbours err alike
     if len(error) < FEW:
         return None
     level, turns = float(np.median(np.abs(error))), float(np.mean(np.sign(error[1:]) != np.sign(error[:-1])))

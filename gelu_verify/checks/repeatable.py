@@ -7,13 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..inputs.special import POSITIONS
-from ..targets.extra_outputs import differences
+from ..targets.extra_outputs import Differences, differences
 from .base import Check, Evidence, Finding
-from .endurance import EACH, calls_at_once
+from .endurance import EACH, calls_at_once, calls_together
 from .endurance import THREADS as STRESSED
 
 TIMES = 4  # equal calls, beside the long ones
 THREADS = 4
+LONG, ROUNDS = 1 << 17, 8  # inputs of calls that are to overlap, and how often each thread makes one
 
 
 def run(evidence: Evidence) -> Finding:
@@ -67,7 +68,23 @@ def _threads(evidence: Evidence, cycle: np.ndarray) -> Finding:
     for x, once, again in zip(calls, alone, together, strict=True):
         if (places := np.flatnonzero(positions.differ(once, again))).size:
             return _differs(evidence, int(places[0]), len(places), x, once, again, f"{THREADS} threads at once")
-    return Finding("pass")
+    return _long_calls(evidence)
+
+
+def _long_calls(evidence: Evidence) -> Finding:
+    """The same with calls that are long enough to overlap, again and again."""
+    length = evidence.length if evidence.target.compiles_per_length else LONG
+    asked = evidence.fmt.name, evidence.function.name, length, ROUNDS, THREADS
+    found = evidence.target.applied((ROUNDS + 1) * THREADS, calls_together, *asked)
+    if found is None:
+        return Finding("pass")
+    x, once, again, at, count = found
+    where = f"at index {{}} in a call of {length}"
+    each, first, second = np.array([[x], [once], [again]], evidence.fmt.uint)
+    different = Differences(each, first, second, np.array([at]), (where, f"{where}, {THREADS} threads at once"))
+    evidence.others.differences.append(different)
+    detail = f"f({evidence.digits(x)}) = {evidence.digits(once)}, then {evidence.digits(again)} in {THREADS} threads "
+    return evidence.two_outputs(f"{detail}at once; differing outputs: {count} of {length}", x, (once, again))
 
 
 def _differs(

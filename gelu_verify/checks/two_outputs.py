@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..buckets.table import LARGEST
-from ..formats import Format, is_finite, is_nan, ordinals, to_float64
+from ..formats import Format, is_finite, is_nan, to_float64
 from ..functions import Function
 from ..records.grades import UNITS
 from ..records.parts import Severity
@@ -60,25 +59,13 @@ class TwoOutputs:
         first, second = self.where[self.of[index]]
         return first.format(self.at[index]), second.format(self.at[index])
 
-    def largest(self, evidence: Evidence) -> tuple[float, int, int, int] | None:
-        """(|E|, x, got, want) of the largest error of all outputs that are scored: finite, to inputs of the plan's
-        ranges where it has any."""
-        fmt, spans = evidence.fmt, evidence.plan.spans
-        finite = is_finite(fmt, self.got) & is_finite(fmt, self.want)
-        error = np.where(finite & np.isinf(self.error), LARGEST, self.error)
-        counted = np.isfinite(error) & is_finite(fmt, self.x)
-        if spans is not None:
-            x = ordinals(fmt, self.x)
-            counted &= np.any([(x >= first) & (x <= last) for first, last in spans], axis=0)
-        if not counted.any():
-            return None
-        row, at = np.unravel_index(int(np.argmax(np.where(counted, error, -1.0))), error.shape)
-        return float(error[row, at]), int(self.x[at]), int(self.got[row, at]), int(self.want[at])
-
 
 def are_far_apart(fmt: Format, x: np.ndarray, first: np.ndarray, second: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """Where two outputs differ by more than UNITS of u(max(1, |want|)), or one of them is not finite."""
-    finite = np.logical_and.reduce([is_finite(fmt, bits) for bits in (x, first, second, want)])
+    """Where two outputs differ by more than UNITS of u(max(1, |want|)), or one of them is not finite.
+
+    At an infinity as elsewhere; NaN has no output that another one could be close to.
+    """
+    finite = np.logical_and.reduce([~is_nan(fmt, x), *(is_finite(fmt, bits) for bits in (first, second, want))])
     one, other, right = (np.where(finite, to_float64(fmt, bits), 0.0) for bits in (first, second, want))
     _, exponent = np.frexp(right)
     with np.errstate(over="ignore"):  # of float64's largest

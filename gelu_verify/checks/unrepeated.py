@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping
 
 import numpy as np
@@ -85,11 +84,9 @@ def _unrepeated(evidence: Evidence, pairs: list[tuple[int, int]]) -> dict[tuple[
 
 def _same_call(evidence: Evidence, x_bits: int) -> np.ndarray:
     """Outputs for x in the call of the sweep that had it, made again."""
-    chunks, ordinal = evidence.plan.chunks, evidence.fmt.ordinal(x_bits)
-    place = bisect_right(range(len(chunks)), ordinal, key=lambda index: chunks[index].first) - 1
-    if place < 0:
+    chunk = evidence.plan.call_of(evidence.fmt.ordinal(x_bits))
+    if chunk is None:
         return np.array([], evidence.fmt.uint)
-    chunk = chunks[place]
     x = chunk.x_bits()[chunk.order()]
     return np.asarray(evidence.target.evaluate(evidence.fmt.name, x)[x == x_bits])
 

@@ -36,8 +36,9 @@ def classify(evidence: Evidence) -> str | None:
     for option in options:
         want, error, _ = judge(option.name, fmt.name, x, got)
         ulps[option.name] = float(np.abs(error).max())
-        away = np.abs(values - to_float64(fmt, want))
-        errors[option.name], distances[option.name] = _second(away), _second(away / tolerance)
+        with np.errstate(over="ignore", invalid="ignore"):  # outputs are anything
+            away = np.abs(values - to_float64(fmt, want))
+            errors[option.name], distances[option.name] = _second(away), _second(away / tolerance)
     nearest = min(ulps, key=ulps.__getitem__)
     if ulps[claimed] > max(1.0, TIMES * ulps[nearest]) and ulps[nearest] <= CLEAR:
         return nearest

@@ -10,7 +10,7 @@ from typing import Literal
 from ..fenv import in_default_environment
 from ..formats import get_format
 from ..gate.compliance import Compliance
-from ..gate.strict import SEVERITIES, Limits, exceeded
+from ..gate.strict import SEVERITIES, Limits, can_be_tried, exceeded, of_a_sample
 from ..records.grades import GRADES, ORDER
 from ..records.result import Grade, Record
 from ..report.text import value_text
@@ -113,18 +113,26 @@ def verdicts_of_run(records: Sequence[Record], limits: Limits, absent: Mapping[s
     reasons: dict[str, list[str]] = {}
     for record, reason in exceeded(records, limits):
         reasons.setdefault(record.key, []).append(reason)
+    in_a_sample = of_a_sample(records, limits)
+    samples, searched = (
+        {record.key: (what,) for record, what in in_a_sample if can_be_tried(record) == can} for can in (True, False)
+    )
     found = [
         _verdict(
             record.key,
-            "failed" if record.key in reasons else "passed",
-            tuple(reasons.get(record.key, ())),
-            (),
+            _outcome(record, record.key in reasons, record.key in samples),
+            (*reasons.get(record.key, samples.get(record.key, ())), *(record.own_faults or ())),
+            searched.get(record.key, ()),
             record,
             _shown(record, limits),
         )
         for record in records
     ]
     return found + [Verdict(name, "skipped", (reason,)) for name, reason in absent.items()]
+
+
+def _outcome(record: Record, is_over: bool, is_of_a_sample: bool) -> Outcome:
+    return "failed" if is_over else "not measured" if is_of_a_sample or record.own_faults else "passed"
 
 
 def _verdict(

@@ -24,7 +24,8 @@ SCREEN = 36  # lines
 _NAMED = 5  # results that a line names
 _MEASURING = (  # options of `run` with which revisions are measured
     "functions", "dtypes", "plan", "seed", "ranges", "length", "policy", "kwargs", "array", "compile", "shape",
-    "cflags", "call", "device", "approximations", "isa", "throughput", "workers", "time_limit", "memory_limit",
+    "cflags", "call", "device", "approximations", "thread_safe", "isa", "throughput", "workers",
+    "time_limit", "memory_limit",
 )  # fmt: skip
 _OPTIONS = [parameter for parameter in run.params if parameter.name in _MEASURING]
 
@@ -154,6 +155,7 @@ def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], li
     words = [word for name in request.functions for word in ("--function", name)]
     words += [word for name in request.dtypes for word in ("--dtype", name)]
     words += ["--plan", request.plan, "--seed", str(request.seed), "--throughput", throughput]
+    words += ["--budget", "0"]  # both revisions on the same inputs, however fast they are
     words += [word for text in measuring["ranges"] for word in ("--bits", text)]
     words += ["--length", str(request.length)] if request.length else []
     words += ["--isa", ",".join(isa)] if isa else []

@@ -74,10 +74,19 @@ def _listed(found: Comparison, status: Status, width: int, details: bool) -> Ite
     if not members:
         return
     if status == "same" and not details:
-        text = f"{len(members)} result{'' if len(members) == 1 else 's'}, bit for bit"
+        text = f"{len(members)} result{'' if len(members) == 1 else 's'}, bit for bit{_on(members)}"
     else:
         text = names(members) if details else names(members, _NAMED)
     yield from labelled(f"{WORDS[status]}:", _STYLES[status], text, width)
+
+
+def _on(members: Sequence[ResultComparison]) -> str:
+    """On which inputs, where budgets reached others."""
+    shares = [each.both_tried for each in members if each.both_tried]
+    if len(shares) < 2:
+        return "".join(f", {each.text}" for each in shares)
+    least = min(shares, key=lambda each: each.inputs)
+    return f", {len(shares)} of them {least.text.partition(';')[0].replace(' on ', ' on at least ', 1)}"
 
 
 def _result_lines(result: ResultComparison, width: int, most: int | None) -> list[Line]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import chdir
+from contextlib import chdir, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import click
 
 from ..errors import UsageError, printable
 from .ci_options import Reporter, reports_to_ci
-from .options import WORKERS, Reason
+from .options import MIN_GRADES, WORKERS, Reason
 from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..gate.measurements import Measurements
     from ..gate.project import Project
     from ..gate.rows import Budgets
-    from ..records.result import Record
+    from ..records.result import Grade, Record
 
     Source = tuple[list[Record], Mapping[str, Any], str, str]  # results, machine, date and the command that made them
 
@@ -62,6 +62,9 @@ def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str
 @click.option("--unchanged", is_flag=True,
               help="Exit with 1 when any result differs from that of the budget's run, even if none is "
               "worse, and with 3 where that cannot be compared.")  # fmt: skip
+@click.option("--min-grade", type=click.Choice(MIN_GRADES), metavar="G",
+              help="Exit with 1 when a grade is worse than G, whatever the project says. correctly_rounded and "
+              "faithful speak of all inputs: all of float32 are tried, and of a RUN of fewer it is 3.")  # fmt: skip
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
 @reports_to_ci
 def gate(
@@ -70,6 +73,7 @@ def gate(
     families: tuple[str, ...],
     root: Path | None,
     unchanged: bool,
+    min_grade: Grade | None,
     workers: int | None,
     reporter: Reporter,
 ) -> None:
@@ -81,10 +85,13 @@ def gate(
     Without RUN, everything is measured now. Results that need a GPU that is not here are taken from recorded runs,
     unless the code that was measured has changed since. The exit code is 1 when a result exceeds its budget and 3 when
     one was not measured, or has no budget; each such result is printed with its input and the command that repeats it.
+    A budget holds for the inputs that it was made with; the last line says how many are all inputs, and how many a
+    sample.
     """
     from ..ci.verdicts import verdicts_of_budgets
     from ..gate.budgets import default_path, read_budgets
     from ..gate.compliance import judged
+    from ..gate.demands import with_demands
     from ..gate.measurements import deciding_run, measure_budgeted, stored_measurements, with_committed
     from .progress import OnStderr
 
@@ -97,9 +104,12 @@ def gate(
         if stored:
             found = stored_measurements(stored, budgets, project)
         else:
-            found = measure_budgeted(budgets, families, workers, OnStderr(), project)
+            found = measure_budgeted(budgets, families, workers, OnStderr(), project, demand=min_grade)
     found = with_committed(found, {key.partition(".")[0] for key in budgets.keys}.union(families), root)
-    rows = judged(found, budgets, families, project, unchanged=unchanged)
+    rows = with_demands(
+        judged(found, budgets, families, project, unchanged=unchanged),
+        lambda record: min_grade or (project.demand(record) if project else None),
+    )
     code, place = _print(rows, found, budgets), path.absolute()
     with chdir(project.folder if project else "."):
         verdicts = verdicts_of_budgets(rows, place)
@@ -108,6 +118,7 @@ def gate(
 
 def _print(rows: Sequence[Compliance], found: Measurements, budgets: Budgets) -> int:
     """What is over, missing or worth a note, and the summary; returns the exit code."""
+    from ..gate.demands import tried
     from ..gate.rows import conditions_of
 
     for row in rows:
@@ -120,7 +131,8 @@ def _print(rows: Sequence[Compliance], found: Measurements, budgets: Budgets) ->
     same = conditions_of(found.machine) == recorded
     where = "" if same else f" (the budgets were made with {made}: headroom applies)"
     summary = f"{counts['ok']} of {len(rows)} within budget, {counts['over']} over, {counts['missing']} not measured"
-    say(summary + where)
+    on = tried(rows)
+    say(summary + where + (f"; {on}" if on else ""))
     return OVER_BUDGET if counts["over"] else MISSING if counts["missing"] or not rows else 0
 
 
@@ -153,7 +165,7 @@ def budget(
         raise UsageError("no RUN is given, and no project is here (`gelu-verify init --target TARGET` makes one)")
     file = file or (project.budgets if project else OWN_BUDGETS)
     records, machine, date, command = (
-        _measured_now(project, workers) if project and not runs else _from_runs(runs, project)
+        _measured_now(project, workers, file) if project and not runs else _from_runs(runs, project)
     )
     reasons = dict(accepted)
 
@@ -200,16 +212,21 @@ def _old_budgets(file: Path, may_replace: bool) -> Budgets | None:
         return None
 
 
-def _measured_now(project: Project, workers: int | None) -> Source:
-    """What the project names, on its plans."""
+def _measured_now(project: Project, workers: int | None, file: Path) -> Source:
+    """What the project names, on its plans, in as many buckets as the rows have that there are already."""
     from datetime import UTC, datetime
 
+    from ..gate.budgets import read_budgets
     from ..gate.measurements import measure_budgeted
     from ..gate.rows import Budgets, Conditions
     from .progress import OnStderr
 
+    none, before = Budgets(Conditions("", "", False), {}), None
+    if file.exists():
+        with suppress(UsageError):  # said later, by who compares with it
+            before = read_budgets(file)
     with chdir(project.folder):
-        found = measure_budgeted(Budgets(Conditions("", "", False), {}), (), workers, OnStderr(), project)
+        found = measure_budgeted(none, (), workers, OnStderr(), project, before)
     for name, why in found.absent.items():
         warn(f"not measured: {name}: {why}")
     return found.records, found.machine, f"{datetime.now(UTC):%Y-%m-%d}", "gelu-verify budget"

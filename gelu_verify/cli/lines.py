@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from ..records.grades import MARKS
 from ..records.result import Grade, Record
 from ..report.text import LIMITS, ulp_text
 
@@ -35,18 +36,35 @@ NUMBER = 8  # '>=1.67e7'
 def write(lines: Sequence[Line], stream: TextIO) -> None:
     """With colour on a terminal, as plain text elsewhere."""
     if not stream.isatty() or os.environ.get("TERM") == "dumb":
-        stream.write(plain(lines))
+        stream.write(encodable(_joined(lines), stream))
         return
     from rich.console import Console  # slow to import, and of no use in a pipe
     from rich.text import Text
 
     console = Console(file=stream, highlight=False, soft_wrap=True)
     for line in lines:
-        console.print(Text.assemble(*((text, STYLES[style]) for text, style in line)))
+        console.print(Text.assemble(*((encodable(text, stream), STYLES[style]) for text, style in line)))
+
+
+def encodable(text: str, stream: TextIO) -> str:
+    """The text, with marks in ASCII where the stream cannot hold others."""
+    try:
+        MARKS["="].encode(stream.encoding or "ascii")
+    except UnicodeEncodeError:
+        return _in_ascii(text)
+    return text
 
 
 def plain(lines: Sequence[Line]) -> str:
-    """The lines as text, without styles."""
+    """The lines as text in ASCII, without styles."""
+    return _in_ascii(_joined(lines))
+
+
+def _in_ascii(text: str) -> str:
+    return text.replace(MARKS["="], "*").replace(MARKS[">="], "o")
+
+
+def _joined(lines: Sequence[Line]) -> str:
     return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
 
 
@@ -64,9 +82,14 @@ def labelled(label: str, style: str, text: str, width: int) -> Iterator[Line]:
     yield from ([(part, "")] for part in rest)
 
 
+def mark(record: Record) -> str:
+    """What the grade stands on, in one column: filled where every input was tried."""
+    return MARKS[record.grade_bound] or " "
+
+
 def grade_span(record: Record, width: int = WORD) -> Span:
     """The grade in one word."""
-    return WORDS[record.grade].ljust(width), record.grade or "dim"
+    return f"{mark(record)}{WORDS[record.grade]}".ljust(width + 1), record.grade or "dim"
 
 
 def number(error: float | None, bound: str) -> str:

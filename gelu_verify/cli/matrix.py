@@ -57,7 +57,7 @@ def _cell(result: Record | None) -> Line:
     if result.max_ulp is None and result.failure is not None:
         kind = result.failure_kind or "crashed"
         return [(_column(kind if len(kind) < _CELL else "failed"), "bad")]
-    return [(f" {error:>{NUMBER}} ", ""), grade_span(result)]
+    return [(f" {error:>{NUMBER}}", ""), grade_span(result)]
 
 
 def _column(text: str) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from .ci_options import Reporter, reports_to_ci
-from .program import OVER_BUDGET, stdout_for_results
-from .run import load_report, print_run, write_all
+from .program import stdout_for_results
+from .run import code_of, load_report, print_run, write_all
 
 
 @click.command()
@@ -43,5 +43,4 @@ def merge(parts: tuple[Path, ...], out: Path | None, details: bool, as_json: boo
     judged = [each for each in merged.results if not was_added(each.target, request)]
     with without_garbage_collection():
         print_run(merged, judged, as_json, asked=True, details=details)
-    failed = any(each.failure is not None for each in judged)
-    reporter.finish(verdicts_of_run(judged, Limits(), {}), OVER_BUDGET if failed else 0)
+    reporter.finish(verdicts_of_run(judged, Limits(), {}), code_of(judged))

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,6 +35,17 @@ class Whole(ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return parse_whole(_name(param), value, self._low, self._high) if isinstance(value, str) else value
+
+
+class Seed(Whole):
+    """A seed; `today`: the date as a number, so that a scheduled run has other inputs every day, and says which."""
+
+    name = "seed"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "today":
+            return int(datetime.now(UTC).strftime("%Y%m%d"))
+        return super().convert(value, param, ctx)
 
 
 class Real(ParamType):
@@ -198,6 +210,7 @@ def _name(param: click.Parameter | None) -> str:
 
 
 WORKERS = Whole(1, MOST_WORKERS)
-SEED = Whole(0, LARGEST_SEED)
+SEED = Seed(0, LARGEST_SEED)
+MIN_GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse")  # all but the worst
 LENGTH = Whole(1, 1 << 26)  # `plans.LONGEST`
 SECONDS = Real(0.0, LONGEST_S, above=True)

@@ -21,7 +21,7 @@ from ..report.verdicts import (
     interval_of,
     main_results,
 )
-from .lines import NUMBER, WORD, WORDS, Line, grade_span, labelled, number, shortened
+from .lines import NUMBER, WORD, WORDS, Line, grade_span, labelled, mark, number, shortened
 
 _NAMED = 3  # implementations that come with this package
 _SENTENCES = 4  # lines that a table leaves for sentences, where there are many
@@ -64,16 +64,18 @@ def _sections(results: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
 def _results(results: Sequence[Record], width: int) -> Iterator[Line]:
     """One line for each result."""
     word = max(len(grade.title) for grade in GRADES.values()) if width >= _TITLES_FROM else WORD
-    names = width - (word + 1) - (_INTERVAL + 1) - (NUMBER + 1) - NUMBER
+    names = width - (word + 2) - (_INTERVAL + 1) - (NUMBER + 1) - NUMBER
     for title, members in _sections(results):
-        heads = f"{'grade'.ljust(word)} {'accurate for'.ljust(_INTERVAL)} {'max ULP':>{NUMBER}} {'max abs':>{NUMBER}}"
+        heads = (
+            f"{' grade'.ljust(word + 1)} {'accurate for'.ljust(_INTERVAL)} {'max ULP':>{NUMBER}} {'max abs':>{NUMBER}}"
+        )
         yield [(title.ljust(names), "bold"), (heads, "dim")]
         for r in members:
             grade = (grade_title(r.grade) if r.grade and word > WORD else WORDS[r.grade]).ljust(word)
             largest = f"{r.max_abs_error.error:.1e}" if r.max_abs_error else ""
             yield [
                 (f" {shortened(r.target, names - 2)}".ljust(names), ""),
-                (grade, r.grade or "dim"),
+                (f"{mark(r)}{grade}", r.grade or "dim"),
                 (f" {_interval(r).ljust(_INTERVAL)} {number(r.max_ulp, r.bound):>{NUMBER}} {largest:>{NUMBER}}", ""),
             ]
 
@@ -106,7 +108,7 @@ def _library(family: str) -> str:
 
 def _path(record: Record, width: int) -> Line:
     """An implementation in a column: its name, its grade, and the number that ranks it."""
-    names = width - (WORD + 1) - (NUMBER + 2)
+    names = width - (WORD + 2) - (NUMBER + 2)
     interval = _interval(record) if record.grade == "accurate_range" else ""
     value = interval if 0 < len(interval) <= NUMBER + 1 else number(record.max_ulp, record.bound)
     name = shortened(record.target.removeprefix(record.family + "."), names - 1).ljust(names)

@@ -16,8 +16,21 @@ from ..atomic_files import claimed, in_use, remove_partial
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
 from .executor_options import takes_executor
-from .options import LENGTH, SECONDS, SEED, WORKERS, Keyword, Memory, Names, Number, Real, Span, naming_options
-from .program import OVER_BUDGET, say, stdout_for_results, warn
+from .options import (
+    LENGTH,
+    MIN_GRADES,
+    SECONDS,
+    SEED,
+    WORKERS,
+    Keyword,
+    Memory,
+    Names,
+    Number,
+    Real,
+    Span,
+    naming_options,
+)
+from .program import MISSING, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
     from ..gate.strict import Limits
@@ -25,8 +38,6 @@ if TYPE_CHECKING:
     from ..records.parts import Severity, SweepTime
     from ..records.result import Grade, Record
     from ..runs.store import Run
-
-_GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse")  # all but the worst
 
 
 @click.command()
@@ -58,7 +69,11 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
     metavar="P",
     help="Which inputs: quick, landmarks, default, strata, stress or exhaustive; see `gelu-verify list`.",
 )
-@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Seed of the sampled inputs.")
+@click.option("--budget", metavar="S", help="Seconds for each result in which more inputs are tried than plan default "
+              "has, where they decide most (float32: buckets whole); 0: none; default 1, of one named target 10. "
+              "Nbuckets: in so many buckets.")  # fmt: skip
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N",
+              help="Seed of the sampled inputs; today: the date, 20261123, for a scheduled run.")  # fmt: skip
 @click.option(
     "--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or only A; may be repeated."
 )
@@ -69,8 +84,8 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Also store a condensed copy in DIR, small enough to commit (data/runs).")  # fmt: skip
 @click.option("--max-ulp", type=Real(), metavar="N", help="Exit with 1 when an error is larger than N ULP.")
-@click.option("--min-grade", type=click.Choice(_GRADES), metavar="G",
-              help=f"Exit with 1 when a grade is worse than G: {', '.join(_GRADES)} (docs/grades.md).")  # fmt: skip
+@click.option("--min-grade", type=click.Choice(MIN_GRADES), metavar="G",
+              help=f"Exit with 1 when a grade is worse than G: {', '.join(MIN_GRADES)} (docs/grades.md).")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["defect", "loss", "convention"]), metavar="S",
               help="Exit with 1 when a check fails with severity S or worse: defect, loss, convention.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="The same as --fail-on loss: every failed check but conventions "
@@ -98,6 +113,8 @@ _GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absol
 @click.option("--approximations", type=click.Choice(["lowest", "nearest", "highest"]), metavar="A",
               help="With --device ptx: what ex2.approx and the like give, of which PTX specifies a bound and no bits: "
               "the lowest, the nearest or the highest value within the bound; default: refused by name.")  # fmt: skip
+@click.option("--thread-safe", is_flag=True, help="Several threads may call your own code at once: they do, and its "
+              "results must be those of one thread.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: array sizes from L1 to memory, on one thread and on all; none: no timing.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
@@ -143,7 +160,9 @@ def run(
 
     Each family, and each target that is named, is called in its own process. The exit code is 1 when a target failed
     (raised, crashed, hung ...) or a result does not meet --max-ulp, --min-grade, --fail-on or --strict; each such limit
-    is printed, the worst result first. Without these it is 0 however large the errors are.
+    is printed, the worst result first. Without these it is 0 however large the errors are. A --min-grade of
+    correctly_rounded or faithful speaks of all inputs: all of float32 are tried, and where a --budget does not suffice
+    for that the exit code is 3.
 
     Our correctly rounded kernels are measured beside what is named, for comparison: neither the exit code nor --json
     depends on them, and a run that is recorded has none.
@@ -152,7 +171,11 @@ def run(
     from ..runs.measuring import measure_run, without_garbage_collection
     from .progress import OnStderr
 
-    request = _request(**typed, own=not no_own and record is None)
+    if chunks is not None:
+        if typed["budget"] not in (None, "0"):
+            raise UsageError("--chunks takes the inputs of the plan alone: --budget is not for it")
+        typed["budget"] = "0"
+    request = _request(**typed, demand=min_grade, max_ulp=max_ulp, own=not no_own and record is None)
     if chunks is not None:
         _measure_part(request, chunks, out)
         return
@@ -171,9 +194,18 @@ def run(
     from ..gate.strict import Limits
 
     limits = Limits(fail_on or ("loss" if strict else None), min_grade, max_ulp)
-    failed = (limits and _warn_of_exceeded(judged, limits)) or any(each.failure is not None for each in judged)
+    is_over = bool(limits) and _warn_of_exceeded(judged, limits)
     absent = measured.manifest["absent"] if request.targets else {}
-    reporter.finish(verdicts_of_run(judged, limits, absent), OVER_BUDGET if failed else 0)
+    of_samples = _warn_of_samples(judged, limits)
+    reporter.finish(verdicts_of_run(judged, limits, absent), code_of(judged, is_over, of_samples))
+
+
+def code_of(judged: Sequence[Record], is_over: bool = False, is_missing: bool = False) -> int:
+    """The exit code: a target failed or is over a limit, else what gelu-verify itself failed to measure is missing, or
+    what only a sample shows."""
+    if is_over or any(each.has_failed for each in judged):
+        return OVER_BUDGET
+    return MISSING if is_missing or _report_faults or any(each.own_faults for each in judged) else 0
 
 
 def _without_report(out: Path | None, command: str) -> Run | None:
@@ -199,11 +231,16 @@ def _without_report(out: Path | None, command: str) -> Run | None:
 
 
 def write_all(run: Run) -> None:
-    """The report of a run, beside it."""
+    """The report of a run, beside it; what is left out of it by a fault of ours is said, and MISSING."""
     from ..report import write_report
 
     with in_use(run.path):
-        write_report([run], run.path)
+        write_report([run], run.path, _report_faults)
+    for fault in _report_faults:
+        warn(fault)
+
+
+_report_faults: list[str] = []  # of this command
 
 
 def _measure_part(request: Request, chunks: tuple[int, int], out: Path | None) -> None:
@@ -230,6 +267,17 @@ def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
     for record, what in found:
         warn(f"over the limit: {record.target} {record.function} {record.dtype}: {what}")
     return bool(found)
+
+
+def _warn_of_samples(records: Sequence[Record], limits: Limits) -> bool:
+    """Print which results meet --min-grade in a sample only; whether all inputs of one of them can be tried."""
+    from ..gate.strict import can_be_tried, of_a_sample
+
+    found = of_a_sample(records, limits)
+    for record, what in found:
+        how = "not shown" if can_be_tried(record) else "searched"
+        warn(f"{how}: {record.target} {record.function} {record.dtype}: {what}")
+    return any(can_be_tried(record) for record, _ in found)
 
 
 def _request(
@@ -285,7 +333,7 @@ def print_run(measured: Run, judged: Sequence[Record], as_json: bool, *, asked: 
     for record in records:
         if record.time:
             say(_times(record, record.time), err=as_json)
-    for name in ("index.html", "report.md"):
+    for name in ("index.html", "report.md") if (measured.path / "report.md").exists() else ():
         say(f"written: {measured.path / name}", err=as_json)
     say(f"written: {measured.path} (the run: manifest.json, buckets/, and a CSV of every table)", err=as_json)
 

@@ -30,10 +30,10 @@ _MAPS = ("gelu", "adaptive_dropout", "dropout", "relu_dropout", "zoneout")
     "--scaled/--unscaled", default=None, help="Whether kept values of dropout are x/(1 - P); default: they are."
 )
 @click.option("--bias", type=Real(1e-6, 0.1), default=1e-4, show_default=True, metavar="B",
-              help="Error of a probability that must be found: it decides how many samples are drawn.")  # fmt: skip
+              help="Error of a probability, over a region of x, that decides how many samples are drawn.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="The same as --bias 1e-3: a hundredth of the samples.")
 @click.option("--power", type=Real(0.5, 0.999999), default=0.999, show_default=True, metavar="P",
-              help="With this probability it is found.")  # fmt: skip
+              help="With this probability a formula finds it; what simulated runs find is printed.")  # fmt: skip
 @click.option("--false-alarm", type=Real(1e-12, 0.5), default=1e-6, show_default=True, metavar="P",
               help="Probability, at most, that a correct map fails: of all tests together.")  # fmt: skip
 @click.option("--min-bits", type=Whole(4, 128), default=20, show_default=True, metavar="N",

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from ..errors import printable
 from ..fenv import in_default_environment
+from ..records.grades import MARKS
 from ..records.result import Record
 from ..report.verdicts import NO_GRADE, headline
 from .lines import Line, labelled, plain, wrapped, write
@@ -19,7 +20,9 @@ __all__ = ["plain", "print_results", "result_lines"]
 
 SCREEN = 36  # lines
 _LEGEND = (
-    "accurate: within 4 ULP; range: for these x (docs/grades.md). ULP: >= the largest found, = of all inputs. "
+    f"accurate: within 4 ULP; range: for these x (docs/grades.md). {MARKS['=']} all inputs tried, "
+    f"{MARKS['>=']} from a sample. "
+    "ULP: >= the largest found, = of all inputs. "
     "[...]: by convention."
 )
 

@@ -35,7 +35,8 @@ def conditions(pair: Pair) -> Iterator[Change]:
 
 def _inputs(record: Record) -> str:
     where = f", --bits {' '.join(record.ranges)}" if record.ranges else ""
-    return f"{record.n:,} of plan {record.plan}, seed {record.seed}{where}"
+    more = f" and {record.coverage.buckets:,} buckets" if record.coverage and record.coverage.buckets else ""
+    return f"{record.n:,} of plan {record.plan}, seed {record.seed}{more}{where}"
 
 
 def checks(pair: Pair) -> Iterator[Change]:

@@ -63,6 +63,24 @@ class Bits:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class BothTried:
+    """Budgets reached different buckets: only the inputs that both runs tried are compared."""
+
+    inputs: Positive = field(metadata=about("how many inputs both tried"))
+    buckets: Positive = field(metadata=about("in how many buckets"))
+    of: Positive = field(metadata=about("buckets in which either tried any"))
+    outside: str | None = field(
+        metadata=about("what each is on the inputs that the other did not try", null="where that is no more, or worse")
+    )
+
+    @property
+    def text(self) -> str:
+        """In one line."""
+        text = f"compared on {self.inputs:,} inputs that both tried ({self.buckets:,} of {self.of:,} buckets)"
+        return f"{text}; not tried by both: {self.outside}" if self.outside else text
+
+
 def inputs_that_differ(bits: Bits) -> str:
     """How many inputs have other results, as far as that is known."""
     return f"{bits.least:,}" if bits.least == bits.most else f"{bits.least:,} to {bits.most:,}"
@@ -112,6 +130,13 @@ class ResultComparison:
     )
     same_inputs: bool | None = field(
         metadata=about("whether both runs tried the same inputs", null="where only one run has the result"),
+        default=None,
+    )
+    both_tried: BothTried | None = field(
+        metadata=about(
+            "which inputs are compared, and `old_grade` and all other numbers are of",
+            null="for all of either run, which are the same, or of which no part is known to be",
+        ),
         default=None,
     )
     bits: Bits | None = field(

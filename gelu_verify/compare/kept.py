@@ -56,14 +56,20 @@ class KeptChanges:
     intervals: tuple[IntervalChange, ...]
 
 
-def compare_kept(old: tuple[Run, int], new: tuple[Run, int], same_inputs: bool) -> KeptChanges | None:
-    """The buckets of two results, each a run and an index; None where a run kept none."""
+def compare_kept(
+    old: tuple[Run, int], new: tuple[Run, int], same_inputs: bool, only: np.ndarray | None = None
+) -> KeptChanges | None:
+    """The buckets of two results, each a run and an index; None where a run kept none. `only`: of these buckets."""
     sides = [run.results[index] for run, index in (old, new)]
     if any(record.buckets is None for record in sides):
         return None
     fmt = get_format(sides[0].dtype)
     is_folded = [("recorded" in run.manifest) for run, _ in (old, new)]
     first, second = (_columns(*side, as_folded=any(is_folded)) for side in (old, new))
+    if only is not None:
+        first, second = (
+            {name: column[np.isin(side["bucket"], only)] for name, column in side.items()} for side in (first, second)
+        )
     bucket, left, right = np.intersect1d(first["bucket"], second["bucket"], assume_unique=True, return_indices=True)
     whole = np.uint64(1 << max(fmt.width - 16, 0))
     usable = first["n"][left] == second["n"][right]

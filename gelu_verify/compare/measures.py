@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..formats import get_format
 from ..records.grades import GRADES, ORDER, interval_text
+from ..records.parts import AccurateRange
 from ..records.result import Record
 from .comparison import Change, ChangeWitness
 from .pair import Pair, as_tried, error_direction, number_change, shown_by
@@ -19,6 +20,8 @@ def failures(pair: Pair) -> Iterator[Change]:
     if old.failure is None and new.failure is None:
         return
     direction: Direction = "worse" if old.failure is None else "better" if new.failure is None else "neither"
+    if not (old.has_failed or new.has_failed):
+        direction = "neither"  # by a fault of gelu-verify, it is not known
     if direction == "neither":
         if pair.is_measured and all(getattr(old, name) == getattr(new, name) for name in FAILURES):
             return
@@ -70,16 +73,20 @@ def tail(pair: Pair) -> Iterator[Change]:
 
 def accurate_range(pair: Pair) -> Iterator[Change]:
     old, new = pair.old.accurate_range, pair.new.accurate_range
-    if old == new or "accurate_range" in pair.old.lacking | pair.new.lacking or not pair.same_inputs:
+    if _ends(old) == _ends(new) or "accurate_range" in pair.old.lacking | pair.new.lacking or not pair.same_inputs:
         return
     texts = [interval_text(pair.old.dtype, each) if each else None for each in (old, new)]
-    ends = [(each.low, each.high) if each else (0.0, 0.0) for each in (old, new)]
+    ends = [_ends(each) or (0.0, 0.0) for each in (old, new)]
     narrower = ends[1][0] > ends[0][0] or ends[1][1] < ends[0][1] or new is None
     wider = ends[1][0] < ends[0][0] or ends[1][1] > ends[0][1] or old is None
     found: dict[Direction, bool] = {"worse": narrower, "better": wider}
     for direction in (each for each, holds in found.items() if holds):
         text = f"accurate for: {texts[0] or 'nothing'} -> {texts[1] or 'nothing'}"
         yield Change(what="accurate_range", direction=direction, old=texts[0], new=texts[1], text=text)
+
+
+def _ends(found: AccurateRange | None) -> tuple[float, float] | None:
+    return (found.low, found.high) if found else None
 
 
 def shares(pair: Pair) -> Iterator[Change]:

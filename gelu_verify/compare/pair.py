@@ -20,6 +20,7 @@ class Pair:
     kept: KeptChanges | None
     old_lists_failures: bool = False  # a check that is not among its `checks` did not fail
     new_lists_failures: bool = False
+    both_tried: bool = False  # both are of the inputs that both tried
 
     @property
     def is_measured(self) -> bool:
@@ -29,7 +30,7 @@ class Pair:
     @property
     def same_inputs(self) -> bool:
         """Whether both tried the same inputs, as far as that can be known."""
-        return have_same_inputs(self.old, self.new)
+        return self.both_tried or have_same_inputs(self.old, self.new)
 
 
 def have_same_inputs(old: Record, new: Record) -> bool:

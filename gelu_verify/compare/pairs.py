@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from . import asked, measures, places
 from .comparison import Change, Status
 from .pair import Pair
@@ -16,11 +18,11 @@ _RULES = (
 _OF_FAILURES = (measures.failures, measures.grades)
 
 
-def changes(pair: Pair) -> list[Change]:
-    """Every change, the worst first."""
+def changes(pair: Pair, others: Iterable[Change] = ()) -> list[Change]:
+    """Every change, and those `others`, the worst first."""
     rules = _RULES if pair.is_measured else _OF_FAILURES
     found = [change for rule in rules for change in rule(pair)]
-    return sorted(found, key=_order)
+    return sorted([*found, *others], key=_order)
 
 
 def _order(change: Change) -> tuple[int, int, float]:

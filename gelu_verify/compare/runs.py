@@ -16,6 +16,7 @@ from .conditions import described, differences
 from .kept import compare_kept
 from .pair import Pair, have_same_inputs
 from .pairs import changes, status
+from .tried_by_both import tried_by_both
 
 ORDER: tuple[Status, ...] = ("worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same")
 
@@ -82,13 +83,19 @@ def _are_enough(old: Run, new: Run, indices: list[dict[str, int]], common: list[
 
 def _compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
     (a, b), runs = (run.results[index] for run, index in (old, new)), (old[0], new[0])
-    kept = compare_kept(old, new, have_same_inputs(a, b))
-    pair = Pair(a, b, kept, *(_lists_failures_only(run) and _have_one_source(*runs) for run in runs))
-    found = changes(pair)
+    same_inputs = have_same_inputs(a, b)
+    shared = None if same_inputs else tried_by_both(old, new)
+    if shared:
+        a, b = shared.old, shared.new
+    kept = compare_kept(old, new, shared is not None or same_inputs, shared.buckets if shared else None)
+    old_lists, new_lists = (_lists_failures_only(run) and _have_one_source(*runs) for run in runs)
+    pair = Pair(a, b, kept, old_lists, new_lists, both_tried=shared is not None)
+    found = changes(pair, shared.certain if shared else ())
     return ResultComparison(
         target=b.target, family=b.family, function=b.function, dtype=b.dtype, status=status(found),
         old_grade=a.grade, new_grade=b.grade, old_max_ulp=a.max_ulp, new_max_ulp=b.max_ulp,
-        old_version=a.version, new_version=b.version, same_inputs=pair.same_inputs,
+        old_version=a.version, new_version=b.version, same_inputs=same_inputs,
+        both_tried=shared.share if shared else None,
         bits=kept.bits if kept else None, changes=tuple(found), speed=_speed(a, b), repeat=b.repeat,
     )  # fmt: skip
 

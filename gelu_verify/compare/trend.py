@@ -10,14 +10,16 @@ from ..errors import MissingMeasurement
 from ..fenv import in_default_environment
 from ..records.fields import Count, Name, OneOf, Positive, Size, Ulp, about
 from ..records.grades import ORDER
-from ..records.parts import AccurateRange, FunctionName
-from ..records.result import Bound, DtypeName, Grade, Record
+from ..records.parts import AccurateRange, Bound, FunctionName
+from ..records.result import DtypeName, Grade
 from ..runs.store import Run
-from .comparison import ComparedRun
+from .comparison import BothTried, ComparedRun
 from .conditions import described
 from .pair import have_same_inputs
+from .tried_by_both import tried_by_both
 
 Step = Literal["first", "same", "changed", "unknown"]
+Member = tuple[int, Run, int]  # place of the run, the run, place of the result in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,12 @@ class TrendPoint:
             'digests were kept), or `"first"`'
         )
     )
+    both_tried: BothTried | None = field(
+        metadata=about(
+            "on which inputs the results of both are, or differ", null="on all of both, where they are known"
+        ),
+        default=None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,8 @@ class TrendSeries:
         """Whether a point is another one than that before it, but for its speed."""
         before, point = self.points[at - 1], self.points[at]
         named = ("grade", "max_ulp", "accurate_range", "n", "bound")
-        return point.results != "same" or any(getattr(before, name) != getattr(point, name) for name in named)
+        differs = any(getattr(before, name) != getattr(point, name) for name in named)
+        return point.results != "same" or (differs and not point.both_tried)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +91,12 @@ def trend(
     MissingMeasurement : no result is left
     """
     dated = sorted(runs, key=lambda run: (str(run.manifest["created"]), len(run.path.name), run.path.name))
-    found: dict[tuple[str, str, str], list[tuple[int, Record]]] = {}
+    found: dict[tuple[str, str, str], list[Member]] = {}
     for place, run in enumerate(dated):
-        for record in run.results:
+        for index, record in enumerate(run.results):
             asked = (targets, {record.target, record.family}), (functions, {record.function}), (dtypes, {record.dtype})
             if all(not wanted or not names.isdisjoint(wanted) for wanted, names in asked):
-                found.setdefault((record.target, record.function, record.dtype), []).append((place, record))
+                found.setdefault((record.target, record.function, record.dtype), []).append((place, run, index))
     if not found:
         raise MissingMeasurement(f"none of {len(dated)} stored runs has such a result")
     series = [TrendSeries(*key, _points(members)) for key, members in found.items()]
@@ -100,12 +109,14 @@ def _grade(series: TrendSeries) -> int:
     return ORDER[grade] if grade else -1
 
 
-def _points(members: list[tuple[int, Record]]) -> tuple[TrendPoint, ...]:
-    records = [None, *(record for _, record in members)]
-    return tuple(_point(place, before, record) for (place, record), before in zip(members, records, strict=False))
+def _points(members: list[Member]) -> tuple[TrendPoint, ...]:
+    return tuple(_point(before, member) for member, before in zip(members, [None, *members], strict=False))
 
 
-def _point(place: int, before: Record | None, record: Record) -> TrendPoint:
+def _point(before: Member | None, member: Member) -> TrendPoint:
+    place, run, index = member
+    record = run.results[index]
+    results, both_tried = _step(before, member)
     return TrendPoint(
         run=place,
         version=record.version,
@@ -117,14 +128,21 @@ def _point(place: int, before: Record | None, record: Record) -> TrendPoint:
         max_abs_error=record.max_abs_error.error if record.max_abs_error else None,
         elements_per_s=record.throughput.elements_per_s if record.throughput else None,
         spread=record.throughput.spread if record.throughput else None,
-        results=_step(before, record),
+        results=results,
+        both_tried=both_tried,
     )
 
 
-def _step(before: Record | None, record: Record) -> Step:
+def _step(earlier: Member | None, member: Member) -> tuple[Step, BothTried | None]:
     """What is never said of results whose inputs, or digests, are not known: that they are the same."""
-    if before is None:
-        return "first"
-    if before.bits_sha256 is None or record.bits_sha256 is None or not have_same_inputs(before, record):
-        return "unknown"
-    return "same" if before.bits_sha256 == record.bits_sha256 else "changed"
+    if earlier is None:
+        return "first", None
+    before, record, shared = earlier[1].results[earlier[2]], member[1].results[member[2]], None
+    if not have_same_inputs(before, record) and (shared := tried_by_both(earlier[1:], member[1:])):
+        before, record = shared.old, shared.new
+    elif not have_same_inputs(before, record):
+        return "unknown", None
+    if before.bits_sha256 is None or record.bits_sha256 is None:
+        return "unknown", None
+    same = before.bits_sha256 == record.bits_sha256 and not (shared and shared.certain)
+    return "same" if same else "changed", shared.share if shared else None

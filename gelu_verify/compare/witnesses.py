@@ -11,7 +11,8 @@ from .comparison import Change, ChangeWitness, Comparison, ResultComparison, Sta
 
 _ASKED: tuple[Status, ...] = ("worse", "mixed", "better", "changed")
 _RESULTS, _INPUTS = 4, 32  # that are asked again: a run each, of so many inputs
-_BY_PLACE = ("lane", "lengths", "repeatable", "unrepeated", "growth")  # checks whose outputs depend on the call
+# checks whose outputs depend on the call
+_BY_PLACE = ("lane", "lengths", "repeatable", "unrepeated", "growth", "in_place")
 
 Outputs = Mapping[str, str]  # bits of x: bits of the output
 Ask = Callable[[ResultComparison, list[str]], Outputs]  # measures some inputs of a result, at one revision

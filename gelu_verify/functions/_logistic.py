@@ -79,6 +79,7 @@ def variant(
         terms=scaled(slope),
         at_minus_infinity="-0",
         at_plus_infinity="inf",
+        nan_at=("-inf",),
         at_zero="x",
         approximates="gelu",
         landmarks={
@@ -102,6 +103,7 @@ def variant(
         terms=scaled_grad(slope),
         at_minus_infinity="-0",
         at_plus_infinity="1",
+        nan_at=("-inf", "inf"),
         at_zero="0.5",
         approximates="gelu_grad",
         landmarks={

@@ -88,6 +88,9 @@ class Function:
     upper: str | None = None
     at_most_x: bool = False
     """Whether |f(x)| <= |x| for every x."""
+    nan_at: tuple[Literal["-inf", "inf"], ...] = ()
+    """The infinities at which the formula as it is written is no number, x Phi(x) at -inf is -inf * 0: NaN there is a
+    convention, told apart. Elsewhere it is a defect."""
     landmarks: dict[str, str] = field(default_factory=dict)
     """Named x whose neighbourhoods every plan takes: "root" (a simple root away from zero; errors near it are also
     given as absolute ones), "farthest from ..." (where implementations of variants differ most), any other name."""
@@ -109,6 +112,8 @@ class Function:
             raise self._wrong("name", self.name, "lower-case letters, digits and _")
         if self.group not in GROUPS:
             raise self._wrong("group", self.group, ", ".join(GROUPS))
+        if set(self.nan_at) - {"-inf", "inf"}:
+            raise self._wrong("nan_at", self.nan_at, '"-inf", "inf"')
         if self.sign not in ("", "+", "-", "x", "-x"):
             raise self._wrong("sign", self.sign, '"", "+", "-", "x", "-x"')
         if turns != sorted(set(turns)) or len(turns) > MOST_TURNS:
@@ -198,6 +203,10 @@ class Function:
         if fmt.is_finite(x_bits):
             return "nan"
         return self.at_minus_infinity if fmt.is_negative(x_bits) else self.at_plus_infinity
+
+    def may_be_nan(self, fmt: Format, x_bits: int) -> bool:
+        """Whether NaN at this infinity is a convention."""
+        return not fmt.is_nan(x_bits) and ("-inf" if fmt.is_negative(x_bits) else "inf") in self.nan_at
 
     def limit_bits(self, fmt: Format, x_bits: int, mode: Mode = "nearest") -> int:
         """Bits required where `is_stated` (policy `limit`)."""

@@ -40,6 +40,7 @@ _GELU, _GELU_GRAD = (
         terms=_gauss.gelu,
         at_minus_infinity="-0",
         at_plus_infinity="inf",
+        nan_at=("-inf",),
         at_zero="x",
         landmarks={
             "minimum": MINIMUM,
@@ -61,6 +62,7 @@ _GELU, _GELU_GRAD = (
         terms=_gauss.gelu_grad,
         at_minus_infinity="-0",
         at_plus_infinity="1",
+        nan_at=("-inf", "inf"),
         at_zero="0.5",
         landmarks={
             "root": MINIMUM,
@@ -126,6 +128,7 @@ def _by_mu(values: Values) -> Function:
         terms=_scaled_gauss.gelu_grad_mu(mu, sigma),
         at_minus_infinity="0",
         at_plus_infinity="-0",
+        nan_at=("-inf", "inf"),
         at_zero="-x",
         landmarks=_around(values) if mu else {},
         turning_points=None if mu else all_times(("-1", "1"), sigma),
@@ -143,6 +146,7 @@ def _by_sigma(values: Values) -> Function:
         terms=_scaled_gauss.gelu_grad_sigma(mu, sigma),
         at_minus_infinity="-0",
         at_plus_infinity="-0",
+        nan_at=("-inf", "inf"),
         at_zero="-0" if mu == 0 else "x" if mu > 0 else "-x",
         landmarks=_around(values) if mu else {},
         turning_points=None if mu else all_times((negative(INFLECTION), "0", INFLECTION), sigma),

@@ -90,6 +90,7 @@ def _by_beta(values: Values) -> Function:
         terms=terms,
         at_minus_infinity="0",
         at_plus_infinity="0",
+        nan_at=("-inf", "inf"),
         at_zero="0",
         turning_points=(f"-{turn}", "0", turn),
         lower="0",

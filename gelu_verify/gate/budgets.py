@@ -37,7 +37,7 @@ from .rows import (
 )
 
 DIGITS = 3
-_WHERE = ("library", "level", "compiler", "device")
+_WHERE = ("library", "level", "compiler", "device", "buckets")
 NONE = "-"
 
 _HEADER = """\
@@ -82,6 +82,8 @@ def make_budgets(
     for record in records:
         if record.executed:  # not on the device that it is for
             continue
+        for fault in record.own_faults or ():
+            raise MissingMeasurement(f"no budget for {record.key}: {fault}")
         if record.failure is not None or record.max_ulp is None:
             raise ResultsError(f"no budget for {record.key}: {record.failure or 'nothing was measured'}")
         library, level = library_of(record, level_of_machine(machine))
@@ -99,6 +101,7 @@ def make_budgets(
             level=level,
             compiler=compiler_of(record),
             device=record.origin.device if on_gpu(record) else "",
+            buckets=record.coverage.buckets if record.coverage else 0,
             **_parts(record),
         )
         rows[record.key + row.scope] = row

@@ -187,8 +187,10 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Co
     key = record.key
     if record.origin.stale:
         return _stale(record)
-    if record.failure is not None:
-        return Compliance(key, "over", (record.failure,), record=record)
+    if record.has_failed:
+        return Compliance(key, "over", (record.failure or "",), record=record)
+    if record.own_faults:
+        return Compliance(key, "missing", record.own_faults, record=record)
     if reason := _unmeasured(row, record):
         return Compliance(key, "missing", (reason,), record=record)
     same = record.origin.device == row.device if on_gpu(record) else same_machine
@@ -200,6 +202,10 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Co
     _judge_bits(found, unchanged)
     _judge_checks(found)
     _judge_specials(found)
+    if record.bound == "=" and not same_inputs:
+        found.notes.append(
+            f"on all inputs, the budget on {row.n:,}: headroom applies (`gelu-verify budget` makes one of all)"
+        )
     if not found.reasons:
         _note_what_is_better(found)
     found.notes += [record.origin.recorded] if record.origin.recorded else []

@@ -4,6 +4,7 @@
 [tool.gelu-verify]
 targets = ["kernels.c:gelu_f32", "torch.gelu"]   # as `gelu-verify run` takes them
 plan = "default"
+min_grade = "faithful"                           # of all inputs: in float32 all are tried
 budgets = "gelu-budgets.toml"
 
 [tool.gelu-verify.accept]                        # checks that may fail, and why
@@ -31,13 +32,14 @@ from ..checks import CHECKS
 from ..errors import UsageError, one_of
 from ..isa import split_level
 from ..measure.request import ArgumentError, Request
-from ..records.result import Record
+from ..records.grades import GRADES
+from ..records.result import Grade, Record
 
 NAMES = ("gelu-verify.toml", "pyproject.toml")
 TABLE = "gelu-verify"
 BUDGETS = "gelu-budgets.toml"
-_SHARED = ("functions", "dtypes", "plan", "seed", "policy", "accept")
-_CALLED = ("kwargs", "array", "compile", "cflags", "call", "shape")
+_SHARED = ("functions", "dtypes", "plan", "seed", "policy", "min_grade", "accept")
+_CALLED = ("kwargs", "array", "compile", "cflags", "call", "shape", "thread_safe")
 _NAMED = "a list of names"
 _TYPES: dict[str, tuple[type, str]] = {
     "targets": (list, _NAMED),
@@ -47,6 +49,7 @@ _TYPES: dict[str, tuple[type, str]] = {
     "accept": (dict, "a table of reasons by check"),
     "kwargs": (dict, "a table"),
     "seed": (int, "a whole number"),
+    "thread_safe": (bool, "true or false"),
 }
 
 
@@ -95,6 +98,10 @@ class Project:
         """Why that check of a result may fail; empty where nobody says."""
         said = (entry.accept.get(check, "") for entry in reversed(self.entries) if entry.has(record))
         return next(filter(None, said), "")  # a [[target]] says more than what is for all
+
+    def demand(self, record: Record) -> Grade | None:
+        """The grade that it demands of a result."""
+        return next((entry.request.demand for entry in reversed(self.entries) if entry.has(record)), None)
 
 
 def find_project(start: Path) -> Project | None:
@@ -169,9 +176,11 @@ def _entry(options: dict[str, Any]) -> Entry:
             raise one_of("check", check, list(CHECKS))
         if type(reason) is not str or not reason.strip():
             raise UsageError(f"accept: {check} needs a reason, not {reason!r}")
+    if (grade := options.pop("min_grade", None)) not in (None, *GRADES):
+        raise one_of("min_grade", grade, list(GRADES))
     lists = ("targets", "functions", "dtypes")
     given: dict[str, Any] = {key: tuple(value) if key in lists else value for key, value in options.items()}
     try:
-        return Entry(Request(**given), accept)
+        return Entry(Request(**given, demand=grade), accept)
     except ArgumentError as error:
         raise UsageError(f"{error.argument}: {error.reason}") from None

@@ -56,6 +56,7 @@ class Row:
     compiler: str = ""  # of a source file
     device: str = ""  # of a row that was not measured on the CPU: the GPU and its CUDA
     conditions: Conditions | None = None  # where they are not those of the file
+    buckets: int = 0  # in which more was tried than the plan's own inputs (`run --budget`)
     max_abs: float | None = None  # largest absolute error for |x| <= 8
     accurate: tuple[str, str] | None = None  # ends (bits) of the accurate range
     correct: int | None = None
@@ -191,6 +192,7 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
         "n": n > 0 and (row.bound != "=" or n == 1 << get_format(dtype).width),
         "plan": type(row.plan) is str,
         "seed": type(row.seed) is int and row.seed >= 0,
+        "buckets": type(row.buckets) is int and 0 <= row.buckets <= 1 << 16,
         "witness": row.witness == "" or is_bits(row.witness),
         "date": type(row.date) is str and re.fullmatch(r"\d{4}-\d\d-\d\d", row.date) is not None,
         "fails": isinstance(row.fails, Mapping) and all(type(each) is str for each in row.fails.values()),

@@ -20,6 +20,7 @@ targets = [{targets}]  # as `gelu-verify run` takes them; paths are relative to 
 {functions}
 {dtypes}
 plan = "default"  # which inputs: all of 16 bits, a sample of wider dtypes; see `gelu-verify list`
+# min_grade = "faithful"  # of all inputs: all of float32 are tried, which a fast target does in seconds
 # policy = "formula"  # accepts the NaN that the formula gives at -inf
 budgets = {budgets_text}
 

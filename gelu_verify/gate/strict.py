@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import UsageError
 from ..fenv import in_default_environment
 from ..formats import get_format, value_text
+from ..measure.budget import OF_ALL_INPUTS
 from ..records.grades import GRADES, ORDER
 from ..records.parts import Severity
 from ..records.ranking import worst_first
@@ -61,8 +62,10 @@ def exceeded(records: Sequence[Record], limits: Limits) -> list[tuple[Record, st
 
 def _exceeded(record: Record, limits: Limits) -> Iterator[str]:
     """Comparisons are written so that what is not known is over the limit."""
-    if record.failure is not None:
-        yield record.failure
+    if record.has_failed:
+        yield record.failure or ""
+    if record.failure is not None and not record.has_failed:
+        return  # not known, by a fault of ours: neither met nor exceeded
     if limits.fail_on is not None:
         yield from _failed_checks(record, SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1])
     if limits.min_grade is not None and not (record.grade and ORDER[record.grade] <= ORDER[limits.min_grade]):
@@ -70,6 +73,27 @@ def _exceeded(record: Record, limits: Limits) -> Iterator[str]:
         yield f"{title}, worse than --min-grade {limits.min_grade}: {record.sentence}"
     if limits.max_ulp is not None and not (record.max_ulp is not None and record.max_ulp <= limits.max_ulp):
         yield f"{_error(record)}, more than --max-ulp {limits.max_ulp:g}"
+
+
+def of_a_sample(records: Sequence[Record], limits: Limits) -> list[tuple[Record, str]]:
+    """Results that meet a grade which speaks of all inputs, of some inputs: in words which."""
+    if limits.min_grade not in OF_ALL_INPUTS:
+        return []
+    over = {record.key for record, _ in exceeded(records, limits)}
+    return [(r, _sampled(r)) for r in records if r.bound != "=" and not r.ranges and r.key not in over]
+
+
+def _sampled(record: Record) -> str:
+    tried = f"{GRADES[record.grade].title if record.grade else 'not graded'} in the {record.n:,} inputs that were tried"
+    width = get_format(record.dtype).width
+    if width > 32:
+        return f"{tried}: all 2^{width} cannot be, so that is what a search did not refute"
+    return f"{tried}, {record.n / 2.0**width:.2g} of all; plan default without --budget tries all"
+
+
+def can_be_tried(record: Record) -> bool:
+    """Whether all inputs of its dtype can be."""
+    return get_format(record.dtype).width <= 32
 
 
 def _failed_checks(record: Record, severities: Sequence[Severity]) -> Iterator[str]:

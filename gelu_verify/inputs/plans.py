@@ -11,6 +11,7 @@ where the function is not trivial. NaN, infinities and zeros belong to every pla
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -62,6 +63,13 @@ class Chunk:
             return from_ordinals(fmt, self.explicit)
         return from_ordinals(fmt, np.arange(self.first, self.first + self.size, dtype=np.int64))
 
+    def has(self, ordinal: int) -> bool:
+        """Whether that input is among them."""
+        if self.explicit is None:
+            return self.first <= ordinal < self.first + self.size
+        place = int(np.searchsorted(self.explicit, ordinal))
+        return place < len(self.explicit) and int(self.explicit[place]) == ordinal
+
     @property
     def is_strided(self) -> bool:
         """Whether the call takes the inputs in strided order: a run of consecutive float32 numbers."""
@@ -87,6 +95,8 @@ class Plan:
     """Inputs for one function and dtype; `exhaustive` when every bit pattern of the dtype is in.
 
     `dense`: what it stands for is all of the dtype, so that a device that judges may draw billions more.
+    Of a plan that was widened (`widened.py`): `whole` are the spans of consecutive inputs that came to it, `steps` how
+    many buckets were tried for that, and `made` the calls, in which an input may come twice.
     """
 
     name: str
@@ -99,6 +109,27 @@ class Plan:
     spans: Spans | None = None
     dense: bool = False
     length: int | None = None  # of every call, where that is given
+    whole: Spans = ()
+    steps: int = 0
+    made: Sequence[Chunk] = ()
+
+    @property
+    def widens(self) -> bool:
+        """Whether more inputs may follow its own, as far as time allows (`widened.py`)."""
+        return self.name == "default" and not (self.exhaustive or self.spans or self.length)
+
+    @property
+    def usual_length(self) -> int:
+        """Inputs of its first call."""
+        return (self.made or self.chunks)[0].size
+
+    def call_of(self, ordinal: int) -> Chunk | None:
+        """The last of its calls that had that input."""
+        chunks = self.made or self.chunks
+        if not self.made:
+            place = bisect_right(range(len(chunks)), ordinal, key=lambda index: chunks[index].first) - 1
+            return chunks[place] if place >= 0 and chunks[place].has(ordinal) else None
+        return next((chunk for chunk in reversed(chunks) if chunk.has(ordinal)), None)
 
     @property
     def stress(self) -> bool:
@@ -115,8 +146,10 @@ class Plan:
         """Digest of the inputs: a plan of the same name and seed may choose others in another version."""
         digest = sha256()
         for chunk in self.chunks if self.spans is None and not self.exhaustive else ():
-            digest.update(chunk.x_bits().astype(get_format(self.dtype).uint.newbyteorder("<")).tobytes())
-        digest.update(repr((self.dtype, self.size, self.spans)).encode())
+            if chunk.explicit is not None:
+                digest.update(chunk.x_bits().astype(get_format(self.dtype).uint.newbyteorder("<")).tobytes())
+        whole = [self.whole] if self.whole and not self.exhaustive else []
+        digest.update(repr((self.dtype, self.size, self.spans, *whole)).encode())
         return digest.hexdigest()
 
 

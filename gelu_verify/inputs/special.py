@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..fenv import in_default_environment
-from ..formats import Format, get_format
+from ..formats import Format, get_format, numpy_dtype
 from ..functions import Function, compared_with, get_function
 
 # Where the world's implementations overflowed: e^x, x^2, x^3, x * 2.
@@ -94,3 +94,10 @@ def fixed_bits(function: str, dtype: str) -> np.ndarray:
     fmt = get_format(dtype)
     bits = {*special_bits(fmt), *large_bits(fmt), *tiny_bits(fmt), *variant_bits(get_function(function), fmt)}
     return np.array(sorted(bits, key=fmt.ordinal), dtype=fmt.uint)
+
+
+@lru_cache(maxsize=8)
+@in_default_environment
+def normal_bits(dtype: str, n: int, seed: int, scale: float = 2.0) -> np.ndarray:
+    """Bits of normal(0, scale) numbers, which all callers share; of more of them these are the first."""
+    return np.random.default_rng(seed).normal(0.0, scale, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)

@@ -51,7 +51,7 @@ class Call:
         target itself noticed: second outputs."""
         with collecting() as others:
             found = self._checked(twice)
-        return {**found, "others": differences_to_json(others)} if others else found
+        return {**found, "others": differences_to_json(self._fmt, others)} if others else found
 
     def _checked(self, twice: bool) -> dict[str, Any]:
         first, second = self._poisons

@@ -30,13 +30,14 @@ from ..fenv import in_default_environment
 from ..formats import get_format
 from ..gpu import faults as device_faults
 from ..targets import detection as _detection
+from ..targets import under_way
 from ..targets.base import Target, described, first_line
 from . import _faults
 from .call import Call
 from .channel import Channel, Closed, text_of
 from .memory import GuardedMemory, Place, map_page
 from .printed import Printed
-from .process import LAST_WORDS
+from .process import LAST_WORDS, SINCE
 from .state import Watch, identity
 
 _F_SETSIG = 10
@@ -78,6 +79,7 @@ class Hosted:
         self._left_by_first_calls: list[str] = []
         self.left_early: dict[str, str] = {}  # by key: what the calls left that showed what a target takes
         _detection.watched = self._watched
+        under_way.share(fault + SINCE)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

@@ -18,9 +18,11 @@ from ..errors import TargetFailure
 from ..formats import Format
 from ..targets.kinds import BUILDS
 from .channel import Channel
-from .limits import LOADING, Limits, Patience
+from .limits import FIRST, LOADING, Limits, Patience
 from .memory import Layout, Place, SharedMemory
-from .process import POLL, Child, Died
+from .process import POLL, Child, Death, Died
+
+_Code = tuple[str, dict[str, str]]
 
 
 class Turns:
@@ -123,6 +125,7 @@ class Case:
 
     patience: Patience
     calls: int = 0
+    compared: bool = False  # a large call with a short one
     retried: bool = False
     notes: dict[str, TargetFailure] = field(default_factory=dict)
 
@@ -142,7 +145,7 @@ class Host:
         self._lock = threading.RLock()
         self._child: Child | None = None
         self._connections = threading.local()
-        self._loaded: dict[str, tuple[Loading, list[str]]] = {}
+        self._loaded: dict[str, tuple[Loading, list[_Code]]] = {}
         self._cases: dict[tuple[str, int, str], Case] = {}
         self._closed = False
         # What its children compile: one that replaces another runs the same code.
@@ -156,7 +159,7 @@ class Host:
         with self._lock:
             child = self._living()
             reply = self._load(child, key, loading)
-            self._loaded[key] = loading, _versions(reply)
+            self._loaded[key] = loading, _code(reply)
             return reply
 
     def _living(self) -> Child:
@@ -166,10 +169,10 @@ class Host:
             if self._child is None:
                 self._child = Child(self.label, self.limits.niceness, {**self._variables, BUILDS: self._builds})
                 self._check_open()  # closed meanwhile, by who does not wait for our lock
-                for key, (loading, versions) in self._loaded.items():
-                    if _versions(self._load(self._child, key, loading)) != versions:
+                for key, (loading, code) in self._loaded.items():
+                    if changed := _changed(code, _code(self._load(self._child, key, loading))):
                         self.discard(self._child)
-                        raise TargetFailure(f"{self.label}: its files changed while it was tested", "changed code")
+                        raise TargetFailure(f"{self.label}: {changed} changed while it was tested", "changed code")
             return self._child
 
     def _check_open(self) -> None:
@@ -179,11 +182,11 @@ class Host:
 
     def _load(self, child: Child, key: str, loading: Loading) -> dict[str, Any]:
         try:
-            reply = child.ask(child.control, loading.question, LOADING, key=key, **loading.arguments)
+            one = self.limits.of_first_call if loading.question == "select" else max(FIRST, self.limits.of_first_call)
+            reply = child.ask(child.control, loading.question, LOADING, of_one_call=one, key=key, **loading.arguments)
         except Died as died:
             self.discard(child)
-            message = f"{self.label}: its process {died.death.detail} while it was loaded"
-            raise TargetFailure(message, died.death.kind) from None
+            raise _lost_while_loading(self.label, died.death) from None
         if "error" in reply:
             raise getattr(errors, reply["error"])(reply["message"])
         if "failure" in reply:
@@ -238,6 +241,25 @@ class Host:
         return Connection(child, channel)
 
 
-def _versions(reply: dict[str, Any]) -> list[str]:
-    """Of what was loaded: hashes of the code, or releases of a framework."""
-    return [fields["version"] for fields in reply["targets"]]
+def _lost_while_loading(label: str, death: Death) -> TargetFailure:
+    """Of its import, or of a first call, which shows what it takes."""
+    if death.in_a_call:
+        return TargetFailure(f"{label} {death.detail}, when it was called to see which arrays it takes", death.kind)
+    return TargetFailure(f"{label}: its process {death.detail} while it was loaded", death.kind)
+
+
+def _code(reply: dict[str, Any]) -> list[_Code]:
+    """Of what was loaded: versions (hashes of the code, or releases of a framework), and digests of files by name."""
+    return [(fields["version"], fields["files"]) for fields in reply["targets"]]
+
+
+def _changed(before: list[_Code], now: list[_Code]) -> str:
+    """What is not as it was; files that it wrote itself meanwhile, and reads now, are no change."""
+    if len(before) != len(now):
+        return "its files"
+    for (version, files), (other, others) in zip(before, now, strict=True):
+        if changed := [name for name, digest in files.items() if others.get(name, digest) != digest]:
+            return changed[0]
+        if version != other and not files:
+            return "its files"
+    return ""

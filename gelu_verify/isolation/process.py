@@ -6,24 +6,23 @@ import ctypes
 import fcntl
 import mmap
 import os
-import resource
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from threading import RLock
 from time import monotonic, sleep
 from typing import Any
 
 from .channel import Channel, Closed, text_of
-from .limits import DATA_SLACK
 from .memory import PAGE, Layout
 from .printed import SIZE
 
-_DRIVERS = ("libcuda.so", "libamdhip64.so")  # of devices, as /proc names what is mapped
+_SINCE = struct.Struct("=d")
 POLL = 0.02  # seconds between two looks at the memory of a child that is at work
 FILES = 512  # open at once: more than any family here has
 ENDING = 10  # seconds for a supervisor to end all that the child started
@@ -37,6 +36,7 @@ _KINDS = {
     signal.SIGKILL: "killed",
     signal.SIGSYS: "interference",
 }
+SINCE = 1024  # place in that page where `targets.under_way` writes
 LAST_WORDS = 2048  # place of the text in that page that says why the child ended itself
 _RUN = (
     "import sys; sys.path[:] = sys.argv.pop().split('\\n'); from gelu_verify.isolation.confinement import begin;"
@@ -66,6 +66,8 @@ class Death:
     detail: str
     address: int | None = None
     writing: bool = False
+    waited: float = 0.0  # seconds for what did not return
+    in_a_call: bool = False  # of several in one question: that one did not return
 
 
 class Died(Exception):
@@ -104,7 +106,8 @@ class Child:
             os.close(file)
         self._held = [lifeline, self._stderr]
         theirs.close()
-        self._limit = self._most_data = sys.maxsize
+        self._limit = self._allowed = sys.maxsize
+        self._looked = 0.0  # when
         self._ending = RLock()
         self._ended_for: Death | None = None
         self._death: Death | None = None
@@ -118,42 +121,60 @@ class Child:
         return self._fault.worker or self._process.pid
 
     def limit_memory(self, nbytes: int) -> None:
-        """So many bytes more than it has now. Its resident size is looked at while it works; allocations that are
-        not used meet the limit of private data, which address space that a runtime only reserves does not. With the
-        driver of a device in it only the resident size counts: what that maps is not ours to know."""
-        place = Path(f"/proc/{self.pid}")
-        resident, data = _sizes((place / "statm").read_text())
-        self._limit = resident + nbytes
-        maps = (place / "maps").read_text()
-        if any(driver in maps for driver in _DRIVERS):
-            return
-        with suppress(ProcessLookupError):
-            resource.prlimit(self.pid, resource.RLIMIT_DATA, (data + nbytes + DATA_SLACK, resource.RLIM_INFINITY))
-        self._most_data = data + nbytes
+        """So many resident bytes more than it has now. Address space that it only reserves is not memory that it needs:
+        that has no limit. It is looked at while a question waits for its reply, and between questions."""
+        self._allowed = nbytes
+        self._limit = _resident_of(Path(f"/proc/{self.pid}/statm").read_text()) + nbytes
 
-    def ask(self, channel: Channel, name: str, seconds: float, files: tuple[int, ...] = (), **arguments: Any) -> Any:
-        """The reply to one question; raises Died when there is none in that time, or the memory limit is passed."""
-        return self.ask_text(channel, text_of((name, arguments)), seconds, files)
+    def ask(
+        self,
+        channel: Channel,
+        name: str,
+        seconds: float,
+        files: tuple[int, ...] = (),
+        of_one_call: float = inf,
+        **arguments: Any,
+    ) -> Any:
+        """The reply to one question; raises Died when there is none in that time, when one of the calls that are made
+        meanwhile takes longer than `of_one_call`, or when the memory limit is passed."""
+        return self.ask_text(channel, text_of((name, arguments)), seconds, files, of_one_call)
 
-    def ask_text(self, channel: Channel, question: bytes, seconds: float, files: tuple[int, ...] = ()) -> Any:
+    def ask_text(
+        self, channel: Channel, question: bytes, seconds: float, files: tuple[int, ...] = (), of_one_call: float = inf
+    ) -> Any:
         """As `ask`, of a question that is written already."""
         try:
             channel.send(question, files)
             end = monotonic() + seconds
             while True:
                 try:
-                    return channel.receive()
+                    reply = channel.receive()
                 except BlockingIOError:
-                    self._look(end, seconds)
+                    self._look(end, seconds, of_one_call)
+                    continue
+                if monotonic() >= self._looked + POLL:
+                    self._look_at_memory()
+                return reply
         except Closed:
             raise Died(self.death(), False) from None
 
-    def _look(self, end: float, seconds: float) -> None:
+    def _look(self, end: float, seconds: float, of_one_call: float) -> None:
         """After `POLL` seconds without a reply: does it need too much?"""
-        if self._resident() > self._limit:
-            self._end_for(Death("memory", f"needed more memory than its limit ({_gibibytes(self._limit)} resident)"))
+        self._look_at_memory()
         if monotonic() >= end:
-            self._end_for(Death("hang", f"did not return within {seconds:.3g} s"))
+            self._end_for(Death("hang", f"did not return within {seconds:.3g} s", waited=seconds))
+        (since,) = _SINCE.unpack_from(self._fault_map, SINCE)
+        if since and monotonic() >= since + of_one_call:
+            text = f"did not return within {of_one_call:.3g} s"
+            self._end_for(Death("hang", text, waited=of_one_call, in_a_call=True))
+
+    def _look_at_memory(self) -> None:
+        self._looked = monotonic()
+        if self._resident() > self._limit:
+            self._end_for(Death("memory", self._too_much()))
+
+    def _too_much(self) -> str:
+        return f"needs more than the memory limit of {_size_text(self._allowed)} (--memory-limit)"
 
     def _end_for(self, death: Death) -> None:
         if self._ended_for is None:
@@ -163,7 +184,7 @@ class Child:
 
     def _resident(self) -> int:
         try:
-            return _sizes(Path(f"/proc/{self.pid}/statm").read_text())[0]
+            return _resident_of(Path(f"/proc/{self.pid}/statm").read_text())
         except (OSError, IndexError):  # it has just ended
             return 0
 
@@ -189,8 +210,9 @@ class Child:
         fault, words = self._fault, self._last_words()
         number = signal.Signals(-code)
         kind = _KINDS.get(number, number.name)
-        data = _sizes(fault.statm[: fault.statm_size].decode())[1] if fault.statm_size > 0 else 0
-        if data > self._most_data or "bad_alloc" in words or "MemoryError" in words:
+        if fault.statm_size > 0 and _resident_of(fault.statm[: fault.statm_size].decode()) > self._limit:
+            return Death("memory", f"{self._too_much()}, and died of {number.name}{words}")
+        if "bad_alloc" in words or "MemoryError" in words:
             return Death("memory", f"ran out of memory, then died of {number.name}{words}")
         if number == signal.SIGSYS:
             return Death(kind, f"tried to signal, trace or limit the process that verifies it, and was ended{words}")
@@ -249,10 +271,9 @@ def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
 
-def _sizes(statm: str) -> tuple[int, int]:
-    """(resident, private data) in bytes."""
-    pages = statm.split()
-    return int(pages[1]) * PAGE, int(pages[5]) * PAGE
+def _resident_of(statm: str) -> int:
+    """Bytes."""
+    return int(statm.split()[1]) * PAGE
 
 
 def _memory(name: str, nbytes: int, flags: int = 0) -> int:
@@ -268,5 +289,5 @@ def _sealed(name: str) -> int:
     return file
 
 
-def _gibibytes(nbytes: int) -> str:
-    return f"{nbytes / (1 << 30):.3g} GiB"
+def _size_text(nbytes: int) -> str:
+    return f"{nbytes / (1 << 30):.3g} GiB" if nbytes >= 1 << 30 else f"{nbytes / (1 << 20):.3g} MiB"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import sys
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -50,7 +51,7 @@ class Growth:
 
 class Watch:
     """The state of this process as it was. `patient`: a framework that we found, which may get ready in its first
-    call; what a user named is reported the first time."""
+    call; what a user named is reported the first time, but where that call imported a module."""
 
     def __init__(self, own: Sequence[int], patient: bool = False) -> None:
         self._lock = Lock()
@@ -72,6 +73,7 @@ class Watch:
             if not self._inside:
                 self._state, self._processes = self._now(), self._others()
                 self._counts, self._memory = self._counted(), self._private()
+                self._modules = len(sys.modules)
 
     def serve(self, connections: int) -> None:
         """So many more threads, each with a descriptor, are ours."""
@@ -119,11 +121,13 @@ class Watch:
 
     def _changed(self) -> Iterator[str]:
         before, self._state = self._state, self._now()
+        modules, self._modules = self._modules, len(sys.modules)
         if before == self._state:
             return
+        patience = self.patient or self._modules > modules  # what a library does once, when a call imports it
         for what, old, new in zip(_CHANGED, before, self._state, strict=False):
             self._changes[what] += old != new
-            if old != new and self._changes[what] > self.patient:
+            if old != new and self._changes[what] > patience:
                 yield what
         if before[_FOLDER] != self._state[_FOLDER]:
             yield "changed the working directory"

@@ -67,6 +67,9 @@ class IsolatedTarget(Target):
         notes = self.host.case(self.key, self.index, dtype).notes
         return notes.pop(min(notes)) if notes else None
 
+    def search_seconds(self, dtype: str) -> float:
+        return self.host.case(self.key, self.index, dtype).patience.left
+
     def fresh(self) -> bool:
         with self.alone():
             self.host.restart()
@@ -80,24 +83,32 @@ class IsolatedTarget(Target):
         name = f"{function.__module__}:{function.__qualname__}"
         case = self.host.case(self.key, self.index, arguments[0])
         seconds = self.host.limits.timing if calls is None else case.patience.of_calls(calls)
-        value: T = self._survived(case, lambda: self._asked(seconds, name, arguments, options), np.empty(0))
+        of_one_call = case.patience.of_one_call
+        value: T = self._survived(
+            case, lambda: self._asked((seconds, of_one_call), name, arguments, options), np.empty(0)
+        )
         return value
 
-    def _asked(self, seconds: float, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def _asked(
+        self, seconds: tuple[float, float], name: str, arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        """`seconds`: for all, and for each call."""
         connection = self.host.connection()
         connection.child.served.add((self.key, self.index))
         call = {"function": name, "arguments": arguments, "options": options}
-        reply = connection.ask("apply", seconds, key=self.key, index=self.index, **call)
+        whole, of_one_call = seconds
+        reply = connection.ask("apply", whole, of_one_call=of_one_call, key=self.key, index=self.index, **call)
         return self._value(reply, connection.child)
 
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         """As of every target; the outputs lie in shared memory until this thread's next call."""
         fmt, case = get_format(dtype), self.host.case(self.key, self.index, dtype)
-        if not case.calls and len(x_bits) > SMALL:
+        if not case.compared and len(x_bits) > SMALL:
+            case.compared = True
             asked = x_bits.copy()  # the probe may be placed over them
             probe = self._guarded(fmt, case, asked[:PROBE])[0].copy()
             got, seconds = self._guarded(fmt, case, asked)
-            where = f"at index {{}} in a call of {len(asked)}", f"in a first call, of {PROBE}"
+            where = f"at index {{}} in a call of {len(asked)}", f"in a call of {PROBE} before"
             report(differences(fmt, asked[:PROBE], got[:PROBE], probe, where))
             return got, seconds
         return self._guarded(fmt, case, x_bits)
@@ -115,6 +126,8 @@ class IsolatedTarget(Target):
 
     def _survived(self, case: Case, call: Callable[[], T], x_bits: np.ndarray) -> T:
         """One call, and once more in a fresh child, alone, where somebody else may have killed the first."""
+        if not case.patience.left:
+            raise TargetFailure(f"{self.name} did not return before, and is not called again", "hang")
         connection = self.host.connection()
         try:
             with self._turn():
@@ -122,10 +135,10 @@ class IsolatedTarget(Target):
         except Died as died:
             self.host.discard(connection.child)
             served, death = connection.child.served, died.death
-            case.patience.hung |= death.kind == "hang"
+            case.patience.hung(death.waited)
             certain = served == {(self.key, self.index)} and not self.safe_in_threads and death.kind != "killed"
             if died.by_me or case.retried or certain:
-                raise self._failure_of(death, connection.child) from None
+                raise self._failure_of(death, connection.child, waited=case.patience.waited) from None
         case.retried = True
         with self.alone():
             connection = self.host.connection()
@@ -133,7 +146,8 @@ class IsolatedTarget(Target):
                 value = call()
             except Died as died:
                 self.host.discard(connection.child)
-                raise self._failure_of(died.death, connection.child) from None
+                case.patience.hung(died.death.waited)
+                raise self._failure_of(died.death, connection.child, waited=case.patience.waited) from None
         if len(served) == 1 and death.kind != "killed":
             case.note(self._failure_of(death, connection.child, "; the same call in a fresh process did not"), x_bits)
         return value
@@ -188,13 +202,16 @@ class IsolatedTarget(Target):
             raise TargetFailure(reply["failure"], reply["kind"])
         return reply["value"]
 
-    def _failure_of(self, death: Death, child: Child, also: str = "") -> TargetFailure:
-        """The death as a failure of this target: an address in what we share says more than the signal."""
+    def _failure_of(self, death: Death, child: Child, also: str = "", waited: float = 0.0) -> TargetFailure:
+        """The death as a failure of this target: an address in what we share says more than the signal, and the time
+        that was `waited` for the first call that hung more than that for this one."""
+        if death.kind == "hang":
+            return TargetFailure(f"{self.name} did not return within {waited:.3g} s{also}", death.kind)
         address = death.address
         places = () if address is None else (layout.region(address) for layout in child.layouts)
         where = next(filter(None, places), None)
         if where == "input":
-            return TargetFailure(f"{self.name} wrote to its input{also}", "changed input")
+            return TargetFailure(f"{self.name} wrote to its input{also}{self.if_it_writes}", "changed input")
         if where is not None and where != "output":
             verb = "wrote" if death.writing else "read"
             return TargetFailure(f"{self.name} {verb} {where}{also}", "out of bounds")

@@ -3,8 +3,9 @@ and which of the world's tolerances would have noticed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..checks import Evidence, Finding
 from ..fenv import in_default_environment
 from ..formats import to_float64
 from ..functions.regions import REGIONS
+from ..own_faults import guarded
 from ..records.accuracy import ROOT_UNIT
 from ..records.parts import Flush, Root
 from ..records.result import Record
@@ -24,16 +26,18 @@ CORE = tuple(region.name for region in REGIONS if region.lower is not None and r
 
 @in_default_environment
 def diagnosed(record: Record, evidence: Evidence, findings: Mapping[str, Finding]) -> Record:
-    """The record with what its results tell that is no fault."""
-    return replace(
-        record,
-        computes_in=findings["precision"].value,
-        rounding=_rounding(evidence, findings["rounding"].value),
-        rounding_mode=findings["rounding"].value,
-        flush=_flush(evidence, findings["subnormals"]),
-        root=_root(evidence),
-        tolerances=noticed(evidence.function, evidence.table) if _is_off(evidence) else None,
-    )
+    """The record with what its results tell that is no fault; each part is null where a fault of ours keeps it."""
+    found = replace(record, computes_in=findings["precision"].value, rounding_mode=findings["rounding"].value)
+    parts: dict[str, Callable[[], Any]] = {
+        "rounding": lambda: _rounding(evidence, findings["rounding"].value),
+        "flush": lambda: _flush(evidence, findings["subnormals"]),
+        "root": lambda: _root(evidence),
+        "tolerances": lambda: noticed(evidence.function, evidence.table) if _is_off(evidence) else None,
+    }
+    for name, measure in parts.items():
+        with guarded(f"measure {name}", evidence.own_faults):
+            found = replace(found, **{name: measure()})
+    return found
 
 
 def _is_off(evidence: Evidence) -> bool:
@@ -55,14 +59,20 @@ def _rounding(evidence: Evidence, mode: str | None) -> str | None:
     return "once" if np.nanmax(core) <= most else "composed"
 
 
+@in_default_environment
+def flushes(findings: Mapping[str, Finding]) -> bool:
+    """Whether subnormal numbers become zero, by a convention."""
+    return findings["subnormals"].status == "fail" and findings["subnormals"].value is not None
+
+
 def _flush(evidence: Evidence, finding: Finding) -> Flush | None:
     """What is flushed, and the largest error of the buckets whose worst input is no flush."""
-    if finding.status != "fail" or finding.value is None:
+    if not flushes({"subnormals": finding}):
         return None
     fmt, columns = evidence.fmt, evidence.table.columns
     x, got, want = (columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want"))
     rest = columns["max_error"][~flushed(fmt, x, got, want) & ~np.isnan(columns["max_error"])]
-    return Flush(finding.value, float(rest.max()) if len(rest) else None)
+    return Flush(finding.value or "", float(rest.max()) if len(rest) else None)
 
 
 def _root(evidence: Evidence) -> Root | None:

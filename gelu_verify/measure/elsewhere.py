@@ -15,10 +15,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
-from ..errors import GeluVerifyError, TargetFailure
+from ..errors import GeluVerifyError
 from ..speed.throughput import one_thread_each
 from .executors import Misfit, Pool
-from .identity import PROCESSOR, identity, probe, worker_facts
+from .identity import MANY, PROCESSOR, ProbeOutputs, another, identity, implementation, worker_facts
 from .jobs import Job, narrowed_to, one_job, selecting
 from .journal import Facts, differing
 from .parts import packed
@@ -48,11 +48,8 @@ class Elsewhere(Generic[Item]):
         spend: Callable[[float], object] = lambda core_seconds: None,
     ) -> Self | None:
         """Work on one job of a request; None where its target fails here, which says all."""
-        try:
-            digest = probe(job.target, job.plan.function, job.plan.dtype)
-        except TargetFailure:
-            return None
-        return cls(pool, work.of(job, request, digest).measured, spend)
+        outputs = ProbeOutputs.of(job.target, job.plan, MANY)
+        return None if outputs.failure else cls(pool, work.of(job, request, outputs).measured, spend)
 
     def saw(self, seconds: float, worker: Mapping[str, str] | None) -> None:
         """What an item cost, and which machine."""
@@ -67,16 +64,15 @@ class RemoteWork(ABC, Generic[Item, Loaded]):
 
     request: Request
     facts: Facts
-    version: str
     inputs_sha256: str
-    probe: str
+    outputs: bytes
     item_seconds: float
 
     @classmethod
-    def of(cls, job: Job, request: Request, digest: str) -> Self:
+    def of(cls, job: Job, request: Request, outputs: ProbeOutputs) -> Self:
         narrowed = narrowed_to(request, job.target, job.plan.function, job.plan.dtype)
-        facts = identity([job.target.family])
-        return cls(narrowed, facts, job.target.version, job.plan.inputs_sha256, digest, request.executor.item_seconds)
+        facts = {**implementation(job.target), **identity([job.target.family])}
+        return cls(narrowed, facts, job.plan.inputs_sha256, outputs.packed(), request.executor.item_seconds)
 
     @abstractmethod
     def measured(self, item: Item) -> bytes:
@@ -89,7 +85,7 @@ class RemoteWork(ABC, Generic[Item, Loaded]):
     @property
     def key(self) -> str:
         """What one worker keeps it under."""
-        return repr((type(self), self.request, self.version, self.inputs_sha256, self.probe))
+        return repr((type(self), self.request, self.facts, self.inputs_sha256, self.outputs))
 
     def loaded(self) -> Loaded:
         """The same for all items in this process; raises Misfit."""
@@ -100,16 +96,15 @@ class RemoteWork(ABC, Generic[Item, Loaded]):
         """The target and the plan, found here; raises Misfit where they are not the client's."""
         one_thread_each()
         job = one_job(self.request, closing.enter_context(selecting(self.request)))
-        here = identity([job.target.family])
+        here = {**implementation(job.target), **identity([job.target.family])}
         reason = differing(self.facts, here, apart_from=PROCESSOR)
-        if job.target.version != self.version:
-            reason = f"the version of {job.target.name} is {self.version} there and {job.target.version} here"
         if job.plan.inputs_sha256 != self.inputs_sha256:
             reason = f"the inputs of plan {job.plan.name} are others"
         if reason:
             raise Misfit(reason)
-        if self.probe and probe(job.target, job.plan.function, job.plan.dtype) != self.probe:
-            raise Misfit(f"{job.target.name} gives other outputs ({_processors(self.facts, here)})")
+        outputs = ProbeOutputs.unpacked(self.outputs)
+        if reason := another(job.target.name, outputs, outputs.again(job.target)):
+            raise Misfit(f"{reason} ({_processors(self.facts, here)})")
         return self.loading(job)
 
 

@@ -193,7 +193,9 @@ def _of_object(
     target: Target | Callable[..., Any], function: str | None, dtype: str | None, request: Request
 ) -> Target:
     if not isinstance(target, Target):
-        return callable_target(target, function or "gelu", dtype, device=request.device, **request.call_options)
+        options = {name: value for name, value in request.call_options.items() if name != "thread_safe"}
+        made = callable_target(target, function or "gelu", dtype, device=request.device, **options)
+        return replace(made, safe_in_threads=request.thread_safe)
     if request.call_options:
         name = next(iter(request.call_options))
         raise ArgumentError(name, "accepted for callables and for names, not for a Target")

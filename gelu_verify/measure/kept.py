@@ -1,9 +1,12 @@
-"""The parts of one job in a journal, and its result once it is there: nothing is measured twice."""
+"""The parts of one job in a journal, and its result once it is there: nothing is measured twice.
+
+Before the first part stand the outputs by which its implementation is known: who goes on compares them (`changed`).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..buckets.table import MonotonePieces, Table, finish
@@ -13,7 +16,9 @@ from ..functions import get_function
 from ..inputs.plans import Plan
 from ..records.result import Record, Result
 from ..records.serialize import record_from_json, to_json
-from .journal import Journal
+from ..targets import Target
+from .identity import FEW, ProbeOutputs, another, only_by_version
+from .journal import OUTPUTS, Journal
 from .parts import Merging, Part, packed, unpacked
 
 RESULT = " result"  # ends the key of a result
@@ -24,6 +29,42 @@ class Kept:
 
     def __init__(self, journal: Journal, key: str) -> None:
         self._journal, self._key = journal, key
+
+    def of_round(self, number: int) -> Kept:
+        """The same of a round in which more inputs were tried than the plan's own."""
+        return Kept(self._journal, f"{self._key} round {number}")
+
+    def outputs(self) -> Sequence[ProbeOutputs]:
+        """By which the implementation is known: of each process that began or went on, the same where it is steady."""
+        return [ProbeOutputs.unpacked(content) for _, content in self._journal.records(self._key + OUTPUTS)]
+
+    def begin(self, target: Target, plan: Plan, count: int = FEW) -> None:
+        """Keep outputs of the implementation, unless that was done: before anything is measured."""
+        if not self.outputs():
+            self.add_outputs(ProbeOutputs.of(target, plan, count))
+
+    def add_outputs(self, outputs: ProbeOutputs) -> None:
+        self._journal.append(self._key + OUTPUTS, 0, outputs.packed())
+
+    def changed(self, target: Target) -> tuple[str, str]:
+        """Why what is kept is of another implementation than this one; what to say where that is not certain.
+
+        Both are empty where outputs say that it is the same, and where nothing is kept.
+        """
+        before = self.outputs()
+        if not before:
+            return f"no outputs of {target.name} are kept" if self._has_records else "", ""
+        here = before[0].again(target)
+        if reason := another(target.name, before[0], here):
+            return reason, ""
+        if not here.failure and not (before[0].steady & here.steady).all():
+            self.add_outputs(here)  # to be judged: they are others
+        return "", only_by_version(target.name, before[0], here)
+
+    @property
+    def _has_records(self) -> bool:
+        """Whether anything was measured."""
+        return any(next(self._journal.records(key), None) for key in (self._key, self._key + RESULT))
 
     def parts(self) -> Iterator[Part]:
         """By first chunk; none overlaps another."""

@@ -59,11 +59,20 @@ class _Search:
         self._failing, self._end = 0, monotonic() + SECONDS
 
     def run(self) -> TargetFailure:
-        size, again = len(self._failure.inputs), self._shown(self._failure.inputs)
+        size = len(self._failure.inputs)
+        if self._spent():
+            return self._located(self._failure, f"for {_inputs(self._fmt, self._x)}", self._x)
+        if self._failure.kind == "hang" and (shown := self._hangs_anyway()):
+            failure = self._located(shown, WHATEVER, self._same(self._fmt.parse(HARMLESS[0]), 1))
+            failure.length = 1
+            return failure
+        again = self._shown(self._failure.inputs)
         if again is None:
             text = f"for {_inputs(self._fmt, self._x)}, but not when they were called again"
             return self._located(self._failure, text, self._x)
         harmless = self._harmless(size)
+        if self._spent():
+            return self._located(again, f"for {_inputs(self._fmt, self._x)}", self._x)
         if harmless is None:
             return self._by_length(again, size)
         shown = self._shown(self._x) if len(self._x) < size else again
@@ -71,12 +80,18 @@ class _Search:
             return self._located(again, f"for {_inputs(self._fmt, self._x)}", self._x)
         return self._by_inputs(shown, harmless)
 
+    def _hangs_anyway(self) -> TargetFailure | None:
+        """The failure of a call with one input, where a few others fail too: each costs a time limit."""
+        one, zero = (self._fmt.parse(HARMLESS[k]) for k in (0, 2))
+        shown = self._shown(self._same(one, 1))
+        return shown if shown and self._fails(zero, OTHER) else None
+
     # ---- the number of inputs ----
 
     def _harmless(self, length: int) -> int | None:
         """Bits of an input with which a call of that length does not fail; None where all that are tried fail."""
         for text in HARMLESS:
-            if self._shown(self._same(self._fmt.parse(text), length)) is None:
+            if self._spent() or self._shown(self._same(self._fmt.parse(text), length)) is None:
                 return self._fmt.parse(text)
         return None
 
@@ -85,11 +100,11 @@ class _Search:
         bits = self._fmt.parse(HARMLESS[0])
         least, shorter = self._least_length(bits, length)
         others = sorted(n for n in {least + 1, 2 * least, OTHER, length} if n > least)
-        fails = {n: self._fails(bits, n) for n in others}
+        fails = {n: self._fails(bits, n) for n in others if not self._spent()}
         if all(fails.values()):
             text = f"when it is called with {least:,} or more elements" if least > 1 else WHATEVER
         else:
-            bad, good = [least, *(n for n in others if fails[n])], [n for n in others if not fails[n]]
+            bad, good = [least, *(n for n in fails if fails[n])], [n for n in fails if not fails[n]]
             text = f"when it is called with {_list(bad)} elements, but not with {_list(good)}, whatever they are"
         failure = self._located(shorter or shown, text, self._same(bits, 1))
         failure.length = least
@@ -115,7 +130,7 @@ class _Search:
         return bad, found
 
     def _fails(self, bits: int, length: int) -> bool:
-        return not self._spent() and self._shown(self._same(bits, length)) is not None
+        return self._shown(self._same(bits, length)) is not None
 
     def _same(self, bits: int, length: int) -> np.ndarray:
         return np.full(length, bits, self._fmt.uint)
@@ -161,7 +176,8 @@ class _Search:
     # ---- calls ----
 
     def _spent(self) -> bool:
-        return self._failing >= FAILING or monotonic() > self._end
+        late = monotonic() > self._end or not self._target.search_seconds(self._fmt.name)
+        return late or self._failing >= FAILING
 
     def _shown(self, x: np.ndarray) -> TargetFailure | None:
         """The failure that a call with these inputs shows, when it is of the kind that is looked for."""

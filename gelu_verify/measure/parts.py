@@ -29,6 +29,7 @@ class Part:
 
     `table` is None where there are none; `failure` is that of chunk `end`. `noted`: what the target did beside
     returning outputs. `seconds` of one thread, and `target_s` of them inside the target; `worker`: whose thread.
+    `outputs`: bits for the explicit inputs of these chunks, by ordinal, where they are kept.
     """
 
     first: int
@@ -40,6 +41,7 @@ class Part:
     noted: tuple[TargetFailure, ...] = ()
     failure: TargetFailure | None = None
     worker: Mapping[str, str] | None = None
+    outputs: np.ndarray | None = None
 
     def size(self, plan: Plan) -> int:
         """How many inputs it is of."""
@@ -79,6 +81,8 @@ def packed(part: Part) -> bytes:
     fields["differences"] = [list(each.where) for each in part.differences]
     for index, each in enumerate(part.differences):
         arrays |= {f"{index}.{name}": getattr(each, name) for name in ("x", "first", "second", "at")}
+    if part.outputs is not None:
+        arrays["outputs"] = part.outputs
     fields["failures"] = [failure_fields(each, name, arrays) for name, each in _failures(part)]
     return compressed(fields, arrays)
 
@@ -102,6 +106,7 @@ def unpacked(content: bytes) -> Part:
         failure=found.pop("failure", None),
         noted=tuple(found.values()),
         worker=fields["worker"],
+        outputs=arrays.get("outputs"),
     )
 
 

@@ -6,13 +6,12 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..buckets.table import NOISE
 from ..checks import CHECKS, Evidence, Finding
-from ..checks.two_outputs import TwoOutputs
 from ..formats import get_format
 from ..inputs.plans import Plan
+from ..inputs.widened import Untried, longest_untried
 from ..records.measures import text_of
-from ..records.parts import Dispatch, FindingRecord, Witness
+from ..records.parts import Coverage, Dispatch, FindingRecord, Gap
 from ..records.result import BoundKind, Record
 from .diagnosis import diagnosed
 
@@ -26,6 +25,7 @@ def unmeasured(target: Target, plan: Plan, bound_kind: BoundKind) -> Record:
     ranges = [":".join(fmt.bits_text(fmt.from_ordinal(end)) for end in span) for span in plan.spans or ()]
     command = ["gelu-verify", "run", target.name, "--function", plan.function, "--dtype", plan.dtype]
     command += ["--plan", plan.name, "--seed", str(plan.seed)]
+    command += ["--budget", f"{plan.steps}buckets" if plan.steps else "0"] if plan.widens or plan.steps else []
     command += ["--length", str(plan.length)] if plan.length else []
     return Record(
         target=target.name,
@@ -48,6 +48,19 @@ def unmeasured(target: Target, plan: Plan, bound_kind: BoundKind) -> Record:
     )
 
 
+def covered(record: Record, plan: Plan) -> Record:
+    """With how much of the dtype was tried, of which a table does not hold what was not."""
+    gap, core_gap = (None if each is None else _gap(plan, each) for each in longest_untried(plan))
+    return replace(record, coverage=Coverage(0.0, (), plan.steps, gap, core_gap))
+
+
+def _gap(plan: Plan, untried: Untried) -> Gap:
+    fmt = get_format(plan.dtype)
+    low, high = (fmt.from_ordinal(end) for end in (untried.first, untried.last))
+    ends = fmt.bits_text(low), float(fmt.fraction(low)), fmt.bits_text(high), float(fmt.fraction(high))
+    return Gap(untried.last - untried.first + 1, *ends)
+
+
 def _dispatch(target: Target) -> Dispatch | None:
     """The level of its process, and what was seen of it."""
     if not target.level and not target.seen:
@@ -57,9 +70,10 @@ def _dispatch(target: Target) -> Dispatch | None:
 
 def checked(record: Record, evidence: Evidence, findings: dict[str, Finding]) -> Record:
     """With what the checks found."""
-    fmt = evidence.fmt
+    fmt, record = evidence.fmt, diagnosed(record, evidence, findings)
     return replace(
-        diagnosed(record, evidence, findings),
+        record,
+        own_faults=tuple(evidence.own_faults) or None,
         variant=findings["variant"].value or findings["gradient_variant"].value,
         checks={name: finding.status for name, finding in findings.items()},
         findings={
@@ -75,14 +89,3 @@ def checked(record: Record, evidence: Evidence, findings: dict[str, Finding]) ->
             if finding.status != "not applicable"
         },
     )
-
-
-def larger_elsewhere(record: Record, evidence: Evidence) -> Record:
-    """With the largest error and its witness, where an input had two outputs and one is worse than the table's."""
-    fmt, twice = evidence.fmt, TwoOutputs.judged(evidence)
-    largest = None if twice is None else twice.largest(evidence)
-    max_ulp = record.max_ulp
-    if largest is None or (max_ulp is not None and largest[0] <= max_ulp + NOISE + 2.0**-40 * max_ulp):
-        return record
-    ulp, *bits = largest
-    return replace(record, max_ulp=ulp, witness=Witness(*map(fmt.bits_text, bits)))

@@ -62,6 +62,8 @@ def _call_text(request: Request, record: Record) -> str:
     name = getattr(request.targets[0], "__qualname__", "")
     has_name = bool(name) and _attribute(sys.modules["__main__"], name) is request.targets[0]
     given: dict[str, Any] = {"plan": record.plan, "seed": record.seed}
+    words = shlex.split(record.repeat)
+    given |= {"budget": words[words.index("--budget") + 1]} if "--budget" in words else {}
     given |= {"ranges": list(record.ranges)} if record.ranges else {}
     given |= {"length": request.length} if request.length else {}
     given |= request.call_options

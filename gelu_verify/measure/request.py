@@ -18,7 +18,9 @@ from ..isa import split_level
 from ..isolation.hosts import supported
 from ..isolation.limits import MEMORY, Limits
 from ..parsing import LARGEST_SEED, MOST_WORKERS, whole
+from ..records.result import Grade
 from ..targets import Target
+from .budget import OF_ALL_INPUTS, Budget
 from .levels import check_levels
 from .pools import ON_THREADS, Where
 
@@ -49,10 +51,16 @@ class Request:
         not where only our own kernels are named
     everything : where nothing is named, families that are only found on request too
     device : where nothing is named, only families that run on it; of a Python callable, where its arrays are
-    kwargs, array, compile, cflags, call, shape, approximations : how what the user wrote is called, as
+    kwargs, array, compile, cflags, call, shape, approximations, thread_safe : how what the user wrote is called, as
         `targets.select` takes them
     plan, seed, ranges, length : which inputs, as `make_plan` takes them; ranges need exactly one dtype
     plan_of : plan and seed of single jobs, by `Job.key`, where they are not those of the others
+    budget : what more inputs than the plan's own may cost each result, where the plan takes more: seconds, or
+        "812buckets". Default: as `run.allotted` shares it out
+    buckets_of : so many buckets instead, of single jobs, by `Job.key`
+    demand : a grade that every result shall have. Where it speaks of all inputs, all float32 inputs are tried, unless
+        there is a `budget`
+    max_ulp : a limit of errors, near which more inputs are tried; nothing is judged by it
     policy : "formula" accepts NaN at -inf
     throughput : "quick": of one size; "full": from the first cache to memory, on one thread and on all
     workers : threads, or processes where they are started here; default all cores
@@ -76,11 +84,16 @@ class Request:
     call: str | None = None
     shape: str | None = None
     approximations: str | None = None
+    thread_safe: bool = False
     plan: str = "default"
     seed: int = SEED
     ranges: tuple[str | tuple[int, int], ...] = ()
     length: int | None = None
     plan_of: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    budget: float | str | None = None
+    buckets_of: Mapping[str, int] = field(default_factory=dict)
+    demand: Grade | None = None
+    max_ulp: float | None = None
     policy: Policy = "limit"
     throughput: Throughput = "none"
     workers: int | None = None
@@ -99,6 +112,8 @@ class Request:
         for name, value, most in (("workers", self.workers, MOST_WORKERS), ("length", self.length, LONGEST)):
             if value is not None:
                 whole(name, value, 1, most)
+        if self.budget is not None:
+            self._check_budget(self.budget)
         _check_among("policy", self.policy, get_args(Policy))
         _check_among("throughput", self.throughput, get_args(Throughput))
         if self.device is not None:
@@ -113,6 +128,12 @@ class Request:
             raise ArgumentError("executor", "needs targets that other processes find by name (module:function)")
         if self.isolate and not supported():
             raise ArgumentError("isolate", "this system cannot isolate a target (Linux can); say isolate=False")
+
+    def _check_budget(self, budget: float | str) -> None:
+        try:
+            Budget.of(budget)
+        except UsageError as error:
+            raise ArgumentError("budget", str(error)) from None
 
     def _check_ranges(self) -> None:
         """Before anything is looked for, which takes seconds."""
@@ -141,17 +162,25 @@ class Request:
     @property
     def call_options(self) -> dict[str, Any]:
         """How what the user wrote is called, as far as that was said."""
-        names = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations")
-        return {name: value for name in names if (value := getattr(self, name)) not in (None, {}, "")}
+        names = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations", "thread_safe")
+        return {name: value for name in names if (value := getattr(self, name)) not in (None, {}, "", False)}
 
     @property
     def exhausts_float32(self) -> bool:
         """Whether it asks for 2^32 inputs."""
         return self.plan == "exhaustive" and not self.ranges
 
+    @property
+    def demands_all(self) -> bool:
+        """Whether a grade is asked for that speaks of all inputs."""
+        return self.demand in OF_ALL_INPUTS
+
     def inputs(self, key: str, function: str, dtype: str) -> Plan:
         """The plan of one job."""
         plan, seed = self.plan_of.get(key, (self.plan, self.seed))
+        is_elsewhere = not self.executor.shares_memory  # where no plan takes more inputs than its own
+        if is_elsewhere and self.demands_all and plan == "default" and dtype == "float32" and not self.ranges:
+            plan = "exhaustive"
         return make_plan(plan, function, dtype, seed, self.ranges, self.length)
 
     def repeated(self, command: str, is_callable: bool = True) -> str:
@@ -179,6 +208,7 @@ class Request:
         words += ["--shape", self.shape] if self.shape else []
         words += ["--device", self.device] if self.device else []
         words += ["--approximations", self.approximations] if self.approximations else []
+        words += ["--thread-safe"] if self.thread_safe else []
         return words
 
     @property

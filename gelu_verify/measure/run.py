@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event, Lock
 
-from ..errors import TargetFailure
+from ..errors import ResultsError, TargetFailure
 from ..interrupts import interrupted
 from ..isolation.target import IsolatedTarget
 from ..machine import cores
+from ..own_faults import guarded
 from ..records.parts import SweepTime, Throughput
 from ..records.result import Record, Result
+from ..records.schema import check_measured
 from ..records.serialize import from_json
 from ..speed.cache_levels import measure_and_watch as measure_and_watch_sizes
 from ..speed.throughput import BUDGET, measure_and_watch, outputs_from_json
@@ -24,23 +27,26 @@ from ..targets import Target
 from ..targets.callable_target import CallableTarget
 from ..targets.extra_outputs import ExtraOutputs, collecting
 from ..targets.probing import ordinary_numbers
+from . import budget
+from .budget import NOTHING, Budget
 from .elsewhere import Elsewhere, RemoteSweep
 from .executors import Pool
-from .jobs import Job, one_job, selecting
+from .jobs import OWN, Job, one_job, selecting
 from .journal import Journal
 from .kept import Kept
 from .observer import SILENT, Observer
 from .pairs import FirstPaths
+from .recording import unmeasured
 from .repeating import repeated_call
 from .request import Request
-from .sweep import is_judged_on_device, sweep
+from .sweep import is_judged_on_device, sweep, unmeasured_by_us
 from .turns import TakingTurns
 from .work import Range
 
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
 
 
-class _Stopped(Exception):
+class _Stopped(BaseException):
     """Nobody waits for the results any more: leave the sweep at the next chunk."""
 
 
@@ -58,23 +64,81 @@ def measured(
     *,
     pool: Pool | None = None,
     journal: Journal | None = None,
+    alone: bool = False,
 ) -> Iterator[Result]:
     """The result of each job, in order, as soon as it is there; a target that fails is a result like any other.
 
     `pool`: an executor whose workers find the targets by themselves; `journal`: what was measured before, and where
-    to keep what is measured now.
+    to keep what is measured now; `alone`: one target that is named gets more time for inputs.
     """
-    run = _Run(jobs, request, observer, pool, journal)
+    run = _Run(jobs, request, observer, pool, journal, alone)
     if request.throughput != "none":
         run.time()
     firsts = FirstPaths()
     with observer.phase(sum(job.plan.work for job in jobs)):
         for job, timing, result in zip(jobs, run.times, run.swept(), strict=True):
-            if result.failure is not None:
+            if result.record.has_failed:
                 observer.warn(f"failed: {job.label}: {result.failure}")
             elif isinstance(timing, TargetFailure):
                 observer.warn(f"not timed: {job.label}: {timing}")
-            yield result.updated(pair=firsts.pair(result), repeat=_repeat(job, result.record, request))
+            yield _finished(result, job, request, firsts, run.faults[job.key], observer)
+
+
+def _finished(
+    result: Result, job: Job, request: Request, firsts: FirstPaths, faults: Sequence[str], observer: Observer
+) -> Result:
+    """With what follows from the run; where it is none that could be stored, that is a fault of ours."""
+    found = [*faults, *(result.record.own_faults or ())]
+    with guarded("comparison with other paths", found):
+        result = result.updated(pair=firsts.pair(result), repeat=_repeat(job, result.record, request))
+    result = result.updated(own_faults=tuple(found) or None)
+    with guarded("result", found):
+        _check(result)
+    if result.record.own_faults != (tuple(found) or None):
+        result = unmeasured_by_us(
+            unmeasured(job.target, job.plan, "exhaustive" if job.plan.exhaustive else "sampled"), found
+        )
+    for fault in found:
+        observer.warn(f"{job.label}: {fault}")
+    return result
+
+
+def _check(result: Result) -> None:
+    """AssertionError where it contradicts itself."""
+    try:
+        check_measured(result.record, result.table is not None)
+    except ResultsError as error:
+        raise AssertionError(str(error)) from error
+
+
+def allotted(jobs: Sequence[Job], request: Request, workers: int, alone: bool) -> list[Budget]:
+    """What more inputs may cost each job, where the request does not say: of several targets each EACH_S, and all
+    together ALL_S, unless that were less than LEAST_S each; of one that is named, where that is `alone`, ALONE_S.
+
+    Our own kernels get nothing beside other targets: committed runs of all inputs prove them. Where a grade is asked
+    for that speaks of all inputs, nothing limits float32.
+    """
+    given = None if request.budget is None else replace(Budget.of(request.budget), demand=request.demand)
+    named = {name.partition(".")[0] if isinstance(name, str) else OWN for name in request.targets}
+    takes = [job.plan.widens and (job.target.family != OWN or OWN in named) for job in jobs]
+    names = {job.target.name for job, each in zip(jobs, takes, strict=True) if each}
+    share = min(budget.EACH_S, max(budget.LEAST_S, budget.ALL_S * workers / max(sum(takes), 1)))
+    seconds = budget.ALONE_S if alone and len(names) == 1 else share
+
+    def of(job: Job, takes_more: bool) -> Budget:
+        if takes_more and given is None and request.demands_all and job.plan.dtype == "float32":
+            return Budget(demand=request.demand)
+        if job.key in request.buckets_of:
+            return Budget(buckets=request.buckets_of[job.key])
+        if not takes_more:
+            return NOTHING
+        if given is not None:
+            return given
+        if request.demands_all:
+            return Budget(max(seconds, budget.ALONE_S), demand=request.demand)
+        return Budget(seconds)
+
+    return [of(job, each) for job, each in zip(jobs, takes, strict=True)]
 
 
 def _repeat(job: Job, record: Record, request: Request) -> str:
@@ -86,7 +150,7 @@ def _repeat(job: Job, record: Record, request: Request) -> str:
 
 def _time(job: Job, result: Result) -> SweepTime | None:
     """What a sweep of 2^32 inputs took; that of fewer says nothing."""
-    if result.time is None or not job.plan.exhaustive or job.plan.dtype != "float32":
+    if result.time is None or result.record.bound != "=" or job.plan.dtype != "float32":
         return None
     return result.time.recorded()
 
@@ -124,14 +188,17 @@ class _Run:
     """The jobs of one request on their way to results."""
 
     def __init__(
-        self, jobs: Sequence[Job], request: Request, observer: Observer, pool: Pool | None, journal: Journal | None
-    ) -> None:
+        self, jobs: Sequence[Job], request: Request, observer: Observer, pool: Pool | None, journal: Journal | None,
+        alone: bool,
+    ) -> None:  # fmt: skip
         self._jobs, self._request, self._observer, self._pool = jobs, request, observer, pool
         self._kept = [Kept(journal, job.key) if journal else None for job in jobs]
         self._others = [ExtraOutputs() for _ in jobs]
         self.times: list[Throughput | TargetFailure | None] = [None] * len(jobs)
+        self.faults: dict[str, list[str]] = {job.key: [] for job in jobs}
         self._turn, self._stop = Lock(), Event()
         self._workers = request.workers or cores()
+        self._budgets = allotted(jobs, request, self._workers, alone)
 
     def time(self) -> None:
         """The throughput of each job that has no result yet, or why there is none."""
@@ -140,7 +207,8 @@ class _Run:
             for index in jobs:
                 self._observer.start(f"timing {self._jobs[index].label}")
                 budget, sizes = min(BUDGET, TIMING / len(jobs)), self._request.throughput == "full"
-                self.times[index] = _timing(self._jobs[index], budget, sizes, self._others[index])
+                with guarded("timing", self.faults[self._jobs[index].key]):
+                    self.times[index] = _timing(self._jobs[index], budget, sizes, self._others[index])
                 self._observer.advance(1)
 
     def swept(self) -> Iterator[Result]:
@@ -165,12 +233,16 @@ class _Run:
             others=self._others[index],
             kept=kept,
             elsewhere=self._elsewhere(job),
+            budget=self._budgets[index],
+            max_ulp=self._request.max_ulp,
         )
         foreign = result.record.executed is not None  # how fast it is there says nothing of its own device
         untimed = foreign or result.failure is not None or isinstance(timing, TargetFailure)
         result = result.updated(throughput=None if untimed else timing, time=_time(job, result))
         if kept:
-            kept.finish(result, result.table if is_judged_on_device(job.target, job.plan) else None)
+            more = result.record.coverage is not None and result.record.coverage.buckets
+            has_other_table = more or is_judged_on_device(job.target, job.plan)
+            kept.finish(result, result.table if has_other_table else None)
         return result
 
     def _elsewhere(self, job: Job) -> Elsewhere[Range] | None:

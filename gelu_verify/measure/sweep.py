@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import own_faults
 from ..buckets.reducer import Reduction
 from ..buckets.table import MonotonePieces, Table, finish, merge
 from ..buckets.table_text import table_of_text
@@ -20,18 +21,23 @@ from ..formats import Format, get_format
 from ..functions import get_function
 from ..inputs.plans import Plan
 from ..machine import cores
+from ..own_faults import guarded
 from ..records.grades import graded
 from ..records.measures import measured
-from ..records.result import BoundKind, Result, Time
+from ..records.parts import Beside
+from ..records.result import BoundKind, Record, Result, Time
 from ..targets.extra_outputs import Differences, ExtraOutputs
 from ..targets.probing import ordinary_numbers
+from .beside import deciding, with_beside
+from .budget import NOTHING, Budget
 from .elsewhere import Elsewhere
-from .executors import Pool, on_threads, results
+from .identity import MANY
 from .kept import Kept
 from .minimize import failed, narrowed
-from .parts import Merging, Part, unpacked
-from .recording import checked, larger_elsewhere, unmeasured
-from .work import Range, Work, ranges
+from .recording import checked, covered, unmeasured
+from .rounds import Round
+from .widening import Widening
+from .work import Range, Work
 
 if TYPE_CHECKING:
     from ..targets.base import Target
@@ -50,6 +56,8 @@ def sweep(
     others: ExtraOutputs | None = None,
     kept: Kept | None = None,
     elsewhere: Elsewhere[Range] | None = None,
+    budget: Budget = NOTHING,
+    max_ulp: float | None = None,
 ) -> Result:
     """Judge `target` on every input of `plan`.
 
@@ -61,27 +69,66 @@ def sweep(
     others : what the target answered before, when it was timed: judged with the rest
     kept : what was measured before, and where to keep what is measured now
     elsewhere : an executor whose workers find the target and the plan by themselves; default: threads of this process
+    budget : what more inputs may cost, where the plan takes more (`Plan.widens`): not elsewhere, and not where a
+        device judges
+    max_ulp : a limit that decides which these are
 
     Returns
     -------
-    Result : with `failure` set where the target raised or broke its contract
+    Result : with `failure` set where the target raised or broke its contract, and with `own_faults` where our code
+        failed
     """
-    function, fmt = get_function(plan.function), get_format(plan.dtype)
-    record = unmeasured(target, plan, _bound_kind(target, plan))
-    try:
-        swept = _Sweep(Work(target, plan, progress), elsewhere, kept)
-        table, time = swept.run(workers or cores())
-    except TargetFailure as failure:
-        return Result(graded(failed(record, fmt, narrowed(target, fmt, failure)), None), None)
-    others = _with_answered(others, target, fmt, swept)
-    evidence = Evidence(function, fmt, target, table, plan, policy, others, progress or (lambda inputs: None))
-    findings, failed_later = found_by_checks(evidence)
-    noted = _first_noted(swept, target.noted(fmt.name))
-    if failed_later and not (noted and noted.kind == "left behind" and failed_later.kind in EXHAUSTED):
-        noted = failed_later
-    record = checked(larger_elsewhere(measured(record, table), evidence), evidence, findings)
-    record = failed(record, fmt, narrowed(target, fmt, noted)) if noted else record
-    return Result(graded(record, table), table, time)
+    record, faults = unmeasured(target, plan, _bound_kind(target, plan)), list[str]()
+    with guarded("measurement", faults):
+        if kept:
+            kept.begin(target, plan)
+        more = budget if plan.widens else NOTHING
+        swept = _Sweep(Work(target, plan, progress), elsewhere, kept, more, max_ulp, faults)
+        try:
+            table, time = swept.run(workers or cores())
+        except TargetFailure as failure:
+            shown = _narrowed(target, get_format(plan.dtype), failure, faults)
+            record = unmeasured(target, swept.plan, _bound_kind(target, swept.plan))
+            return Result(graded(_failed(record, shown, faults), None), None)
+        plan, fmt = swept.plan, get_format(plan.dtype)
+        others = _with_answered(others, target, fmt, swept)
+        for outputs in kept.outputs() if kept else ():
+            outputs.add_to(others)
+        tell = progress or (lambda inputs: None)
+        evidence = Evidence(get_function(plan.function), fmt, target, table, plan, policy, others, tell, faults)
+        findings, failed_later = found_by_checks(evidence)
+        noted = _first_noted(swept, target.noted(fmt.name))
+        if failed_later and not (noted and noted.kind == "left behind" and failed_later.kind in EXHAUSTED):
+            noted = failed_later
+        noted = _narrowed(evidence.target, fmt, noted, faults) if noted else None
+        beside: tuple[Beside, ...] = ()
+        with guarded("judgement of outputs beside the plan", faults):
+            beside = deciding(evidence)
+            findings = with_beside(evidence, findings, beside)
+        found = covered(unmeasured(target, plan, _bound_kind(target, plan)), plan)
+        found = checked(measured(replace(found, beside=beside), table), evidence, findings)
+        found = _failed(found, noted, faults) if noted else found
+        return Result(graded(found, table), table, time)
+    return unmeasured_by_us(record, faults)
+
+
+def _narrowed(target: Target, fmt: Format, failure: TargetFailure, faults: list[str]) -> TargetFailure:
+    """The failure, which says what of the call matters as far as that can be found."""
+    with guarded("search for the smallest failing call", faults):
+        failure = narrowed(target, fmt, failure)
+    return failure
+
+
+def _failed(record: Record, failure: TargetFailure, faults: Sequence[str]) -> Record:
+    """The record with the failure."""
+    return replace(failed(record, get_format(record.dtype), failure), own_faults=tuple(faults) or None)
+
+
+@in_default_environment
+def unmeasured_by_us(record: Record, faults: Sequence[str]) -> Result:
+    """The result where a fault of ours left no measures: nothing is said of the implementation."""
+    known = replace(record, failure=faults[-1], failure_kind=own_faults.KIND, own_faults=tuple(faults))
+    return Result(graded(known, None), None)
 
 
 @in_default_environment
@@ -96,7 +143,11 @@ def sweep_part(
     elsewhere: Elsewhere[Range] | None = None,
 ) -> None:
     """Measure some chunks and keep them, for who joins them with the others; raises TargetFailure."""
-    _Sweep(Work(target, plan, progress), elsewhere, kept, chunks).measure(workers)
+    kept.begin(target, plan, MANY)
+    part = Round(Work(target, plan, progress), elsewhere, kept, chunks)
+    part.measure(workers)
+    if part.failure is not None:
+        raise part.failure
 
 
 def _with_answered(others: ExtraOutputs | None, target: Target, fmt: Format, swept: _Sweep) -> ExtraOutputs:
@@ -133,18 +184,21 @@ def _bound_kind(target: Target, plan: Plan) -> BoundKind:
 
 
 class _Sweep:
-    """One plan on one target: ranges of chunks go through an executor until none is left, or one fails."""
+    """One plan on one target, and more inputs as far as a budget goes; `plan` is that of all of them afterwards."""
 
     def __init__(
-        self, here: Work, elsewhere: Elsewhere[Range] | None, kept: Kept | None, chunks: Range | None = None
-    ) -> None:
-        self._here, self._elsewhere, self._kept = here, elsewhere, kept
-        self._target, self._plan = here.target, here.plan
-        self._failure: TargetFailure | None = None
-        self._asked = chunks or (0, len(here.plan.chunks))
-        self._limit = self._asked[1]  # chunks from here on are of no interest: one before them failed
-        self._tables = Merging()
-        self._target_s = 0.0
+        self, here: Work, elsewhere: Elsewhere[Range] | None, kept: Kept | None, budget: Budget, max_ulp: float | None,
+        faults: list[str] | None = None,
+    ) -> None:  # fmt: skip
+        self._judged_there = is_judged_on_device(here.target, here.plan)
+        self._widens = bool(budget) and elsewhere is None and not self._judged_there
+        here.keep = self._widens
+        self._here = here
+        self._kept, self._budget, self._max_ulp = kept, budget, max_ulp
+        self._faults: list[str] = [] if faults is None else faults
+        self._first = Round(self._here, elsewhere, kept)
+        self._target = here.target
+        self.plan = here.plan
         self.differences: list[Differences] = []
         self.noted: list[tuple[str, int, TargetFailure]] = []
 
@@ -153,90 +207,45 @@ class _Sweep:
 
         The failure raised is that of the first chunk that fails.
         """
-        start, judged_there = perf_counter(), is_judged_on_device(self._target, self._plan)
-        if judged_there and self._plan.exhaustive:
-            return self._judged_there(start)
-        done, threads = self.measure(workers)
-        table = finish(self._tables.merged(), MonotonePieces.of(self._here.function, self._here.fmt))
-        if judged_there:
+        start = perf_counter()
+        if self._judged_there and self.plan.exhaustive:
+            return self._swept_there(start)
+        done, threads = self._first.measure(workers)
+        self._took(self._first)
+        table, target_s = self._first.table(), self._first.target_s
+        if self._widens:
+            with guarded("search among more inputs than the plan's own", self._faults):  # without them, these stand
+                more, table = self._widened(table, workers, perf_counter() - start)
+                target_s, self.plan = target_s + more.target_s, more.plan
+                self._took(more)
+        table = finish(table, MonotonePieces.of(self._here.function, self._here.fmt))
+        if self._judged_there:
             from .gpu_judge import searched
 
-            text = self._target.apply(searched, self._plan.dtype, self._plan.function, self._plan.seed)
+            text = self._target.apply(searched, self.plan.dtype, self.plan.function, self.plan.seed)
             table = merge([table, table_of_text(text)])
-        return table, None if done else Time(perf_counter() - start, self._target_s, threads)
+        return table, None if done else Time(perf_counter() - start, target_s, threads)
 
-    def measure(self, workers: int) -> tuple[Sequence[Range], int]:
-        """Measure what is not kept: what was, and on how many threads the rest is; raises a failure of the target."""
-        done = list(self._taken_over())
-        if self._elsewhere:
-            self._measure(self._elsewhere.pool, done)
-            threads = max(1, self._elsewhere.pool.width)
-        else:
-            threads = min(workers, self._asked[1] - self._asked[0])
-            with on_threads(threads) as pool:
-                self._measure(pool, done)
-        if self._failure is not None:
-            raise self._failure
-        return done, threads
+    def _took(self, found: Round | Widening) -> None:
+        self.differences += found.differences
+        self.noted += found.noted
+        if found.failure is not None:
+            raise found.failure
 
-    def _judged_there(self, start: float) -> tuple[Table, Time]:
+    def _widened(self, table: Table, workers: int, seconds: float) -> tuple[Widening, Table]:
+        """More inputs, and the table with theirs; `seconds`: what those of the plan took."""
+        measured = max(seconds, self._first.seconds / workers)
+        more = Widening(
+            self._here, self._first, self._budget, measured / self.plan.size, workers, self._max_ulp, self._kept
+        )
+        more.run()
+        return more, more.table() if more.steps and more.failure is None else table
+
+    def _swept_there(self, start: float) -> tuple[Table, Time]:
         """All inputs, where the implementation is: only the table comes back."""
         from .gpu_judge import swept
 
-        table = table_of_text(self._target.apply(swept, self._plan.dtype, self._plan.function))
-        self._here.progress(self._plan.size)
+        table = table_of_text(self._target.apply(swept, self.plan.dtype, self.plan.function))
+        self._here.progress(self.plan.size)
         seconds = perf_counter() - start
         return table, Time(seconds, seconds, 1)
-
-    def _taken_over(self) -> Iterator[Range]:
-        """The chunks that are kept from before."""
-        for part in self._kept.parts() if self._kept else ():
-            self._add(part)
-            self._here.progress(part.size(self._plan))
-            yield part.first, part.end
-
-    def _measure(self, pool: Pool, done: Sequence[Range]) -> None:
-        """All other chunks; what a failing item leaves of the plan after it is dropped."""
-        items = deque(ranges(self._asked, done, pool.width))
-        measured: Callable[[Range], Part | bytes] = (
-            self._measured_here if self._elsewhere is None else self._elsewhere.measured
-        )
-        try:
-            for (_, end), found in results(pool, measured, items):
-                part = self._arrived(found) if isinstance(found, bytes) else found
-                self._add(part)
-                if part.end < min(end, self._limit):
-                    items.appendleft((part.end, end))
-                while items and items[-1][0] >= self._limit:
-                    items.pop()
-        finally:
-            self._here.stopped.set()
-
-    def _measured_here(self, chunks: Range) -> Part:
-        try:
-            part = self._here.measured(chunks)
-        except BaseException:
-            self._here.stopped.set()  # other threads end at their next chunk, before anybody has taken this up
-            raise
-        if self._kept:
-            self._kept.add(part)
-        return part
-
-    def _arrived(self, content: bytes) -> Part:
-        """What came from another process."""
-        part = unpacked(content)
-        if self._kept:
-            self._kept.add(part) if part.failure else self._kept.add_packed(part.first, content)
-        self._here.progress(part.size(self._plan))
-        return part
-
-    def _add(self, part: Part) -> None:
-        if part.table is not None:
-            self._tables.add(part.table)
-        self._target_s += part.target_s
-        if self._elsewhere:
-            self._elsewhere.saw(part.seconds, part.worker)
-        self.differences += part.differences
-        self.noted += ((each.kind, part.first, each) for each in part.noted)
-        if part.failure is not None and part.end < self._limit:
-            self._failure, self._limit = part.failure, part.end

@@ -20,7 +20,7 @@ from ..buckets.reducer import Outcome, Reduction, fill_strided
 from ..buckets.table import Facts, MonotonePieces, Table
 from ..errors import TargetFailure
 from ..fenv import in_default_environment
-from ..formats import get_format
+from ..formats import from_ordinals, get_format
 from ..functions import get_function
 from ..inputs.plans import Chunk, Plan
 from ..targets.extra_outputs import Differences, collecting, differences
@@ -35,9 +35,9 @@ Range = tuple[int, int]  # chunks of a plan: the first, and the one after the la
 LONGEST = 64  # chunks: of 2^20 inputs, a table of 1024 rows, which costs 2 ms to make and to keep
 
 
-def ranges(asked: Range, done: Sequence[Range], workers: int) -> Iterator[Range]:
+def ranges(asked: Range, done: Sequence[Range], workers: int, longest: int | None = None) -> Iterator[Range]:
     """The chunks that are asked for and not done, cut into items: several for each worker, none too long."""
-    length = max(1, min(LONGEST, (asked[1] - asked[0]) // (4 * max(workers, 1))))
+    length = max(1, min(longest or LONGEST, (asked[1] - asked[0]) // (4 * max(workers, 1))))
     edges = [asked[0], *(edge for span in sorted(done) for edge in span), asked[1]]
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         yield from ((first, min(first + length, end)) for first in range(start, end, length))
@@ -52,8 +52,10 @@ class Work:
         plan: Plan,
         progress: Callable[[int], object] | None = None,
         seconds: float = ON_THREADS.item_seconds,
+        keep: bool = False,
     ) -> None:
-        self.target, self.plan, self._seconds = target, plan, seconds
+        """`seconds`: after which an item ends at the next chunk; `keep`: the outputs to explicit inputs, too."""
+        self.target, self.plan, self._seconds, self.keep = target, plan, seconds, keep
         self.function, self.fmt = get_function(plan.function), get_format(plan.dtype)
         self._pieces = MonotonePieces.of(self.function, self.fmt)
         self.progress = progress or (lambda inputs: None)
@@ -61,11 +63,15 @@ class Work:
         self._kinds = set[str]()
         self.stopped = Event()  # nobody waits any more: items end at the next chunk
 
+    def of(self, plan: Plan) -> Work:
+        """The same of other chunks, without telling how far it is."""
+        return Work(self.target, plan, lambda inputs: self.progress(0), self._seconds, self.keep)
+
     @in_default_environment
     def measured(self, chunks: Range) -> Part:
         """What came of those chunks, or of the first of them: as many as fit into an item, until one fails."""
         (first, last), start, failure = chunks, perf_counter(), None
-        reducer, end = _Reducer(self.target, self.plan, self._pieces, self._turn), first
+        reducer, end = _Reducer(self.target, self.plan, self._pieces, self._turn, self.keep), first
         try:
             while end < last and not self.stopped.is_set() and (end == first or perf_counter() - start < self._seconds):
                 chunk = self.plan.chunks[end]
@@ -79,7 +85,16 @@ class Work:
         return Part(
             first, end, table, reducer.target_s, perf_counter() - start,
             tuple(reducer.differences), tuple(self._noted()), failure,
+            outputs=np.concatenate(reducer.outputs) if reducer.outputs else None,
         )  # fmt: skip
+
+    @in_default_environment
+    def table_of(self, runs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Table:
+        """The table of outputs that there are already: of each run its ordinals, ascending, and the outputs' bits."""
+        reducer = _Reducer(self.target, self.plan, self._pieces, None)
+        for ordinals, got in runs:
+            reducer.judge(from_ordinals(self.fmt, ordinals), got)
+        return reducer.table()
 
     def _noted(self) -> Iterator[TargetFailure]:
         """What the target did beside returning outputs: the first of each kind."""
@@ -92,8 +107,10 @@ class Work:
 class _Reducer:
     """The table of one item while it grows, and its memory for inputs."""
 
-    def __init__(self, target: Target, plan: Plan, pieces: MonotonePieces, turn: Lock | None) -> None:
-        self._target, self._turn = target, turn
+    def __init__(
+        self, target: Target, plan: Plan, pieces: MonotonePieces, turn: Lock | None, keep: bool = False
+    ) -> None:
+        self._target, self._turn, self._keep = target, turn, keep
         self._function, self._fmt = get_function(plan.function), get_format(plan.dtype)
         self._reduction = Reduction(self._fmt, self._function, pieces)
         self._judged_here = Reduction.judges(self._fmt, self._function)
@@ -101,6 +118,7 @@ class _Reducer:
         self._inputs: np.ndarray | None = None
         self.target_s = 0.0
         self.differences: list[Differences] = []
+        self.outputs: list[np.ndarray] = []
 
     def measure(self, chunk: Chunk) -> None:
         """Call, judge, reduce."""
@@ -135,6 +153,12 @@ class _Reducer:
         got[order[: len(x)]] = answers[: len(x)]  # of an input that comes twice, the first answer
         if len(order) > len(x):
             self._compare(shuffled[:1], answers[:1], answers[-1:], len(order))
+        if self._keep:
+            self.outputs.append(got)
+        self.judge(x, got)
+
+    def judge(self, x: np.ndarray, got: np.ndarray) -> None:
+        """Outputs for inputs by ordinal."""
         if self._judged_here:
             self._reduction.add_outputs(x, got)
             return

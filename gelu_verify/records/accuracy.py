@@ -6,34 +6,30 @@ A bucket is as accurate as its worst input. Buckets of the infinities and NaNs a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
-from ..buckets.flushing import flushed
 from ..buckets.reducer import tail_end
-from ..buckets.table import HIST_EDGES, LARGEST, Columns, Table
+from ..buckets.table import HIST_EDGES, LARGEST, Table
 from ..fenv import in_default_environment
 from ..formats import Format, get_format, to_float64
 from ..functions import Function
 from ..truth.values import zero_threshold
-from .parts import AbsoluteError, AccurateRange, MeanBits
+from .accurate_range import accurate_range
+from .beside import joined
+from .bucket_errors import ACCURATE, ROOT_UNIT, UNITS, BucketErrors, Output, bucket_ends, bucket_of
+from .parts import AbsoluteError, AccurateRange, Beside, MeanBits
 
-ACCURATE = 4.0  # ULP: the most that vendors state for these functions in their best modes (CUDA erfc 4, ARM vector 3.5)
+__all__ = ["ACCURATE", "BODY", "LOST", "NEEDED", "ROOT_UNIT", "UNITS", "Accuracy", "Span"]
+
+NEEDED = 0.5  # |x| up to which a range must reach to be worth a grade
+LOST = 2.0  # bits that may be lost on average: what errors of 2 ULP everywhere lose
 BODY = 8.0  # |x| up to which absolute errors are compared: beyond, half an ULP of y = x outgrows all else
-ROOT_UNIT = 0.125  # near a root errors count in ulps of this: the binade of 0.17, that of the gelus' least value
 _ENOUGH = 0.99  # of N(0,1) that the inputs must cover
 _BITS_DIGITS = 3
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """A finite output without a correct bit."""
-
-    x_bits: int
-    got_bits: int
-    want_bits: int
 
 
 @dataclass(frozen=True)
@@ -42,83 +38,157 @@ class Span:
 
     count: int
     x_bits: int  # of the nearest to zero; nothing where there is none
-    is_all: bool  # from there outwards every input tried has them, but for others of its own bucket
+    first_bits: int  # from here ...
+    last_bits: int  # ... to here, outwards, every input tried has them
+    tried: int  # how many those are; 0 where they do not go on so
+    is_whole: bool  # every input of the dtype that lies there was tried
+
+    @property
+    def is_all(self) -> bool:
+        """Whether those are all of them, but for others of the first bucket."""
+        return self.tried > 0
 
     @classmethod
-    def of(cls, columns: Columns, kind: str, outwards: np.ndarray) -> Span:
+    def of(cls, errors: BucketErrors, kind: str, outwards: np.ndarray) -> Span:
         """`outwards`: the rows, from zero on."""
-        count, n = columns[kind][outwards], columns["n"][outwards]
+        columns = errors.columns
+        count, n, whole = columns[kind][outwards].astype(np.int64), columns["n"][outwards], errors.whole[outwards]
         if not count.any():
-            return cls(0, 0, True)
+            return cls(0, 0, 0, 0, 0, True)
         first = int(np.argmax(count > 0))
-        x_bits = int(columns[f"{kind}_x"][outwards[first]])
-        return cls(int(count.sum(dtype=np.int64)), x_bits, bool((count == n)[first + 1 :].all()))
+        nearest = int(columns[f"{kind}_x"][outwards[first]])
+        bucket = columns["bucket"][outwards].astype(np.int64)
+        inner, outer = bucket_ends(errors.fmt, bucket)
+        if bucket[first] < 0x8000:
+            inner, outer = outer, inner
+        full, start = count == n, nearest
+        behind = abs(errors.fmt.ordinal(int(outer[first])) - errors.fmt.ordinal(nearest)) + 1
+        if not (full[first] or (whole[first] and count[first] == behind)):  # others lie behind the nearest one
+            first += 1
+            start = int(inner[first]) if first < len(count) else 0
+        elif not full[first]:
+            full[first] = True
+        rest = slice(first, None)
+        if first == len(count) or not full[rest].all():
+            return cls(int(count.sum()), nearest, 0, 0, 0, False)
+        is_whole = bool(whole[rest].all() and (np.abs(np.diff(bucket[rest])) == 1).all())
+        return cls(int(count.sum()), nearest, start, int(outer[-1]), int(count[rest].sum()), is_whole)
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What grades are made of: of all finite inputs of a table, those that are flushed apart."""
+    """What grades are made of: of all finite inputs of a table, subnormal numbers that are lost apart."""
 
-    correct: bool  # every output is the correctly rounded value, flushed ones included
-    faithful: bool  # every output that is not flushed is one of the two values next to the exact one
-    largest_ulp: float | None  # largest error; None where nothing was scored
-    largest_near_root: float  # the same, where errors near a root count in ulps of 1/8
+    precision: int  # of the dtype, in bits
+    correct: bool  # every output is the correctly rounded value
+    faithful: bool  # every error that counts is below 1 ULP
+    worst: Output | None  # the largest error that counts
+    worst_near_root: Output | None  # the same, where errors near a root count in ulps of 1/8
+    largest_near_root: float  # it, in those
+    first_above: Output | None  # the error above 4 ULP that is nearest to zero
+    beyond_range: Output | None  # the largest error above 4 ULP outside of the range
+    lost: (
+        Output | None
+    )  # the largest error of subnormal numbers that are no better than flushed, where all else is good
     units: float  # largest error in units of u(max(1, |y|))
+    farthest: Output | None  # the output with that
+    farthest_size: float  # its |got - y|
+    is_coarse: bool  # it is above 8
     range: AccurateRange | None
     absolute: AbsoluteError | None
     bits: MeanBits | None
-    wrong: Wrong | None  # the output without a correct bit that is nearest to zero
+    wrong: Output | None  # the finite output without a correct bit that is nearest to zero
     nonfinite: tuple[Span, Span]  # NaN and infinities where a number is due, for x < 0 and for x > 0
     zeros: Span  # of the tail, where they are too early
 
+    @property
+    def largest_ulp(self) -> float | None:
+        """The largest error that counts; None where nothing was scored."""
+        return None if self.worst is None else self.worst.error
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its range is worth a grade."""
+        return _is_wide(self.range)
+
+    @property
+    def loses_bits(self) -> bool:
+        """Whether so few bits are right on average that a range says too much."""
+        return self.bits is not None and self.bits.normal is not None and self.precision - self.bits.normal > LOST
+
     @classmethod
-    def of(cls, table: Table, function: Function, flushes: bool, is_whole: bool) -> Accuracy:
+    def of(cls, table: Table, function: Function, is_whole: bool, beside: Sequence[Beside] = ()) -> Accuracy:
         """
         Parameters
         ----------
-        flushes : flushed results are a convention of the target, and not counted
         is_whole : the inputs are from the whole line, not from some ranges of it
+        beside : outputs of other calls, which count as the table's do, but for the mean bits
         """
-        rows = _finite_rows(table)
-        columns, hist = {name: column[rows] for name, column in table.columns.items()}, table.hist[:, rows]
-        fmt, error = table.fmt, columns["max_error"]
-        x, got, want = (columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want"))
-        is_flushed = flushed(fmt, x, got, want) & flushes
-        counted = ~np.isnan(error) & ~is_flushed
-        near_root = _near_root(fmt, function, error, x, want)
-        is_accurate = (~counted | (near_root <= ACCURATE)) & (columns["nonfinite"] == 0)
-        size = _absolute(fmt, error, got, want)
-        unit = 2.0 ** (np.maximum(_exponent(fmt, want), 0) - fmt.precision + 1.0)
-        away = np.where(counted, size / unit, 0.0)
-        units = min(float(away.max(initial=0.0)), LARGEST)
-        bucket = columns["bucket"]
-        below, above = np.flatnonzero(bucket < 0x8000)[::-1], np.flatnonzero(bucket >= 0x8000)
-        first, end = (_bucket(fmt, bits) for bits in _early_zeros(function, fmt))
+        found = cls.of_errors(joined(table, function, beside), function, is_whole, table)
+        return replace(found, bits=_mean_bits(function, BucketErrors.of(table, function), is_whole))
+
+    @classmethod
+    def of_errors(cls, table: Table, function: Function, is_whole: bool, plan: Table | None = None) -> Accuracy:
+        """As `of`, without the mean bits; only buckets that `plan`, if given, has too can make the range wider."""
+        errors = BucketErrors.of(table, function)
+        columns, fmt, counted, near = errors.columns, table.fmt, errors.counted, errors.near_root
+        error = np.where(counted, errors.error, 0.0)
+        units = min(float(errors.units.max(initial=0.0)), LARGEST)
+        found = accurate_range(errors, (plan or table).columns["bucket"]) if is_whole else None
+        above, size = np.flatnonzero(near > ACCURATE), np.abs(to_float64(fmt, errors.x))
+        wrong = np.flatnonzero(errors.beyond(2.0 ** (fmt.precision - 2)))
+        bucket = columns["bucket"].astype(np.int64)
+        below, positive = np.flatnonzero(bucket < 0x8000)[::-1], np.flatnonzero(bucket >= 0x8000)
+        first, end = (bucket_of(fmt, bits) for bits in _early_zeros(function, fmt))
         return cls(
-            bool((columns["correct"] == columns["n"]).all()),
-            bool((is_flushed | (columns["faithful"] == columns["n"])).all()),
-            float(error[counted].max()) if counted.any() else None,
-            float(near_root[counted].max(initial=0.0)),
-            units,
-            _range(fmt, columns["bucket"], is_accurate) if is_whole else None,
-            _largest(fmt, x, size, counted, units),
-            _mean_bits(function, fmt, columns, hist, is_whole),
-            _wrong(fmt, x, got, want, away),
-            (Span.of(columns, "nonfinite", below), Span.of(columns, "nonfinite", above)),
-            Span.of(columns, "zero_lost", below[(bucket[below] <= first) & (bucket[below] > end)]),
+            precision=fmt.precision,
+            correct=bool((columns["correct"] == columns["n"]).all()),
+            faithful=bool((errors.lost | (columns["faithful"] == columns["n"]) | (errors.error < 1)).all()),
+            worst=_at_most(errors, error, np.flatnonzero(counted)),
+            worst_near_root=_at_most(errors, near, np.flatnonzero(counted)),
+            largest_near_root=float(near.max(initial=0.0)),
+            first_above=_at_most(errors, -size, above),
+            beyond_range=_at_most(errors, error, _outside(fmt, errors, found, above)),
+            lost=_at_most(errors, errors.error, _lost(fmt, errors, found, above)),
+            units=units,
+            farthest=_at_most(errors, errors.units, np.flatnonzero(errors.units > 0)),
+            farthest_size=float(errors.size[np.argmax(errors.units)]) if units else 0.0,
+            is_coarse=bool(errors.beyond(UNITS).any()),
+            range=found,
+            absolute=_largest(errors, units),
+            bits=None,
+            wrong=_at_most(errors, -size, wrong),
+            nonfinite=(Span.of(errors, "nonfinite", below), Span.of(errors, "nonfinite", positive)),
+            zeros=Span.of(errors, "zero_lost", below[(bucket[below] <= first) & (bucket[below] > end)]),
         )
 
 
-def _finite_rows(table: Table) -> np.ndarray:
-    """Rows of the buckets of finite numbers."""
-    fmt = table.fmt
-    last = _bucket(fmt, fmt.max_finite)
-    bucket = table.columns["bucket"].astype(np.int64)
-    return np.flatnonzero((bucket <= last) & (bucket >= 0xFFFF - last))
+def _at_most(errors: BucketErrors, size: np.ndarray, rows: np.ndarray) -> Output | None:
+    """The worst output of the row where `size` is largest; of equal ones the first."""
+    return errors.output(int(rows[np.argmax(size[rows])])) if len(rows) else None
 
 
-def _bucket(fmt: Format, bits: int) -> int:
-    return int((fmt.ordinal(bits) << 16 >> fmt.width) + 0x8000)
+def _outside(fmt: Format, errors: BucketErrors, found: AccurateRange | None, above: np.ndarray) -> np.ndarray:
+    """Of the rows `above` 4 ULP, those outside of the range."""
+    return above if found is None else above[~_inside(fmt, errors, found)[above]]
+
+
+def _inside(fmt: Format, errors: BucketErrors, found: AccurateRange) -> np.ndarray:
+    low, high = (bucket_of(fmt, int(bits, 16)) for bits in (found.low_bits, found.high_bits))
+    bucket = errors.columns["bucket"].astype(np.int64)
+    return np.asarray((bucket >= low) & (bucket <= high))
+
+
+def _lost(fmt: Format, errors: BucketErrors, found: AccurateRange | None, above: np.ndarray) -> np.ndarray:
+    """Rows of lost subnormal numbers in the range; everywhere, where nothing else is above 4 ULP."""
+    lost = errors.lost & (errors.error > 1)
+    if len(above):
+        lost &= _inside(fmt, errors, found) if found is not None and _is_wide(found) else False
+    return np.flatnonzero(lost)
+
+
+def _is_wide(found: AccurateRange | None) -> bool:
+    return found is not None and found.low <= -NEEDED and found.high >= NEEDED
 
 
 def _early_zeros(function: Function, fmt: Format) -> tuple[int, int]:
@@ -127,75 +197,24 @@ def _early_zeros(function: Function, fmt: Format) -> tuple[int, int]:
     return fmt.from_ordinal(tail_end(function, fmt)), fmt.max_finite | fmt.sign_mask if last is None else last
 
 
-def _exponent(fmt: Format, bits: np.ndarray) -> np.ndarray:
-    """floor(log2 |value|), at least that of the least normal number; that of the largest for an infinity."""
-    values = to_float64(fmt, bits)
-    _, exponent = np.frexp(values)
-    found = np.where(values == 0, fmt.emin, np.maximum(exponent - 1, fmt.emin))
-    return np.where(np.isinf(values), -fmt.emin + 1, found)
-
-
-def _absolute(fmt: Format, error: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """|got - y| of each worst output: its error in ULP times the ulp of y."""
-    ulp = 2.0 ** (_exponent(fmt, want) - fmt.precision + 1.0)
-    is_power = np.abs(np.frexp(to_float64(fmt, want))[0]) == 0.5
-    with np.errstate(over="ignore", invalid="ignore"):  # infinities, and errors beyond any
-        rounded = np.abs(to_float64(fmt, got) - to_float64(fmt, want))
-        whole, half = error * ulp, error * ulp / 2  # y may lie in the binade below that of its rounding
-        size = np.where(is_power & (np.abs(half - rounded) < np.abs(whole - rounded)), half, whole)
-    return np.minimum(size, LARGEST)
-
-
-def _near_root(fmt: Format, function: Function, error: np.ndarray, x: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """The errors, those near a root of the function in ulps of ROOT_UNIT."""
-    root = float(function.landmarks.get("root", "nan"))
-    with np.errstate(invalid="ignore"):
-        near = np.abs(to_float64(fmt, x) - root) <= abs(root) / 2
-    excess = np.minimum(_exponent(fmt, want) - (math.frexp(ROOT_UNIT)[1] - 1.0), 0)
-    return np.asarray(np.where(near, error * 2.0**excess, error))
-
-
-def _range(fmt: Format, bucket: np.ndarray, is_accurate: np.ndarray) -> AccurateRange | None:
-    """From zero outwards to the last accurate bucket on either side; None where zero's own is not."""
-    first_positive = int(np.searchsorted(bucket, 0x8000))
-    above, below = is_accurate[first_positive:], is_accurate[:first_positive][::-1]
-    up, down = (len(side) if side.all() else int(np.argmin(side)) for side in (above, below))
-    if not up or not down:
-        return None
-    shift = fmt.width - 16
-    ends = int(bucket[first_positive - down]) - 0x8000, int(bucket[first_positive + up - 1]) - 0x8000 + 1
-    low, high = (end << shift if shift >= 0 else end >> -shift for end in ends)
-    most = fmt.ordinal(fmt.max_finite)
-    first, last = (fmt.from_ordinal(end) for end in (max(low, -1 - most), min(high - 1, most)))
-    low_value, high_value = float(fmt.fraction(first)), float(fmt.fraction(last))
-    return AccurateRange(fmt.bits_text(first), low_value, fmt.bits_text(last), high_value)
-
-
-def _largest(fmt: Format, x: np.ndarray, size: np.ndarray, counted: np.ndarray, units: float) -> AbsoluteError | None:
+def _largest(errors: BucketErrors, units: float) -> AbsoluteError | None:
     """The largest absolute error of the body; of equal ones, that nearest to zero."""
-    values = to_float64(fmt, x)
-    inside = np.flatnonzero(counted & (np.abs(values) <= BODY))
+    fmt, size = errors.fmt, errors.size
+    values = to_float64(fmt, errors.x)
+    inside = np.flatnonzero(errors.counted & (np.abs(values) <= BODY))
     if not len(inside):
         return None
     most = inside[size[inside] == size[inside].max()]
     row = int(most[np.argmin(np.abs(values[most]))])
-    return AbsoluteError(float(size[row]), fmt.bits_text(int(x[row])), float(values[row]), units)
-
-
-def _wrong(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray, away: np.ndarray) -> Wrong | None:
-    """`away`: the errors in units of u(max(1, |y|)), of which an output without a correct bit has 2^(p-2) or more."""
-    rows = np.flatnonzero(away > 2.0 ** (fmt.precision - 2))
-    if not len(rows):
-        return None
-    row = int(rows[np.argmin(np.abs(to_float64(fmt, x[rows])))])
-    return Wrong(int(x[row]), int(got[row]), int(want[row]))
+    return AbsoluteError(float(size[row]), fmt.bits_text(int(errors.x[row])), float(values[row]), units)
 
 
 # ---- bits of accuracy ----------------------------------------------------------------------------
 
 
-def _mean_bits(function: Function, fmt: Format, columns: Columns, hist: np.ndarray, is_whole: bool) -> MeanBits | None:
+def _mean_bits(function: Function, errors: BucketErrors, is_whole: bool) -> MeanBits | None:
     """Correct bits, as the upper edges of a histogram have it: no error above half an ULP is all of the precision."""
+    fmt, columns, hist = errors.fmt, errors.columns, errors.hist
     n = hist.sum(axis=0) + columns["nonfinite"].astype(np.float64)  # without the NaNs that are due
     if not n.sum():
         return None
@@ -205,7 +224,7 @@ def _mean_bits(function: Function, fmt: Format, columns: Columns, hist: np.ndarr
             bits += each * (row / np.maximum(n, 1))
     weights = _normal_weights(fmt.name)
     weight = weights[columns["bucket"]] * (n > 0)
-    first, last = (_bucket(fmt, fmt.from_ordinal(end)) for end in function.ordinals(fmt))
+    first, last = (bucket_of(fmt, fmt.from_ordinal(end)) for end in function.ordinals(fmt))
     is_enough = is_whole and weight.sum() > _ENOUGH * weights[max(first, 0) : last + 1].sum()
     normal = float((bits * weight).sum() / weight.sum()) if is_enough else None
     plan = float((bits * n).sum() / n.sum())

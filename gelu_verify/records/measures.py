@@ -6,6 +6,7 @@ A sweep writes them, and whoever reads a stored run derives them again from its 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,40 +17,75 @@ from ..formats import Format
 from ..functions import Function, get_function
 from ..functions.regions import INTERVALS, REGIONS, interval_edges
 from ..truth.values import zero_threshold
-from .parts import Approximation, IntervalErrors, NonFinite, Point, RegionErrors, Witness
+from .beside import joined
+from .parts import Approximation, Coverage, IntervalErrors, NonFinite, Point, RegionErrors, Witness
 from .result import Record
 
 MEASURES = (
-    *("max_ulp", "witness", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "max_rank", "nonfinite"),
-    *("zero_from", "zero_threshold", "regions", "intervals", "bits_sha256", "approximation"),
+    *("beside", "max_ulp", "witness", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "max_rank"),
+    *("nonfinite", "zero_from", "zero_threshold", "regions", "intervals", "bits_sha256", "approximation", "coverage"),
 )  # fields of a record that `measured` sets, beside n
 
 
 def measured(record: Record, table: Table) -> Record:
-    """The record with `n` and all MEASURES of the inputs in a table."""
+    """The record with `n` and all MEASURES of the inputs in a table, and of the outputs `beside` it."""
     fmt, columns, facts, n = table.fmt, table.columns, table.facts, table.total("n")
     function = get_function(record.function)
     scored = int(table.hist.sum(dtype=np.int64))
-    worst = table.worst()
-    max_ulp = None if worst is None else float(columns["max_error"][worst])
+    max_ulp, _ = _worst(table)
+    beside = record.beside or ()
+    seen = joined(table, function, beside)
+    worst_seen, witness = _worst(seen)
     return replace(
         record,
         n=n,
-        max_ulp=max_ulp,
-        witness=_witness(fmt, columns, worst),
+        beside=beside,
+        max_ulp=worst_seen,
+        witness=witness,
         mean_ulp=table.total("error_sum") / SUM_SCALE / scored if scored else None,
         p50_ulp=_percentile(table, 0.50, max_ulp),
         p99_ulp=_percentile(table, 0.99, max_ulp),
         correctly_rounded=table.total("correct") / n,
         faithful=table.total("faithful") / n,
-        max_rank=facts.max_rank if scored else None,
+        max_rank=None if worst_seen is None else seen.facts.max_rank,
         nonfinite=NonFinite(table.total("nonfinite"), text_of(fmt, _x_of(fmt, facts.nonfinite))),
-        zero_from=_point(fmt, _x_of(fmt, facts.zero_from)),
+        zero_from=_point(fmt, _x_of(fmt, seen.facts.zero_from)),
         zero_threshold=_point(fmt, zero_threshold(function.name, fmt.name)),
         regions=_regions(fmt, table),
         intervals=intervals(fmt, columns),
         bits_sha256=bits_sha256(columns),
         approximation=_approximation(fmt, function, facts),
+        coverage=_coverage(record, table),
+    )
+
+
+def _coverage(record: Record, table: Table) -> Coverage | None:
+    """What the table says of it: the share, and the buckets that were tried whole."""
+    if record.coverage is None:
+        return None
+    share = table.total("n") / 2.0**table.fmt.width
+    return replace(record.coverage, share=min(share, 1.0), whole=tuple(_whole(table)))
+
+
+def _whole(table: Table) -> Iterator[str]:
+    """Runs of buckets of which every input is there, as bits of their ends."""
+    fmt = table.fmt
+    if fmt.width <= 16:
+        return
+    bucket = table.columns["bucket"][table.whole].astype(np.int64)
+    if not len(bucket):
+        return
+    last = np.flatnonzero(np.diff(bucket, append=1 << 20) > 1)
+    for first, end in zip(bucket[np.append(0, last[:-1] + 1)].tolist(), bucket[last].tolist(), strict=True):
+        ends = (first - 0x8000) << (fmt.width - 16), ((end - 0x8000 + 1) << (fmt.width - 16)) - 1
+        yield ":".join(fmt.bits_text(fmt.from_ordinal(each)) for each in ends)
+
+
+def _worst(table: Table) -> tuple[float | None, Witness | None]:
+    """The largest error, and its witness."""
+    worst = table.worst()
+    return (None if worst is None else float(table.columns["max_error"][worst])), _witness(
+        table.fmt, table.columns, worst
     )
 
 

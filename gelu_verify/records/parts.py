@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 
 from ..functions import FUNCTIONS
 from ..functions.regions import INTERVALS, REGIONS
-from .fields import Bits, Count, OneOf, Positive, Size, Ulp, about
+from .fields import Bits, Count, Line, Matching, OneOf, Positive, Share, Size, Ulp, about
 
+Bound = Literal["=", ">="]
 Severity = Literal["defect", "loss", "convention"]
 FunctionName = Annotated[str, OneOf(FUNCTIONS)]
 
@@ -23,6 +24,56 @@ class Witness:
     want_bits: Bits = field(metadata=about("the correctly rounded value"))
 
 
+BitRange = Annotated[str, Matching("0x[0-9a-f]+:0x[0-9a-f]+", "a range of bits")]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A run of consecutive inputs, none of which was tried."""
+
+    inputs: Positive = field(metadata=about("how many"))
+    low_bits: Bits = field(metadata=about("the lowest"))
+    low: float = field(metadata=about("its value"))
+    high_bits: Bits = field(metadata=about("the highest"))
+    high: float = field(metadata=about("its value"))
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of a dtype was tried."""
+
+    share: Share = field(metadata=about("share of all bit patterns of the dtype"))
+    whole: tuple[BitRange, ...] = field(
+        metadata=about(
+            '`["A:B", ...]`: runs of consecutive buckets (the top 16 bits of x) of which every input was tried; of the '
+            "16-bit dtypes, whose buckets have one input, none is listed"
+        )
+    )
+    buckets: Count = field(
+        metadata=about("in how many buckets more was tried than the plan's own inputs: `--budget Nbuckets` repeats it")
+    )
+    gap: Gap | None = field(metadata=about("the longest run of finite inputs that nobody tried", null="for all"))
+    core_gap: Gap | None = field(
+        metadata=about(
+            "the same where the function is not trivial: neither x, x/2, 0, 1/2 nor 1 within the precision",
+            null="where all were tried",
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """An output of a call that is not the plan's own, worse than all that the plan shows in one measure or another."""
+
+    x_bits: Bits = field(metadata=about("the input"))
+    got_bits: Bits = field(metadata=about("what the implementation returned"))
+    want_bits: Bits = field(metadata=about("the correctly rounded value"))
+    ulp: Ulp | None = field(
+        metadata=about("its error in ULP", null="where it is not scored: NaN or an infinity, or one is due")
+    )
+    where: Line = field(metadata=about('in which call: `"at index 3 in a call of 100"`'))
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """An input as bits and as a number."""
@@ -33,12 +84,25 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class AccurateRange:
-    """The widest interval around 0 in which every input tried is within 4 ULP; its ends are those of buckets."""
+    """The widest interval around 0 in which all inputs tried, but for few, are within 4 ULP (`docs/grades.md`)."""
 
     low_bits: Bits = field(metadata=about("its lower end, included"))
     low: float = field(metadata=about("its value"))
     high_bits: Bits = field(metadata=about("its upper end, included"))
     high: float = field(metadata=about("its value"))
+    bound: Bound | None = field(
+        metadata=about(
+            '`"="`: every input in it was tried, and some just beyond each end are above 4 ULP; `">="`: from a sample, '
+            "it may be narrower",
+            omitted=True,
+        ),
+        default=None,
+    )
+    exceptions: Count | None = field(
+        metadata=about("how many of the inputs tried in it are above 4 ULP", omitted=True), default=None
+    )
+    exception_x_bits: Bits | None = field(metadata=about("the worst of them", omitted=True), default=None)
+    exception_ulp: Ulp | None = field(metadata=about("its error in ULP", omitted=True), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,10 @@ def worst_first(records: Iterable[Record]) -> list[Record]:
     return sorted(records, key=lambda record: (tuple(-number for number in _place(record)), *_name(record)))
 
 
-def _place(record: Record) -> tuple[float, float, float]:
+def _place(record: Record) -> tuple[float, float, float, float]:
     largest = math.inf if record.max_ulp is None else record.max_ulp
     grade = ORDER[record.grade] if record.grade else len(ORDER)
-    return grade, _within(record, largest), largest
+    return grade, _within(record, largest), largest, float(record.grade_bound != "=")
 
 
 def _within(record: Record, largest: float) -> float:

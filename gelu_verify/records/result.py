@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from ..buckets.table import Table
 from ..fenv import in_default_environment
 from ..formats import FORMATS
+from ..own_faults import KIND as OWN_FAULT
 from .fields import LATER, Count, Line, Matching, Name, OneOf, Positive, Sha256, Share, Ulp, about
 from .parts import (
     AbsoluteError,
     AccurateRange,
     Approximation,
+    Beside,
+    BitRange,
+    Bound,
+    Coverage,
     Dispatch,
     FindingRecord,
     Flush,
@@ -38,7 +43,6 @@ from .parts import (
 if TYPE_CHECKING:
     import pandas as pd
 
-Bound = Literal["=", ">="]
 BoundKind = Literal["exhaustive", "sampled", "searched"]
 Outcome = Literal["pass", "fail", "not applicable"]  # of a check
 Grade = Literal[
@@ -46,7 +50,6 @@ Grade = Literal[
 ]  # `grades.py`
 DtypeName = Annotated[str, OneOf(FORMATS)]
 CheckName = Annotated[str, Matching("[a-z][a-z0-9_]*", "a name")]
-BitRange = Annotated[str, Matching("0x[0-9a-f]+:0x[0-9a-f]+", "a range of bits")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,15 @@ class Record:
         ),
         default=None,
     )
+    coverage: Coverage | None = field(
+        metadata=about(
+            "how much of the dtype was tried",
+            null="where nothing was measured",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
     bound: Bound = field(
         metadata=about('`"="` every input of the dtype was tried; `">="` the largest error found among `n` inputs')
     )
@@ -124,15 +136,25 @@ class Record:
     )
     max_ulp: Ulp | None = field(
         metadata=about(
-            "largest error in ULP, abs(got - y)/u(y) against the exact y, of all outputs for the plan's inputs, "
-            "and of every input that had two outputs (check `lane`): it may be above those of all buckets and "
-            "regions",
+            "largest error in ULP, abs(got - y)/u(y) against the exact y, of all outputs of all calls, also of those "
+            "beside the plan's own (`beside`): it may be above those of all buckets and regions",
             null="if nothing could be scored",
         ),
         default=None,
     )
     witness: Witness | None = field(
         metadata=about("the input with the error `max_ulp`", null="where nothing was scored"), default=None
+    )
+    beside: tuple[Beside, ...] | None = field(
+        metadata=about(
+            "outputs of other calls than the plan's own (timed, of other lengths, with other neighbours, by checks) "
+            "that are worse than all that the plan shows in some measure: with the buckets they decide `max_ulp`, "
+            "grade, range and sentence. Most often there are none. Counts, shares and means are of the plan's calls",
+            null="where nothing was measured",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
     )
     mean_ulp: float | None = field(
         metadata=about("mean of the signed error in ULP", null="where nothing was scored"), default=None
@@ -269,7 +291,17 @@ class Record:
     grade: Grade | None = field(
         metadata=about(
             "how good it is, in one word (`docs/grades.md`)",
-            null="in a condensed run of an earlier version",
+            null="in a condensed run of an earlier version, and where gelu-verify itself failed",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
+    grade_bound: Bound | None = field(
+        metadata=about(
+            '`"="`: every input of the dtype was tried, or the grade is `broken`, which nothing can make worse; '
+            '`">="`: from a sample, other inputs may make it worse',
+            null="in a run of an earlier version",
             since=2,
             always_since=LATER,
         ),
@@ -345,6 +377,16 @@ class Record:
         ),
         default=None,
     )
+    own_faults: tuple[Line, ...] | None = field(
+        metadata=about(
+            "faults of gelu-verify itself while this was judged, one line each: what failed is not known of the "
+            "implementation, and no fault of it; the exit code is 3",
+            null="where there was none",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
     # ---- not part of the documented object ----
     origin: Origin = Origin()
     lacking: frozenset[str] = frozenset()  # keys that a stored run of an earlier version does not have
@@ -359,6 +401,11 @@ class Record:
     def failed_checks(self) -> list[str]:
         """Names of the checks that failed."""
         return [name for name, outcome in self.checks.items() if outcome == "fail"]
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the target did, and not gelu-verify."""
+        return self.failure is not None and self.failure_kind != OWN_FAULT
 
 
 @dataclass(frozen=True, slots=True)

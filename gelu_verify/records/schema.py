@@ -6,17 +6,18 @@ derives a result from them again). Keys that no rule knows are kept: a later ver
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
 from ..errors import ResultsError
-from ..formats import FORMATS
+from ..formats import FORMATS, Format
 from ..functions.regions import REGIONS
 from .fields import key_of
-from .grades import GRADED, graded
+from .grades import GRADED, graded, is_graded_so
 from .measures import MEASURES
-from .parts import RegionErrors
+from .parts import RegionErrors, Witness
 from .result import Record
 from .rules import (
     Rule,
@@ -186,7 +187,7 @@ def _wrong_unmeasured(record: Record) -> str | None:
         return f".{there[0]} is there without buckets to derive it from"
     if any(int(end, 16) >> FORMATS[record.dtype].width for end in (record.failure_range or "0").split(":")):
         return f".failure_range is {record.failure_range:.60}, which {record.dtype} has not"
-    again = record if "grade" in record.lacking else graded(record, None)
+    again = graded(record, None) if is_graded_so(record) else record
     wrong = [key for key in GRADED if getattr(record, key) != getattr(again, key)]
     return f".{wrong[0]} is not that of a target that failed" if wrong else None
 
@@ -215,7 +216,33 @@ def _wrong_errors(record: Record) -> str | None:
         return ".regions are not all there once, in their order"
     if (record.max_ulp is None) != (record.witness is None):
         return ".witness does not fit max_ulp"
-    return None
+    return None if "beside" in record.lacking else _wrong_grade(record)
+
+
+def _wrong_grade(record: Record) -> str | None:
+    """A grade, a check or a largest error that something else of the record contradicts."""
+    fmt, beside, largest = FORMATS[record.dtype], record.beside or (), record.max_ulp or 0.0
+    if any((each.ulp or 0.0) > largest for each in beside):
+        return ".max_ulp is smaller than an error beside the plan"
+    spoiled = any(fmt.is_finite(int(each.x_bits, 16)) and not fmt.is_finite(int(each.got_bits, 16))
+                  and fmt.is_finite(int(each.want_bits, 16)) for each in beside)  # fmt: skip
+    spoiled |= bool(record.nonfinite and record.nonfinite.count)
+    if spoiled and record.checks.get("finite") == "pass":
+        return ".checks has finite as passed, and there are results that are not"
+    defects = [name for name, each in record.findings.items() if each.severity == "defect"]
+    if (spoiled or defects) and record.grade != "broken":
+        return f".grade is {record.grade}, in spite of {defects[0] if defects else 'results that are not finite'}"
+    limit = {"correctly_rounded": 0.5000001, "faithful": 1.0}.get(record.grade or "", math.inf)
+    if record.witness and is_subnormal(fmt, record.witness):  # of which an error does not count
+        return None
+    return f".grade is {record.grade}, and max_ulp {largest:.6g}" if largest > limit else None
+
+
+def is_subnormal(fmt: Format, witness: Witness) -> bool:
+    """Whether its input is, or its correctly rounded result before it is rounded."""
+    least_normal = 1 << (fmt.precision - 1)
+    x, want = (fmt.magnitude(int(bits, 16)) for bits in (witness.x_bits, witness.want_bits))
+    return x < least_normal or want <= least_normal
 
 
 # ---- a condensed result --------------------------------------------------------------------------

@@ -12,17 +12,18 @@ if TYPE_CHECKING:
 __all__ = ["report_text", "write_report"]
 
 
-def write_report(runs: Sequence[RunLike], out: Path) -> list[Path]:
+def write_report(runs: Sequence[RunLike], out: Path, faults: list[str] | None = None) -> list[Path]:
     """Write index.html, report.md, tables.tex, citation.bib, results.parquet and one CSV per table into `out`.
 
     Returns the files written.
 
     Several runs (a live one and a recorded one, two versions of a library) go side by side under
-    the letters A, B, ... `out` is created; files of an earlier report in it are replaced.
+    the letters A, B, ... `out` is created; files of an earlier report in it are replaced. Where a fault of ours keeps a
+    result from being shown, it is left out and a line added to `faults`; without that list, the exception is raised.
     """
     from .write import write  # pandas and jinja2 cost a third of a second: only when a report is made
 
-    return write(runs, out)
+    return write(runs, out, faults)
 
 
 def report_text(runs: Sequence[RunLike], form: str) -> str:

@@ -39,8 +39,13 @@ def _best(records: Sequence[Record]) -> str:
 
 
 def _short(record: Record) -> str:
-    within = interval_of(record) if record.grade == "accurate_range" else ""
-    return f"within {ACCURATE:g} ULP for {within}" if within else grade_title(record.grade)
+    """The grade, or the range that it is of, with what that stands on."""
+    sample = ", from a sample" if record.grade_bound == ">=" else ""
+    found = record.accurate_range if record.grade == "accurate_range" else None
+    if found is None:
+        return f"{grade_title(record.grade)}{sample}"
+    few = f" but for {found.exceptions:,} input{'s' * (found.exceptions != 1)}" if found.exceptions else ""
+    return f"within {ACCURATE:g} ULP for {interval_of(record)}{few}{sample}"
 
 
 # ---- the matrix ----------------------------------------------------------------------------------

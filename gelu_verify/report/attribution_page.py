@@ -18,20 +18,30 @@ from ..buckets.bins import HIGHEST, Layout, envelope, layout
 from ..fenv import in_default_environment
 from ..formats import buckets, from_ordinals, get_format, to_float64
 from . import text
-from .attribution_text import explained_text, is_known, unexplained_text
+from .attribution_text import (
+    condition_lines,
+    explained_text,
+    is_known,
+    known_lines,
+    piece_text,
+    rewrites_lines,
+    source_texts,
+    unexplained_text,
+)
 from .axis import edge_values
 from .curves import HEIGHT, area, line, octaves_of, x_ticks, y_ticks
 from .files import environment, inline, replace_files
 
 PER_BINADE = 16
 LOWEST = -6  # octaves: errors below 1/64 ULP are on the floor of the plot
-SOURCES = {
-    "constants": "constants: rounding them",
-    "formula": "formula: its operations, each correctly rounded",
-    "blocks": "building blocks: the library's erf, tanh, exp, ...",
-    "rest": "unexplained: order of operations, fused or private code",
+SHORT = {
+    "constants": "constants",
+    "formula": "formula",
+    "flushing": "flushing",
+    "blocks": "building blocks",
+    "known": "own code",
+    "rest": "unexplained",
 }
-SHORT = {"constants": "constants", "formula": "formula", "blocks": "building blocks", "rest": "unexplained"}
 
 Row = dict[str, Any]
 
@@ -110,6 +120,10 @@ def render(found: Attribution, curves: pd.DataFrame) -> str:
         version=__version__,
         record=record,
         stored=stored_text,
+        known=[line.strip() for line in known_lines(record)],
+        condition=" ".join(condition_lines(record)),
+        piece=piece_text,
+        rewrites=[line.strip() for line in rewrites_lines(record)],
         surely=explained_text(record) if is_known(record) else unexplained_text(record),
         headline=headline(record),
         lines=[
@@ -149,7 +163,8 @@ def _parts(record: Row) -> Iterator[Row]:
     """What each source adds at the worst input, with the length of its bar in per cent of the largest."""
     worst = record["worst"]
     if worst is not None:
-        largest = max(abs(worst[name]) for name in SOURCES) or 1.0
-        for name, cause in SOURCES.items():
+        causes = source_texts(record)
+        largest = max(abs(worst[name]) for name in causes) or 1.0
+        for name, cause in causes.items():
             share = 100 * abs(worst[name]) / largest
             yield {"name": name, "text": cause, "ulp": worst[name], "bar": round(share), "main": name == worst["main"]}

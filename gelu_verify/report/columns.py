@@ -100,6 +100,7 @@ SUMMARY = Table(
             "how good it is: `correctly_rounded`, `faithful`, `accurate`, `accurate_range`, `absolute`, `coarse`, "
             "`broken` (docs/grades.md); empty in a condensed run of an earlier version",
         ),
+        _same("grade_bound"),
         _same("sentence"),
         Column("conventions", "what differs by convention and changes no grade, separated by `; `"),
         _same("bound"),
@@ -108,6 +109,8 @@ SUMMARY = Table(
         *_WITNESS,
         *_value("accurate_range_low", "lower end, included, of the widest interval around 0 with all errors <= 4 ULP"),
         *_value("accurate_range_high", "its upper end, included"),
+        Column("accurate_range_bound", "`=`: all of it was tried; `>=`: from a sample, it may be narrower"),
+        Column("accurate_range_exceptions", "how many of the inputs tried in it are above 4 ULP", "count"),
         Column("max_abs_error", "largest abs(got - y) for abs(x) <= 8", "number"),
         *_value("max_abs_error_x", "the input with that error"),
         Column("max_abs_error_units", "the largest abs(got - y) of all x, in units of u(max(1, abs(y)))", "number"),

@@ -83,7 +83,8 @@ def title(result: ResultComparison) -> str:
     ulp = _ulp(result.new_max_ulp)
     if number_text(result.old_max_ulp) != number_text(result.new_max_ulp):
         ulp = f"{number_text(result.old_max_ulp)} -> {ulp}"
-    return f"{name}: {grade}; {ulp}"
+    text = f"{name}: {grade}; {ulp}"
+    return f"{text} ({result.both_tried.text})" if result.both_tried else text
 
 
 def _grade(grade: str | None) -> str:

@@ -173,7 +173,18 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     interval, largest, bits = record.accurate_range, record.max_abs_error, record.mean_bits
     dispatch = record.dispatch
     copied = (
-        *("grade", "sentence", "bound", "max_ulp", "n", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded"),
+        *(
+            "grade",
+            "grade_bound",
+            "sentence",
+            "bound",
+            "max_ulp",
+            "n",
+            "mean_ulp",
+            "p50_ulp",
+            "p99_ulp",
+            "correctly_rounded",
+        ),
         *("faithful", "max_rank"),
         *("variant", "form", "note", "version", "executed", "plan", "seed", "failure", "failure_kind", "failure_range"),
         *("failure_length", "repeat"),
@@ -184,6 +195,8 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
         "conventions": "; ".join(record.conventions or ()),
         **_value(record, "accurate_range_low", interval, "low_bits"),
         **_value(record, "accurate_range_high", interval, "high_bits"),
+        "accurate_range_bound": interval and interval.bound,
+        "accurate_range_exceptions": interval and interval.exceptions,
         "dispatch_level": dispatch and dispatch.level,
         "dispatch_switches": _pairs(dispatch.switches if dispatch else None),
         "dispatch_seen": _pairs(dispatch.seen if dispatch else None),

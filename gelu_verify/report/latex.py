@@ -26,7 +26,8 @@ _SIGNS = str.maketrans(
     }
 )
 _HEAD = "% Made by `gelu-verify report`; needs \\usepackage{booktabs,longtable}. The grades:\n"
-_CAPTION = r"Largest error in ULP ($=$: every input was tried, $\ge$: the largest error found) and grade"
+_CAPTION = r"Largest error in ULP ($=$: every input was tried, $\ge$: the largest error found) and grade "
+_CAPTION += r"($\bullet$: every input was tried, $\circ$: from a sample)"
 _SMALL = r"\footnotesize\setlength{\tabcolsep}{3pt}"
 _ON_A_PAGE = 45  # rows; a longer table is no float
 MARKS: dict[Grade | None, str] = {
@@ -86,8 +87,14 @@ def _cell(row: Group | None) -> str:
     if row is None:
         return " & "
     if row["max_ulp"] is None:
-        return f"-- & {MARKS[row['grade']]}"
+        return f"-- & {_mark(row)}"
     sign = "=" if row["bound"] == "=" else r"\ge"
     number, _, exponent = text.ulp_text(row["max_ulp"], row["bound"]).partition("e")
     size = r"\infty" if number == "inf" else number + (rf" \cdot 10^{{{exponent}}}" if exponent else "")
-    return f"${sign} {size}$ & {MARKS[row['grade']]}"
+    return f"${sign} {size}$ & {_mark(row)}"
+
+
+def _mark(row: Group) -> str:
+    """The grade, marked by what it stands on."""
+    bound = {"=": r"$\bullet$", ">=": r"$\circ$"}.get(row["grade_bound"], "")
+    return f"{MARKS[row['grade']]}{bound}"

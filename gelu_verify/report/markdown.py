@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..records.grades import GRADES, ORDER
+from ..records.grades import GRADES, MARKS, MARKS_SAY, ORDER
 from . import text
 from .citation import bibtex, citation_texts
 from .columns import TAIL_CHECKS
@@ -36,6 +36,7 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
         f"**{_escape(headline(results))}**\n",
         "Largest error in ULP and grade; `=`: every input was tried, `>=`: the largest error found.\n",
         _table(["grade", "when"], ([found.title, found.text] for found in GRADES.values())),
+        "; ".join(f"{MARKS[bound]} {text}" for bound, text in MARKS_SAY.items()) + ".",
     ]
     sections = [
         _recorded(summary),
@@ -106,8 +107,14 @@ def _graded(row: Row | None) -> str:
     """The largest error and the grade; of a target that failed, how."""
     if row is None:
         return ""
-    grade = f" {GRADES[row['grade']].title}" if row["grade"] else ""
+    grade = f" {_title(row)}" if row["grade"] else ""
     return f"**{row['failure_kind'] or 'crashed'}**" if row["max_ulp"] is None else f"{_error(row)}{grade}"
+
+
+def _title(row: Row) -> str:
+    """The grade, marked by what it stands on."""
+    bound = row["grade_bound"]
+    return f"{MARKS[bound]} {GRADES[row['grade']].title}" if bound in MARKS_SAY else GRADES[row["grade"]].title
 
 
 def _sentences(summary: pd.DataFrame) -> str:
@@ -115,9 +122,7 @@ def _sentences(summary: pd.DataFrame) -> str:
     known = summary[summary["grade"].notna()]
     order = known["grade"].map(ORDER).sort_values(ascending=False, kind="stable")
     head = [*_KEYS, "grade", "in a sentence", "by convention"]
-    rows = (
-        [*_keys(r), GRADES[r["grade"]].title, r["sentence"], r["conventions"]] for r in rows_of(known.loc[order.index])
-    )
+    rows = ([*_keys(r), _title(r), r["sentence"], r["conventions"]] for r in rows_of(known.loc[order.index]))
     return _table(head, rows)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..buckets.bins import envelope, layout
 from ..errors import printable
 from ..formats import get_format
-from ..records.grades import GRADES
+from ..records.grades import GRADES, MARKS_SAY
 from ..records.result import Record, Result
 from .curves import HEIGHT, area, octaves_of, x_ticks, y_of, y_ticks
 from .files import environment
@@ -65,7 +65,8 @@ def _template() -> jinja2.Template:
 
 
 def _title(record: Record) -> str:
-    return GRADES[record.grade or "broken"].title
+    sample = f" ({MARKS_SAY['>=']})" if record.grade_bound == ">=" else ""
+    return f"{GRADES[record.grade or 'broken'].title}{sample}"
 
 
 def _largest(record: Record) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..formats import get_format
-from ..records import grades
-from ..records.grades import ORDER
+from ..records import numbers
+from ..records.grades import MARKS, MARKS_SAY, ORDER
 from ..records.ranking import worst_first
 from ..records.result import Record
 from . import text
@@ -99,6 +99,8 @@ def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, in
         "run": run_letter(item.run) if several else "",
         "group": group_of(record),
         "grade": item.grade,
+        "mark": MARKS[record.grade_bound],
+        "mark_says": MARKS_SAY.get(record.grade_bound or "", ""),
         "title": grade_title(record.grade).partition(" (")[0],
         "order": ORDER.get(record.grade, -1) if record.grade else -1,
         "target": record.target,
@@ -163,14 +165,14 @@ def range_text(low: float, high: float, to_lowest: bool, to_highest: bool) -> st
 
 
 def _inward(value: float) -> str:
-    return short_exponent(grades.inward_text(value)).replace("-", text.MINUS)
+    return short_exponent(numbers.inward_text(value)).replace("-", text.MINUS)
 
 
 def up_text(value: float | None, digits: int = 2) -> str:
     """A size to a few digits, rounded up: what is said of it stays true."""
     if value is None or not math.isfinite(value):
         return text.NONE if value is None else "\N{INFINITY}"
-    return short_exponent(grades.up_text(value, digits)).replace("-", text.MINUS)
+    return short_exponent(numbers.up_text(value, digits)).replace("-", text.MINUS)
 
 
 def short_exponent(number: str) -> str:

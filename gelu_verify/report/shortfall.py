@@ -11,10 +11,11 @@ import numpy as np
 from ..buckets.table import HIST_EDGES
 from ..formats import get_format, ordinals
 from ..functions.regions import REGIONS, region_edges
+from ..measure.budget import OF_ALL_INPUTS
 from ..records.accuracy import ACCURATE
 from ..records.grades import GRADES, ORDER, graded
 from ..records.parts import Witness
-from ..records.result import Result
+from ..records.result import Record, Result
 from .text import value_text
 
 LARGEST = {"correctly_rounded": 0.5, "faithful": 1.0, "accurate": ACCURATE}  # error of a result with that grade, in ULP
@@ -43,9 +44,11 @@ class Shortfall:
 def shortfalls(result: Result, limits: Limits) -> Iterator[Shortfall]:
     """A failure, failed checks, errors, the grade."""
     record = result.record
-    if record.failure is not None:
+    if record.has_failed:
         at = f"\n    {span_text(record.dtype, record.failure_range)}" if record.failure_range else ""
         yield Shortfall(f"it failed: {record.failure}{at}", False)
+    for fault in record.own_faults or ():
+        yield Shortfall(f"not known: {fault}", False)
     yield from _failed_checks(result, limits)
     if result.table is None:
         return
@@ -55,6 +58,16 @@ def shortfalls(result: Result, limits: Limits) -> Iterator[Shortfall]:
     yield from map(Shortfall, _errors(result, limits))
     if limits.grade is not None and not _is_graded(result, limits):
         yield Shortfall(_grade(result, record.max_ulp, limits.grade))
+    elif limits.grade in OF_ALL_INPUTS and _is_short_of_all(record):
+        share = record.n / 2.0 ** get_format(record.dtype).width
+        text = f"{limits.grade} speaks of all inputs, and a share of {share:.2g} was tried: ask without budget"
+        yield Shortfall(text, False)
+
+
+def _is_short_of_all(record: Record) -> bool:
+    """Whether a budget was too small for all inputs; a plan or ranges that were named say which are meant."""
+    is_meant = record.ranges is not None or record.plan != "default"
+    return record.bound != "=" and not is_meant and get_format(record.dtype).width <= 32
 
 
 def title(grade: str | None) -> str:

@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_DOWN, ROUND_UP, Decimal
+from decimal import ROUND_DOWN, Decimal
 from functools import lru_cache
 
 from ..formats import get_format
+from ..records.numbers import LIMITS, NONE, UNKNOWN, shortest_text, ulp_text
 
-NONE = "\N{EN DASH}"
+__all__ = ["LIMITS", "MINUS", "NONE", "TIMES", "UNKNOWN", "ulp_text"]
+
 MINUS = "\N{MINUS SIGN}"
 TIMES = "\N{MULTIPLICATION SIGN}"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-LIMITS = (Decimal("0.5"), Decimal(1), Decimal(4))  # what is above one of them does not read as if it were not
-UNKNOWN = Decimal(1) / (1 << 16)  # an error in ULP is known to within that
-_WHOLE_BELOW = 10_000  # errors are written out below it, as d.dde+n from it on
-
-
-def ulp_text(value: float | None, bound: str = "=", digits: int = 3) -> str:
-    """An error in ULP, rounded so that the statement stays true: '=' up, '>=' down."""
-    if value is None or math.isnan(value):
-        return NONE
-    if math.isinf(value):
-        return "inf"
-    text = _ulp_text(Decimal(value), ROUND_DOWN if bound == ">=" else ROUND_UP, digits)
-    beyond = any(
-        Decimal(text) == limit < Decimal(value) - UNKNOWN for limit in LIMITS
-    )  # only where it was rounded down
-    return ulp_text(value, bound, digits + 1) if beyond else text
-
-
-def _ulp_text(exact: Decimal, mode: str, digits: int) -> str:
-    if exact < _WHOLE_BELOW:
-        places = max(digits - (max(exact.adjusted(), -1) if exact else -1) - 1, 0)
-        return f"{exact.quantize(Decimal(1).scaleb(-places), rounding=mode):f}"
-    leading = exact.scaleb(-exact.adjusted()).quantize(Decimal(1).scaleb(1 - digits), rounding=mode)
-    carry = leading >= 10
-    return f"{leading / 10 if carry else leading:.{digits - 1}f}e{exact.adjusted() + carry}"
 
 
 def share_text(share: float | None) -> str:
@@ -78,7 +55,7 @@ def power_text(exponent: int) -> str:
 
 def value_text(dtype: str, bits_text: str | None) -> str | None:
     """The shortest decimal that names the value of these bits in `dtype`; None for no bits."""
-    return None if bits_text is None else _value_text(dtype, int(bits_text, 16))
+    return None if bits_text is None else shortest_text(dtype, int(bits_text, 16))
 
 
 def exact_text(dtype: str, bits_text: str | None) -> str | None:
@@ -93,22 +70,6 @@ def short_value(dtype: str, bits_text: str | None, digits: int = 6) -> str:
         return NONE
     short = f"{float(full):.{digits}g}"
     return short if len(short) < len(full) else full
-
-
-@lru_cache(maxsize=65536)
-def _value_text(dtype: str, bits: int) -> str:
-    fmt = get_format(dtype)
-    sign = "-" if fmt.is_negative(bits) else ""
-    if fmt.is_nan(bits):
-        return "nan"
-    if not fmt.is_finite(bits):
-        return f"{sign}inf"
-    if fmt.magnitude(bits) == 0:
-        return f"{sign}0"
-    significand, exponent = fmt.dyadic(bits)
-    value = math.ldexp(significand, exponent)
-    candidates = (f"{value:.{digits}g}" for digits in range(1, 18))
-    return repr(value) if fmt.width == 64 else next(text for text in candidates if fmt.parse(text) == bits)
 
 
 @lru_cache(maxsize=65536)

@@ -91,7 +91,8 @@ def _graded(record: Record) -> str:
     if record.grade is None:
         return f"{NO_GRADE}."
     apart = f" By convention: {', '.join(record.conventions)}." if record.conventions else ""
-    return f"{grade_title(record.grade)}: {record.sentence}{apart}"
+    sample = " (from a sample)" if record.grade_bound == ">=" else ""
+    return f"{grade_title(record.grade)}{sample}: {record.sentence}{apart}"
 
 
 def _broken(records: Sequence[Record]) -> str:
@@ -101,7 +102,7 @@ def _broken(records: Sequence[Record]) -> str:
         return f"None of {graded} results is broken." if graded else ""
     named: dict[str, list[str]] = {}
     for record in broken[:_NAMED]:
-        named.setdefault(first_phrase(record), []).append(f"{record.target} {record.dtype}")
+        named.setdefault(first_phrase(record).partition(" (")[0], []).append(f"{record.target} {record.dtype}")
     texts = ", ".join(f"{', '.join(names)} ({phrase})" for phrase, names in named.items())
     more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
     return f"{len(broken)} of {graded} results {_is(len(broken))} broken: {texts}{more}."

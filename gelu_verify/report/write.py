@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ..fenv import in_default_environment
+from ..own_faults import guarded
+from ..records.result import Record
 from .citation import bibtex
 from .files import replace_files
 from .frames import FRAMES, RunLike
@@ -19,13 +23,59 @@ from .rows import csv_text
 
 
 @in_default_environment
-def write(runs: Sequence[RunLike], out: Path) -> list[Path]:
-    """Write all files of the report on `runs` into `out`; each is replaced at once, never half written."""
+def write(runs: Sequence[RunLike], out: Path, faults: list[str] | None = None) -> list[Path]:
+    """Write all files of the report on `runs` into `out`; each is replaced at once, never half written.
+
+    `faults`: where a fault of ours is added, and the results that cannot be shown are left out; None: it is raised.
+    """
+    if faults is None:
+        return replace_files(_contents(runs), out)
+    found, contents = list[str](), dict[str, str | bytes]()
+    with guarded("report", found):
+        contents = _contents(runs)
+    if found:
+        shown = [_Part(run, tuple(_that_can_be_shown(run, faults))) for run in runs]
+        with guarded("report", found):
+            contents = _contents(shown)
+        faults += [] if contents else found
+    return replace_files(contents, out)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A run with some of its results."""
+
+    run: RunLike
+    indices: tuple[int, ...]
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        return self.run.manifest
+
+    @property
+    def results(self) -> Sequence[Record]:
+        return [self.run.results[index] for index in self.indices]
+
+    def table(self, index: int, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        return self.run.table(self.indices[index], columns)
+
+
+def _that_can_be_shown(run: RunLike, faults: list[str]) -> Iterator[int]:
+    for index, record in enumerate(run.results):
+        found: list[str] = []
+        with guarded(f"report on {record.key}, which is left out,", found):
+            _contents([_Part(run, (index,))])
+        faults += found
+        if not found:
+            yield index
+
+
+def _contents(runs: Sequence[RunLike]) -> dict[str, str | bytes]:
     frames = _frames(runs)
     files: dict[str, str | bytes] = {"index.html": render(runs, frames), "report.md": markdown(runs, frames)}
     files |= {"tables.tex": latex(runs, frames), "citation.bib": bibtex(runs), "results.parquet": results_parquet(runs)}
     files |= {f"{name}.csv": csv_text(name, frame) for name, frame in frames.items()}
-    return replace_files(files, out)
+    return files
 
 
 @in_default_environment

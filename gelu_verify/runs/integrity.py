@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +24,10 @@ from ..fenv import in_default_environment
 from ..formats import Format, buckets, get_format, magnitudes, ordinals
 from ..functions import Function, get_function
 from ..functions.regions import REGIONS, region_edges
-from ..records.grades import GRADED, graded
+from ..records.beside import judged
+from ..records.grades import GRADED, graded, is_graded_so
 from ..records.measures import MEASURES, intervals, measured
-from ..records.parts import RegionErrors, Witness
+from ..records.parts import RegionErrors, Severity, Witness
 from ..records.result import Record
 from ..truth.values import judge
 from .store import IDENTITY, Run, arrow_table
@@ -43,7 +44,7 @@ _EMPTY = {"segments": np.empty((0, 4), np.int64), "samples": np.empty((0, 2), np
 
 @in_default_environment
 def verified(run: Run) -> Run:
-    """The run, when every result that has buckets follows from them.
+    """The run, when every result that has buckets follows from them; older ones graded by the definitions of now.
 
     Raises
     ------
@@ -56,7 +57,28 @@ def verified(run: Run) -> Run:
         for index, wrong in zip(places, pool.map(lambda index: _wrong(run, index), places), strict=True):
             if wrong:
                 raise ResultsError(f"{run.path} cannot be trusted: {run.results[index].key}: {wrong}")
-    return run
+    if "recorded" in run.manifest or all(map(is_graded_so, run.results)):
+        return run
+    return replace(run, results=[_graded_again(run, index) for index in range(len(run.results))])
+
+
+def _graded_again(run: Run, index: int) -> Record:
+    """The result with its grade; of a run that was graded by earlier definitions, by those of now."""
+    record = run.results[index]
+    if is_graded_so(record) or "grade" in record.lacking:
+        return record
+    record = replace(record, lacking=record.lacking - {"grade_bound"})
+    if record.buckets is None:
+        return graded(record, None)
+    fmt, function = get_format(record.dtype), get_function(record.function)
+    findings = {
+        name: replace(each, severity=_severity(function, fmt, record, name)) if each.severity else each
+        for name, each in record.findings.items()
+    }
+    stored = arrow_table(run.buckets(index))
+    columns = {name: stored.column(name).to_numpy() for name in stored.column_names}
+    table = table_of(function, fmt, columns)[0]
+    return graded(replace(record, findings=findings), table)
 
 
 def _check_witnesses(run: Run) -> None:
@@ -121,7 +143,7 @@ def _rules(function: Function, fmt: Format, record: Record, columns: Columns) ->
     hist = np.stack([columns[name] for name in HISTOGRAM])
     yield from _possible(function, fmt, columns, hist)
     yield from _judged(function, fmt, columns)
-    yield from _derived(function, fmt, record, columns, hist)
+    yield from _derived(function, fmt, record, columns)
 
 
 def _possible(function: Function, fmt: Format, columns: Columns, hist: np.ndarray) -> Rules:
@@ -168,16 +190,13 @@ def _judged(function: Function, fmt: Format, columns: Columns) -> Rules:
 # ---- the measures of the result ------------------------------------------------------------------
 
 
-def _derived(function: Function, fmt: Format, record: Record, columns: Columns, hist: np.ndarray) -> Rules:
+def _derived(function: Function, fmt: Format, record: Record, columns: Columns) -> Rules:
     """The measures, from the table; those that it does not hold, within what it does."""
-    facts, is_certain = _facts(function, fmt, columns)
-    wide = {name: column.astype(np.uint64) if name in BITS else column for name, column in columns.items()}
-    wide.setdefault("bits_hash", np.zeros(len(columns["n"]), np.uint64))
-    regions: Columns = {"region": np.empty(0, np.uint8)}
-    table = Table(fmt, wide, hist, regions, **_EMPTY, facts=facts)
+    table, is_certain = table_of(function, fmt, columns)
     again = measured(record, table)
     bounded = {"max_rank", "regions", "approximation", *([] if is_certain else ["zero_from"])}
-    if (record.max_ulp or 0) > (again.max_ulp or 0):  # of an input that had another output beside the plan's
+    yield from _beside(function, fmt, record)
+    if "beside" in record.lacking and (record.max_ulp or 0) > (again.max_ulp or 0):  # an input that had two outputs
         yield from _witnessed(fmt, record, record.witness, "witness", record.max_ulp)
         bounded |= {"max_ulp", "witness"}
     for name in ("n", *MEASURES):
@@ -185,7 +204,7 @@ def _derived(function: Function, fmt: Format, record: Record, columns: Columns, 
             value, derived = getattr(record, name), getattr(again, name)
             yield f"{name} is {_short(value)}, and the buckets say {_short(derived)}", value != derived
     yield from _severities(function, fmt, record)
-    if "grade" not in record.lacking:
+    if is_graded_so(record):
         again = graded(record, table)
         for name in GRADED:
             value, derived = getattr(record, name), getattr(again, name)
@@ -199,16 +218,46 @@ def _derived(function: Function, fmt: Format, record: Record, columns: Columns, 
     yield from _region_rules(fmt, record, columns)
 
 
+@in_default_environment
+def table_of(function: Function, fmt: Format, columns: Columns) -> tuple[Table, bool]:
+    """The table that the buckets are of, without what they do not hold; whether the start of its tail is certain."""
+    facts, is_certain = _facts(function, fmt, columns)
+    wide = {name: column.astype(np.uint64) if name in BITS else column for name, column in columns.items()}
+    wide.setdefault("bits_hash", np.zeros(len(columns["n"]), np.uint64))
+    hist = np.stack([columns[name] for name in HISTOGRAM])
+    regions: Columns = {"region": np.empty(0, np.uint8)}
+    return Table(fmt, wide, hist, regions, **_EMPTY, facts=facts), is_certain
+
+
+def _beside(function: Function, fmt: Format, record: Record) -> Rules:
+    """The outputs beside the plan again, by the reference."""
+    for each in record.beside or ():
+        x, got = (np.array([int(bits, 16)], fmt.uint) for bits in (each.x_bits, each.got_bits))
+        again = judged(function, fmt.name, x, got)
+        error = abs(float(again.error[0]))
+        ulp = error if np.isfinite(error) else None
+        line = f"an output beside the plan, for {each.x_bits}, is {_short(each)}"
+        yield line, int(again.want[0]) != int(each.want_bits, 16) or (ulp is None) != (each.ulp is None)
+        yield line, ulp is not None and not abs(ulp - (each.ulp or 0.0)) <= CLOSE + 2.0**-20 * ulp
+
+
 def _severities(function: Function, fmt: Format, record: Record) -> Rules:
     """What a failed check means, again from its finding."""
-    for name in record.failed_checks:
-        finding = record.findings[name]
-        if name in CHECKS and not (finding.severity is None and "grade" in record.lacking):
-            texts = (finding.x_bits, finding.got_bits, finding.want_bits, finding.other_bits)
-            x, got, want, other = (None if text is None else int(text, 16) for text in texts)
-            again = Finding("fail", finding.detail, x, got, want, other_bits=other)
-            derived = CHECKS[name].severity_of(function, fmt, again)
-            yield f"check {name} fails by a {finding.severity}, and that is a {derived}", finding.severity != derived
+    for name in record.failed_checks if is_graded_so(record) else ():
+        if name in CHECKS:
+            stored, derived = record.findings[name].severity, _severity(function, fmt, record, name)
+            yield f"check {name} fails by a {stored}, and that is a {derived}", stored != derived
+
+
+def _severity(function: Function, fmt: Format, record: Record, name: str) -> Severity | None:
+    """What a failed check means, from its finding; of a check that is not known here, as it is stored."""
+    finding = record.findings[name]
+    if name not in CHECKS:
+        return finding.severity
+    texts = (finding.x_bits, finding.got_bits, finding.want_bits, finding.other_bits)
+    x, got, want, other = (None if text is None else int(text, 16) for text in texts)
+    again = Finding("fail", finding.detail, x, got, want, other_bits=other)
+    return CHECKS[name].severity_of(function, fmt, again)
 
 
 def _short(value: Any) -> str:

@@ -1,8 +1,9 @@
 """The journals of runs that are not finished: beside the runs, until the same command continues them.
 
 A journal is a folder `.journal-<what was asked for>-<n>` in the folder of the runs, with one file. It is used by a
-command that asks for the same, of the same code, libraries and processor; where anything differs, it stays for the
-command that it belongs to, and is removed after KEPT_DAYS, or as one of too many.
+command that asks for the same, of the same code, libraries and processor, and of implementations with the same files
+and outputs; where anything differs, it stays for the command that it belongs to, and is removed after KEPT_DAYS, or as
+one of too many.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from pathlib import Path
 
 from ..atomic_files import claimed
 from ..errors import GeluVerifyError, ResultsError
-from ..measure.identity import identity
+from ..inputs.plans import Plan
+from ..measure.identity import identity, implementation
 from ..measure.jobs import Job
 from ..measure.journal import Facts, Journal, differing, facts_of
+from ..measure.kept import Kept
 from ..measure.pools import CONTINUES
 from ..measure.request import Request
 
@@ -30,7 +33,7 @@ PREFIX, FILE = ".journal-", "journal"
 KEPT_DAYS, MOST = 30, 16  # of journals that nobody continues: how long, and how many in one folder
 NAMES = ("targets", "functions", "dtypes")  # of a request: what a journal is named by; all else is compared
 ALL = "all"  # chunks of a journal that is not that of a part
-_ELSEWHERE = ("workers", "executor", "plan_of", "repeat")  # changes no result of a command
+_ELSEWHERE = ("workers", "executor", "plan_of", "buckets_of", "repeat")  # changes no result of a command
 
 
 def facts(request: Request, jobs: Sequence[Job], chunks: tuple[int, int] | None = None) -> Facts:
@@ -39,7 +42,8 @@ def facts(request: Request, jobs: Sequence[Job], chunks: tuple[int, int] | None 
         **facts_of_request(request),
         "chunks": ALL if chunks is None else f"{chunks[0]}:{chunks[1]}",
         **identity({job.target.family for job in jobs}),
-        **{f"{_TARGET}{job.key}": _described(job) for job in jobs},
+        **{name: text for job in jobs for name, text in implementation(job.target).items()},
+        **{f"the inputs of {job.key}": _inputs(job.plan) for job in jobs},
     }
 
 
@@ -49,16 +53,12 @@ def facts_of_request(request: Request) -> Facts:
     return {name: text for name, text in asked.items() if name not in _ELSEWHERE}
 
 
-_TARGET = "implementation "
-
-
 def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _described(job: Job) -> str:
-    plan = job.plan
-    return f"{job.target.version}, {len(plan.chunks)} chunks of plan {plan.name}, inputs {plan.inputs_sha256[:16]}"
+def _inputs(plan: Plan) -> str:
+    return f"{len(plan.chunks)} chunks of plan {plan.name}, {plan.inputs_sha256[:16]}"
 
 
 def request_of(found: Facts) -> Request:
@@ -74,16 +74,18 @@ def journal_of_run(
     here: Facts,
     warn: Callable[[str], object] = lambda message: None,
     keep: Path | None = None,
+    jobs: Sequence[Job] = (),
 ) -> Iterator[Journal | None]:
     """The journal of a run named `name` (or of what is asked for) in `root`; it stays where it is left with an error.
 
     `warn` is told which journal is not used, and why; `keep` is the name that its folder gets at the end, where it is
-    not to be removed. None where no journal can be written.
+    not to be removed. One in which something is kept of another implementation than that of `jobs` is not used. None
+    where no journal can be written.
     """
     _remove_old(root)
     key = os.fsencode(name) or repr([here[each] for each in NAMES]).encode()
     with ExitStack() as closing:
-        journal = _opened(root, _prefix(key), here, warn, closing)
+        journal = _opened(root, _prefix(key), here, jobs, warn, closing)
         if journal is None:
             yield None
             return
@@ -118,7 +120,9 @@ def _prefix(key: bytes) -> str:
     return f"{PREFIX}{sha256(key).hexdigest()[:12]}-"
 
 
-def _opened(root: Path, prefix: str, here: Facts, warn: Callable[[str], object], closing: ExitStack) -> Journal | None:
+def _opened(
+    root: Path, prefix: str, here: Facts, jobs: Sequence[Job], warn: Callable[[str], object], closing: ExitStack
+) -> Journal | None:
     """The first journal of that key that nobody uses, and that is of the same work, or a new one."""
     try:
         for count in range(1, MOST + 1):
@@ -129,8 +133,11 @@ def _opened(root: Path, prefix: str, here: Facts, warn: Callable[[str], object],
                 there = facts_of(folder / FILE)
                 reason = differing(there, here) if there is not None else ""
                 if not reason:
-                    closing.push(trying.pop_all())
-                    return _continued(folder / FILE, here, there is not None, warn)
+                    journal = _readable(folder / FILE, here, there is not None, warn)
+                    if not (reason := _changed(journal, jobs, warn)):
+                        closing.push(trying.pop_all())
+                        return _continued(journal, warn)
+                    journal.close()
                 warn(f"the interrupted run in {folder} is not continued: {reason}")
     except (OSError, ResultsError) as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -141,15 +148,29 @@ def _opened(root: Path, prefix: str, here: Facts, warn: Callable[[str], object],
     return None
 
 
-def _continued(file: Path, here: Facts, is_there: bool, warn: Callable[[str], object]) -> Journal:
+def _readable(file: Path, here: Facts, is_there: bool, warn: Callable[[str], object]) -> Journal:
     if not is_there and file.exists():
         warn(f"{file} is damaged, and what it is of is not known: all of it is measured again")
         file.unlink()
-    journal = Journal(file, here, warn)
+    return Journal(file, here, warn)
+
+
+def _changed(journal: Journal, jobs: Sequence[Job], warn: Callable[[str], object]) -> str:
+    """Why something in it is of another implementation than that of the job, in words; empty where nothing is."""
+    for job in jobs:
+        reason, uncertain = Kept(journal, job.key).changed(job.target)
+        if reason:
+            return reason
+        if uncertain:
+            warn(uncertain)
+    return ""
+
+
+def _continued(journal: Journal, warn: Callable[[str], object]) -> Journal:
     if journal.has_records:
-        warn(f"continues the interrupted run in {file.parent}")
+        warn(f"continues the interrupted run in {journal.path.parent}")
     for problem in journal.damaged:
-        warn(f"{file} is damaged: {problem} is measured again")
+        warn(f"{journal.path} is damaged: {problem} is measured again")
     return journal
 
 

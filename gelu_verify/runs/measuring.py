@@ -60,10 +60,10 @@ def measure_run(
             found = find_jobs(request, select)
         _say_what_is_left_out(found, observer)
         root, name = (ROOT, "") if out is None else (out.parent, out.name)
-        with journal_of_run(root, name, facts(request, found.jobs), observer.warn) as journal:
+        with journal_of_run(root, name, facts(request, found.jobs), observer.warn, jobs=found.jobs) as journal:
             fill(journal, found.jobs)
             pool, unsupported = executor(), []
-            for result in measured(found.jobs, request, observer, pool=pool, journal=journal):
+            for result in measured(found.jobs, request, observer, pool=pool, journal=journal, alone=True):
                 if is_unsupported(result.record, request):
                     unsupported.append(result.record)
                 else:

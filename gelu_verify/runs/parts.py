@@ -1,8 +1,9 @@
 """Parts of a run, measured anywhere, and the run that they make together.
 
 A part is a sealed journal of some chunks of every plan. Parts belong together when all is the same that decides
-results, and each chunk is in exactly one of them; where only the processors differ, the outputs for some inputs must be
-the same. What is joined is then continued as an interrupted run is: only the checks call the implementations once more.
+results, each implementation gives the same outputs for some inputs, and each chunk is in exactly one of them; the
+processors may differ. What is joined is then continued as an interrupted run is: only the checks call the
+implementations once more.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from ..fenv import in_default_environment
 from ..machine import cores
 from ..measure.elsewhere import Elsewhere, RemoteSweep
 from ..measure.executors import opening
-from ..measure.identity import PROCESSOR, probe
+from ..measure.identity import PROCESSOR, ProbeOutputs, another, only_by_version
 from ..measure.jobs import Job, find_jobs, selecting
-from ..measure.journal import Facts, Journal, contents, differing
+from ..measure.journal import OUTPUTS, Facts, Journal, contents, differing
 from ..measure.kept import Kept
 from ..measure.observer import SILENT, Observer
 from ..measure.parts import unpacked
@@ -32,7 +33,6 @@ from .journals import ALL, FILE, facts, journal_of_run, request_of
 from .measuring import measure_run
 from .store import Run
 
-OUTPUTS = "outputs of "  # begins the name of the fact that is a digest of some outputs
 APART = ("chunks", *PROCESSOR)  # what may differ between parts
 
 
@@ -55,8 +55,8 @@ def measure_part(request: Request, chunks: Range, out: Path, *, observer: Observ
     with selecting(request, observer) as select, opening(request.executor, request.workers, observer.warn) as executor:
         jobs = find_jobs(request, select).jobs
         spans = _spans(jobs, chunks)
-        here = {**facts(request, jobs, chunks), **_outputs(jobs)}
-        with journal_of_run(out.parent, out.name, here, observer.warn, keep=out) as journal:
+        here = facts(request, jobs, chunks)
+        with journal_of_run(out.parent, out.name, here, observer.warn, keep=out, jobs=jobs) as journal:
             if journal is None:
                 raise ResultsError(f"cannot write a part in {out.parent}")
             pool = executor()
@@ -98,17 +98,6 @@ def _measure(
         raise ResultsError(f"{job.label} fails, and so has no parts (run it without --chunks): {failure}") from None
 
 
-def _outputs(jobs: Sequence[Job]) -> Facts:
-    """What two processors must agree on."""
-    found = {}
-    for job in jobs:
-        try:
-            found[f"{OUTPUTS}{job.key}"] = probe(job.target, job.plan.function, job.plan.dtype)
-        except TargetFailure as failure:
-            raise ResultsError(f"{job.label} fails, and so has no parts (run it without --chunks): {failure}") from None
-    return found
-
-
 # ---- joining -------------------------------------------------------------------------------------
 
 
@@ -142,16 +131,19 @@ def merge_parts(
             raise ResultsError(f"{other.path} does not belong to {first.path}: {reason}")
 
     def fill(journal: Journal | None, jobs: Sequence[Job]) -> None:
-        here = {**facts(request, jobs), **_outputs(jobs)}
+        here = facts(request, jobs)
         if reason := differing(first.facts, here, apart_from=APART):
             raise ResultsError(f"{first.path} cannot be continued here: {reason}")
         if journal is None:
             raise ResultsError("the parts cannot be joined without a journal")
         for job in jobs:
             _check_complete(job.key, len(job.plan.chunks), parts)
-            for part in parts:
-                for index, content in part.records.get(job.key, ()):
-                    journal.append(job.key, index, content)
+            if uncertain := _check_outputs(job, parts):
+                observer.warn(uncertain)
+            for key in (job.key + OUTPUTS, job.key):
+                for part in parts:
+                    for index, content in part.records.get(key, ()):
+                        journal.append(key, index, content)
         journal.check_written()
 
     request = request_of(first.facts)
@@ -183,6 +175,30 @@ def _check_complete(key: str, chunks: int, parts: Sequence[_Part]) -> None:
             raise ResultsError(f"chunks {end}:{first} of {key} are in no part")
         if first < end:
             raise ResultsError(f"chunks {first}:{min(end, other_end)} of {key} are in {path} and in {other}")
+
+
+def _check_outputs(job: Job, parts: Sequence[_Part]) -> str:
+    """ResultsError where parts of a job are of different implementations, or of another one than that which is here.
+
+    What to say where that is not certain.
+    """
+    name = job.target.name
+    known = [(part.path, found) for part in parts if (found := _outputs(part, job.key))]
+    if not known:
+        raise ResultsError(f"no outputs of {name} are kept with the parts")
+    first, before = known[0]
+    for path, other in known[1:]:
+        if reason := another(name, before, other):
+            raise ResultsError(f"{path} does not belong to {first}: {reason}")
+    here = before.again(job.target)
+    if reason := another(name, before, here):
+        raise ResultsError(f"{first} cannot be continued here: {reason}")
+    return only_by_version(name, before, here)
+
+
+def _outputs(part: _Part, key: str) -> ProbeOutputs | None:
+    """By which the implementation of a job is known."""
+    return next((ProbeOutputs.unpacked(content) for _, content in part.records.get(key + OUTPUTS, ())), None)
 
 
 def _spans_in(part: _Part, key: str) -> list[Range]:

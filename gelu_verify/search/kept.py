@@ -1,5 +1,7 @@
 """A search kept in a folder: the state before its round, and the answers since, so that the same command goes on.
 
+Beside them stand the outputs by which the implementation is known: a search of another one is not gone on with.
+
 The file is a sealed journal, replaced at once and flushed to the disk: whatever ends the search, there is an old one or
 a new one, and a power cut costs no more than a kill.
 """
@@ -14,16 +16,20 @@ from typing import Any
 
 from ..atomic_files import claimed, remove_partial, replace_file
 from ..errors import ResultsError
+from ..inputs.plans import Plan
+from ..measure.identity import ProbeOutputs, another, only_by_version
 from ..measure.journal import Contents, Facts, contents, differing, sealed
 from ..measure.packing import compressed, uncompressed
+from ..targets import Target
 from .answers import Answers, packed, unpacked
 from .batches import Found
 from .intervals import COLUMNS
 from .state import Asked, Place, State
 
 FILE, RECORD = "state", "search.json"
-_STATE, _ANSWERS = "state", "answers"  # keys of the two records
+_STATE, _ANSWERS, _OUTPUTS = "state", "answers", "outputs"  # keys of the records
 _PLAIN = ("evaluations", "rounds", "looked_at", "tried_in_order", "of_source", "counts", "nonfinite", "wrong_sign")
+INSTEAD = "name another --out, or remove that folder"
 Restored = tuple[State, Sequence[Found], float]
 """The state before a round, the answers to its first batches, and the seconds of all."""
 
@@ -34,11 +40,29 @@ class Kept:
     def __init__(self, folder: Path, warn: Callable[[str], object]) -> None:
         self._folder, self._warn = folder, warn
         self._was_written, self._problem = False, ""
+        self._outputs = b""
+
+    def begin(self, target: Target, plan: Plan) -> None:
+        """Know the implementation by its outputs, those that are kept or else new ones.
+
+        ResultsError where what is kept is of another one; said where outputs do not tell.
+        """
+        path = self._folder / FILE
+        if path.exists():
+            before = ProbeOutputs.unpacked(_contents(path).records[_OUTPUTS][0][1])
+            here = before.again(target)
+            if reason := another(target.name, before, here):
+                raise ResultsError(f"{path} is of another implementation: {reason} ({INSTEAD})")
+            if uncertain := only_by_version(target.name, before, here):
+                self._warn(uncertain)
+        else:
+            before = ProbeOutputs.of(target, plan)
+        self._outputs = before.packed()
 
     def save(self, facts: Facts, state: State, answers: Sequence[Found], seconds: float) -> None:
         """Replace what is kept. ResultsError where nothing can be written; later, the search goes on without."""
         try:
-            self._write(FILE, saved(facts, state, answers, seconds))
+            self._write(FILE, saved(facts, state, answers, seconds, self._outputs))
         except ResultsError as error:
             if not self._was_written:
                 raise
@@ -83,23 +107,29 @@ def kept_in(folder: Path, warn: Callable[[str], object] = lambda message: None) 
 # ---- as bytes ------------------------------------------------------------------------------------
 
 
-def saved(facts: Facts, state: State, answers: Sequence[Found], seconds: float) -> bytes:
+def saved(facts: Facts, state: State, answers: Sequence[Found], seconds: float, outputs: bytes = b"") -> bytes:
     """The bytes that `restored` reads."""
     fields: dict[str, Any] = {name: getattr(state, name) for name in _PLAIN} | {"seconds": seconds}
     fields["places"] = [[cell, asdict(place)] for cell, place in state.places.items()]
     arrays = {name: getattr(state.intervals, name) for name in COLUMNS}
     known = packed(Answers(tuple(answers)))
-    return sealed(_with_asked(facts, state.asked), [(_STATE, 0, compressed(fields, arrays)), (_ANSWERS, 0, known)])
+    records = [(_OUTPUTS, 0, outputs), (_STATE, 0, compressed(fields, arrays)), (_ANSWERS, 0, known)]
+    return sealed(_with_asked(facts, state.asked), records)
 
 
 def restored(path: Path, facts: Facts, asked: Asked) -> Restored:
     """What a file holds; ResultsError where it is of another search, or damaged."""
-    found = contents(path)
-    if found is None or found.damaged or not found.is_whole or {_STATE, _ANSWERS} - set(found.records):
-        raise ResultsError(f"{path} is not the state of a search, or is damaged")
+    found = _contents(path)
     if reason := differing(found.facts, _with_asked(facts, asked)):
-        raise ResultsError(f"{path} is of another search: {reason}")
+        raise ResultsError(f"{path} is of another search: {reason} ({INSTEAD})")
     return _state_of(found, asked)
+
+
+def _contents(path: Path) -> Contents:
+    found = contents(path)
+    if found is None or found.damaged or not found.is_whole or {_STATE, _ANSWERS, _OUTPUTS} - set(found.records):
+        raise ResultsError(f"{path} is not the state of a search, or is damaged, or of an earlier version ({INSTEAD})")
+    return found
 
 
 def _with_asked(facts: Facts, asked: Asked) -> Facts:

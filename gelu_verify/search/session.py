@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..errors import UsageError
 from ..measure.elsewhere import Elsewhere
 from ..measure.executors import Pool
-from ..measure.identity import identity
+from ..measure.identity import identity, implementation
 from ..measure.jobs import Job, Selector, narrowed_to, one_target
 from ..measure.journal import Facts
 from ..measure.observer import SILENT, Observer
@@ -56,8 +56,10 @@ def searched(
     narrowed = narrowed_to(request, target, asked.function, asked.dtype)
     facts = _facts(target, narrowed)
     state, known, spent = (kept and kept.restored(facts, asked)) or (State.start(asked), (), 0.0)
-    pool = executor()
     job = Job(target, narrowed.inputs("", asked.function, asked.dtype))
+    if kept is not None:
+        kept.begin(target, job.plan)
+    pool = executor()
     ended = search(
         target, state, budget, workers=workers, spent=spent, known=known, progress=progress,
         save=None if kept is None else lambda *found: kept.save(facts, *found),
@@ -68,7 +70,7 @@ def searched(
 
 def _facts(target: Target, request: Request) -> Facts:
     """All that decides the answers, beside what is asked."""
-    return {**facts_of_request(request), f"version of {target.name}": target.version, **identity([target.family])}
+    return {**facts_of_request(request), **implementation(target), **identity([target.family])}
 
 
 def _asked(target: Target, request: Request, seeds: bool) -> Asked:

@@ -112,7 +112,7 @@ def _verify(jobs: JobRegistry, job: UploadJob, upload: Upload) -> bytes | None:
     query = f"function={plan.function}&dtype={plan.dtype}&plan={plan.name}&seed={plan.seed}"
     repeat = f"post the same bits to /v1/verify?{query}"
     request = Request(
-        targets=(target,), functions=(plan.function,), dtypes=(plan.dtype,), plan=plan.name, seed=plan.seed,
+        targets=(target,), functions=(plan.function,), dtypes=(plan.dtype,), plan=plan.name, seed=plan.seed, budget=0,
         workers=1, repeat=repeat,
     )  # fmt: skip
     result = measure_one(request, Advancing(jobs, job))

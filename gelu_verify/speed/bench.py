@@ -19,11 +19,11 @@ import numpy as np
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
 from ..fenv import in_default_environment
 from ..formats import DTYPES, numpy_dtype
+from ..inputs.special import normal_bits as inputs
 from ..targets import Target, families, find
 from ..targets.importing import framework
 from ..timing import rate
 from ..truth import correctly_rounded
-from .throughput import inputs
 from .timer import SAMPLE, Call, Side, interleaved_sides
 
 BUDGET = 0.4  # seconds of timed calls, beyond the least number of repeats

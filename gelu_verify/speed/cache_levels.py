@@ -17,10 +17,11 @@ import numpy as np
 
 from ..fenv import in_default_environment
 from ..formats import get_format
+from ..inputs.special import normal_bits as inputs
 from ..machine import caches, cores
 from ..targets import Target
 from ..timing import rate
-from .throughput import Watched, failing, inputs
+from .throughput import Watched, failing
 from .timer import SAMPLE, Side, interleaved_sides
 
 MEMORY = "memory"

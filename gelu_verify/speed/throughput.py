@@ -13,7 +13,7 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,11 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..fenv import in_default_environment, left
-from ..formats import get_format, numpy_dtype
+from ..formats import get_format
 from ..inputs.plans import CHUNKS
+from ..inputs.special import normal_bits as inputs
 from ..interrupts import is_from_user
+from ..targets import under_way
 from ..targets.extra_outputs import (
     Differences,
     ExtraOutputs,
@@ -111,10 +113,15 @@ class Watched:
 
     def seconds(self, loaded: Any, x: np.ndarray) -> float:
         """Of one call; what it returns is looked at after."""
-        start = time.perf_counter()
-        result = self.target.call(loaded)
-        seconds = time.perf_counter() - start
-        self.look(x, self.target.store(self.dtype, loaded, result))
+        under_way.began()
+        try:
+            start = time.perf_counter()
+            result = self.target.call(loaded)
+            seconds = time.perf_counter() - start
+            got = self.target.store(self.dtype, loaded, result)
+        finally:
+            under_way.ended()
+        self.look(x, got)
         return seconds
 
     def look(self, x: np.ndarray, got: np.ndarray) -> None:
@@ -132,7 +139,8 @@ class Watched:
 
     def to_json(self) -> dict[str, Any]:
         """The outputs and the differences."""
-        return {"got": b64encode(self._first.tobytes()).decode(), "differences": differences_to_json(self._differences)}
+        found = differences_to_json(get_format(self.dtype), self._differences)
+        return {"got": b64encode(self._first.tobytes()).decode(), "differences": found}
 
 
 @in_default_environment
@@ -157,12 +165,6 @@ def failing(target: Target) -> Iterator[None]:
         if is_from_user(error):
             raise
         raise TargetFailure(f"{target.name} raised {type(error).__name__} while it was timed") from error
-
-
-@lru_cache(maxsize=8)
-def inputs(dtype: str, n: int, seed: int, scale: float = 2.0) -> np.ndarray:
-    """Bits of normal(0, scale) numbers, which all callers share."""
-    return np.random.default_rng(seed).normal(0.0, scale, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)
 
 
 def _timed(watched: Watched, x: np.ndarray, budget: float) -> dict[str, Any]:

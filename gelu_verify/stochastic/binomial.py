@@ -19,6 +19,7 @@ _TERMS = 4096  # that are added at once
 _STIRLING = (1 / 12, 1 / 360, 1 / 1260, 1 / 1680, 1 / 1188)
 
 
+@lru_cache(maxsize=1 << 14)  # counts of many places are few
 def two_sided(k: int, n: int, p: float, q: float, tolerance: float = 0.0) -> float:
     """p-value of k out of n: twice the smaller of P(K <= k) and P(K >= k), at most 1.
 
@@ -116,12 +117,12 @@ def samples_for(bias: float, p: float, q: float, level: float, power: float) -> 
     spread = max((p + shift) * max(q - shift, 0.0) for shift in shifts)
     n = math.ceil(((z_level * math.sqrt(p * q) + z_power * math.sqrt(spread)) / bias) ** 2)
     if n * min(p, q) < _SKEWED:
-        while not all(_power(n, p, q, shift, level) >= power for shift in shifts):
+        while not all(power_of(n, p, q, shift, level) >= power for shift in shifts):
             n += n // 16 + 1
     return n
 
 
-def _power(n: int, p: float, q: float, shift: float, level: float) -> float:
+def power_of(n: int, p: float, q: float, shift: float, level: float) -> float:
     """Probability that the test at this level rejects p where it is p + shift."""
     if shift < 0:
         p, q, shift = q, p, -shift

@@ -1,4 +1,4 @@
-"""A phase that counts: calls with many x side by side, and how often each was kept, dropped, or something else."""
+"""Phases that count: calls with many x side by side, and how often each was kept, dropped, or something else."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 
 from ..formats import get_format
 from ..targets.base import Target
-from ._native import count
+from ._native import count, count_rows
+from .features import Scores, Weights, weights
 from .maps import Map
-from .plan import SEGMENT, SEGMENTS, Plan
+from .plan import SEGMENT, SEGMENTS, CellPlan, Plan
+from .points import Points, Row
 
 KEPT, DROPPED, OTHER_SIGN, ALL = range(4)  # columns of the counts
 
@@ -45,9 +47,122 @@ def counted(target: Target, of: Map, dtype: str, plan: Plan, seed: int, advance:
         np.add.at(found.table, order, table)
         found.samples += len(asked)
         if found.strange is None and (table[:, :ALL].sum(1) != table[:, ALL]).any():
-            found.strange = _first_strange(y, asked, kept[order], dropped[order], of, fmt.sign_mask)
+            wanted, other = (np.repeat(each[order], SEGMENT) for each in (kept, dropped))
+            found.strange = _first_strange(y, asked, wanted, other, of, fmt.sign_mask)
         advance(len(asked))
     return found
+
+
+@dataclass
+class CellCounts:
+    """Of each cell of a plan, and of its held x: the columns of `Counts`; `p`, `q`: sums over all draws of P(kept) and
+    P(dropped) in each cell; `held_x`: their row; `scores`: within cells."""
+
+    plan: CellPlan
+    scores: Scores
+    table: np.ndarray
+    held: np.ndarray
+    p: np.ndarray
+    q: np.ndarray
+    moments: np.ndarray  # sums of x and x^2, each kept, kept as expected, and all: [6, cell]
+    held_x: Row | None = None
+    strange: tuple[int, int] | None = None
+    samples: int = 0
+
+
+def counted_cells(
+    target: Target, of: Map, dtype: str, plan: CellPlan, seed: int, tolerance: float, advance: Callable[[int], None]
+) -> CellCounts:
+    """Calls, until each cell has as many samples as it wants.
+
+    In every second call the x follow one another again and again in a random order, and the last row ends anywhere; in
+    the others each x stays for some hundred elements. So neighbours differ, and are equal, and calls have many lengths.
+    """
+    fmt, points = get_format(dtype), Points(of, dtype, plan, seed)
+    cells = len(plan.cells)
+    found = CellCounts(
+        plan, Scores(of, fmt, tolerance), np.zeros((cells, 4), np.int64), np.zeros((cells, 4), np.int64),
+        np.zeros(cells), np.zeros(cells), np.zeros((6, cells)),
+    )  # fmt: skip
+    for k, (rows, short) in enumerate(points.calls()):
+        if k % points.each == 0:
+            row = points.row()
+            known = weights(of, fmt, row)
+        order = points.order()
+        if k % 2:
+            counts = _of_segments(target, of, dtype, row, order, rows, found)
+        else:
+            counts = _of_rows(target, of, dtype, row, order, rows, short, found)
+        _add(found, row, known, counts)
+        advance(int(counts[:, ALL].sum()))
+    return found
+
+
+def _of_rows(
+    target: Target, of: Map, dtype: str, row: Row, order: np.ndarray, rows: int, short: int, found: CellCounts
+) -> np.ndarray:
+    """One call of so many rows, the last one short of some elements: what came of each element of a row."""
+    x_bits, kept, dropped = row.x_bits[order], row.kept[order], row.dropped[order]
+    asked = np.resize(x_bits, rows * len(row) - short)
+    y, _ = target.timed(dtype, asked)
+    seen = np.zeros((3, len(row)), np.uint32)
+    count_rows(y, kept, dropped, of.slack, seen)
+    counts = np.zeros((len(row), 4), np.int64)
+    counts[order, :ALL] = seen.T
+    counts[order, ALL] = rows - (np.arange(len(row)) >= len(row) - short)
+    n, sign = len(asked), get_format(dtype).sign_mask
+    _note_strange(
+        of, found, counts, lambda: _first_strange(y, asked, np.resize(kept, n), np.resize(dropped, n), of, sign)
+    )
+    return counts
+
+
+def _of_segments(
+    target: Target, of: Map, dtype: str, row: Row, order: np.ndarray, rows: int, found: CellCounts
+) -> np.ndarray:
+    """One call in which each x stays for so many elements."""
+    x_bits, kept, dropped = row.x_bits[order], row.kept[order], row.dropped[order]
+    asked = np.repeat(x_bits, rows)
+    y, _ = target.timed(dtype, asked)
+    seen = np.zeros((len(row), 4), np.int64)
+    count(y, kept, dropped, of.slack, seen)
+    counts = np.zeros((len(row), 4), np.int64)
+    counts[order] = seen
+    sign = get_format(dtype).sign_mask
+    _note_strange(
+        of, found, counts, lambda: _first_strange(y, asked, np.repeat(kept, rows), np.repeat(dropped, rows), of, sign)
+    )
+    return counts
+
+
+def _note_strange(of: Map, found: CellCounts, counts: np.ndarray, first: Callable[[], tuple[int, int] | None]) -> None:
+    if not of.drops_to_zero:
+        counts[:, OTHER_SIGN] = 0  # -(-x) is x, and was counted as kept
+    if found.strange is None and (counts[:, :ALL].sum(1) != counts[:, ALL]).any():
+        found.strange = first()
+
+
+def _add(found: CellCounts, row: Row, known: Weights, counts: np.ndarray) -> None:
+    n, kept = counts[:, ALL], counts[:, KEPT]
+    cells, cell = len(found.plan.cells), row.cell
+    for column in range(4):
+        found.table[:, column] += np.bincount(cell, counts[:, column], cells).astype(np.int64)
+        found.held[:, column] += np.bincount(cell, counts[:, column] * row.held, cells).astype(np.int64)
+    found.p += np.bincount(cell, n * row.p, cells)
+    found.q += np.bincount(cell, n * row.q, cells)
+    x = np.where(np.abs(row.x) < 2.0**60, row.x, 0.0)  # moments are shown of ordinary x alone
+    for place, each in enumerate((kept * x, kept * x * x, n * row.p * x, n * row.p * x * x, n * x, n * x * x)):
+        found.moments[place] += np.bincount(cell, each, cells)
+    found.scores.add(row, known, n, kept)
+    if found.held_x is None:
+        found.held_x = _held(row)
+    found.samples += int(n.sum())
+
+
+def _held(row: Row) -> Row:
+    """One element for each cell."""
+    first = np.flatnonzero(row.held)[np.unique(row.cell[row.held], return_index=True)[1]]
+    return Row(*(getattr(row, name)[first] for name in Row.__dataclass_fields__))
 
 
 def _layouts(plan: Plan) -> Iterator[np.ndarray]:
@@ -63,8 +178,7 @@ def _layouts(plan: Plan) -> Iterator[np.ndarray]:
 def _first_strange(
     y: np.ndarray, asked: np.ndarray, kept: np.ndarray, dropped: np.ndarray, of: Map, sign: int
 ) -> tuple[int, int] | None:
-    wanted, other = np.repeat(kept, SEGMENT), np.repeat(dropped, SEGMENT)
-    where = np.flatnonzero(~matches(y, wanted, of.slack) & (y != other) & (y != other ^ y.dtype.type(sign)))
+    where = np.flatnonzero(~matches(y, kept, of.slack) & (y != dropped) & (y != dropped ^ y.dtype.type(sign)))
     return (int(asked[where[0]]), int(y[where[0]])) if len(where) else None
 
 

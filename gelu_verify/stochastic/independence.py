@@ -1,29 +1,31 @@
 """Whether elements are independent: of their lane, of their neighbours near and far, of other calls, of other seeds.
 
-All inputs are one number, so that every element is kept with one known probability p, and all counts are exactly
-binomial: of a lane; of pairs that have no element in common, which agree with probability p^2 + (1 - p)^2; of blocks
-whose number of kept elements lies far from its mean, which is what the variance of sums depends on.
+Half of the calls have one x, the others an x for each element, all drawn by the seed where P(kept) is between 0.3 and
+0.7. Counts are of a place; of a lane; of pairs that have no element in common, which agree with probability
+p p' + (1 - p) (1 - p'); of blocks whose number of kept elements lies far from its mean, which is what the variance of
+sums depends on. With one x they are exactly binomial, with several a sum of trials whose probabilities are known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
-from ..formats import get_format, value_text
 from ..targets.base import Target
-from .binomial import holm, log_probability, two_sided
-from .counting import matches
-from .maps import Map, inputs
+from .binomial import holm, log_probability, of_sum, two_sided
+from .drawing import Draw, Inputs
+from .lags import farthest
 from .request import Request
-from .target import seed as seeded
 
 LANES = 64
 LONG = 1 << 20  # elements of a long call, and 1064 more: chunks of threads end in it, and strips of any width do
-SHORT, REPEATS = 4096 + 37, 96  # for places: each must be seen often enough
-CALLS, SEEDS = 4, 3  # long ones
+SHORT, REPEATS = 4096 + 37, 48  # for places, twice: each must be seen often enough
+CALLS, SEEDS = 4, (1, 2, 1 << 20)  # long ones; seeds, beyond the first
+LAGGED = 1 << 16  # elements that are compared at all lags
 SHIFTS = (0, 1, 2, 3, 4, 5, 8, 16, 32, 64, 128, 256, 1024, 4096, 65536)
 NEAR = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 96)
 FAR = tuple(1 << k for k in range(7, 20))
@@ -47,7 +49,8 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Tested:
-    """One exact binomial test: `count` of `n`, each with a probability within `tolerance` of p."""
+    """One exact test: `count` of `n`, each with a probability within `tolerance` of p, or, where `mixed`, with
+    probabilities of which p is the mean."""
 
     what: str
     count: int
@@ -55,127 +58,153 @@ class Tested:
     p: float
     q: float
     tolerance: float
+    mixed: bool = False
 
     @property
     def p_value(self) -> float:
-        return two_sided(self.count, self.n, self.p, self.q, self.tolerance)
+        test = of_sum if self.mixed else two_sided
+        return test(self.count, self.n, self.p, self.q, self.tolerance)
 
     def described(self) -> str:
         return f"{self.what}: {self.count} of {self.n}, expected {self.n * self.p:.6g} (p = {self.p_value:.2g})"
 
 
-def point(of: Map, dtype: str) -> int:
-    """The bits of an x that is kept with probability near 1/2, and is not zero."""
-    at = 1.5 if of.law == "constant" else 0.015625
-    return int(inputs(dtype, np.array([at]))[0])
+@dataclass(frozen=True)
+class Call:
+    """One call, drawn."""
+
+    inputs: Inputs
+    kept: np.ndarray
 
 
 class Independence:
-    """Draws what the tests need; `masks` of calls: [call, element]."""
+    """Draws what the tests need, and makes them."""
 
     def __init__(self, target: Target, request: Request) -> None:
-        self._target, self._request, self._of = target, request, request.judged_as()
-        self._fmt = get_format(request.dtype)
-        self._x = point(self._of, request.dtype)
-        x = np.array([self._x], self._fmt.uint)
-        self._kept, self._dropped = self._of.kept(self._fmt, x)[0], self._of.dropped(self._fmt, x)[0]
-        self.p, self.q = self._of.probability(float(self._fmt.fraction(self._x)))
-        self.samples, self._sizes = 0, Sizes.of(request)
-        self.strange: list[str] = []  # the first output that was neither kept nor dropped
-
-    def seed(self, number: int) -> None:
-        self._target.applied(1, seeded, self._request.dtype, number, self._request.rate)
-
-    def mask(self, n: int) -> np.ndarray:
-        """Which elements of one call are kept."""
-        y, _ = self._target.timed(self._request.dtype, np.full(n, self._x, self._fmt.uint))
-        self.samples += n
-        kept = matches(y, self._kept, self._of.slack)
-        strange = ~kept & (y != self._dropped) & (y != self._dropped ^ self._fmt.uint.type(self._fmt.sign_mask))
-        if strange.any() and not self.strange:
-            text = value_text(self._fmt, int(y[strange][0]))
-            self.strange.append(
-                f"{int(strange.sum())} of {n} outputs are neither kept nor dropped, such as {text} at "
-                f"x = {value_text(self._fmt, self._x)}"
-            )
-        return kept
+        self.draw, self._request = Draw(target, request, 1), request
+        self._sizes = Sizes.of(request)
+        self._tolerance = request.tolerance
 
     def tests(self, advance: Callable[[int], None]) -> list[Tested]:
         """All of them; `advance` after each call."""
-        base, found = self._request.seed, list[Tested]()
-        self.seed(base)
-        found += self._of_places(advance)
-        calls = []
-        for _ in range(CALLS):
-            calls.append(self.mask(self._sizes.long))
-            advance(self._sizes.long)
-        found += self._of_lanes(calls)
-        found += self._of_blocks(calls)
-        found += self._of_distances(calls)
-        for i in range(0, CALLS, 2):
-            found += self._of_pair(f"calls {i + 1} and {i + 2}", calls[i], calls[i + 1])
+        base, found, long = self._request.seed, list[Tested](), self._sizes.long
+        self.draw.seed(base)
+        for inputs in (self.draw.one(self._sizes.short), self.draw.mixed(self._sizes.short)):
+            found += self._of_places(inputs, advance)
+        one, mixed = self.draw.one(long), self.draw.mixed(long)
+        calls = [self._call(inputs, advance) for inputs in (one, one, mixed, mixed)]
+        for these in (calls[:2], calls[2:]):
+            found += self._of_lanes(these)
+            found += self._of_distances(these)
+            found += self._of_pair("two calls,", *these)
+        found += self._of_blocks(calls[:2])
+        found += self._of_lag("elements of one call,", calls[2], calls[2])
         if self._request.seeded:
             seeds = []
-            for k in range(SEEDS):
-                self.seed(base + (1, 2, 1 << 20)[k])
-                seeds.append(self.mask(self._sizes.long))
-                advance(self._sizes.long)
-            for k, (a, b) in enumerate(((0, 1), (1, 2))):
-                found += self._of_pair(f"seeds of the pair {k + 1}", seeds[a], seeds[b])
+            for k in SEEDS:
+                self.draw.seed(base + k)
+                seeds.append(self._call(mixed, advance))
+            for a, b, names in zip(seeds, seeds[1:], pairwise(SEEDS), strict=False):
+                found += self._of_pair(f"seeds {base + names[0]} and {base + names[1]},", a, b)
         return found
 
-    def _of_places(self, advance: Callable[[int], None]) -> Iterator[Tested]:
-        n = self._sizes.short
+    def _call(self, inputs: Inputs, advance: Callable[[int], None]) -> Call:
+        kept = self.draw.mask(inputs)
+        advance(len(kept))
+        return Call(inputs, kept)
+
+    def _of_places(self, inputs: Inputs, advance: Callable[[int], None]) -> Iterator[Tested]:
+        n = len(inputs.x_bits)
         counts = np.zeros(n, np.int64)
         for _ in range(REPEATS):
-            counts += self.mask(n)
+            counts += self.draw.mask(inputs)
             advance(n)
-        for place, count in enumerate(counts.tolist()):
-            yield Tested(f"place {place} of {n}", count, REPEATS, self.p, self.q, self._request.tolerance)
+        yield from of_places(f"of {n}", counts, REPEATS, inputs, self._tolerance)
 
-    def _of_lanes(self, calls: list[np.ndarray]) -> Iterator[Tested]:
+    def _of_lanes(self, calls: list[Call]) -> Iterator[Tested]:
         whole = self._sizes.long // LANES * LANES
-        counts = sum(call[:whole].reshape(-1, LANES).sum(0) for call in calls)
+        counts = sum(call.kept[:whole].reshape(-1, LANES).sum(0) for call in calls)
+        inputs, n = calls[0].inputs, len(calls) * whole // LANES
+        p, q = (
+            each[:whole].reshape(-1, LANES).mean(0) if inputs.is_mixed else np.full(LANES, each[0])
+            for each in (inputs.p, inputs.q)
+        )
         for lane, count in enumerate(np.asarray(counts).tolist()):
-            yield Tested(
-                f"lane {lane} of {LANES}", count, len(calls) * whole // LANES, self.p, self.q, self._request.tolerance
-            )
+            what = f"lane {lane} of {LANES}"
+            yield Tested(what, count, n, float(p[lane]), float(q[lane]), self._tolerance, inputs.is_mixed)
 
-    def _of_blocks(self, calls: list[np.ndarray]) -> Iterator[Tested]:
-        """How many blocks are farther from the mean than one standard deviation."""
+    def _of_blocks(self, calls: list[Call]) -> Iterator[Tested]:
+        """How many blocks are farther from the mean than one standard deviation; of calls with one x."""
+        p, q = (float(each[0]) for each in (calls[0].inputs.p, calls[0].inputs.q))
         for size in BLOCKS:
             whole = self._sizes.long // size * size
-            counts = np.concatenate([call[:whole].reshape(-1, size).sum(1) for call in calls])
-            low, high, outside = _spread(size, self.p, self.q)
+            counts = np.concatenate([call.kept[:whole].reshape(-1, size).sum(1) for call in calls])
+            low, high, outside = spread(size, p, q)
             far = int(((counts < low) | (counts > high)).sum())
             # a binomial law of so many trials moves by the change of p times their number, at most
-            tolerance = size * self._request.tolerance
+            tolerance = size * self._tolerance
             yield Tested(f"variance of blocks of {size}", far, len(counts), outside, 1 - outside, tolerance)
 
-    def _of_distances(self, calls: list[np.ndarray]) -> Iterator[Tested]:
-        n = self._sizes.long
+    def _of_distances(self, calls: list[Call]) -> Iterator[Tested]:
+        n, inputs = self._sizes.long, calls[0].inputs
         for distance in sorted({*NEAR, *(far for far in FAR if far < n), *(n // parts for parts in PARTS)}):
             agreed = pairs = 0
             for call in calls:
-                a, b = _apart(call, distance)
+                a, b = _apart(call.kept, distance)
                 agreed += int((a == b).sum())
                 pairs += a.size
-            yield self._agreement(f"elements {distance} apart", agreed, pairs)
+            p, other = _apart(inputs.p, distance) if inputs.is_mixed else (inputs.p, inputs.p)
+            yield self._agreement(f"elements {distance} apart", agreed, pairs, p, other)
 
-    def _of_pair(self, what: str, a: np.ndarray, b: np.ndarray) -> Iterator[Tested]:
-        for shift in (shift for shift in SHIFTS if shift < len(a)):
-            agreed = int((a[shift:] == b[: len(b) - shift]).sum())
-            yield self._agreement(f"{what}, {shift} elements apart", agreed, len(a) - shift)
+    def _of_pair(self, what: str, one: Call, other: Call) -> Iterator[Tested]:
+        """The same inputs: elements at the same place, and shifted ones, also by as much as their first parts say."""
+        n, p = len(one.kept), one.inputs.p
+        for shift in (shift for shift in SHIFTS if shift < n):
+            agreed = int((one.kept[shift:] == other.kept[: n - shift]).sum())
+            apart = (p[shift:], p[: n - shift]) if one.inputs.is_mixed else (p, p)
+            yield self._agreement(f"{what} {shift} elements apart", agreed, n - shift, *apart)
+        yield from self._of_lag(what, one, other)
+        yield from self._of_lag(what, other, one)
 
-    def _agreement(self, what: str, agreed: int, pairs: int) -> Tested:
-        p, q = self.p, self.q
-        return Tested(f"agreement of {what}", agreed, pairs, p * p + q * q, 2 * p * q, 2 * self._request.tolerance)
+    def _of_lag(self, what: str, one: Call, other: Call) -> Iterator[Tested]:
+        """The lags at which the first parts of two calls, or of one, are most alike: whether the rest is alike, too."""
+        n, p = len(one.kept), np.broadcast_to(one.inputs.p, len(one.kept))
+        part = min(LAGGED, n // 8)
+        start = 2 * part  # from there on nothing was looked at
+        for lag in farthest(one.kept[:part] - p[:part], other.kept[:start] - p[:start], one is other):
+            if one is other:  # pairs that have no element in common
+                (a, b), (p_a, p_b) = _apart(one.kept[start:], lag), _apart(p[start:], lag)
+            else:
+                a, b, p_a, p_b = (
+                    one.kept[start : n - lag],
+                    other.kept[start + lag :],
+                    p[start : n - lag],
+                    p[start + lag :],
+                )
+            agreed = int((a == b).sum())
+            yield self._agreement(f"{what} {lag} elements on", agreed, a.size, p_a, p_b, True)
+
+    def _agreement(
+        self, what: str, agreed: int, pairs: int, p: np.ndarray, other: np.ndarray, mixed: bool = False
+    ) -> Tested:
+        """`p`, `other`: of the elements of each pair, or of all."""
+        both = "ij,ij->" if p.ndim > 1 else "i,i->"
+        differ = float(p.mean() + other.mean() - 2 * np.einsum(both, p, other) / p.size)
+        is_mixed = mixed or p.size > 1
+        return Tested(f"agreement of {what}", agreed, pairs, 1 - differ, differ, 2 * self._tolerance, is_mixed)
+
+
+def of_places(what: str, counts: np.ndarray, calls: int, inputs: Inputs, tolerance: float) -> Iterator[Tested]:
+    """How often each place was kept in so many calls with the same inputs."""
+    p, q = (np.broadcast_to(each, len(counts)).tolist() for each in (inputs.p, inputs.q))
+    for place, count in enumerate(counts.tolist()):
+        yield Tested(f"place {place} {what}", count, calls, p[place], q[place], tolerance)
 
 
 def samples(request: Request) -> int:
     """Elements that are drawn."""
     sizes = Sizes.of(request)
-    return REPEATS * sizes.short + sizes.long * (CALLS + (SEEDS if request.seeded else 0))
+    return 2 * REPEATS * sizes.short + sizes.long * (CALLS + (len(SEEDS) if request.seeded else 0))
 
 
 def failures(tests: list[Tested], level: float) -> tuple[float, list[Tested]]:
@@ -194,7 +223,8 @@ def _apart(call: np.ndarray, distance: int) -> tuple[np.ndarray, np.ndarray]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def _spread(size: int, p: float, q: float) -> tuple[int, int, float]:
+@lru_cache(maxsize=64)
+def spread(size: int, p: float, q: float) -> tuple[int, int, float]:
     """An interval of about one standard deviation around the mean of a block, and the probability of being outside."""
     mean, deviation = size * p, float(np.sqrt(size * p * q))
     low, high = int(np.ceil(mean - deviation)), int(np.floor(mean + deviation))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .binomial import holm, of_sum, two_sided
-from .bounds import clopper_pearson
-from .counting import ALL, KEPT, Counts
+from .bounds import clopper_pearson, fisher
+from .counting import ALL, KEPT, CellCounts, Counts
+from .features import Feature
 from .maps import Map
 from .plan import Group
 from .report import Region, Tail
@@ -33,7 +34,21 @@ class Judged:
         )
 
 
-def rejected(judged: list[Judged], level: float) -> list[Judged]:
+@dataclass(frozen=True)
+class Together:
+    """All single x in one, so that many small errors show where none does by itself."""
+
+    x: int
+    p_value: float
+
+    def described(self) -> str:
+        return f"{self.x} single x together: kept too often or too rarely (p = {self.p_value:.2g})"
+
+
+Test = Judged | Together | Feature
+
+
+def rejected(judged: Sequence[Test], level: float) -> list[Test]:
     """Those that Holm's procedure rejects, the clearest first."""
     decided = zip(judged, holm([each.p_value for each in judged], level), strict=True)
     return sorted((each for each, is_wrong in decided if is_wrong), key=lambda each: each.p_value)
@@ -49,22 +64,48 @@ def of_groups(of: Map, counts: Counts, tolerance: float) -> list[Judged]:
     return found
 
 
-def of_region(counts: Counts, region: str, tolerance: float) -> Judged:
+def of_cells(counts: CellCounts, tolerance: float) -> list[Test]:
+    """Cells, each with all of its x, and by the one x that it held; regions; what may decide within cells."""
+    cells = [
+        _of_sum(f"{cell.region}, {cell.name}", row, p, q, tolerance)
+        for cell, row, p, q in zip(counts.plan.cells, counts.table.tolist(), counts.p, counts.q, strict=True)
+    ]
+    held = _of_held(counts, tolerance)
+    together = Together(len(held), fisher([each.p_value for each in held]))
+    regions = [of_region(counts, region, tolerance) for region in counts.plan.regions]
+    return [*cells, *held, *regions, together, *counts.scores.features()]
+
+
+def _of_held(counts: CellCounts, tolerance: float) -> list[Judged]:
+    held = counts.held_x
+    assert held is not None
+    found = []
+    for cell, row, x, p, q in zip(
+        counts.plan.cells, counts.held.tolist(), held.x.tolist(), held.p.tolist(), held.q.tolist(), strict=True
+    ):
+        p_value = two_sided(row[KEPT], row[ALL], p, q, tolerance)
+        found.append(Judged(f"{cell.region}, x = {x:.9g}", row[KEPT], row[ALL], p, p_value))
+    return found
+
+
+def of_region(counts: CellCounts, region: str, tolerance: float) -> Judged:
     """All x of a region together."""
-    rows = [(group, row) for group, row in _rows(counts) if group.region == region]
-    n, kept = sum(row[ALL] for _, row in rows), sum(row[KEPT] for _, row in rows)
-    p = sum(row[ALL] * group.p for group, row in rows) / n
-    q = sum(row[ALL] * group.q for group, row in rows) / n
-    return Judged(region, kept, n, p, of_sum(kept, n, p, q, tolerance))
+    where = [cell.region == region for cell in counts.plan.cells]
+    row = counts.table[where].sum(0).tolist()
+    return _of_sum(region, row, float(counts.p[where].sum()), float(counts.q[where].sum()), tolerance)
 
 
-def region_of(of: Map, counts: Counts, judged: Judged) -> Region:
+def _of_sum(what: str, row: list[int], p: float, q: float, tolerance: float) -> Judged:
+    n = row[ALL]
+    return Judged(what, row[KEPT], n, p / n, of_sum(row[KEPT], n, p / n, q / n, tolerance))
+
+
+def region_of(of: Map, counts: CellCounts, judged: Judged) -> Region:
     """A region with the moments of its outputs, which follow from how often each x was kept."""
-    rows = [(group, row) for group, row in _rows(counts) if group.region == judged.what]
-    mean, variance = _moments(of, judged.n, [(group, row[ALL], row[KEPT]) for group, row in rows])
-    mean_expected, variance_expected = _moments(
-        of, judged.n, [(group, row[ALL], row[ALL] * group.p) for group, row in rows]
-    )
+    where = [cell.region == judged.what for cell in counts.plan.cells]
+    kept, kept_square, due, due_square, x, square = counts.moments[:, where].sum(1).tolist()
+    mean, variance = _moments(of, judged.n, kept, kept_square, x, square)
+    mean_expected, variance_expected = _moments(of, judged.n, due, due_square, x, square)
     return Region(
         region=judged.what, samples=judged.n, kept=judged.kept, kept_expected=judged.n * judged.p,
         mean=mean, mean_expected=mean_expected, variance=variance, variance_expected=variance_expected,
@@ -87,15 +128,14 @@ def tails_of(counts: Counts) -> list[Tail]:
     return found
 
 
-def _moments(of: Map, n: int, rows: list[tuple[Group, int, float]]) -> tuple[float, float]:
-    """Mean and variance of n outputs: of each x how many there are, and how many of them are kept."""
+def _moments(of: Map, n: int, kept: float, kept_square: float, x: float, square: float) -> tuple[float, float]:
+    """Mean and variance of n outputs: sums of x and x^2, over those that are kept and over all."""
     scale = 1 / (1 - of.rate) if of.is_scaled else 1.0
-    mean = square = 0.0
-    for group, count, kept in rows:
-        if_kept, if_dropped = group.x * scale, 0.0 if of.drops_to_zero else -group.x
-        mean += (if_kept * kept + if_dropped * (count - kept)) / n
-        square += (if_kept**2 * kept + if_dropped**2 * (count - kept)) / n
-    return mean, max(0.0, square - mean**2)
+    if of.drops_to_zero:
+        mean, second = scale * kept / n, scale**2 * kept_square / n
+    else:  # x or -x
+        mean, second = (2 * kept - x) / n, square / n
+    return mean, max(0.0, second - mean**2)
 
 
 def _rows(counts: Counts) -> Iterator[tuple[Group, list[int]]]:

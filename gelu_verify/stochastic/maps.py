@@ -20,8 +20,9 @@ import mpmath
 import numpy as np
 
 from ..errors import UsageError, one_of
-from ..formats import Format, get_format
+from ..formats import Format, converted, get_format, to_float64
 from ..parsing import real
+from ._native import probabilities
 
 Law = Literal["normal", "logistic", "constant"]
 LAWS: dict[str, Law] = {
@@ -31,6 +32,7 @@ LAWS: dict[str, Law] = {
     "relu_dropout": "constant",
     "zoneout": "constant",
 }
+_NEAR = 2.0**-51  # of its size, the error of a quotient of doubles, at most
 SCALED_SLACK = 2  # ULP that x/(1 - rate) may be off: the scale and the product are rounded
 
 
@@ -79,13 +81,30 @@ class Map:
             return 1.0 - self.rate, self.rate
         return _probability(self.law, x)
 
+    def probabilities(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`probability` of an array of doubles."""
+        p, q = np.empty(len(x)), np.empty(len(x))
+        if self.law == "constant":
+            p[:], q[:] = self.probability(0.0)
+            return p, q
+        probabilities(self.law, -np.abs(x), self.rate, p)  # the smaller one
+        np.subtract(1.0, p, out=q)
+        negative = x < 0
+        return np.where(negative, p, q), np.where(negative, q, p)
+
     def kept(self, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
         """Bits of kept elements; x/(1 - rate) is rounded once."""
         x_bits = self.rectified(fmt, x_bits)
         if not self.is_scaled or not self.rate:
             return x_bits
-        keep = 1 - Fraction(self.rate)
-        return np.array([_quotient(fmt, int(bits), keep) for bits in x_bits], fmt.uint)
+        keep, double = 1 - Fraction(self.rate), get_format("float64")
+        with np.errstate(over="ignore", invalid="ignore"):
+            quotient = to_float64(fmt, x_bits) / float(keep)
+            ends = [converted(double, (quotient * (1 + apart)).view(double.uint), fmt) for apart in (-_NEAR, _NEAR)]
+        found = ends[0]
+        for k in np.flatnonzero(ends[0] != ends[1]).tolist():  # what a double does not decide
+            found[k] = _quotient(fmt, int(x_bits[k]), keep)
+        return found
 
     def dropped(self, fmt: Format, x_bits: np.ndarray) -> np.ndarray:
         """Bits of dropped elements: a zero with the sign of x, as the product 0 x is; in zoneout -x."""

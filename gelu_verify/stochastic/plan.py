@@ -1,9 +1,10 @@
-"""Where a map is sampled and how often: regions of x, far tails, and sizes from the bias that is to be found."""
+"""Where a map is sampled and how often: cells of x, far tails, and sizes from the bias that is to be found."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -13,18 +14,22 @@ from .binomial import samples_for
 from .maps import Map, inputs
 from .request import Request
 
-POINTS = 16  # values of x in a region
-SEGMENT = 1024  # elements in a row that have one x
+CELLS = 16  # of a region, equally wide
+SEGMENT = 1024  # elements in a row that have one x, of tails
 SEGMENTS = 1024  # of a call, about
 EDGES = (-6.0, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 CONSTANT_EDGES = (-4.0, 4.0)
+TINY = 2.0**-8  # below it, x of all magnitudes
 # The smaller probability is about 2^-j; samples, for a bias of 1: j = 25 shows a Phi(x) that was rounded to float32,
 # and j = 40 uniforms of 24 bits, whose smallest probability that is not 0 is 2^-24.
 TAILS = {10: 0.25, 16: 0.5, 20: 1.5, 25: 7.5, 40: 2.0}
 FIRST = 64  # the first stage draws one in so many
-LEAST = 1 << 20  # samples of a region
+LEAST, LEAST_FIRST = 1 << 20, 1 << 18  # samples of a region
+BEYOND = 8  # the regions of tiny and of large x have one sample for so many of LEAST
 # of the false alarms
-SHARES = {"independence": 1 / 4, "first frequencies": 1 / 8, "tails": 1 / 8, "frequencies": 1 / 2}
+SHARES = {
+    "independence": 1 / 8, "repeats": 1 / 8, "first frequencies": 1 / 8, "tails": 1 / 8, "frequencies": 1 / 2,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,39 +46,117 @@ class Group:
 
 @dataclass(frozen=True)
 class Plan:
-    """Where one phase draws."""
+    """Where one phase draws at single x."""
 
     groups: tuple[Group, ...]
-
-    @property
-    def regions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(group.region for group in self.groups))
 
     @property
     def samples(self) -> int:
         return sum(-(-group.wanted // SEGMENT) * SEGMENT for group in self.groups)
 
 
-def frequencies(request: Request) -> Plan:
+@dataclass(frozen=True)
+class Cell:
+    """An interval of |x|, on one side of zero, in which x is drawn, evenly or `logarithmic`; `wanted` samples."""
+
+    region: str
+    low: float
+    high: float
+    negative: bool
+    logarithmic: bool
+    wanted: int
+
+    @property
+    def name(self) -> str:
+        ends = (-self.high, -self.low) if self.negative else (self.low, self.high)
+        return f"{ends[0]:g} < x < {ends[1]:g}"
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """Where one phase draws at random x."""
+
+    cells: tuple[Cell, ...]
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(cell.region for cell in self.cells))
+
+    def wanted(self, region: str) -> int:
+        return sum(cell.wanted for cell in self.cells if cell.region == region)
+
+
+def frequencies(request: Request) -> CellPlan:
     """The regions, each with as many samples as show the bias."""
     of = request.judged_as()
-    pairs = list(zip(_edges(of), _edges(of)[1:], strict=False))
-    places = {_named(low, high): _points(request.dtype, low, high) for low, high in pairs}
-    count = len(places) * (POINTS + 1)
-    level = SHARES["frequencies"] * request.false_alarm / count
-    groups: list[Group] = []
-    for region, bits in places.items():
-        found = _groups(of, request.dtype, region, bits)
-        p, q = (float(np.mean([getattr(group, name) for group in found])) for name in "pq")
+    pairs = list(pairwise(_edges(of)))
+    level = SHARES["frequencies"] * request.false_alarm / tests(request)
+    cells: list[Cell] = []
+    for low, high in pairs:
+        middle = low + (high - low) * (np.arange(CELLS) + 0.5) / CELLS
+        kept, dropped = of.probabilities(middle)
+        share = np.maximum(kept * dropped, (kept * dropped).mean() / 2)  # so that an error shows as well in each cell
+        share /= share.sum()
+        p, q = float(kept @ share), float(dropped @ share)
         n = max(samples_for(request.bias - request.tolerance, p, q, level, request.power), _least(request))
-        groups += [_with(group, math.ceil(n / POINTS)) for group in found]
-    return Plan(tuple(groups))
+        cells += _cells(low, high, [math.ceil(n * each) for each in share.tolist()])
+    return CellPlan((*cells, *_beyond(request, pairs[0][0] < 0)))
 
 
-def first_stage(plan: Plan, request: Request) -> Plan:
+def tests(request: Request) -> int:
+    """How many tests of frequencies are corrected for one another, about: of cells, of an x in each, of regions, and of
+    what may decide within a cell (`features.py`)."""
+    regions = len(_edges(request.judged_as())) - 1 + 4
+    return regions + 2 * (regions * CELLS) + 64
+
+
+def first_stage(plan: CellPlan, request: Request) -> CellPlan:
     """The same with one sample in so many: what is grossly wrong is found at once."""
-    least = _least(request) // POINTS
-    return Plan(tuple(_with(group, max(group.wanted // FIRST, least)) for group in plan.groups))
+    least = min(LEAST_FIRST, _least(request)) // CELLS
+    return CellPlan(
+        tuple(replace(cell, wanted=min(cell.wanted, max(cell.wanted // FIRST, least))) for cell in plan.cells)
+    )
+
+
+def _cells(low: float, high: float, wanted: list[int]) -> list[Cell]:
+    """Equal parts, each on one side of zero, with so many samples each."""
+    found = []
+    for k, each in enumerate(wanted):
+        a, b = low + (high - low) * k / CELLS, low + (high - low) * (k + 1) / CELLS
+        found.append(Cell(_named(low, high), min(abs(a), abs(b)), max(abs(a), abs(b)), b <= 0, False, each))
+    return found
+
+
+def _beyond(request: Request, both_sides: bool) -> list[Cell]:
+    """x of all magnitudes below TINY, and beyond the last edge, as far as numbers of the dtype go."""
+    of, fmt = request.judged_as(), get_format(request.dtype)
+    least, most = (float(fmt.fraction(bits)) for bits in normal_ends(of, request.dtype))
+    edge = _edges(of)[-1]
+    wanted = math.ceil(_least(request) / BEYOND / 4)
+    found = []
+    for negative in (True, False) if both_sides else (False,):
+        sign = "-" if negative else ""
+        for region, low, high in ((f"tiny {sign}x", least, TINY), (f"large {sign}x", edge, most)):
+            middle = [low * (high / low) ** (k / 4) for k in range(5)]
+            if high == most:  # where a tail still has something, and beyond
+                middle = sorted({low, *(m for m in (low + 2, low + 6, 40.0) if m < high), high})
+            for a, b in pairwise(middle):
+                found.append(Cell(region, a, b, negative, True, wanted))
+    return found
+
+
+def normal_ends(of: Map, dtype: str) -> tuple[int, int]:
+    """Bits of the least and the largest x > 0 that are asked for: some binades within the normal numbers, because of
+    subnormal numbers that are flushed, and scales."""
+    fmt = get_format(dtype)
+    binade = 1 << (fmt.precision - 1)
+    high = fmt.infinity - FAR * binade
+    if of.is_scaled:  # x/(1 - rate) must stay finite
+        high -= (int(np.ceil(-np.log2(1 - of.rate))) + 1) * binade
+    return FAR * binade, high
+
+
+FAR = 4  # binades
 
 
 def tails(request: Request) -> Plan:
@@ -126,11 +209,6 @@ def _tail_name(j: int, kept_is_rare: bool) -> str:
     return f"{'kept' if kept_is_rare else 'dropped'} with probability 2^-{j}"
 
 
-def _points(dtype: str, low: float, high: float) -> np.ndarray:
-    """Numbers of the dtype, evenly over the region."""
-    return inputs(dtype, low + (high - low) * (np.arange(POINTS) + 0.5) / POINTS)
-
-
 def _groups(of: Map, dtype: str, region: str, x_bits: np.ndarray) -> list[Group]:
     found = []
     for bits, x in zip(x_bits.tolist(), to_float64(get_format(dtype), x_bits).tolist(), strict=True):
@@ -140,7 +218,7 @@ def _groups(of: Map, dtype: str, region: str, x_bits: np.ndarray) -> list[Group]
 
 
 def _with(group: Group, wanted: int) -> Group:
-    return Group(group.region, group.x_bits, group.x, group.p, group.q, wanted)
+    return replace(group, wanted=wanted)
 
 
 def _place(of: Map, tail: float) -> float:

@@ -13,7 +13,8 @@ class Phase:
 
     name: Name = field(
         metadata=about(
-            '`"values"`, `"reproducibility"`, `"independence"`, `"first frequencies"`, `"tails"`, `"frequencies"`'
+            '`"values"`, `"reproducibility"`, `"independence"`, `"repeats"`, `"first frequencies"`, `"tails"`, '
+            '`"frequencies"`'
         )
     )
     passed: bool = field(metadata=about("whether nothing was found"))
@@ -53,6 +54,16 @@ class Tail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Planted:
+    """An error of the probability that was planted in simulated runs of a correct map, at the sizes of this run."""
+
+    where: Line = field(metadata=about("in which x; of several such places the one where it was found least often"))
+    bias: Share = field(metadata=about("how much it was, up or down"))
+    runs: Positive = field(metadata=about("how many runs were simulated"))
+    found: Count = field(metadata=about("in how many of them a test of frequencies rejected"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """A map, verified."""
 
@@ -68,8 +79,12 @@ class Verdict:
     failure: Line | None = field(metadata=about("why the target could not be verified", null="where it was"))
     failure_kind: Name | None = field(metadata=about("as of a result of `run`", null="without a failure"))
     false_alarm: Share = field(metadata=about("probability, at most, that a correct map does not pass"))
-    bias: Share = field(metadata=about("error of a probability that is found in every region"))
-    power: Share = field(metadata=about("with this probability"))
+    bias: Share = field(
+        metadata=about("error of a probability, the same over a whole region of x, that decided the sizes")
+    )
+    power: Share = field(
+        metadata=about("with this probability a formula finds it; `planted` has how often simulated runs did")
+    )
     min_bits: Positive = field(metadata=about("probabilities within 2 to minus this of the exact ones count as right"))
     samples: Count = field(metadata=about("elements that were drawn"))
     samples_planned: Count = field(metadata=about("elements of all phases"))
@@ -86,6 +101,9 @@ class Verdict:
         metadata=about(
             "the comparison u < p has about so many bits", null="where all tails are right, or none was tested"
         )
+    )
+    planted: tuple[Planted, ...] = field(
+        default=(), metadata=about("what simulated runs of this size find; empty in documents of earlier versions")
     )
     phases: tuple[Phase, ...] = field(
         metadata=about("in the order in which they were made; the first failed one is the last")

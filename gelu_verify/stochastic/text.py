@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .named import NAMED
-from .report import Phase, Verdict
+from .planted import lower_end
+from .report import Phase, Planted, Verdict
 from .request import Request
 from .verify import Planned, planned
 
@@ -17,20 +18,27 @@ def plan_lines(request: Request, plan: Planned) -> Iterator[str]:
     """What is asked, and how many samples a bias needs, before anything is drawn."""
     named = f" ({NAMED[request.target].text})" if request.target in NAMED else ""
     yield f"{request.target}{named}, {request.dtype}: {request.judged_as().described()}"
-    yield (
-        f"A correct map fails with a probability of at most {request.false_alarm:g}; a bias of {request.bias:g} in any "
-        f"region is found with a probability of at least {request.power:g}."
-    )
+    yield f"A correct map fails with a probability of at most {request.false_alarm:g}."
+    yield from planted_lines(plan.planted)
     yield "samples by bias:    " + ", ".join(
-        f"{bias:g} {planned(replace(request, bias=bias)).samples:.2g}"
+        f"{bias:g} {planned(replace(request, bias=bias), simulating=False).samples:.2g}"
         for bias in sorted({*BIASES, request.bias}, reverse=True)
     )
-    groups = plan.frequencies.groups
     wanted = {
-        region: sum(group.wanted for group in groups if group.region == region) for region in plan.frequencies.regions
+        region: plan.frequencies.wanted(region)
+        for region in plan.frequencies.regions
+        if not region.startswith(("tiny", "large"))
     }
     fewest, most = min(wanted, key=wanted.__getitem__), max(wanted, key=wanted.__getitem__)
     yield f"samples by region:  {wanted[fewest]:.2g} ({fewest}) to {wanted[most]:.2g} ({most})"
+
+
+def planted_lines(planted: tuple[Planted, ...]) -> Iterator[str]:
+    """What simulated runs found."""
+    yield "Simulated runs of this size, with an error of P(kept) planted in a correct map, found it in the frequencies:"
+    for each in planted:
+        least = f", {lower_end(each):.1%} or more with 99 % confidence" if each.found else ""
+        yield f"  {each.bias:g} in {each.where}: in {each.found:,} of {each.runs:,}{least}"
 
 
 def phase_line(phase: Phase) -> str:

@@ -9,14 +9,14 @@ import numpy as np
 
 from ..formats import Format, get_format, value_text
 from ..targets.base import Target
-from .counting import ALL, DROPPED, OTHER_SIGN, Counts, matches
+from .counting import ALL, DROPPED, OTHER_SIGN, CellCounts, Counts, matches
 from .maps import Map
+from .plan import normal_ends
 from .request import Request
 from .target import seed as seeded
 
-INPUTS, CALLS = 4096, 16
+INPUTS, CALLS, ZEROS = 4096, 16, 256
 LENGTHS = (INPUTS, 1, 1023)  # of the calls that a seed must repeat
-FAR = 4  # binades that inputs stay away from the ends of the normal numbers: scales, and flushed subnormals
 
 
 @dataclass
@@ -30,9 +30,14 @@ class Signs:
         self.of_x[negative] += of_x
         self.other[negative] += other
 
-    def add_counts(self, counts: Counts) -> None:
-        for group, row in zip(counts.plan.groups, counts.table.tolist(), strict=True):
-            self.add(group.x < 0, row[DROPPED], row[OTHER_SIGN])
+    def add_counts(self, counts: Counts | CellCounts) -> None:
+        negative = (
+            [cell.negative for cell in counts.plan.cells]
+            if isinstance(counts, CellCounts)
+            else [group.x < 0 for group in counts.plan.groups]
+        )
+        for is_negative, row in zip(negative, counts.table.tolist(), strict=True):
+            self.add(is_negative, row[DROPPED], row[OTHER_SIGN])
 
     def findings(self) -> list[str]:
         """What no convention explains."""
@@ -56,10 +61,7 @@ class Signs:
 def drawn_inputs(of: Map, fmt: Format, seed: int) -> np.ndarray:
     """Normal numbers with random bits, of both signs, and as many of ordinary size."""
     random = np.random.default_rng(seed)
-    step = FAR << (fmt.precision - 1)
-    low, high = step, fmt.infinity - step
-    if of.is_scaled:  # x/(1 - rate) must stay finite
-        high -= (int(np.ceil(-np.log2(1 - of.rate))) + 1) << (fmt.precision - 1)
+    low, high = normal_ends(of, fmt.name)
     bits = random.integers(low, high, INPUTS, dtype=np.uint64)
     ordinary = np.abs(random.normal(0, 2, INPUTS // 2)) + 2.0**-10
     bits[: INPUTS // 2] = [fmt.round((int(x * 2**40), -40)) for x in ordinary.tolist()]
@@ -89,7 +91,19 @@ def of_values(target: Target, request: Request, signs: Signs) -> tuple[list[str]
             signs.add(is_negative, int((is_dropped & where).sum()), int((other & where).sum()))
     if of.drops_to_zero:
         found += signs.findings()
-    return found, CALLS * INPUTS
+    return [*found, *_of_zeros(target, request)], CALLS * INPUTS + ZEROS
+
+
+def _of_zeros(target: Target, request: Request) -> list[str]:
+    """Kept or dropped, a zero is a zero."""
+    fmt = get_format(request.dtype)
+    x_bits = np.array([0, fmt.sign_mask] * (ZEROS // 2), fmt.uint)
+    y, _ = target.timed(request.dtype, x_bits)
+    strange = np.flatnonzero((y | fmt.uint.type(fmt.sign_mask)) != fmt.sign_mask)
+    if not len(strange):
+        return []
+    x, got = (value_text(fmt, int(each[strange[0]])) for each in (x_bits, y))
+    return [f"{len(strange)} of {ZEROS} outputs at zeros are none, such as {got} at x = {x}"]
 
 
 def _strange(of: Map, fmt: Format, x_bits: np.ndarray, kept: np.ndarray, y: np.ndarray, strange: np.ndarray) -> str:
@@ -100,7 +114,7 @@ def _strange(of: Map, fmt: Format, x_bits: np.ndarray, kept: np.ndarray, y: np.n
     )
 
 
-def of_counts(request: Request, counts: Counts) -> list[str]:
+def of_counts(request: Request, counts: Counts | CellCounts) -> list[str]:
     """The first output of a phase that was neither kept nor dropped."""
     if counts.strange is None:
         return []

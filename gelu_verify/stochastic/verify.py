@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,18 +11,22 @@ from ..fenv import in_default_environment
 from ..targets.base import Target
 from . import bits
 from . import plan as plans
-from .counting import Counts, counted
+from .counting import CellCounts, Counts, counted, counted_cells
 from .hosting import hosted
 from .independence import Independence, failures
 from .independence import samples as independence_samples
-from .judging import Judged, of_groups, of_region, region_of, rejected, tails_of
+from .judging import Judged, Test, of_cells, of_groups, of_region, region_of, rejected, tails_of
 from .maps import Map
-from .plan import SHARES, Plan
-from .report import Phase, Region, Tail, Verdict
+from .plan import SHARES, CellPlan, Plan
+from .planted import simulated
+from .points import drawn_samples
+from .repeats import Repeats
+from .repeats import samples as repeats_samples
+from .report import Phase, Planted, Region, Tail, Verdict
 from .request import Request
 from .target import facts
 from .target import seed as seeded
-from .values import CALLS, INPUTS, LENGTHS, Signs, of_counts, of_repetition, of_specials, of_values
+from .values import CALLS, INPUTS, LENGTHS, ZEROS, Signs, of_counts, of_repetition, of_specials, of_values
 
 MOST_FINDINGS = 10
 # Beyond the first seed, farther apart than a phase has calls: some targets need a seed for each call.
@@ -36,29 +40,29 @@ def _silent(phase: str, samples: int) -> None:
 
 @dataclass(frozen=True)
 class Planned:
-    """What a request comes to, before anything is called; `rated`: tails by rates, if the target takes one."""
+    """What a request comes to, before anything is called; `rated`: tails by rates, if the target takes one; `samples`:
+    of all phases; `planted`: what simulated runs find."""
 
-    frequencies: Plan
-    first: Plan
+    frequencies: CellPlan
+    first: CellPlan
     tails: Plan
     rated: list[tuple[float, Plan]]
-    independence: int
-
-    @property
-    def samples(self) -> int:
-        tails = self.tails.samples + sum(plan.samples for _, plan in self.rated)
-        values = CALLS * INPUTS + 2 * sum(LENGTHS)
-        return self.frequencies.samples + self.first.samples + tails + self.independence + values
+    samples: int
+    planted: tuple[Planted, ...]
 
 
 @in_default_environment
-def planned(request: Request) -> Planned:
-    """How many samples are drawn where."""
+def planned(request: Request, simulating: bool = True) -> Planned:
+    """How many samples are drawn where, and what simulated runs of that size find."""
     frequencies = plans.frequencies(request)
     constant = request.judged_as().law == "constant"
     rated = plans.rates(request) if constant else []
-    first = plans.first_stage(frequencies, request)
-    return Planned(frequencies, first, plans.tails(request), rated, independence_samples(request))
+    first, tails = plans.first_stage(frequencies, request), plans.tails(request)
+    samples = sum(plan.samples for plan in (tails, *(plan for _, plan in rated)))
+    for number, plan in ((FIRST_SEED, first), (FREQUENCY_SEED, frequencies)):
+        samples += drawn_samples(request.judged_as(), request.dtype, plan, number + request.seed)
+    samples += CALLS * INPUTS + ZEROS + 2 * sum(LENGTHS) + independence_samples(request) + repeats_samples(request)
+    return Planned(frequencies, first, tails, rated, samples, simulated(request, frequencies) if simulating else ())
 
 
 @in_default_environment
@@ -95,16 +99,17 @@ class _Work:
     signs: Signs = field(default_factory=Signs)
     seeded_by: str | None = None
     version: str = ""
+    takes_rate: bool = False
     failure: TargetFailure | None = None
 
     def run(self, target: Target) -> None:
         request = self.request
         known: dict[str, Any] = target.applied(1, facts, request.dtype)
-        self.seeded_by, self.version = known["seeded_by"], target.version
+        self.seeded_by, self.version, self.takes_rate = known["seeded_by"], target.version, known["takes_rate"]
         steps: dict[str, Callable[[Target, _Drawn], None]] = {"values": self._values}
         if request.seeded:
             steps["reproducibility"] = self._reproducibility
-        steps |= {"independence": self._independence, "first frequencies": self._first}
+        steps |= {"independence": self._independence, "repeats": self._repeats, "first frequencies": self._first}
         if self.planned.tails.groups or (self.planned.rated and known["takes_rate"]):
             steps["tails"] = self._tails
         steps["frequencies"] = self._frequencies
@@ -130,8 +135,17 @@ class _Work:
         draws = Independence(target, self.request)
         tests = draws.tests(lambda n: self.advance(drawn.name, n))
         drawn.smallest_p, failed = failures(tests, self._level(drawn.name))
-        drawn.samples, drawn.tests = draws.samples, len(tests)
-        drawn.findings = [*draws.strange, *(test.described() for test in failed)]
+        drawn.samples, drawn.tests = draws.draw.samples, len(tests)
+        drawn.findings = [*draws.draw.strange, *(test.described() for test in failed)]
+
+    def _repeats(self, target: Target, drawn: _Drawn) -> None:
+        draws = Repeats(target, self.request, self.seeded_by or "", self.takes_rate)
+        level = self._level(drawn.name) / 2  # one half for what comes twice
+        tests = draws.tests(lambda n: self.advance(drawn.name, n), level)
+        drawn.smallest_p, failed = failures(tests, level)
+        drawn.samples, drawn.tests = draws.draw.samples, len(tests)
+        drawn.findings = [*draws.draw.strange, *draws.findings, *(test.described() for test in failed)]
+        self.notes += dict.fromkeys(draws.notes)
 
     def _first(self, target: Target, drawn: _Drawn) -> None:
         self._count(target, drawn, self.planned.first, FIRST_SEED)
@@ -139,12 +153,17 @@ class _Work:
     def _frequencies(self, target: Target, drawn: _Drawn) -> None:
         self._count(target, drawn, self.planned.frequencies, FREQUENCY_SEED)
 
-    def _count(self, target: Target, drawn: _Drawn, plan: Plan, number: int) -> None:
-        of = self.request.judged_as()
-        counts = self._counted(target, drawn, of, plan, number)
-        regions = [of_region(counts, region, self.request.tolerance) for region in plan.regions]
-        self.regions = [region_of(of, counts, judged) for judged in regions]
-        self._judge(drawn, [*of_groups(of, counts, self.request.tolerance), *regions])
+    def _count(self, target: Target, drawn: _Drawn, plan: CellPlan, number: int) -> None:
+        of, request = self.request.judged_as(), self.request
+        number += request.seed
+        target.applied(1, seeded, request.dtype, number, of.rate)
+        counts = counted_cells(
+            target, of, request.dtype, plan, number, request.tolerance, lambda n: self.advance(drawn.name, n)
+        )
+        self._note(drawn, counts)
+        regions = [of_region(counts, region, request.tolerance) for region in plan.regions]
+        self.regions = [region_of(of, counts, judged) for judged in regions if not judged.what.startswith("large")]
+        self._judge(drawn, of_cells(counts, request.tolerance))
 
     def _tails(self, target: Target, drawn: _Drawn) -> None:
         of, judged = self.request.judged_as(), list[Judged]()
@@ -160,14 +179,18 @@ class _Work:
         number += request.seed
         target.applied(1, seeded, request.dtype, number, of.rate)
         counts = counted(target, of, request.dtype, plan, number, lambda n: self.advance(drawn.name, n))
-        drawn.samples += counts.samples
-        drawn.findings += of_counts(request, counts)
-        if of.drops_to_zero:
-            self.signs.add_counts(counts)
-            drawn.findings += [each for each in self.signs.findings() if each not in drawn.findings]
+        self._note(drawn, counts)
         return counts
 
-    def _judge(self, drawn: _Drawn, judged: list[Judged]) -> None:
+    def _note(self, drawn: _Drawn, counts: Counts | CellCounts) -> None:
+        """Samples, and outputs that are neither kept nor dropped, or the wrong zero."""
+        drawn.samples += counts.samples
+        drawn.findings += of_counts(self.request, counts)
+        if self.request.judged_as().drops_to_zero:
+            self.signs.add_counts(counts)
+            drawn.findings += [each for each in self.signs.findings() if each not in drawn.findings]
+
+    def _judge(self, drawn: _Drawn, judged: Sequence[Test]) -> None:
         drawn.tests, drawn.smallest_p = len(judged), min(each.p_value for each in judged)
         drawn.findings += [each.described() for each in rejected(judged, self._level(drawn.name))]
 
@@ -188,7 +211,8 @@ class _Work:
             zero_sign=self.signs.convention if of.drops_to_zero else None,
             bits_excluded=bits.excluded(self.tails, self._level("tails"), request.power),
             bits_found=bits.found(self.tails, self._level("tails")),
-            phases=tuple(self.phases), regions=tuple(self.regions), tails=tuple(self.tails), notes=tuple(self.notes),
+            planted=self.planned.planted, phases=tuple(self.phases), regions=tuple(self.regions),
+            tails=tuple(self.tails), notes=tuple(self.notes),
         )  # fmt: skip
 
 

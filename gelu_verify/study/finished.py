@@ -16,6 +16,7 @@ from ..measure.executors import Misfit, Pool, results
 from ..measure.identity import identity
 from ..measure.journal import Facts, differing
 from ..measure.observer import Observer
+from .known import same_outputs
 
 DATA = ("scikit-learn",)  # what the data come from; all else is in this package
 Result = dict[str, Any]
@@ -50,7 +51,7 @@ class _Called:
     facts: Facts
 
     def __call__(self, item: _Item) -> Result:
-        if reason := differing(self.facts, identity(DATA)):
+        if reason := differing(self.facts, {**identity(DATA), **same_outputs(self.facts)}):
             raise Misfit(reason)
         use_one_thread()
         return item.job()
@@ -64,11 +65,12 @@ def use_one_thread() -> None:
 
 
 class Finished:
-    """Results of jobs in a folder; the name of a file is a hash of the job and of `decides`, all that decides its
-    result."""
+    """Results of jobs in a folder; the name of a file is a hash of the job, and of all that decides its result:
+    `decides`, and the outputs of all kernels."""
 
-    def __init__(self, folder: Path, decides: Mapping[str, Any], executor: Callable[[], Pool]) -> None:
-        self._folder, self._decides, self._executor = folder, decides, executor
+    def __init__(self, folder: Path, decides: Mapping[str, Any], executor: Callable[[], Pool], outputs: Facts) -> None:
+        self._folder, self._executor, self._outputs = folder, executor, outputs
+        self._decides = {**decides, "outputs": dict(outputs)}
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with claimed(folder) as is_ours:
@@ -94,7 +96,7 @@ class Finished:
     def _computed(self, waiting: deque[_Item]) -> Iterator[tuple[_Item, Result]]:
         """Each result when it is there."""
         if waiting:
-            yield from results(self._executor(), _Called(identity(DATA)), waiting)
+            yield from results(self._executor(), _Called({**identity(DATA), **self._outputs}), waiting)
 
     def _path(self, job: Job) -> Path:
         asked = json.dumps([type(job).__name__, asdict(job), self._decides], sort_keys=True)

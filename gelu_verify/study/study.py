@@ -18,6 +18,7 @@ from ..measure.executors import Pool
 from ..measure.observer import SILENT, Observer
 from .finished import Finished, Job, Result
 from .inference import serve
+from .known import keep, kernels, outputs_of
 from .statistics import bootstrap
 from .tasks import TASKS, TEXT, load_task
 from .training import train
@@ -135,7 +136,8 @@ def run_study(plan: Plan, folder: Path, executor: Callable[[], Pool], observer: 
     """
     digests = {task: load_task(task, plan.seed).digest for task in plan.tasks}
     decides = {**_origin(digests), "code": _code(), "kernels": _kernels()}
-    finished = Finished(folder / "finished", decides, executor)
+    finished = Finished(folder / "finished", decides, executor, outputs_of(kernels()))
+    keep(folder / "finished", kernels(), observer.warn)
     tuned = [
         TrainingJob(task, unit, "float64", rate, TUNING_RUNS, plan.seed)
         for task in plan.trained

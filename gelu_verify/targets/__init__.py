@@ -247,6 +247,7 @@ def select(
     call: str | None = None,
     shape: str | None = None,
     approximations: str | None = None,
+    thread_safe: bool = False,
     everything: bool = False,
     device: str | None = None,
     level: str = "",
@@ -267,6 +268,7 @@ def select(
     call : how what is named is called, see docs/targets.md: a line of Python ("f(x, out=y)"), or the prototype of a C
         function
     shape : of the arrays that a Python callable is called with: "(n, 16)"
+    thread_safe : several threads may call at once what is named by file or module: they do
     everything : where `names` is empty, families on request too
     approximations : of a CUDA source on the device "ptx": which value is taken of those that the bound of an
         approximation allows ("lowest", "nearest", "highest")
@@ -288,7 +290,9 @@ def select(
         get_function(function)
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
-    asked = Asked(function, dtype, kwargs or {}, array, compile, cflags, call, shape, approximations, device)
+    asked = Asked(
+        function, dtype, kwargs or {}, array, compile, cflags, call, shape, approximations, thread_safe, device
+    )
     kind = {name: kind_of(usable(name)) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import MissingMeasurement, TargetFailure, UsageError, message_of, one_of
 from ..formats import DTYPES, get_format, numpy_dtype
+from . import incoming
 from .array_protocols import foreign_bits
 from .output_memory import empty_output_like
 
@@ -135,7 +136,7 @@ class TorchKind(ArrayKind):
         def backward(x: Any) -> Any:
             leaf = x.detach().clone().requires_grad_()
             y = f(leaf)
-            return torch.autograd.grad(y, leaf, torch.ones_like(y))[0]
+            return torch.autograd.grad(y, leaf, incoming.scaled(torch.ones_like(y)))[0]
 
         return backward
 
@@ -176,7 +177,7 @@ class JaxKind(ArrayKind):
 
         def backward(x: Any) -> Any:
             y, pull_back = jax.vjp(f, x)
-            return pull_back(jax.numpy.ones_like(y))[0]
+            return pull_back(incoming.scaled(jax.numpy.ones_like(y)))[0]
 
         return backward
 

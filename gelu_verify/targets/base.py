@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from math import inf
 from time import perf_counter, sleep
 from typing import Any, ClassVar, TypeVar
 
@@ -17,6 +18,7 @@ from ..fenv import in_default_environment, left
 from ..formats import Format, get_format
 from ..gpu import faults as device_faults
 from ..interrupts import is_from_user
+from . import under_way
 from .output_memory import safe_copy
 
 T = TypeVar("T")  # what is returned by a function that is applied
@@ -29,7 +31,8 @@ class Target(ABC):
 
     `name` is `family.path` (`torch.gelu`, `kernels.gelu_erfc`), or what the user typed for a
     callable. `function` is what it says it computes; `form` how; `note` how it is called;
-    `version` of the library or hash of the source; `executed`: on what, where its code is for another device;
+    `version` of the library or hash of the source; `files`: digests of those that it is made of, where they are known
+    one by one, by name; `executed`: on what, where its code is for another device;
     `safe_in_threads`: several threads may call it at once;
     `compiles_per_length`: the first call with a new number of inputs is slow; `judges_on_device`: it runs on a device
     that judges all inputs of float32 itself (`gpu_judge.swept`), and many of float64 (`gpu_judge.searched`);
@@ -37,7 +40,8 @@ class Target(ABC):
     to see which dtypes it takes; `seals_inputs`: it cannot change its inputs, whose memory is read-only for it;
     `fresh_results`: `load` makes the memory of the result anew for each call; `level`: the instruction-set level that
     `switches`, environment variables of its process, limit it to; `seen`: what it has chosen, by component, as far as
-    that can be seen, of the `components` that it calls (none: of all).
+    that can be seen, of the `components` that it calls (none: of all); `if_it_writes`: what is added where it writes to
+    its input: how else it may have to be called.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Target(ABC):
     form: str = ""
     note: str = ""
     version: str = ""
+    files: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     executed: str = ""
     safe_in_threads: bool = False
     compiles_per_length: bool = False
@@ -56,6 +61,7 @@ class Target(ABC):
     seen: Mapping[str, str] = field(default_factory=dict)
     fresh_results: ClassVar[bool] = False
     probe_outputs: Mapping[str, Sequence[int]] = field(default_factory=dict, compare=False, repr=False)
+    if_it_writes: str = ""
     seals_inputs: ClassVar[bool] = False
 
     @property
@@ -99,6 +105,7 @@ class Target(ABC):
         process lies in memory that the next call in the same thread writes to.
         The floating-point environment is the default one, and what a call leaves of it is noted.
         """
+        under_way.began()
         try:
             loaded = self.load(dtype, x_bits)
             start = perf_counter()
@@ -106,8 +113,10 @@ class Target(ABC):
             self._note_environment(dtype)  # before our first operation, which an unmasked exception would end
             seconds = perf_counter() - start
         except TargetFailure:
+            under_way.ended()
             raise
         except BaseException as error:  # someone else's code: whatever it raises is a result
+            under_way.ended()
             raise self._raised(error) from error
         try:
             y_bits = np.asarray(self.store(dtype, loaded, result))
@@ -116,6 +125,8 @@ class Target(ABC):
             raise
         except BaseException as error:  # arrays are someone else's code as well
             raise self._raised(error) from error
+        finally:
+            under_way.ended()
         if y_bits.shape != x_bits.shape:
             message = f"{self.name} returned shape {y_bits.shape} for an input of shape {x_bits.shape}"
             raise TargetFailure(message, "shape")
@@ -180,6 +191,15 @@ class Target(ABC):
         """Start a new process, where the target has one of its own; whether the next call is the first in it."""
         return False
 
+    @property
+    def why_not_in_place(self) -> str:
+        """Why its results cannot replace its inputs; empty where it writes them to memory that it is given."""
+        return "it is given no memory for its results"
+
+    def search_seconds(self, dtype: str) -> float:
+        """How long may still be looked for what of a failing call matters."""
+        return inf
+
     def alone(self) -> AbstractContextManager[Any]:
         """While it is not called from elsewhere in the process where it lives."""
         return nullcontext()
@@ -202,6 +222,7 @@ class Target(ABC):
         if not np.array_equal(passed, asked):
             where = int(np.flatnonzero(passed != asked)[0])
             message = f"{self.name} changed its input at index {where} ({fmt.bits_text(int(asked[where]))})"
+            message += self.if_it_writes
             failure = TargetFailure(message, "changed input")
             failure.inputs = asked.copy()
             raise failure

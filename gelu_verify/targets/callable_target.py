@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import get_format
+from . import incoming
 from .arrays import bits_of
 from .call_line import CallLine
 from .fixed_shapes import Batches, Dimensions, batches_for, without_padding
@@ -38,6 +39,13 @@ class CallableTarget(LibraryTarget):
     line: CallLine | None = None
     dimensions: Dimensions = (None,)
 
+    @property
+    def why_not_in_place(self) -> str:
+        if self.line is None or "y" not in self.line.names:
+            in_every = self.line is not None and self.line.in_place
+            return "its results replace its input in every call" if in_every else super().why_not_in_place
+        return ""
+
     def load(self, dtype: str, x_bits: np.ndarray) -> LibraryCall:
         batches = batches_for(self.dimensions, x_bits.size)
         padded = batches.padded(x_bits)
@@ -58,7 +66,7 @@ class CallableTarget(LibraryTarget):
         if "y" in self.line.names:
             names["y"] = array(output_like(x_bits))
         if "dy" in self.line.names:
-            names["dy"] = array(np.full_like(x_bits, get_format(dtype).one))
+            names["dy"] = array(incoming.bits(get_format(dtype), x_bits.size))
         names |= {"f": self.compute, "n": x_bits.size, "grad": self.arrays.gradient}
         return names | {"rounded": functools.partial(rounded, self.name, dtype)}
 
@@ -83,7 +91,7 @@ class CallableTarget(LibraryTarget):
             return self.compute(x) if self.line is None else self.line.run(names)
         if self.line is None:
             return [self.compute(value) for value in x]
-        return [self.line.run(names | {"x": value, "dy": 1.0, "n": 1}) for value in x]
+        return [self.line.run(names | {"x": value, "dy": incoming.scalar(), "n": 1}) for value in x]
 
     def store(self, dtype: str, loaded: LibraryCall, result: Sequence[Any]) -> np.ndarray:
         with self.arrays.session(dtype):

@@ -18,6 +18,7 @@ from ..errors import MissingMeasurement
 from ..fenv import default_environment
 from ..formats import DTYPES
 from ..interrupts import is_from_user
+from . import under_way
 from .arrays import KINDS, ArrayKind, kind_of_module
 from .importing import quiet
 from .probing import ordinary_numbers
@@ -121,11 +122,14 @@ def trial(target: CallableTarget, dtype: str) -> Trial | None:
     with quiet(), watched(), default_environment():
         try:
             loaded = target.load(dtype, x)
+            under_way.began()
             result = target.call(loaded)
         except BaseException as error:  # someone else's code: the sweep shows what it raises
             if is_from_user(error):
                 raise
             return None
+        finally:
+            under_way.ended()
         try:
             y = target.store(dtype, loaded, result)
         except BaseException as error:  # as above

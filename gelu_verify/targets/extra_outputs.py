@@ -1,12 +1,14 @@
 """Outputs beside those of a plan's own calls, so that each is judged: of other calls, or of a second one for an input.
 
 Where a target is called with inputs that it was called with before, the bits are compared; what differs is stored here
-with both outputs. What was never compared is stored as it came. The check `lane` judges both.
+with both outputs. What was never compared is stored as it came, once for each output to an input. The check `lane`
+looks for differences; what is worse than all that the plan shows is judged at the end, and becomes part of the record.
 """
 
 from __future__ import annotations
 
 import threading
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..formats import Format, is_nan
+from ..formats import Format, is_finite, is_nan, ordinals
 
-MOST_CROSSING = 64  # differences of one call that a process reports to another
+LANES = (2, 4, 8, 16, 32, 64)
 
 
 class CallOutputs(NamedTuple):
@@ -44,10 +46,55 @@ class ExtraOutputs:
 
     calls: list[CallOutputs] = field(default_factory=list)
     differences: list[Differences] = field(default_factory=list)
+    _known: tuple[np.ndarray, np.ndarray] | None = None  # inputs, ascending, and their outputs, of most of `calls`
+    _unknown: int = 0  # outputs in `calls` that are not among those
 
     def add_call(self, x: np.ndarray, got: np.ndarray, where: str) -> None:
-        """The outputs of a whole call."""
-        self.calls.append(CallOutputs(x, got, np.arange(len(x)), where))
+        """The outputs of a whole call, but for those that are here already."""
+        new = self._new(x, got)
+        if not len(new):
+            return
+        self.calls.append(CallOutputs(x[new], got[new], new, where))
+        self._unknown += len(new)
+        if self._known is None or self._unknown > len(self._known[0]):
+            x, got = (np.concatenate([each[k] for each in self.calls]) for k in range(2))
+            x, first = np.unique(x, return_index=True)
+            self._known, self._unknown = (x, got[first]), 0
+
+    def _new(self, x: np.ndarray, got: np.ndarray) -> np.ndarray:
+        """Places of outputs that are not known."""
+        if self._known is None:
+            return np.arange(len(x))
+        place = np.minimum(np.searchsorted(self._known[0], x), len(self._known[0]) - 1)
+        return np.flatnonzero((self._known[0][place] != x) | (self._known[1][place] != got))
+
+    def all(self, fmt: Format) -> AllOutputs:
+        """Every output, of calls and of both sides of differences."""
+        found = list(self.calls)
+        for x, first, second, at, where in self.differences:
+            found += [CallOutputs(x, first, at, where[0]), CallOutputs(x, second, at, where[1])]
+        if not found:
+            nothing = np.empty(0, np.int64)
+            return AllOutputs(nothing.astype(fmt.uint), nothing.astype(fmt.uint), nothing, nothing, [])
+        of = np.repeat(np.arange(len(found)), [len(each.x) for each in found])
+        x, got, at = (
+            np.concatenate(each) for each in ([getattr(one, name) for one in found] for name in ("x", "got", "at"))
+        )
+        return AllOutputs(x, got, at, of, [each.where for each in found])
+
+
+class AllOutputs(NamedTuple):
+    """Outputs of many calls (bits): the index of each in its call, and which of `places` says which call it was."""
+
+    x: np.ndarray
+    got: np.ndarray
+    at: np.ndarray
+    of: np.ndarray
+    places: list[str]
+
+    def where(self, k: int) -> str:
+        """Where an output was returned."""
+        return self.places[int(self.of[k])].format(self.at[k])
 
 
 def differ(fmt: Format, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -64,6 +111,16 @@ def differences(
         return []
     at = np.flatnonzero(differ(fmt, first, second))
     return [Differences(x[at], first[at], second[at], at, where)] if len(at) else []
+
+
+def pattern(places: np.ndarray, size: int) -> str:
+    """How many places of a call of `size` elements these are, and in what they are alike."""
+    if places[0] >= size - LANES[-1]:
+        return f"{len(places)} of the last {size - places[0]}"
+    shared = [lanes for lanes in LANES if (places % lanes == places[0] % lanes).all()]
+    if len(places) == 1 or not shared:
+        return f"{len(places)}"
+    return f"{len(places)}, all in lane {places[0] % shared[-1]} of {shared[-1]}"
 
 
 # ---- what a target notices during a call, for who made the call ----------------------------------
@@ -93,12 +150,31 @@ def report(found: list[Differences]) -> None:
 # ---- across processes ----------------------------------------------------------------------------
 
 
-def differences_to_json(found: list[Differences]) -> list[Any]:
-    return [[*(array[:MOST_CROSSING].tolist() for array in each[:4]), list(each.where)] for each in found]
+def differences_to_json(fmt: Format, found: list[Differences]) -> list[Any]:
+    """All that decides, as text: of each input of a call the extreme outputs."""
+    rows = []
+    for each in found:
+        kept = extremes(fmt, each.x, each.second)
+        arrays = (each.x[kept], each.first[kept], each.second[kept], each.at[kept].astype(np.int64))
+        rows.append([*(b64encode(array.tobytes()).decode() for array in arrays), list(each.where)])
+    return rows
 
 
 def differences_from_json(fmt: Format, rows: list[Any]) -> list[Differences]:
-    return [
-        Differences(np.array(x, fmt.uint), np.array(a, fmt.uint), np.array(b, fmt.uint), np.array(at), tuple(where))
-        for x, a, b, at, where in rows
-    ]
+    found = []
+    for x, first, second, at, where in rows:
+        bits = [np.frombuffer(b64decode(each), fmt.uint) for each in (x, first, second)]
+        places = np.frombuffer(b64decode(at), np.int64)
+        found.append(Differences(bits[0], bits[1], bits[2], places, (where[0], where[1])))
+    return found
+
+
+def extremes(fmt: Format, x: np.ndarray, got: np.ndarray) -> np.ndarray:
+    """Places of the outputs to each input that can be its worst: the least and the greatest, and of the finite ones."""
+    y, finite = ordinals(fmt, got), is_finite(fmt, got)
+    kept = [np.empty(0, np.int64)]
+    for rows in (np.arange(len(x)), np.flatnonzero(finite)):
+        order = rows[np.lexsort((y[rows], x[rows]))]
+        edges = np.flatnonzero(np.diff(x[order].astype(np.uint64))) if len(order) else order
+        kept += [order[:1], order[edges + 1], order[edges], order[-1:]]
+    return np.unique(np.concatenate(kept))

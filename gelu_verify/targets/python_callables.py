@@ -26,10 +26,11 @@ from .base import first_line
 from .call_line import CallLine, needs_a_line
 from .callable_target import CallableTarget
 from .detection import Detection, own_kind, trial
+from .files_read import Watch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet
 from .python_floats import NUMBERS, any_kind
-from .python_sources import SourceLoader, file_of, import_from_source, is_local, source_hash
+from .python_sources import SourceLoader, file_of, import_from_source, is_local, source_hash, sources
 
 
 @in_default_environment
@@ -54,21 +55,23 @@ def load_callable(
     """
     for kind_name in filter(None, (array, compile)):
         any_kind(kind_name)
-    module, source, path = module_of_callable(name)
-    environment = _left_by_import(module)
-    compute, of_instance = attribute(name, module, path, kwargs or {})
-    if not (array or compile or _is_path(source) or own_kind(compute)):  # torch.special:ndtr says builtins
-        array = kind.name if (kind := kind_of_module(source)) else None
-    rest = None if of_instance else kwargs
-    target = callable_target(
-        compute, function, dtype, name=name, kwargs=rest, array=array, compile=compile, call=call, shape=shape,
-        device=device,
-    )  # fmt: skip
+    with watching() as watch:
+        module, source, path = module_of_callable(name)
+        environment = _left_by_import(module)
+        compute, of_instance = attribute(name, module, path, kwargs or {})
+        if not (array or compile or _is_path(source) or own_kind(compute)):  # torch.special:ndtr says builtins
+            array = kind.name if (kind := kind_of_module(source)) else None
+        rest = None if of_instance else kwargs
+        target = callable_target(
+            compute, function, dtype, name=name, kwargs=rest, array=array, compile=compile, call=call, shape=shape,
+            device=device,
+        )  # fmt: skip
     note = target.note + (f", a method of an instance made with {_text(kwargs)}" if of_instance and kwargs else "")
     if environment is not None:
         note += f", in the floating-point environment that its import leaves: {' and '.join(environment[1])}"
     note += "" if _is_path(source) else _where(source, module)
-    return replace(target, version=version_of(module), note=note, environment=environment)
+    version, files = version_of(module, watch)
+    return replace(target, version=version, files=files, note=note, environment=environment)
 
 
 def module_of_callable(name: str) -> tuple[ModuleType, str, str]:
@@ -316,18 +319,27 @@ def _importable(kind: ArrayKind) -> ArrayKind:
     return kind
 
 
-def version_of(module: ModuleType) -> str:
-    """Version of the package that the module is from; of the user's own code, a hash of its source as well."""
+def version_of(module: ModuleType, watch: Watch) -> tuple[str, dict[str, str]]:
+    """Version of the package that the module is from; of the user's own code, a hash of its files as well, and these.
+
+    They are its source and that of local modules that it imports, and what these read, as `watch` knows since it was
+    loaded.
+    """
     root = module.__name__.partition(".")[0]
     if root in sys.stdlib_module_names:
-        return f"Python {sys.version.split()[0]}"
+        return f"Python {sys.version.split()[0]}", {}
     file = file_of(module)
-    own = source_hash(module) if file is not None and (is_local(file) or root == module.__name__) else ""
+    own, files = "", dict[str, str]()
+    if file is not None and (is_local(file) or root == module.__name__):
+        code = sources(module)
+        own, files = source_hash(module), digests(code, file.parent)
+        if read := digests(read_by(code, file, watch), file.parent):
+            own, files = digest_of({"": own, **read}), files | read
     version = getattr(sys.modules[root], "__version__", None)
     if not isinstance(version, str):
         version = ""
         with suppress(metadata.PackageNotFoundError):
             version = metadata.version(root)
     if version and file is not None and not is_local(file):
-        return version
-    return ", ".join(filter(None, (version, own)))
+        return version, {}
+    return ", ".join(filter(None, (version, own))), files

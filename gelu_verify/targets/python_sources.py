@@ -79,12 +79,12 @@ def file_of(module: ModuleType) -> Path | None:
 def source_hash(module: ModuleType) -> str:
     """`sha256:` and twelve digits: of the module's file and of every local module that it imports, and so on."""
     digest = hashlib.sha256()
-    for path in sorted(_closure(module)):
+    for path in sorted(sources(module)):
         digest.update(_read.get(str(path)) or hashlib.sha256(path.read_bytes()).digest())
     return f"sha256:{digest.hexdigest()[:12]}"
 
 
-def _closure(module: ModuleType) -> set[Path]:
+def sources(module: ModuleType) -> set[Path]:
     """Files of a module and of what it imports, as far as they are local; the first one counts wherever it is."""
     found: set[Path] = set()
     waiting = [(file_of(module), getattr(module, "__package__", "") or "")]
@@ -95,7 +95,7 @@ def _closure(module: ModuleType) -> set[Path]:
             continue
         found.add(path)
         if path.suffix == ".py":
-            waiting += [(_file_of_name(name), _package_of(name)) for name in _imported(path, package)]
+            waiting += [(_file_of_name(name), _package_of(name)) for name in imported_names(path, package)]
     return found
 
 
@@ -134,7 +134,7 @@ def _file_of_name(name: str) -> Path | None:
     return None
 
 
-def _imported(path: Path, package: str) -> Iterator[str]:
+def imported_names(path: Path, package: str) -> Iterator[str]:
     """Full names of the modules that a file may import, wherever in it."""
     try:
         tree = ast.parse(path.read_bytes())

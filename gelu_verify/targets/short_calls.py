@@ -1,4 +1,4 @@
-"""Calls of 1 to 64 elements at chosen addresses: every length and position, arrays aligned and not, memory reused.
+"""Calls of 1 to 64 elements, and some of up to 1,000, at chosen addresses: arrays aligned and not, memory reused.
 
 They are made where the implementation lives, because there are many. Input and output lie in one block of pages, so
 that their alignment to a cache line, and their distance, are those of the plan below; an implementation that returns
@@ -21,7 +21,9 @@ from .base import Target
 from .output_memory import allocating_outputs
 
 LENGTHS = 64
+LONGER = (65, 67, 80, 96, 100, 127, 128, 129, 192, 255, 257, 500, 1000)  # which are made at the same addresses
 PAGE = 4096
+PAGES = 10  # of the block: the longest calls in 64 bits need two for each array
 LINE = 64  # bytes, to which arrays are aligned or not
 EVERY_OFFSET = (7, 16, 33)  # lengths at every offset within a line, of up to 15 elements
 UNWRITTEN = 0xFF  # bytes of an output before a call: NaN in every format
@@ -52,7 +54,7 @@ def schedule(itemsize: int, inputs: int, ordinary: int) -> tuple[tuple[Placed, .
     ones have only the first `ordinary` of them, so that no position has results only that are a default.
     """
     calls, start = [], 0
-    for n in _interleaved(LENGTHS):
+    for n in (*_interleaved(LENGTHS), *LONGER):
         places = list(_places(n, itemsize))
         for k in range(inputs if n == 1 else len(places)):
             chosen = np.array([k]) if n == 1 else np.arange(start, start + n) % ordinary
@@ -75,7 +77,8 @@ def _places(n: int, itemsize: int) -> Iterator[tuple[int, int]]:
     """Addresses of input and output within the block: aligned, unaligned, one page apart, others."""
     lanes = LINE // itemsize
     some, other = itemsize * (1 + n % (lanes - 1)), itemsize * (1 + (5 * n + 3) % (lanes - 1))
-    first, second, third = PAGE, 2 * PAGE, 3 * PAGE
+    step = PAGE * -(-(n * itemsize + LINE) // PAGE)
+    first, second, third = PAGE, PAGE + step, PAGE + 2 * step
     yield first, second
     yield first, second  # the same memory, with other inputs
     yield first + some, second + some
@@ -93,9 +96,9 @@ class _Block:
     """The pages, and the allocator of outputs in them."""
 
     def __init__(self) -> None:
-        memory = np.zeros(6 * PAGE, np.uint8)
+        memory = np.zeros((PAGES + 1) * PAGE, np.uint8)
         start = -memory.ctypes.data % PAGE
-        self._bytes = memory[start : start + 5 * PAGE]
+        self._bytes = memory[start : start + PAGES * PAGE]
         self._y = self._bytes[:0]
 
     def placed(self, call: Placed, x_bits: np.ndarray) -> np.ndarray:

@@ -24,8 +24,19 @@ cdef extern from "stochastic/arrays.h" nogil:
     void gv_count_16(const uint16_t *y, uint16_t kept, uint16_t other, uint16_t slack, size_t n, int64_t *counts)
     void gv_count_32(const uint32_t *y, uint32_t kept, uint32_t other, uint32_t slack, size_t n, int64_t *counts)
     void gv_count_64(const uint64_t *y, uint64_t kept, uint64_t other, uint64_t slack, size_t n, int64_t *counts)
+    void gv_count_rows_16(const uint16_t *y, const uint16_t *kept, const uint16_t *other, uint16_t slack, size_t n,
+                          size_t width, uint32_t *in_, uint32_t *out, uint32_t *flipped)
+    void gv_count_rows_32(const uint32_t *y, const uint32_t *kept, const uint32_t *other, uint32_t slack, size_t n,
+                          size_t width, uint32_t *in_, uint32_t *out, uint32_t *flipped)
+    void gv_count_rows_64(const uint64_t *y, const uint64_t *kept, const uint64_t *other, uint64_t slack, size_t n,
+                          size_t width, uint32_t *in_, uint32_t *out, uint32_t *flipped)
+    void gv_probabilities(int law, const double *x, double rate, double *p, size_t n)
+    size_t gv_windows(const unsigned char *bits, size_t n, uint64_t mask, uint64_t *high, uint64_t *low, int64_t *end,
+                      size_t room)
+    int GV_WINDOW
 
 LAWS = ("normal", "logistic", "constant")
+WINDOW = GV_WINDOW
 
 
 cdef int _law(str name) except -1:
@@ -98,3 +109,40 @@ def count(const uint[::1] y, const uint[::1] kept, const uint[::1] other, uint s
                 gv_count_32(&y[k * length], kept[k], other[k], slack, length, &counts[k, 0])
             else:
                 gv_count_64(&y[k * length], kept[k], other[k], slack, length, &counts[k, 0])
+
+
+def count_rows(const uint[::1] y, const uint[::1] kept, const uint[::1] other, uint slack, uint32_t[:, ::1] counts):
+    """As `count`, of inputs that follow one another again and again: y[i] is at input i mod len(kept); the last row may be
+    shorter. Added to counts[0], counts[1], counts[2] of each input: kept, other, other with the other sign."""
+    cdef size_t n = y.shape[0], width = kept.shape[0]
+    if not width or other.shape[0] != kept.shape[0] or counts.shape[0] != 3 or counts.shape[1] != kept.shape[0]:
+        raise ValueError("arrays of different lengths")
+    if not n:
+        return
+    with nogil:
+        if uint is uint16_t:
+            gv_count_rows_16(&y[0], &kept[0], &other[0], slack, n, width, &counts[0, 0], &counts[1, 0], &counts[2, 0])
+        elif uint is uint32_t:
+            gv_count_rows_32(&y[0], &kept[0], &other[0], slack, n, width, &counts[0, 0], &counts[1, 0], &counts[2, 0])
+        else:
+            gv_count_rows_64(&y[0], &kept[0], &other[0], slack, n, width, &counts[0, 0], &counts[1, 0], &counts[2, 0])
+
+
+def probabilities(str law, const double[::1] x, double rate, double[::1] p):
+    """Fill p with P(kept) of each x."""
+    cdef int number = _law(law)
+    if p.shape[0] != x.shape[0]:
+        raise ValueError("arrays of different lengths")
+    if x.shape[0]:
+        with nogil:
+            gv_probabilities(number, &x[0], rate, &p[0], x.shape[0])
+
+
+def windows(const unsigned char[::1] bits, uint64_t mask, uint64_t[::1] high, uint64_t[::1] low, int64_t[::1] end):
+    """Sequences of WINDOW elements of `bits` (0, 1), those that a hash of their bits chooses: one in mask + 1. Each as two
+    words, and where it ends. Returns how many there are; as many as there is room for are written."""
+    cdef size_t n = bits.shape[0], room = min(high.shape[0], low.shape[0], end.shape[0]), found = 0
+    if n and room:
+        with nogil:
+            found = gv_windows(&bits[0], n, mask, &high[0], &low[0], &end[0], room)
+    return found

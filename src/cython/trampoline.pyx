@@ -1,7 +1,8 @@
 # cython: boundscheck=False, wraparound=False
-"""Calls a C function of one value for every element of an array; saves and restores the floating-point environment."""
+"""Calls a C function of one value for every element of an array; saves and restores the floating-point environment;
+sees which array a function writes to."""
 
-from libc.stdint cimport uint16_t, uintptr_t
+from libc.stdint cimport uint16_t, uint64_t, uintptr_t
 
 cdef extern from "<fenv.h>" nogil:
     ctypedef struct fenv_t:
@@ -14,6 +15,9 @@ cdef extern from * nogil:
     static int subnormals_are_lost(void) { volatile double smallest_normal = 0x1p-1022; return smallest_normal / 2 == 0; }
     """
     int subnormals_are_lost()
+
+cdef extern from "targets/order.h" nogil:
+    int arrays_written(uintptr_t function, const void *values, uint64_t n, uint64_t itemsize)
 
 ctypedef fused value:
     uint16_t
@@ -62,3 +66,12 @@ def set_environment(const unsigned char[::1] saved):
 def flushes():
     """Whether this thread's results are flushed to zero where they are subnormal."""
     return bool(subnormals_are_lost())
+
+
+def written(uintptr_t function, const unsigned char[::1] values, size_t itemsize):
+    """Which arrays `void function(T *, T *, size_t n)` writes to: 1 the first, 2 the second, 3 both; 0 where it does not
+    return. Called once, in a process of its own. `values`: the bytes of n ordinary numbers for each."""
+    cdef uint64_t n = values.shape[0] // (2 * itemsize)
+    with nogil:
+        found = arrays_written(function, &values[0], n, itemsize)
+    return found

@@ -65,4 +65,60 @@ GV_DEFINE_COUNT(16, 0x8000)
 GV_DEFINE_COUNT(32, UINT32_C(0x80000000))
 GV_DEFINE_COUNT(64, UINT64_C(0x8000000000000000))
 
+/* Of n outputs at `width` inputs that follow one another again and again: the same for each of these inputs. In a cell of
+   `counts` are numbers of kept, other, and other with the other sign; fewer than 2^31 rows. */
+#define GV_DEFINE_COUNT_ROWS(bits, sign) \
+    GV_CLONES static void gv_count_rows_##bits( \
+        const uint##bits##_t *y, const uint##bits##_t *kept, const uint##bits##_t *other, uint##bits##_t slack, \
+        size_t n, size_t width, uint32_t *restrict in, uint32_t *restrict out, uint32_t *restrict flipped) { \
+        uint##bits##_t range = (uint##bits##_t)(2 * slack); \
+        for (size_t at = 0; at < n; at += width) { \
+            size_t m = n - at < width ? n - at : width; \
+            for (size_t i = 0; i < m; i++) { \
+                uint##bits##_t got = y[at + i]; \
+                in[i] += (uint##bits##_t)(got - (uint##bits##_t)(kept[i] - slack)) <= range; \
+                out[i] += got == other[i]; \
+                flipped[i] += got == (uint##bits##_t)(other[i] ^ sign); \
+            } \
+        } \
+    }
+GV_DEFINE_COUNT_ROWS(16, 0x8000)
+GV_DEFINE_COUNT_ROWS(32, UINT32_C(0x80000000))
+GV_DEFINE_COUNT_ROWS(64, UINT64_C(0x8000000000000000))
+
+/* p of element x, in double: T/2^128 within 2^-52 of its size */
+static void gv_probabilities(int law, const double *x, double rate, double *p, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (law == GV_CONSTANT || x[i] == 0.0) {
+            p[i] = law == GV_CONSTANT ? 1.0 - rate : 0.5;
+            continue;
+        }
+        gv_value v = law == GV_NORMAL ? gv_normcdf(x[i]) : gv_sigmoid(x[i]);
+        p[i] = ldexp(v.hi + v.lo, v.k);
+    }
+}
+
+/* Windows of GV_WINDOW bits of a sequence of n bits, those whose hash is 0 in the bits of `mask`: its value as two words,
+   and where it ends. Which ones depends on their bits alone, so that two equal ones are both taken. Returns how many,
+   of which at most `room` are written. */
+#define GV_WINDOW 128
+static size_t gv_windows(const unsigned char *bits, size_t n, uint64_t mask, uint64_t *high, uint64_t *low,
+                         int64_t *end, size_t room) {
+    uint64_t a = 0, b = 0;
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        a = a << 1 | b >> 63;
+        b = b << 1 | (bits[i] != 0);
+        uint64_t h = (a ^ (b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xbf58476d1ce4e5b9);
+        if (((h >> 32) & mask) != 0 || i + 1 < GV_WINDOW) continue;
+        if (found < room) {
+            high[found] = a;
+            low[found] = b;
+            end[found] = (int64_t)(i + 1);
+        }
+        found++;
+    }
+    return found;
+}
+
 #endif

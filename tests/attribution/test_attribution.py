@@ -12,8 +12,9 @@ from gelu_verify.attribution import attribute
 from gelu_verify.attribution.blocks import blocks_of, libm_block
 from gelu_verify.attribution.conditioning import from_input, kappa
 from gelu_verify.attribution.evaluation import Arithmetic, Private, constant_bits, evaluate, exactly, precise
-from gelu_verify.attribution.expression import SQRT_2_OVER_PI, X, constants, decimal, fma, nodes, text
+from gelu_verify.attribution.expression import SQRT_2_OVER_PI, Node, X, constants, decimal, fma, nodes, text
 from gelu_verify.attribution.forms import FORMS
+from gelu_verify.attribution.forms.gelu import erf_as7125
 from gelu_verify.attribution.ladder import SOURCES, Model, climb
 from gelu_verify.attribution.models import forms_for, model_of
 from gelu_verify.attribution.sensitivity import unit_of
@@ -228,8 +229,11 @@ def test_a_coarse_erf_is_the_block():
     regions = {row["region"]: row["worst"] for row in seen["regions"]}
     assert regions["[0,1)"]["main"] == regions["[-1,0)"]["main"] == "blocks"
     assert 5 < abs(regions["[0,1)"]["error"]) < 12
-    unseen = attribute(mutant, "float32", form="erf").record  # nobody says whose erf it is
-    assert {row["region"]: row["worst"]["main"] for row in unseen["regions"]}["[0,1)"] == "rest"
+    unseen = attribute(mutant, "float32", form="erf").record  # nobody says whose erf it is, but a kernel has its bits
+    assert {row["region"]: row["worst"]["main"] for row in unseen["regions"]}["[0,1)"] == "known"
+    private = Private(erf_as7125(Node("x")) * decimal("1.0001"))  # and this one no kernel has
+    unseen = attribute(modelled("gelu_erf", blocks={"erf": private}), "float32", form="erf").record
+    assert {row["region"]: row["worst"] for row in unseen["regions"]}["[0,1)"]["main"] == "rest"
 
 
 def test_the_form_that_explains_the_results_is_taken():

@@ -183,7 +183,8 @@ def test_a_kernel_that_returns_whole_wrong_calls_is_not_correctly_rounded():
 @pytest.mark.parametrize("itemsize", [2, 4, 8])
 def test_the_schedule_has_every_length_alignment_and_distance(itemsize):
     calls, inputs, ends = short_calls.schedule(itemsize, 257, 190)
-    assert {len(call.inputs) for call in calls} == set(range(1, 65))
+    assert {len(call.inputs) for call in calls} == {*range(1, 65), *short_calls.LONGER}
+    assert max(max(c.x_at, c.y_at) + itemsize * len(c.inputs) for c in calls) <= short_calls.PAGES * short_calls.PAGE
     assert len(inputs) == ends[-1]
     assert set(inputs[: ends[0]]) < set(range(190))
     for n in range(1, 65):
@@ -441,7 +442,14 @@ def test_the_padding_of_a_model_is_judged(wrong):
     x = Tensor("x", 1, (None, 4))
     ports = Ports(x, x)
     model = Padded(
-        name="test.padded", function="gelu", dtypes=("float32",), files=(), content="", ports=ports, wrong=wrong
+        name="test.padded",
+        function="gelu",
+        dtypes=("float32",),
+        files=(),
+        paths=(),
+        content="",
+        ports=ports,
+        wrong=wrong,
     )
     assert model.load("float32", np.zeros(7, np.uint32)).x_bits.size == 8
     record = judged(model, plan="quick")

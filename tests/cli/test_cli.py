@@ -268,7 +268,7 @@ BY_TWO = ("mine.py:scaled", "--kwarg", "by=2")
     [
         (["mine.py:good"], []),
         (["mine.py:good", "--strict"], []),
-        (["mine.py:good", "--fail-on", "convention", "--min-grade", "correctly_rounded", "--max-ulp", "0"], []),
+        (["mine.py:good", "--fail-on", "convention", "--min-grade", "accurate", "--max-ulp", "0"], []),
         ([*BY_TWO], []),
         ([*BY_TWO, "--max-ulp", "1e9"], []),
         ([*BY_TWO, "--max-ulp", "4"], ["more than --max-ulp 4"]),
@@ -289,6 +289,22 @@ def test_a_limit_that_is_given_decides_and_each_that_is_exceeded_is_printed(home
         assert sum(words in line for line in lines) == 1, lines
     if "--strict" not in args:
         assert len(lines) == len(exceeded)
+
+
+@pytest.mark.parametrize("grade", ["faithful", "correctly_rounded"])
+def test_a_grade_that_speaks_of_all_inputs_is_not_shown_by_a_sample(home, grade):
+    asked = ["run", "mine.py:good", "--function", "relu", *QUICK, "--min-grade", grade]
+    done = call(*asked, "--dtype", "float32")
+    assert done.exit_code == 3
+    assert "not shown: mine.py:good relu float32: correctly rounded in the " in done.stderr
+    few = call(*asked[:4], "--no-throughput", "--dtype", "float32", "--budget", "3buckets", "--min-grade", grade)
+    assert few.exit_code == 3
+    searched = call(*asked, "--dtype", "float64")
+    assert searched.exit_code == 0
+    assert "searched: mine.py:good relu float64: " in searched.stderr
+    assert call(*asked, "--dtype", "float16").exit_code == 3
+    assert call(*asked[:4], "--no-throughput", "--dtype", "float16", "--min-grade", grade).exit_code == 0
+    assert call(*asked, "--dtype", "float32", "--bits", "0:1e-44").exit_code == 0
 
 
 def test_a_convention_fails_a_run_only_where_that_is_asked_for(home):

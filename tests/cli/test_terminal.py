@@ -64,7 +64,7 @@ def test_results_are_ranked_within_their_function_and_dtype():
 
 def test_titles_are_written_out_where_there_is_room():
     shown = text_of([result("a.gelu", "gelu", "float32", cancels=True)], width=120)
-    assert " accurate on a range x>=-1.11 " in shown
+    assert "accurate on a range             x>=-1.11 " in shown
 
 
 def test_sentences_come_the_worst_first_and_equal_ones_once():
@@ -117,7 +117,7 @@ def test_what_comes_with_us_is_told_apart():
     ]
     text = " ".join(text_of(results, width=200).split())
     assert "our own correctly rounded kernels: 2 correctly rounded (kernels.gelu_cr, cuda.gelu_cr)" in text
-    specimens = "1 absolutely accurate, 1 accurate on a range (kernels.gelu_erf, published.mlx-gelu)"
+    specimens = "1 accurate in absolute error only, 1 accurate on a range (kernels.gelu_erf, published.mlx-gelu)"
     assert f"textbook specimens, shipped for comparison: {specimens}" in text
     assert text.index("torch.gelu") < text.index("kernels.")
     assert headline(results).endswith("Not counted: 4 of kernels that come with gelu-verify.")
@@ -140,7 +140,7 @@ def test_details_are_every_result_with_its_checks_its_sentence_and_its_failure()
         failed("jax.gelu", "gelu", "float64", "jax.gelu raised ValueError: no such dtype"),
     ]
     text = text_of(results, details=True)
-    assert re.search(r"^ torch\.gelu +=0\.500 correct +>=1\.67e7 range +-$", text, re.MULTILINE)
+    assert re.search(r"^ torch\.gelu +=0\.500[*o ]correct +>=1\.67e7[*o ]range +-$", text, re.MULTILINE)
     assert "fails minus_infinity, tail_zero, monotone" in text
     assert "crashed jax.gelu gelu float64: jax.gelu raised ValueError: no such dtype" in text
     for r in results:

@@ -427,7 +427,7 @@ def graded():
 def test_a_worse_grade_is_over_budget_where_it_was_measured(graded, tmp_path):
     assert verdict(graded, grade="accurate").outcome == verdict(graded, grade="faithful").outcome == "ok"
     found = verdict(graded, grade="absolute", sentence="worse.")
-    assert (found.outcome, found.reasons) == ("over", ("absolutely accurate, budget accurate: worse.",))
+    assert (found.outcome, found.reasons) == ("over", ("accurate in absolute error only, budget accurate: worse.",))
     path = tmp_path / "budgets.toml"
     path.write_text(gate.budgets_text(graded, "again"))
     assert gate.read_budgets(path) == graded
@@ -435,7 +435,7 @@ def test_a_worse_grade_is_over_budget_where_it_was_measured(graded, tmp_path):
 
 def test_on_another_machine_a_worse_grade_is_a_note_unless_it_is_broken(graded):
     found = verdict(graded, OTHER_MACHINE, grade="absolute", sentence="worse.")
-    assert (found.outcome, found.notes) == ("ok", ("absolutely accurate, budget accurate: worse.",))
+    assert (found.outcome, found.notes) == ("ok", ("accurate in absolute error only, budget accurate: worse.",))
     assert verdict(graded, OTHER_MACHINE, grade="broken", sentence="NaN.").outcome == "over"
 
 

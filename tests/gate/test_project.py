@@ -9,11 +9,14 @@ from marking import nightly
 
 from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
+from gelu_verify.gate import measurements
 from gelu_verify.gate.budgets import budgets_text, make_budgets, merged, read_budgets, write_budgets
 from gelu_verify.gate.compliance import compliance
 from gelu_verify.gate.project import find_project, read_project
+from gelu_verify.measure.budget import Budget
 from gelu_verify.measure.jobs import find_jobs
 from gelu_verify.measure.request import Request
+from gelu_verify.measure.run import allotted
 from gelu_verify.measure.sweep import sweep
 
 KERNEL = """\
@@ -29,6 +32,10 @@ void silu_f32(const float *x, float *y, size_t n)
 }
 """
 MACHINE = {"cpu": "X", "libm": "glibc 2.36", "architecture": "x86_64", "isa": ["avx2", "fma"]}
+WITHIN = (
+    "1 of 1 within budget, 0 over, 0 not measured; 1 on those of the budget, a sample (a share of 1e-06), and nothing "
+    "is said of others\n"
+)
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 
 
@@ -89,7 +96,7 @@ def test_init_refuses_what_is_not_there(tmp_path, monkeypatch, name, why):
 
 @needs_compiler
 def test_a_project_is_within_the_budgets_it_made_also_from_below(gated, monkeypatch):
-    assert call("gate") == (0, "1 of 1 within budget, 0 over, 0 not measured\n")
+    assert call("gate") == (0, WITHIN)
     (gated / "below").mkdir()
     monkeypatch.chdir(gated / "below")
     assert call("gate")[0] == 0
@@ -130,7 +137,7 @@ def test_what_got_better_is_a_note_and_then_the_limit(project):
     assert (code, "better than its budget: faithful, budget " in said) == (0, True), said
     assert "check tail_zero passes now, the budget still excuses it" in said
     assert call("budget")[0] == 0
-    assert call("gate") == (0, "1 of 1 within budget, 0 over, 0 not measured\n")
+    assert call("gate") == (0, WITHIN)
     edited(project, "(float)(v / (1 + exp(-v)))", "x[i] / (1 + expf(-x[i]))")
     code, said = call("budget")
     assert (code, "looser" in said) == (1, True)
@@ -305,3 +312,80 @@ def test_the_text_of_a_budget_is_data(library):
 
     (row,) = tomllib.loads(budgets_text(made, "x"))["rows"].values()
     assert row["fails"]["monotone"] == 'because "x"\n]'
+
+
+# ---- a grade of all inputs -----------------------------------------------------------------------
+
+
+def demanding(project, grade):
+    (project / "gelu-verify.toml").write_text(
+        f'targets = ["k.c:silu_f32"]\nplan = "landmarks"\nmin_grade = "{grade}"\n'
+    )
+
+
+@needs_compiler
+def test_a_grade_of_all_inputs_is_not_shown_by_a_sample(gated):
+    assert call("gate", "--min-grade", "accurate")[0] == 0
+    assert call("gate", "--min-grade", "correctly_rounded")[0] == 1  # one input shows that it is not
+    code, said = call("gate", "--min-grade", "faithful")
+    assert (code, said.count("MISSING  k.c:silu_f32/silu/float32: of --min-grade faithful")) == (3, 1), said
+    assert "inputs that were tried, " in said
+    assert " of all; plan default without --budget tries all" in said
+    demanding(gated, "faithful")
+    assert call("gate")[0] == 3
+    demanding(gated, "accurate")
+    assert call("gate") == (0, WITHIN)
+    assert call("gate", "--min-grade", "faithful")[0] == 3  # whatever the project says
+
+
+@needs_compiler
+def test_a_worse_grade_than_demanded_is_over_whatever_its_budget_allows(project):
+    edited(project, "(float)(v / (1 + exp(-v)))", "x[i] / (1 + expf(-x[i]))")
+    accepted = [word for name in ("range", "monotone", "tail_zero") for word in ("--accept", f"{name}=rounded twice")]
+    assert call("budget", *accepted)[0] == 0
+    code, said = call("gate", "--min-grade", "faithful")
+    assert (code, "worse than --min-grade faithful" in said, "\n  x      0x" in said) == (1, True, True), said
+
+
+@needs_compiler
+def test_a_demand_of_all_inputs_has_them_all_tried(gated, monkeypatch):
+    """Whatever rows there are, and however many buckets these have."""
+    asked = []
+
+    def told(jobs, request, *_, **__):
+        asked.extend(allotted(jobs, request, 2, False))
+        return ()
+
+    monkeypatch.setattr(measurements, "measured", told)
+    config = gated / "gelu-verify.toml"
+    config.write_text(config.read_text().replace("landmarks", "default"))
+    rows = read_budgets(gated / "gelu-budgets.toml")
+    rows = replace(rows, rows={key: replace(row, plan="default", buckets=7) for key, row in rows.rows.items()})
+    for demand, budget in (("faithful", Budget(demand="faithful")), (None, Budget(buckets=7))):
+        measurements.measure_budgeted(rows, (), project=find_project(gated), demand=demand)
+        assert asked.pop(0) == budget
+        asked.clear()
+    config.write_text(f'min_grade = "faithful"\n{config.read_text()}')
+    measurements.measure_budgeted(rows, (), project=find_project(gated))
+    assert asked[0] == Budget(demand="faithful")
+
+
+def test_a_demanded_grade_is_one(tmp_path):
+    (tmp_path / "gelu-verify.toml").write_text('targets = ["numpy"]\nmin_grade = "good"\n')
+    with pytest.raises(UsageError, match="min_grade 'good'"):
+        read_project(tmp_path / "gelu-verify.toml")
+
+
+@pytest.mark.nightly
+@needs_compiler
+def test_all_inputs_show_what_a_sample_does_not(project):
+    """One input of float32 that no sample has."""
+    (project / "gelu-verify.toml").write_text('targets = ["k.c:silu_f32"]\nmin_grade = "faithful"\n')
+    assert call("budget")[0] == 0
+    ((_, row),) = read_budgets(project / "gelu-budgets.toml").rows.items()
+    assert (row.bound, row.grade) == ("=", "faithful")
+    code, said = call("gate")
+    assert (code, said.endswith("0 not measured; on all inputs\n")) == (0, True), said
+    edited(project, "y[i] = v", "y[i] = x[i] == 0x1.23456p+40f ? nextafterf(nextafterf(x[i], 0), 0) : v")
+    code, said = call("gate")
+    assert (code, "worse than --min-grade faithful" in said) == (1, True), said

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from foreign import shared_library
 from marking import nightly
 from repository import SUPPORT
 
@@ -157,9 +158,9 @@ def judged(hosts, faulty, name, ranges=("2.99999:3.00001", "-1:-0.999999")):
         ("c_exits", "exit", AT_THREE, "exit code 3"),
         ("leaves", "exception", AT_THREE, "SystemExit"),
         ("raises", "exception", AT_THREE, "ValueError: three"),
-        ("c_bomb", "memory", AT_THREE, "memory"),
-        *nightly(("c_reserves", "memory", AT_THREE, "memory")),
-        *nightly(("hoards", "memory", AT_THREE, "memory")),
+        ("c_bomb", "memory", AT_THREE, "needs more than the memory limit of 256 MiB (--memory-limit)"),
+        *nightly(("c_reserves", "memory", AT_THREE, "memory limit")),
+        *nightly(("hoards", "memory", AT_THREE, "memory limit")),
         ("c_overflows", "out of bounds", None, "wrote beyond the end of its output"),
         ("c_underflows", "out of bounds", None, "wrote before its output"),
         ("c_overreads", "out of bounds", None, "read beyond the end of its input"),
@@ -220,6 +221,39 @@ def local(faulty):
 
     (found,), _ = select([f"{faulty}:good"], function="relu", dtype="float32")
     return found
+
+
+MEMORY = """
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#define RELU for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : x[i] != x[i] ? x[i] : 0;
+void *volatile kept;
+void reserves_f32(const float *x, float *y, size_t n)
+{
+    char *memory = mmap(0, 8ul << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) abort();
+    memset(memory, 1, 1 << 16);
+    munmap(memory, 8ul << 30);
+    RELU
+}
+void keeps_f32(const float *x, float *y, size_t n) { kept = memset(malloc(32 << 20), 1, 32 << 20); RELU }
+"""
+
+
+def test_address_space_that_is_only_reserved_is_not_memory_that_is_needed(hosts, tmp_path):
+    library = shared_library(tmp_path, MEMORY)
+    target = one(hosts, f"{library}", "reserves_f32")
+    result = sweep(target, make_plan("landmarks", "relu", "float32"))
+    assert (result.failure, result.max_ulp, result.failed_checks) == (None, 0, [])
+
+
+def test_memory_that_short_calls_keep_counts_as_what_one_long_call_takes(hosts, tmp_path):
+    library = shared_library(tmp_path, MEMORY)
+    result = sweep(one(hosts, f"{library}", "keeps_f32"), make_plan("landmarks", "relu", "float32"))
+    assert result.record.failure_kind == "memory"
+    assert "needs more than the memory limit of 256 MiB (--memory-limit)" in result.failure
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
@@ -350,7 +384,7 @@ RESERVING = """
 
 
 @pytest.mark.parametrize("has_driver", [False, True])
-def test_a_devices_driver_may_map_what_it_needs(tmp_path, has_driver):
+def test_what_is_mapped_and_never_touched_is_not_memory_with_and_without_a_driver(tmp_path, has_driver):
     driver = tmp_path / "libcuda.so.1"
     (tmp_path / "empty.c").write_text("int unused;")
     subprocess.run(["gcc", "-shared", tmp_path / "empty.c", "-o", driver], check=True)
@@ -359,7 +393,7 @@ def test_a_devices_driver_may_map_what_it_needs(tmp_path, has_driver):
     with Hosts() as hosts:
         (found,), _ = hosts.select([f"{module}:relu"], function="relu", dtype="float32")
         failure = sweep(found, make_plan("default", "relu", "float32", 0, ["1:1.00001"])).failure
-    assert (failure is None) == has_driver
+    assert failure is None
 
 
 def shared_memory():

@@ -191,3 +191,90 @@ def test_what_is_open_for_a_moment_is_not_left_by_a_call(kept):
     assert texts == ({"left a file descriptor open after each of several calls"} if kept else set())
     for number in opened:
         os.close(number)
+
+
+LAZY = """
+import numpy as np
+
+def gelu(x):
+    import library_of_mine
+    return np.maximum(x, 0)
+
+def again(x):
+    import library_of_mine, locale
+    locale.setlocale(locale.LC_ALL, "C.UTF-8")
+    return np.maximum(x, 0)
+"""
+LIBRARY = """
+import signal, sqlite3
+signal.signal(signal.SIGUSR1, lambda *_: None)
+opened = sqlite3.connect(":memory:")
+"""
+
+
+@pytest.mark.skipif(not supported(), reason="isolation needs Linux")
+def test_what_a_library_does_when_a_call_imports_it_is_no_finding(tmp_path):
+    (tmp_path / "lazy.py").write_text(LAZY)
+    (tmp_path / "library_of_mine.py").write_text(LIBRARY)
+    with Hosts(Limits(seconds=20)) as hosts:
+        for name, found in (("gelu", None), ("again", "changed the locale")):
+            (target,), _ = hosts.select([f"{tmp_path / 'lazy.py'}:{name}"], function="relu", dtype="float32")
+            result = judged(target)
+            assert result.max_ulp == 0
+            assert (result.failure is None) if found is None else found in result.failure
+
+
+HARMLESS = """
+import logging, os, sqlite3, tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+import numpy as np
+
+FOLDER = Path(__file__).parent
+
+@cache
+def database():
+    opened = sqlite3.connect(FOLDER / "kept.sqlite", check_same_thread=False)
+    opened.execute("create table if not exists calls (n integer)")
+    return opened
+
+def sqlite(x):
+    with database() as opened:
+        opened.execute("insert into calls values (?)", (len(x),))
+    return np.maximum(x, 0)
+
+@cache
+def pool():
+    return ThreadPoolExecutor(4)
+
+def threads(x):
+    parts = [x[i::4] for i in range(4)]
+    y = np.empty_like(x)
+    for i, part in enumerate(pool().map(lambda part: np.maximum(part, 0), parts)):
+        y[i::4] = part
+    return y
+
+def logs(x):
+    logging.warning("called with %d values", len(x))
+    return np.maximum(x, 0)
+
+def makes_a_folder(x):
+    (FOLDER / "cache" / str(len(x) % 7)).mkdir(parents=True, exist_ok=True)
+    return np.maximum(x, 0)
+
+def sets_a_variable(x):
+    os.environ["OMP_NUM_THREADS"] = "1"
+    return np.maximum(x, 0)
+"""
+
+
+@pytest.mark.skipif(not supported(), reason="isolation needs Linux")
+@pytest.mark.parametrize("name", ["sqlite", "threads", "logs", "makes_a_folder", "sets_a_variable"])
+def test_what_implementations_do_at_first_use_is_no_finding(tmp_path, name):
+    """A database, a pool of threads, a log, a folder, a variable: found in libraries that are right."""
+    (tmp_path / "harmless.py").write_text(HARMLESS)
+    with Hosts(Limits(seconds=20)) as hosts:
+        (target,), _ = hosts.select([f"{tmp_path / 'harmless.py'}:{name}"], function="relu", dtype="float32")
+        result = judged(target)
+    assert (result.failure, result.failed_checks, result.max_ulp) == (None, [], 0)

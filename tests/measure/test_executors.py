@@ -164,7 +164,9 @@ def test_a_worker_with_other_code_is_named_and_not_used(slow, on_threads, tmp_pa
             assert WAYS[way](request, pool) == on_threads[way]
         assert len(said) == 1
         assert "is not used: " in said[0]
-        assert "gives other outputs (processor: " in said[0]
+        assert " returned " in said[0]
+        assert " there and returns " in said[0]
+        assert "(processor: " in said[0]
         assert other.poll() is None
     (tmp_path / "two").mkdir()
     with scheduler(tmp_path / "two") as address, worker(address, OTHER_CODE="1"):

@@ -178,7 +178,7 @@ class Kernel:
         return f"{self.name}, {self.dtype}"
 
 
-LEFT, BOTH, LOST = ("NaN at -inf",), ("NaN at -inf", "NaN at +inf"), ("zeros lose their sign",)
+LEFT, BOTH, LOST = ("NaN at -inf",), ("NaN at -inf", "NaN at +inf"), ("f(-0) = 0, must be -0",)
 IN_DOUBLE = computed("gelu", erfc_form, np.float64)
 RANGE, ABSOLUTE, COARSE, BROKEN = "accurate_range", "absolute", "coarse", "broken"
 
@@ -189,14 +189,14 @@ KERNELS = (
     Kernel("in double", "float32", IN_DOUBLE, "faithful", conventions=LEFT),
     # textbook forms in their own precision
     Kernel("erf form in float32", "float16", computed("gelu", erf_form, np.float32), "accurate", "", LEFT),
-    Kernel("erf form in float32", "bfloat16", computed("gelu", erf_form, np.float32), RANGE, "zero from -5.", LEFT),
-    Kernel("erf form", "float32", computed("gelu", erf_form), RANGE, "zero from -5.", LEFT),
-    Kernel("erf form", "float64", computed("gelu", erf_form), RANGE, "zero from -8.", LEFT),
-    Kernel("erf form, each step rounded", "bfloat16", composed("gelu"), RANGE, "zero from", LEFT),
+    Kernel("erf form in float32", "bfloat16", computed("gelu", erf_form, np.float32), RANGE, "returns 0 ", LEFT),
+    Kernel("erf form", "float32", computed("gelu", erf_form), RANGE, "returns 0 ", LEFT),
+    Kernel("erf form", "float64", computed("gelu", erf_form), RANGE, "returns 0 ", LEFT),
+    Kernel("erf form, each step rounded", "bfloat16", composed("gelu"), RANGE, "returns 0 ", LEFT),
     Kernel("erfc form", "float32", computed("gelu", erfc_form), RANGE, "up to", LEFT),
     Kernel("erfc form", "float64", computed("gelu", erfc_form), RANGE, "up to", LEFT),
-    Kernel("x / (1 + e^-x)", "float32", computed("silu", lambda v: v / (1 + np.exp(-v))), RANGE, "zero from -88", LEFT),
-    Kernel("x e^x / (1 + e^x)", "float32", computed("silu", overflowing), BROKEN, "NaN for x >= 88", LEFT),
+    Kernel("x / (1 + e^-x)", "float32", computed("silu", lambda v: v / (1 + np.exp(-v))), RANGE, "returns 0 ", LEFT),
+    Kernel("x e^x / (1 + e^x)", "float32", computed("silu", overflowing), BROKEN, "NaN or infinite for", LEFT),
     Kernel("x sigmoid(x), stable", "float32", computed("silu", sigmoid_product), RANGE, "x >= -8", LEFT),
     Kernel("Phi + x phi", "float32", computed("gelu_grad", derivative), RANGE, conventions=BOTH),
     Kernel("textbook derivative", "float32", computed("gelu_tanh_grad", tanh_derivative), BROKEN, "NaN", BOTH),
@@ -212,7 +212,7 @@ KERNELS = (
     Kernel("largest at +inf", "bfloat16", planted("gelu", where(lambda x: x == np.inf, "3.38e38")), BROKEN, "at +inf"),
     Kernel("0 at +inf", "float16", planted("silu", where(lambda x: x == np.inf, "0")), BROKEN, "0 at +inf"),
     Kernel("-inf at -inf", "float32", when(lambda x: x == -np.inf, -np.inf), BROKEN, "infinite at -inf"),
-    Kernel("2x, halved", "float32", when(lambda x: x > 1.7014118e38, np.inf), BROKEN, "infinite for x >= 1.701e+38"),
+    Kernel("2x, halved", "float32", when(lambda x: x > 1.7014118e38, np.inf), BROKEN, "x >= 1.7014118e+38 (inf"),
     Kernel("inputs flushed", "bfloat16", when(lambda x: np.abs(x) < 2.0**-126, nothing, "silu"), "faithful", "",
            ("flushes subnormal inputs",)),
     # ranges and tails
@@ -220,10 +220,10 @@ KERNELS = (
     Kernel("clamped at -4", "float16", clamped("gelu", -4.0, np.inf), RANGE, "x >= -4"),
     Kernel("clamped at -4 and 4", "float32", clamped("gelu", -4.0, 4.0), BROKEN, "4 at +inf"),
     Kernel("4 for finite x > 4", "float32", when(lambda x: (x > 4) & np.isfinite(x), 4.0), BROKEN, "4 instead of"),
-    Kernel("zero below -5.5", "float32", when(lambda x: x < -5.5, -0.0), RANGE, "zero from -5.5"),
-    Kernel("relu beyond 6", "float32", relu_beyond(6), RANGE, "zero from -6"),
-    Kernel("relu beyond 4", "float32", relu_beyond(4), COARSE, "zero from -4"),
-    Kernel("relu beyond 4", "float16", relu_beyond(4), RANGE, "zero from -4"),
+    Kernel("zero below -5.5", "float32", when(lambda x: x < -5.5, -0.0), RANGE, "returns 0 "),
+    Kernel("relu beyond 6", "float32", relu_beyond(6), RANGE, "returns 0 "),
+    Kernel("relu beyond 4", "float32", relu_beyond(4), COARSE, "returns 0 "),
+    Kernel("relu beyond 4", "float16", relu_beyond(4), RANGE, "returns 0 "),
     Kernel("positive tail", "float32", when(lambda x: x < -6, lambda x, y: -y), RANGE, "wrong sign", ("0 at -inf",)),
     # absolute accuracy
     Kernel("multiples of 2^-24", "float32", when(lambda x: np.abs(x) < 8, fixed_point), ABSOLUTE),

@@ -102,8 +102,8 @@ def test_the_absolute_error_is_the_largest_of_the_body():
 @pytest.mark.parametrize(("change", "phrase"), [
     (constant(lambda fmt: fmt.infinity, lambda x: x == np.inf), None),
     (constant(lambda fmt: fmt.nan, lambda x: x == np.inf), "NaN at +inf"),
-    (constant(lambda fmt: fmt.nan, lambda x: x == 3), "NaN at x = 3; within 0.5 ULP at every other finite input"),
-    (constant(lambda fmt: fmt.infinity, lambda x: np.isfinite(x) & (x >= 1000)), "infinite for x >= 1000"),
+    (constant(lambda fmt: fmt.nan, lambda x: x == 3), "NaN at x = 3; within 0.500 ULP at every other finite input"),
+    (constant(lambda fmt: fmt.infinity, lambda x: np.isfinite(x) & (x >= 1000)), "(infinite at x = 1000)"),
     (constant(lambda fmt: 0, np.isnan), "NaN gives a number"),
     (constant(lambda fmt: fmt.infinity | fmt.sign_mask, lambda x: x == -np.inf), "-inf"),
 ])  # fmt: skip
@@ -172,7 +172,7 @@ def test_outputs_beside_the_plan_count(floats):
 def test_one_wrong_input_is_pointed_out():
     record = record_of(off_by(400, lambda x: x == 1.75))
     assert record.grade == "coarse"
-    assert "(at x = 1.75, which stands out)" in record.sentence
+    assert "at x = 1.75, which stands out)" in record.sentence
 
 
 def test_bits_are_those_of_the_errors():

@@ -123,6 +123,9 @@ def test_all_that_schema_2_never_lacks_is_asked_for(record):
     needed = {each.key for each in keys_of(Record)} - {
         "rounding_mode",
         "failure_length",
+        "coverage",
+        "beside",
+        "own_faults",
         "executed",
         "dispatch",
         *GRADED,

@@ -149,6 +149,8 @@ def test_what_it_repeats_is_what_it_did(options):
     command = ["kernels.gelu_tanh_tanh", "--dtype", "float16", "--plan", "quick", "--json", *options]
     first = json.loads(call(*command).stdout)
     again = json.loads(call(*shlex.split(first["repeat"])[2:], "--json").stdout)
+    for row in (*first["rewrites"], *again["rewrites"]):
+        del row["time"]
     assert again == first
 
 

@@ -119,7 +119,15 @@ def test_signs_are_found_as_they_are_typed_and_as_they_are_shown(page, words):
     assert all(SHOWN in text for text in page.locator(ROWS).all_inner_texts())
 
 
-ORDER = ["correctly rounded", "faithful", "accurate", "accurate on a range", "absolutely accurate", "coarse", "broken"]
+ORDER = [
+    "correctly rounded",
+    "faithful",
+    "accurate",
+    "accurate on a range",
+    "accurate in absolute error only",
+    "coarse",
+    "broken",
+]
 
 
 def test_a_grade_or_better_and_the_best_of_equal_grades_first(page):

@@ -29,6 +29,7 @@ from gelu_verify.search.kept import kept_in, restored, saved
 from gelu_verify.search.record import record_of
 from gelu_verify.search.search import Budget, search
 from gelu_verify.search.seeds import found_before, published, worst_elsewhere
+from gelu_verify.search.session import searched
 from gelu_verify.search.state import Asked, State, binades, short_numbers
 from gelu_verify.targets import select
 from gelu_verify.targets.python_callables import callable_target
@@ -182,6 +183,35 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
         restored(path, facts, replace(asked, seed=4))
     with pytest.raises(ResultsError, match="is of another search: target is easy there and hard here"):
         restored(path, {"target": "hard"}, asked)
+
+
+@pytest.mark.parametrize("evaluations", [100_000, 200_000])
+def test_a_search_of_another_implementation_is_refused_by_name(tmp_path, monkeypatch, evaluations):
+    """Also where it is complete; its state is left as it was."""
+    monkeypatch.chdir(tmp_path)
+    text = "import os, numpy as np\ndef gelu(x: np.ndarray): return x * np.float32(os.environ.get('PLANTED', '1'))\n"
+    (tmp_path / "planted_main.py").write_text(text)
+    request = Request(targets=("planted_main.py:gelu",), functions=("gelu",), dtypes=("float32",), isolate=False)
+    told = []
+
+    def go(evaluations=evaluations):
+        with kept_in(tmp_path / "out", told.append) as kept:
+            return searched(request, select, Budget(None, evaluations), seeds=False, kept=kept)
+
+    assert go(100_000).evaluations
+    content = (tmp_path / "out" / "state").read_bytes()
+    monkeypatch.setenv("PLANTED", "2")
+    wanted = r"is of another implementation: planted_main.py:gelu returned .* there and returns .* here .*name another"
+    with pytest.raises(ResultsError, match=wanted):
+        go()
+    monkeypatch.delenv("PLANTED")
+    (tmp_path / "planted_main.py").write_text(text + "# edited\n")
+    with pytest.raises(ResultsError, match=r"planted_main.py, which planted_main.py:gelu reads, is sha256"):
+        go()
+    assert (tmp_path / "out" / "state").read_bytes() == content
+    (tmp_path / "planted_main.py").write_text(text)
+    assert go().evaluations
+    assert not told
 
 
 class Losing(LocalPool):

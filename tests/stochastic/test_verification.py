@@ -12,6 +12,7 @@ from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.records.serialize import from_json, to_json
 from gelu_verify.stochastic import named
+from gelu_verify.stochastic import plan as plans
 from gelu_verify.stochastic.request import Request
 from gelu_verify.stochastic.verify import Verdict, planned, verify
 
@@ -147,11 +148,12 @@ def test_arguments_that_cannot_be_used():
 
 
 def test_the_sizes_follow_from_the_bias():
-    coarse, fine = (planned(Request(target="dropout", bias=bias)).frequencies for bias in (1e-2, 1e-3))
-    assert fine.samples == pytest.approx(100 * coarse.samples, rel=0.1)
-    level = 1e-6 / 2 / 17  # of each of 17 tests, which have half of the false alarms
+    requests = [Request(target="dropout", bias=bias) for bias in (1e-2, 1e-3)]
+    coarse, fine = (planned(request).frequencies.wanted("-4 < x < 4") for request in requests)
+    assert fine == pytest.approx(100 * coarse, rel=0.1)
+    level = 1e-6 / 2 / plans.tests(requests[0])  # of each of these tests, which have half of the false alarms
     z = NormalDist().inv_cdf(0.999) - NormalDist().inv_cdf(level / 2)
-    assert fine.samples == pytest.approx((z / 1e-3) ** 2 / 4, rel=2e-3)
+    assert fine == pytest.approx((z / 1e-3) ** 2 / 4, rel=2e-3)
 
 
 def test_the_command():

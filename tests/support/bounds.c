@@ -38,7 +38,7 @@ KERNEL(write_y_before_if_long, if (n > 1024) y[-1] = 0;)
 KERNEL(dies_of_7, if (n == 7) *(volatile int *)16 = 0;)
 KERNEL(dies_of_8, if (n == 8) *(volatile int *)16 = 0;)
 KERNEL(dies_of_1025, if (n > 1024) *(volatile int *)16 = 0;)
-KERNEL(dies_of_2000, if (n == 2000) *(volatile int *)16 = 0;)
+KERNEL(dies_of_2345, if (n == 2345) *(volatile int *)16 = 0;)
 KERNEL(reads_after_7, if (n == 7) READ(x[n]))
 /* of a length and of an input */
 KERNEL(dies_of_3_among_16, if (n >= 16) for (size_t i = 0; i < n; i++) if (x[i] == 3) *(volatile int *)16 = 0;)

@@ -17,7 +17,7 @@ BEGIN, END = "<!-- layers: written by `python tests/support/layers.py` -->\n", "
 # Modules and folders of a layer, which do not import each other.
 LAYERS = [
     ["errors", "fenv", "interrupts", "atomic_files", "commands", "timing", "current_test"],
-    ["paths", "parsing", "formats", "plugins"],
+    ["paths", "parsing", "formats", "plugins", "own_faults"],
     ["arrays", "functions", "ptx"],
     ["gpu"],
     ["machine"],
@@ -41,6 +41,7 @@ NATIVE = {  # folders of src/
     "truth": ["math", "truth", "tables", "enclosure", "cr", "arrays"],
     "ptx": ["ptx"],
     "kernels": ["kernels", "published", "cuda"],
+    "targets": ["targets"],
     "buckets": ["buckets"],
     "isolation": ["isolation"],
     "measure": ["cuda"],

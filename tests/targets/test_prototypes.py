@@ -235,6 +235,12 @@ def test_the_compiler_compares_a_prototype_with_the_source(tmp_path, symbol, cal
         ("float f(float x, int n)", "takes a value: .*no y, n or bytes"),
         ("void f(float *x, int n); oob_reads=16", "reads beyond no input"),
         ("float f(float x); oob_reads=16", "reads beyond no input"),
+        ("float f(float x); multiple_of=16", "demands something of arrays, but takes none"),
+        ("void f(float *x, int n); aligned=48", "demands what no array is"),
+        ("void f(float *x, int n); multiple_of=0", "demands what no array is"),
+        ("void f(float *x, int n); at_least=65537", "demands more than 65,536"),
+        ("void f(float *x, int n); at_least=8; at_least=9", "is not a C prototype .*'; at_least=8'"),
+        ("void f(float *x, int n) at_least=8", "is not a C prototype"),
         ("long double f(long double x)", "long double, which is not one of the formats"),
     ],
 )

@@ -42,7 +42,7 @@ const GRADES = {
   faithful: "faithful",
   accurate: "accurate",
   accurate_range: "accurate on a range",
-  absolute: "absolutely accurate",
+  absolute: "accurate in absolute error only",
   coarse: "coarse",
   broken: "broken",
 };

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from ...functions import Function, base_name
+from .. import incoming
 from ..arrays import get_kind
 from ..base import Target
 from ..importing import framework
@@ -306,7 +307,7 @@ def after_forward_in(torch: ModuleType, forward: Compute, values: Mapping[str, f
 
     def prepare(x: Any) -> tuple[Any, ...]:
         leaf = torch.full_like(x, values[parameter]).requires_grad_()
-        return forward(x, **{**values, parameter: leaf}), leaf, torch.ones_like(leaf)
+        return forward(x, **{**values, parameter: leaf}), leaf, incoming.scaled(torch.ones_like(leaf))
 
     return prepare
 
@@ -316,7 +317,7 @@ def after_forward(torch: ModuleType, forward: Compute, view: Compute = lambda x:
 
     def prepare(x: Any) -> tuple[Any, ...]:
         leaf = view(x).detach().requires_grad_()
-        return forward(leaf), leaf, torch.ones_like(leaf)
+        return forward(leaf), leaf, incoming.scaled(torch.ones_like(leaf))
 
     return prepare
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
@@ -57,4 +58,5 @@ def load(name: str, asked: Asked) -> Sequence[Target]:
     assert kind is not None
     match = kind.pattern.fullmatch(name)
     assert match is not None
-    return kind.load(name, match, asked)
+    found = kind.load(name, match, asked)
+    return [replace(each, safe_in_threads=True) for each in found] if asked.thread_safe else found

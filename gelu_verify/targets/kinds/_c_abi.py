@@ -9,19 +9,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from time import time
 
 import numpy as np
 
 from ...errors import TargetFailure, UsageError, one_of
 from ...formats import get_format
 from ..base import HostCall, HostTarget
+from ..files_read import digest_of, digests, mapped_by
+from ..fixed_shapes import without_padding
 from ..output_memory import output_like
 from ._calling import CALL, compiled
 from ._compiler import Built
 from ._elf import FUNCTIONS, elf_or_none
 from ._loader import address_of, check_linked, check_loaded, content_of, file_of, files_of, opened
+from ._order import reversed_line
 from ._padded import padded
-from ._prototype import Prototype
+from ._prototype import NOTHING, OF_VALUES, Contract, Prototype
 from .base import Asked, function_of
 
 C_TYPES = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double"}
@@ -32,17 +36,43 @@ _NAMED = 8  # symbols that a message lists at most
 Compute = Callable[[int, int, int], int | None]  # (address of x, address of y, number of values)
 
 
+@dataclass(frozen=True)
+class ContractCall(HostCall):
+    """A call with more values than were asked for, in memory of its own: `y_bits` become the first of
+    `outputs`; the bytes `beyond` these stay as they are in `kept`."""
+
+    outputs: np.ndarray
+    beyond: np.ndarray
+    kept: bytes
+
+
 @dataclass(frozen=True, kw_only=True)
 class CFunction(HostTarget):
-    """A C function that reads and writes NumPy's memory."""
+    """A C function that reads and writes NumPy's memory, called as its contract demands, whatever is asked for."""
 
     compute: Compute
     environment: bytes | None = None  # floating-point environment that its library sets, where that is not ours
-    oob_reads: int = 0  # bytes beyond its input that it may read
+    contract: Contract = NOTHING
+    apart: str = ""  # why input and output cannot be the same memory
+
+    @property
+    def why_not_in_place(self) -> str:
+        return self.apart or ("the arrays that it demands are copies" if self.contract.demands else "")
 
     def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
-        y_bits, read = output_like(x_bits), padded(x_bits, self.oob_reads) if self.oob_reads else x_bits
+        y_bits, agreed = output_like(x_bits), self.contract
+        if agreed.demands:
+            return self._as_demanded(x_bits, y_bits)
+        read = padded(x_bits, agreed.oob_reads)[0] if agreed.oob_reads else x_bits
         return HostCall(partial(self._run, read.ctypes.data, y_bits.ctypes.data, read.size), read, y_bits, x_bits)
+
+    def _as_demanded(self, x_bits: np.ndarray, y_bits: np.ndarray) -> ContractCall:
+        """With the first inputs again up to a length that is allowed, and with what the outputs were before it."""
+        agreed, n = self.contract, self.contract.length(x_bits.size)
+        read, _ = padded(np.resize(x_bits, n), agreed.oob_reads, agreed.aligned)
+        written, beyond = padded(np.resize(y_bits, n), 0, agreed.aligned)
+        run = partial(self._run, read.ctypes.data, written.ctypes.data, n)
+        return ContractCall(run, read, y_bits, x_bits, written, beyond, beyond.tobytes())
 
     def _run(self, x: int, y: int, n: int) -> None:
         if status := self._status(x, y, n):
@@ -61,8 +91,13 @@ class CFunction(HostTarget):
             _trampoline.set_environment(ours)
 
     def store(self, dtype: str, loaded: HostCall, result: None) -> np.ndarray:
+        fmt = get_format(dtype)
         if loaded.x_bits is not loaded.asked:
-            self.check_unchanged(get_format(dtype), loaded.asked, loaded.x_bits)
+            self.check_unchanged(fmt, np.resize(loaded.asked, loaded.x_bits.size), loaded.x_bits)
+        if isinstance(loaded, ContractCall):
+            if loaded.beyond.tobytes() != loaded.kept:
+                raise TargetFailure(f"{self.name} wrote beyond the end of its output", "out of bounds")
+            loaded.y_bits[:] = without_padding(fmt, loaded.x_bits, loaded.outputs, loaded.asked.size)
         return loaded.y_bits
 
 
@@ -95,7 +130,8 @@ def abi_of(name: str, typed: str | None, asked: Asked) -> str | None:
 class Library:
     """A shared library in this process, and the environment that its calls want where that is not ours.
 
-    `path` is the file that was loaded, `content` a hash of it and of all that was loaded because it needs it.
+    `path` is the file that was loaded, `content` a hash of it and of all that was loaded because it needs it, or that
+    it loaded itself.
     """
 
     shown: str
@@ -110,14 +146,18 @@ class Library:
 
         UsageError where it cannot be loaded, or where what was loaded is not what is in the files now.
         """
+        folder = Path(library).resolve().parent
         try:
-            handle, environment = _opened(str(library))
+            (handle, environment), mapped = mapped_by(lambda: _opened(str(library)), folder, time())
         except OSError as error:
             raise UsageError(f"{shown} cannot be loaded: {error}") from None
         files = files_of(handle)
+        also = _also.setdefault(handle._handle, mapped - {file.elf.path.resolve() for file in files})
         check_linked(shown, files, [Path(path) for path in built.linked] if built else [])
         check_loaded(shown, handle, files)
-        return cls(shown, handle, environment, files[0].elf.path, content_of(files, compiled=built is not None))
+        content = content_of(files, compiled=built is not None)
+        content = digest_of({"": content, **digests(also, folder)}) if also else content
+        return cls(shown, handle, environment, files[0].elf.path, content)
 
     def has(self, address: int) -> bool:
         """Whether it lies in this file, and not in one that this needs."""
@@ -140,7 +180,8 @@ class Library:
 
 @dataclass(frozen=True)
 class LibraryFunction:
-    """A function of a library, as it was named; `also` is added to its note."""
+    """A function of a library, as it was named; `also` is added to its note; `apart`: why it cannot be called in place,
+    by its source."""
 
     library: Library
     name: str
@@ -149,13 +190,17 @@ class LibraryFunction:
     asked: Asked
     built: Built | None = None
     also: str = ""
+    apart: str = ""
 
     def by_convention(self, abi: str, dtype: str) -> CFunction:
         """As a target that is called as one of `ABIS` says."""
         make, declaration = ABIS[abi]
         called = declaration.format(T=C_TYPES[dtype], symbol=self.symbol)
         note = f"called as {called}" + ", values as bits" * ("uint16_t" in called)
-        return self._target(dtype, note, make(self.address, C_TYPES[dtype]))
+        either = abi == "vector" and self.built is None  # no compiler has seen a declaration
+        hint = f" (if the output comes first, --call {reversed_line(C_TYPES[dtype])!r} says so)" if either else ""
+        apart = OF_VALUES if abi == "scalar" else ""
+        return self._target(dtype, note, make(self.address, C_TYPES[dtype]), apart=apart, if_it_writes=hint)
 
     def by_prototype(self, prototype: Prototype) -> CFunction:
         """As a target that is called as a prototype says, by what was compiled with it, or else is now."""
@@ -164,7 +209,15 @@ class LibraryFunction:
         caller.argtypes, caller.restype = (*(ctypes.c_void_p,) * 3, ctypes.c_size_t), ctypes.c_longlong
         return self._target(dtype, prototype.note, partial(caller, self.address), prototype)
 
-    def _target(self, dtype: str, note: str, compute: Compute, prototype: Prototype | None = None) -> CFunction:
+    def _target(
+        self,
+        dtype: str,
+        note: str,
+        compute: Compute,
+        prototype: Prototype | None = None,
+        apart: str = "",
+        if_it_writes: str = "",
+    ) -> CFunction:
         flushes = _FLUSHES * (self.library.environment is not None)
         content = self.library.content
         if prototype and not self.built:  # what is compiled with a source has it
@@ -177,11 +230,14 @@ class LibraryFunction:
             version=self.built.version(content) if self.built else content,
             compute=compute,
             environment=self.library.environment,
-            oob_reads=prototype.oob_reads if prototype else 0,
+            contract=prototype.contract if prototype else NOTHING,
+            apart=(prototype.apart if prototype else "") or apart or self.apart,
+            if_it_writes=if_it_writes,
         )
 
 
 _environments: dict[int, bytes | None] = {}  # by library: its constructors run once
+_also: dict[int, set[Path]] = {}  # files that these loaded or mapped, likewise
 
 
 def _opened(library: str) -> tuple[ctypes.CDLL, bytes | None]:

@@ -1,4 +1,7 @@
-"""Memory for inputs of code that may read beyond their end: so many bytes more, and not one after them."""
+"""Memory for arrays of code that demands something of them: aligned, or with bytes behind it that it may read.
+
+A page follows that can be neither read nor written.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,25 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _calls = itertools.count()
 
 
-def padded(x_bits: np.ndarray, nbytes: int) -> np.ndarray:
-    """A copy of `x_bits` with `nbytes` behind it that can be read, and a page that cannot.
+def padded(x_bits: np.ndarray, nbytes: int, aligned: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """A copy of `x_bits` at a multiple of `aligned`, and the bytes behind it, `nbytes` that can be read before a page
+    that cannot.
 
-    What can be read there is another thing in every second call, so that a result that depends on it shows.
+    What can be read there is another thing in every second call, so that a result that depends on it shows. Where
+    the alignment needs more bytes, these are among them.
     """
-    nbytes = -(-nbytes // 8) * 8  # so that the copy is aligned
-    used = x_bits.nbytes + nbytes
-    size = -(-used // mmap.PAGESIZE) * mmap.PAGESIZE
-    memory = mmap.mmap(-1, size + mmap.PAGESIZE)
+    nbytes, whole = -(-nbytes // 8) * 8, max(aligned, x_bits.itemsize)
+    used = -(-(x_bits.nbytes + nbytes) // whole) * whole
+    page = max(mmap.PAGESIZE, aligned)
+    size = -(-used // page) * page
+    memory = mmap.mmap(-1, size + 2 * page)
     everything = np.frombuffer(memory, np.uint8)
+    start = -everything.ctypes.data % page
+    everything = everything[start : start + size + mmap.PAGESIZE]
     _libc.mprotect(ctypes.c_void_p(everything.ctypes.data + size), mmap.PAGESIZE, 0)
-    beyond = everything[size - nbytes : size]
+    place = everything[size - used : size]
+    beyond = place[x_bits.nbytes :]
     beyond[:] = (0x00, 0xFF)[next(_calls) % 2]
-    copy = everything[size - used : size - nbytes].view(x_bits.dtype)
+    copy = place[: x_bits.nbytes].view(x_bits.dtype)
     copy[:] = x_bits
-    return copy
+    return copy, beyond

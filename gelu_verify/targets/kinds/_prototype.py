@@ -1,7 +1,8 @@
 """How a C function is called, said by its prototype: "void f(size_t n, float *y, const float *x, int exact=1)".
 
 The names of the parameters say what each is: `x` the input, `y` the output, `n` the number of values, `bytes` their
-size; any other has its value behind it. `_calling.py` makes the C function that calls it like that.
+size; any other has its value behind it. `_calling.py` makes the C function that calls it like that. Behind it may
+follow what else is agreed between the function and who calls it: `Contract`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ _PROTOTYPE = re.compile(
 )
 _PARAMETER = re.compile(r"(?P<type>.*[\s*&])(?P<name>[A-Za-z_]\w*)\s*(?P<array>\[\s*\w*\s*\])?", re.DOTALL)
 _RESTRICT = re.compile(r"\b(__)?restrict(__)?\b")
-_OOB_READS = re.compile(r"\s*;\s*oob_reads\s*=\s*(\d{1,9})\s*;?\s*")
+_AGREED = re.compile(r"\s*(oob_reads|multiple_of|at_least|aligned)\s*=\s*(\d{1,9})\s*")
+AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; aligned=64' behind it"
+MOST = 1 << 16  # values, bytes
+OF_VALUES = "it takes one value"
+RESTRICTED = "its pointers are declared restrict"
 _DTYPES = {"float": "float32", "double": "float64", "_Float16": "float16", "__fp16": "float16", "__bf16": "bfloat16"}
 VECTORS = {  # element, how many of them, what the caller must be compiled for
     "__m128": ("float", 4, ""),
@@ -50,28 +55,60 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Contract:
+    """What a function demands of who calls it, or is allowed: `oob_reads`: bytes beyond its input that it may read;
+    `multiple_of`, `at_least`: of the number of values; `aligned`: what the addresses of x and y are a multiple of."""
+
+    oob_reads: int = 0
+    multiple_of: int = 1
+    at_least: int = 1
+    aligned: int = 1
+
+    def length(self, n: int) -> int:
+        """The number of values that it is called with where n are asked for."""
+        return -(-max(n, self.at_least) // self.multiple_of) * self.multiple_of
+
+    @property
+    def demands(self) -> bool:
+        """Whether not every array may be passed."""
+        return max(self.multiple_of, self.at_least, self.aligned) > 1
+
+    @property
+    def note(self) -> str:
+        """In words; empty where nothing is agreed."""
+        parts = (
+            (f"may read {self.oob_reads} bytes beyond its input", self.oob_reads),
+            (f"only with multiples of {self.multiple_of} values", self.multiple_of > 1),
+            (f"only with at least {self.at_least} values", self.at_least > 1),
+            (f"only with arrays aligned to {self.aligned} bytes", self.aligned > 1),
+        )
+        return ", ".join(text for text, holds in parts if holds)
+
+
+NOTHING = Contract()
+
+
+@dataclass(frozen=True)
 class Prototype:
-    """A function as its caller sees it; `oob_reads`: bytes beyond its input that it may read by contract."""
+    """A function as its caller sees it, and what is agreed between them."""
 
     text: str
     result: str
     parameters: tuple[Parameter, ...]
-    oob_reads: int = 0
+    contract: Contract = NOTHING
 
     @classmethod
     def parsed(cls, text: str, symbol: str) -> Prototype:
         """What `--call` says of `symbol`; UsageError where that is not a prototype, or leaves something open."""
         text = " ".join(text.split())
         found = _PROTOTYPE.fullmatch(text)
-        reads = _OOB_READS.fullmatch(found["also"]) if found else None
-        if not found or (found["also"].strip(" ;") and not reads):
-            raise UsageError(
-                f"--call {text!r} is not a C prototype (accepted: {EXAMPLE!r}, '; oob_reads=16' behind it)"
-            )
+        contract = _contract(found["also"]) if found else None
+        if not found or contract is None:
+            raise UsageError(f"--call {text!r} is not a C prototype (accepted: {EXAMPLE!r}, {AGREED})")
         if found["name"] not in ("f", symbol.rpartition("::")[2].partition("<")[0]):
             raise UsageError(f"--call declares {found['name']!r}, but {symbol!r} is tested (f stands for any function)")
         parameters = tuple(_parameter(text, each) for each in _separated(found["parameters"]))
-        prototype = cls(text, " ".join(found["result"].split()), parameters, int(reads[1]) if reads else 0)
+        prototype = cls(text, " ".join(found["result"].split()), parameters, contract)
         if wrong := prototype._wrong():
             raise UsageError(f"--call {text!r} {wrong}")
         return prototype
@@ -85,8 +122,14 @@ class Prototype:
             return f"has no input ({ROLES})"
         if "long double" in self.data.type:
             return "computes in long double, which is not one of the formats"
-        if self.oob_reads and (not self.is_array or self.in_place):
+        if self.contract.oob_reads and (not self.is_array or self.in_place):
             return "reads beyond no input: that needs an x and a y that are pointers"
+        if self.contract.demands and not self.is_array:
+            return "demands something of arrays, but takes none: that needs an x or a y that is a pointer"
+        if self.contract.aligned & (self.contract.aligned - 1) or not self.contract.multiple_of:
+            return "demands what no array is (accepted: aligned=64, a power of two; multiple_of=16, from 1 on)"
+        if max(self.contract.multiple_of, self.contract.at_least, self.contract.aligned) > MOST:
+            return f"demands more than {MOST:,}"
         sized = {"n", "bytes"} & set(names)
         if not self.is_array:
             fits = self.result == self.data.base and "x" in names and not ("y" in names or sized)
@@ -125,11 +168,21 @@ class Prototype:
         return self.is_array and self.data.name == self.output.name
 
     @property
+    def apart(self) -> str:
+        """Why its results cannot replace its input where it is called with two arrays; empty where they can."""
+        if not self.is_array:
+            return OF_VALUES
+        if self.in_place:
+            return "its results replace its input in every call"
+        if self.contract.oob_reads:
+            return "it reads beyond its input"
+        return RESTRICTED if _RESTRICT.search(self.text) else ""
+
+    @property
     def note(self) -> str:
         """How it is called, in words."""
-        reads = f"may read {self.oob_reads} bytes beyond its input" if self.oob_reads else ""
         called = self.text.partition(";")[0].strip()
-        return ", ".join(filter(None, (f"called as {called}", "in place" * self.in_place, reads)))
+        return ", ".join(filter(None, (f"called as {called}", "in place" * self.in_place, self.contract.note)))
 
     def dtype(self, name: str, symbol: str, asked: Asked) -> str:
         """What it computes in: by the type of x, else as the name or the user says."""
@@ -146,6 +199,15 @@ class Prototype:
         return f"{self.result} (*{name})({', '.join(each.type for each in self.parameters)})"
 
 
+def _contract(also: str) -> Contract | None:
+    """What follows a prototype; None where that is something else, or said twice."""
+    found = [_AGREED.fullmatch(part) for part in also.split(";") if part.strip()]
+    names = {each[1] for each in found if each}
+    if len(names) < len(found) or (found and not also.lstrip().startswith(";")):
+        return None
+    return Contract(**{each[1]: int(each[2]) for each in found if each})
+
+
 def _separated(parameters: str) -> Iterator[str]:
     """At the commas that are in no brackets."""
     depth, start = 0, 0
@@ -155,6 +217,15 @@ def _separated(parameters: str) -> Iterator[str]:
             yield parameters[start:at]
             start = at + 1
     yield parameters[start:]
+
+
+def parameters_of(declared: str) -> tuple[Parameter, ...] | None:
+    """The parameters of a declaration in a source; None where one has no name, or is no type and name."""
+    found = [_PARAMETER.fullmatch(_RESTRICT.sub("", each).strip()) for each in _separated(declared)]
+    if not all(found):
+        return None
+    types = ((" ".join(each["type"].split()) + " *" * bool(each["array"]), each["name"]) for each in found if each)
+    return tuple(Parameter(*each) for each in types)
 
 
 def _parameter(text: str, declared: str) -> Parameter:

@@ -15,8 +15,8 @@ from ...functions import FUNCTIONS
 from ..base import Target
 from ..switches import Switches
 
-OPTIONS = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations")
-_TYPED = {"kwargs": "--kwarg"} | {name: f"--{name}" for name in OPTIONS[1:]}
+OPTIONS = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations", "thread_safe")
+_TYPED = {"kwargs": "--kwarg"} | {name: f"--{name.replace('_', '-')}" for name in OPTIONS[1:]}
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Asked:
     call: str | None = None
     shape: str | None = None
     approximations: str | None = None
+    thread_safe: bool = False  # several threads may call it at once
     device: str | None = None  # that a kernel is executed on, or of the arrays of a Python callable
 
 

@@ -18,6 +18,7 @@ from ._calling import source_of
 from ._compiler import DEFAULT_FLAGS, Built, Compiler, words_of
 from ._loader import file_of
 from ._names import includable
+from ._order import EITHER, check_order, why_apart
 from ._prototype import EXAMPLE, Prototype
 from .base import Asked, Kind, claimed_by, dtype_of, existing, of_a_file
 
@@ -78,6 +79,9 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
         return [_called(name, source, file, symbol, Prototype.parsed(asked.call, symbol), asked)]
     function = _function(name, source, file, symbol, asked, _built(source, file, symbol, asked.cflags))
     declared = (ctypes.c_char_p.in_dll(function.library.handle, "gelu_verify_type").value or b"").decode()
+    if declared.startswith(EITHER):
+        check_order(source.read_text(encoding="utf-8", errors="replace"), file, symbol, declared.partition(" ")[2])
+        declared = declared.replace(EITHER, "vector", 1)
     abi, dtype = _declared(name, file, symbol, declared, typed, asked)
     half = declared.partition(" ")[2]
     if abi == "scalar" and half in _HALVES:  # only a C compiler can call it
@@ -99,7 +103,8 @@ def _function(name: str, source: Path, file: str, symbol: str, asked: Asked, bui
     where = "" if library.has(address) else str(file_of(address))
     if where and source.suffix not in _HEADERS:
         raise UsageError(f"{symbol!r} is declared in {file}, not defined: it is that of {where}")
-    return LibraryFunction(library, name, symbol, address, asked, built, where and f"defined in {where}")
+    apart = why_apart(source.read_text(encoding="utf-8", errors="replace"), symbol)
+    return LibraryFunction(library, name, symbol, address, asked, built, where and f"defined in {where}", apart)
 
 
 def _built(
@@ -136,7 +141,8 @@ def _signatures() -> Iterator[tuple[str, str, str, str]]:
         yield ctype, ctype, f"scalar {ctype}", macro
         for count in _COUNTS:
             for const in ("const ", ""):
-                yield "void", f"{const}{ctype} *, {ctype} *, {count}", f"vector {ctype}", macro
+                called = f"vector {ctype}" if const else f"{EITHER} {ctype}"
+                yield "void", f"{const}{ctype} *, {ctype} *, {count}", called, macro
 
 
 def _types_c() -> Iterator[str]:
@@ -186,6 +192,6 @@ KIND = Kind(
     },
     pattern=of_a_file("c|cc|cpp|cxx|h|hh|hpp|hxx", "symbol", "abi"),
     load=load,
-    options=frozenset({"cflags", "call"}),
+    options=frozenset({"cflags", "call", "thread_safe"}),
     switches=LIBM,
 )

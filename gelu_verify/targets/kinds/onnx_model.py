@@ -18,6 +18,7 @@ import numpy as np
 from ...errors import MissingMeasurement, TargetFailure, TargetUnavailable, UsageError, one_of
 from ...formats import get_format
 from ..base import HostCall, HostTarget, Target
+from ..files_read import digests
 from ..fixed_shapes import Batches, batches_for, without_padding
 from ..frameworks.onnxruntime_ import session
 from ..frameworks.openvino_ import OPENVINO_TYPES
@@ -35,10 +36,10 @@ _SHOWN = 8  # operators of a graph that `form` lists at most
 class ModelTarget(HostTarget):
     """A model file in one runtime, which reads it when it is first called: what it cannot run is its failure.
 
-    `files`: the model, and the files that hold its weights; `content` their hash.
+    `paths`: the model, and the files that hold its weights; `content` their hash.
     """
 
-    files: tuple[Path, ...]
+    paths: tuple[Path, ...]
     content: str
     ports: Ports
     constants: tuple[Constant, ...] = field(default=())
@@ -65,7 +66,7 @@ class OnnxruntimeModel(ModelTarget):
     how = "CPU provider, default optimizations, IO binding, preallocated output"
 
     def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
-        session = _session(self.files, self.content)
+        session = _session(self.paths, self.content)
         binding = session.io_binding()
         x, y = self.ports.x, self.ports.y
         y_shape = y.shape_of(batches.shape)
@@ -88,7 +89,7 @@ class OpenvinoModel(ModelTarget):
     how = "CPU plugin, inference precision f32, preallocated output"
 
     def bound(self, dtype: str, batches: Batches, x_rows: np.ndarray, y_rows: np.ndarray) -> Callable[[], Any]:
-        openvino, compiled = imported_openvino(), _compiled(self.files, self.content)
+        openvino, compiled = imported_openvino(), _compiled(self.paths, self.content)
         x, y = compiled.input(self.ports.x.name), compiled.output(self.ports.y.name)
         returned = y.get_element_type().get_type_name()
         if returned != OPENVINO_TYPES[dtype]:
@@ -161,7 +162,8 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
             form=" ".join(model.operators[:_SHOWN]) + " ..." * (len(model.operators) > _SHOWN),
             note=RUNTIMES[each].how + ports.note(model, constants),
             version=f"{each} {release}, {content}",
-            files=files,
+            files=digests(files, path.parent),
+            paths=files,
             content=content,
             ports=ports,
             constants=constants,

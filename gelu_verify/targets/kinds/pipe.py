@@ -7,19 +7,25 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
+from time import time
 
 import numpy as np
 
 from ...errors import UsageError
 from ..base import HostCall, HostTarget, Target
+from ..files_read import digest_of, digests, module_files, named_by
 from ..output_memory import output_like
+from ..python_sources import is_local
 from ..switches import LIBM
 from ._exchange import Exchange
 from .base import Asked, Kind, claimed_by, dtype_of, function_of, hash_of
+
+_IMPORT = re.compile(r"(?:^|[\n;])\s*(?:import|from)\s+([\w.]+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,17 +51,42 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     if not arguments:
         raise UsageError(f"{name!r} names no program (accepted: 'pipe:./program --flag')")
     program = _program(arguments[0])
-    files = [path for path in map(Path, arguments[1:]) if path.is_file()]  # `node gelu.js` is what gelu.js is
+    files = list(_files(arguments[1:]))  # `node gelu.js` is what gelu.js is
     stem = next((file.stem for file in (program, *files) if claimed_by(file.stem)[0]), "")
+    version, home = hash_of(program, *files, *_libraries(program)), files[0].resolve().parent if files else Path.cwd()
+    known = named_by([*files, *_modules(program, arguments[1:]), *[program] * is_local(program)], time())
+    if also := known - {path.resolve() for path in (program, *files)}:
+        version = digest_of({"": version, **digests(also, home)})
     target = ProgramTarget(
         name=name,
         function=function_of(stem, asked),
         dtypes=(dtype_of(name, stem, asked),),
         note="a program, over a pipe",
-        version=hash_of(program, *files, *_libraries(program)),
+        version=version,
+        files=digests(known, home),
         arguments=(str(program), *arguments[1:]),
     )
     return [target]
+
+
+def _files(words: Sequence[str]) -> Iterator[Path]:
+    """The files that arguments name, also as --table=FILE."""
+    for word in words:
+        if name := next(filter(os.path.isfile, (word, word.partition("=")[2])), None):
+            yield Path(name)
+
+
+def _modules(program: Path, words: Sequence[str]) -> Iterator[Path]:
+    """What `python -m module` runs, and what `python -c code` imports."""
+    if not program.name.startswith("python"):
+        return
+    names = list[str]()
+    for option, word in pairwise(words):
+        names += [word, f"{word}.__main__"] if option == "-m" else []
+        names += _IMPORT.findall(word) if option == "-c" else []
+    for name in names:
+        for each in accumulate(name.split("."), "{}.{}".format):
+            yield from module_files(each, Path.cwd())
 
 
 def _libraries(program: Path) -> list[Path]:

@@ -31,7 +31,7 @@ KIND = Kind(
     # a dotted name; a .py file, also without its function, which load asks for; a folder, which load refuses
     pattern=re.compile(r"[\w.]*:.*|.*\.py(:[^:]*)?|.*/[^./:]*:[^:]*"),
     load=load,
-    options=frozenset(OF_CALLABLES),
+    options=frozenset({*OF_CALLABLES, "thread_safe"}),
     general=True,
     calls_libraries=True,
 )

@@ -9,7 +9,8 @@ from pathlib import Path
 from ...errors import UsageError
 from ..base import Target
 from ..switches import LIBM
-from ._c_abi import Library, LibraryFunction, abi_of, exported_by
+from ._c_abi import C_TYPES, Library, LibraryFunction, abi_of, exported_by
+from ._order import check_written
 from ._prototype import Prototype
 from .base import Asked, Kind, dtype_of, existing, of_a_file
 
@@ -27,7 +28,10 @@ def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
     function = LibraryFunction(loaded, name, symbol, loaded.address(symbol), asked)
     if prototype is not None:
         return [function.by_prototype(prototype)]
-    return [function.by_convention(abi or "vector", dtype_of(name, symbol, asked))]
+    dtype = dtype_of(name, symbol, asked)
+    if abi is None:
+        check_written(name, function.address, dtype, C_TYPES[dtype])
+    return [function.by_convention(abi or "vector", dtype)]
 
 
 KIND = Kind(
@@ -38,6 +42,6 @@ KIND = Kind(
     },
     pattern=of_a_file(r"so(?:\.\d+)*|dylib", "symbol", "abi"),
     load=load,
-    options=frozenset({"call"}),
+    options=frozenset({"call", "thread_safe"}),
     switches=LIBM,
 )

@@ -1,0 +1,53 @@
+"""What a gate says of inputs that were not tried: nothing, unless a grade of all of them is demanded.
+
+A row limits the results of the inputs that its run tried, and a measurement is held against it on these. A demanded
+grade (`min_grade` of a project, `gate --min-grade`) that one more input can take away speaks of all inputs: all of
+float32 are tried then; in float64, where they cannot be, a search did not refute it, which a note says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ..formats import get_format
+from ..records.result import Grade, Record
+from .compliance import Compliance
+from .strict import Limits, can_be_tried, exceeded, of_a_sample
+
+Demand = Callable[[Record], Grade | None]
+"""The grade that is demanded of a result."""
+
+
+def with_demands(rows: Iterable[Compliance], demand: Demand) -> list[Compliance]:
+    """The rows, over where a grade is worse than demanded, and missing where only a sample shows that it is not."""
+    return [_with_demand(row, row.record, demand(row.record)) if row.record else row for row in rows]
+
+
+def _with_demand(row: Compliance, record: Record, grade: Grade | None) -> Compliance:
+    if grade is None or record.has_failed or record.own_faults or record.origin.stale:
+        return row
+    limits = Limits(min_grade=grade)
+    reasons = tuple(what for _, what in exceeded([record], limits))
+    if reasons:
+        shown = {f"{name}_bits": getattr(record.witness, f"{name}_bits", None) for name in ("x", "got", "want")}
+        before = row.reasons if row.outcome == "over" else ()
+        return replace(row, outcome="over", reasons=(*reasons, *before), witness=row.witness or shown)
+    samples = tuple(f"of --min-grade {grade}: {what}" for _, what in of_a_sample([record], limits))
+    if samples and can_be_tried(record) and row.outcome != "over":
+        return replace(row, outcome="missing", reasons=(*row.reasons, *samples))
+    return replace(row, notes=(*row.notes, *samples))
+
+
+def tried(rows: Iterable[Compliance]) -> str:
+    """On which inputs those within their budgets are; empty where there are none."""
+    records = [row.record for row in rows if row.record is not None and row.outcome == "ok"]
+    shares = sorted(r.n / 2.0 ** get_format(r.dtype).width for r in records if r.bound != "=")
+    if not records:
+        return ""
+    if not shares:
+        return "on all inputs"
+    some = f"a share of {shares[0]:.1g}" + (f" to {shares[-1]:.1g}" if len(shares) > 1 else "")
+    others = len(records) - len(shares)
+    whole = f"{others} on all inputs, " if others else ""
+    return f"{whole}{len(shares)} on those of the budget, a sample ({some}), and nothing is said of others"

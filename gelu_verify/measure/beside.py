@@ -1,0 +1,171 @@
+"""Which outputs of other calls than the plan's own decide a measure: the record keeps them, and no others.
+
+Every output that a target returned beside the plan is judged here, once, whatever call it came from: timed, of other
+lengths, of a check, or while a failure was narrowed down. It can only make a verdict worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..buckets.reducer import Outcome
+from ..buckets.table import NOISE, Table
+from ..checks import CHECKS, Evidence, Finding
+from ..errors import Unanswered
+from ..formats import buckets, is_finite, is_negative, is_zero, ordinals, to_float64
+from ..records.accuracy import Accuracy, Span
+from ..records.beside import joined, judged, part, with_outputs
+from ..records.parts import Beside
+
+OF_FACTS = ("finite", "nan", "range", "sign", "tail_zero")  # checks that look at nothing but the facts of a table
+NOTHING = Span(0, 0, 0, 0, 0, True), Span(0, 0, 0, 0, 0, True)
+Chosen = list[int]  # places in the candidates
+MOST = 6  # outputs that are looked for one by one: each takes some ten evaluations of all measures
+
+
+def deciding(evidence: Evidence) -> tuple[Beside, ...]:
+    """The outputs beside the plan without which a measure, the grade or a check would be another one."""
+    seen = evidence.others.all(evidence.fmt)
+    outputs = judged(evidence.function, evidence.fmt.name, seen.x, seen.got)
+    rows = _worse_than_their_bucket(evidence, outputs)
+    rows = rows[_first_of_each(outputs, rows)]
+    if not len(rows):
+        return ()
+    rows = rows[_by_damage(part(outputs, rows))]
+    candidates = part(outputs, rows)
+
+    def measures(chosen: Chosen) -> Any:
+        some = part(candidates, np.array(chosen, np.intp))
+        return _measures(evidence, with_outputs(evidence.table, evidence.function, some))
+
+    chosen = _needed(measures, list(range(len(rows))), _extremes(evidence, candidates))
+    return tuple(_recorded(evidence, candidates, k, seen.where(int(rows[k]))) for k in chosen)
+
+
+def with_beside(evidence: Evidence, findings: Mapping[str, Finding], beside: tuple[Beside, ...]) -> dict[str, Finding]:
+    """The findings, where checks that look at facts also see those outputs."""
+    found = dict(findings)
+    if beside:
+        seen = replace(evidence, table=joined(evidence.table, evidence.function, beside))
+        places = {(each.x_bits, each.got_bits): each.where for each in beside}
+        for name in OF_FACTS:
+            if found[name].status == "pass" and (again := _finding(seen, name)).status == "fail":
+                x, got = (evidence.fmt.bits_text(int(each or 0)) for each in (again.x_bits, again.got_bits))
+                where = places.get((x, got))
+                found[name] = replace(again, detail=f"{again.detail} ({where})") if where else again
+    return found
+
+
+def _finding(evidence: Evidence, name: str) -> Finding:
+    try:
+        return CHECKS[name].run(evidence)
+    except Unanswered as reason:
+        return Finding("not applicable", str(reason))
+
+
+# ---- candidates ----------------------------------------------------------------------------------
+
+
+def _worse_than_their_bucket(evidence: Evidence, outputs: Outcome) -> np.ndarray:
+    """Places of outputs that the plan's outputs in the same bucket do not stand for; those in the plan's ranges."""
+    fmt, columns = evidence.fmt, evidence.table.columns
+    error, want = np.abs(outputs.error), outputs.want
+    bucket = buckets(fmt, outputs.x)
+    place = np.minimum(np.searchsorted(columns["bucket"], bucket), len(columns["bucket"]) - 1)
+    own = columns["bucket"][place] == bucket
+    known = np.where(own, np.nan_to_num(columns["max_error"], nan=-1.0)[place], -1.0)
+    largest = np.nan_to_num(columns["max_error"], nan=-1.0).max()
+    unlike = (is_negative(fmt, outputs.got) != is_negative(fmt, want)) | is_zero(fmt, outputs.got)
+    worse = ~outputs.faithful & (_exceeds(error, known) | ~np.isfinite(error) | unlike)
+    worse |= _exceeds(error, largest)
+    if (columns["correct"] == columns["n"]).all():
+        zeros = is_zero(fmt, outputs.got) & is_zero(fmt, want) & (not evidence.function.has_signed_zeros)
+        worse |= (outputs.got != want) & ~zeros & is_finite(fmt, want)
+    worst_x, worst_got = (columns[f"max_error_{name}"][place].astype(fmt.uint) for name in ("x", "got"))
+    worse &= ~(own & (outputs.x == worst_x) & (outputs.got == worst_got))
+    if evidence.plan.spans is not None:
+        x = ordinals(fmt, outputs.x)
+        worse &= np.any([(x >= first) & (x <= last) for first, last in evidence.plan.spans], axis=0)
+    return np.flatnonzero(worse)
+
+
+def _exceeds(error: np.ndarray, known: np.ndarray | float) -> np.ndarray:
+    """By more than two ways of judging differ."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(error > known + (NOISE + 2.0**-40 * np.abs(known)))
+
+
+def _first_of_each(outputs: Outcome, rows: np.ndarray) -> np.ndarray:
+    """Of equal outputs to one input the first."""
+    pairs = np.stack([outputs.x[rows], outputs.got[rows]])
+    return np.sort(np.unique(pairs, axis=1, return_index=True)[1])
+
+
+def _by_damage(outputs: Outcome) -> np.ndarray:
+    """What is not finite first, then by the error."""
+    return np.argsort(-np.nan_to_num(np.abs(outputs.error), nan=np.inf), kind="stable")
+
+
+def _extremes(evidence: Evidence, outputs: Outcome) -> Chosen:
+    """Few of them that most often decide all: the largest errors, and the nearest to zero on either side."""
+    fmt, error = evidence.fmt, np.nan_to_num(np.abs(outputs.error), nan=np.inf)
+    x, want = (np.nan_to_num(to_float64(fmt, bits)) for bits in (outputs.x, outputs.want))
+    size = np.abs(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = np.nan_to_num(np.abs(to_float64(fmt, outputs.got) - want), nan=np.inf)
+        relative = away / np.maximum(np.abs(want), 1.0)
+    found = {0, int(np.argmax(away)), int(np.argmax(relative)), int(np.argmax(np.where(size <= 8, away, -1.0)))}
+    zero, finite = is_zero(fmt, outputs.got), np.isfinite(error)
+    other_sign = ~zero & (is_negative(fmt, outputs.got) != (want < 0))
+    kinds = (error > 4, error > 8, ~finite, finite & zero, relative > 0.5, other_sign)
+    for kind in kinds:
+        for side in (x < 0, x >= 0):
+            if (kind & side).any():
+                found.add(int(np.argmin(np.where(kind & side, size, np.inf))))
+    return sorted(found)
+
+
+def _needed(measures: Callable[[Chosen], Any], candidates: Chosen, likely: Chosen) -> Chosen:
+    """As few of the candidates as have the measures of all of them; of `likely` ones, where these have.
+
+    Where more than MOST would be needed, as where counts go into a measure, the likely ones are added and decide.
+    """
+    nothing, everything = measures([]), measures(candidates)
+    if everything == nothing:
+        return []
+    if measures(likely) == everything:
+        candidates = likely
+    kept: Chosen = []
+    while not kept or measures(kept) != everything:
+        if len(kept) == MOST:
+            return sorted({*kept, *likely})
+        low, high = 0, len(candidates)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if measures(kept + candidates[:middle]) == everything else (middle, high)
+        kept.append(candidates[high - 1])
+        candidates = candidates[: high - 1]
+    return sorted(kept)
+
+
+def _measures(evidence: Evidence, table: Table) -> Any:
+    """All that outputs beside the plan can decide."""
+    worst, facts = table.worst(), table.facts
+    is_whole = evidence.plan.spans is None
+    found = Accuracy.of_errors(table, evidence.function, is_whole, evidence.table)
+    spans = [(side.count > 0, side.x_bits, side.is_all) for side in (*found.nonfinite, found.zeros)]
+    interval = found.range and (found.range.low_bits, found.range.high_bits, found.range.exception_x_bits)
+    accuracy = replace(found, nonfinite=NOTHING, zeros=NOTHING[0], range=None), interval  # without counts
+    largest = None if worst is None else float(table.columns["max_error"][worst])
+    statuses = [_finding(replace(evidence, table=table), name).status for name in OF_FACTS]
+    return accuracy, spans, largest, facts.nonfinite, facts.wrong_sign, facts.zero_from, statuses
+
+
+def _recorded(evidence: Evidence, outputs: Outcome, k: int, where: str) -> Beside:
+    error = abs(float(outputs.error[k]))
+    x, got, want = (evidence.fmt.bits_text(int(each[k])) for each in (outputs.x, outputs.got, outputs.want))
+    return Beside(x, got, want, error if np.isfinite(error) else None, where)

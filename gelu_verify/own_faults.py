@@ -1,0 +1,47 @@
+"""Faults of this package while it judges an implementation: reported as ours, and all else of the result stands.
+
+Nothing is said of the implementation where we fail. `GELU_VERIFY_FAULTS=raise` in the environment has the exception
+itself, with its traceback, instead of a line: our tests run so.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from pathlib import Path
+
+from .errors import GeluVerifyError, OracleError, message_of
+
+SWITCH = "GELU_VERIFY_FAULTS"
+KIND = "verifier"  # of a "failure" that is not the implementation's
+_PACKAGE = Path(__file__).parent
+
+
+class guarded:
+    """A context: adds a line to `faults` where our code raises what it never should; `what` is unknown then.
+
+    What a user may see (`GeluVerifyError`) passes, but for an oracle that proves nothing.
+    """
+
+    def __init__(self, what: str, faults: list[str]) -> None:
+        self._what, self._faults = what, faults
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        is_meant = isinstance(error, GeluVerifyError) and not isinstance(error, OracleError)
+        if not isinstance(error, Exception) or is_meant or os.environ.get(SWITCH) == "raise":
+            return False
+        self._faults.append(_line(self._what, error))
+        return True
+
+
+def _line(what: str, error: Exception) -> str:
+    """What failed, how, and where in our files: all that a report of the fault needs, in one line."""
+    message = " ".join(message_of(error).split())
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE) and frame.filename != __file__]
+    places = [f"{Path(frame.filename).relative_to(_PACKAGE)}:{frame.lineno}" for frame in ours]
+    where = f" ({' > '.join(places)})" if places else ""
+    return f"gelu-verify's {what} failed: {type(error).__name__}: {message}{where}: please report"

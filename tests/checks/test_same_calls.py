@@ -1,0 +1,75 @@
+"""The plan of calls is made by whoever judges, timed or not; calls on several threads, where they are called safe."""
+
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from gelu_verify import verify
+from gelu_verify.checks.endurance import calls_together
+from gelu_verify.checks.repeatable import LONG, ROUNDS, THREADS
+from gelu_verify.cli import main
+from gelu_verify.errors import UsageError
+from gelu_verify.targets import load, select
+from gelu_verify.targets.kinds.base import Asked
+from gelu_verify.testing import assert_gelu_accurate
+
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+SILU = "v < -700 ? -0.0f : (float)(v / (1 + exp(-v)))"
+SOURCE = f"""
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+static float silu(double v) {{ return {SILU}; }}
+static float memory[1 << 22];
+void silu_f32(const float *x, float *y, size_t n) {{ for (size_t i = 0; i < n; i++) y[i] = FAULT silu(x[i]); }}
+void scratch_f32(const float *x, float *y, size_t n)
+{{
+    memcpy(memory, x, n * sizeof *x);
+    for (size_t i = 0; i < n; i++) y[i] = silu(memory[i]);
+}}
+"""
+FAULT = "n > 65537 || (n >= 66 && n <= 126) ? 0 : n > 1 && x[0] == x[n - 1] && x[0] == x[n / 2] ? NAN :"
+
+
+def call(*words):
+    done = CliRunner().invoke(main, [*words])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+@needs_compiler
+def test_the_gate_verify_and_an_assertion_make_all_calls(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gelu-verify.toml").write_text('targets = ["k.c:silu_f32"]\nplan = "landmarks"\n')
+    (tmp_path / "k.c").write_text(SOURCE.replace("FAULT", ""))
+    assert call("budget")[0] == 0
+    (tmp_path / "k.c").write_text(SOURCE.replace("FAULT", FAULT))
+    code, said = call("gate", "--unchanged")
+    assert (code, "lane" in said) == (1, True), said
+    found = verify("./k.c:silu_f32", "silu", "float32", plan="landmarks")
+    assert found.grade == "broken"
+    assert {"lane", "finite"} <= set(found.record.failed_checks)
+    with pytest.raises(AssertionError, match="check lane fails"):
+        assert_gelu_accurate("./k.c:silu_f32", "silu", "float32", max_ulp=1, plan="landmarks")
+
+
+@needs_compiler
+def test_static_memory_shows_where_threads_are_called_safe(tmp_path):
+    (tmp_path / "k.c").write_text(SOURCE.replace("FAULT", ""))
+    for symbol, is_wrong in (("silu_f32", False), ("scratch_f32", True)):
+        (target,) = load(f"{tmp_path}/k.c:{symbol}", Asked(function="silu", thread_safe=True))
+        assert target.safe_in_threads
+        tried = (calls_together(target, "float32", "silu", LONG, ROUNDS, THREADS) for _ in range(20 if is_wrong else 3))
+        assert any(found is not None for found in tried) == is_wrong
+    asked = f"{tmp_path}/k.c:scratch_f32", "silu", "float32"
+    assert any(verify(*asked, plan="landmarks", thread_safe=True).grade == "broken" for _ in range(3))
+
+
+def test_threads_are_said_to_be_safe_of_own_code_only(tmp_path):
+    (tmp_path / "k.py").write_text("def silu(x):\n    return x\n")
+    for asked in ({}, {"thread_safe": True}):
+        ((target,), _) = select([f"{tmp_path}/k.py:silu"], dtype="float32", **asked)
+        assert target.safe_in_threads == bool(asked)
+    with pytest.raises(UsageError, match="--thread-safe is for "):
+        select(["numpy"], thread_safe=True)

@@ -1,0 +1,146 @@
+"""Two pointers without const: which is the output is said by their names, or asked; never guessed into a verdict."""
+
+import re
+
+import pytest
+from foreign import bits, chosen, needs_cc, shared_library
+
+from gelu_verify import targets
+from gelu_verify.errors import UsageError
+from gelu_verify.formats import get_format
+from gelu_verify.inputs.plans import make_plan
+from gelu_verify.isolation.hosts import Hosts
+from gelu_verify.isolation.limits import Limits
+from gelu_verify.measure.sweep import sweep
+
+pytestmark = needs_cc
+SOURCE = """
+#include <stddef.h>
+#include <stdint.h>
+#define EACH for (int i = 0; i < (int)n; i++)
+void gelu_forward(float* out, float* inp, int N) { for (int i = 0; i < N; i++) out[i] = -inp[i]; }
+void doubles(double *dst, /* a, b */ double *src, size_t n) { EACH dst[i] = -src[i]; }
+void halves_bf16(uint16_t *restrict y, uint16_t *restrict x, long n) { EACH y[i] = x[i] ^ 0x8000; }
+void arrays(float result[], float input[], unsigned n) { EACH result[i] = -input[i]; }
+void forward(float *x, float *y, int n) { EACH y[i] = -x[i]; }
+void in_out(float *in, float *out, int n) { EACH out[i] = -in[i]; }
+void unclear(float *a, float *b, int n) { EACH b[i] = -a[i]; }
+void both(float *x_out, float *y_in, int n) { EACH x_out[i] = -y_in[i]; }
+#define MADE(name) void name(float *out, float *in, int n) { EACH out[i] = -in[i]; }
+MADE(made)
+void first(float *out, const float *in, int n) { EACH out[i] = -in[i]; }
+"""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    file = tmp_path_factory.mktemp("order") / "order.c"
+    file.write_text(SOURCE)
+    return file
+
+
+def selected(source, symbol, **options):
+    (found,), _ = targets.select([f"{source}:{symbol}"], function="relu", **options)
+    return found
+
+
+def negated(target):
+    fmt = get_format(target.dtypes[0])
+    got = target.evaluate(fmt.name, fmt.uint.type(fmt.one).repeat(3))
+    return (got == fmt.one | fmt.sign_mask).all()
+
+
+@pytest.mark.parametrize(
+    ("symbol", "line"),
+    [
+        ("gelu_forward", "void f(float *y, float *x, int n)"),
+        ("doubles", "void f(double *y, double *x, size_t n)"),
+        ("halves_bf16", "void f(uint16_t *y, uint16_t *x, long n)"),
+        ("arrays", "void f(float *y, float *x, unsigned n)"),
+    ],
+)
+def test_an_output_that_comes_first_is_a_question_with_the_line_that_answers_it(source, symbol, line):
+    with pytest.raises(UsageError, match="the output comes first") as raised:
+        selected(source, symbol)
+    (offered,) = re.findall(r"--call '(.*?)'", str(raised.value))
+    assert offered == line
+    assert negated(selected(source, symbol, call=offered))
+
+
+@pytest.mark.parametrize("symbol", ["unclear", "both", "made"])
+def test_names_that_say_nothing_are_a_question(source, symbol):
+    with pytest.raises(UsageError, match="names do not say which pointer is the output") as raised:
+        selected(source, symbol)
+    assert len(re.findall(r"--call '(void f\(.*?\))'", str(raised.value))) == 2
+
+
+@pytest.mark.parametrize("symbol", ["forward", "in_out"])
+def test_names_that_say_it_are_taken(source, symbol):
+    assert negated(selected(source, symbol))
+
+
+LIBRARY = """
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#define EACH for (size_t i = 0; i < n; i++)
+void reversed_f32(float *out, float *in, size_t n) { EACH out[i] = fmaxf(in[i], 0); }
+void reversed_bf16(uint16_t *out, uint16_t *in, size_t n) { EACH out[i] = in[i] & 0x8000 ? 0 : in[i]; }
+void forward_f32(float *x, float *y, size_t n) { EACH y[i] = fmaxf(x[i], 0); }
+void scratch_f32(float *x, float *y, size_t n) { EACH { x[i] = fmaxf(x[i], 0); y[i] = x[i]; } }
+void restores_f32(float *x, float *y, size_t n) { EACH { float v = x[i]; x[i] = 7; y[i] = fmaxf(v, 0); x[i] = v; } }
+void crashes_f32(float *x, float *y, size_t n) { x[0] = 7; abort(); }
+void ends_f32(float *x, float *y, size_t n) { x[0] = 7; exit(0); }
+void nothing_f32(float *x, float *y, size_t n) { }
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return shared_library(tmp_path_factory.mktemp("order"), LIBRARY)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "line"),
+    [
+        ("reversed_f32", "void f(float *y, const float *x, size_t n)"),
+        ("reversed_bf16", "void f(uint16_t *y, const uint16_t *x, size_t n)"),
+    ],
+)
+def test_a_symbol_of_a_library_that_writes_only_its_first_array_is_a_question(library, symbol, line):
+    with pytest.raises(UsageError, match="the output comes first") as raised:
+        chosen(f"{library}:{symbol}", function="relu")
+    (offered,) = re.findall(r"--call '(.*?)'", str(raised.value))
+    assert offered == line
+    result = judged(library, symbol, call=offered, dtype="bfloat16" if symbol.endswith("bf16") else None)
+    assert (result.failure, result.max_ulp) == (None, 0)
+
+
+def judged(library, symbol, **options):
+    with Hosts(Limits(seconds=3)) as hosts:
+        (target,), _ = hosts.select([f"{library}:{symbol}"], function="relu", **options)
+        return sweep(target, make_plan("landmarks", "relu", target.dtypes[0]))
+
+
+@pytest.mark.parametrize("symbol", ["forward_f32", "restores_f32"])
+def test_other_symbols_are_called_as_ever(library, symbol):
+    target = chosen(f"{library}:{symbol}", function="relu")
+    assert target.evaluate("float32", bits("float32", "-1", "2")).tolist() == bits("float32", "0", "2").tolist()
+
+
+def test_a_library_that_writes_both_arrays_is_broken_and_told_what_else_it_may_be(library):
+    result = judged(library, "scratch_f32")
+    assert result.record.failure_kind == "changed input"
+    line = "void f(float *y, const float *x, size_t n)"
+    assert f"wrote to its input (if the output comes first, --call '{line}' says so)" in result.failure
+
+
+@pytest.mark.parametrize(
+    ("symbol", "kind"),
+    [("crashes_f32", "changed input"), ("ends_f32", "changed input"), ("nothing_f32", "partial write")],
+)
+def test_what_does_not_return_from_the_call_that_tells_is_loaded_and_judged_as_ever(library, symbol, kind):
+    result = judged(library, symbol)
+    assert result.record.failure_kind == kind
+    assert result.record.failure_range
