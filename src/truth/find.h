@@ -3,9 +3,9 @@
 #define GV_TRUTH_FIND_H
 #include "value.h"
 
-const char *gv_name(int index);            /* of the functions there are, 0 after the last */
-gv_loop gv_find(const char *name);         /* in double-double, and by pieces where these decide: precise.c */
+const char *gv_name(int index); /* of the functions there are, 0 after the last */
+gv_loop gv_find(const char *name); /* in double-double, and by pieces where these decide: precise.c */
 gv_loop gv_find_formula(const char *name); /* in double-double, by the formulas of src/math alone: precise.c */
-gv_loop gv_find_quick(const char *name);   /* in double: quick.c */
+gv_loop gv_find_quick(const char *name); /* in double: quick.c */
 
 #endif
