@@ -16,7 +16,7 @@ from ..own_faults import KIND as OWN_FAULT
 from .accuracy import ACCURATE, BODY, Accuracy, Span
 from .bucket_errors import Output
 from .numbers import LIMITS, input_text, inward_text, size_text, ulp_text
-from .parts import AccurateRange
+from .parts import AccurateRange, Flush
 from .result import Grade, Record
 
 HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing about the outputs
@@ -396,10 +396,17 @@ def _conventions(record: Record, accuracy: Accuracy) -> Iterator[str]:
         if name in ("minus_infinity", "plus_infinity"):
             yield f"{_special(fmt, finding.got_bits)} at {'-' if name == 'minus_infinity' else '+'}inf"
         elif name == "subnormals" and record.flush:
-            yield f"flushes subnormal {record.flush.flushed}"
+            yield _flush(record.flush)
         elif name == "nan":
             yield "NaNs stay signalling"
         elif name != "subnormals":
             yield finding.detail
     if accuracy.lost and not record.flush:
         yield f"subnormal numbers {_size(accuracy.lost.error, record.bound)} off ({_instead(fmt, accuracy.lost)})"
+
+
+def _flush(flush: Flush) -> str:
+    """No more than was seen."""
+    if flush.zeros == flush.tried:
+        return f"flushes subnormal {flush.flushed}"
+    return f"flushes {flush.zeros} of {flush.tried} subnormal {flush.flushed} tried"
