@@ -183,7 +183,8 @@ class Host:
     def _load(self, child: Child, key: str, loading: Loading) -> dict[str, Any]:
         try:
             one = self.limits.of_first_call if loading.question == "select" else max(FIRST, self.limits.of_first_call)
-            reply = child.ask(child.control, loading.question, LOADING, of_one_call=one, key=key, **loading.arguments)
+            limits = {"of_one_call": one, "of_import": self.limits.of_import}
+            reply = child.ask(child.control, loading.question, LOADING, **limits, key=key, **loading.arguments)
         except Died as died:
             self.discard(child)
             raise _lost_while_loading(self.label, died.death) from None
