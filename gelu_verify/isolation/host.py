@@ -183,8 +183,10 @@ class Host:
     def _load(self, child: Child, key: str, loading: Loading) -> dict[str, Any]:
         try:
             one = self.limits.of_first_call if loading.question == "select" else max(FIRST, self.limits.of_first_call)
-            limits = {"of_one_call": one, "of_import": self.limits.of_import}
-            reply = child.ask(child.control, loading.question, LOADING, **limits, key=key, **loading.arguments)
+            reply = child.ask(
+                child.control, loading.question, LOADING, of_one_call=one, of_import=self.limits.of_import,
+                key=key, **loading.arguments,
+            )  # fmt: skip
         except Died as died:
             self.discard(child)
             raise _lost_while_loading(self.label, died.death) from None

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-_since = ctypes.c_double(
-    0.0
-)  # seconds of the monotonic clock, which all processes share, negative of what is loaded; 0: none
+_since = ctypes.c_double(0.0)  # seconds of the clock that all processes share, negative of an import; 0: neither is
 
 
 def share(address: int) -> None:
