@@ -16,6 +16,7 @@ import numpy as np
 from .. import errors
 from ..errors import TargetFailure
 from ..formats import Format
+from ..own_faults import OwnFault
 from ..targets.kinds import BUILDS
 from .channel import Channel
 from .limits import FIRST, LOADING, Limits, Patience
@@ -192,6 +193,8 @@ class Host:
             raise _lost_while_loading(self.label, died.death) from None
         if "error" in reply:
             raise getattr(errors, reply["error"])(reply["message"])
+        if "fault" in reply:
+            raise OwnFault(reply["fault"])
         if "failure" in reply:
             raise TargetFailure(f"{self.label} {reply['failure']}", reply["kind"])
         with suppress(FileNotFoundError):  # closed meanwhile: the next question says so
