@@ -279,8 +279,8 @@ def _attribution_rows(record: Record, manifest: Mapping[str, Any], faults: list[
         parts = witness_parts(record)
     if parts is not None:
         yield {
-            **{name: parts[name] for name in ("form", "working", "main")},
-            **{f"{name}_ulp": parts[name] for name in ("constants", "formula", "rest")},
+            **{name: parts[name] for name in ("form", "working", "known", "main")},
+            **{f"{name}_ulp": parts[name] for name in ("constants", "formula", "flushing", "rest")},
             "bound": record.bound,
             "max_ulp": record.max_ulp,
             **_value(record, "x", record.witness),

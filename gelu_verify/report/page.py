@@ -80,10 +80,10 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
 
 def _attributions(frames: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, Any]]:
     """{id: what the largest error of a result is made of}, as its table has it."""
-    parts = ("constants", "formula", "rest")
+    parts = ("constants", "formula", "flushing", "rest")
     return {
         f"{row['run']}-{row['result']}": {
-            **{name: row[name] for name in ("form", "working", "main")},
+            **{name: row[name] for name in ("form", "working", "known", "main")},
             **{name: row[f"{name}_ulp"] for name in parts},
         }
         for row in rows_of(frames["attribution"])
