@@ -14,18 +14,20 @@ What a rule cannot compare is missing, as if it had not been measured.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..fenv import in_default_environment
+from ..inputs.found import HardCases
 from ..isa import level_of_machine
 from ..judge.changes import changes_of_limits, named
-from ..judge.rules import RULES, Measure
+from ..judge.rules import RULES, Measure, Tolerance
 from ..judge.sides import Change, Sides, measured_text
 from ..records.grades import GRADES
 from ..records.result import Record
 from .budgets import round_up
+from .keeping import failing_input, keep_command
 from .measurements import Measurements
 from .project import Project
 from .rows import (
@@ -49,6 +51,7 @@ class Compliance:
     notes: tuple[str, ...] = ()
     record: Record | None = None
     witness: Mapping[str, str | None] | None = None  # x_bits, and got_bits and want_bits where they are known
+    inputs: tuple[str, ...] = ()  # all inputs that show a reason (bits)
 
 
 @in_default_environment
@@ -106,6 +109,7 @@ def judged(
     """What was measured against all that is demanded: each budget, what the project names, the required families."""
     named = [record.key for record in found.records if project and project.has(record)]
     rows = compliance(found.records, found.machine, budgets, named, unchanged=unchanged)
+    rows = [_with_command(row, budgets, project.cases) for row in rows] if project else rows
     judged_keys = {row.key for row in rows}
     asked = {str(name) for entry in (project.entries if project else ()) for name in entry.request.targets}
     absent = [
@@ -115,6 +119,16 @@ def judged(
     ]
     demanded = required(families, found.records, found.absent)
     return [*rows, *absent, *(each for each in demanded if each.key not in judged_keys)]
+
+
+def _with_command(found: Compliance, budgets: Budgets, cases: HardCases) -> Compliance:
+    """The result, and by which command every plan takes the inputs that show it, where that of the row does not."""
+    row = next(iter(budgets.of(found.key)), None)
+    if row is None or found.record is None or not found.inputs:
+        return found
+    command = keep_command(found.record, found.inputs, row.plan, row.seed, cases)
+    note = f"to try it in every later run: {command}"
+    return replace(found, notes=(*found.notes, note)) if command else found
 
 
 def required(families: Iterable[str], records: Sequence[Record], absent: Mapping[str, str]) -> list[Compliance]:
@@ -141,7 +155,7 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Co
     if record.origin.stale:
         return _stale(record)
     if record.has_failed:
-        return Compliance(key, "over", (record.failure or "",), record=record)
+        return Compliance(key, "over", (record.failure or "",), record=record, inputs=failing_input(record))
     if record.own_faults:
         return Compliance(key, "missing", record.own_faults, record=record)
     if reason := _unmeasured(row, record):
@@ -149,38 +163,40 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Co
     same = record.origin.device == row.device if on_gpu(record) else same_machine
     same_inputs = row.bound == "=" or _on_the_same_inputs(row, record)
     exact = same and same_inputs
-    sides = Sides(
-        row.record(key), record, old_lists_failures=True, comparable=True, tolerance="known" if exact else "headroom"
-    )
+    tolerance: Tolerance = "known" if exact else "headroom"
+    sides = Sides(row.record(key), record, old_lists_failures=True, comparable=True, tolerance=tolerance)
     found = changes_of_limits(sides)
     over, more = named([each for each in found if each.direction == "worse"])
     reasons = [*(_text(sides, each) for each in over), *more]
     unknown = [f"not known to be within its budget: {each.text}" for each in found if each.direction == "unknown"]
-    notes = [_text(sides, each) for each in found if each.direction == "neither"]
-    notes += [
-        f"check {each.where} passes now, the budget still excuses it"
-        for each in found
-        if each.what == "check" and each.direction == "better" and record.checks[each.where or ""] == "pass"
-    ]
+    notes = [*_notes(sides, found)]
     if exact and row.bits is not None and record.bits_sha256 != row.bits:
-        other = "other results than the budget's run, with the same libm and inputs"
-        (reasons if unchanged else notes).append(other)
+        (reasons if unchanged else notes).append("other results than the budget's run, with the same libm and inputs")
     if record.bound == "=" and not same_inputs:
-        more_inputs = f"on all inputs, the budget on {row.n:,}"
-        notes.append(f"{more_inputs}: headroom applies (`gelu-verify budget` makes one of all)")
-
+        why = f"on all inputs, the budget on {row.n:,}"
+        notes.append(f"{why}: headroom applies (`gelu-verify budget` makes one of all)")
+    if unchanged and not exact and not row.is_fixed:
+        why = "machine, compiler or inputs are not those of the budget"
+        unknown.append(f"whether results have changed is not known: {why}")
     better = [] if reasons or unknown else [_text(sides, each) for each in found if _is_tighter(each)]
     if better:
         notes.append(f"better than its budget: {'; '.join(better)} (`gelu-verify budget` makes it the limit)")
     notes += [record.origin.recorded] if record.origin.recorded else []
-    if unchanged and not exact and not row.is_fixed:
-        why = "machine, compiler or inputs are not those of the budget"
-        unknown.append(f"whether results have changed is not known: {why}")
-
     outcome: Literal["over", "missing", "ok"] = "over" if reasons else "missing" if unknown else "ok"
-    shown = next((each.witness for each in over if each.witness), None)
-    witness = {"x_bits": shown.x_bits, "got_bits": shown.new_bits, "want_bits": shown.want_bits} if shown else None
-    return Compliance(key, outcome, tuple(reasons or unknown), tuple(notes), record, witness)
+    shown = [each.witness for each in over if each.witness]
+    bits = (
+        {"x_bits": shown[0].x_bits, "got_bits": shown[0].new_bits, "want_bits": shown[0].want_bits} if shown else None
+    )
+    inputs = tuple(each.x_bits for each in shown)
+    return Compliance(key, outcome, tuple(reasons or unknown), tuple(notes), record, bits, inputs)
+
+
+def _notes(sides: Sides, found: Iterable[Change]) -> Iterator[str]:
+    """What is told of limits that are kept."""
+    yield from (_text(sides, each) for each in found if each.direction == "neither")
+    for each in found:
+        if each.what == "check" and each.direction == "better" and each.new == "pass":
+            yield f"check {each.where} passes now, the budget still excuses it"
 
 
 def _on_the_same_inputs(row: Row, record: Record) -> bool:
