@@ -17,6 +17,7 @@ from ..records.grades import GRADES
 from ..records.parts import (
     AbsoluteError,
     AccurateRange,
+    Bound,
     FindingRecord,
     IntervalErrors,
     MeanBits,
@@ -53,7 +54,7 @@ class Row:
     """The budget of one target, function and dtype. What a file of an earlier schema does not hold is None."""
 
     max_ulp: float
-    bound: str
+    bound: Bound
     n: int
     plan: str
     seed: int

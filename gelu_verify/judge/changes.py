@@ -16,9 +16,12 @@ Status = Literal["worse", "mixed", "vanished", "unknown", "changed", "better", "
 
 MOST_NAMED = 3  # parts of x in one line
 _DIRECTIONS: tuple[Direction, ...] = ("worse", "unknown", "neither", "better")
-_OF_FAILURES = (measures.failures, measures.grades)
-_NUMBERS = [partial(numbers, what=what) for what, rule in RULES.items() if rule.measure and what != "interval"]
-_RULES = (
+Finder = Callable[[Sides], Iterable[Change]]
+_OF_FAILURES: tuple[Finder, ...] = (measures.failures, measures.grades)
+_NUMBERS: list[Finder] = [
+    partial(numbers, what=what) for what, rule in RULES.items() if rule.measure and what != "interval"
+]
+_RULES: tuple[Finder, ...] = (
     *_OF_FAILURES, asked.checks, *_NUMBERS, places.intervals, measures.accurate_range, measures.told, asked.conditions,
     places.bits,
 )  # fmt: skip
@@ -31,7 +34,13 @@ def _intervals_of_limits(sides: Sides) -> Iterator[Change]:
             yield change
 
 
-_OF_LIMITS = (measures.grades, asked.limits, *_NUMBERS, _intervals_of_limits, measures.accurate_range)
+_OF_LIMITS: tuple[Finder, ...] = (
+    measures.grades,
+    asked.limits,
+    *_NUMBERS,
+    _intervals_of_limits,
+    measures.accurate_range,
+)
 
 
 def changes(sides: Sides, others: Iterable[Change] = ()) -> list[Change]:
@@ -59,7 +68,7 @@ def named(found: Sequence[Change]) -> tuple[list[Change], list[str]]:
     return few, [f"larger errors in {more} more parts of x"] if more else []
 
 
-def _of(rules: Iterable[Callable[[Sides], Iterable[Change]]], sides: Sides) -> Iterator[Change]:
+def _of(rules: Iterable[Finder], sides: Sides) -> Iterator[Change]:
     return (change for rule in rules for change in rule(sides))
 
 
