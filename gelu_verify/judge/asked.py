@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from ..formats import Format, get_format, value_text
 from ..records.parts import FindingRecord, Severity
 from ..records.result import Record
-from .rules import LAST_BIT_CHECKS, Direction
+from .rules import LAST_BIT_CHECKS, SEVERITIES, Direction
 from .sides import Change, ChangeWitness, Sides, shown_by
 
-SEVERITIES: tuple[Severity, ...] = ("convention", "loss", "defect")  # the worst last
 ALWAYS_TRIED = ("minus_infinity", "plus_infinity", "nan", "signed_zero")  # checks of inputs that every plan has
 _POLICY = re.compile(r"--policy[ =](\w+)")
 
@@ -103,7 +102,7 @@ def _newly_failing(old: str | None, before: Severity | None, after: Severity | N
     if old != "fail":
         return "newly fails", "worse"
     if before != after and before is not None and after is not None:
-        is_worse = SEVERITIES.index(after) > SEVERITIES.index(before)
+        is_worse = SEVERITIES.index(after) < SEVERITIES.index(before)
         return f"fails as a {after}, and as a {before} before", "worse" if is_worse else "better"
     return "", "neither"
 

@@ -11,8 +11,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from ..records.parts import Severity
 from ..records.result import Record
 
 Direction = Literal["worse", "better", "neither", "unknown"]
@@ -20,6 +21,7 @@ Tolerance = Literal["none", "known", "headroom"]
 """How far a number may be beyond another and count as equal: not at all, where both are limits; as far as errors are
 known; or by the headroom of a rule, where a budget was measured on another machine or on other inputs."""
 
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # of failed checks, the worst first
 KNOWN_TO = 2.0**-16  # ULP: a stored error is known to within that
 RELATIVE = 2.0**-20  # and to that of itself: two ways of judging a float32 result may differ by so much
 COARSE = 2.0**-3  # what the absolute error of a bucket's worst input may miss, where buckets have several inputs
@@ -103,7 +105,7 @@ _TWICE = "max(2 e, e + 2 ULP)"
 
 RULES: dict[str, Rule] = {  # the most serious first: the order of the changes of a result
     "failure": Rule("failure", "the target failed (raised, crashed, hung, ...), and did not before"),
-    "grade": Rule("grade", "it comes later in the table of docs/grades.md", "any but broken, with a note"),
+    "grade": Rule("grade", "it comes later in the table of docs/grades.md", "any but broken, with a note", key="grade"),
     "check": Rule(
         "check",
         "it fails and did not before, whatever its severity, or fails with a worse severity than before; a wrong value "
@@ -128,6 +130,7 @@ RULES: dict[str, Rule] = {  # the most serious first: the order of the changes o
             lambda record: {"": (record.max_ulp, record.witness)}, _ratio(1.25, 2.0), absent=math.inf,
             said="{number} ULP {bound}", **ULP_ERROR,
         ),
+        "max_ulp",
     ),
     "region": Rule(
         "region",
@@ -146,7 +149,9 @@ RULES: dict[str, Rule] = {  # the most serious first: the order of the changes o
         "intervals",
     ),
     "special": Rule("special values", "fewer results at infinities and NaNs are right", "no limit"),
-    "accurate_range": Rule("accurate range", "it ends nearer to 0 on either side, or is gone", "no limit"),
+    "accurate_range": Rule(
+        "accurate range", "it ends nearer to 0 on either side, or is gone", "no limit", key="accurate_range"
+    ),
     "zero_from": Rule(
         "zero from",
         "the tail becomes zero nearer to 0, or does so only now",

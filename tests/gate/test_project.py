@@ -110,7 +110,7 @@ def test_a_project_is_within_the_budgets_it_made_also_from_below(gated, monkeypa
         (
             "y[i] = v",
             "y[i] = i % 8 == 3 && v > 1 ? nextafterf(v / (1 + exp(-v)), 0) : v",
-            "check lane (loss) newly fails",
+            "check lane (defect) newly fails",
         ),
         *nightly(
             ("y[i] = v", "y[i] = v > 3 && v < 3.5 ? nextafterf(v / (1 + exp(-v)), 9) : v", "1.41667 ULP in [1,inf)"),
@@ -292,7 +292,7 @@ def test_a_special_value_that_is_wrong_may_not_become_wrong_in_another_way(libra
     made = make_budgets([failing("0x7e00")], MACHINE, "2026-11-22", lambda *_: "NaN as in PyTorch")
     assert compliance([failing("0xfe01")], MACHINE, made)[0].outcome == "ok"  # another NaN
     (found,) = compliance([failing("0xc000")], MACHINE, made)
-    told = "check minus_infinity (convention) gives -2, and gave NaN before: wrong"
+    told = "check minus_infinity gives -2, and gave NaN before: wrong"
     assert (found.outcome, found.reasons) == ("over", (told,))
 
 
