@@ -33,7 +33,7 @@ COVERAGE = 0.9  # a sampled row is measured by at least this share of its inputs
 FINITE = INTERVALS[1:-1]  # those with errors
 SPECIALS = {"minus_infinity": "-inf", "plus_infinity": "+inf", "nan": "NaN", "signed_zero": "-0"}  # check: its input
 _KEYS = {  # of a record: the limit of a row, without which there is none
-    **{name: name for name in ("grade", "nonfinite", "faithful", "p99_ulp", "mean_bits", "zero_from")},
+    **{name: name for name in ("grade", "nonfinite", "faithful", "p99_ulp", "mean_bits", "zero_from", "zero_sign")},
     **{name: name for name in ("regions", "intervals")},
     **{"correctly_rounded": "correct", "max_abs_error": "max_abs", "accurate_range": "accurate", "bits_sha256": "bits"},
 }
@@ -73,6 +73,7 @@ class Row:
     correct: int | None = None
     faithful: int | None = None
     nonfinite: int | None = None
+    zero_sign: int | None = None
     mean_ulp: float | None = None  # absolute, of the signed error: for people, as it may grow where each error shrinks
     p99_ulp: float | None = None
     mean_bits: float | None = None  # rounded down
@@ -101,6 +102,7 @@ class Row:
             checks=dict.fromkeys(self.fails, "fail"),
             findings={check: FindingRecord("", None, bits, None) for check, bits in specials.items() if bits},
             nonfinite=NonFinite(self.nonfinite or 0, None),
+            zero_sign=self.zero_sign,
             correctly_rounded=None if self.correct is None else self.correct / self.n,
             faithful=None if self.faithful is None else self.faithful / self.n,
             p99_ulp=self.p99_ulp,
@@ -205,7 +207,9 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
         "conditions": lambda v: isinstance(v, Conditions),
         **dict.fromkeys(("max_abs", "mean_ulp", "p99_ulp", "mean_bits"), _is_limit),
         "accurate": lambda v: type(v) is tuple and len(v) == 2 and all(map(is_bits, v)),
-        **{name: lambda v: type(v) is int and 0 <= v <= n for name in ("correct", "faithful", "nonfinite")},
+        **{
+            name: lambda v: type(v) is int and 0 <= v <= n for name in ("correct", "faithful", "nonfinite", "zero_sign")
+        },
         "zero_from": lambda v: v == "" or is_bits(v),
         **dict.fromkeys(("inputs", "bits"), lambda v: type(v) is str and re.fullmatch("[0-9a-f]{64}", v) is not None),
         "specials": lambda v: (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..formats import Format, get_format, value_text
 from ..records.parts import FindingRecord, Severity
@@ -46,9 +47,11 @@ def checks(sides: Sides) -> Iterator[Change]:
 
 
 def limits(sides: Sides) -> Iterator[Change]:
-    """Of a budget, which lists what may fail: only what is asked now."""
+    """Of a budget, which lists what may fail: only what is asked now, and only told where the row is older than it."""
     for name in sides.new.checks:
-        yield from (change for change in _check(sides, name) if "fail" in (change.old, change.new))
+        for change in _check(sides, name):
+            if "fail" in (change.old, change.new):
+                yield replace(change, direction="neither") if name in sides.lacking else change
 
 
 def _check(sides: Sides, name: str) -> Iterator[Change]:

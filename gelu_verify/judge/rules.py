@@ -122,6 +122,15 @@ RULES: dict[str, Rule] = {  # the most serious first: the order of the changes o
         ),
         "nonfinite",
     ),
+    "zero_sign": Rule(
+        "sign of zero",
+        "more zeros have the wrong sign",
+        "1.25 n",
+        Measure(
+            partial(_whole, "zero_sign"), _ratio(1.25), "inputs", absent=0.0, said="{number} zeros of the wrong sign"
+        ),
+        "zero_sign",
+    ),
     "max_ulp": Rule(
         "largest error",
         "the largest error in ULP is larger, or nothing can be scored any more",
