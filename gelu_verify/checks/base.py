@@ -41,6 +41,7 @@ class Finding:
     want_bits: int | None = None
     value: str | None = None  # what was found, where that is a name: the variant
     other_bits: int | None = None  # the other output, where one input had two
+    counted: tuple[int, int] | None = None  # how many are so, of how many that were asked for it
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,12 @@ class Evidence:
         """A value for a reader: a few digits, its bits stand beside it."""
         return value_text(self.fmt, bits, digits)
 
+    def span(self, x: np.ndarray) -> str:
+        """Between which magnitudes inputs lie (bits)."""
+        small = np.sort(x & self.fmt.uint.type(self.fmt.sign_mask - 1))
+        low, high = self.texts(int(small[0]), int(small[-1]))
+        return f"{low} <= |x| <= {high}"
+
     def texts(self, *bits: int, digits: int = 6) -> list[str]:
         """Values beside each other, of which different ones read differently."""
         return texts_apart(self.fmt, *bits, digits=digits)
@@ -183,6 +190,9 @@ class Check:
     """What a failure means: a "defect" makes the grade `broken`; a "loss" of accuracy is graded by its size; a
     "convention" (NaN at -inf, the sign of a zero, flushing) stands apart and changes no grade. A function says it where
     that depends on the output."""
+    of_inputs_tried: bool = False
+    """Whether it looks at the outputs for all inputs that were tried and calls nothing itself, so that it finds more
+    where these are more: such findings of two runs are compared on the inputs that both tried."""
     last: bool = False
     """Whether it looks at the outputs that all other checks asked for, and so runs after them."""
 

@@ -122,6 +122,7 @@ SUMMARY = Table(
         _same("max_rank", "rank"),
         Column("nonfinite", "how many finite x gave NaN or an infinity where a finite value is due", "count"),
         *_value("nonfinite_x", "the one of them nearest to zero"),
+        _same("zero_sign", "count"),
         _same("variant"),
         Column("approximates", "the function that this one approximates"),
         Column("approximation_max_ulp", "largest error against that function, in ULP", "number"),
@@ -215,8 +216,10 @@ ATTRIBUTION = Table(
         *_value("x", "the input with the largest error"),
         Column("constants_ulp", "what rounded constants add to the error there, signed", "number"),
         Column("formula_ulp", "what its operations add, each rounded correctly", "number"),
+        Column("flushing_ulp", "what subnormals that became zeros add", "number"),
         Column("rest_ulp", "what building blocks, and all else, add", "number"),
-        Column("main", "the largest of the three"),
+        Column("known", "kernel of ours with the same bits at the worst inputs of all parts of x; empty: none"),
+        Column("main", "the largest of the four"),
     ),
 )
 FINDINGS = Table(
