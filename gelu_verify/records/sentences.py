@@ -349,10 +349,9 @@ def _coarse(record: Record, accuracy: Accuracy, output: Output) -> str:
     """The absolute error that is too large."""
     bound, fmt = accuracy.farthest_bound, get_format(record.dtype)
     size, units = size_text(accuracy.farthest_size, bound), ulp_text(accuracy.units, bound, 2)
-    if accuracy.units > 0.75 * output.error:
-        return f"absolute error {SAID[bound]} {size} at x = {input_text(fmt, output.x_bits)} ({units} ULP)"
-    ulps = f"{units} ULP of 1, {ulp_text(output.error, '>=', 2)} of y"
-    return f"absolute error {SAID[bound]} {size} at x = {input_text(fmt, output.x_bits)} ({ulps})"
+    also = "" if accuracy.units > 0.75 * output.error else f" of 1, {ulp_text(output.error, '>=', 2)} of y"
+    alone = _stands_out(record, fmt.bits_text(output.x_bits))
+    return f"absolute error {SAID[bound]} {size} at x = {input_text(fmt, output.x_bits)} ({units} ULP{also}{alone})"
 
 
 def _tried_word(record: Record) -> str:

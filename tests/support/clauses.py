@@ -267,7 +267,7 @@ def absolute(audit: Audit, bound: str, size: str, x: str) -> None:
         assert away >= float(size) * (1 - 1e-9), f"{away} there"
 
 
-@claim(rf"absolute error {SIZE} at x = {NUMBER} \({NUMBER} ULP( of 1)?(?:, {NUMBER} of y)?\)")
+@claim(rf"absolute error {SIZE} at x = {NUMBER} \({NUMBER} ULP( of 1, {NUMBER} of y)?{ALONE}\)")
 def coarse(audit: Audit, bound: str, size: str, x: str, units: str, of_1: str, of_y: str) -> None:
     got, y, error = max(audit.seen(x), key=lambda each: each[2])
     assert bool(of_1) == (abs(y) < 1)
