@@ -21,7 +21,14 @@ from ..records.accuracy import Accuracy, Span
 from ..records.beside import joined, judged, part, with_outputs
 from ..records.parts import Beside
 
-OF_FACTS = ("finite", "nan", "range", "sign", "tail_zero")  # checks that look at nothing but the facts of a table
+OF_FACTS = (
+    "finite",
+    "nan",
+    "range",
+    "sign",
+    "tail_zero",
+    "zero_sign",
+)  # checks that look at nothing but the facts of a table
 NOTHING = Span(0, 0, 0, 0, 0, True), Span(0, 0, 0, 0, 0, True)
 Chosen = list[int]  # places in the candidates
 MOST = 6  # outputs that are looked for one by one: each takes some ten evaluations of all measures
@@ -83,7 +90,7 @@ def _worse_than_their_bucket(evidence: Evidence, outputs: Outcome) -> np.ndarray
     worse = ~outputs.faithful & (_exceeds(error, known) | ~np.isfinite(error) | unlike)
     worse |= _exceeds(error, largest)
     if (columns["correct"] == columns["n"]).all():
-        zeros = is_zero(fmt, outputs.got) & is_zero(fmt, want) & (not evidence.function.has_signed_zeros)
+        zeros = is_zero(fmt, outputs.got) & is_zero(fmt, want) & evidence.function.either_zero
         worse |= (outputs.got != want) & ~zeros & is_finite(fmt, want)
     worst_x, worst_got = (columns[f"max_error_{name}"][place].astype(fmt.uint) for name in ("x", "got"))
     worse &= ~(own & (outputs.x == worst_x) & (outputs.got == worst_got))
@@ -159,10 +166,13 @@ def _measures(evidence: Evidence, table: Table) -> Any:
     found = Accuracy.of_errors(table, evidence.function, is_whole, evidence.table)
     spans = [(side.count > 0, side.x_bits, side.is_all) for side in (*found.nonfinite, found.zeros)]
     interval = found.range and (found.range.low_bits, found.range.high_bits, found.range.exception_x_bits)
-    accuracy = replace(found, nonfinite=NOTHING, zeros=NOTHING[0], range=None), interval  # without counts
+    accuracy = (
+        replace(found, nonfinite=NOTHING, zeros=NOTHING[0], range=None, incorrect=not found.correct),
+        interval,
+    )  # without counts
     largest = None if worst is None else float(table.columns["max_error"][worst])
     statuses = [_finding(replace(evidence, table=table), name).status for name in OF_FACTS]
-    return accuracy, spans, largest, facts.nonfinite, facts.wrong_sign, facts.zero_from, statuses
+    return accuracy, spans, largest, facts.nonfinite, facts.wrong_sign, facts.zero_from, facts.zero_sign, statuses
 
 
 def _recorded(evidence: Evidence, outputs: Outcome, k: int, where: str) -> Beside:

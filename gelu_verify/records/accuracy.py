@@ -80,7 +80,7 @@ class Accuracy:
     """What grades are made of: of all finite inputs of a table, subnormal numbers that are lost apart."""
 
     precision: int  # of the dtype, in bits
-    correct: bool  # every output is the correctly rounded value
+    incorrect: int  # outputs at finite inputs that are not the correctly rounded value
     faithful: bool  # every error that counts is below 1 ULP
     worst: Output | None  # the largest error that counts
     worst_near_root: Output | None  # the same, where errors near a root count in ulps of 1/8
@@ -102,6 +102,11 @@ class Accuracy:
     wrong: Output | None  # the finite output without a correct bit that is nearest to zero
     nonfinite: tuple[Span, Span]  # NaN and infinities where a number is due, for x < 0 and for x > 0
     zeros: Span  # of the tail, where they are too early
+
+    @property
+    def correct(self) -> bool:
+        """Whether every output is the correctly rounded value."""
+        return not self.incorrect
 
     @property
     def largest_ulp(self) -> float | None:
@@ -148,7 +153,7 @@ class Accuracy:
             worst, lost = max(worst, lost, key=lambda output: output.error), None  # no grade depends on them
         return cls(
             precision=fmt.precision,
-            correct=bool((columns["correct"] == columns["n"]).all()),
+            incorrect=int(columns["n"].sum(dtype=np.int64) - columns["correct"].sum(dtype=np.int64)),
             faithful=bool((errors.lost | (columns["faithful"] == columns["n"]) | (errors.error < 1)).all()),
             worst=worst,
             worst_near_root=_at_most(errors, near, np.flatnonzero(counted)),

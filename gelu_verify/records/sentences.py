@@ -16,7 +16,7 @@ from ..own_faults import KIND as OWN_FAULT
 from .accuracy import ACCURATE, BODY, Accuracy, Span
 from .bucket_errors import Output
 from .numbers import LIMITS, input_text, inward_text, size_text, ulp_text
-from .parts import AccurateRange
+from .parts import AccurateRange, Flush
 from .result import Grade, Record
 
 SAID = {"=": "up to", ">=": "at least"}
@@ -263,6 +263,8 @@ def _accuracy(record: Record, accuracy: Accuracy, grade: Grade, named: set[int])
     fmt, tried = get_format(record.dtype), _tried(record, accuracy)
     if accuracy.correct:
         yield f"correctly rounded at {tried}"
+    elif record.zero_sign == accuracy.incorrect and not record.beside:
+        yield f"correctly rounded at {tried}, {_but_for_zeros(record)}"
     elif accuracy.worst is None:
         yield "nothing was scored" if accuracy.lost is None else f"subnormal numbers are lost at {tried}"
     elif accuracy.largest_near_root <= ACCURATE:
@@ -279,6 +281,15 @@ def _accuracy(record: Record, accuracy: Accuracy, grade: Grade, named: set[int])
         first = accuracy.first_above
         if first is not None and grade == "absolute":
             yield f"above {ACCURATE:g} ULP as near to zero as at x = {input_text(fmt, first.x_bits)}"
+
+
+def _but_for_zeros(record: Record) -> str:
+    """What is said where only zeros of the wrong sign are not correctly rounded."""
+    fmt, count = get_format(record.dtype), record.zero_sign or 0
+    finding = record.findings["zero_sign" if "zero_sign" in record.failed_checks else "signed_zero"]
+    got, want = (value_text(fmt, int(bits or "0", 16)) for bits in (finding.got_bits, finding.want_bits))
+    signs = "1 zero" if count == 1 else f"{count:,} zeros"
+    return f"but for the sign of {signs} ({got} instead of {want} at x = {_at(record, finding.x_bits)})"
 
 
 def _within(record: Record, accuracy: Accuracy, tried: str) -> str:
@@ -414,10 +425,17 @@ def _conventions(record: Record, accuracy: Accuracy) -> Iterator[str]:
         if name in ("minus_infinity", "plus_infinity"):
             yield f"{_special(fmt, finding.got_bits)} at {'-' if name == 'minus_infinity' else '+'}inf"
         elif name == "subnormals" and record.flush:
-            yield f"flushes subnormal {record.flush.flushed}"
+            yield _flush(record.flush)
         elif name == "nan":
             yield "NaNs stay signalling"
         elif name != "subnormals":
             yield finding.detail
     if accuracy.lost and not record.flush:
         yield f"subnormal numbers {_size(accuracy.lost.error, record.bound)} off ({_instead(fmt, accuracy.lost)})"
+
+
+def _flush(flush: Flush) -> str:
+    """No more than was seen."""
+    if flush.zeros == flush.tried:
+        return f"flushes subnormal {flush.flushed}"
+    return f"flushes {flush.zeros} of {flush.tried} subnormal {flush.flushed} tried"

@@ -251,10 +251,30 @@ def test_flushing_is_a_finding_of_its_own(dtype):
     assert record.findings["subnormals"].detail.endswith("subnormal results are flushed to zero")
     assert "flush to zero" in record.findings["half_slope"].detail
     assert record.flush.flushed == "results"
+    assert record.flush.zeros == record.flush.tried > 100
+    assert record.conventions == ("flushes subnormal results",)
     assert record.flush.max_ulp <= 0.5000001
     inputs = judged(faulty("gelu", subnormal_inputs_flushed), dtype)
     assert inputs.flush.flushed == "inputs"
     assert judged(correct("gelu"), dtype).flush is None
+
+
+@pytest.mark.parametrize(("function", "flush"), [("gelu", subnormal_inputs_flushed), ("silu", subnormals_flushed)])
+def test_what_is_flushed_in_part_is_said_in_numbers(function, flush):
+    """A hash of x flushes a third of the subnormal numbers, and the largest."""
+
+    def fault(dtype, x, y):
+        with np.errstate(over="ignore"):
+            some = (x.astype(np.uint32) * np.uint32(2654435769)) >> np.uint32(16) < 1 << 14
+        return np.where(some | (np.isin(x & 0x7FFFFFFF, (0x7FFFFF, 0xFFFFFF))), flush(dtype, x, y), y)
+
+    record = judged(faulty(function, fault), "float32")
+    zeros, tried = record.flush.zeros, record.flush.tried
+    assert 0.1 < zeros / tried < 0.5
+    kind = record.flush.flushed
+    assert record.conventions == (f"flushes {zeros} of {tried} subnormal {kind} tried",)
+    assert f"{zeros} of {tried} tried subnormal {kind} are flushed" in record.findings["subnormals"].detail
+    assert not re.search("flushes subnormal|all .* flushed", str(record.conventions) + str(record.findings))
 
 
 def test_checks_work_on_a_plan_without_special_values():

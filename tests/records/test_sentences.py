@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from clauses import Audit
 from marking import nightly
-from planted_faults import Planted
+from planted_faults import Fault, Planted
 from repository import ROOT
 
 from gelu_verify import verify
+from gelu_verify.formats import get_format
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.budget import Budget
 from gelu_verify.measure.sweep import sweep
@@ -25,7 +26,18 @@ MANY = [(dtype, seed) for dtype in ("float16", "bfloat16", "float32") for seed i
 def test_no_clause_is_false(dtype, seed):
     """Of a kernel with random faults, whose outputs are all known."""
     rng = np.random.default_rng(seed)
-    kernel = Planted.drawn(rng, str(rng.choice(FUNCTIONS)), dtype)
+    assert_true(Planted.drawn(rng, str(rng.choice(FUNCTIONS)), dtype), rng)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.3])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_the_sign_of_zeros_is_said_right(dtype, share):
+    most = get_format(dtype).max_finite
+    assert_true(Planted("gelu", dtype, [Fault(-most, -most + 50, "signs", share, 1.0, 7)]), np.random.default_rng(1))
+
+
+def assert_true(kernel, rng):
+    dtype = kernel.dtype
     plan, more = make_plan("default", kernel.function, dtype), Budget(buckets=int(rng.choice([0, 20])))
     record = sweep(kernel.target(), plan, budget=more, workers=1).record
     assert list(Audit(record, kernel.outputs(), kernel.answer).false()) == []

@@ -95,7 +95,7 @@ class Audit:
         beside = [int(each.x_bits, 16) for each in self.record.beside or ()]
         rows = np.flatnonzero(self.is_tried(out.x) | np.isin(out.x, np.array(beside, self.fmt.uint)))
         return Outputs(out.function, out.fmt, out.x[rows], out.got[rows], out.y[rows], out.error[rows],
-                       out.rest, out.rest_x, out.is_correct, out.lost)  # fmt: skip
+                       out.rest, out.rest_x, out.is_correct, out.signs, out.lost)  # fmt: skip
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -211,6 +211,20 @@ def within(audit: Audit, limit: str, other: str, count: str, lost: str, root: st
     largest_of_all = max(rest, error.max(initial=0.0))
     assert root or audit.record.bound != "=" or at >= largest_of_all - SLACK, f"{at} is not the largest"
     assert bool(other) == audit.misfits.any()
+
+
+@claim(
+    rf"correctly rounded at every finite input{AMONG}, but for the sign of {COUNT} zeros? "
+    rf"\((-?0) instead of (-?0) at x = {NUMBER}\)"
+)
+def correct_but_signs(audit: Audit, count: str, signs: str, got: str, want: str, x: str) -> None:
+    audit.among(count)
+    assert not len(audit.tried.error)
+    assert audit.record.bound != "=" or audit.outputs.is_correct
+    assert audit.record.bound != "=" or audit.outputs.signs == _count(signs), f"{audit.outputs.signs}"
+    bits = np.array([audit.bits(x)], audit.fmt.uint)
+    assert int(audit.answer(bits)[0]) == audit.fmt.parse(got)
+    assert int(reference_bits(audit.record.function, audit.fmt.name, bits)[0]) == audit.fmt.parse(want)
 
 
 @claim(rf"correctly rounded at every (other )?finite input{AMONG}( but for subnormal numbers)?")

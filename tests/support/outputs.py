@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from gelu_verify.formats import Format, buckets, from_ordinals, get_format, is_finite, is_nan, to_float64
+from gelu_verify.formats import Format, buckets, from_ordinals, get_format, is_finite, is_nan, is_zero, to_float64
 from gelu_verify.truth.values import judge, reference_bits
 
 KEPT = 4.0  # ULP
@@ -29,6 +29,7 @@ class Outputs:
     y, error : the exact values, and the errors in ULP; inf where one of got and y is finite, or NaN, and the other not
     rest, rest_x : the largest error of all others, and the input that has it
     is_correct : every output is the correctly rounded one, or the other zero
+    signs : zeros that are the other one
     lost : of the outputs of each bucket together, the bits that are wrong (0 where the error is half an ULP)
     """
 
@@ -41,6 +42,7 @@ class Outputs:
     rest: float
     rest_x: int
     is_correct: bool
+    signs: int
     lost: np.ndarray
 
     @classmethod
@@ -48,7 +50,8 @@ class Outputs:
         """Of finite inputs (bits) in any order; all that are not among them have the correctly rounded output."""
         fmt = get_format(dtype)
         want = reference_bits(function, dtype, x)
-        same = (got == want) | (is_nan(fmt, got) & is_nan(fmt, want)) | (((got | want) << fmt.uint.type(1)) == 0)
+        signs = (got != want) & is_zero(fmt, got) & is_zero(fmt, want)
+        same = (got == want) | (is_nan(fmt, got) & is_nan(fmt, want)) | signs
         x, got = x[~same], got[~same]
         y, error = errors(function, fmt, x, got)
         bits = np.clip(np.log2(2 * np.maximum(np.minimum(error, 1e300), 0.5)), 0, fmt.precision)
@@ -61,7 +64,7 @@ class Outputs:
         worst = int(np.argmax(rest)) if len(rest) else -1
         return cls(
             function, fmt, x[kept], got[kept], y[kept], error[kept], max(float(rest[worst]), 0.0) if len(rest) else 0.0,
-            int(x[worst]) if len(rest) else 0, not len(x), lost,
+            int(x[worst]) if len(rest) else 0, not len(x), int(signs.sum()), lost,
         )  # fmt: skip
 
     @classmethod
@@ -70,8 +73,9 @@ class Outputs:
         each = list(parts)
         worst = max(each, key=lambda part: part.rest)
         arrays = (np.concatenate([getattr(part, name) for part in each]) for name in ("x", "got", "y", "error"))
-        is_correct, lost = all(part.is_correct for part in each), np.sum([part.lost for part in each], axis=0)
-        return cls(each[0].function, each[0].fmt, *arrays, worst.rest, worst.rest_x, is_correct, lost)
+        sums = sum(part.signs for part in each), np.sum([part.lost for part in each], axis=0)
+        is_correct = all(part.is_correct for part in each)
+        return cls(each[0].function, each[0].fmt, *arrays, worst.rest, worst.rest_x, is_correct, *sums)
 
     def mean_bits(self) -> float:
         """Bits that are right on average for x ~ N(0,1)."""

@@ -20,7 +20,7 @@ PLACES = (
 )
 WRONG = (
     *("nan", "inf", "-inf", "0", "-0", "1", "ulp", "ulps", "sign", "zeroed", "scaled", "cut", "noise", "x", "silu"),
-    *("ulp", "ulps", "scaled", "zeroed"),  # the likely ones
+    *("ulp", "ulps", "scaled", "zeroed", "signs"),  # the likely ones, and zeros of the other sign
 )
 SHARES = (1.0, 1.0, 0.3, 2.0**-10, 2.0**-14)
 MOST, WIDEST = 1 << 17, 1 << 22  # inputs that are wrong, and the interval
@@ -77,6 +77,7 @@ class Fault:
                 "ulp": lambda: from_ordinals(fmt, np.clip(ordinals(fmt, y) + 1, *ends)),
                 "ulps": lambda: from_ordinals(fmt, np.clip(ordinals(fmt, y) + (noise * self.size).astype(int), *ends)),
                 "sign": lambda: y ^ fmt.uint.type(fmt.sign_mask),
+                "signs": lambda: np.where(value == 0, y ^ fmt.uint.type(fmt.sign_mask), y),
                 "zeroed": lambda: y & fmt.uint.type(fmt.sign_mask),
                 "scaled": lambda: rounded(dtype, value * (1 + 2.0 ** -(np.log2(self.size) + 1))),
                 "cut": lambda: y & ~fmt.uint.type((1 << min(int(np.log2(self.size)) + 1, fmt.precision - 1)) - 1),
