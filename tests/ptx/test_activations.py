@@ -3,12 +3,12 @@
 import json
 import shutil
 import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import requiring
+from program import PROGRAM
 from ptx_programs import bits_of
 from repository import ROOT, SUPPORT
 
@@ -41,7 +41,7 @@ def run(tmp_path, symbol, function, dtype, *options):
     ]
     words += ["--json", "--out", str(tmp_path / "run"), *options]
     shutil.rmtree(tmp_path / "run", ignore_errors=True)
-    command = [sys.executable, "-P", "-m", "gelu_verify", *words]
+    command = [*PROGRAM, *words]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
 
 
