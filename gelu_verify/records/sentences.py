@@ -23,6 +23,9 @@ SAID = {"=": "up to", ">=": "at least"}
 HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing about the outputs
 
 
+_TAKEN = re.compile(r"approximations: (\w+) within their bounds \((.+)\)$")
+
+
 def sentence_of(record: Record, accuracy: Accuracy, grade: Grade) -> str:
     """The sentence."""
     return "; ".join(_phrases(record, accuracy, grade)) + "."
@@ -37,6 +40,8 @@ def failed(record: Record, severity: str) -> list[str]:
 def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
     """What a reader must know, the worst first."""
     fmt = get_format(record.dtype)
+    if taken := _TAKEN.search(record.executed or ""):
+        yield f"no GPU's result: approximations have the {taken[1]} values within their bounds ({taken[2]})"
     if record.failure is not None:
         yield failure_text(record)
     for name in failed(record, "defect"):
