@@ -19,6 +19,7 @@ from ..errors import Unanswered
 from ..formats import buckets, is_finite, is_negative, is_zero, ordinals, to_float64
 from ..records.accuracy import Accuracy, Span
 from ..records.beside import joined, judged, part, with_outputs
+from ..records.bucket_errors import Output
 from ..records.parts import Beside
 
 OF_FACTS = (
@@ -49,7 +50,7 @@ def deciding(evidence: Evidence) -> tuple[Beside, ...]:
         some = part(candidates, np.array(chosen, np.intp))
         return _measures(evidence, with_outputs(evidence.table, evidence.function, some))
 
-    chosen = _needed(measures, list(range(len(rows))), _extremes(evidence, candidates))
+    chosen = _needed(evidence, measures, candidates)
     return tuple(_recorded(evidence, candidates, k, seen.where(int(rows[k]))) for k in chosen)
 
 
@@ -136,14 +137,19 @@ def _extremes(evidence: Evidence, outputs: Outcome) -> Chosen:
     return sorted(found)
 
 
-def _needed(measures: Callable[[Chosen], Any], candidates: Chosen, likely: Chosen) -> Chosen:
-    """As few of the candidates as have the measures of all of them; of `likely` ones, where these have.
+def _needed(evidence: Evidence, measures: Callable[[Chosen], Any], outputs: Outcome) -> Chosen:
+    """As few of the candidates as have the measures of all of them: those that the measures name, where these have.
 
-    Where more than MOST would be needed, as where counts go into a measure, the likely ones are added and decide.
+    Else of those that most often do, where these have; where more than MOST would be needed, as where counts go into a
+    measure, these are added and decide.
     """
+    candidates = list(range(len(outputs.x)))
     nothing, everything = measures([]), measures(candidates)
     if everything == nothing:
         return []
+    if (named := _named(evidence, everything, outputs)) and measures(named) == everything:
+        return named
+    likely = _extremes(evidence, outputs)
     if measures(likely) == everything:
         candidates = likely
     kept: Chosen = []
@@ -157,6 +163,18 @@ def _needed(measures: Callable[[Chosen], Any], candidates: Chosen, likely: Chose
         kept.append(candidates[high - 1])
         candidates = candidates[: high - 1]
     return sorted(kept)
+
+
+def _named(evidence: Evidence, measures: Any, outputs: Outcome) -> Chosen:
+    """The first output, which is the worst, to each input that the measures name."""
+    (accuracy, interval), spans, _, *keys, _ = measures
+    texts = accuracy.absolute and accuracy.absolute.x_bits, interval and interval[2]
+    x = {each.x_bits for each in vars(accuracy).values() if isinstance(each, Output)}
+    x |= {x_bits for _, x_bits, _ in spans} | {int(text, 16) for text in texts if text}
+    x |= {evidence.fmt.from_ordinal(key[1]) for key in keys if key}
+    places = [k for k, bits in enumerate(outputs.x.tolist()) if bits in x]
+    first = {int(outputs.x[k]): k for k in reversed(places)}
+    return sorted(first.values())
 
 
 def _measures(evidence: Evidence, table: Table) -> Any:
