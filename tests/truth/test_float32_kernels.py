@@ -20,8 +20,9 @@ def compiled(compiler, folder, *more):
         pytest.skip(f"{compiler} is not installed")
     path = folder / "all_float32"
     sources = [SUPPORT / "all_float32.c", *(ROOT / "src" / "truth").glob("*.c"), *(ROOT / "src" / "cr").glob("*.c")]
-    flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror", "-DGV_PORTABLE"]
-    command = [compiler, *flags, *more, f"-I{ROOT / 'src'}", *map(str, sources), "-o", str(path), "-lm"]
+    flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror"]
+    flags += ["-DGV_PORTABLE", f"-I{ROOT / 'src'}"]
+    command = [compiler, *flags, *more, *map(str, sources), "-o", str(path), "-lm"]
     subprocess.run(command, check=True)
     return path
 
