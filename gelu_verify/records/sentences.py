@@ -23,6 +23,9 @@ SAID = {"=": "up to", ">=": "at least"}
 HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing about the outputs
 
 
+_TAKEN = re.compile(r"approximations: (\w+) within their bounds \((.+)\)$")
+
+
 def sentence_of(record: Record, accuracy: Accuracy, grade: Grade) -> str:
     """The sentence."""
     return "; ".join(_phrases(record, accuracy, grade)) + "."
@@ -37,6 +40,8 @@ def failed(record: Record, severity: str) -> list[str]:
 def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
     """What a reader must know, the worst first."""
     fmt = get_format(record.dtype)
+    if taken := _TAKEN.search(record.executed or ""):
+        yield f"no GPU's result: approximations have the {taken[1]} values within their bounds ({taken[2]})"
     if record.failure is not None:
         yield failure_text(record)
     for name in failed(record, "defect"):
@@ -362,7 +367,8 @@ def _coarse(record: Record, accuracy: Accuracy, output: Output) -> str:
     size, units = size_text(accuracy.farthest_size, bound), ulp_text(accuracy.units, bound, 2)
     also = "" if accuracy.units > 0.75 * output.error else f" of 1, {ulp_text(output.error, '>=', 2)} of y"
     alone = _stands_out(record, fmt.bits_text(output.x_bits))
-    return f"absolute error {SAID[bound]} {size} at x = {input_text(fmt, output.x_bits)} ({units} ULP{also}{alone})"
+    at = f"{', zero' if fmt.magnitude(output.got_bits) == 0 else ''} at x = {input_text(fmt, output.x_bits)}"
+    return f"absolute error {SAID[bound]} {size}{at} ({units} ULP{also}{alone})"
 
 
 def _tried_word(record: Record) -> str:

@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from clauses import Audit
+from judging import judged
 from marking import nightly
+from mutants import faulty
 from planted_faults import Fault, Planted
 from repository import ROOT
 
@@ -53,6 +55,14 @@ def assert_true(kernel, rng):
 def test_a_failure_that_knows_more_says_it(function, clause):
     record = verify(function, "relu", "float32", "landmarks", isolate=False, array="numpy").record
     assert re.fullmatch(clause, failure_text(record)), failure_text(record)
+
+
+def test_a_result_with_approximations_is_not_called_the_devices():
+    executed = "ptx on CPU, sm_90, nvcc 13.0.88, approximations: lowest within their bounds (ex2.approx.f32: 2 ulp)"
+    found = judged(replace(faulty("relu", lambda dtype, x, y: y), executed=executed), "bfloat16", "landmarks").sentence
+    assert found.startswith(
+        "no GPU's result: approximations have the lowest values within their bounds (ex2.approx.f32: 2 ulp); correctly"
+    )
 
 
 def test_the_memory_limit_is_named():
