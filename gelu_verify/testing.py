@@ -29,9 +29,10 @@ from .functions.regions import REGIONS
 from .inputs.plans import make_plan
 from .measure.jobs import one_target, selecting
 from .measure.request import Request
+from .records.claims import grade_title, said
 from .records.grades import GRADES
 from .records.result import Result
-from .report.shortfall import Limits, Shortfall, shortfalls, title
+from .report.shortfall import Limits, Shortfall, shortfalls
 from .speed.throughput import torch_on_one_thread
 from .targets import Target
 from .truth.values import judge, reference_bits
@@ -203,7 +204,7 @@ def _message(result: Verification, found: list[Shortfall], request: Request) -> 
     if record.failure is None and any(each.of_formula for each in found):
         formula = _nearest_formula(request)
         lines += [f"  nearest formula: {formula}"] if formula else []
-    lines.append(f"  {title(record.grade).capitalize()}: {record.sentence}")
+    lines.append(f"  {said(grade_title(record.grade), record.grade_bound).capitalize()}: {record.sentence}")
     every = ", every value of the dtype" if record.bound == "=" else ""
     lines.append(f"  inputs: {record.n:,}{every} (plan {record.plan}, seed {record.seed})")
     commands = [current_test.command] if current_test.command else []

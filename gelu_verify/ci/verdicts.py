@@ -11,7 +11,9 @@ from ..fenv import in_default_environment
 from ..formats import get_format
 from ..gate.compliance import Compliance
 from ..gate.strict import SEVERITIES, Limits, can_be_tried, exceeded, of_a_sample
-from ..records.grades import GRADES, ORDER
+from ..records.claims import grade_text
+from ..records.grades import ORDER
+from ..records.parts import Bound
 from ..records.result import Grade, Record
 from ..report.text import value_text
 from .places import Place, place_in, place_of
@@ -47,7 +49,7 @@ class Verdict:
     reasons : why it failed, was not measured or was skipped; the worst first
     notes : what else changed, or must be known of it
     values : an input that shows the first reason, what was returned for it, and what is right
-    grade, sentence : of its record (docs/grades.md)
+    grade, grade_bound, sentence : of its record (docs/grades.md)
     repeat : the command that measures it again
     place : where its code is, as far as that is known
     """
@@ -58,6 +60,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
     values: tuple[Value, ...] = ()
     grade: Grade | None = None
+    grade_bound: Bound | None = None
     sentence: str = ""
     repeat: str = ""
     place: Place | None = None
@@ -65,7 +68,7 @@ class Verdict:
     @property
     def title(self) -> str:
         """The grade in words; empty where there is none."""
-        return GRADES[self.grade].title if self.grade else ""
+        return grade_text(self.grade, self.grade_bound) if self.grade else ""
 
     @property
     def reason(self) -> str:
@@ -153,6 +156,7 @@ def _verdict(
         notes,
         tuple(Value.of(name, record.dtype, text) for name in _SHOWN if (text := bits.get(f"{name}_bits"))),
         record.grade,
+        record.grade_bound,
         f"{record.sentence or ''}{''.join(f' [{each}]' for each in record.conventions or ())}",
         record.repeat,
         place_of(record.target, record.function),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..formats import get_format
-from ..records.grades import GRADES, ORDER, interval_text
+from ..records.claims import grade_text, range_text
+from ..records.grades import ORDER
 from ..records.parts import AccurateRange
 from ..records.result import Record
 from .comparison import Change, ChangeWitness
@@ -38,7 +39,7 @@ def grades(pair: Pair) -> Iterator[Change]:
     direction: Direction = "unknown"
     if old is not None and new is not None:
         direction = as_tried(pair, "worse" if ORDER[new] > ORDER[old] else "better") or direction
-    titles = [GRADES[grade].title if grade else None for grade in (old, new)]
+    titles = [grade_text(r.grade, r.grade_bound) if r.grade else None for r in (pair.old, pair.new)]
     text = f"grade: {titles[0] or 'none'} -> {titles[1] or 'none'}"
     yield Change(what="grade", direction=direction, old=old, new=new, text=text)
 
@@ -75,7 +76,7 @@ def accurate_range(pair: Pair) -> Iterator[Change]:
     old, new = pair.old.accurate_range, pair.new.accurate_range
     if _ends(old) == _ends(new) or "accurate_range" in pair.old.lacking | pair.new.lacking or not pair.same_inputs:
         return
-    texts = [interval_text(pair.old.dtype, each) if each else None for each in (old, new)]
+    texts = [range_text(r.dtype, r.accurate_range, r.bound) or None for r in (pair.old, pair.new)]
     ends = [_ends(each) or (0.0, 0.0) for each in (old, new)]
     narrower = ends[1][0] > ends[0][0] or ends[1][1] < ends[0][1] or new is None
     wider = ends[1][0] < ends[0][0] or ends[1][1] > ends[0][1] or old is None

@@ -28,7 +28,8 @@ from typing import Any, Literal
 from ..fenv import in_default_environment
 from ..formats import get_format, value_text
 from ..isa import level_of_machine
-from ..records.grades import GRADES, ORDER
+from ..records.claims import grade_text, grade_title, marked
+from ..records.grades import ORDER
 from ..records.parts import FindingRecord, IntervalErrors, RegionErrors, Witness
 from ..records.result import Record
 from .budgets import counts_of, round_up
@@ -302,7 +303,7 @@ def _judge_range(found: _Judgement) -> None:
     if range_ is None:
         found.over("no accurate range, and the budget has one")
     elif fmt.fraction(int(range_.low_bits, 16)) > low or fmt.fraction(int(range_.high_bits, 16)) < high:
-        now = f"accurate from {range_.low:.6g} to {range_.high:.6g}"
+        now = marked(f"accurate from {range_.low:.6g} to {range_.high:.6g}", range_.bound)
         found.over(f"{now}, budget from {float(low):.6g} to {float(high):.6g}")
 
 
@@ -373,7 +374,8 @@ def _judge_grade(found: _Judgement) -> None:
     grade, budget = found.record.grade, found.row.grade
     if grade is None or budget is None or ORDER[grade] <= ORDER[budget]:
         return
-    reason = f"{GRADES[grade].title}, budget {GRADES[budget].title}: {found.record.sentence}"
+    now = grade_text(grade, found.record.grade_bound)
+    reason = f"{now}, budget {grade_title(budget)}: {found.record.sentence}"
     if found.exact or grade == "broken":
         found.over(reason)
     else:
@@ -387,7 +389,7 @@ def _note_what_is_better(found: _Judgement) -> None:
         return
     better = []
     if record.grade and row.grade and ORDER[record.grade] < ORDER[row.grade]:
-        better.append(f"{GRADES[record.grade].title}, budget {GRADES[row.grade].title}")
+        better.append(f"{grade_text(record.grade, record.grade_bound)}, budget {grade_title(row.grade)}")
     if round_up(record.max_ulp) < row.max_ulp:
         better.append(f"{record.max_ulp:.6g} ULP, budget {row.max_ulp:g}")
     if better:

@@ -13,7 +13,8 @@ from ..errors import UsageError
 from ..fenv import in_default_environment
 from ..formats import get_format, value_text
 from ..measure.budget import OF_ALL_INPUTS
-from ..records.grades import GRADES, ORDER
+from ..records.claims import grade_text, grade_title
+from ..records.grades import ORDER
 from ..records.parts import Severity
 from ..records.ranking import worst_first
 from ..records.result import Grade, Record
@@ -69,8 +70,8 @@ def _exceeded(record: Record, limits: Limits) -> Iterator[str]:
     if limits.fail_on is not None:
         yield from _failed_checks(record, SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1])
     if limits.min_grade is not None and not (record.grade and ORDER[record.grade] <= ORDER[limits.min_grade]):
-        title = GRADES[record.grade].title if record.grade else "not graded"
-        yield f"{title}, worse than --min-grade {limits.min_grade}: {record.sentence}"
+        now = grade_text(record.grade, record.grade_bound)
+        yield f"{now}, worse than --min-grade {limits.min_grade}: {record.sentence}"
     if limits.max_ulp is not None and not (record.max_ulp is not None and record.max_ulp <= limits.max_ulp):
         yield f"{_error(record)}, more than --max-ulp {limits.max_ulp:g}"
 
@@ -84,7 +85,7 @@ def of_a_sample(records: Sequence[Record], limits: Limits) -> list[tuple[Record,
 
 
 def _sampled(record: Record) -> str:
-    tried = f"{GRADES[record.grade].title if record.grade else 'not graded'} in the {record.n:,} inputs that were tried"
+    tried = f"{grade_title(record.grade)} in the {record.n:,} inputs that were tried"
     width = get_format(record.dtype).width
     if width > 32:
         return f"{tried}: all 2^{width} cannot be, so that is what a search did not refute"

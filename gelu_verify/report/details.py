@@ -22,6 +22,7 @@ from ..buckets.table import HIST_EDGES
 from ..formats import get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import REGIONS
+from ..records.claims import range_text
 from ..records.grades import ORDER
 from ..records.result import Record
 from ..records.serialize import to_json
@@ -152,6 +153,7 @@ def _details(item: Item, curves: Curves | None, evidence: str) -> dict[str, Any]
     return {
         **{name: value for name, value in found.items() if value is not None},
         "group": group_of(record),
+        "rangeText": range_text(record.dtype, record.accurate_range, record.bound),
         "attribution": parts,
         "histogram": curves.histogram if curves else None,
         "evidence": evidence,
