@@ -112,11 +112,11 @@ def _library(family: str) -> str:
 
 def _path(record: Record, width: int) -> Line:
     """An implementation in a column: its name, its grade, and the number that ranks it."""
-    names = width - (WORD + 2) - (NUMBER + 2)
+    names = width - (WORD + 2) - (NUMBER + 3)
     interval = _interval(record) if record.grade == "accurate_range" else ""
-    value = interval if 0 < len(interval) <= NUMBER + 1 else number(record.max_ulp, record.bound)
+    value = interval if 0 < len(interval) <= NUMBER + 2 else number(record.max_ulp, record.bound)
     name = shortened(record.target.removeprefix(record.family + "."), names - 1).ljust(names)
-    return [(name, ""), grade_span(record), (f" {value}".ljust(NUMBER + 3), "")]
+    return [(name, ""), grade_span(record), (f" {value}".ljust(NUMBER + 4), "")]
 
 
 def _counts(results: Sequence[Record], width: int) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from .. import __version__
 from ..compare.comparison import Change, Comparison, ResultComparison
 from ..functions.regions import REGIONS
 from .comparison_text import (
+    FROM_TO,
     LISTED,
     WORDS,
     bits_text,
@@ -53,8 +54,8 @@ def _result(place: int, result: ResultComparison) -> Row:
         "title": title(result),
         "target": result.target,
         "of": f"{result.function} {result.dtype}",
-        "grade": grades_text(result),
-        "error": errors_text(result),
+        "grades": grades_text(result).split(FROM_TO),
+        "errors": errors_text(result).removesuffix(" ULP").split(FROM_TO),
         "bits": bits_text(result.bits),
         "regions": [_cell(by_region.get(name)) for name in _REGIONS],
         "changes": [_change(result, change) for change in result.changes],

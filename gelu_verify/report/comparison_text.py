@@ -24,6 +24,7 @@ from ..records.claims import grade_text
 from .text import rate_text, value_text
 
 Side = Literal["old", "new"]
+FROM_TO = " -> "
 SIDES: tuple[Side, ...] = ("old", "new")
 
 WORDS: dict[Status, str] = {
@@ -93,7 +94,7 @@ def errors_text(result: ResultComparison) -> str:
 def _from_to(result: ResultComparison, texts: dict[Side, str]) -> str:
     if result.status in ("vanished", "appeared"):
         return texts["old" if result.status == "vanished" else "new"]
-    return texts["new"] if texts["old"] == texts["new"] else f"{texts['old']} -> {texts['new']}"
+    return texts["new"] if texts["old"] == texts["new"] else FROM_TO.join(texts.values())
 
 
 def _grade(result: ResultComparison, side: Side) -> str:
@@ -103,7 +104,11 @@ def _grade(result: ResultComparison, side: Side) -> str:
 
 def _error(result: ResultComparison, side: Side) -> str:
     max_ulp = getattr(result, f"{side}_max_ulp")
-    return number_text(max_ulp) if max_ulp is None else f"{getattr(result, f'{side}_bound')}{number_text(max_ulp)}"
+    return (
+        number_text(max_ulp)
+        if max_ulp is None
+        else f"{getattr(result, f'{side}_bound')}{number_text(max_ulp)}".replace("e+", "e")
+    )
 
 
 def change_lines(result: ResultComparison, change: Change) -> Iterator[str]:

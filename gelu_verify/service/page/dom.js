@@ -45,5 +45,5 @@ export function ulpText(value, bound = "") {
   const rounded = round(value / unit) * unit;
   const size = Math.abs(rounded);
   const text = size >= 1e6 || size < 1e-3 ? rounded.toExponential(2).replace("e+", "e") : size >= 100 ? rounded.toFixed(0) : rounded.toPrecision(3);
-  return (bound === ">=" ? "≥ " : "") + text;
+  return (bound === ">=" ? "≥\u00a0" : "") + text;
 }
