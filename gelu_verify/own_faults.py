@@ -15,6 +15,24 @@ from .errors import GeluVerifyError, OracleError, message_of
 SWITCH = "GELU_VERIFY_FAULTS"
 KIND = "verifier"  # of a "failure" that is not the implementation's
 _PACKAGE = Path(__file__).parent
+_CALLING = ("targets", "kernels", "gpu", "ptx", "speed", "stochastic")  # folders that call somebody else's code
+
+
+class OwnFault(Exception):
+    """A fault of ours in the process of an implementation: its message is the line of `fault_line` there."""
+
+
+def is_ours(error: BaseException) -> bool:
+    """Whether our code alone raised it. Where we call somebody else's, their function may be in C, which has no frame:
+    a name that is missing there is ours all the same."""
+    frames = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, OwnFault):
+        return True
+    if not isinstance(error, Exception) or isinstance(error, OSError | MemoryError | GeluVerifyError):
+        return False
+    if not frames or any(not each.is_relative_to(_PACKAGE) for each in frames):
+        return False
+    return isinstance(error, NameError) or not any(each.relative_to(_PACKAGE).parts[0] in _CALLING for each in frames)
 
 
 class guarded:
@@ -33,12 +51,14 @@ class guarded:
         is_meant = isinstance(error, GeluVerifyError) and not isinstance(error, OracleError)
         if not isinstance(error, Exception) or is_meant or os.environ.get(SWITCH) == "raise":
             return False
-        self._faults.append(_line(self._what, error))
+        self._faults.append(fault_line(self._what, error))
         return True
 
 
-def _line(what: str, error: Exception) -> str:
+def fault_line(what: str, error: BaseException) -> str:
     """What failed, how, and where in our files: all that a report of the fault needs, in one line."""
+    if isinstance(error, OwnFault):
+        return str(error)
     message = " ".join(message_of(error).split())
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE) and frame.filename != __file__]

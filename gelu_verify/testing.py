@@ -29,6 +29,7 @@ from .functions.regions import REGIONS
 from .inputs.plans import make_plan
 from .measure.jobs import one_target, selecting
 from .measure.request import Request
+from .own_faults import guarded
 from .records.claims import grade_title, said
 from .records.grades import GRADES
 from .records.result import Result
@@ -202,8 +203,10 @@ def _message(result: Verification, found: list[Shortfall], request: Request) -> 
     if record.variant not in (None, record.function, "none"):
         lines.append(f"  It computes {record.variant}.")
     if record.failure is None and any(each.of_formula for each in found):
-        formula = _nearest_formula(request)
-        lines += [f"  nearest formula: {formula}"] if formula else []
+        formula, faults = None, list[str]()
+        with guarded("search for the nearest formula", faults):
+            formula = _nearest_formula(request)
+        lines += [f"  nearest formula: {formula}"] if formula else [f"  {fault}" for fault in faults]
     lines.append(f"  {said(grade_title(record.grade), record.grade_bound).capitalize()}: {record.sentence}")
     every = ", every value of the dtype" if record.bound == "=" else ""
     lines.append(f"  inputs: {record.n:,}{every} (plan {record.plan}, seed {record.seed})")

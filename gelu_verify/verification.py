@@ -10,6 +10,7 @@ from .arrays import named_dtype
 from .checks import Policy
 from .errors import NotMeasured, UsageError
 from .fenv import in_default_environment
+from .gate.project import hard_cases_here
 from .interrupts import noting_interrupts
 from .measure.request import SEED, Request
 from .measure.run import measure_one
@@ -268,7 +269,7 @@ def request_of(
     return Request(
         targets=(target,), functions=(function,), dtypes=(named_dtype(dtype),), plan=plan,
         ranges=(ranges,) if isinstance(ranges, str) else tuple(ranges),
-        kwargs=kwargs or {}, **options,
+        hard_cases=hard_cases_here(), kwargs=kwargs or {}, **options,
     )  # fmt: skip
 
 

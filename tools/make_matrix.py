@@ -133,7 +133,8 @@ def _head(records: list[Record], runs: list[Run]) -> str:
 Grade and largest error in ULP of {implementations} implementations, {len(records)} results. The grades are those of
 docs/grades.md; `x >= -1.3` means accurate (within 4 ULP) there. {MARKS["="]}: {MARKS_SAY["="]};
 {MARKS[">="]}: {MARKS_SAY[">="]}. `=`: the largest error of all inputs; `>=`: the largest found in a sample.
-"n lost": so many finite inputs give NaN or infinity where the result is finite; they do not count in the maximum. A failed check is followed by the dtypes that fail it; `gelu-verify run NAME` shows the
+"n lost": so many finite inputs give NaN or infinity where the result is finite; they do not count in the maximum.
+A failed check is followed by the dtypes that fail it; `gelu-verify run NAME` shows the
 input and the reason. Names that begin with `published.` are re-implementations of published formulas in C: they measure
 the formula with its constants and roundings, not the library. A name that ends in `@avx2` is that of a
 library limited to that instruction-set level by its own switches (docs/isa.md); it has a row where a result differs

@@ -36,6 +36,15 @@ MULTIPLY = ("onednn-gelu_erf_avx2", "onednn-gelu_erf_grad_avx2", "ttnn-gelu_erf"
 
 
 @dataclass(frozen=True)
+class Code:
+    """What is asked of code to find the kernels that may be the same."""
+
+    name: str
+    family: str
+    function: str
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A kernel, the dtype that it computes in, and what is rounded or flushed around it."""
 
@@ -167,7 +176,7 @@ def nearest_candidates(target: Target, sample: Sample) -> list[Candidate]:
     return [able[at] for at in best_by_region(few, [each.bits(sample.dtype, few.x) for each in able])]
 
 
-def candidates(target: Target, dtype: str) -> Iterator[Candidate]:
+def candidates(target: Target | Code, dtype: str) -> Iterator[Candidate]:
     """Those that compute the function or a sibling, the likeliest first; never the target itself."""
     likely = LIKELY.get(target.family, ())
     functions = siblings(target.function)

@@ -1,4 +1,5 @@
-"""What one stored witness says: how much of that error is the formula's own. Needs no library, only its result."""
+"""What the stored worst inputs of a result say: how much of that error is the formula's own. Needs no library, only its
+results."""
 
 from __future__ import annotations
 
@@ -10,20 +11,26 @@ from ..fenv import in_default_environment
 from ..formats import get_format, is_finite
 from ..functions import FUNCTIONS
 from ..records.result import Record
-from .ladder import CONSTANTS, FORMULA, MEASURED, Model, climb
-from .models import distance, forms_for
+from ..targets import is_shipped
+from ..truth.values import reference_bits
+from .known import Code, candidates
+from .ladder import CONSTANTS, FLUSHING, FORMULA, Model, climb
+from .models import differ, distance, executed, forms_for, with_flushing
 
 BLOCKS_AND_REST = "building blocks / unexplained"
+ENOUGH = 8  # inputs whose results are not correctly rounded: who reproduces all of them is named
 
 Parts = dict[str, Any]
 
 
 @in_default_environment
 def witness_parts(record: Record) -> Parts | None:
-    """{form, working, constants, formula, rest, main} of a result's witness, in ULP; None where no form is known.
+    """{form, working, constants, formula, flushing, rest, known, main} of a result's worst input, in ULP; None where no
+    form is known.
 
-    `rest` is what building blocks, constants that are not correctly rounded, and the order of operations add. Which
-    form, and which dtype it is computed in, is what explains the witnesses of all regions best.
+    `rest` is what building blocks, constants that are not correctly rounded, and the order of operations add; `known`
+    names a kernel of ours that does the same. Which form, which dtype it is computed in, and what it flushes, is what
+    explains the worst inputs of all parts of x best.
     """
     function, dtype = record.function, record.dtype
     if record.witness is None or function not in FUNCTIONS:
@@ -31,33 +38,48 @@ def witness_parts(record: Record) -> Parts | None:
     forms = forms_for(record.target, function, f"{record.form}; {record.note}", record.form)
     wider = (dtype, "float32") if get_format(dtype).width == 16 else (dtype,)
     x, got = _witnesses(record)
-    models = [Model(form, working, {}, {}) for form in forms for working in wider]
+    models = [Model(each, working, {}, {}) for form in forms for each in executed(form) for working in wider]
     if not models or not is_finite(get_format(dtype), x[:1])[0]:
         return None
     model = min(models, key=lambda each: distance(dtype, each.bits(dtype, x), got))
-    return _parts(model, dtype, x[:1], got[:1])
+    model = with_flushing(model, dtype, x, got)
+    reproduced = not differ(dtype, model.bits(dtype, x), got).any()
+    return _parts(model, dtype, x[:1], got[:1], "" if reproduced else _known(record, x, got))
 
 
 def _witnesses(record: Record) -> tuple[np.ndarray, np.ndarray]:
-    """x and got of the largest error, then of each region's."""
+    """x and got of the largest error, then of those of each region and interval of x."""
     fmt = get_format(record.dtype)
-    found = [each for each in (record.witness, *(part.witness for part in record.regions or ())) if each]
-    x, got = (np.array([int(bits, 16) for bits in column], fmt.uint)
-              for column in ([each.x_bits for each in found], [each.got_bits for each in found]))  # fmt: skip
-    return x, got
+    found = [record.witness, *(part.witness for part in record.regions or ()), *(record.intervals or ())]
+    pairs = [(int(each.x_bits, 16), int(each.got_bits, 16)) for each in found if each and each.x_bits and each.got_bits]
+    x, got = np.array(pairs, fmt.uint).T
+    return np.ascontiguousarray(x), np.ascontiguousarray(got)
 
 
-def _parts(model: Model, dtype: str, x: np.ndarray, got: np.ndarray) -> Parts | None:
+def _known(record: Record, x: np.ndarray, got: np.ndarray) -> str:
+    """A re-implementation, or another kernel of ours, with the very bits at all of these inputs; empty where none has,
+    or where fewer than ENOUGH of them distinguish it from the correctly rounded one."""
+    want = np.asarray(reference_bits(record.function, record.dtype, x))
+    if is_shipped(record.family) or np.count_nonzero(differ(record.dtype, want, got)) < ENOUGH:
+        return ""
+    dtype, able = record.dtype, candidates(Code(record.target, record.family, record.function), record.dtype)
+    return next((each.text(dtype) for each in able if not differ(dtype, each.bits(dtype, x), got).any()), "")
+
+
+def _parts(model: Model, dtype: str, x: np.ndarray, got: np.ndarray, known: str) -> Parts | None:
     ladder = climb(model, dtype, x, got)
     if not len(ladder.x_bits) or not all(np.isfinite(rung.error[0]) for rung in ladder.rungs):
         return None
-    constants, formula, error = (float(ladder.rung(name).error[0]) for name in (CONSTANTS, FORMULA, MEASURED))
-    added = {"constants": constants, "formula": formula - constants, BLOCKS_AND_REST: error - formula}
+    added = ladder.added(0)
+    rest = f"own code: {known}" if known else BLOCKS_AND_REST
+    causes = {CONSTANTS: added[CONSTANTS], FORMULA: added[FORMULA], FLUSHING: added[FLUSHING], rest: added["rest"]}
     return {
         "form": model.form.name,
         "working": model.working,
-        "constants": added["constants"],
-        "formula": added["formula"],
-        "rest": added[BLOCKS_AND_REST],
-        "main": max(added, key=lambda name: abs(added[name])),
+        "constants": causes[CONSTANTS],
+        "formula": causes[FORMULA],
+        "flushing": causes[FLUSHING],
+        "rest": causes[rest],
+        "known": known,
+        "main": max(causes, key=lambda name: abs(causes[name])),
     }

@@ -183,6 +183,9 @@ class Check:
     """What a failure means: a "defect" makes the grade `broken`; a "loss" of accuracy is graded by its size; a
     "convention" (NaN at -inf, the sign of a zero, flushing) stands apart and changes no grade. A function says it where
     that depends on the output."""
+    of_inputs_tried: bool = False
+    """Whether it looks at the outputs for all inputs that were tried and calls nothing itself, so that it finds more
+    where these are more: such findings of two runs are compared on the inputs that both tried."""
     last: bool = False
     """Whether it looks at the outputs that all other checks asked for, and so runs after them."""
 

@@ -25,5 +25,9 @@ def run(evidence: Evidence) -> Finding:
 
 
 CHECK = Check(
-    "finite", "x*(1+erf) and x^3 overflow (candle#1408, llama.cpp#5243, pytorch#186286)", run, severity="defect"
+    "finite",
+    "x*(1+erf) and x^3 overflow (candle#1408, llama.cpp#5243, pytorch#186286)",
+    run,
+    severity="defect",
+    of_inputs_tried=True,
 )

@@ -96,4 +96,6 @@ def _stands_out(error: np.ndarray, hist: np.ndarray, row: int) -> bool:
     return bool(here <= FEW and hist[:, max(row - NEAR, 0) : row + NEAR + 1].sum() >= 10 * FEW)
 
 
-CHECK = Check("outlier", "one corrupt element under a fine mean (tt-metal#52816, tt-metal#33747)", run)
+CHECK = Check(
+    "outlier", "one corrupt element under a fine mean (tt-metal#52816, tt-metal#33747)", run, of_inputs_tried=True
+)

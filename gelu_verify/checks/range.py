@@ -32,4 +32,6 @@ def _outside(evidence: Evidence, got: int, x: int, detail: str) -> Finding:
     return evidence.shown(detail, x_bits, got_bits)
 
 
-CHECK = Check("range", "a bounded function that leaves its bounds (stablehlo#1238, ncnn#6978)", run)
+CHECK = Check(
+    "range", "a bounded function that leaves its bounds (stablehlo#1238, ncnn#6978)", run, of_inputs_tried=True
+)

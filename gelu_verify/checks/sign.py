@@ -14,4 +14,6 @@ def run(evidence: Evidence) -> Finding:
     return evidence.shown(f"{count} results of the wrong sign, the nearest to zero at {where}", *nearest)
 
 
-CHECK = Check("sign", "tanh or erf beyond 1 turns the tail positive (ncnn#6978, RuVector#761)", run)
+CHECK = Check(
+    "sign", "tanh or erf beyond 1 turns the tail positive (ncnn#6978, RuVector#761)", run, of_inputs_tried=True
+)

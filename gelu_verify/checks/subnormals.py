@@ -21,5 +21,9 @@ def run(evidence: Evidence) -> Finding:
 
 
 CHECK = Check(
-    "subnormals", "flush to zero: 8.4e6 ulp at 2.3e-38 (tt-metal#45920, tt-metal#56729)", run, severity="convention"
+    "subnormals",
+    "flush to zero: 8.4e6 ulp at 2.3e-38 (tt-metal#45920, tt-metal#56729)",
+    run,
+    severity="convention",
+    of_inputs_tried=True,
 )

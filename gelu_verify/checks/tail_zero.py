@@ -28,4 +28,9 @@ def run(evidence: Evidence) -> Finding:
     return Finding("fail", detail, *lost, int(want[0]))
 
 
-CHECK = Check("tail_zero", "1 + erf(x) is zero long before the tail is (pytorch#187806, tt-metal#35290)", run)
+CHECK = Check(
+    "tail_zero",
+    "1 + erf(x) is zero long before the tail is (pytorch#187806, tt-metal#35290)",
+    run,
+    of_inputs_tried=True,
+)

@@ -12,6 +12,7 @@ from .export import export
 from .facts import facts
 from .gate import budget, gate, init
 from .hardest import hardest
+from .keep import keep
 from .listing import list_command
 from .lookup import lookup
 from .merge import merge
@@ -30,7 +31,7 @@ from .trend import trend
     cls=Program,
     commands=[
         *(run, merge, list_command, lookup, hardest, facts, report, attribute, search, compare, trend, runs),
-        *(init, budget, gate, bench, stochastic, study, export, serve),
+        *(init, budget, gate, keep, bench, stochastic, study, export, serve),
     ],
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

@@ -13,7 +13,7 @@ import click
 
 from ..errors import UsageError, printable
 from .ci_options import Reporter, reports_to_ci
-from .options import MIN_GRADES, WORKERS, Reason
+from .options import MIN_GRADES, SEED, WORKERS, Reason
 from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
@@ -65,6 +65,9 @@ def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str
 @click.option("--min-grade", type=click.Choice(MIN_GRADES), metavar="G",
               help="Exit with 1 when a grade is worse than G, whatever the project says. correctly_rounded and "
               "faithful speak of all inputs: all of float32 are tried, and of a RUN of fewer it is 3.")  # fmt: skip
+@click.option("--seed", type=SEED, metavar="N",
+              help="Seed of the sampled inputs, instead of that of each budget; today: the date, 20261123, for a "
+              "scheduled gate. The inputs are not those of the budgets then, so their headroom applies.")  # fmt: skip
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
 @reports_to_ci
 def gate(
@@ -74,6 +77,7 @@ def gate(
     root: Path | None,
     unchanged: bool,
     min_grade: Grade | None,
+    seed: int | None,
     workers: int | None,
     reporter: Reporter,
 ) -> None:
@@ -86,7 +90,7 @@ def gate(
     unless the code that was measured has changed since. The exit code is 1 when a result exceeds its budget and 3 when
     one was not measured, or has no budget; each such result is printed with its input and the command that repeats it.
     A budget holds for the inputs that it was made with; the last line says how many are all inputs, and how many a
-    sample.
+    sample. Where other runs may miss an input that fails, the command is printed by which every plan takes it.
     """
     from ..ci.verdicts import verdicts_of_budgets
     from ..gate.budgets import default_path, read_budgets
@@ -99,24 +103,26 @@ def gate(
     if project and not project.budgets.exists():
         raise UsageError(f"{project.budgets} is not there yet (`gelu-verify budget` makes it)")
     path = file or (project.budgets if project else default_path())
+    if run and seed is not None:
+        raise UsageError("--seed is of what is measured now, and RUN was measured before")
     budgets, stored = read_budgets(path), deciding_run(run) if run else None
     with chdir(project.folder if project else "."):
         if stored:
             found = stored_measurements(stored, budgets, project)
         else:
-            found = measure_budgeted(budgets, families, workers, OnStderr(), project, demand=min_grade)
+            found = measure_budgeted(budgets, families, workers, OnStderr(), project, demand=min_grade, seed=seed)
     found = with_committed(found, {key.partition(".")[0] for key in budgets.keys}.union(families), root)
     rows = with_demands(
         judged(found, budgets, families, project, unchanged=unchanged),
         lambda record: min_grade or (project.demand(record) if project else None),
     )
-    code, place = _print(rows, found, budgets), path.absolute()
+    code, place = _print(rows, found, budgets, seed), path.absolute()
     with chdir(project.folder if project else "."):
         verdicts = verdicts_of_budgets(rows, place)
     reporter.finish(verdicts, code)
 
 
-def _print(rows: Sequence[Compliance], found: Measurements, budgets: Budgets) -> int:
+def _print(rows: Sequence[Compliance], found: Measurements, budgets: Budgets, seed: int | None) -> int:
     """What is over, missing or worth a note, and the summary; returns the exit code."""
     from ..gate.demands import tried
     from ..gate.rows import conditions_of
@@ -125,6 +131,8 @@ def _print(rows: Sequence[Compliance], found: Measurements, budgets: Budgets) ->
         if row.outcome != "ok" or row.notes:
             for line in _lines(row):
                 say(line)
+    if seed is not None:
+        say(f"seed {seed}")
     counts = Counter(row.outcome for row in rows)
     recorded = budgets.conditions
     made = f"{recorded.libm}, {recorded.architecture}{', FMA' if recorded.fma else ''}"

@@ -257,6 +257,7 @@ def _measure_part(request: Request, chunks: tuple[int, int], out: Path | None) -
 
 def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
     """Print every limit that a result does not meet; whether there is one."""
+    from ..gate.keeping import keep_commands
     from ..gate.strict import check_reachable, exceeded
 
     check_reachable(records, limits)
@@ -266,6 +267,8 @@ def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
         warn(f"{results} of {len(records)} results do not meet the limits, the worst first:")
     for record, what in found:
         warn(f"over the limit: {record.target} {record.function} {record.dtype}: {what}")
+    for command in keep_commands({record.key: record for record, _ in found}.values()):
+        warn(f"to try it in every later run: {command}")
     return bool(found)
 
 
@@ -290,6 +293,7 @@ def _request(
 ) -> Request:
     """What was typed, as the library takes it; options are named as its fields are."""
     from ..functions import named
+    from ..gate.project import hard_cases_here
     from ..measure.request import Request
 
     if parameters:
@@ -299,7 +303,8 @@ def _request(
     if no_throughput:
         typed["throughput"] = "none"
     with naming_options():
-        return Request(**typed, kwargs=dict(kwargs), isolate=False if in_process else None)
+        isolate = False if in_process else None
+        return Request(**typed, hard_cases=hard_cases_here(), kwargs=dict(kwargs), isolate=isolate)
 
 
 def load_report() -> None:

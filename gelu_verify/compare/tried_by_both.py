@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..buckets.table import bucket_inputs
+from ..checks import CHECKS
 from ..formats import buckets, get_format
 from ..functions import get_function
 from ..functions.regions import INTERVALS, interval_edges
@@ -31,10 +32,6 @@ from .comparison import BothTried, Change, ChangeWitness
 from .worse import KNOWN_TO, RELATIVE, Direction
 
 Columns = dict[str, np.ndarray]
-OF_INPUTS_TRIED = (
-    *("finite", "sign", "monotone", "outlier", "tail_zero", "range", "plateau", "dense", "midpoints", "precision"),
-    "rounding",
-)  # checks that look at the outputs for all inputs that were tried, and find more where these are more
 
 
 @dataclass(frozen=True)
@@ -198,7 +195,7 @@ def _with_checks_of_both(old: Record, new: Record, first: Columns, second: Colum
     """The new record, in which a check of the inputs that were tried finds what it found in the old one, where no
     output of an input that both tried makes it differ."""
     checks, findings = dict(new.checks), dict(new.findings)
-    for name in OF_INPUTS_TRIED:
+    for name in (check.name for check in CHECKS.values() if check.of_inputs_tried):
         if any(_fails_inside(record, name, first, second) for record in (old, new)):
             continue
         checks = _with_one_of(checks, old.checks, name)

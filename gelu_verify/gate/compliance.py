@@ -27,12 +27,14 @@ from typing import Any, Literal
 
 from ..fenv import in_default_environment
 from ..formats import get_format, value_text
+from ..inputs.found import HardCases
 from ..isa import level_of_machine
 from ..records.claims import grade_text, grade_title, marked
 from ..records.grades import ORDER
 from ..records.parts import FindingRecord, IntervalErrors, RegionErrors, Witness
 from ..records.result import Record
 from .budgets import counts_of, round_up
+from .keeping import failing_input, keep_command
 from .measurements import Measurements
 from .project import Project
 from .rows import (
@@ -67,6 +69,7 @@ class Compliance:
     notes: tuple[str, ...] = ()
     record: Record | None = None
     witness: Mapping[str, str | None] | None = None  # x_bits, and got_bits and want_bits where they are known
+    inputs: tuple[str, ...] = ()  # all inputs that show a reason (bits)
 
 
 @in_default_environment
@@ -124,6 +127,7 @@ def judged(
     """What was measured against all that is demanded: each budget, what the project names, the required families."""
     named = [record.key for record in found.records if project and project.has(record)]
     rows = compliance(found.records, found.machine, budgets, named, unchanged=unchanged)
+    rows = [_with_command(row, budgets, project.cases) for row in rows] if project else rows
     judged_keys = {row.key for row in rows}
     asked = {str(name) for entry in (project.entries if project else ()) for name in entry.request.targets}
     absent = [
@@ -133,6 +137,16 @@ def judged(
     ]
     demanded = required(families, found.records, found.absent)
     return [*rows, *absent, *(each for each in demanded if each.key not in judged_keys)]
+
+
+def _with_command(found: Compliance, budgets: Budgets, cases: HardCases) -> Compliance:
+    """The result, and by which command every plan takes the inputs that show it, where that of the row does not."""
+    row = next(iter(budgets.of(found.key)), None)
+    if row is None or found.record is None or not found.inputs:
+        return found
+    command = keep_command(found.record, found.inputs, row.plan, row.seed, cases)
+    note = f"to try it in every later run: {command}"
+    return replace(found, notes=(*found.notes, note)) if command else found
 
 
 def required(families: Iterable[str], records: Sequence[Record], absent: Mapping[str, str]) -> list[Compliance]:
@@ -165,17 +179,21 @@ class _Judgement:
     reasons: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     witness: Mapping[str, str | None] | None = None
+    inputs: list[str] = field(default_factory=list)
 
     def over(self, reason: str, shown: Shown | None = None) -> None:
         """The row is exceeded; the first reason that has an input shows it."""
         self.reasons.append(reason)
-        if shown is not None and self.witness is None:
-            self.witness = {name: getattr(shown, name) for name in ("x_bits", "got_bits", "want_bits")}
+        if shown is not None and shown.x_bits is not None:
+            self.inputs.append(shown.x_bits)
+            self.witness = self.witness or {name: getattr(shown, name) for name in ("x_bits", "got_bits", "want_bits")}
 
     def over_at(self, reason: str, x_bits: str | None) -> None:
         """The same, where only the input is known."""
         self.reasons.append(reason)
-        self.witness = self.witness or {"x_bits": x_bits}
+        if x_bits is not None:
+            self.inputs.append(x_bits)
+            self.witness = self.witness or {"x_bits": x_bits}
 
     def limit(self, budget: float, ratio: float = HEADROOM_RATIO) -> float:
         return budget if self.exact else max(ratio * budget, budget + HEADROOM_ULP)
@@ -189,7 +207,7 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Co
     if record.origin.stale:
         return _stale(record)
     if record.has_failed:
-        return Compliance(key, "over", (record.failure or "",), record=record)
+        return Compliance(key, "over", (record.failure or "",), record=record, inputs=failing_input(record))
     if record.own_faults:
         return Compliance(key, "missing", record.own_faults, record=record)
     if reason := _unmeasured(row, record):
@@ -214,7 +232,8 @@ def _judged(row: Row, record: Record, same_machine: bool, unchanged: bool) -> Co
         why = "whether results have changed is not known: machine, compiler or inputs are not those of the budget"
         return Compliance(key, "missing", (why,), tuple(found.notes), record)
     outcome: Literal["over", "ok"] = "over" if found.reasons else "ok"
-    return Compliance(key, outcome, tuple(found.reasons), tuple(found.notes), record, found.witness)
+    shown = found.witness, tuple(found.inputs)
+    return Compliance(key, outcome, tuple(found.reasons), tuple(found.notes), record, *shown)
 
 
 def _on_the_same_inputs(row: Row, record: Record) -> bool:

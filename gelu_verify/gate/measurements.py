@@ -46,24 +46,26 @@ def measure_budgeted(
     project: Project | None = None,
     before: Budgets | None = None,
     demand: Grade | None = None,
+    seed: int | None = None,
 ) -> Measurements:
     """What the project names, has a budget, or is of a family that is required, as far as it is here.
 
     Each is measured on the plan and the seed of its budget, and in as many buckets more, so that the limits are met by
     the same inputs: where the outputs are the same, so are these. `before`: the budgets that are made anew, of which
     the buckets are taken; what has none there gets the time that it gets in a run. `demand`: a grade that all shall
-    have; where it, or that of the project, speaks of all inputs, all of float32 are tried.
+    have; where it, or that of the project, speaks of all inputs, all of float32 are tried. `seed`: of all instead.
     """
     rows = before or budgets
     buckets_of = {key: row.buckets for key in rows.keys for row in rows.of(key)}
     budget = 0 if budgets.rows else None
-    plan_of = {key: (row.plan, row.seed) for key in budgets.keys for row in budgets.of(key)}
+    plan_of = {key: (row.plan, row.seed if seed is None else seed) for key in budgets.keys for row in budgets.of(key)}
     found: dict[str, Record] = {}
     absent: dict[str, str] = {}
 
     def measure(request: Request, keep: Callable[[str], bool] = lambda key: True) -> None:
         request = replace(request, plan_of=plan_of, workers=workers, buckets_of=buckets_of)
-        request = replace(request, demand=demand or request.demand)
+        request = replace(request, demand=demand or request.demand, hard_cases=project.cases if project else {})
+        request = request if seed is None else replace(request, seed=seed)
         request = replace(request, budget=None if request.demands_all else budget)
         with selecting(request, observer) as select:
             jobs = _here(request, select, lambda target, key: key not in found and keep(key), absent)

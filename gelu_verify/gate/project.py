@@ -6,6 +6,7 @@ targets = ["kernels.c:gelu_f32", "torch.gelu"]   # as `gelu-verify run` takes th
 plan = "default"
 min_grade = "faithful"                           # of all inputs: in float32 all are tried
 budgets = "gelu-budgets.toml"
+hard_cases = "gelu-hard-cases.csv"               # inputs that every plan takes, here (`gelu-verify keep`)
 
 [tool.gelu-verify.accept]                        # checks that may fail, and why
 minus_infinity = "NaN, as in PyTorch"
@@ -25,11 +26,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..checks import CHECKS
 from ..errors import UsageError, one_of
+from ..fenv import in_default_environment
+from ..inputs.found import HardCases, hard_cases_of, read_found
 from ..isa import split_level
 from ..measure.request import ArgumentError, Request
 from ..records.grades import GRADES
@@ -37,7 +41,7 @@ from ..records.result import Grade, Record
 
 NAMES = ("gelu-verify.toml", "pyproject.toml")
 TABLE = "gelu-verify"
-BUDGETS = "gelu-budgets.toml"
+BUDGETS, HARD_CASES = "gelu-budgets.toml", "gelu-hard-cases.csv"
 _SHARED = ("functions", "dtypes", "plan", "seed", "policy", "min_grade", "accept")
 _CALLED = ("kwargs", "array", "compile", "cflags", "call", "shape", "thread_safe")
 _NAMED = "a list of names"
@@ -79,6 +83,7 @@ class Project:
     file: Path  # that describes it
     entries: Sequence[Entry]
     budgets: Path
+    hard_cases: Path
 
     @property
     def folder(self) -> Path:
@@ -89,6 +94,11 @@ class Project:
     def table(self) -> str:
         """How the names of its tables begin: those of a pyproject.toml with `tool.gelu-verify.`"""
         return f"tool.{TABLE}." if self.file.name == "pyproject.toml" else ""
+
+    @cached_property
+    def cases(self) -> HardCases:
+        """What every plan takes beside its own inputs."""
+        return hard_cases_of(read_found(self.hard_cases))
 
     def has(self, record: Record) -> bool:
         """Whether it asks for a record."""
@@ -106,13 +116,21 @@ class Project:
 
 def find_project(start: Path) -> Project | None:
     """The project of a folder: the nearest file with such a table, up to the root of the repository."""
-    for folder in (start, *start.parents):
-        for name in NAMES:
-            if (file := folder / name).is_file() and (found := read_project(file)) is not None:
-                return found
-        if (folder / ".git").exists():
-            break
-    return None
+    found = _described(start)
+    return _project_of(*found) if found else None
+
+
+def hard_cases_file() -> Path | None:
+    """Where the hard cases of the project of this folder are, whatever else that says; None where there is none."""
+    found = _described(Path.cwd())
+    return _hard_cases(*found) if found else None
+
+
+@in_default_environment
+def hard_cases_here() -> HardCases:
+    """What every plan takes in this folder."""
+    file = hard_cases_file()
+    return hard_cases_of(read_found(file)) if file else {}
 
 
 def read_project(file: Path) -> Project | None:
@@ -122,27 +140,51 @@ def read_project(file: Path) -> Project | None:
     ------
     UsageError : the file cannot be read, a key is unknown, or its value cannot be used
     """
+    table = _table(file)
+    return None if table is None else _project_of(file, table)
+
+
+def _described(start: Path) -> tuple[Path, Any] | None:
+    """The nearest file with such a table, and that."""
+    for folder in (start, *start.parents):
+        for name in NAMES:
+            if (file := folder / name).is_file() and (table := _table(file)) is not None:
+                return file, table
+        if (folder / ".git").exists():
+            break
+    return None
+
+
+def _table(file: Path) -> Any:
+    """What a file says of a project; None where it says nothing."""
     try:
         document: Any = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file} is not TOML: {str(error).splitlines()[0]}") from error
-    if file.name == "pyproject.toml":
-        document = document.get("tool", {}).get(TABLE)
-    if document is None:
-        return None
+    return document.get("tool", {}).get(TABLE) if file.name == "pyproject.toml" else document
+
+
+def _hard_cases(file: Path, table: Any) -> Path:
+    """Where the hard cases of the project are that a file describes."""
+    name = table.get("hard_cases", HARD_CASES) if isinstance(table, dict) else HARD_CASES
+    return file.parent / str(name)
+
+
+def _project_of(file: Path, table: Any) -> Project:
     try:
-        return _project(file, document)
+        return _project(file, table)
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from None
 
 
 def _project(file: Path, table: Any) -> Project:
-    shared = _checked(table, ("targets", "target", "budgets", *_SHARED), f"[tool.{TABLE}]")
+    shared = _checked(table, ("targets", "target", "budgets", "hard_cases", *_SHARED), f"[tool.{TABLE}]")
     tables: list[Any] = shared.pop("target", [])
     names: list[str] = shared.pop("targets", [])
     budgets: str = shared.pop("budgets", BUDGETS)
+    shared.pop("hard_cases", None)
     entries = [_entry({**shared, "targets": names})] if names else []
     for each in tables:
         own: dict[str, Any] = _checked(each, ("name", *_SHARED, *_CALLED), "[[target]]")
@@ -153,7 +195,7 @@ def _project(file: Path, table: Any) -> Project:
         entries.append(_entry({**shared, **own, "accept": accept, "targets": [name]}))
     if not entries:
         raise UsageError("no targets are named (accepted: targets = [...], or [[target]] tables with a name)")
-    return Project(file, entries, file.parent / budgets)
+    return Project(file, entries, file.parent / budgets, _hard_cases(file, table))
 
 
 def _checked(table: Any, accepted: tuple[str, ...], where: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..fenv import in_default_environment
 from ..formats import get_format, value_text
 from ..measure.budget import OF_ALL_INPUTS
-from ..records.claims import grade_text, grade_title
+from ..records.claims import grade_text
 from ..records.grades import ORDER
 from ..records.parts import Severity
 from ..records.ranking import worst_first
@@ -85,7 +85,7 @@ def of_a_sample(records: Sequence[Record], limits: Limits) -> list[tuple[Record,
 
 
 def _sampled(record: Record) -> str:
-    tried = f"{grade_title(record.grade)} in the {record.n:,} inputs that were tried"
+    tried = f"{grade_text(record.grade, record.grade_bound)} in the {record.n:,} inputs that were tried"
     width = get_format(record.dtype).width
     if width > 32:
         return f"{tried}: all 2^{width} cannot be, so that is what a search did not refute"

@@ -163,7 +163,8 @@ class Inputs:
     dense: bool = False
 
 
-Chooser = Callable[[Function, Format, int], Inputs]
+Chooser = Callable[[Function, Format, int, tuple[int, ...]], Inputs]
+"""Of a seed, and of bits of inputs that a plan takes beside its own, as it takes hard cases."""
 PLANS: dict[str, Chooser] = {}
 
 
@@ -187,6 +188,7 @@ def make_plan(
     seed: int = 0,
     ranges: Sequence[tuple[int, int] | str] | None = None,
     length: int | None = None,
+    also: Sequence[int] = (),
 ) -> Plan:
     """The plan `name` for a function and dtype.
 
@@ -196,6 +198,7 @@ def make_plan(
     ranges : exactly these inputs instead, both ends in: "a:b", "a" or (a_bits, b_bits); values ascend, or bits do
         (0x0:0xffffffff is every float32)
     length : inputs of every call; the last of them repeat others. Default: as suits the dtype, and odd
+    also : bits of inputs that it takes as well, as it takes hard cases; not where there are ranges
 
     Raises
     ------
@@ -207,13 +210,15 @@ def make_plan(
     seed = whole("seed", seed, 0, LARGEST_SEED)
     spans = _spans(fmt, ranges) if ranges else None
     length = None if length is None else whole("length", length, 1, LONGEST)
-    return _made(name, function, dtype, seed, spans, length)
+    return _made(name, function, dtype, seed, spans, length, tuple(also))
 
 
 @lru_cache(maxsize=64)
-def _made(name: str, function: str, dtype: str, seed: int, spans: Spans | None, length: int | None) -> Plan:
+def _made(
+    name: str, function: str, dtype: str, seed: int, spans: Spans | None, length: int | None, also: tuple[int, ...]
+) -> Plan:
     fmt = get_format(dtype)
-    inputs = Inputs(spans) if spans else get_plan(name)(get_function(function), fmt, seed)
+    inputs = Inputs(spans) if spans else get_plan(name)(get_function(function), fmt, seed, also)
     if length is not None:
         inputs = replace(inputs, chunk=length)
     if inputs.explicit is None:
@@ -308,13 +313,13 @@ def _range(fmt: Format, item: tuple[int, int] | str) -> Iterator[tuple[int, int]
 
 
 @_plan
-def default(function: Function, fmt: Format, seed: int) -> Inputs:
+def default(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
     """Every input of a 16-bit dtype, strata of a wider one."""
-    return exhaustive(function, fmt, seed) if fmt.width <= 16 else strata(function, fmt, seed)
+    return (exhaustive if fmt.width <= 16 else strata)(function, fmt, seed, also)
 
 
 @_plan
-def exhaustive(function: Function, fmt: Format, seed: int) -> Inputs:
+def exhaustive(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
     """Every bit pattern, NaNs included; not for float64."""
     if fmt.width > 32:
         raise UsageError(f"plan 'exhaustive' in {fmt.name} is 2^{fmt.width} inputs (accepted: dtypes of up to 32 bits)")
@@ -323,13 +328,13 @@ def exhaustive(function: Function, fmt: Format, seed: int) -> Inputs:
 
 
 @_plan
-def strata(function: Function, fmt: Format, seed: int) -> Inputs:
+def strata(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
     """All binades and edges, landmarks, tails, hard cases; 2^18 inputs in float32, 2^16 in float64."""
     rng = _generator("strata", function, fmt, seed)
     size = SIZES[fmt.width]
     binades = _binades(fmt)
     base = [
-        *_points(function, fmt),
+        *_points(function, fmt, also),
         _edges(fmt, binades),
         _within(rng, binades[:-1], binades[1:], max(2, size // (8 * len(binades)))),
         *(_inside(function, fmt, part) for part in _where_it_matters(rng, function, fmt, size * 15 // 16)),
@@ -340,24 +345,24 @@ def strata(function: Function, fmt: Format, seed: int) -> Inputs:
 
 
 @_plan
-def stress(function: Function, fmt: Format, seed: int) -> Inputs:
+def stress(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
     """Default, then half a million equal calls, a thousand lengths up to 2^24 and eight threads: two minutes each."""
-    return default(function, fmt, seed)
+    return default(function, fmt, seed, also)
 
 
 @_plan
-def landmarks(function: Function, fmt: Format, seed: int) -> Inputs:
+def landmarks(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
     """Special values, short numbers, neighbourhoods of landmarks and turning points, hard cases."""
-    return Inputs(explicit=_unique(fmt, _points(function, fmt)))
+    return Inputs(explicit=_unique(fmt, _points(function, fmt, also)))
 
 
 @_plan
-def quick(function: Function, fmt: Format, seed: int) -> Inputs:
+def quick(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
     """Strata of 2^14 inputs, for a first look."""
     rng = _generator("quick", function, fmt, seed)
     binades = _binades(fmt)
     base = [
-        *_points(function, fmt),
+        *_points(function, fmt, also),
         _within(rng, binades[:-1], binades[1:], 1),
         *(_inside(function, fmt, part) for part in _where_it_matters(rng, function, fmt, QUICK // 2)),
     ]
@@ -371,7 +376,7 @@ def _generator(name: str, function: Function, fmt: Format, seed: int) -> np.rand
 # ---- strata: arrays of ordinals ------------------------------------------------------------------
 
 
-def _points(function: Function, fmt: Format) -> Iterator[np.ndarray]:
+def _points(function: Function, fmt: Format, also: tuple[int, ...]) -> Iterator[np.ndarray]:
     """Special values and what checks look at, numbers that people type, landmarks with their neighbours, hard cases."""
     yield ordinals(fmt, fixed_bits(function.name, fmt.name))
     yield ordinals(fmt, np.array(short_bits(fmt), dtype=fmt.uint))
@@ -384,7 +389,7 @@ def _points(function: Function, fmt: Format) -> Iterator[np.ndarray]:
     window = np.arange(-WINDOWS[fmt.width], WINDOWS[fmt.width] + 1, dtype=np.int64)
     yield (np.array(sorted(centres), dtype=np.int64)[:, None] + window).ravel()
     hard = [case.x_bits for case in hard_cases(function.name, fmt.name)]
-    yield ordinals(fmt, np.array(hard, dtype=fmt.uint))
+    yield ordinals(fmt, np.array([*hard, *also], dtype=fmt.uint))
 
 
 def _binades(fmt: Format) -> np.ndarray:

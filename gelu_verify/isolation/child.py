@@ -19,7 +19,8 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from errno import EBADF
 from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
@@ -29,6 +30,7 @@ from ..errors import GeluVerifyError, TargetFailure, message_of
 from ..fenv import in_default_environment
 from ..formats import get_format
 from ..gpu import faults as device_faults
+from ..own_faults import fault_line, is_ours
 from ..targets import detection as _detection
 from ..targets import under_way
 from ..targets.base import Target, described, first_line
@@ -83,13 +85,25 @@ class Hosted:
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
-        self.state.begin()
+        with self.connected():
+            self.state.begin()
         self.state.enter()
         try:
             yield
         finally:
-            if found := self.state.look(None):
+            with self.connected():
+                found = self.state.look(None)
+            if found:
                 self._left_by_first_calls.append(found[0])
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Where a target closed what we are asked or look through, end this process and say so: whoever called us
+        would take the OSError for the target's."""
+        try:
+            yield
+        except OSError:
+            self.end("closed a file descriptor that it did not open, through which it was called or watched")
 
     def watch(self) -> None:
         """Describe fatal signals; again after every load, because frameworks install handlers of their own."""
@@ -156,6 +170,8 @@ class Connection:
                 else:
                     self._channel.send(text_of(reply))
         except Closed:
+            with self._hosted.connected():
+                self._check_connected()
             if self._memory is not None:
                 self._memory.close()
 
@@ -185,6 +201,8 @@ class Connection:
         except BaseException as error:  # noqa: BLE001 - a framework's: the parent says which target it was
             kind = device_faults.kind_of(message_of(error)) or "exception"
             reply = {"failure": f"raised {type(error).__name__}: {first_line(error)}", "kind": kind}
+            if is_ours(error):
+                reply = {"fault": fault_line("work in the process of an implementation", error)}
         left = self._left(who)
         printed = self._hosted.printed.taken()
         if left:
@@ -199,14 +217,18 @@ class Connection:
     def _left(self, who: tuple[str, int, str] | None) -> tuple[str, bool] | None:
         """What a call of `who` left behind; None too after any other question."""
         state = self._hosted.state
-        with suppress(OSError):  # its own descriptors
-            if state.is_connected() and identity(self._channel.socket.fileno()) == self._own:
-                if who is not None:
-                    found, early = state.look(who), self._hosted.left_early.pop(who[0], None)
-                    return found if early is None else (early, False)
+        with self._hosted.connected():
+            self._check_connected()
+            if who is None:
                 state.begin()
                 return None
-        self._hosted.end("closed a file descriptor that it did not open, through which it was called or watched")
+            found, early = state.look(who), self._hosted.left_early.pop(who[0], None)
+            return found if early is None else (early, False)
+
+    def _check_connected(self) -> None:
+        """Raises OSError where it was closed at this end."""
+        if not self._hosted.state.is_connected() or identity(self._channel.socket.fileno()) != self._own:
+            raise OSError(EBADF, "the connection was closed")
 
     # ---- what a parent may ask ----
 

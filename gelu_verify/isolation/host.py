@@ -16,6 +16,7 @@ import numpy as np
 from .. import errors
 from ..errors import TargetFailure
 from ..formats import Format
+from ..own_faults import OwnFault
 from ..targets.kinds import BUILDS
 from .channel import Channel
 from .limits import FIRST, LOADING, Limits, Patience
@@ -183,12 +184,17 @@ class Host:
     def _load(self, child: Child, key: str, loading: Loading) -> dict[str, Any]:
         try:
             one = self.limits.of_first_call if loading.question == "select" else max(FIRST, self.limits.of_first_call)
-            reply = child.ask(child.control, loading.question, LOADING, of_one_call=one, key=key, **loading.arguments)
+            reply = child.ask(
+                child.control, loading.question, LOADING, of_one_call=one, of_import=self.limits.of_import,
+                key=key, **loading.arguments,
+            )  # fmt: skip
         except Died as died:
             self.discard(child)
             raise _lost_while_loading(self.label, died.death) from None
         if "error" in reply:
             raise getattr(errors, reply["error"])(reply["message"])
+        if "fault" in reply:
+            raise OwnFault(reply["fault"])
         if "failure" in reply:
             raise TargetFailure(f"{self.label} {reply['failure']}", reply["kind"])
         with suppress(FileNotFoundError):  # closed meanwhile: the next question says so

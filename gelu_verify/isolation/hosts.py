@@ -14,6 +14,7 @@ from .. import targets
 from ..errors import TargetFailure
 from ..formats import DTYPES
 from ..isa import at_level
+from ..own_faults import OwnFault
 from ..targets import Asked, Target
 from ..targets.switches import added_to
 from .host import Host, Loading
@@ -74,7 +75,7 @@ class Hosts:
         host, key = self._host(name, level), f"{asked.function} {asked.dtype}"
         try:
             found = host.load(key, Loading("select", {"names": [name], "level": level, **options}))
-        except TargetFailure as failure:
+        except (TargetFailure, OwnFault) as failure:
             dtypes = (asked.dtype,) if asked.dtype else DTYPES
             name, function = at_level(name, level), asked.function or "gelu"
             return [LostTarget(name=name, level=level, function=function, dtypes=dtypes, failure=failure)]
@@ -92,7 +93,7 @@ class Hosts:
             host = self._host(family, level)
             try:
                 loaded = host.load(key, Loading("find", {"family": family, **looked_for}))
-            except TargetFailure as failure:
+            except (TargetFailure, OwnFault) as failure:
                 return [], {family: str(failure)}
             self._families[key] = _proxies(host, key, loaded["targets"]), loaded["absent"]
         return self._families[key]

@@ -9,8 +9,9 @@ from math import inf
 from ..parsing import LONGEST_S, real, whole
 
 GiB = 1 << 30
-LOADING = 600.0  # seconds: importing a framework, compiling a source, timing a target
+LOADING = 600.0  # seconds: compiling a source, all imports and first calls, timing a target
 FIRST = 120.0  # seconds: a first call may compile
+LEAST_IMPORT = 60.0  # seconds: importing a framework from a cold disk
 SHORT = 1.5  # seconds that a call may take of what hung before, beside what such calls take; 6 where none returned
 LEAST = 0.25  # an eighth of the time limit where that is less, but not less than this
 SEARCH = 3.0  # seconds to look for the inputs of what hung, where the time limit is shorter
@@ -42,6 +43,11 @@ class Limits:
     def of_first_call(self) -> float:
         """Seconds for a call of which nothing is known; it may compile."""
         return FIRST if self.seconds is None else self.seconds
+
+    @property
+    def of_import(self) -> float:
+        """Seconds for one import, or until a library is open: two time limits, but no framework is too slow."""
+        return max(LEAST_IMPORT, 2 * self.of_first_call)
 
     @property
     def timing(self) -> float:

@@ -133,14 +133,21 @@ class Child:
         seconds: float,
         files: tuple[int, ...] = (),
         of_one_call: float = inf,
+        of_import: float = inf,
         **arguments: Any,
     ) -> Any:
         """The reply to one question; raises Died when there is none in that time, when one of the calls that are made
-        meanwhile takes longer than `of_one_call`, or when the memory limit is passed."""
-        return self.ask_text(channel, text_of((name, arguments)), seconds, files, of_one_call)
+        meanwhile takes longer than `of_one_call`, an import longer than `of_import`, or when the memory limit is
+        passed."""
+        return self.ask_text(channel, text_of((name, arguments)), seconds, files, (of_one_call, of_import))
 
     def ask_text(
-        self, channel: Channel, question: bytes, seconds: float, files: tuple[int, ...] = (), of_one_call: float = inf
+        self,
+        channel: Channel,
+        question: bytes,
+        seconds: float,
+        files: tuple[int, ...] = (),
+        of_one: tuple[float, float] = (inf, inf),
     ) -> Any:
         """As `ask`, of a question that is written already."""
         try:
@@ -150,7 +157,7 @@ class Child:
                 try:
                     reply = channel.receive()
                 except BlockingIOError:
-                    self._look(end, seconds, of_one_call)
+                    self._look(end, seconds, *of_one)
                     continue
                 if monotonic() >= self._looked + POLL:
                     self._look_at_memory()
@@ -158,15 +165,15 @@ class Child:
         except Closed:
             raise Died(self.death(), False) from None
 
-    def _look(self, end: float, seconds: float, of_one_call: float) -> None:
+    def _look(self, end: float, seconds: float, of_one_call: float, of_import: float) -> None:
         """After `POLL` seconds without a reply: does it need too much?"""
         self._look_at_memory()
         if monotonic() >= end:
             self._end_for(Death("hang", f"did not return within {seconds:.3g} s", waited=seconds))
         (since,) = _SINCE.unpack_from(self._fault_map, SINCE)
-        if since and monotonic() >= since + of_one_call:
-            text = f"did not return within {of_one_call:.3g} s"
-            self._end_for(Death("hang", text, waited=of_one_call, in_a_call=True))
+        one = of_import if since < 0 else of_one_call
+        if since and monotonic() >= abs(since) + one:
+            self._end_for(Death("hang", f"did not return within {one:.3g} s", waited=one, in_a_call=since > 0))
 
     def _look_at_memory(self) -> None:
         self._looked = monotonic()

@@ -10,9 +10,10 @@ import ctypes
 import gc
 import os
 import sys
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from errno import EBADF
 from pathlib import Path
 from threading import Lock
 
@@ -60,6 +61,8 @@ class Watch:
         self._statm = os.open("/proc/self/statm", os.O_RDONLY)
         self._supervisor = os.open(f"/proc/{os.getppid()}/task/{os.getppid()}/children", os.O_RDONLY)
         self._own = {number: identity(number) for number in own}
+        copies = [copy for copy, _ in self._standard.values()]
+        self._watching = {number: identity(number) for number in (*copies, self._folder, self._statm, self._supervisor)}
         self._command = Path("/proc/self/cmdline").read_bytes()
         self.patient = patient
         self._changes = dict.fromkeys(_CHANGED, 0)
@@ -68,7 +71,8 @@ class Watch:
         self.begin()
 
     def begin(self) -> None:
-        """What is there now was not left by a call, unless one is at work."""
+        """What is there now was not left by a call, unless one is at work; raises OSError as `look`."""
+        self._check_watching()
         with self._lock:
             if not self._inside:
                 self._state, self._processes = self._now(), self._others()
@@ -88,18 +92,24 @@ class Watch:
 
     def is_connected(self) -> bool:
         """Whether the descriptors through which our parent is spoken to are still those that they were."""
-        return all(identity(number) == ours for number, ours in self._own.items())
+        return _unchanged(self._own)
+
+    def _check_watching(self) -> None:
+        """Another file under one of our numbers would be read without an error."""
+        if not _unchanged(self._watching):
+            raise OSError(EBADF, "what this process is watched through was closed")
 
     def look(self, who: Hashable) -> tuple[str, bool] | None:
         """What the call that ends left, in words, and whether that call alone did; None where it left nothing.
 
-        `who` was called: what grows is counted for each.
+        `who` was called: what grows is counted for each. Raises OSError where the call closed what we look through.
         """
         with self._lock:
             self._calls += 1
             if self._calls > FIRST and self._calls % EVERY:
                 self._inside -= 1
                 return None
+            self._check_watching()
             found = [*self._redirected(), *self._changed(), *self._forked()]
             before, self._counts = self._counts, self._counted()
             memory, self._memory = self._memory, self._private()
@@ -208,6 +218,10 @@ def identity(number: int) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _unchanged(descriptors: Mapping[int, tuple[int, int] | None]) -> bool:
+    return all(identity(number) == before for number, before in descriptors.items())
 
 
 def _children() -> list[int]:

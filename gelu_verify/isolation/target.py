@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import TargetFailure
 from ..formats import Format, get_format
 from ..gpu.faults import is_broken
+from ..own_faults import OwnFault
 from ..targets.base import T, Target
 from ..targets.extra_outputs import differences, differences_from_json, report
 from .channel import text_of
@@ -196,6 +197,8 @@ class IsolatedTarget(Target):
         return outputs, found["seconds"]
 
     def _value(self, reply: dict[str, Any], child: Child) -> Any:
+        if "fault" in reply:
+            raise OwnFault(reply["fault"])
         if "failure" in reply:
             if is_broken(reply["kind"], reply["failure"]):  # its CUDA context is of no use any more
                 self.host.discard(child)
@@ -220,9 +223,9 @@ class IsolatedTarget(Target):
 
 @dataclass(frozen=True, kw_only=True)
 class LostTarget(Target):
-    """What a user named, but a process does not survive loading it."""
+    """What a user named, but a process does not survive loading it, or we fail there."""
 
-    failure: TargetFailure
+    failure: TargetFailure | OwnFault
 
     def load(self, dtype: str, x_bits: np.ndarray) -> Any:
         raise self.failure

@@ -13,6 +13,7 @@ from ..checks import Policy
 from ..errors import UsageError, one_of
 from ..formats import DTYPES
 from ..functions import get_function
+from ..inputs.found import HardCases
 from ..inputs.plans import LONGEST, Plan, get_plan, make_plan
 from ..isa import split_level
 from ..isolation.hosts import supported
@@ -55,6 +56,7 @@ class Request:
         `targets.select` takes them
     plan, seed, ranges, length : which inputs, as `make_plan` takes them; ranges need exactly one dtype
     plan_of : plan and seed of single jobs, by `Job.key`, where they are not those of the others
+    hard_cases : bits of inputs that the plans take as well, by function/dtype: those of a project
     budget : what more inputs than the plan's own may cost each result, where the plan takes more: seconds, or
         "812buckets". Default: as `run.allotted` shares it out
     buckets_of : so many buckets instead, of single jobs, by `Job.key`
@@ -90,6 +92,7 @@ class Request:
     ranges: tuple[str | tuple[int, int], ...] = ()
     length: int | None = None
     plan_of: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    hard_cases: HardCases = field(default_factory=dict)
     budget: float | str | None = None
     buckets_of: Mapping[str, int] = field(default_factory=dict)
     demand: Grade | None = None
@@ -181,7 +184,8 @@ class Request:
         is_elsewhere = not self.executor.shares_memory  # where no plan takes more inputs than its own
         if is_elsewhere and self.demands_all and plan == "default" and dtype == "float32" and not self.ranges:
             plan = "exhaustive"
-        return make_plan(plan, function, dtype, seed, self.ranges, self.length)
+        also = self.hard_cases.get(f"{function}/{dtype}", ())
+        return make_plan(plan, function, dtype, seed, self.ranges, self.length, also)
 
     def repeated(self, command: str, is_callable: bool = True) -> str:
         """How a result can be had again: `command`, which says target, function, dtype and inputs, and the rest.

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from ..attribution.witness import witness_parts
 from ..buckets.bins import FLOOR, HIGHEST, Layout, layout
 from ..buckets.table import HIST_EDGES
 from ..formats import get_format
@@ -65,11 +64,12 @@ def page_data(
     items: Sequence[Item],
     curves: Mapping[str, Curves],
     texts: Mapping[str, str],
+    attributions: Mapping[str, Mapping[str, Any]],
     numbers: Mapping[str, int],
     limit: int,
 ) -> dict[str, Any]:
     """The object that plot-data holds, of at most about `limit` bytes."""
-    found = {item.id: _details(item, curves.get(item.id), texts[item.id]) for item in items}
+    found = {item.id: _details(item, curves.get(item.id), texts[item.id], attributions.get(item.id)) for item in items}
     results = json.dumps(_finite(found), separators=(",", ":"), allow_nan=False)
     head = {"places": numbers, "results": _block(results.encode(errors="replace")), **_constants(items)}
     room = limit - len(json.dumps(head))
@@ -145,16 +145,15 @@ def _block(raw: bytes) -> Block:
     return base64.b64encode(zlib.compress(raw, 9)).decode("ascii")
 
 
-def _details(item: Item, curves: Curves | None, evidence: str) -> dict[str, Any]:
+def _details(item: Item, curves: Curves | None, evidence: str, attribution: Mapping[str, Any] | None) -> dict[str, Any]:
     record = item.record
     found = {name: value for name, value in to_json(record).items() if name not in _UNREAD and name[:1] != "_"}
     found["findings"] = {name: each for name, each in found["findings"].items() if _says_something(name, each, record)}
-    parts = witness_parts(record)
     return {
         **{name: value for name, value in found.items() if value is not None},
         "group": group_of(record),
         "rangeText": range_text(record.dtype, record.accurate_range, record.bound),
-        "attribution": parts,
+        "attribution": attribution,
         "histogram": curves.histogram if curves else None,
         "evidence": evidence,
         "recorded": record.origin.recorded,

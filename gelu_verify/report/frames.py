@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Protocol
 
 import pandas as pd
@@ -20,6 +22,7 @@ from ..attribution.witness import witness_parts
 from ..formats import get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import REGIONS
+from ..own_faults import guarded
 from ..records.claims import claim_text
 from ..records.parts import FindingRecord, Witness
 from ..records.result import Record
@@ -104,9 +107,12 @@ def sizes_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
     return frame_of(runs, _size_rows, columns.SIZES)
 
 
-def attribution_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
-    """One row per result whose form is known: what makes up its largest error."""
-    return frame_of(runs, _attribution_rows, columns.ATTRIBUTION)
+def attribution_frame(runs: Sequence[RunLike], faults: list[str] | None = None) -> pd.DataFrame:
+    """One row per result whose form is known: what makes up its largest error.
+
+    `faults`: where a fault of ours is added, and the result has no row; None: it is raised.
+    """
+    return frame_of(runs, partial(_attribution_rows, faults=faults), columns.ATTRIBUTION)
 
 
 def regions_frame(runs: Sequence[RunLike]) -> pd.DataFrame:
@@ -269,12 +275,14 @@ def _size_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
         yield from map(asdict, record.throughput.sizes or ())
 
 
-def _attribution_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
-    parts = witness_parts(record)
+def _attribution_rows(record: Record, manifest: Mapping[str, Any], faults: list[str] | None) -> Iterator[Row]:
+    parts = None
+    with nullcontext() if faults is None else guarded(f"attribution of {record.key}", faults):
+        parts = witness_parts(record)
     if parts is not None:
         yield {
-            **{name: parts[name] for name in ("form", "working", "main")},
-            **{f"{name}_ulp": parts[name] for name in ("constants", "formula", "rest")},
+            **{name: parts[name] for name in ("form", "working", "known", "main")},
+            **{f"{name}_ulp": parts[name] for name in ("constants", "formula", "flushing", "rest")},
             "bound": record.bound,
             "max_ulp": record.max_ulp,
             **_value(record, "x", record.witness),

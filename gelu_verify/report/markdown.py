@@ -195,7 +195,8 @@ def _throughput(throughput: pd.DataFrame) -> str:
 def _attribution(attribution: pd.DataFrame) -> str:
     rows = []
     for r in rows_of(attribution):
-        parts = [text.number_text(r[f"{name}_ulp"], 3, signed=True) for name in ("constants", "formula", "rest")]
+        names = ("constants", "formula", "flushing", "rest")
+        parts = [text.number_text(r[f"{name}_ulp"], 3, signed=True) for name in names]
         rows.append([*_keys(r), _error(r), _short(r, "x"), *parts, r["main"], f"{r['form']}, {r['working']}"])
     head = [
         *_KEYS,
@@ -203,6 +204,7 @@ def _attribution(attribution: pd.DataFrame) -> str:
         "x",
         "constants",
         "formula",
+        "flushing",
         "building blocks and unexplained",
         "main cause",
         "form, computed in",

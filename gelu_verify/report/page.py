@@ -77,7 +77,19 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         plot_data=Markup(_PLACE),
     )
     room = LIMIT - len(page.encode(errors="replace"))
-    return page.replace(_PLACE, _json(page_data(items, curves, texts, places(items), room)), 1)
+    return page.replace(_PLACE, _json(page_data(items, curves, texts, _attributions(frames), places(items), room)), 1)
+
+
+def _attributions(frames: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, Any]]:
+    """{id: what the largest error of a result is made of}, as its table has it."""
+    parts = ("constants", "formula", "flushing", "rest")
+    return {
+        f"{row['run']}-{row['result']}": {
+            **{name: row[name] for name in ("form", "working", "known", "main")},
+            **{name: row[f"{name}_ulp"] for name in parts},
+        }
+        for row in rows_of(frames["attribution"])
+    }
 
 
 _PLACE = "@plot-data@"

@@ -18,6 +18,7 @@ from ..fenv import in_default_environment, left
 from ..formats import Format, get_format
 from ..gpu import faults as device_faults
 from ..interrupts import is_from_user
+from ..own_faults import is_ours
 from . import under_way
 from .output_memory import safe_copy
 
@@ -139,9 +140,9 @@ class Target(ABC):
         return copied, seconds
 
     def _raised(self, error: BaseException) -> TargetFailure:
-        """What it raised as its failure; Ctrl-C by the user is none."""
+        """What it raised as its failure; Ctrl-C by the user is none, nor is a fault of ours."""
         left()  # it may have changed the floating-point environment before it raised
-        if is_from_user(error):
+        if is_from_user(error) or is_ours(error):
             raise error
         kind = "memory" if isinstance(error, MemoryError) else device_faults.kind_of(message_of(error)) or "exception"
         return TargetFailure(f"{self.name} raised {type(error).__name__}: {first_line(error)}", kind)

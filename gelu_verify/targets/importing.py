@@ -12,16 +12,18 @@ from types import ModuleType
 
 from ..errors import TargetUnavailable
 from .base import first_line
+from .under_way import loading
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Import-time chatter of a framework is not ours to print, nor to fail on under `-W error`."""
+    """Import-time chatter of a framework is not ours to print, nor to fail on under `-W error`; an import has a time
+    limit where it is isolated."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow reads it once, when it is first imported
     level = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), loading():
             warnings.simplefilter("ignore")
             yield
     finally:

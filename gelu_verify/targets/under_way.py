@@ -1,11 +1,13 @@
-"""When the call that is at work now began: where whoever waits for it in another process can read it."""
+"""When the call or import that is at work now began: where whoever waits for it in another process can read it."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import monotonic
 
-_since = ctypes.c_double(0.0)  # seconds of the monotonic clock, which all processes share; 0: no call is at work
+_since = ctypes.c_double(0.0)  # seconds of the clock that all processes share, negative of an import; 0: neither is
 
 
 def share(address: int) -> None:
@@ -20,3 +22,13 @@ def began() -> None:
 
 def ended() -> None:
     _since.value = 0.0
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Somebody else's code is imported, or a library of theirs opened: what it runs then may not return."""
+    before, _since.value = _since.value, -monotonic()
+    try:
+        yield
+    finally:
+        _since.value = before

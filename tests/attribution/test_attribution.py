@@ -1,5 +1,6 @@
 """Attribution: the model rounds as IEEE 754 does, the ladder finds the planted source, and the parts sum up."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -322,8 +323,32 @@ def test_a_stored_witness_is_taken_apart_without_the_target(name):
     record = verify(kernel, kernel.function, "bfloat16", "quick").record
     parts = witness_parts(record)
     assert parts["working"] == ("float32" if name.endswith("-f32") else "bfloat16")
-    assert abs(parts["constants"] + parts["formula"] + parts["rest"]) == pytest.approx(record.max_ulp, rel=1e-6)
-    assert parts["main"] == "formula"
+    total = sum(parts[name] for name in ("constants", "formula", "flushing", "rest"))
+    assert abs(total) == pytest.approx(record.max_ulp, rel=1e-6)
+    assert (parts["main"], parts["known"]) == ("formula", "")
+
+
+def test_a_stored_witness_knows_the_re_implementations_as_attribute_does():
+    """Of oneDNN's erf, as if it were a library's; and of no other where one result is another."""
+    kernel = next(t for t in find(["published"])[0] if t.name == "published.onednn-gelu_erf_avx512")
+    record = (
+        verify(kernel, "gelu", "float32", "landmarks").updated(target="torch.gelu", family="torch", form="erf").record
+    )
+    parts = witness_parts(record)
+    assert parts["known"] == kernel.name
+    at = next(k for k, each in enumerate(record.intervals) if each.got_bits and each.max_ulp > 1)
+    other = f"{int(record.intervals[at].got_bits, 16) ^ 1:#010x}"
+    intervals = [*record.intervals[:at], replace(record.intervals[at], got_bits=other), *record.intervals[at + 1 :]]
+    assert witness_parts(replace(record, intervals=tuple(intervals)))["known"] == ""
+
+
+def test_a_stored_witness_that_was_flushed_says_so():
+    arithmetic = Arithmetic("float32", {}, {}, "inputs and results")
+    flushing = target("silu", lambda dtype, x: evaluate(FORMS["silu_sigmoid"].root, dtype, x, arithmetic)[0])
+    parts = witness_parts(verify(flushing, "silu", "float32", "landmarks").updated(form="sigmoid").record)
+    assert parts["main"] == "flushing"
+    assert abs(parts["flushing"]) > 1e6
+    assert abs(parts["rest"]) < 1
 
 
 def test_a_result_without_a_form_or_a_witness_has_no_parts():

@@ -33,12 +33,14 @@ from mutants import (
     where,
 )
 
-from gelu_verify.checks import endurance, lengths, own_checks
+from gelu_verify.buckets.table import Table
+from gelu_verify.checks import CHECKS, Check, Finding, endurance, lengths, own_checks
 from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, from_ordinals, get_format, is_nan, ordinals
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.parts import Point
+from gelu_verify.targets.extra_outputs import ExtraOutputs
 from gelu_verify.truth.values import reference_bits, zero_threshold
 
 
@@ -59,6 +61,30 @@ MUTANTS, SELDOM = planted()
 def test_every_check_has_a_mutant():
     assert set(MUTANTS) == set(own_checks()), "tests/checks/planted/<check>.py with MUTANTS"
     assert all(MUTANTS.values())
+
+
+def test_a_check_that_finds_more_where_more_is_tried_says_so(monkeypatch):
+    """It reads what the table has of all inputs, and calls nothing itself: where that is left out, two runs that tried
+    different inputs look different."""
+    seen, looked, called = [], set(), set()
+    monkeypatch.setitem(CHECKS, "seen", Check("seen", "", lambda evidence: seen.append(evidence) or Finding("pass")))
+
+    class Watched(Table):
+        def __getattribute__(self, name):
+            if name in ("columns", "hist", "regions", "facts"):
+                looked.add(check.name)
+            return super().__getattribute__(name)
+
+    for function in ("gelu", "exp"):
+        judged(correct(function), "float16")
+        table = Watched(*(getattr(seen[-1].table, each.name) for each in dataclasses.fields(Table)))
+        for check in own_checks().values():
+            evidence = dataclasses.replace(seen[-1], table=table, others=ExtraOutputs(), target=correct(function))
+            check.run(evidence)
+            called |= {check.name} if evidence.others.calls else set()
+    assert {name for name, check in own_checks().items() if check.of_inputs_tried} == looked - called
+    assert {"monotone", "sign", "finite"} <= looked - called
+    assert {"nan", "lane"} <= looked & called
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,35 @@ def waited(monkeypatch):
     return found
 
 
+IMPORTED = {
+    "import.py": "import time\ntime.sleep(10_000)\ndef relu(x): return x",
+    "class.py": "class relu:\n    def __init__(self): import slow_library\n    def __call__(self, x): return x",
+}
+
+
+@pytest.mark.parametrize("file", [*IMPORTED, "library.so"])
+def test_what_never_finishes_loading_is_named(tmp_path, monkeypatch, file):
+    """Its import, the class that it is an instance of, or what runs when a library is opened."""
+    monkeypatch.setattr(of_isolation, "LEAST_IMPORT", 0.5)
+    (tmp_path / "slow_library.py").write_text("import time\ntime.sleep(10_000)")
+    if file in IMPORTED:
+        (tmp_path / file).write_text(IMPORTED[file])
+        name = f"{tmp_path / file}:relu"
+    else:
+        source = "#include <unistd.h>\n__attribute__((constructor)) void at_once(void) { sleep(10000); }\n" + C
+        name = f"{shared_library(tmp_path, source)}:later_f32"
+    start = time.monotonic()
+    with Hosts(Limits(seconds=0.25)) as hosts:
+        (target,), _ = hosts.select([name], function="relu", dtype="float32")
+    assert target.failure.kind == "hang"
+    assert str(target.failure) == f"{name}: its process did not return within 0.5 s while it was loaded"
+    assert time.monotonic() - start < of_isolation.LOADING / 2
+
+
+def test_an_import_has_two_time_limits_and_no_framework_is_too_slow():
+    assert [Limits(seconds=s).of_import for s in (1, 50, None)] == [60, 100, 240]
+
+
 def result_of(name, throughput="quick"):
     request = Request(targets=(name,), functions=("relu",), dtypes=("float32",), plan="quick", throughput=throughput)
     with Hosts(Limits(seconds=LIMIT)) as hosts:

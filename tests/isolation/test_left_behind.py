@@ -1,6 +1,7 @@
 """What a target leaves behind is a finding that names it, and harms neither the truth nor the next target."""
 
 import os
+from contextlib import ExitStack
 
 import floating_environments as floating
 import numpy as np
@@ -113,8 +114,13 @@ def test_what_is_left_behind_is_named_and_measured_all_the_same(name, words):
 
 
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
-def test_who_closes_the_connection_is_named():
-    with Hosts(Limits(seconds=20)) as hosts:
+@pytest.mark.parametrize("already_open", [0, 64])
+def test_who_closes_the_connection_is_named(already_open):
+    """Also where the numbers that the connection has are larger than those that are closed: what is looked through
+    has others."""
+    with ExitStack() as opened, Hosts(Limits(seconds=20)) as hosts:
+        for _ in range(already_open):
+            opened.callback(os.close, os.open("/dev/null", os.O_RDONLY))
         (target,), _ = hosts.select([f"{LEAVING}:closed"], function="relu", dtype="float32")
         result = judged(target)
     assert result.record.failure_kind == "left behind"

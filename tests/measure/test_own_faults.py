@@ -10,13 +10,14 @@ import pytest
 from judging import failing
 from mutants import correct, faulty, where
 
-from gelu_verify import own_faults
+from gelu_verify import own_faults, verify
 from gelu_verify.checks import CHECKS
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.isolation.hosts import supported
 from gelu_verify.measure import diagnosis, minimize
 from gelu_verify.measure import sweep as sweeping
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.report import write, write_report
+from gelu_verify.report import frames, write, write_report
 from gelu_verify.runs.store import read_run, write_run
 from gelu_verify.testing import assert_gelu_accurate
 
@@ -90,6 +91,18 @@ def test_a_failing_call_that_cannot_be_minimized_is_still_a_failure(monkeypatch,
     assert record.failure == "test.mutant raised ValueError: no"
     assert record.grade == "broken"
     assert "smallest failing call" in record.own_faults[0]
+
+
+def test_an_attribution_that_fails_loses_that_alone(monkeypatch, reported, tmp_path):
+    monkeypatch.setattr(frames, "witness_parts", fails)
+    run = read_run(stored([judged(faulty("gelu", where(lambda x: x > 5, "7")))], tmp_path / "run"))
+    faults = []
+    write_report([run], tmp_path / "out", faults)
+    (fault,) = faults
+    assert fault.startswith("gelu-verify's attribution of test.mutant/gelu/float32 failed: IndexError")
+    for name in ("summary.csv", "report.md", "index.html"):
+        assert "test.mutant" in (tmp_path / "out" / name).read_text()
+    assert len((tmp_path / "out" / "attribution.csv").read_text().splitlines()) == 1
 
 
 def test_an_assertion_does_not_pass_where_a_check_is_unknown(monkeypatch, reported):
@@ -167,3 +180,51 @@ def test_a_report_leaves_out_what_it_cannot_show(tmp_path, reported, monkeypatch
     summary = (tmp_path / "report" / "summary.csv").read_text()
     assert "test.one" in summary
     assert "test.two" not in summary
+
+
+THEIRS_AND_OURS = """
+import math, sys
+import gelu_verify
+from gelu_verify.isolation import call
+
+def ours(x):
+    call.np = None
+    return x.clip(0)
+
+class InC:
+    __call__ = staticmethod(math.sqrt)  # of an array: TypeError, from a function without a frame
+
+def by_ours(x):
+    return gelu_verify.gelu(x, out=3)
+"""
+
+
+@pytest.mark.skipif(not supported(), reason="this system cannot isolate")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ours", None),
+        ("InC", "raised TypeError: only "),
+        ("by_ours", "raised "),
+    ],
+)
+def test_what_our_code_raises_in_a_child_is_not_the_targets(tmp_path, reported, name, words):
+    (tmp_path / "m.py").write_text(THEIRS_AND_OURS)
+    record = verify(f"{tmp_path}/m.py:{name}", "relu", "float16", "quick", isolate=True).record
+    if name == "ours":
+        assert (record.grade, record.failure_kind) == (None, own_faults.KIND)
+        (fault,) = record.own_faults
+        assert fault.startswith("gelu-verify's work in the process of an implementation failed: AttributeError: 'None")
+        assert "isolation/call.py" in fault
+    else:
+        assert record.own_faults is None
+        assert record.grade == "broken"
+        assert words in record.failure
+
+
+def test_a_missing_name_is_ours_wherever_it_is(monkeypatch, reported):
+    """Also where we call somebody else's code, and in this process."""
+    monkeypatch.delattr("gelu_verify.targets.base.np")
+    record = judged(correct("gelu")).record
+    assert (record.grade, record.failure_kind) == (None, own_faults.KIND)
+    assert "NameError: name 'np' is not defined" in record.own_faults[0]

@@ -48,7 +48,7 @@ const VIEWS = {
     plain("mean_ulp", "mean E", d => d.mean_ulp, d => plus(d.mean_ulp), { num: 1 }), plain("p50", "median |E| ≤", d => d.p50_ulp, d => number(d.p50_ulp), { num: 1, worst: 1 }),
     plain("p99", "99 % of |E| ≤", d => d.p99_ulp, d => number(d.p99_ulp), { num: 1, worst: 1 }), plain("apart", "floats apart", d => d.max_rank, d => count(d.max_rank), { num: 1, worst: 1 }), plain("n", "inputs", d => d.n, d => count(d.n), { num: 1 })] },
   attribution: { title: "where the error is from", columns: [
-    ...[["constants", "constants"], ["formula", "formula"], ["rest", "blocks, unexplained"]].map(([k, title]) => plain(k, `${title}, ULP`, d => d.attribution && Math.abs(d.attribution[k]), d => plus(d.attribution?.[k]), { num: 1, worst: 1 })),
+    ...[["constants", "constants"], ["formula", "formula"], ["flushing", "flushing"], ["rest", "blocks, unexplained"]].map(([k, title]) => plain(k, `${title}, ULP`, d => d.attribution && Math.abs(d.attribution[k]), d => plus(d.attribution?.[k]), { num: 1, worst: 1 })),
     plain("main", "main cause", d => d.attribution?.main, d => d.attribution?.main ?? NONE), plain("working", "formula, computed in", d => d.attribution?.form, d => d.attribution ? `${d.attribution.form}, ${d.attribution.working}` : NONE)] },
   tests: { title: "tests in use elsewhere", columns: [] },
   how: { title: "how it is computed", columns: [

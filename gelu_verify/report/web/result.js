@@ -122,7 +122,7 @@ const tailSection = d => {
 const attributionSection = d => {
   const parts = d.attribution;
   if (!parts) return null;
-  const named = [["constants", "constants, rounded"], ["formula", `formula (${parts.form}), each step rounded in ${parts.working}`], ["rest", "building blocks and what is unexplained"]];
+  const named = [["constants", "constants, rounded"], ["formula", `formula (${parts.form}), each step rounded in ${parts.working}`], ["flushing", "subnormals that become zeros"], ["rest", parts.known ? `what ${parts.known} does, whose bits are the same at the worst inputs` : "building blocks and what is unexplained"]].filter(([name]) => name !== "flushing" || parts.flushing);
   const most = Math.max(...named.map(([name]) => Math.abs(parts[name])), 1e-300);
   return section("Where the largest error comes from", simpleTable(["part", "ULP at the worst input", "its size"], named.map(([name, title]) => [title, plus(parts[name]), make("i", { class: "part", style: `width:${(100 * Math.abs(parts[name]) / most).toFixed(1)}%` })]), [1]));
 };

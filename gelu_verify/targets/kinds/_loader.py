@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import UsageError
+from ..under_way import loading
 from ._elf import RUNTIME, Elf, elf_or_none
 
 _STANDARD = re.compile(r"_Z(GV|Z|T[ISV])*N?[KV]*S[tabdios]")  # C++ names of namespace std: every library has the same
@@ -67,7 +68,8 @@ def opened(library: str) -> ctypes.CDLL:
         library = f"{folder}/{spelling}{name}"
     own_first = 0 if hindrance() else getattr(os, "RTLD_DEEPBIND", 0)
     before = {ctypes.addressof(entry) for entry in _entries(_program)} - _ours
-    handle = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL | own_first)
+    with loading():
+        handle = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL | own_first)
     if handle._handle not in before:
         _ours.add(handle._handle)
     return handle
