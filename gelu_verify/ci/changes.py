@@ -35,10 +35,10 @@ def _verdict(result: ResultComparison, outcome: Outcome, fail_on: str | None) ->
         tuple(each.text for each in notes),
         tuple(Value.of(name, result.dtype, text) for name, text in bits.items() if text),
         result.new_grade or result.old_grade,
-        result.new_grade_bound if result.new_grade else result.old_grade_bound,
         "; ".join(_sentence(result)),
         result.repeat or "",
         place_of(result.target, result.function),
+        result.new_grade_bound if result.new_grade else result.old_grade_bound,
     )
 
 

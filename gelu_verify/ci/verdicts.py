@@ -60,10 +60,10 @@ class Verdict:
     notes: tuple[str, ...] = ()
     values: tuple[Value, ...] = ()
     grade: Grade | None = None
-    grade_bound: Bound | None = None
     sentence: str = ""
     repeat: str = ""
     place: Place | None = None
+    grade_bound: Bound | None = None
 
     @property
     def title(self) -> str:
@@ -156,10 +156,10 @@ def _verdict(
         notes,
         tuple(Value.of(name, record.dtype, text) for name in _SHOWN if (text := bits.get(f"{name}_bits"))),
         record.grade,
-        record.grade_bound,
         f"{record.sentence or ''}{''.join(f' [{each}]' for each in record.conventions or ())}",
         record.repeat,
         place_of(record.target, record.function),
+        record.grade_bound,
     )
 
 
