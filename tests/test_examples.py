@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from program import PROGRAM
 from repository import ROOT
 
 from gelu_verify.cli import main
@@ -18,7 +19,8 @@ from gelu_verify.targets.kinds import kind_of, kinds
 
 README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
 HEAVY = {"torch"}  # not in the plain test environment
-SLOW = ("Python callables", "ONNX models")  # many commands, which tests of their kinds of target run too
+# the other kinds of target have tests of their own
+OFTEN = ("C source", "CUDA source", "Ten questions to a run, with pandas")
 
 # title, what it needs ("cc", "python: onnx onnxruntime"), its block of commands
 SECTIONS = re.findall(r"^## (.+?)(?: \((.+)\))?\n\n((?: {4}.+\n)+)", README, re.MULTILINE)
@@ -56,7 +58,7 @@ def named(command):
 def sections():
     for title, needs, block in SECTIONS:
         heavy = [package for package in HEAVY if f"python: {package}" in needs]
-        marks = [pytest.mark.frameworks] if heavy else [pytest.mark.nightly] if title in SLOW else []
+        marks = [pytest.mark.frameworks] if heavy else [] if title in OFTEN else [pytest.mark.nightly]
         yield pytest.param(needs, block, id=title, marks=marks)
 
 
@@ -74,8 +76,8 @@ def folder(tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     programs = tmp_path / "bin"
     programs.mkdir()
-    for name, module in (("python", ""), ("gelu-verify", "-P -m gelu_verify")):
-        (programs / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {module} "$@"\n')
+    for name, command in (("python", [sys.executable]), ("gelu-verify", PROGRAM)):
+        (programs / name).write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
         (programs / name).chmod(0o755)
     return tmp_path / "examples"
 

@@ -2,12 +2,12 @@
 
 import signal
 import subprocess
-import sys
 import threading
 import time
 
 import numpy as np
 import pytest
+from program import PROGRAM
 
 from gelu_verify import verify
 from gelu_verify.errors import TargetFailure, message_of, printable
@@ -141,7 +141,7 @@ def test_a_program_that_ignores_ctrl_c_goes_on_ignoring_it():
 
 def test_the_command_line_reports_a_target_that_interrupts(tmp_path):
     (tmp_path / "mine.py").write_text("def gelu(x):\n    raise KeyboardInterrupt('\\x1b[31mred')\n")
-    command = [sys.executable, "-P", "-m", "gelu_verify", "run", "mine.py:gelu", "--dtype", "float16"]
+    command = [*PROGRAM, "run", "mine.py:gelu", "--dtype", "float16"]
     for also in ([], ["--in-process"]):
         done = subprocess.run([*command, *also], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 1

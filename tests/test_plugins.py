@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 from distribution import install
+from program import PROGRAM
 from repository import ROOT
 
 from gelu_verify.formats import FORMATS
@@ -40,7 +41,7 @@ def environment(tmp_path_factory):
 def run(environment, tmp_path):
     def command(*words, code=0):
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "gelu_verify", *words],
+            [*PROGRAM, *words],
             env=environment,
             cwd=tmp_path,
             capture_output=True,

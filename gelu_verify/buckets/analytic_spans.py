@@ -100,7 +100,7 @@ def _number_spans(entry: Function, fmt: Format) -> list[Span]:
     return [
         Span(beyond, fmt.max_finite, same, one, one),
         tail,
-        tail._replace(constant=0, accepted=not entry.has_signed_zeros),
+        tail._replace(constant=0, accepted=entry.either_zero),
         *inner,
         inner[0]._replace(last=end_of_first_order, is_first_order=True),
         inner[1]._replace(first=-1 - end_of_first_order, is_first_order=True),

@@ -25,7 +25,7 @@ ROW = np.dtype(
     [
         *(("worst", _WORST), ("error_sum", "i8"), ("bits_hash", "u8"), ("nearest", "u8", len(NEAREST))),
         *(("n", "u4"), ("correct", "u4"), ("faithful", "u4"), ("count", "u4", len(NEAREST))),
-        *(("hist", "u4", len(HIST_EDGES)), ("unused", "u4")),
+        *(("hist", "u4", len(HIST_EDGES)), ("zero_sign", "u4")),
     ]
 )
 _REGION = np.dtype([("worst", _WORST), ("n", "i8")])
@@ -36,6 +36,7 @@ FACTS = np.dtype(
     [
         *(("max_rank", "u8"), ("lowest_got", _EXTREME), ("highest_got", _EXTREME)),
         *((name, _NEAR) for name in ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_wrong")),
+        ("zero_sign", _NEAR),
         *(("approximation_ulp", _FAR), ("approximation_abs", _FAR)),
     ]
 )  # the records of src/buckets/records.h, field by field
@@ -207,7 +208,7 @@ def rules_of(fmt: Format, function: Function, pieces: MonotonePieces) -> dict[st
         "edges": region_edges(fmt.name).tolist(),
         "tail_end": tail_end(function, fmt),
         "stays_below_x": function.at_most_x,
-        "either_zero": not function.has_signed_zeros,
+        "either_zero": function.either_zero,
         "spans": spans_of(function.name) if judged and fmt.name == "float32" else (),
         "bins": _BINS,
     }

@@ -30,7 +30,10 @@ HIST_EDGES = (
     np.inf,
 )  # hist_k counts HIST_EDGES[k-1] < |E| <= HIST_EDGES[k]
 
-SUMS = {"n": np.uint32, "error_sum": np.int64, "correct": np.uint32, "faithful": np.uint32, "bits_hash": np.uint64}
+SUMS = {
+    **{"n": np.uint32, "error_sum": np.int64, "correct": np.uint32, "faithful": np.uint32, "bits_hash": np.uint64},
+    "zero_sign": np.uint32,  # zeros of the wrong sign, for finite x
+}
 NEAREST = ("nonfinite", "wrong_sign", "zero_lost", "rises")  # count, and the input nearest to zero in <name>_x
 WITNESS = ("max_error_x", "max_error_got", "max_error_want")
 BITS = (*WITNESS, *(f"{name}_x" for name in NEAREST))
@@ -53,6 +56,7 @@ class Facts:
     zero_from: Key = None  # in the tail at -inf got is a zero and should not be
     rises: Key = None  # also ordinal of x and got bits of the neighbour below
     beyond_x: Key = None  # |got| > |x| where |f| <= |x|
+    zero_sign: Key = None  # got and the correctly rounded result are zeros of different sign, and x is finite and not 0
     nan_wrong: Key = None  # x is NaN and got is not, or x is a quiet NaN and got signals
     approximation_ulp: Key = None  # (-|E|, ordinal of x) against what the function approximates
     approximation_abs: Key = None  # (-|got - y|, ordinal of x)

@@ -41,6 +41,7 @@ class Finding:
     want_bits: int | None = None
     value: str | None = None  # what was found, where that is a name: the variant
     other_bits: int | None = None  # the other output, where one input had two
+    counted: tuple[int, int] | None = None  # how many are so, of how many that were asked for it
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,12 @@ class Evidence:
     def text(self, bits: int, digits: int = 6) -> str:
         """A value for a reader: a few digits, its bits stand beside it."""
         return value_text(self.fmt, bits, digits)
+
+    def span(self, x: np.ndarray) -> str:
+        """Between which magnitudes inputs lie (bits)."""
+        small = np.sort(x & self.fmt.uint.type(self.fmt.sign_mask - 1))
+        low, high = self.texts(int(small[0]), int(small[-1]))
+        return f"{low} <= |x| <= {high}"
 
     def texts(self, *bits: int, digits: int = 6) -> list[str]:
         """Values beside each other, of which different ones read differently."""

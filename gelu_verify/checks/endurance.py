@@ -28,6 +28,8 @@ assert sum(BATCHES) == EQUAL_CALLS
 SECONDS = 60.0  # after which no more calls in a row are made; what was reached is reported
 TURNS = (257, 1, 16, 1000)  # inputs of the calls, in turn
 THREADS, EACH = 8, 2000  # threads at once, and calls of each
+OVERLAP = 1e-3  # seconds of calls that several threads make at once: each is there some 50 us after the one before it
+LENGTHS = 1 << 10, 1 << 17  # inputs of such a call
 PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -128,28 +130,33 @@ def calls_at_once(target: Target, dtype: str, function: str) -> dict[str, Any]:
 
 
 @in_default_environment
-def calls_together(target: Target, dtype: str, function: str, length: int, rounds: int, threads: int) -> Any:
-    """Long calls that begin at the same time on several threads, each with an order of its own; None where all give
-    what each gives alone, else (thread, index, what it gave alone and now) of one that does not, as numbers."""
+def calls_together(target: Target, dtype: str, function: str, length: int | None, rounds: int, threads: int) -> Any:
+    """Calls that begin at the same time on several threads, each with an order of its own; None where all give what
+    each gives alone, else (x, what it gave alone and now, index, places, length) of one that does not, as numbers.
+
+    `length`: of the calls; None: so many inputs as keep a thread at work until the others have begun."""
     cycle, started = position_bits(function, dtype), threading.Barrier(threads)
+    length = length or _overlapping(target, dtype, cycle)
     inputs = [np.resize(np.roll(cycle, 31 * k), length) for k in range(threads)]
     alone = [target.timed(dtype, x.copy())[0].copy() for x in inputs]
 
     def repeated(k: int) -> list[int] | None:
-        try:
-            for _ in range(rounds):
-                started.wait()
-                got, _ = target.timed(dtype, inputs[k])
-                if not np.array_equal(got, alone[k]) and len(at := _differ(dtype, got, alone[k])):
-                    return [int(inputs[k][at[0]]), int(alone[k][at[0]]), int(got[at[0]]), int(at[0]), len(at)]
-        except threading.BrokenBarrierError:
-            pass  # another thread has found a difference, or failed
-        finally:
-            started.abort()
+        started.wait()
+        for _ in range(rounds):  # without waiting for each other: where cores are few, one is interrupted in a call
+            got, _ = target.timed(dtype, inputs[k])
+            if not np.array_equal(got, alone[k]) and len(at := _differ(dtype, got, alone[k])):
+                return [int(inputs[k][at[0]]), int(alone[k][at[0]]), int(got[at[0]]), int(at[0]), len(at), length]
         return None
 
     with ThreadPoolExecutor(threads) as pool:
         return next(filter(None, pool.map(repeated, range(threads))), None)
+
+
+def _overlapping(target: Target, dtype: str, cycle: np.ndarray) -> int:
+    """Inputs of a call that takes OVERLAP seconds, as far as the second one with a few tells: the first may compile."""
+    x = np.resize(cycle, LENGTHS[0])
+    _, (_, seconds) = (target.timed(dtype, x) for _ in range(2))
+    return int(min(max(LENGTHS[0] * OVERLAP / max(seconds, 1e-9), LENGTHS[0]), LENGTHS[1]))
 
 
 def _differ(dtype: str, one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..buckets.flushing import flushed, is_subnormal
-from ..formats import is_finite, is_zero
-from ..inputs.special import tiny_bits
+from ..errors import Unanswered
+from ..formats import from_ordinals, is_finite, is_zero
+from ..inputs.special import both_signs, tiny_bits
+from ..truth.values import zero_threshold
 
 if TYPE_CHECKING:
     from .base import Evidence
+
+INPUTS, RESULTS = "inputs", "results"
+TRIED = 256  # numbers, of either sign
 
 
 def flushes(evidence: Evidence) -> tuple[int, int, int] | None:
@@ -54,3 +59,42 @@ def _at_pole(evidence: Evidence) -> tuple[int, int, int] | None:
         return None
     at = int(np.flatnonzero(counted)[0])
     return int(x[at]), int(got[at]), int(want[at])
+
+
+def kind_of(evidence: Evidence, x_bits: int) -> str:
+    """What is flushed where such an input gives a zero."""
+    return INPUTS if is_subnormal(evidence.fmt, np.array([x_bits], evidence.fmt.uint))[0] else RESULTS
+
+
+def flushed_of_tried(evidence: Evidence, x_bits: int) -> tuple[np.ndarray, int]:
+    """x of the flushed ones, and of how many: of subnormal inputs where x is one, else of subnormal results.
+
+    Random inputs are called, as far as the target can be; an input that is flushed gives what zero gives.
+    """
+    fmt, kind, function = evidence.fmt, kind_of(evidence, x_bits), evidence.function
+    around_zero = function.is_zero_at_zero or function.has_pole_at_zero
+    x = np.array([x_bits, *(tiny_bits(fmt) if around_zero else ())], dtype=fmt.uint)
+    try:
+        got = evidence.call(more := np.concatenate([x, _random(evidence, x_bits)]))
+        x = more
+    except Unanswered:
+        if not around_zero:
+            return x, 1
+        x = x[1:]
+        got = evidence.probe(x)
+    want, _ = evidence.judge(x, got)
+    asked = is_subnormal(fmt, x if kind == INPUTS else want) & is_finite(fmt, want) & ~is_zero(fmt, want)
+    as_zero = ~is_finite(fmt, got) if function.has_pole_at_zero else is_zero(fmt, got)
+    return x[asked & as_zero], int(asked.sum())
+
+
+def _random(evidence: Evidence, x_bits: int) -> np.ndarray:
+    """Inputs of which many are, or have results that are, subnormal: around zero, or along the tail."""
+    fmt, rng = evidence.fmt, np.random.default_rng(evidence.plan.seed)
+    if evidence.function.is_zero_at_zero or evidence.function.has_pole_at_zero:
+        return np.array(both_signs(fmt, {*(1 + rng.integers(0, 3 << (fmt.precision - 1), TRIED)).tolist()}), fmt.uint)
+    last = zero_threshold(evidence.function.name, fmt.name)
+    if last is None:
+        return np.array([x_bits], fmt.uint)
+    far, near = fmt.ordinal(last), fmt.ordinal(x_bits)
+    return from_ordinals(fmt, np.unique(rng.integers(far, 2 * near - far, 2 * TRIED)))

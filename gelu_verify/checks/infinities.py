@@ -12,14 +12,14 @@ from .two_outputs import are_far_apart
 
 
 def value_at(evidence: Evidence, x_bits: int) -> Finding:
-    """Pass where the target gives the limit; a gradient's zero may have either sign.
+    """Pass where the target gives the limit; a zero may have either sign where the function says so.
 
     Policy `formula` accepts a NaN that the formula of the function gives, and says so.
     """
     fmt, function = evidence.fmt, evidence.function
     got, want = int(evidence.probe([x_bits])[0]), function.limit_bits(fmt, x_bits)
     both_zero = fmt.magnitude(got) == fmt.magnitude(want) == 0
-    if got == want or (fmt.is_nan(got) and fmt.is_nan(want)) or (both_zero and function.gradient_of):
+    if got == want or (fmt.is_nan(got) and fmt.is_nan(want)) or (both_zero and function.either_zero):
         return Finding("pass", "", x_bits, got, want)
     got_text, want_text = evidence.texts(got, want)
     detail = f"f({evidence.text(x_bits)}) = {got_text}, the limit is {want_text}"

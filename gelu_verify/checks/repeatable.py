@@ -14,7 +14,7 @@ from .endurance import THREADS as STRESSED
 
 TIMES = 4  # equal calls, beside the long ones
 THREADS = 4
-LONG, ROUNDS = 1 << 17, 8  # inputs of calls that are to overlap, and how often each thread makes one
+ROUNDS = 8  # how often each of them makes a call that is to overlap
 
 
 def run(evidence: Evidence) -> Finding:
@@ -73,12 +73,12 @@ def _threads(evidence: Evidence, cycle: np.ndarray) -> Finding:
 
 def _long_calls(evidence: Evidence) -> Finding:
     """The same with calls that are long enough to overlap, again and again."""
-    length = evidence.length if evidence.target.compiles_per_length else LONG
+    length = evidence.length if evidence.target.compiles_per_length else None
     asked = evidence.fmt.name, evidence.function.name, length, ROUNDS, THREADS
-    found = evidence.target.applied((ROUNDS + 1) * THREADS, calls_together, *asked)
+    found = evidence.target.applied((ROUNDS + 1) * THREADS + 2, calls_together, *asked)
     if found is None:
         return Finding("pass")
-    x, once, again, at, count = found
+    x, once, again, at, count, length = found
     where = f"at index {{}} in a call of {length}"
     each, first, second = np.array([[x], [once], [again]], evidence.fmt.uint)
     different = Differences(each, first, second, np.array([at]), (where, f"{where}, {THREADS} threads at once"))

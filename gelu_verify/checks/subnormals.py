@@ -1,12 +1,7 @@
 """Subnormal inputs and results are kept, not flushed to zero: a finding of its own, so that it hides no other."""
 
-import numpy as np
-
-from ..buckets.flushing import is_subnormal
 from .base import Check, Evidence, Finding
-from .flushing import flushes
-
-INPUTS, RESULTS = "inputs", "results"
+from .flushing import flushed_of_tried, flushes, kind_of
 
 
 def run(evidence: Evidence) -> Finding:
@@ -14,10 +9,14 @@ def run(evidence: Evidence) -> Finding:
     if lost is None:
         return Finding("pass")
     x, got, want = lost
-    kind = INPUTS if is_subnormal(evidence.fmt, np.array([x], evidence.fmt.uint))[0] else RESULTS
+    kind, (zeros, tried) = kind_of(evidence, x), flushed_of_tried(evidence, x)
     got_text, want_text = evidence.texts(got, want)
-    detail = f"f({evidence.text(x)}) = {got_text}, must be {want_text}"
-    return Finding("fail", f"{detail}: subnormal {kind} are flushed to zero", x, got, want, kind)
+    if len(zeros) == tried:
+        how = f"all {tried} tried subnormal {kind} are flushed to zero"
+    else:
+        how = f"{len(zeros)} of {tried} tried subnormal {kind} are flushed to zero, {evidence.span(zeros)}"
+    detail = f"f({evidence.text(x)}) = {got_text}, must be {want_text}: {how}"
+    return Finding("fail", detail, x, got, want, kind, counted=(len(zeros), tried))
 
 
 CHECK = Check(

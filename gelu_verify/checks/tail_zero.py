@@ -24,7 +24,7 @@ def run(evidence: Evidence) -> Finding:
     if fmt.magnitude(int(want[0])) < 1 << (fmt.precision - 1):
         detail += "; only subnormal results are lost"
         if flushes(evidence) is not None:
-            return Finding("pass", f"{detail}, because all are flushed: see subnormals", *lost, int(want[0]))
+            return Finding("pass", f"{detail}, where subnormal results are lost: see subnormals", *lost, int(want[0]))
     return Finding("fail", detail, *lost, int(want[0]))
 
 

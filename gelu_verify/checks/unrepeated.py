@@ -10,7 +10,7 @@ from ..buckets.table import Columns
 from ..formats import is_nan
 from .base import Evidence, Finding
 
-FACTS = ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_wrong")
+FACTS = ("nonfinite", "wrong_sign", "zero_from", "rises", "beyond_x", "nan_wrong", "zero_sign")
 FOUND_BY = (
     "finite",
     "lane",
@@ -20,6 +20,7 @@ FOUND_BY = (
     "range",
     "sign",
     "tail_zero",
+    "zero_sign",
 )  # checks that look at the sweep
 
 

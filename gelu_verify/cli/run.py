@@ -113,6 +113,8 @@ if TYPE_CHECKING:
 @click.option("--approximations", type=click.Choice(["lowest", "nearest", "highest"]), metavar="A",
               help="With --device ptx: what ex2.approx and the like give, of which PTX specifies a bound and no bits: "
               "the lowest, the nearest or the highest value within the bound; default: refused by name.")  # fmt: skip
+@click.option("--contract", metavar="C", help="What your own code demands of its arrays: 'multiple_of=16; at_least=32; "
+              "aligned=64' (values, values, bytes), all or a part; every call keeps to it.")  # fmt: skip
 @click.option("--thread-safe", is_flag=True, help="Several threads may call your own code at once: they do, and its "
               "results must be those of one thread.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,

@@ -100,6 +100,7 @@ def variant(
         name=f"{name}_grad",
         formula=gradient,
         gradient_of=name,
+        either_zero=True,
         terms=scaled_grad(slope),
         at_minus_infinity="-0",
         at_plus_infinity="1",

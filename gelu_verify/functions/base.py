@@ -55,7 +55,7 @@ class Function:
     """`terms(c, x)`: a proved enclosure of f(x) at an exact x = (m, e), which is m 2^e and not zero, as an exact
     leading term + an interval. The interval must shrink to f(x) - leading as `c.precision` grows."""
     at_minus_infinity: Limit
-    """The limit: "inf", "-inf", "0" or "-0" (its sign counts where `sign` is "x"), an exact decimal or, where it is
+    """The limit: "inf", "-inf", "0" or "-0" (its sign counts unless `either_zero`), an exact decimal or, where it is
     irrational, a function of an Enclosure that encloses it: `lambda c: c.iv.pi / 2`. "nan" outside of `domain`."""
     at_plus_infinity: Limit
     at_zero: Limit
@@ -81,8 +81,10 @@ class Function:
     falls_first: bool = False
     """Whether f falls from -inf to the first turning point."""
     sign: Literal["", "+", "-", "x", "-x"] = ""
-    """"+": never negative; "-": never positive; "x": the sign of x; "-x": the other one; "": it changes elsewhere. With
-    "x" and "-x" a zero must have that sign too."""
+    """"+": never negative; "-": never positive; "x": the sign of x; "-x": the other one; "": it changes elsewhere."""
+    either_zero: bool = False
+    """Whether a result that is zero, or rounds to it, may have either sign, by convention: where f is 0 on an interval,
+    as max(x, 0), and where terms of both signs vanish, as in a derivative. Else it has the sign of f near there."""
     lower: str | None = None
     """The greatest lower bound; None without one, or where it is not asked."""
     upper: str | None = None
@@ -144,11 +146,6 @@ class Function:
         """Its parameters, in their order: those that its name says, the default ones of the others."""
         base, texts = split_name(self.name)
         return checked_values(base, self.parameters, texts)
-
-    @property
-    def has_signed_zeros(self) -> bool:
-        """Whether the sign of a zero result matters: it must be that of f near there."""
-        return self.sign in ("x", "-x")
 
     @property
     def is_zero_at_zero(self) -> bool:

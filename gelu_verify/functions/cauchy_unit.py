@@ -62,6 +62,7 @@ ENTRIES = (
         name="cauchy_unit_grad",
         formula="1/2 + atan(x)/pi + x/(pi (1 + x^2))",
         gradient_of="cauchy_unit",
+        either_zero=True,
         terms=gradient,
         at_minus_infinity="0",
         at_plus_infinity="1",

@@ -59,6 +59,7 @@ _GELU, _GELU_GRAD = (
         name="gelu_grad",
         formula="Phi(x) + x phi(x)",
         gradient_of="gelu",
+        either_zero=True,
         terms=_gauss.gelu_grad,
         at_minus_infinity="-0",
         at_plus_infinity="1",
@@ -152,6 +153,7 @@ def _by_sigma(values: Values) -> Function:
         turning_points=None if mu else all_times((negative(INFLECTION), "0", INFLECTION), sigma),
         falls_first=True,
         sign="" if mu else "-",
+        either_zero=True,
     )
 
 

@@ -61,6 +61,7 @@ ENTRIES = (
         name="mish_grad",
         formula="t + x (1 - t^2) sigmoid(x), t = tanh(log(1 + e^x))",
         gradient_of="mish",
+        either_zero=True,
         terms=gradient,
         at_minus_infinity="-0",
         at_plus_infinity="1",

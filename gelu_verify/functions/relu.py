@@ -23,6 +23,7 @@ ENTRIES = (
         approximates="gelu",
         lower="0",
         sign="+",
+        either_zero=True,
         at_most_x=True,
     ),
 )

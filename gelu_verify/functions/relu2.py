@@ -26,11 +26,13 @@ ENTRIES = (
         at_zero="0",
         lower="0",
         sign="+",
+        either_zero=True,
     ),
     Function(
         name="relu2_grad",
         formula="2 max(x, 0)",
         gradient_of="relu2",
+        either_zero=True,
         terms=gradient,
         at_minus_infinity="0",
         at_plus_infinity="inf",

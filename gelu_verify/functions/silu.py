@@ -95,6 +95,7 @@ def _by_beta(values: Values) -> Function:
         turning_points=(f"-{turn}", "0", turn),
         lower="0",
         sign="+",
+        either_zero=True,
     )
 
 

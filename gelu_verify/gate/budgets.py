@@ -122,6 +122,7 @@ def _parts(record: Record) -> dict[str, Any]:
         "max_abs": round_up(absolute.error) if absolute else None,
         "accurate": (range_.low_bits, range_.high_bits) if range_ else None,
         "nonfinite": record.nonfinite.count,
+        "zero_sign": record.zero_sign,
         "mean_ulp": round_up(abs(record.mean_ulp or 0.0)),
         "p99_ulp": round_up(record.p99_ulp or 0.0),
         "zero_from": record.zero_from.x_bits if record.zero_from else "",

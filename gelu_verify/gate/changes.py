@@ -88,6 +88,7 @@ def _looser(dtype: str, old: Row, new: Row) -> Iterator[str]:
             yield f"fewer {SHARES[name]}"
     for name, reason in (
         ("nonfinite", "more that are not finite"),
+        ("zero_sign", "more zeros of the wrong sign"),
         ("mean_ulp", "larger mean"),
         ("p99_ulp", "larger p99"),
     ):

@@ -298,6 +298,12 @@ def _judge_shares(found: _Judgement) -> None:
         count = record.nonfinite.count
         if not count * row.n <= (allowed if found.exact else HEADROOM_RATIO * allowed) * record.n:
             found.over_at(f"{count} finite inputs give inf or NaN, budget {allowed}", record.nonfinite.x_bits)
+    if row.zero_sign is not None and record.zero_sign is not None:
+        limit = row.zero_sign if found.exact else HEADROOM_RATIO * row.zero_sign
+        if not record.zero_sign * row.n <= limit * record.n:
+            found.over(
+                f"{record.zero_sign} zeros of the wrong sign, budget {row.zero_sign}", record.findings.get("zero_sign")
+            )
     for value, budget, what in (
         (record.mean_ulp, row.mean_ulp, "mean error"),
         (record.p99_ulp, row.p99_ulp, "99th percentile of the errors"),
@@ -363,7 +369,7 @@ def _judge_checks(found: _Judgement) -> None:
     for name in sorted(set(record.failed_checks) - set(row.fails)):
         finding = record.findings.get(name)
         reason = f"check {name} fails: {finding.detail if finding and finding.detail else 'no detail'}"
-        if not found.exact and name in LAST_BIT_CHECKS:
+        if (not found.exact and name in LAST_BIT_CHECKS) or (name == "zero_sign" and row.zero_sign is None):
             found.notes.append(reason)
         else:
             found.over(reason, finding)

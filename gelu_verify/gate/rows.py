@@ -62,6 +62,7 @@ class Row:
     correct: int | None = None
     faithful: int | None = None
     nonfinite: int | None = None
+    zero_sign: int | None = None
     mean_ulp: float | None = None  # absolute
     p99_ulp: float | None = None
     zero_from: str | None = None  # bits; "" where no zero comes too early
@@ -177,7 +178,9 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
         "conditions": lambda v: isinstance(v, Conditions),
         **dict.fromkeys(("max_abs", "mean_ulp", "p99_ulp"), _is_limit),
         "accurate": lambda v: type(v) is tuple and len(v) == 2 and all(map(is_bits, v)),
-        **{name: lambda v: type(v) is int and 0 <= v <= n for name in ("correct", "faithful", "nonfinite")},
+        **{
+            name: lambda v: type(v) is int and 0 <= v <= n for name in ("correct", "faithful", "nonfinite", "zero_sign")
+        },
         "zero_from": lambda v: v == "" or is_bits(v),
         **dict.fromkeys(("inputs", "bits"), lambda v: type(v) is str and re.fullmatch("[0-9a-f]{64}", v) is not None),
         "specials": lambda v: (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -42,6 +42,7 @@ def tiny_bits(fmt: Format) -> list[int]:
     return both_signs(fmt, normal | {step // 2, 3, 2, 1})
 
 
+@cache
 def short_bits(fmt: Format) -> list[int]:
     """Numbers that people type, both signs: sixteenths up to 32, and two decimal digits from 1e-5 to 99."""
     sixteenths = (Fraction(k, 16) for k in range(1, 513))

@@ -19,9 +19,17 @@ from ..errors import Unanswered
 from ..formats import buckets, is_finite, is_negative, is_zero, ordinals, to_float64
 from ..records.accuracy import Accuracy, Span
 from ..records.beside import joined, judged, part, with_outputs
+from ..records.bucket_errors import Output
 from ..records.parts import Beside
 
-OF_FACTS = ("finite", "nan", "range", "sign", "tail_zero")  # checks that look at nothing but the facts of a table
+OF_FACTS = (
+    "finite",
+    "nan",
+    "range",
+    "sign",
+    "tail_zero",
+    "zero_sign",
+)  # checks that look at nothing but the facts of a table
 NOTHING = Span(0, 0, 0, 0, 0, True), Span(0, 0, 0, 0, 0, True)
 Chosen = list[int]  # places in the candidates
 MOST = 6  # outputs that are looked for one by one: each takes some ten evaluations of all measures
@@ -42,7 +50,7 @@ def deciding(evidence: Evidence) -> tuple[Beside, ...]:
         some = part(candidates, np.array(chosen, np.intp))
         return _measures(evidence, with_outputs(evidence.table, evidence.function, some))
 
-    chosen = _needed(measures, list(range(len(rows))), _extremes(evidence, candidates))
+    chosen = _needed(evidence, measures, candidates)
     return tuple(_recorded(evidence, candidates, k, seen.where(int(rows[k]))) for k in chosen)
 
 
@@ -83,7 +91,7 @@ def _worse_than_their_bucket(evidence: Evidence, outputs: Outcome) -> np.ndarray
     worse = ~outputs.faithful & (_exceeds(error, known) | ~np.isfinite(error) | unlike)
     worse |= _exceeds(error, largest)
     if (columns["correct"] == columns["n"]).all():
-        zeros = is_zero(fmt, outputs.got) & is_zero(fmt, want) & (not evidence.function.has_signed_zeros)
+        zeros = is_zero(fmt, outputs.got) & is_zero(fmt, want) & evidence.function.either_zero
         worse |= (outputs.got != want) & ~zeros & is_finite(fmt, want)
     worst_x, worst_got = (columns[f"max_error_{name}"][place].astype(fmt.uint) for name in ("x", "got"))
     worse &= ~(own & (outputs.x == worst_x) & (outputs.got == worst_got))
@@ -129,14 +137,19 @@ def _extremes(evidence: Evidence, outputs: Outcome) -> Chosen:
     return sorted(found)
 
 
-def _needed(measures: Callable[[Chosen], Any], candidates: Chosen, likely: Chosen) -> Chosen:
-    """As few of the candidates as have the measures of all of them; of `likely` ones, where these have.
+def _needed(evidence: Evidence, measures: Callable[[Chosen], Any], outputs: Outcome) -> Chosen:
+    """As few of the candidates as have the measures of all of them: those that the measures name, where these have.
 
-    Where more than MOST would be needed, as where counts go into a measure, the likely ones are added and decide.
+    Else of those that most often do, where these have; where more than MOST would be needed, as where counts go into a
+    measure, these are added and decide.
     """
+    candidates = list(range(len(outputs.x)))
     nothing, everything = measures([]), measures(candidates)
     if everything == nothing:
         return []
+    if (named := _named(evidence, everything, outputs)) and measures(named) == everything:
+        return named
+    likely = _extremes(evidence, outputs)
     if measures(likely) == everything:
         candidates = likely
     kept: Chosen = []
@@ -152,6 +165,18 @@ def _needed(measures: Callable[[Chosen], Any], candidates: Chosen, likely: Chose
     return sorted(kept)
 
 
+def _named(evidence: Evidence, measures: Any, outputs: Outcome) -> Chosen:
+    """The first output, which is the worst, to each input that the measures name."""
+    (accuracy, interval), spans, _, *keys, _ = measures
+    texts = accuracy.absolute and accuracy.absolute.x_bits, interval and interval[2]
+    x = {each.x_bits for each in vars(accuracy).values() if isinstance(each, Output)}
+    x |= {x_bits for _, x_bits, _ in spans} | {int(text, 16) for text in texts if text}
+    x |= {evidence.fmt.from_ordinal(key[1]) for key in keys if key}
+    places = [k for k, bits in enumerate(outputs.x.tolist()) if bits in x]
+    first = {int(outputs.x[k]): k for k in reversed(places)}
+    return sorted(first.values())
+
+
 def _measures(evidence: Evidence, table: Table) -> Any:
     """All that outputs beside the plan can decide."""
     worst, facts = table.worst(), table.facts
@@ -159,10 +184,13 @@ def _measures(evidence: Evidence, table: Table) -> Any:
     found = Accuracy.of_errors(table, evidence.function, is_whole, evidence.table)
     spans = [(side.count > 0, side.x_bits, side.is_all) for side in (*found.nonfinite, found.zeros)]
     interval = found.range and (found.range.low_bits, found.range.high_bits, found.range.exception_x_bits)
-    accuracy = replace(found, nonfinite=NOTHING, zeros=NOTHING[0], range=None), interval  # without counts
+    accuracy = (
+        replace(found, nonfinite=NOTHING, zeros=NOTHING[0], range=None, incorrect=not found.correct),
+        interval,
+    )  # without counts
     largest = None if worst is None else float(table.columns["max_error"][worst])
     statuses = [_finding(replace(evidence, table=table), name).status for name in OF_FACTS]
-    return accuracy, spans, largest, facts.nonfinite, facts.wrong_sign, facts.zero_from, statuses
+    return accuracy, spans, largest, facts.nonfinite, facts.wrong_sign, facts.zero_from, facts.zero_sign, statuses
 
 
 def _recorded(evidence: Evidence, outputs: Outcome, k: int, where: str) -> Beside:

@@ -72,7 +72,8 @@ def _flush(evidence: Evidence, finding: Finding) -> Flush | None:
     fmt, columns = evidence.fmt, evidence.table.columns
     x, got, want = (columns[f"max_error_{name}"].astype(fmt.uint) for name in ("x", "got", "want"))
     rest = columns["max_error"][~flushed(fmt, x, got, want) & ~np.isnan(columns["max_error"])]
-    return Flush(finding.value or "", float(rest.max()) if len(rest) else None)
+    zeros, tried = finding.counted or (None, None)
+    return Flush(finding.value or "", float(rest.max()) if len(rest) else None, zeros, tried)
 
 
 def _root(evidence: Evidence) -> Root | None:

@@ -19,6 +19,8 @@ from ..functions import Function
 from ..truth.values import judge
 from .parts import Beside
 
+_FAULTS = (*NEAREST, "zero_sign")  # columns that count what is wrong
+
 
 def joined(table: Table, function: Function, beside: Sequence[Beside]) -> Table:
     """The rows and the facts of a table with those outputs, which have no neighbours: each is in the row of its bucket.
@@ -89,11 +91,11 @@ def _with_rows(table: Table, other: Table) -> tuple[Columns, np.ndarray]:
 
 def _counts(own: Columns, both: Columns, shared: np.ndarray) -> Columns:
     """The counts of rows that both tables have."""
-    found = {name: both[name].copy() for name in ("n", "correct", "faithful", *NEAREST)}
+    found = {name: both[name].copy() for name in ("n", "correct", "faithful", *_FAULTS)}
     for name in ("correct", "faithful"):
         is_less = both[name][shared] - own[name] < both["n"][shared] - own["n"]
         found[name][shared] = np.where(is_less, np.minimum(own[name], own["n"] - 1), own[name])
-    for name in NEAREST:
+    for name in _FAULTS:
         found[name][shared] = np.where(own[name] > 0, own[name], np.minimum(both[name][shared], 1))
     found["n"][shared] = own["n"]
     return found

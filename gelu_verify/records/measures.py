@@ -23,7 +23,17 @@ from .result import Record
 
 MEASURES = (
     *("beside", "max_ulp", "witness", "mean_ulp", "p50_ulp", "p99_ulp", "correctly_rounded", "faithful", "max_rank"),
-    *("nonfinite", "zero_from", "zero_threshold", "regions", "intervals", "bits_sha256", "approximation", "coverage"),
+    *(
+        "nonfinite",
+        "zero_sign",
+        "zero_from",
+        "zero_threshold",
+        "regions",
+        "intervals",
+        "bits_sha256",
+        "approximation",
+        "coverage",
+    ),
 )  # fields of a record that `measured` sets, beside n
 
 
@@ -49,6 +59,7 @@ def measured(record: Record, table: Table) -> Record:
         faithful=table.total("faithful") / n,
         max_rank=None if worst_seen is None else seen.facts.max_rank,
         nonfinite=NonFinite(table.total("nonfinite"), text_of(fmt, _x_of(fmt, facts.nonfinite))),
+        zero_sign=table.total("zero_sign"),
         zero_from=_point(fmt, _x_of(fmt, seen.facts.zero_from)),
         zero_threshold=_point(fmt, zero_threshold(function.name, fmt.name)),
         regions=_regions(fmt, table),

@@ -192,12 +192,14 @@ class FindingRecord:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Subnormal numbers become zero."""
+    """Subnormal numbers become zero: all that were tried, or some of them."""
 
     flushed: str = field(metadata=about('which: `"inputs"` or `"results"`'))
     max_ulp: Ulp | None = field(
         metadata=about("largest error in ULP of the buckets whose worst input is not flushed", null="")
     )
+    zeros: Count | None = field(metadata=about("how many of those tried became zero", omitted=True), default=None)
+    tried: Count | None = field(metadata=about("how many were tried", omitted=True), default=None)
 
 
 @dataclass(frozen=True, slots=True)

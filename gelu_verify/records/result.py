@@ -193,6 +193,16 @@ class Record:
         ),
         default=None,
     )
+    zero_sign: Count | None = field(
+        metadata=about(
+            "how many finite x gave a zero of the wrong sign (the findings `signed_zero` and `zero_sign` have one of "
+            "them each); 0 of a function that may give either",
+            null="where nothing was measured",
+            since=2,
+            always_since=LATER,
+        ),
+        default=None,
+    )
     zero_from: Point | None = field(
         metadata=about(
             "the x nearest to zero, below -1, that gives zero although the reference is not zero",

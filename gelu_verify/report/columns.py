@@ -123,6 +123,7 @@ SUMMARY = Table(
         _same("max_rank", "rank"),
         Column("nonfinite", "how many finite x gave NaN or an infinity where a finite value is due", "count"),
         *_value("nonfinite_x", "the one of them nearest to zero"),
+        _same("zero_sign", "count"),
         _same("variant"),
         Column("approximates", "the function that this one approximates"),
         Column("approximation_max_ulp", "largest error against that function, in ULP", "number"),

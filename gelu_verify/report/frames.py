@@ -192,7 +192,7 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
             "p99_ulp",
             "correctly_rounded",
         ),
-        *("faithful", "max_rank"),
+        *("faithful", "max_rank", "zero_sign"),
         *("variant", "form", "note", "version", "executed", "plan", "seed", "failure", "failure_kind", "failure_range"),
         *("failure_length", "repeat"),
     )

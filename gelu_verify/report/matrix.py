@@ -14,11 +14,14 @@ Cells = dict[str, dict[str, Group]]  # {target: {dtype: row of the summary}}
 
 def matrices(summary: pd.DataFrame) -> Iterator[tuple[str, list[str], Cells]]:
     """(function, dtypes, rows) in the order of the frame."""
-    for function, part in summary.groupby("function", sort=False):
+    by_function: dict[str, list[Group]] = {}
+    for row in rows_of(summary):
+        by_function.setdefault(str(row["function"]), []).append(row)
+    for function, rows in by_function.items():
         cells: Cells = {}
-        for row in sorted(rows_of(part), key=lambda row: target_order(row["family"], row["target"])):
+        for row in sorted(rows, key=lambda row: target_order(row["family"], row["target"])):
             cells.setdefault(target_name(row), {})[row["dtype"]] = row
-        yield str(function), sorted(part["dtype"].unique(), key=dtype_rank), cells
+        yield function, sorted(dict.fromkeys(row["dtype"] for row in rows), key=dtype_rank), cells
 
 
 def target_name(row: Group) -> str:

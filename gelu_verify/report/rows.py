@@ -15,9 +15,12 @@ Group = dict[str, Any]
 
 
 def rows_of(frame: pd.DataFrame) -> list[Group]:
-    """Rows as dicts with None for everything missing."""
-    found: list[Group] = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return found
+    """Rows as dicts with None for everything missing; column by column, because a frame has many and few rows."""
+    columns = [
+        [None if missing else value for value, missing in zip(column.astype(object), column.isna(), strict=True)]
+        for _, column in frame.items()
+    ]
+    return [dict(zip(frame.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def grouped(frame: pd.DataFrame) -> list[tuple[str, list[Group]]]:

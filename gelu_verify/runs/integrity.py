@@ -38,7 +38,12 @@ if TYPE_CHECKING:
 HISTOGRAM = tuple(f"hist_{k:02d}" for k in range(len(HIST_EDGES)))
 FOLDED = {"bucket": "uint16", "n": "uint32", "nonfinite": "uint32", "max_error": "float"}  # of a committed run
 CLOSE = 2.0**-10  # ulp: what two ways of judging a float32 output may differ by, here with a margin of 4
-COUNTED = {"finite": "nonfinite", "sign": "wrong_sign", "monotone": "rises"}  # checks that fail where one is counted
+COUNTED = {
+    "finite": "nonfinite",
+    "sign": "wrong_sign",
+    "monotone": "rises",
+    "zero_sign": "zero_sign",
+}  # checks that fail where one is counted
 _EMPTY = {"segments": np.empty((0, 4), np.int64), "samples": np.empty((0, 2), np.uint64)}
 
 
@@ -100,8 +105,8 @@ def _wrong(run: Run, index: int) -> str:
         return str(error)
     if (schema > 1 or not committed) and (other := _of_another(table, record, schema)):
         return other
-    kinds = FOLDED if committed else _kinds(fmt, schema)
     found = {field.name: str(field.type) for field in table.schema}
+    kinds = FOLDED if committed else _kinds(fmt, schema, "zero_sign" not in record.lacking)
     nulls = [name for name in table.column_names if table.column(name).null_count]
     if found != kinds or set(nulls) - ({"max_error"} if committed else set()):  # pandas stores NaN as null
         return f"the buckets have not the columns of schema {schema}"
@@ -125,10 +130,11 @@ def _of_another(table: pa.Table, record: Record, schema: int) -> str:
     return f"the buckets belong to another result: their {differs[0]} is {facts[differs[0]]!r:.60}"
 
 
-def _kinds(fmt: Format, schema: int) -> dict[str, str]:
-    """Type of each column of a bucket table."""
+def _kinds(fmt: Format, schema: int, counts_zeros: bool) -> dict[str, str]:
+    """Type of each column of a bucket table; runs of an earlier version do not count zeros of the wrong sign."""
+    lacking = {*([] if schema > 1 else ["bits_hash"]), *([] if counts_zeros else ["zero_sign"])}
     kinds = {"bucket": "uint16"}
-    kinds |= {name: np.dtype(kind).name for name, kind in SUMS.items() if name != "bits_hash" or schema > 1}
+    kinds |= {name: np.dtype(kind).name for name, kind in SUMS.items() if name not in lacking}
     kinds |= {"max_error": "double", **dict.fromkeys(BITS, fmt.uint.name)}
     return kinds | dict.fromkeys((*NEAREST, *HISTOGRAM), "uint32")
 
@@ -151,8 +157,8 @@ def _possible(function: Function, fmt: Format, columns: Columns, hist: np.ndarra
     n, error = columns["n"], columns["max_error"]
     scored = hist.sum(axis=0, dtype=np.uint64)
     yield "a bucket has more inputs than there are", (n > 1 << max(fmt.width - 16, 0)).any() or (n < 1).any()
-    for name in ("correct", "faithful", *NEAREST[:3]):
-        yield f"a bucket has more {name} than inputs", (columns[name] > n).any()
+    for name in ("correct", "faithful", *NEAREST[:3], "zero_sign"):
+        yield f"a bucket has more {name} than inputs", name in columns and (columns[name] > n).any()
     yield "a histogram has more errors than inputs", (scored > n).any()
     yield "a largest error is not one", (~np.isnan(error) & ~((error >= 0) & (error < np.inf))).any()
     yield "a histogram does not fit its largest error", (np.isnan(error) != (scored == 0)).any()
@@ -165,7 +171,7 @@ def _possible(function: Function, fmt: Format, columns: Columns, hist: np.ndarra
         there = np.ones(len(n), bool) if name == "max_error" else columns[name] > 0
         x = columns[f"{name}_x"][there]
         yield f"{name}_x lies in another bucket", (buckets(fmt, x) != columns["bucket"][there]).any()
-    if "bits_hash" in columns and function.has_signed_zeros:
+    if "bits_hash" in columns and function.sign in ("x", "-x") and not function.either_zero:
         right = columns["correct"] == n
         yield (
             "the hash of a bucket does not fit its count of correct results",
@@ -210,10 +216,11 @@ def _derived(function: Function, fmt: Format, record: Record, columns: Columns) 
             value, derived = getattr(record, name), getattr(again, name)
             yield f"{name} is {_short(value)}, and the measures say {_short(derived)}", value != derived
     for check, count in COUNTED.items():
-        counted = int(columns[count].sum(dtype=np.int64))
+        counted = int(columns[count].sum(dtype=np.int64)) if count in columns else 0
         applies = check != "sign" or function.sign
+        counted -= 2 * (check == "zero_sign")  # those at x = 0 are not its own
         line = f"check {check} passes, and the buckets have {counted} results that do not"
-        yield line, counted and applies and record.checks[check] == "pass"
+        yield line, counted > 0 and applies and record.checks.get(check) == "pass"
     yield from _ranks(fmt, record, columns)
     yield from _region_rules(fmt, record, columns)
 
@@ -223,7 +230,8 @@ def table_of(function: Function, fmt: Format, columns: Columns) -> tuple[Table, 
     """The table that the buckets are of, without what they do not hold; whether the start of its tail is certain."""
     facts, is_certain = _facts(function, fmt, columns)
     wide = {name: column.astype(np.uint64) if name in BITS else column for name, column in columns.items()}
-    wide.setdefault("bits_hash", np.zeros(len(columns["n"]), np.uint64))
+    for name in ("bits_hash", "zero_sign"):
+        wide.setdefault(name, np.zeros(len(columns["n"]), SUMS[name]))
     hist = np.stack([columns[name] for name in HISTOGRAM])
     regions: Columns = {"region": np.empty(0, np.uint8)}
     return Table(fmt, wide, hist, regions, **_EMPTY, facts=facts), is_certain

@@ -11,6 +11,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -82,15 +83,25 @@ class NumpyKind(ArrayKind):
     def from_bits(self, dtype: str, bits: np.ndarray) -> np.ndarray:
         return bits.view(numpy_dtype(dtype))
 
+    def owns(self, thing: Any) -> bool:
+        return isinstance(thing, np.ndarray | np.generic)
+
     def to_bits(self, array: Any) -> tuple[str, np.ndarray]:
-        array = np.asarray(array)
-        dtype = array.dtype.name
-        if dtype not in DTYPES or array.dtype != numpy_dtype(dtype):  # integers, objects, '<V2', '>f4', longdouble
-            raise _refused(array.dtype.str if dtype in DTYPES else dtype)
-        return dtype, np.asarray(array, order="C").view(get_format(dtype).uint)
+        array = np.asarray(array, order="C")
+        dtype = _name_of(array.dtype)
+        return dtype, array.view(f"u{array.itemsize}")
 
     def session(self, dtype: str) -> AbstractContextManager[Any]:
         return np.errstate(all="ignore")  # overflow and invalid are what the sweep looks for
+
+
+@cache
+def _name_of(dtype: np.dtype) -> str:
+    """One of DTYPES; refused are integers, objects, '<V2', '>f4', longdouble."""
+    name: str = dtype.name
+    if name not in DTYPES or dtype != numpy_dtype(name):
+        raise _refused(dtype.str if name in DTYPES else name)
+    return name
 
 
 def placed_like(x: np.ndarray) -> np.ndarray:

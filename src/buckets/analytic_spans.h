@@ -170,6 +170,10 @@ static void gv_count_part(gv_reducer *r, const gv_part *part, const gv_span *spa
     }
     row->n += m;
     row->correct += span->accepted ? m : 0;
+    if (!span->accepted) {
+        row->zero_sign += m;
+        gv_note_nearest(&r->facts.zero_sign, part->first < 0 ? part->last : part->first, got, 0, 0);
+    }
     row->faithful += m;
     row->error_sum += part->error_sum;
     if (scored && got != want) row->bits_hash += gv_hash_part(&r->weights, part, got ^ want);

@@ -51,6 +51,10 @@ GV_INLINE void gv_count_flags(const gv_rules *rules, gv_row *row, gv_facts *fact
         gv_note_flag(row, GV_WRONG_SIGN, x);
         gv_note_nearest(&facts->wrong_sign, p.x, o->got, 0, 0);
     }
+    if (opposite && !got && !want && x < infinity && !rules->either_zero) {
+        row->zero_sign++;
+        if (x) gv_note_nearest(&facts->zero_sign, p.x, o->got, 0, 0);
+    }
     if (!got && want && !want_nan) {
         gv_note_flag(row, GV_ZERO_LOST, x);
         if (p.x <= rules->tail_end) gv_note_nearest(&facts->zero_from, p.x, o->got, 0, 0);

@@ -218,7 +218,8 @@ static void gv_count_dense(gv_reducer *r, const gv_strip *s, const gv_error_tota
     gv_add_histogram(row, rules, s, above, n);
     if (t->max_rank > r->facts.max_rank) r->facts.max_rank = t->max_rank;
     int beyond = rules->stays_below_x && t->beyond;
-    int others = t->wrong_sign || t->rises || beyond || crossing;
+    int zeros = t->lowest <= 0 && t->highest >= -1 && t->differences >> (width - 1) && t->zero_lost < n;
+    int others = t->wrong_sign || t->rises || beyond || crossing || (zeros && !rules->either_zero);
     if (others || (t->zero_lost && !gv_note_lost_tail(r, row, t, ordinal, n)))
         gv_note_strip(r, row, s, gv_falls_at(rules, ordinal) ? 0 : -1, ordinal, n, beyond);
     gv_note_extremes(r, s, t, ordinal, width, n);

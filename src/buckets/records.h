@@ -45,7 +45,8 @@ typedef struct {
     int64_t error_sum; /* 2^-16 ulp */
     uint64_t bits_hash; /* hash.h */
     uint64_t nearest[GV_NEAREST_FLAGS]; /* |x| bits */
-    uint32_t n, correct, faithful, count[GV_NEAREST_FLAGS], hist[GV_BINS], unused;
+    uint32_t n, correct, faithful, count[GV_NEAREST_FLAGS], hist[GV_BINS];
+    uint32_t zero_sign; /* zeros of the wrong sign; the fact has none at x = 0 */
 } gv_row;
 
 typedef struct {
@@ -69,7 +70,7 @@ typedef struct {
 typedef struct {
     uint64_t max_rank;
     gv_extreme lowest, highest;
-    gv_nearest nonfinite, wrong_sign, zero_from, rises, beyond_x, nan_wrong;
+    gv_nearest nonfinite, wrong_sign, zero_from, rises, beyond_x, nan_wrong, zero_sign;
     gv_farthest approximation_ulp, approximation_abs;
 } gv_facts;
 

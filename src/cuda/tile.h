@@ -85,6 +85,7 @@ GV_INLINE void gv_merge_row(gv_row *into, const gv_row *row) {
     into->bits_hash += row->bits_hash;
     into->n += row->n;
     into->correct += row->correct;
+    into->zero_sign += row->zero_sign;
     into->faithful += row->faithful;
 }
 
@@ -98,6 +99,7 @@ GV_INLINE void gv_merge_facts(gv_facts *into, const gv_facts *f) {
     gv_merge_nearest(&into->rises, &f->rises);
     gv_merge_nearest(&into->beyond_x, &f->beyond_x);
     gv_merge_nearest(&into->nan_wrong, &f->nan_wrong);
+    gv_merge_nearest(&into->zero_sign, &f->zero_sign);
     gv_merge_farthest(&into->approximation_ulp, &f->approximation_ulp);
     gv_merge_farthest(&into->approximation_abs, &f->approximation_abs);
 }

@@ -58,6 +58,12 @@ def planted():
 MUTANTS, SELDOM = planted()
 
 
+def often_enough(dtype, cases):
+    """A dtype of 16 bits and one of more show most; the nightly run takes all four."""
+    often = ("float16", "float32")
+    return [] if dtype in often or not any(other in often for _, other in cases) else [pytest.mark.nightly]
+
+
 def test_every_check_has_a_mutant():
     assert set(MUTANTS) == set(own_checks()), "tests/checks/planted/<check>.py with MUTANTS"
     assert all(MUTANTS.values())
@@ -90,7 +96,9 @@ def test_a_check_that_finds_more_where_more_is_tried_says_so(monkeypatch):
 @pytest.mark.parametrize(
     ("check", "mutant", "dtype"),
     [
-        pytest.param(check, mutant, dtype, id=f"{check}-{k}-{mutant.function}-{dtype}")
+        pytest.param(
+            *(check, mutant, dtype), id=f"{check}-{k}-{mutant.function}-{dtype}", marks=often_enough(dtype, cases)
+        )
         for check, cases in MUTANTS.items()
         for k, (mutant, dtype) in enumerate(cases)
     ]
@@ -219,7 +227,7 @@ def test_a_zero_at_the_root_of_a_gradient_is_no_tail():
     assert record.checks["tail_zero"] == "pass"
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ["float16", "float32", *nightly("bfloat16", "float64")])
 def test_variant_names_what_is_computed(dtype):
     for claimed in ("gelu", "gelu_tanh", "silu", "gelu_sigmoid", "relu"):
         for computed in ("gelu", "gelu_tanh", "silu", "gelu_sigmoid", "relu", "elu"):
@@ -251,10 +259,30 @@ def test_flushing_is_a_finding_of_its_own(dtype):
     assert record.findings["subnormals"].detail.endswith("subnormal results are flushed to zero")
     assert "flush to zero" in record.findings["half_slope"].detail
     assert record.flush.flushed == "results"
+    assert record.flush.zeros == record.flush.tried > 100
+    assert record.conventions == ("flushes subnormal results",)
     assert record.flush.max_ulp <= 0.5000001
     inputs = judged(faulty("gelu", subnormal_inputs_flushed), dtype)
     assert inputs.flush.flushed == "inputs"
     assert judged(correct("gelu"), dtype).flush is None
+
+
+@pytest.mark.parametrize(("function", "flush"), [("gelu", subnormal_inputs_flushed), ("silu", subnormals_flushed)])
+def test_what_is_flushed_in_part_is_said_in_numbers(function, flush):
+    """A hash of x flushes a third of the subnormal numbers, and the largest."""
+
+    def fault(dtype, x, y):
+        with np.errstate(over="ignore"):
+            some = (x.astype(np.uint32) * np.uint32(2654435769)) >> np.uint32(16) < 1 << 14
+        return np.where(some | (np.isin(x & 0x7FFFFFFF, (0x7FFFFF, 0xFFFFFF))), flush(dtype, x, y), y)
+
+    record = judged(faulty(function, fault), "float32")
+    zeros, tried = record.flush.zeros, record.flush.tried
+    assert 0.1 < zeros / tried < 0.5
+    kind = record.flush.flushed
+    assert record.conventions == (f"flushes {zeros} of {tried} subnormal {kind} tried",)
+    assert f"{zeros} of {tried} tried subnormal {kind} are flushed" in record.findings["subnormals"].detail
+    assert not re.search("flushes subnormal|all .* flushed", str(record.conventions) + str(record.findings))
 
 
 def test_checks_work_on_a_plan_without_special_values():

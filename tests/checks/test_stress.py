@@ -69,9 +69,9 @@ def stressed(library, name, plan="stress"):
             "repeatable",
             "in call 1,000 of equal calls; differing outputs: 1; differing calls: 1 of 21,000",
         ),
-        ("leaks", "growth", "resident memory grows by 1,"),
-        ("long_tail", "lengths", "in a call of 1,048,575"),
         *nightly(
+            ("leaks", "growth", "resident memory grows by 1,"),
+            ("long_tail", "lengths", "in a call of 1,048,575"),
             ("opens_all", "growth", "open files grows by 1 a call"),
             ("opens", "growth", "open files grows by 0.1 a call"),
             ("rare", "repeatable", "in call 10,006 of equal calls; differing outputs: 1; differing calls: 2 of 21,000"),
@@ -106,6 +106,7 @@ def test_what_keeps_a_cache_is_not_called_wrong(library, name, monkeypatch):
     assert record.checks["growth"] == record.checks["lengths"] == "pass"
 
 
+@pytest.mark.nightly
 def test_a_call_that_dies_late_is_reported_by_its_number(library, monkeypatch):
     monkeypatch.setattr(endurance, "BATCHES", BATCHES)
     monkeypatch.setattr(lengths, "LARGE", ())

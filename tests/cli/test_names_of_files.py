@@ -4,11 +4,11 @@ import json
 import os
 import shlex
 import subprocess
-import sys
 
 import pytest
 from click.testing import CliRunner
 from marking import nightly
+from program import PROGRAM
 
 from gelu_verify import verify
 from gelu_verify.cli import main
@@ -23,9 +23,7 @@ WORKING = ["a b", "$(touch pwned)", "it's", "%s{}", "a;b&c|d", "#h", "..dots", "
 
 
 def run(folder, *args):
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "gelu_verify", *args], cwd=folder, capture_output=True, text=True
-    )
+    return subprocess.run([*PROGRAM, *args], cwd=folder, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("suffix", ["c", *nightly("py")])

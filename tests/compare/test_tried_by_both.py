@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from marking import nightly
 from mutants import faulty, shifted
 
 from gelu_verify.cli import main
@@ -59,7 +60,9 @@ def only(found):
     return result
 
 
-@pytest.mark.parametrize(("dtype", "counts"), [("float32", (3, 20)), ("float64", (2, 20)), ("float32", (0, 3))])
+@pytest.mark.parametrize(
+    ("dtype", "counts"), [("float32", (0, 3)), *nightly(("float32", (3, 20)), ("float64", (2, 20)))]
+)
 def test_the_same_target_is_the_same_however_far_a_budget_went(run_of, dtype, counts):
     old, new = (run_of(count, dtype=dtype) for count in counts)
     first, second = of_buckets(old), of_buckets(new)
@@ -84,6 +87,7 @@ def inputs_of(run, wanted):
     return int(next(each for each in x if wanted(int(buckets(get_format("float32"), np.array([each]))[0]))))
 
 
+@pytest.mark.nightly
 def test_one_float_at_an_input_that_both_tried_is_seen(run_of):
     old = run_of(3)
     first, second = of_buckets(old), of_buckets(run_of(20))

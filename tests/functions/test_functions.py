@@ -73,7 +73,7 @@ def test_signs_and_sizes_are_as_stated(function):
         y = round_exactly(function, FLOAT64, FLOAT64.parse(str(k / 8)))
         negative, x_negative = FLOAT64.is_negative(y), k < 0
         expected = {"+": False, "-": True, "x": x_negative, "-x": not x_negative}
-        if function.sign and (FLOAT64.magnitude(y) or function.has_signed_zeros):
+        if function.sign and (FLOAT64.magnitude(y) or not function.either_zero):
             assert negative == expected[function.sign]
         if function.at_most_x:
             assert FLOAT64.magnitude(y) <= FLOAT64.magnitude(FLOAT64.parse(str(k / 8)))

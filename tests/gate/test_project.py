@@ -124,6 +124,7 @@ def test_a_regression_is_over_budget(gated, before, after, why):
     assert "repeat gelu-verify run k.c:silu_f32" in said
 
 
+@pytest.mark.nightly
 @needs_compiler
 def test_what_got_better_is_a_note_and_then_the_limit(project):
     edited(project, "(float)(v / (1 + exp(-v)))", "x[i] / (1 + expf(-x[i]))")
@@ -323,6 +324,7 @@ def demanding(project, grade):
     )
 
 
+@pytest.mark.nightly
 @needs_compiler
 def test_a_grade_of_all_inputs_is_not_shown_by_a_sample(gated):
     assert call("gate", "--min-grade", "accurate")[0] == 0
@@ -338,6 +340,7 @@ def test_a_grade_of_all_inputs_is_not_shown_by_a_sample(gated):
     assert call("gate", "--min-grade", "faithful")[0] == 3  # whatever the project says
 
 
+@pytest.mark.nightly
 @needs_compiler
 def test_a_worse_grade_than_demanded_is_over_whatever_its_budget_allows(project):
     edited(project, "(float)(v / (1 + exp(-v)))", "x[i] / (1 + expf(-x[i]))")

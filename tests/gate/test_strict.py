@@ -3,12 +3,17 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judging import judged
+from marking import nightly
+from mutants import faulty, where
 from synthetic_runs import failed, large_run, result
 
 from gelu_verify.errors import UsageError
+from gelu_verify.functions import FUNCTIONS, get_function
 from gelu_verify.gate.strict import SEVERITIES, Limits, check_reachable, exceeded
 from gelu_verify.records.grades import GRADES, ORDER
 from gelu_verify.records.ranking import worst_first
@@ -77,3 +82,28 @@ def test_a_limit_that_correct_rounding_exceeds_is_refused(limit):
     check_reachable([record], Limits(max_ulp=0.5))
     check_reachable([replace(record, function="relu")], Limits(max_ulp=limit))  # whose results are exact
     check_reachable([replace(record, ranges=("0x0:0x1",))], Limits(max_ulp=limit))  # where they may be
+
+
+BOTH, LEFT, NONE = {"-inf", "inf"}, {"-inf"}, set()
+NAN_AT = {
+    **{"exp": NONE, "tanh": NONE, "gelu": LEFT, "gelu_grad": BOTH, "gelu_grad_mu": BOTH, "erf": NONE, "sigmoid": NONE},
+    **{"relu": NONE, "silu": LEFT, "silu_grad": BOTH, "silu_grad_beta": BOTH, "gelu_grad_sigma": BOTH},
+}
+OTHERS = (name for name in FUNCTIONS if name not in NAN_AT)
+
+
+@pytest.mark.parametrize("function", [*list(NAN_AT)[:5], *nightly(*list(NAN_AT)[5:], *OTHERS)])
+def test_nan_at_an_infinity_passes_only_where_the_formula_of_the_function_gives_it(function):
+    """inf * 0 is there in the formulas of an activation at -inf, and of derivatives at both infinities."""
+    entry, nan = get_function(function), faulty(function, where(np.isinf, "nan"))
+    record, accepted = judged(nan, "bfloat16", "landmarks"), set(entry.nan_at)
+    assert NAN_AT.get(function, accepted) == accepted
+    for check, infinity, limit in (
+        ("minus_infinity", "-inf", entry.at_minus_infinity),
+        ("plus_infinity", "inf", entry.at_plus_infinity),
+    ):
+        severity = None if limit == "nan" else "convention" if infinity in accepted else "defect"
+        assert record.findings[check].severity == severity, check
+    is_accepted = not {"defect"} & {record.findings[name].severity for name in ("minus_infinity", "plus_infinity")}
+    assert (record.grade != "broken") == is_accepted
+    assert (not exceeded([record], Limits(fail_on="loss"))) == is_accepted

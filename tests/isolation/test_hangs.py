@@ -4,6 +4,7 @@ import time
 
 import pytest
 from foreign import shared_library
+from marking import nightly
 
 from gelu_verify.errors import TargetFailure
 from gelu_verify.isolation import limits as of_isolation
@@ -113,13 +114,13 @@ def result_of(name, throughput="quick"):
     ("kind", "name", "words"),
     [
         ("py", "always", "did not return within 2 s, when it was called to see which arrays it takes"),
-        ("py", "stubborn", "did not return within 2 s, when it was called to see which arrays it takes"),
+        *nightly(("py", "stubborn", "did not return within 2 s, when it was called to see which arrays it takes")),
         ("py", "forks", "did not return within 2 s, when it was called to see which arrays it takes"),
-        ("py", "in_threads", "did not return within 2 s, whatever it is called with"),
+        *nightly(("py", "in_threads", "did not return within 2 s, whatever it is called with")),
         ("c", "always", "did not return within 2 s, whatever it is called with"),
-        ("c", "long", "did not return within 2 s, "),
+        *nightly(("c", "long", "did not return within 2 s, ")),
         ("c", "later", "did not return within 2 s"),
-        ("c", "some", "did not return within 2 s, "),
+        *nightly(("c", "some", "did not return within 2 s, ")),
     ],
 )
 def test_what_hangs_is_named_within_two_time_limits(names, waited, kind, name, words):
@@ -137,6 +138,7 @@ def test_a_first_call_that_compiles_is_not_called_a_hang():
     assert patience.seconds(1 << 16) > 60
 
 
+@pytest.mark.nightly
 def test_after_that_time_it_is_not_called_any_more(names, waited):
     with Hosts(Limits(seconds=0.5)) as hosts:
         (target,), _ = hosts.select([names["c"].format("always")], function="relu", dtype="float32")

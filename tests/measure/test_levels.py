@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from program import PROGRAM
 from synthetic_runs import failed
 
 from gelu_verify import isa, verify
@@ -83,7 +84,7 @@ def run(tmp_path_factory):
 
     def command(*words, code=0):
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "gelu_verify", "run", *words, "--plan", "quick", "--no-throughput", "--json"],
+            [*PROGRAM, "run", *words, "--plan", "quick", "--no-throughput", "--json"],
             env={**os.environ, "PYTHONPATH": path}, cwd=folder, capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == code, done.stderr

@@ -40,7 +40,7 @@ ENTRIES = (
              turning_points=(MINIMUM,), falls_first=True, sign="x", at_most_x=True,
              arb=lambda x: x * (1 + x.exp()).log().tanh()),
     Function(name="other_mish_grad", formula="derivative of mish", terms=gradient, gradient_of="other_mish",
-             at_minus_infinity="-0", at_plus_infinity="1", at_zero="0.6", turning_points=None),
+             either_zero=True, at_minus_infinity="-0", at_plus_infinity="1", at_zero="0.6", turning_points=None),
 )
 ''',
     "others/shapes.py": '''

@@ -73,6 +73,7 @@ def reduce(fmt: Format, function: Function, pieces: MonotonePieces, outcome: Out
         "correct": _correct(fmt, function, got, want),
         "faithful": seen.faithful,
         "bits_hash": _hash(fmt, x, got, want),
+        "zero_sign": _zero_sign(fmt, function, x, got, want),
     }
     columns: Columns = {"bucket": bucket[starts]}
     columns |= {name: over(np.add, sums[name], starts, kind) for name, kind in SUMS.items()}
@@ -91,9 +92,15 @@ def reduce(fmt: Format, function: Function, pieces: MonotonePieces, outcome: Out
 
 
 def _correct(fmt: Format, function: Function, got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """The same bits; any NaN for NaN; either zero for zero where f has not the sign of x (gradients, max(-0, 0))."""
+    """The same bits; any NaN for NaN; either zero for zero where the function has either."""
     same = (got == want) | (is_nan(fmt, got) & is_nan(fmt, want))
-    return same | (is_zero(fmt, got) & is_zero(fmt, want)) if not function.has_signed_zeros else same
+    return same | (is_zero(fmt, got) & is_zero(fmt, want)) if function.either_zero else same
+
+
+def _zero_sign(fmt: Format, function: Function, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """Zeros of the wrong sign, for finite x."""
+    zeros = is_zero(fmt, got) & is_zero(fmt, want) & (got != want)
+    return zeros & is_finite(fmt, x) & (not function.either_zero)
 
 
 def _hash(fmt: Format, x: np.ndarray, got: np.ndarray, want: np.ndarray) -> np.ndarray:
@@ -194,6 +201,7 @@ def _facts(
         found["highest_got"] = -int(got_ord[high]), int(x_ord[high])
     size = np.abs(x_ord + (x_ord < 0))
     marked = {name: flags[name] for name in ("nonfinite", "wrong_sign", "rises")}
+    marked["zero_sign"] = _zero_sign(fmt, function, seen.x, seen.got, seen.want) & ~is_zero(fmt, seen.x)
     marked["zero_from"] = flags["zero_lost"] & (x_ord <= _tail_end(function, fmt))
     magnitude, quiet = fmt.uint.type(fmt.sign_mask - 1), fmt.uint.type(1 << (fmt.precision - 2))
     x_quiet, got_quiet = ((bits & magnitude & quiet) > 0 for bits in (seen.x, seen.got))

@@ -2,11 +2,11 @@
 
 import platform
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 from foreign import bits, chosen, needs_cc, shared_library, some_bits
+from program import PROGRAM
 
 from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
@@ -284,7 +284,7 @@ def test_another_value_is_another_version(tmp_path):
 
 def test_the_command_that_repeats_it_has_the_prototype(tmp_path):
     (tmp_path / "shapes.c").write_text(SOURCE)
-    command = [sys.executable, "-P", "-m", "gelu_verify", "run", "shapes.c:status", "--plan", "landmarks"]
+    command = [*PROGRAM, "run", "shapes.c:status", "--plan", "landmarks"]
     command += ["--call", FORMS["status"][0], "--no-throughput", "--json", "--out", "run"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "--call 'int f(const float *x, float *y, size_t n)'" in done.stdout, done.stderr

@@ -4,12 +4,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 import requiring
 from foreign import bits, chosen, needs_cc, some_bits
+from program import PROGRAM
 
 from gelu_verify import targets, verify
 from gelu_verify.errors import MissingMeasurement, UsageError
@@ -236,7 +236,7 @@ def test_a_folder_that_others_can_write_to_is_refused(source):
 
 @needs_cc
 def test_the_command_line_says_what_it_computes(source, tmp_path):
-    command = [sys.executable, "-P", "-m", "gelu_verify", "run", f"{source}:silu:scalar", "--function", "gelu"]
+    command = [*PROGRAM, "run", f"{source}:silu:scalar", "--function", "gelu"]
     command += ["--dtype", "float32", "--plan", "landmarks", "--no-throughput", "--cflags=-O1", "--out", "run"]
     wide = {**os.environ, "COLUMNS": "500"}  # a long path is not broken over lines
     done = subprocess.run(command, cwd=tmp_path, env=wide, capture_output=True, text=True, check=True)

@@ -61,6 +61,7 @@ def test_commands_are_understood(words):
         assert context.params
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("words", TESTS)
 def test_tests_that_are_named_exist(words):
     found = subprocess.run(

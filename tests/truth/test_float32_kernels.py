@@ -45,6 +45,7 @@ def differences(program, name, first, end):
     return int(different), int(undecided)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_every_instruction_set_rounds_correctly_around(program, name):
     check_around_places(program, name)
