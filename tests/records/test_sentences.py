@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from clauses import Audit
+from judging import judged
 from marking import nightly
+from mutants import faulty
 from planted_faults import Fault, Planted
 from repository import ROOT
 
