@@ -15,8 +15,8 @@ from gelu_verify.cli.comparison import comparison_lines
 from gelu_verify.cli.terminal import result_lines
 from gelu_verify.compare.runs import compare_runs
 from gelu_verify.compare.trend import trend
-from gelu_verify.gate.strict import Limits, exceeded
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.judge.demands import Demands, exceeded
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.grades import MARKS
 from gelu_verify.report import report_text
@@ -30,7 +30,7 @@ from gelu_verify.runs.store import read_run, write_run
 
 matrix = tool("make_matrix")
 FACTS = {"versions": {}, "machine": {"cpu": "x", "isa": []}, "git": None, "copy_bytes_per_s": 1e9}
-LIMITS = Limits(min_grade="correctly_rounded")
+LIMITS = Demands(min_grade="correctly_rounded")
 OTHER = {"=": ">=", ">=": "="}
 
 
@@ -94,7 +94,7 @@ RENDERERS = {
     "trend, Markdown": lambda runs: trend_markdown(trend(runs)),
     "trend, page": lambda runs: trend_page(trend(runs)),
     "limits": lambda runs: "\n".join(
-        text for _, text in exceeded(records(runs), Limits(min_grade="correctly_rounded"))
+        text for _, text in exceeded(records(runs), Demands(min_grade="correctly_rounded"))
     ),
     "GitHub": lambda runs: summary("gate", judged(runs)),
     "JUnit": lambda runs: junit("gate", judged(runs)).decode(),

@@ -142,7 +142,7 @@ def test_what_raised_and_what_was_lost_is_reported():
     failed = graded(replace(record, failure="raised ValueError", failure_kind="exception", max_ulp=None), None)
     assert matrix.cell(failed) == "**● broken**, failed"
     lost = replace(record, bound=">=", max_ulp=2.5, nonfinite=NonFinite(3, None))
-    assert matrix.cell(lost) == "correctly rounded >=2.50, 3 lost"
+    assert matrix.cell(lost) == "○ correctly rounded, >=2.50, 3 lost"
     assert matrix.cell(replace(lost, grade=None)) == ">=2.50, 3 lost"
     failing = [replace(record, checks=dict.fromkeys(names, "fail")) for names in (("nan", "sign"), ("nan",))]
     assert matrix._failed(dict(zip(("float16", "float32"), failing, strict=True))) == "nan, sign (f16)"

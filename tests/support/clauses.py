@@ -281,10 +281,11 @@ def absolute(audit: Audit, bound: str, size: str, x: str) -> None:
         assert away >= float(size) * (1 - 1e-9), f"{away} there"
 
 
-@claim(rf"absolute error {SIZE} at x = {NUMBER} \({NUMBER} ULP( of 1, {NUMBER} of y)?{ALONE}\)")
-def coarse(audit: Audit, bound: str, size: str, x: str, units: str, of_1: str, of_y: str) -> None:
+@claim(rf"absolute error {SIZE}(, zero)? at x = {NUMBER} \({NUMBER} ULP( of 1, {NUMBER} of y)?{ALONE}\)")
+def coarse(audit: Audit, bound: str, size: str, zero: str, x: str, units: str, of_1: str, of_y: str) -> None:
     got, y, error = max(audit.seen(x), key=lambda each: each[2])
     assert bool(of_1) == (abs(y) < 1)
+    assert not zero or got == 0
     assert of_y is None or error * 0.94 <= float(of_y) <= error * (1 + 1e-9)
     if bound == "up to":
         away = np.where(audit.misfits | audit.is_lost, 0.0, np.abs(audit.got - audit.tried.y))
