@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..compare.comparison import Change, Comparison, ResultComparison
+from ..compare.comparison import Comparison, ResultComparison
 from ..compare.runs import decisive
 from ..fenv import in_default_environment
+from ..judge.sides import Change
 from ..records.grades import GRADES
 from .places import place_of
 from .verdicts import Outcome, Value, Verdict

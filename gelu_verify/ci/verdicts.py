@@ -10,7 +10,8 @@ from typing import Literal
 from ..fenv import in_default_environment
 from ..formats import get_format
 from ..gate.compliance import Compliance
-from ..gate.strict import SEVERITIES, Limits, can_be_tried, exceeded, of_a_sample
+from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
+from ..judge.rules import SEVERITIES
 from ..records.grades import GRADES, ORDER
 from ..records.result import Grade, Record
 from ..report.text import value_text
@@ -108,7 +109,7 @@ def verdicts_of_budgets(rows: Iterable[Compliance], budgets: Path) -> list[Verdi
 
 
 @in_default_environment
-def verdicts_of_run(records: Sequence[Record], limits: Limits, absent: Mapping[str, str]) -> list[Verdict]:
+def verdicts_of_run(records: Sequence[Record], limits: Demands, absent: Mapping[str, str]) -> list[Verdict]:
     """Of a run with limits; what was asked for but is not there is skipped. Without limits, only a failure fails."""
     reasons: dict[str, list[str]] = {}
     for record, reason in exceeded(records, limits):
@@ -159,7 +160,7 @@ def _verdict(
     )
 
 
-def _shown(record: Record, limits: Limits) -> Mapping[str, str | None]:
+def _shown(record: Record, limits: Demands) -> Mapping[str, str | None]:
     """The input of the first reason: of the failure, of the worst check that may not fail, or of the largest error."""
     if record.failure is not None and record.failure_range:
         return {"x_bits": record.failure_range.partition(":")[0]}

@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from ..errors import MissingMeasurement, ResultsError
 from ..fenv import in_default_environment
 from ..isa import split_level
+from ..judge.changes import Status, changes, verdict
+from ..judge.sides import Sides, have_same_inputs
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN
 from ..records.ranking import worst_first
 from ..records.result import Record
 from ..runs.store import Run
-from .comparison import Comparison, ResultComparison, Speed, Status
+from .comparison import Comparison, ResultComparison, Speed
 from .conditions import described, differences
 from .kept import compare_kept
-from .pair import Pair, have_same_inputs
-from .pairs import changes, status
 from .tried_by_both import tried_by_both
 
 ORDER: tuple[Status, ...] = ("worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same")
@@ -89,10 +89,10 @@ def _compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
         a, b = shared.old, shared.new
     kept = compare_kept(old, new, shared is not None or same_inputs, shared.buckets if shared else None)
     old_lists, new_lists = (_lists_failures_only(run) and _have_one_source(*runs) for run in runs)
-    pair = Pair(a, b, kept, old_lists, new_lists, both_tried=shared is not None)
-    found = changes(pair, shared.certain if shared else ())
+    sides = Sides(a, b, kept, old_lists, new_lists, comparable=shared is not None)
+    found = changes(sides, shared.certain if shared else ())
     return ResultComparison(
-        target=b.target, family=b.family, function=b.function, dtype=b.dtype, status=status(found),
+        target=b.target, family=b.family, function=b.function, dtype=b.dtype, status=verdict(found),
         old_grade=a.grade, new_grade=b.grade, old_max_ulp=a.max_ulp, new_max_ulp=b.max_ulp,
         old_version=a.version, new_version=b.version, same_inputs=same_inputs,
         both_tried=shared.share if shared else None,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from ..errors import MissingMeasurement
 from ..fenv import in_default_environment
+from ..judge.sides import have_same_inputs
 from ..records.fields import Count, Name, OneOf, Positive, Size, Ulp, about
 from ..records.grades import ORDER
 from ..records.parts import AccurateRange, Bound, FunctionName
@@ -15,7 +16,6 @@ from ..records.result import DtypeName, Grade
 from ..runs.store import Run
 from .comparison import BothTried, ComparedRun
 from .conditions import described
-from .pair import have_same_inputs
 from .tried_by_both import tried_by_both
 
 Step = Literal["first", "same", "changed", "unknown"]

@@ -22,13 +22,14 @@ from ..functions import get_function
 from ..functions.regions import INTERVALS, interval_edges
 from ..inputs.plans import Plan, make_plan
 from ..inputs.widened import chunks_of, widened
+from ..judge.rules import KNOWN_TO, RELATIVE, Direction
+from ..judge.sides import Change, ChangeWitness
 from ..records.grades import GRADES, graded
 from ..records.measures import measured
 from ..records.result import Record
 from ..runs.integrity import COUNTED, table_of
 from ..runs.store import Run, arrow_table
-from .comparison import BothTried, Change, ChangeWitness
-from .worse import KNOWN_TO, RELATIVE, Direction
+from .comparison import BothTried
 
 Columns = dict[str, np.ndarray]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
-from ..compare.comparison import Change, Comparison, ResultComparison
+from ..compare.comparison import Comparison, ResultComparison
 from ..functions.regions import REGIONS
+from ..judge.sides import Change
 from ..records.grades import GRADES
 from .comparison_text import (
     LISTED,

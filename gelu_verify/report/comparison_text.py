@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..compare.comparison import (
-    Bits,
-    Change,
-    ChangeWitness,
-    ComparedRun,
-    Comparison,
-    Difference,
-    ResultComparison,
-    Status,
-    inputs_that_differ,
-)
-from ..compare.pair import number_text
+from ..compare.comparison import ComparedRun, Comparison, Difference, ResultComparison
 from ..compare.runs import ORDER
 from ..formats import get_format
 from ..functions.regions import REGIONS, region_edges
+from ..judge.changes import Status
+from ..judge.sides import Bits, Change, ChangeWitness, inputs_that_differ, number_text
 from ..records.grades import GRADES
 from .text import rate_text, value_text
 
