@@ -40,7 +40,7 @@ def test_the_sign_of_zeros_is_said_right(dtype, share):
     assert_true(Planted("gelu", dtype, [Fault(-most, -most + 50, "signs", share, 1.0, 7)]), np.random.default_rng(1))
 
 
-NAMES = ("kernels.gelu_erfc", "numpy.gelu_tanh", "scipy.gelu", "published.mlx-gelu", "published.onnx-gelu_tanh")
+NAMES = ("kernels.gelu_erfc", "numpy.gelu_tanh", "scipy.gelu", "published.mlas-gelu", "published.onnx-gelu_tanh")
 
 
 @pytest.mark.parametrize(
