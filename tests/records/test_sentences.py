@@ -9,6 +9,7 @@ from clauses import Audit
 from judging import judged
 from marking import nightly
 from mutants import faulty
+from outputs import exhaustive
 from planted_faults import Fault, Planted
 from repository import ROOT
 
@@ -18,6 +19,7 @@ from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.budget import Budget
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.sentences import FAILURES, failure_text
+from gelu_verify.targets import select
 
 FUNCTIONS = ("gelu", "silu", "gelu_tanh", "gelu_grad", "erf", "exp", "normcdf", "silu_grad", "erfc", "relu", "log")
 SEEDS = [*(("float16", seed) for seed in range(6)), ("bfloat16", 6), ("float32", 7), ("float32", 8)]
@@ -36,6 +38,22 @@ def test_no_clause_is_false(dtype, seed):
 def test_the_sign_of_zeros_is_said_right(dtype, share):
     most = get_format(dtype).max_finite
     assert_true(Planted("gelu", dtype, [Fault(-most, -most + 50, "signs", share, 1.0, 7)]), np.random.default_rng(1))
+
+
+NAMES = ("kernels.gelu_erfc", "numpy.gelu_tanh", "scipy.gelu", "published.mlas-gelu", "published.onnx-gelu_tanh")
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("kernels.gelu_erf", "float16"), *nightly(*((name, "float32") for name in NAMES))]
+)
+def test_no_clause_of_what_others_use_is_false(name, dtype):
+    """Against all its outputs, after a sample, many buckets, and other seeds."""
+    target = next(each for each in select([name])[0] if each.name == name and dtype in each.dtypes)
+    outputs = exhaustive(target.function, dtype, lambda x: target.evaluate(dtype, x))
+    for seed, more in ((0, 0), (0, 400), (1, 30), (2, 30)):
+        plan = make_plan("default", target.function, dtype, seed)
+        record = sweep(target, plan, budget=Budget(buckets=more), workers=1).record
+        assert list(Audit(record, outputs, lambda x: target.evaluate(dtype, x)).false()) == []
 
 
 def assert_true(kernel, rng):
