@@ -85,8 +85,9 @@ def record_from_json(document: Mapping[str, Any]) -> Record:
     lacking = frozenset(key for key in keys if key not in document)
     unknown = {key: value for key, value in document.items() if key not in keys}
     record = replace(from_json(Record, document), lacking=lacking, unknown=unknown)
-    is_known = record.grade is None or record.grade_bound is not None
-    return record if is_known else replace(record, grade_bound=bound_of(record, record.grade))
+    if record.grade is None or record.grade_bound is not None:
+        return record
+    return replace(record, grade_bound=bound_of(record, record.grade))
 
 
 @cache
