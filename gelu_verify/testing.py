@@ -31,9 +31,10 @@ from .judge.demands import Demands
 from .measure.jobs import one_target, selecting
 from .measure.request import Request
 from .own_faults import guarded
+from .records.claims import grade_title, said
 from .records.grades import GRADES
 from .records.result import Result
-from .report.shortfall import Shortfall, shortfalls, title
+from .report.shortfall import Shortfall, shortfalls
 from .speed.throughput import torch_on_one_thread
 from .targets import Target
 from .truth.values import judge, reference_bits
@@ -205,7 +206,7 @@ def _message(result: Verification, found: list[Shortfall], request: Request) -> 
         with guarded("search for the nearest formula", faults):
             formula = _nearest_formula(request)
         lines += [f"  nearest formula: {formula}"] if formula else [f"  {fault}" for fault in faults]
-    lines.append(f"  {title(record.grade).capitalize()}: {record.sentence}")
+    lines.append(f"  {said(grade_title(record.grade), record.grade_bound).capitalize()}: {record.sentence}")
     every = ", every value of the dtype" if record.bound == "=" else ""
     lines.append(f"  inputs: {record.n:,}{every} (plan {record.plan}, seed {record.seed})")
     commands = [current_test.command] if current_test.command else []

@@ -12,7 +12,9 @@ from ..formats import get_format
 from ..gate.compliance import Compliance
 from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
 from ..judge.rules import SEVERITIES
-from ..records.grades import GRADES, ORDER
+from ..records.claims import grade_text
+from ..records.grades import ORDER
+from ..records.parts import Bound
 from ..records.result import Grade, Record
 from ..report.text import value_text
 from .places import Place, place_in, place_of
@@ -48,7 +50,7 @@ class Verdict:
     reasons : why it failed, was not measured or was skipped; the worst first
     notes : what else changed, or must be known of it
     values : an input that shows the first reason, what was returned for it, and what is right
-    grade, sentence : of its record (docs/grades.md)
+    grade, grade_bound, sentence : of its record (docs/grades.md)
     repeat : the command that measures it again
     place : where its code is, as far as that is known
     """
@@ -62,11 +64,12 @@ class Verdict:
     sentence: str = ""
     repeat: str = ""
     place: Place | None = None
+    grade_bound: Bound | None = None
 
     @property
     def title(self) -> str:
         """The grade in words; empty where there is none."""
-        return GRADES[self.grade].title if self.grade else ""
+        return grade_text(self.grade, self.grade_bound) if self.grade else ""
 
     @property
     def reason(self) -> str:
@@ -157,6 +160,7 @@ def _verdict(
         f"{record.sentence or ''}{''.join(f' [{each}]' for each in record.conventions or ())}",
         record.repeat,
         place_of(record.target, record.function),
+        record.grade_bound,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ..judge.changes import Status
 from ..judge.sides import Bits, Change
 from ..records.fields import Count, Name, Positive, Size, Ulp, about
-from ..records.parts import FunctionName
+from ..records.parts import Bound, FunctionName
 from ..records.result import DtypeName, Grade
 
 
@@ -62,6 +62,19 @@ class ResultComparison:
     )
     new_max_ulp: Ulp | None = field(
         metadata=about("largest error in the new run", null="where it has none"), default=None
+    )
+    old_grade_bound: Bound | None = field(
+        metadata=about('what the old grade stands on: `"="` every input, `">="` a sample', null="where it has none"),
+        default=None,
+    )
+    new_grade_bound: Bound | None = field(
+        metadata=about("what the new grade stands on", null="where it has none"), default=None
+    )
+    old_bound: Bound | None = field(
+        metadata=about("what the old largest error stands on", null="where it appeared"), default=None
+    )
+    new_bound: Bound | None = field(
+        metadata=about("what the new largest error stands on", null="where it vanished"), default=None
     )
     old_version: str | None = field(
         metadata=about("version of the library, or hash of the source, in the old run", null="where it appeared"),

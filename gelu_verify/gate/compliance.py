@@ -24,7 +24,7 @@ from ..isa import level_of_machine
 from ..judge.changes import changes_of_limits, named
 from ..judge.rules import RULES, Measure, Tolerance
 from ..judge.sides import Change, Sides, measured_text
-from ..records.grades import GRADES
+from ..records.claims import grade_text, grade_title
 from ..records.result import Record
 from .budgets import round_up
 from .keeping import failing_input, keep_command
@@ -220,7 +220,8 @@ def _text(sides: Sides, change: Change) -> str:
     """A change as the gate says it: what is now, and the limit."""
     record, measure = sides.new, RULES[change.what].measure
     if change.what == "grade" and record.grade and sides.old.grade:
-        return f"{GRADES[record.grade].title}, budget {GRADES[sides.old.grade].title}: {record.sentence}"
+        now = grade_text(record.grade, record.grade_bound)
+        return f"{now}, budget {grade_title(sides.old.grade)}: {record.sentence}"
     if measure is None:
         return change.text
     place = f" in {change.where}" if change.where else ""

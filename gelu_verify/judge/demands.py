@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..fenv import in_default_environment
 from ..formats import get_format, value_text
 from ..measure.budget import OF_ALL_INPUTS
-from ..records.grades import GRADES
+from ..records.claims import grade_text
 from ..records.parts import Severity
 from ..records.ranking import worst_first
 from ..records.result import Grade, Record
@@ -83,8 +83,8 @@ def _exceeded(record: Record, limits: Demands) -> Iterator[str]:
         yield from _failed_checks(record, SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1])
     for change in limits.unmet(record):
         if change.what == "grade":
-            title = GRADES[record.grade].title if record.grade else "not graded"
-            yield f"{title}, worse than --min-grade {limits.min_grade}: {record.sentence}"
+            now = grade_text(record.grade, record.grade_bound)
+            yield f"{now}, worse than --min-grade {limits.min_grade}: {record.sentence}"
         else:
             yield f"{_error(record)}, more than --max-ulp {limits.max_ulp:g}"
 
@@ -98,7 +98,7 @@ def of_a_sample(records: Sequence[Record], limits: Demands) -> list[tuple[Record
 
 
 def _sampled(record: Record) -> str:
-    tried = f"{GRADES[record.grade].title if record.grade else 'not graded'} in the {record.n:,} inputs that were tried"
+    tried = f"{grade_text(record.grade, record.grade_bound)} in the {record.n:,} inputs that were tried"
     width = get_format(record.dtype).width
     if width > 32:
         return f"{tried}: all 2^{width} cannot be, so that is what a search did not refute"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..records.grades import GRADES, ORDER, interval_text
+from ..records.claims import grade_text, range_text
+from ..records.grades import ORDER
 from ..records.parts import AccurateRange
 from .rules import Direction
 from .sides import Change, Sides
@@ -37,7 +38,7 @@ def grades(sides: Sides) -> Iterator[Change]:
         direction = sides.as_tried("worse" if ORDER[new] > ORDER[old] else "better") or direction
     if sides.tolerance == "headroom" and new != "broken":
         direction = "neither"  # a last bit may decide between two grades
-    titles = [GRADES[grade].title if grade else None for grade in (old, new)]
+    titles = [grade_text(r.grade, r.grade_bound) if r.grade else None for r in (sides.old, sides.new)]
     text = f"grade: {titles[0] or 'none'} -> {titles[1] or 'none'}"
     yield Change(what="grade", direction=direction, old=old, new=new, text=text)
 
@@ -48,7 +49,7 @@ def accurate_range(sides: Sides) -> Iterator[Change]:
         return
     if sides.tolerance == "headroom":
         return  # a last bit may decide where it ends
-    texts = [interval_text(sides.old.dtype, each) if each else None for each in (old, new)]
+    texts = [range_text(r.dtype, r.accurate_range, r.bound) or None for r in (sides.old, sides.new)]
     ends = [_ends(each) or (0.0, 0.0) for each in (old, new)]
     narrower = ends[1][0] > ends[0][0] or ends[1][1] < ends[0][1] or new is None
     wider = ends[1][0] < ends[0][0] or ends[1][1] > ends[0][1] or old is None

@@ -14,6 +14,7 @@ from ..functions.regions import REGIONS, region_edges
 from ..judge.demands import Demands
 from ..measure.budget import OF_ALL_INPUTS
 from ..records.accuracy import ACCURATE
+from ..records.claims import grade_title, said
 from ..records.grades import GRADES, ORDER, graded
 from ..records.parts import Witness
 from ..records.result import Record, Result
@@ -61,10 +62,6 @@ def _is_short_of_all(record: Record) -> bool:
     return record.bound != "=" and not is_meant and get_format(record.dtype).width <= 32
 
 
-def title(grade: str | None) -> str:
-    return GRADES[grade].title if grade in GRADES else "unknown"
-
-
 def _failed_checks(result: Result, limits: Demands) -> Iterator[Shortfall]:
     """Defects and conventions; of losses those that regions cannot judge, as they measure the calls of the plan."""
     record = result.record
@@ -90,7 +87,8 @@ def _is_graded(result: Result, limits: Demands) -> bool:
 
 def _grade(result: Result, max_ulp: float, asked: str) -> str:
     record, limit = result.record, LARGEST.get(asked)
-    found = f"the grade is {title(record.grade)}, worse than {title(asked)} ({max_ulp:.6g} ULP)"
+    now = said(grade_title(record.grade), record.grade_bound)
+    found = f"the grade is {now}, worse than {GRADES[asked].title} ({max_ulp:.6g} ULP)"  # type: ignore[index]
     found += witness_lines(record.dtype, record.witness)
     if limit is not None and max_ulp > limit:
         found += f"\n    {_extent(result, limit, [region.name for region in REGIONS])}"
