@@ -384,6 +384,8 @@ def _worst(record: Record, accuracy: Accuracy, named: set[int]) -> Iterator[str]
     fmt, worst, zeros = get_format(record.dtype), accuracy.beyond_range, accuracy.zeros
     if worst is None or accuracy.largest_near_root <= ACCURATE:
         return
+    if not accuracy.is_wide and accuracy.worst is not None:
+        worst = accuracy.worst  # of all inputs, near a root too
     is_zero, at = fmt.magnitude(worst.got_bits) == 0, input_text(fmt, worst.x_bits)
     in_tail = is_zero and zeros.count and fmt.ordinal(worst.x_bits) <= fmt.ordinal(zeros.x_bits)
     size, is_named = _size(worst.error, record.bound), worst.x_bits in named

@@ -140,7 +140,7 @@ class Audit:
     def seen(self, text: str) -> list[tuple[float, float, float]]:
         """(got, exact value, error) of every output that was seen for that x."""
         x = np.array([self.bits(text)], self.fmt.uint)
-        found = {int(self.answer(x)[0]), *self.also(int(x[0]))}
+        found = {int(self.answer(np.resize(x, n))[0]) for n in (1, 67)} | {*self.also(int(x[0]))}
         found |= {int(each.got_bits, 16) for each in self.record.beside or () if int(each.x_bits, 16) == int(x[0])}
         got = np.array(sorted(found), self.fmt.uint)
         y, error = errors(self.outputs.function, self.fmt, np.repeat(x, len(got)), got)
