@@ -11,7 +11,7 @@ INTRODUCTION = """\
 # Decisions
 
 Why things are as they are. Each entry has its date, the reason and, where there is one, the number that was measured; a
-decision that is taken back is removed. The entries are in `docs/decisions/`, a page for each topic; here are their titles.
+decision that is taken back is removed. `docs/decisions/` has a page for each topic; here are the titles of all entries.
 """
 
 
