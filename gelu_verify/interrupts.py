@@ -14,20 +14,19 @@ _noting = threading.Event()
 
 
 @contextmanager
-def noting_interrupts(*, also_ignored: bool = False) -> Iterator[None]:
+def noting_interrupts() -> Iterator[None]:
     """Note Ctrl-C as well as raise it: whatever it became on its way up ends as KeyboardInterrupt.
 
-    Where this process ignores it, it goes on doing so, unless `also_ignored`.
+    Where this process ignores it, as a job in the background of a script does, it goes on doing so.
     """
     previous = signal.getsignal(signal.SIGINT)
-    possible = callable(previous) or (also_ignored and previous is not None)
-    if not possible or _noting.is_set() or threading.current_thread() is not threading.main_thread():
+    if not callable(previous) or _noting.is_set() or threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def note(signum: int, frame: FrameType | None) -> None:
         try:
-            (previous if callable(previous) else signal.default_int_handler)(signum, frame)
+            previous(signum, frame)
         except KeyboardInterrupt:
             interrupted.set()
             raise

@@ -27,12 +27,14 @@ from .formats import get_format
 from .functions import get_function
 from .functions.regions import REGIONS
 from .inputs.plans import make_plan
+from .judge.demands import Demands
 from .measure.jobs import one_target, selecting
 from .measure.request import Request
 from .own_faults import guarded
+from .records.claims import grade_title, said
 from .records.grades import GRADES
 from .records.result import Result
-from .report.shortfall import Limits, Shortfall, shortfalls, title
+from .report.shortfall import Shortfall, shortfalls
 from .speed.throughput import torch_on_one_thread
 from .targets import Target
 from .truth.values import judge, reference_bits
@@ -113,9 +115,7 @@ def assert_gelu_accurate(
     dtype = named_dtype(dtype)
     if grade is None and max_ulp is None and not regions:
         grade = "accurate"
-    limits = Limits(
-        max_ulp=max_ulp, regions={} if regions is None else regions, grade=grade, allow={} if allow is None else allow
-    )
+    limits = Demands(None, grade, max_ulp, {} if regions is None else regions, {} if allow is None else allow)  # type: ignore[arg-type]
     for name in options:
         if name not in _OPTIONS:
             raise one_of("argument", name, _OPTIONS)
@@ -135,7 +135,7 @@ def assert_gelu_accurate(
 # ---- limits ----------------------------------------------------------------------------------------
 
 
-def _check_limits(limits: Limits, function: str, dtype: str) -> None:
+def _check_limits(limits: Demands, function: str, dtype: str) -> None:
     for argument in ("regions", "allow"):
         if not isinstance(value := getattr(limits, argument), Mapping):
             raise UsageError(f"{argument} is {value!r} (accepted: a dict)")
@@ -146,8 +146,8 @@ def _check_limits(limits: Limits, function: str, dtype: str) -> None:
     for name, limit in (("max_ulp", limits.max_ulp), *each_region):
         if name != "max_ulp" or limit is not None:
             _check_limit(name, limit, function, dtype)
-    if limits.grade is not None and limits.grade not in _GRADES:
-        raise one_of("grade", limits.grade, _GRADES)
+    if limits.min_grade is not None and limits.min_grade not in _GRADES:
+        raise one_of("grade", limits.min_grade, _GRADES)
     for name, reason in limits.allow.items():
         if name not in CHECKS:
             raise one_of("check", name, [*CHECKS])
@@ -206,7 +206,7 @@ def _message(result: Verification, found: list[Shortfall], request: Request) -> 
         with guarded("search for the nearest formula", faults):
             formula = _nearest_formula(request)
         lines += [f"  nearest formula: {formula}"] if formula else [f"  {fault}" for fault in faults]
-    lines.append(f"  {title(record.grade).capitalize()}: {record.sentence}")
+    lines.append(f"  {said(grade_title(record.grade), record.grade_bound).capitalize()}: {record.sentence}")
     every = ", every value of the dtype" if record.bound == "=" else ""
     lines.append(f"  inputs: {record.n:,}{every} (plan {record.plan}, seed {record.seed})")
     commands = [current_test.command] if current_test.command else []

@@ -197,6 +197,7 @@ def verify(
     cflags: str | None = None,
     call: str | None = None,
     shape: str | None = None,
+    contract: str | None = None,
     thread_safe: bool = False,
 ) -> Verification:
     """How accurate `target` is as `function` in `dtype`.
@@ -219,6 +220,7 @@ def verify(
     kwargs, array, compile, call, shape : of a callable, as `gelu-verify run` has them: `call="f(x, out=y)"`
     device : where the arrays of a callable are: "cpu", "cuda"
     cflags : of a source file: "-O3 -march=native"
+    contract : what it demands of its arrays: "multiple_of=16; at_least=32; aligned=64"
     thread_safe : several threads may call the target at once, and do
 
     Returns
@@ -240,7 +242,7 @@ def verify(
         request_of(
             target, function, dtype, plan, policy=policy, seed=seed, budget=budget, ranges=ranges, length=length,
             workers=workers, isolate=isolate, kwargs=kwargs, array=array, device=device, compile=compile,
-            cflags=cflags, call=call, shape=shape, thread_safe=thread_safe,
+            cflags=cflags, call=call, shape=shape, contract=contract, thread_safe=thread_safe,
         )
     )  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Tests that need a CUDA device (marker `gpu`): never skipped. `tox -e gpu` requires one, and ends with 3 without."""
 
 import os
+import signal
 import sys
 
 import hypothesis
@@ -39,6 +40,14 @@ def no_time_for_more_inputs(monkeypatch):
     """Hundreds of results with the plan's own inputs alone; tests of more inputs say how many (`--budget`)."""
     monkeypatch.setattr("gelu_verify.measure.budget.EACH_S", 0.0)
     monkeypatch.setattr("gelu_verify.measure.budget.ALONE_S", 0.0)
+
+
+@pytest.fixture
+def ctrl_c():
+    """Python's own handling of Ctrl-C, also where pytest is a job in the background of a script and so ignores it."""
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, inherited)
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,6 @@
 """Whatever an implementation raises is its result; Ctrl-C by the user is none."""
 
+import itertools
 import signal
 import subprocess
 import threading
@@ -86,12 +87,14 @@ def test_what_an_array_raises_is_a_result():
     assert "raised KeyboardInterrupt" in verify(lambda x: Interrupts(), "gelu", "float16", "landmarks").failure
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_is_none_and_interrupts(workers):
     """Whether it meets the target or what judges it."""
-    before = signal.getsignal(signal.SIGINT)
+    before, calls = signal.getsignal(signal.SIGINT), itertools.count()
 
     def slow(x):
+        assert next(calls) < 30, "nothing has interrupted it"
         time.sleep(0.3)
         return np.maximum(x, 0)
 
@@ -104,6 +107,7 @@ def test_ctrl_c_is_none_and_interrupts(workers):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_that_a_target_turns_into_something_else_interrupts():
     """As an import does."""
 

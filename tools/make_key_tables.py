@@ -13,7 +13,7 @@ from pathlib import Path
 from gelu_verify.checks import own_checks
 from gelu_verify.compare.comparison import Comparison
 from gelu_verify.compare.trend import Trend
-from gelu_verify.compare.worse import RULES
+from gelu_verify.judge.rules import RULES
 from gelu_verify.records.document import key_tables
 from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY, TABLES, Column
 from gelu_verify.search.record import SearchRecord
@@ -54,8 +54,11 @@ def _table(head: str, columns: tuple[Column, ...]) -> str:
 
 def comparison_tables() -> str:
     """What counts as worse, and the keys of a comparison and of a trend."""
-    lines = ["| `what` | name | when the new result is worse |", "|---|---|---|"]
-    lines += [f"| `{name}` | {rule.title} | {rule.worse} |" for name, rule in RULES.items()]
+    lines = [
+        "| `what` | name | when the new result is worse | what a budget of another machine allows |",
+        "|---|---|---|---|",
+    ]
+    lines += [f"| `{name}` | {rule.title} | {rule.worse} | {rule.elsewhere} |" for name, rule in RULES.items()]
     comparison, trend = key_tables(Comparison), key_tables(Trend)
     rules = "\n".join(lines)
     return f"{rules}\n\n## `compare --json`\n\n{comparison}\n## `trend --json`\n\n{trend}"

@@ -27,7 +27,8 @@ from pathlib import Path
 from gelu_verify.formats import DTYPES
 from gelu_verify.functions import get_function
 from gelu_verify.isa import split_level
-from gelu_verify.records.grades import GRADES, interval_text
+from gelu_verify.records.claims import claim_text
+from gelu_verify.records.grades import MARKS, MARKS_SAY
 from gelu_verify.records.result import Record
 from gelu_verify.report.text import ulp_text
 from gelu_verify.runs.committed import commit, matrix_runs
@@ -130,9 +131,10 @@ def _head(records: list[Record], runs: list[Run]) -> str:
 # The matrix
 
 Grade and largest error in ULP of {implementations} implementations, {len(records)} results. The grades are those of
-docs/grades.md; `x >= -1.3` means accurate (within 4 ULP) there. `=`: every input was tried; `>=`: the
-largest error found in a sample. "n lost": so many finite inputs give NaN or infinity where the result is finite; they
-do not count in the maximum. A failed check is followed by the dtypes that fail it; `gelu-verify run NAME` shows the
+docs/grades.md; `x >= -1.3` means accurate (within 4 ULP) there. {MARKS["="]}: {MARKS_SAY["="]};
+{MARKS[">="]}: {MARKS_SAY[">="]}. `=`: the largest error of all inputs; `>=`: the largest found in a sample.
+"n lost": so many finite inputs give NaN or infinity where the result is finite; they do not count in the maximum.
+A failed check is followed by the dtypes that fail it; `gelu-verify run NAME` shows the
 input and the reason. Names that begin with `published.` are re-implementations of published formulas in C: they measure
 the formula with its constants and roundings, not the library. A name that ends in `@avx2` is that of a
 library limited to that instruction-set level by its own switches (docs/isa.md); it has a row where a result differs
@@ -164,15 +166,14 @@ def _table(name: str, records: list[Record]) -> str:
 
 
 def cell(record: Record) -> str:
-    return f"{grade(record)} {error(record)}".strip()
+    return ", ".join(filter(None, (grade(record), error(record))))
 
 
 def grade(record: Record) -> str:
+    """The grade, or the range that it is of, with the mark of what it stands on."""
     if record.grade is None:
         return ""
-    if record.grade == "accurate_range" and record.accurate_range is not None:
-        return interval_text(record.dtype, record.accurate_range)
-    return f"**{record.grade}**" if record.grade == "broken" else GRADES[record.grade].title
+    return f"**{claim_text(record)}**" if record.grade == "broken" else claim_text(record)
 
 
 def error(record: Record) -> str:

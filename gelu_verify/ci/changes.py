@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..compare.comparison import Change, Comparison, ResultComparison
+from ..compare.comparison import Comparison, ResultComparison
 from ..compare.runs import decisive
 from ..fenv import in_default_environment
-from ..records.grades import GRADES
+from ..judge.sides import Change
+from ..records.claims import grade_text
 from .places import place_of
 from .verdicts import Outcome, Value, Verdict
 
@@ -38,6 +39,7 @@ def _verdict(result: ResultComparison, outcome: Outcome, fail_on: str | None) ->
         "; ".join(_sentence(result)),
         result.repeat or "",
         place_of(result.target, result.function),
+        result.new_grade_bound if result.new_grade else result.old_grade_bound,
     )
 
 
@@ -51,7 +53,7 @@ def _decides(change: Change, outcome: Outcome, fail_on: str | None) -> bool:
 def _sentence(result: ResultComparison) -> Iterator[str]:
     yield result.status
     if result.old_grade and result.new_grade and result.old_grade != result.new_grade:
-        yield f"was {GRADES[result.old_grade].title}"
+        yield f"was {grade_text(result.old_grade, result.old_grade_bound)}"
     if result.bits is not None and result.bits.least:
         most = result.bits.most
         yield f"other results at {result.bits.least}{f' to {most}' if most != result.bits.least else ''} inputs"

@@ -10,8 +10,11 @@ from typing import Literal
 from ..fenv import in_default_environment
 from ..formats import get_format
 from ..gate.compliance import Compliance
-from ..gate.strict import SEVERITIES, Limits, can_be_tried, exceeded, of_a_sample
-from ..records.grades import GRADES, ORDER
+from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
+from ..judge.rules import SEVERITIES
+from ..records.claims import grade_text
+from ..records.grades import ORDER
+from ..records.parts import Bound
 from ..records.result import Grade, Record
 from ..report.text import value_text
 from .places import Place, place_in, place_of
@@ -47,7 +50,7 @@ class Verdict:
     reasons : why it failed, was not measured or was skipped; the worst first
     notes : what else changed, or must be known of it
     values : an input that shows the first reason, what was returned for it, and what is right
-    grade, sentence : of its record (docs/grades.md)
+    grade, grade_bound, sentence : of its record (docs/grades.md)
     repeat : the command that measures it again
     place : where its code is, as far as that is known
     """
@@ -61,11 +64,12 @@ class Verdict:
     sentence: str = ""
     repeat: str = ""
     place: Place | None = None
+    grade_bound: Bound | None = None
 
     @property
     def title(self) -> str:
         """The grade in words; empty where there is none."""
-        return GRADES[self.grade].title if self.grade else ""
+        return grade_text(self.grade, self.grade_bound) if self.grade else ""
 
     @property
     def reason(self) -> str:
@@ -108,7 +112,7 @@ def verdicts_of_budgets(rows: Iterable[Compliance], budgets: Path) -> list[Verdi
 
 
 @in_default_environment
-def verdicts_of_run(records: Sequence[Record], limits: Limits, absent: Mapping[str, str]) -> list[Verdict]:
+def verdicts_of_run(records: Sequence[Record], limits: Demands, absent: Mapping[str, str]) -> list[Verdict]:
     """Of a run with limits; what was asked for but is not there is skipped. Without limits, only a failure fails."""
     reasons: dict[str, list[str]] = {}
     for record, reason in exceeded(records, limits):
@@ -156,10 +160,11 @@ def _verdict(
         f"{record.sentence or ''}{''.join(f' [{each}]' for each in record.conventions or ())}",
         record.repeat,
         place_of(record.target, record.function),
+        record.grade_bound,
     )
 
 
-def _shown(record: Record, limits: Limits) -> Mapping[str, str | None]:
+def _shown(record: Record, limits: Demands) -> Mapping[str, str | None]:
     """The input of the first reason: of the failure, of the worst check that may not fail, or of the largest error."""
     if record.failure is not None and record.failure_range:
         return {"x_bits": record.failure_range.partition(":")[0]}

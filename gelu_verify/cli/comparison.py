@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..compare.comparison import Comparison, ResultComparison, Status
+from ..compare.comparison import Comparison, ResultComparison
 from ..errors import printable
 from ..fenv import in_default_environment
+from ..judge.changes import Status
 from ..report.comparison_text import (
     LISTED,
     WORDS,

@@ -288,10 +288,11 @@ def _check_reasons(fresh: Budgets, records: Sequence[Record], project: Project |
 
 
 def _lines(row: Compliance) -> Iterator[str]:
-    from ..records.grades import GRADES
+    from ..records.claims import grade_text
 
     word = {"ok": "note", "over": "OVER", "missing": "MISSING"}[row.outcome]
-    graded = f" [{GRADES[row.record.grade].title}]" if row.outcome == "over" and row.record and row.record.grade else ""
+    record = row.record if row.outcome == "over" else None
+    graded = f" [{grade_text(record.grade, record.grade_bound)}]" if record and record.grade else ""
     first, *others = row.reasons if row.outcome == "over" else ("; ".join((*row.reasons, *row.notes)),)
     yield f"{word}  {row.key}{graded}: {first}"
     yield from (f"  also   {each}" for each in others)

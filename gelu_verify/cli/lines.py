@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from ..records.grades import MARKS
+from ..records.claims import error_text, marked
+from ..records.grades import GRADES, MARKS
+from ..records.parts import Bound
 from ..records.result import Grade, Record
-from ..report.text import LIMITS, ulp_text
+from ..report.text import LIMITS
 
 Span = tuple[str, str]  # text, style
 Line = list[Span]
@@ -19,17 +22,13 @@ STYLES = {
     "correctly_rounded": "bold green", "faithful": "green", "accurate": "cyan", "accurate_range": "yellow",
     "absolute": "magenta", "coarse": "red", "broken": "bold reverse red",
 }  # fmt: skip
-WORDS: dict[Grade | None, str] = {  # where columns are narrow
-    "correctly_rounded": "correct",
-    "faithful": "faithful",
-    "accurate": "accurate",
-    "accurate_range": "range",
-    "absolute": "absolute",
-    "coarse": "coarse",
-    "broken": "BROKEN",
-    None: "-",
-}
-WORD = max(map(len, WORDS.values()))
+_NARROW = (
+    *((f"{mark} ", mark) for mark in MARKS.values() if mark),
+    *((f" {sign} ", sign) for sign in (">=", "<=")),
+    *(("e+", "e"), ("e-0", "e-"), ("but for", "but"), (" inputs", ""), (" input", "")),
+)
+_SYMMETRIC = re.compile(r"-([\d.e-]+)<=x<=\1(?![\d.e])")
+WORD = max(len(grade.word) for grade in GRADES.values())
 NUMBER = 8  # '>=1.67e7'
 
 
@@ -61,7 +60,7 @@ def plain(lines: Sequence[Line]) -> str:
 
 
 def _in_ascii(text: str) -> str:
-    return text.replace(MARKS["="], "*").replace(MARKS[">="], "o")
+    return text.replace(MARKS["="], "*").replace(MARKS[">="], "~")
 
 
 def _joined(lines: Sequence[Line]) -> str:
@@ -82,21 +81,28 @@ def labelled(label: str, style: str, text: str, width: int) -> Iterator[Line]:
     yield from ([(part, "")] for part in rest)
 
 
-def mark(record: Record) -> str:
-    """What the grade stands on, in one column: filled where every input was tried."""
-    return MARKS[record.grade_bound] or " "
+def word(grade: Grade | None) -> str:
+    """The grade where columns are narrow."""
+    return GRADES[grade].word if grade else "-"
 
 
-def grade_span(record: Record, width: int = WORD) -> Span:
+def grade_span(record: Record) -> Span:
     """The grade in one word."""
-    return f"{mark(record)}{WORDS[record.grade]}".ljust(width + 1), record.grade or "dim"
+    return narrow(marked(word(record.grade), record.grade_bound)).ljust(WORD + 1), record.grade or "dim"
 
 
-def number(error: float | None, bound: str) -> str:
+def narrow(claim: str) -> str:
+    """A claim in few columns: "○x>=-1.32 but 3"."""
+    for long, short in _NARROW:
+        claim = claim.replace(long, short)
+    return _SYMMETRIC.sub(r"|x|<=\1", claim)
+
+
+def number(error: float | None, bound: Bound) -> str:
     """An error in few columns: '>0.5' where it is so little above 0.5 that the digits do not fit."""
     if error is None:
         return "n/a"
-    text = f"{bound}{ulp_text(error, bound, 2 if error >= 1e10 else 3)}"
+    text = error_text(error, bound, 2 if error >= 1e10 else 3)
     limit = max((limit for limit in LIMITS if limit < error), default=0)
     return text if len(text) <= NUMBER or error >= 10 else f">{limit}"
 

@@ -64,7 +64,7 @@ class Program(click.Group):
     @in_default_environment
     def _guarded(self, args: list[str]) -> int:
         try:
-            with noting_interrupts(also_ignored=True), self.make_context("gelu-verify", args) as context:
+            with noting_interrupts(), self.make_context("gelu-verify", args) as context:
                 self.invoke(context)
                 sys.stdout.flush()
         except click.exceptions.Exit as done:

@@ -5,10 +5,13 @@ The first of three tables that fits: each result; each library's best and worst 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from ..records.claims import grade_title, marked
 from ..records.grades import GRADES
+from ..records.parts import Bound
 from ..records.ranking import best_first, worst_first
 from ..records.result import Record
 from ..report.verdicts import (
@@ -16,18 +19,18 @@ from ..report.verdicts import (
     counts_text,
     dtype_rank,
     function_rank,
-    grade_title,
     group_of,
     interval_of,
     main_results,
 )
-from .lines import NUMBER, WORD, WORDS, Line, grade_span, labelled, mark, number, shortened
+from .lines import NUMBER, WORD, Line, grade_span, labelled, narrow, number, shortened, word
 
 _NAMED = 3  # implementations that come with this package
 _SENTENCES = 4  # lines that a table leaves for sentences, where there are many
 _TITLES_FROM = 100  # columns from which grades are written out
 _LIBRARY = 13  # columns for its name
-_INTERVAL = 19
+_GRADE, _INTERVAL = "grade", "accurate for"
+_NAMES = 20  # columns for names, at least
 _FEW = 4  # columns for the count of results without a grade
 
 
@@ -63,30 +66,31 @@ def _sections(results: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
 
 def _results(results: Sequence[Record], width: int) -> Iterator[Line]:
     """One line for each result."""
-    word = max(len(grade.title) for grade in GRADES.values()) if width >= _TITLES_FROM else WORD
-    names = width - (word + 2) - (_INTERVAL + 1) - (NUMBER + 1) - NUMBER
+    named = grade_title if width >= _TITLES_FROM else word
+    grades = 2 + max(len(named(r.grade)) if r.grade else len(_GRADE) for r in results)
+    intervals = max(len(_INTERVAL), *(len(_interval(r)) for r in results))
+    names = max(width - grades - (intervals + 1) - (NUMBER + 1) - NUMBER, _NAMES)
+    heads = f"{f' {_GRADE}'.ljust(grades)} {_INTERVAL.ljust(intervals)} {'max ULP':>{NUMBER}} {'max abs':>{NUMBER}}"
     for title, members in _sections(results):
-        heads = (
-            f"{' grade'.ljust(word + 1)} {'accurate for'.ljust(_INTERVAL)} {'max ULP':>{NUMBER}} {'max abs':>{NUMBER}}"
-        )
         yield [(title.ljust(names), "bold"), (heads, "dim")]
+        heads = ""
         for r in members:
-            grade = (grade_title(r.grade) if r.grade and word > WORD else WORDS[r.grade]).ljust(word)
             largest = f"{r.max_abs_error.error:.1e}" if r.max_abs_error else ""
             yield [
                 (f" {shortened(r.target, names - 2)}".ljust(names), ""),
-                (f"{mark(r)}{grade}", r.grade or "dim"),
-                (f" {_interval(r).ljust(_INTERVAL)} {number(r.max_ulp, r.bound):>{NUMBER}} {largest:>{NUMBER}}", ""),
+                ((narrow(marked(named(r.grade), r.grade_bound)) if r.grade else " -").ljust(grades), r.grade or "dim"),
+                (f" {_interval(r).ljust(intervals)} {number(r.max_ulp, r.bound):>{NUMBER}} {largest:>{NUMBER}}", ""),
             ]
 
 
 def _interval(record: Record) -> str:
     """Where it is accurate, in few columns."""
     if record.grade in ("correctly_rounded", "faithful", "accurate"):
-        return "every x" if record.ranges is None else "every x tried"
+        which = "every normal x" if any("subnormal" in each for each in record.conventions or ()) else "every x"
+        return narrow(marked(which if record.ranges is None else f"{which} tried", record.grade_bound))
     if record.grade in ("absolute", "coarse"):
         return "-"
-    return interval_of(record).replace(" ", "").replace("e+", "e")
+    return narrow(interval_of(record))
 
 
 def _libraries(results: Sequence[Record], width: int) -> Iterator[Line]:
@@ -108,26 +112,31 @@ def _library(family: str) -> str:
 
 def _path(record: Record, width: int) -> Line:
     """An implementation in a column: its name, its grade, and the number that ranks it."""
-    names = width - (WORD + 2) - (NUMBER + 2)
+    names = width - (WORD + 2) - (NUMBER + 3)
     interval = _interval(record) if record.grade == "accurate_range" else ""
-    value = interval if 0 < len(interval) <= NUMBER + 1 else number(record.max_ulp, record.bound)
+    value = interval if 0 < len(interval) <= NUMBER + 2 else number(record.max_ulp, record.bound)
     name = shortened(record.target.removeprefix(record.family + "."), names - 1).ljust(names)
-    return [(name, ""), grade_span(record), (f" {value}".ljust(NUMBER + 3), "")]
+    return [(name, ""), grade_span(record), (f" {value}".ljust(NUMBER + 4), "")]
 
 
 def _counts(results: Sequence[Record], width: int) -> Iterator[Line]:
     """How many results of each library have which grade; the library with most that are accurate or better first."""
     grades = [*GRADES, *([None] if any(r.grade is None for r in results) else [])]
     columns = [WORD + 1 if grade else _FEW for grade in grades]
-    heads = [(WORDS[grade].rjust(column), "dim") for grade, column in zip(grades, columns, strict=True)]
+    heads = [(word(grade).rjust(column), "dim") for grade, column in zip(grades, columns, strict=True)]
     yield [(f"{len(results)} results".ljust(_LIBRARY), "bold"), *heads]
     families = [[r for r in results if r.family == family] for family in dict.fromkeys(r.family for r in results)]
     for members in sorted(families, key=_shortfall):
         cells = []
         for grade, column in zip(grades, columns, strict=True):
-            count = sum(r.grade == grade for r in members)
-            cells.append((f"{count or '-':>{column}}", (grade or "dim") if count else "dim"))
+            text = _count(Counter(r.grade_bound for r in members if r.grade == grade))
+            cells.append((f"{text or '-':>{column}}", (grade or "dim") if text else "dim"))
         yield [(_library(members[0].family), ""), *cells]
+
+
+def _count(bounds: Mapping[Bound | None, int]) -> str:
+    """ "●8 ○2": how many results of a grade are of all inputs, and how many of a sample."""
+    return " ".join(narrow(marked(str(bounds[bound]), bound)) for bound in ("=", ">=", None) if bounds[bound])
 
 
 def _shortfall(members: list[Record]) -> tuple[float, float]:
@@ -148,13 +157,15 @@ def sentence_lines(results: Sequence[Record], width: int) -> Iterator[Line]:
 def _sentences(results: Sequence[Record], width: int) -> Iterator[Iterator[Line]]:
     same: dict[tuple[object, ...], list[Record]] = {}
     for r in results:
-        same.setdefault((r.family, r.function, r.dtype, r.grade, r.sentence, r.conventions), []).append(r)
+        same.setdefault((r.family, r.function, r.dtype, r.grade, r.grade_bound, r.sentence, r.conventions), []).append(
+            r
+        )
     for first, *others in same.values():
         if first.grade is not None:
             names = [first.target, *(r.target.removeprefix(r.family + ".") for r in others)]
             apart = f" [{', '.join(first.conventions)}]" if first.conventions else ""
             text = f"{', '.join(names)} {first.dtype}: {first.sentence}{apart}"
-            yield labelled(WORDS[first.grade].ljust(WORD), first.grade, text, width)
+            yield labelled(*grade_span(first), text, width)
 
 
 def _as_fit(sentences: Sequence[Sequence[Line]], room: int) -> Iterator[Line]:

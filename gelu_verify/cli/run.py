@@ -33,7 +33,7 @@ from .options import (
 from .program import MISSING, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
-    from ..gate.strict import Limits
+    from ..judge.demands import Demands
     from ..measure.request import Request
     from ..records.parts import Severity, SweepTime
     from ..records.result import Grade, Record
@@ -113,6 +113,8 @@ if TYPE_CHECKING:
 @click.option("--approximations", type=click.Choice(["lowest", "nearest", "highest"]), metavar="A",
               help="With --device ptx: what ex2.approx and the like give, of which PTX specifies a bound and no bits: "
               "the lowest, the nearest or the highest value within the bound; default: refused by name.")  # fmt: skip
+@click.option("--contract", metavar="C", help="What your own code demands of its arrays: 'multiple_of=16; at_least=32; "
+              "aligned=64' (values, values, bytes), all or a part; every call keeps to it.")  # fmt: skip
 @click.option("--thread-safe", is_flag=True, help="Several threads may call your own code at once: they do, and its "
               "results must be those of one thread.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
@@ -191,9 +193,9 @@ def run(
     if record is not None:
         _commit(measured, record)
     from ..ci.verdicts import verdicts_of_run
-    from ..gate.strict import Limits
+    from ..judge.demands import Demands
 
-    limits = Limits(fail_on or ("loss" if strict else None), min_grade, max_ulp)
+    limits = Demands(fail_on or ("loss" if strict else None), min_grade, max_ulp)
     is_over = bool(limits) and _warn_of_exceeded(judged, limits)
     absent = measured.manifest["absent"] if request.targets else {}
     of_samples = _warn_of_samples(judged, limits)
@@ -255,10 +257,10 @@ def _measure_part(request: Request, chunks: tuple[int, int], out: Path | None) -
     say(f"written: {out} (a part: gelu-verify merge PART... joins it with the others)", err=True)
 
 
-def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
+def _warn_of_exceeded(records: Sequence[Record], limits: Demands) -> bool:
     """Print every limit that a result does not meet; whether there is one."""
     from ..gate.keeping import keep_commands
-    from ..gate.strict import check_reachable, exceeded
+    from ..judge.demands import check_reachable, exceeded
 
     check_reachable(records, limits)
     found = exceeded(records, limits)
@@ -272,9 +274,9 @@ def _warn_of_exceeded(records: Sequence[Record], limits: Limits) -> bool:
     return bool(found)
 
 
-def _warn_of_samples(records: Sequence[Record], limits: Limits) -> bool:
+def _warn_of_samples(records: Sequence[Record], limits: Demands) -> bool:
     """Print which results meet --min-grade in a sample only; whether all inputs of one of them can be tried."""
-    from ..gate.strict import can_be_tried, of_a_sample
+    from ..judge.demands import can_be_tried, of_a_sample
 
     found = of_a_sample(records, limits)
     for record, what in found:

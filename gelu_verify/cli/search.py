@@ -60,6 +60,7 @@ STEPS = 1000  # of the bar
 @click.option("--shape", metavar="S", help="Shape of the arrays that a callable is called with, as in run.")
 @click.option("--compile", metavar="KIND", help="Compile a callable, as in run.")
 @click.option("--cflags", metavar="FLAGS", help="Compiler flags for a source file; default -O2.")
+@click.option("--thread-safe", is_flag=True, help="Several threads may call your own code at once, and do.")
 @click.option("--time-limit", type=SECONDS, metavar="S", help="Time limit of one call in seconds, as in run.")
 @click.option("--memory-limit", type=Memory(), metavar="SIZE", help="Memory limit of an implementation, as in run.")
 @click.option("--in-process", is_flag=True, help="Call TARGET in this process, for use with a debugger.")

@@ -9,9 +9,10 @@ from typing import TextIO
 
 from ..errors import printable
 from ..fenv import in_default_environment
+from ..records.claims import NO_GRADE
 from ..records.grades import MARKS
 from ..records.result import Record
-from ..report.verdicts import NO_GRADE, headline
+from ..report.verdicts import headline
 from .lines import Line, labelled, plain, wrapped, write
 from .matrix import detail_lines
 from .ranking import ranking_lines

@@ -3,64 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
 
-from ..records.fields import Bits as BitsText
-from ..records.fields import Count, Name, OneOf, Positive, Size, Ulp, about
-from ..records.parts import FunctionName
+from ..judge.changes import Status
+from ..judge.sides import Bits, Change
+from ..records.fields import Count, Name, Positive, Size, Ulp, about
+from ..records.parts import Bound, FunctionName
 from ..records.result import DtypeName, Grade
-from .worse import RULES, Direction
-
-Status = Literal["worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same"]
-Rule = Annotated[str, OneOf(RULES)]
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeWitness:
-    """An input that shows a change."""
-
-    x_bits: BitsText = field(metadata=about("the input"))
-    old_bits: BitsText | None = field(metadata=about("what it gave in the old run", null="where that was not kept"))
-    new_bits: BitsText | None = field(metadata=about("what it gave in the new run", null="where that was not kept"))
-    want_bits: BitsText | None = field(metadata=about("the correctly rounded value", null="where that was not kept"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One thing that differs between the old and the new result."""
-
-    what: Rule = field(metadata=about("which of the rules above found it"))
-    where: str | None = field(
-        metadata=about("the region, interval or check", null="where it is of the whole result"), default=None
-    )
-    direction: Direction = field(
-        metadata=about(
-            '`"worse"`, `"better"`, `"neither"`, or `"unknown"`: what was kept does not decide whether it is worse'
-        )
-    )
-    old: str | None = field(metadata=about("the value in the old run, for people", null="where it has none"))
-    new: str | None = field(metadata=about("the value in the new run, for people", null="where it has none"))
-    old_number: float | None = field(metadata=about("the same as a number", null="where it is not one"), default=None)
-    new_number: float | None = field(metadata=about("the same as a number", null="where it is not one"), default=None)
-    text: str = field(metadata=about("one line that says what changed"))
-    witness: ChangeWitness | None = field(
-        metadata=about("an input that shows it", null="where none was kept"), default=None
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Bits:
-    """How many results differ in their bits; only buckets with the same inputs in both runs are compared."""
-
-    compared: Count = field(metadata=about("buckets that could be compared"))
-    differ: Count = field(metadata=about("buckets of them in which a result differs"))
-    inputs: Positive | None = field(
-        metadata=about("inputs in the buckets that were compared", null="where there are none")
-    )
-    least: Count = field(metadata=about("at least so many inputs have another result"))
-    most: Count = field(
-        metadata=about("at most so many; the same as `least` where each bucket that differs has one input")
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +27,6 @@ class BothTried:
         """In one line."""
         text = f"compared on {self.inputs:,} inputs that both tried ({self.buckets:,} of {self.of:,} buckets)"
         return f"{text}; not tried by both: {self.outside}" if self.outside else text
-
-
-def inputs_that_differ(bits: Bits) -> str:
-    """How many inputs have other results, as far as that is known."""
-    return f"{bits.least:,}" if bits.least == bits.most else f"{bits.least:,} to {bits.most:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +62,19 @@ class ResultComparison:
     )
     new_max_ulp: Ulp | None = field(
         metadata=about("largest error in the new run", null="where it has none"), default=None
+    )
+    old_grade_bound: Bound | None = field(
+        metadata=about('what the old grade stands on: `"="` every input, `">="` a sample', null="where it has none"),
+        default=None,
+    )
+    new_grade_bound: Bound | None = field(
+        metadata=about("what the new grade stands on", null="where it has none"), default=None
+    )
+    old_bound: Bound | None = field(
+        metadata=about("what the old largest error stands on", null="where it appeared"), default=None
+    )
+    new_bound: Bound | None = field(
+        metadata=about("what the new largest error stands on", null="where it vanished"), default=None
     )
     old_version: str | None = field(
         metadata=about("version of the library, or hash of the source, in the old run", null="where it appeared"),

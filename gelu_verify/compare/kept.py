@@ -6,54 +6,19 @@ a bucket with several inputs only the worst output is kept, so how many of its r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..formats import Format, get_format
-from ..functions.regions import INFINITE, INTERVALS, interval_edges
+from ..functions.regions import INTERVALS, interval_edges
+from ..judge.rules import KNOWN_TO, RELATIVE
+from ..judge.sides import Bits, ChangeWitness, IntervalChange, KeptChanges, Shown
 from ..runs.committed import folded
 from ..runs.integrity import HISTOGRAM
 from ..runs.store import Run, arrow_table
-from .comparison import Bits, ChangeWitness
-from .worse import KNOWN_TO, RELATIVE
 
 _WHOLE = ("n", "correct", "faithful", "bits_hash", "max_error", "nonfinite", "wrong_sign")
 _WITNESS = ("max_error_x", "max_error_got", "max_error_want")
 Columns = dict[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A bucket that shows a change: its ends, as `--bits` takes them, and an input of it that has changed."""
-
-    span: str = ""
-    witness: ChangeWitness | None = None
-
-
-@dataclass(frozen=True)
-class IntervalChange:
-    """What the buckets of one interval of x say."""
-
-    interval: str
-    worse: int  # buckets
-    better: int
-    differ: int
-    worst: Shown  # where it got most worse
-    best: Shown
-    any: Shown
-
-
-@dataclass(frozen=True)
-class KeptChanges:
-    """All of a result; `bits` is None where a run has no digests of its results.
-
-    `left_out`: buckets of either run whose inputs are not those of the other.
-    """
-
-    left_out: int
-    bits: Bits | None
-    intervals: tuple[IntervalChange, ...]
 
 
 def compare_kept(
@@ -176,8 +141,3 @@ def _witness(fmt: Format, a: Columns, b: Columns, row: int, by_old: bool) -> Cha
     elsewhere = None if int(other[_WITNESS[0]][row]) != x else fmt.bits_text(int(other[_WITNESS[1]][row]))
     old, new = (fmt.bits_text(got), elsewhere) if by_old else (elsewhere, fmt.bits_text(got))
     return ChangeWitness(fmt.bits_text(x), old, new, fmt.bits_text(want))
-
-
-def is_special(interval: str) -> bool:
-    """Whether it is that of the infinities and NaNs of one sign."""
-    return interval in INFINITE

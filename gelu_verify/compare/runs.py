@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from ..errors import MissingMeasurement, ResultsError
 from ..fenv import in_default_environment
 from ..isa import split_level
+from ..judge.changes import Status, changes, verdict
+from ..judge.sides import Sides, have_same_inputs
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN
 from ..records.ranking import worst_first
 from ..records.result import Record
 from ..runs.store import Run
-from .comparison import Comparison, ResultComparison, Speed, Status
+from .comparison import Comparison, ResultComparison, Speed
 from .conditions import described, differences
 from .kept import compare_kept
-from .pair import Pair, have_same_inputs
-from .pairs import changes, status
 from .tried_by_both import tried_by_both
 
+SIDE = ("grade", "grade_bound", "max_ulp", "bound", "version")  # what is said of the old result, and of the new one
 ORDER: tuple[Status, ...] = ("worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same")
 
 
@@ -89,15 +91,19 @@ def _compared(old: tuple[Run, int], new: tuple[Run, int]) -> ResultComparison:
         a, b = shared.old, shared.new
     kept = compare_kept(old, new, shared is not None or same_inputs, shared.buckets if shared else None)
     old_lists, new_lists = (_lists_failures_only(run) and _have_one_source(*runs) for run in runs)
-    pair = Pair(a, b, kept, old_lists, new_lists, both_tried=shared is not None)
-    found = changes(pair, shared.certain if shared else ())
+    sides = Sides(a, b, kept, old_lists, new_lists, comparable=shared is not None)
+    found = changes(sides, shared.certain if shared else ())
     return ResultComparison(
-        target=b.target, family=b.family, function=b.function, dtype=b.dtype, status=status(found),
-        old_grade=a.grade, new_grade=b.grade, old_max_ulp=a.max_ulp, new_max_ulp=b.max_ulp,
-        old_version=a.version, new_version=b.version, same_inputs=same_inputs,
+        target=b.target, family=b.family, function=b.function, dtype=b.dtype, status=verdict(found),
+        **_side("old", a), **_side("new", b), same_inputs=same_inputs,
         both_tried=shared.share if shared else None,
         bits=kept.bits if kept else None, changes=tuple(found), speed=_speed(a, b), repeat=b.repeat,
     )  # fmt: skip
+
+
+def _side(side: str, record: Record) -> dict[str, Any]:
+    """What a comparison says of one of its results."""
+    return {f"{side}_{name}": getattr(record, name) for name in SIDE}
 
 
 def _lists_failures_only(run: Run) -> bool:
@@ -112,11 +118,7 @@ def _have_one_source(old: Run, new: Run) -> bool:
 
 
 def _alone(record: Record, status: Status) -> ResultComparison:
-    is_old = status == "vanished"
-    sides = {"old" if is_old else "new": record}
-    values = {
-        f"{side}_{name}": getattr(r, name) for side, r in sides.items() for name in ("grade", "max_ulp", "version")
-    }
+    values = _side("old" if status == "vanished" else "new", record)
     return ResultComparison(
         target=record.target, family=record.family, function=record.function, dtype=record.dtype, status=status,
         repeat=record.repeat, **values,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from ..errors import MissingMeasurement
 from ..fenv import in_default_environment
+from ..judge.sides import have_same_inputs
 from ..records.fields import Count, Name, OneOf, Positive, Size, Ulp, about
 from ..records.grades import ORDER
 from ..records.parts import AccurateRange, Bound, FunctionName
@@ -15,7 +16,6 @@ from ..records.result import DtypeName, Grade
 from ..runs.store import Run
 from .comparison import BothTried, ComparedRun
 from .conditions import described
-from .pair import have_same_inputs
 from .tried_by_both import tried_by_both
 
 Step = Literal["first", "same", "changed", "unknown"]
@@ -31,6 +31,7 @@ class TrendPoint:
     n: Positive = field(metadata=about("how many inputs"))
     bound: Bound = field(metadata=about("whether every input was tried"))
     grade: Grade | None = field(metadata=about("how good it is", null="in a run of an earlier version"))
+    grade_bound: Bound | None = field(metadata=about("what the grade stands on", null="where there is none"))
     max_ulp: Ulp | None = field(metadata=about("largest error in ULP", null="where nothing was scored"))
     accurate_range: AccurateRange | None = field(metadata=about("where it is accurate", null="where there is none"))
     max_abs_error: Size | None = field(metadata=about("largest absolute error", null="where nothing was scored"))
@@ -67,7 +68,7 @@ class TrendSeries:
     def differs(self, at: int) -> bool:
         """Whether a point is another one than that before it, but for its speed."""
         before, point = self.points[at - 1], self.points[at]
-        named = ("grade", "max_ulp", "accurate_range", "n", "bound")
+        named = ("grade", "grade_bound", "max_ulp", "accurate_range", "n", "bound")
         differs = any(getattr(before, name) != getattr(point, name) for name in named)
         return point.results != "same" or (differs and not point.both_tried)
 
@@ -123,6 +124,7 @@ def _point(before: Member | None, member: Member) -> TrendPoint:
         n=record.n,
         bound=record.bound,
         grade=record.grade,
+        grade_bound=record.grade_bound,
         max_ulp=record.max_ulp,
         accurate_range=record.accurate_range,
         max_abs_error=record.max_abs_error.error if record.max_abs_error else None,

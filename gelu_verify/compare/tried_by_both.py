@@ -22,13 +22,15 @@ from ..functions import get_function
 from ..functions.regions import INTERVALS, interval_edges
 from ..inputs.plans import Plan, make_plan
 from ..inputs.widened import chunks_of, widened
-from ..records.grades import GRADES, graded
+from ..judge.rules import KNOWN_TO, RELATIVE, Direction
+from ..judge.sides import Change, ChangeWitness
+from ..records.claims import grade_text
+from ..records.grades import graded
 from ..records.measures import measured
 from ..records.result import Record
 from ..runs.integrity import COUNTED, table_of
 from ..runs.store import Run, arrow_table
-from .comparison import BothTried, Change, ChangeWitness
-from .worse import KNOWN_TO, RELATIVE, Direction
+from .comparison import BothTried
 
 Columns = dict[str, np.ndarray]
 
@@ -230,7 +232,7 @@ def _outside(records: list[Record], narrow: list[Record]) -> str | None:
         if record.max_ulp is not None and record.max_ulp > (inside.max_ulp or 0.0) and record.witness:
             told.append(f"{record.max_ulp:.6g} ULP at {record.witness.x_bits}")
         if record.grade != inside.grade and record.grade:
-            told.append(GRADES[record.grade].title)
+            told.append(grade_text(record.grade, record.grade_bound))
         others = records[side == "old"]
         told += [f"check {name} fails" for name in record.failed_checks if others.checks.get(name) == "pass"]
         parts += [f"{side} {', '.join(told)}"] if told else []

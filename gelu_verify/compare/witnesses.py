@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from ..formats import get_format
+from ..judge.changes import Status
+from ..judge.sides import Change, ChangeWitness
 from ..runs.store import Run, arrow_table
-from .comparison import Change, ChangeWitness, Comparison, ResultComparison, Status
+from .comparison import Comparison, ResultComparison
 
 _ASKED: tuple[Status, ...] = ("worse", "mixed", "better", "changed")
 _RESULTS, _INPUTS = 4, 32  # that are asked again: a run each, of so many inputs

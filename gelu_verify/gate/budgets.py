@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -20,9 +21,6 @@ from ..paths import resource
 from ..records.result import Record
 from .rows import (
     FINITE,
-    HEADROOM_RATIO,
-    HEADROOM_ULP,
-    REGION_RATIO,
     SCHEMA,
     SCHEMAS,
     SPECIALS,
@@ -50,7 +48,7 @@ _HEADER = """\
 # `bits` are digests of inputs and results. `fails` lists the checks that may fail, each with the reason.
 # A row of a library holds for that release and instruction-set level only. One of a source holds everywhere: its limits
 # are these numbers under the libm, architecture, FMA, compiler, plan and seed recorded here, and anywhere else
-# max({ratio} * max_ulp, max_ulp + {ulp:g}), and in a part of x max({part:g} * max_ulp, max_ulp + {ulp:g}).
+# max(1.25 * max_ulp, max_ulp + 2), and in a part of x max(2 * max_ulp, max_ulp + 2).
 """
 
 
@@ -125,6 +123,7 @@ def _parts(record: Record) -> dict[str, Any]:
         "zero_sign": record.zero_sign,
         "mean_ulp": round_up(abs(record.mean_ulp or 0.0)),
         "p99_ulp": round_up(record.p99_ulp or 0.0),
+        "mean_bits": math.floor(record.mean_bits.plan * 1000) / 1000 if record.mean_bits else None,
         "zero_from": record.zero_from.x_bits if record.zero_from else "",
         "inputs": record.inputs_sha256,
         "bits": record.bits_sha256,
@@ -246,7 +245,7 @@ def _row(name: str, entry: Mapping[str, Any]) -> Row:
 @in_default_environment
 def budgets_text(budgets: Budgets, command: str) -> str:
     """The file: TOML with a header that says what the rows are and which command made them."""
-    header = _HEADER.format(command=command, ratio=HEADROOM_RATIO, ulp=HEADROOM_ULP, part=REGION_RATIO)
+    header = _HEADER.format(command=command)
     lines = [header, f"schema = {budgets.schema}"]
     lines += [
         f"sha256 = {_toml(_hash(budgets))}",

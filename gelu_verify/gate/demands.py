@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..formats import get_format
+from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
 from ..records.result import Grade, Record
 from .compliance import Compliance
-from .strict import Limits, can_be_tried, exceeded, of_a_sample
 
 Demand = Callable[[Record], Grade | None]
 """The grade that is demanded of a result."""
@@ -27,7 +27,7 @@ def with_demands(rows: Iterable[Compliance], demand: Demand) -> list[Compliance]
 def _with_demand(row: Compliance, record: Record, grade: Grade | None) -> Compliance:
     if grade is None or record.has_failed or record.own_faults or record.origin.stale:
         return row
-    limits = Limits(min_grade=grade)
+    limits = Demands(min_grade=grade)
     reasons = tuple(what for _, what in exceeded([record], limits))
     if reasons:
         shown = {f"{name}_bits": getattr(record.witness, f"{name}_bits", None) for name in ("x", "got", "want")}

@@ -43,7 +43,7 @@ NAMES = ("gelu-verify.toml", "pyproject.toml")
 TABLE = "gelu-verify"
 BUDGETS, HARD_CASES = "gelu-budgets.toml", "gelu-hard-cases.csv"
 _SHARED = ("functions", "dtypes", "plan", "seed", "policy", "min_grade", "accept")
-_CALLED = ("kwargs", "array", "compile", "cflags", "call", "shape", "thread_safe")
+_CALLED = ("kwargs", "array", "compile", "cflags", "call", "shape", "contract", "thread_safe")
 _NAMED = "a list of names"
 _TYPES: dict[str, tuple[type, str]] = {
     "targets": (list, _NAMED),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,18 +14,29 @@ from ..functions import FUNCTIONS
 from ..functions.regions import INTERVALS, REGIONS
 from ..isa import split_level
 from ..records.grades import GRADES
+from ..records.parts import (
+    AbsoluteError,
+    AccurateRange,
+    Bound,
+    FindingRecord,
+    IntervalErrors,
+    MeanBits,
+    NonFinite,
+    Point,
+    RegionErrors,
+)
 from ..records.result import Grade, Record
 
 SCHEMA = 3
 SCHEMAS = (1, 2, SCHEMA)
-HEADROOM_ULP = 2.0
-HEADROOM_RATIO = 1.25
-REGION_RATIO = 2.0  # of one region or interval: libms differ more in a part than in the largest error of all
 COVERAGE = 0.9  # a sampled row is measured by at least this share of its inputs: seeds differ a little in size
-MOST_NAMED = 3  # parts of x in one line
-SHARES = {"correct": "correctly rounded", "faithful": "faithful"}
 FINITE = INTERVALS[1:-1]  # those with errors
 SPECIALS = {"minus_infinity": "-inf", "plus_infinity": "+inf", "nan": "NaN", "signed_zero": "-0"}  # check: its input
+_KEYS = {  # of a record: the limit of a row, without which there is none
+    **{name: name for name in ("grade", "nonfinite", "faithful", "p99_ulp", "mean_bits", "zero_from", "zero_sign")},
+    **{name: name for name in ("regions", "intervals")},
+    **{"correctly_rounded": "correct", "max_abs_error": "max_abs", "accurate_range": "accurate", "bits_sha256": "bits"},
+}
 SOURCES = ("kernels", "published", "cuda", "callable")  # families whose `version` is a hash of their source
 
 
@@ -43,7 +54,7 @@ class Row:
     """The budget of one target, function and dtype. What a file of an earlier schema does not hold is None."""
 
     max_ulp: float
-    bound: str
+    bound: Bound
     n: int
     plan: str
     seed: int
@@ -63,8 +74,9 @@ class Row:
     faithful: int | None = None
     nonfinite: int | None = None
     zero_sign: int | None = None
-    mean_ulp: float | None = None  # absolute
+    mean_ulp: float | None = None  # absolute, of the signed error: for people, as it may grow where each error shrinks
     p99_ulp: float | None = None
+    mean_bits: float | None = None  # rounded down
     zero_from: str | None = None  # bits; "" where no zero comes too early
     inputs: str | None = None  # digests of the inputs and of the results
     bits: str | None = None
@@ -76,6 +88,33 @@ class Row:
     def is_fixed(self) -> bool:
         """Whether its results must not change: all were correctly rounded, which leaves no other."""
         return self.correct == self.n
+
+    def record(self, key: str) -> Record:
+        """The row as the condensed record that it is: its limits, and nothing that it does not limit."""
+        target, function, dtype = key.rsplit("/", 2)
+        fmt, limits = get_format(dtype), self.intervals or {}
+        specials = {check: (self.specials or {}).get(name) for check, name in SPECIALS.items() if check in self.fails}
+        zero, ends = self.zero_from, self.accurate
+        low, high = (float(fmt.fraction(int(bits, 16))) for bits in ends or (f"0x{0:x}",) * 2)
+        return Record(
+            target=target, family="", function=function, dtype=dtype, form="", note="", version="", repeat="",
+            plan=self.plan, seed=self.seed, n=self.n, bound=self.bound, grade=self.grade, max_ulp=self.max_ulp,
+            checks=dict.fromkeys(self.fails, "fail"),
+            findings={check: FindingRecord("", None, bits, None) for check, bits in specials.items() if bits},
+            nonfinite=NonFinite(self.nonfinite or 0, None),
+            zero_sign=self.zero_sign,
+            correctly_rounded=None if self.correct is None else self.correct / self.n,
+            faithful=None if self.faithful is None else self.faithful / self.n,
+            p99_ulp=self.p99_ulp,
+            mean_bits=None if self.mean_bits is None else MeanBits(self.mean_bits, None),
+            max_abs_error=None if self.max_abs is None else AbsoluteError(self.max_abs, "", 0.0, 0.0),
+            accurate_range=AccurateRange(ends[0], low, ends[1], high) if ends else None,
+            zero_from=Point(zero, float(fmt.fraction(int(zero, 16)))) if zero else None,
+            regions=tuple(RegionErrors(part.name, None, (self.regions or {}).get(part.name), None) for part in REGIONS),
+            intervals=tuple(IntervalErrors(name, 0, 0, 0, limits.get(name), None, None, None) for name in FINITE),
+            bits_sha256=self.bits, inputs_sha256=self.inputs,
+            lacking=frozenset(key for key, name in _KEYS.items() if getattr(self, name) is None),
+        )  # fmt: skip
 
     @property
     def scope(self) -> str:
@@ -142,16 +181,6 @@ def on_gpu(record: Record) -> bool:
     return record.family == "cuda" or ".cu:" in record.target
 
 
-def is_earlier(zero: str, other: str) -> bool:
-    """Whether the first zero of the tail comes at a smaller |x| than the other; "" is none. Both are negative."""
-    return bool(zero) and (not other or int(zero, 16) < int(other, 16))
-
-
-def and_more(names: Sequence[str]) -> str:
-    """How many names follow the MOST_NAMED ones."""
-    return f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-
-
 # ---- what a row can be -----------------------------------------------------------------------------
 
 
@@ -176,7 +205,7 @@ def _conditions_of_a_row(row: Row, dtype: str) -> dict[str, bool]:
     optional: dict[str, Callable[[Any], bool]] = {
         "grade": lambda v: v in GRADES,
         "conditions": lambda v: isinstance(v, Conditions),
-        **dict.fromkeys(("max_abs", "mean_ulp", "p99_ulp"), _is_limit),
+        **dict.fromkeys(("max_abs", "mean_ulp", "p99_ulp", "mean_bits"), _is_limit),
         "accurate": lambda v: type(v) is tuple and len(v) == 2 and all(map(is_bits, v)),
         **{
             name: lambda v: type(v) is int and 0 <= v <= n for name in ("correct", "faithful", "nonfinite", "zero_sign")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -148,6 +148,10 @@ class Device:
     def executed(self) -> str:
         """On what, for records, where this is no GPU; empty for one."""
         return ""
+
+    def executed_by(self, kernels: Iterable[tuple[Module, str]]) -> str:
+        """The same of some kernels, named in their modules."""
+        return self.executed
 
     @cached_property
     def name(self) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from ..ptx.build import compiler
+from ..ptx.opcodes.approximate import bound_of
 from . import nvcc
 from .cuda import CudaKernel, Device, Module
 from .ptx_driver import EXECUTOR, Driver
@@ -26,9 +27,18 @@ class PtxDevice(Device):
 
     @property
     def executed(self) -> str:
-        """What a record says of results from here."""
-        taken = f", approximations: {self._approximations} within their bounds" if self._approximations else ""
-        return f"{EXECUTOR}, {self.architecture}, nvcc {self._nvcc}{taken}"
+        return f"{EXECUTOR}, {self.architecture}, nvcc {self._nvcc}"
+
+    def executed_by(self, kernels: Iterable[tuple[Module, str]]) -> str:
+        """The same, and what is taken where PTX leaves bits to the device."""
+        used = [module.handle.translated(symbol) for module, symbol in kernels]
+        if not self._approximations:
+            return self.executed
+        opcodes = dict.fromkeys(opcode for each in used for opcode, _ in each.approximations)
+        bounds = ", ".join(f"{opcode}: {bound_of(opcode)}" for opcode in opcodes)
+        written = ", products and sums rounded as they are written" if any(each.contractible for each in used) else ""
+        taken = f", approximations: {self._approximations} within their bounds ({bounds})" if opcodes else ""
+        return f"{self.executed}{written}{taken}"
 
     def runs(self, module: Module, kernel: CudaKernel) -> bool:
         """Whether PTX specifies what it computes, to the last bit, or approximations are taken for what it does not."""

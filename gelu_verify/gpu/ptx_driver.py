@@ -17,6 +17,7 @@ import numpy as np
 from ..ptx.executor import MOST_SHARED, Kernel, KernelFault, LaunchError, LoadedModule
 from ..ptx.ir import PtxError
 from ..ptx.memory import Memory, OutOfMemory
+from ..ptx.translate import Translated
 
 EXECUTOR = "ptx on CPU"
 VERSION = 13000  # of CUDA, as a driver counts
@@ -221,6 +222,10 @@ class Module:
             return self.loaded.kernel(name).translated is not None
         except PtxError:
             return False
+
+    def translated(self, name: str) -> Translated:
+        """A kernel as it is executed."""
+        return self.loaded.kernel(name).translated
 
     def get_function(self, name: str) -> FunctionOfDriver:
         """Compiled. LogicError where there is none, and where it has an instruction that is not supported, by name."""

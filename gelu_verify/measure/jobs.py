@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..inputs.plans import Plan
 from ..isa import split_level
 from ..isolation.hosts import Hosts, supported
 from ..targets import Target
+from ..targets.contract import contracted
 from ..targets.python_callables import callable_target
 from .levels import at_levels
 from .observer import SILENT, Observer
@@ -193,8 +195,10 @@ def _of_object(
     target: Target | Callable[..., Any], function: str | None, dtype: str | None, request: Request
 ) -> Target:
     if not isinstance(target, Target):
-        options = {name: value for name, value in request.call_options.items() if name != "thread_safe"}
-        made = callable_target(target, function or "gelu", dtype, device=request.device, **options)
+        said = ("thread_safe", "contract")
+        options = {name: value for name, value in request.call_options.items() if name not in said}
+        make = partial(callable_target, target, function or "gelu", dtype, device=request.device, **options)
+        (made,) = contracted(request.contract, lambda: [make()])
         return replace(made, safe_in_threads=request.thread_safe)
     if request.call_options:
         name = next(iter(request.call_options))

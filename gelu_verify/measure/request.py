@@ -52,8 +52,8 @@ class Request:
         not where only our own kernels are named
     everything : where nothing is named, families that are only found on request too
     device : where nothing is named, only families that run on it; of a Python callable, where its arrays are
-    kwargs, array, compile, cflags, call, shape, approximations, thread_safe : how what the user wrote is called, as
-        `targets.select` takes them
+    kwargs, array, compile, cflags, call, shape, approximations, contract, thread_safe : how what the user wrote is
+        called, as `targets.select` takes them
     plan, seed, ranges, length : which inputs, as `make_plan` takes them; ranges need exactly one dtype
     plan_of : plan and seed of single jobs, by `Job.key`, where they are not those of the others
     hard_cases : bits of inputs that the plans take as well, by function/dtype: those of a project
@@ -86,6 +86,7 @@ class Request:
     call: str | None = None
     shape: str | None = None
     approximations: str | None = None
+    contract: str | None = None
     thread_safe: bool = False
     plan: str = "default"
     seed: int = SEED
@@ -165,7 +166,7 @@ class Request:
     @property
     def call_options(self) -> dict[str, Any]:
         """How what the user wrote is called, as far as that was said."""
-        names = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations", "thread_safe")
+        names = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations", "contract", "thread_safe")
         return {name: value for name in names if (value := getattr(self, name)) not in (None, {}, "", False)}
 
     @property
@@ -212,6 +213,7 @@ class Request:
         words += ["--shape", self.shape] if self.shape else []
         words += ["--device", self.device] if self.device else []
         words += ["--approximations", self.approximations] if self.approximations else []
+        words += ["--contract", self.contract] if self.contract else []
         words += ["--thread-safe"] if self.thread_safe else []
         return words
 

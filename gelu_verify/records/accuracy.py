@@ -21,7 +21,7 @@ from ..truth.values import zero_threshold
 from .accurate_range import accurate_range
 from .beside import joined
 from .bucket_errors import ACCURATE, ROOT_UNIT, UNITS, BucketErrors, Output, bucket_ends, bucket_of
-from .parts import AbsoluteError, AccurateRange, Beside, MeanBits
+from .parts import AbsoluteError, AccurateRange, Beside, Bound, MeanBits
 
 __all__ = ["ACCURATE", "BODY", "LOST", "NEEDED", "ROOT_UNIT", "UNITS", "Accuracy", "Span"]
 
@@ -93,9 +93,11 @@ class Accuracy:
     units: float  # largest error in units of u(max(1, |y|))
     farthest: Output | None  # the output with that
     farthest_size: float  # its |got - y|
+    farthest_bound: Bound  # "=": no other input has a larger one
     is_coarse: bool  # it is above 8
     range: AccurateRange | None
     absolute: AbsoluteError | None
+    absolute_bound: Bound
     bits: MeanBits | None
     wrong: Output | None  # the finite output without a correct bit that is nearest to zero
     nonfinite: tuple[Span, Span]  # NaN and infinities where a number is due, for x < 0 and for x > 0
@@ -145,22 +147,28 @@ class Accuracy:
         bucket = columns["bucket"].astype(np.int64)
         below, positive = np.flatnonzero(bucket < 0x8000)[::-1], np.flatnonzero(bucket >= 0x8000)
         first, end = (bucket_of(fmt, bits) for bits in _early_zeros(function, fmt))
+        worst = _at_most(errors, error, np.flatnonzero(counted))
+        lost = _at_most(errors, errors.error, _lost(fmt, errors, found, above))
+        if worst and lost and not len(above) and max(worst.error, lost.error) <= ACCURATE and worst.error >= 1:
+            worst, lost = max(worst, lost, key=lambda output: output.error), None  # no grade depends on them
         return cls(
             precision=fmt.precision,
             incorrect=int(columns["n"].sum(dtype=np.int64) - columns["correct"].sum(dtype=np.int64)),
             faithful=bool((errors.lost | (columns["faithful"] == columns["n"]) | (errors.error < 1)).all()),
-            worst=_at_most(errors, error, np.flatnonzero(counted)),
+            worst=worst,
             worst_near_root=_at_most(errors, near, np.flatnonzero(counted)),
             largest_near_root=float(near.max(initial=0.0)),
             first_above=_at_most(errors, -size, above),
             beyond_range=_at_most(errors, error, _outside(fmt, errors, found, above)),
-            lost=_at_most(errors, errors.error, _lost(fmt, errors, found, above)),
+            lost=lost,
             units=units,
             farthest=_at_most(errors, errors.units, np.flatnonzero(errors.units > 0)),
             farthest_size=float(errors.size[np.argmax(errors.units)]) if units else 0.0,
+            farthest_bound=errors.bound(errors.units, np.flatnonzero(errors.units > 0), 0),
             is_coarse=bool(errors.beyond(UNITS).any()),
             range=found,
             absolute=_largest(errors, units),
+            absolute_bound=errors.bound(errors.size, _body(errors), fmt.emax, 2.0 ** (1 - fmt.precision)),
             bits=None,
             wrong=_at_most(errors, -size, wrong),
             nonfinite=(Span.of(errors, "nonfinite", below), Span.of(errors, "nonfinite", positive)),
@@ -186,9 +194,9 @@ def _inside(fmt: Format, errors: BucketErrors, found: AccurateRange) -> np.ndarr
 
 def _lost(fmt: Format, errors: BucketErrors, found: AccurateRange | None, above: np.ndarray) -> np.ndarray:
     """Rows of lost subnormal numbers in the range; everywhere, where nothing else is above 4 ULP."""
-    lost = errors.lost & (errors.error > 1)
+    lost = errors.lost
     if len(above):
-        lost &= _inside(fmt, errors, found) if found is not None and _is_wide(found) else False
+        lost = lost & (_inside(fmt, errors, found) if found is not None and _is_wide(found) else False)
     return np.flatnonzero(lost)
 
 
@@ -205,13 +213,17 @@ def _early_zeros(function: Function, fmt: Format) -> tuple[int, int]:
 def _largest(errors: BucketErrors, units: float) -> AbsoluteError | None:
     """The largest absolute error of the body; of equal ones, that nearest to zero."""
     fmt, size = errors.fmt, errors.size
-    values = to_float64(fmt, errors.x)
-    inside = np.flatnonzero(errors.counted & (np.abs(values) <= BODY))
+    values, inside = to_float64(fmt, errors.x), _body(errors)
     if not len(inside):
         return None
     most = inside[size[inside] == size[inside].max()]
     row = int(most[np.argmin(np.abs(values[most]))])
     return AbsoluteError(float(size[row]), fmt.bits_text(int(errors.x[row])), float(values[row]), units)
+
+
+def _body(errors: BucketErrors) -> np.ndarray:
+    """The rows of the body whose error counts."""
+    return np.flatnonzero(errors.counted & (np.abs(to_float64(errors.fmt, errors.x)) <= BODY))
 
 
 # ---- bits of accuracy ----------------------------------------------------------------------------

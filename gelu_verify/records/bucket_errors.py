@@ -16,6 +16,7 @@ from ..buckets.table import HIST_EDGES, LARGEST, Columns, Table, bucket_inputs
 from ..formats import Format, from_ordinals, to_float64
 from ..functions import Function
 from ..truth.values import reference_bits
+from .parts import Bound
 
 ACCURATE = 4.0  # ULP: the most that vendors state for these functions in their best modes (CUDA erfc 4, ARM vector 3.5)
 ROOT_UNIT = 0.125  # near a root errors count in ulps of this: the binade of 0.17, that of the gelus' least value
@@ -79,14 +80,15 @@ class BucketErrors:
         """Subnormal numbers that are no better than if they were flushed to zero: a convention, told apart.
 
         Whether an output is that zero or nearer to the truth makes no difference: the largest error of the bucket
-        must be no larger than the largest |y| in it.
+        must be no larger than the largest |y| in it. A faithful output is not lost: it is beside y.
         """
         fmt, least_normal = self.fmt, self.fmt.uint.type(1 << (self.fmt.precision - 1))
         small = (_magnitude(fmt, self.want) <= least_normal) & (_magnitude(fmt, self.want) > 0)
         is_input = np.zeros(len(small), bool)
         if self.function.is_zero_at_zero:
             is_input = _magnitude(fmt, self._bits_at(np.arange(len(small)))[0]) < least_normal
-        rows = np.flatnonzero((small | is_input) & (self.error > 0.5))
+        unfaithful = (self.columns["faithful"] < self.columns["n"]) & (self.error >= 1)
+        rows = np.flatnonzero((small | is_input) & unfaithful)
         found = np.zeros(len(small), bool)
         if len(rows):
             size = np.max([self._in_ulps(bits, is_input[rows]) for bits in self._ends(rows)], axis=0)
@@ -148,6 +150,22 @@ class BucketErrors:
             less = np.minimum(self._least_exponent(rows) - exponents(self.fmt, self.want[rows]), 0)
             found[rows] = self.units[rows] * 2.0**less > limit
         return found
+
+    def bound(self, size: np.ndarray, rows: np.ndarray, most: int, scale: float = 1.0) -> Bound:
+        """Whether the largest `size` of the worst outputs of those rows is that of all inputs, "=", or may be less.
+
+        A size is the error in ULP times 2^min(exponent of y, most), times `scale`. Elsewhere in a bucket the exponent
+        may be larger, so that the output with the largest error in ULP is not the one farthest from the truth.
+        """
+        if not self.whole.all():
+            return ">="
+        if self.fmt.width <= 16:
+            return "="
+        largest = size[rows].max(initial=0.0)
+        near = rows[size[rows] >= largest / 4]
+        exponent = np.maximum.reduce([exponents(self.fmt, bits) for bits in (*self._ends(near), self.want[near])])
+        with np.errstate(over="ignore"):
+            return "=" if (self.error[near] * scale * 2.0 ** np.minimum(exponent, most) <= largest).all() else ">="
 
     # ---- y at the ends of buckets ----
 

@@ -40,27 +40,37 @@ class Definition:
     """A grade: what it is called on a page, and when a result has it."""
 
     title: str
+    word: str  # where columns are narrow
+    letter: str  # in one cell of many
     text: str
 
 
 GRADES: dict[Grade, Definition] = {  # the best first; a result has the first that holds
-    "correctly_rounded": Definition("correctly rounded", "every output at a finite input is the correctly rounded one"),
-    "faithful": Definition("faithful", "every error at a finite input is below 1 ULP"),
-    "accurate": Definition("accurate", f"every error is at most {ACCURATE:g} ULP"),
+    "correctly_rounded": Definition(
+        "correctly rounded", "correct", "CR", "every output at a finite input is the correctly rounded one"
+    ),
+    "faithful": Definition("faithful", "faithful", "F", "every error at a finite input is below 1 ULP"),
+    "accurate": Definition("accurate", "accurate", "A", f"every error is at most {ACCURATE:g} ULP"),
     "accurate_range": Definition(
         "accurate on a range",
+        "range",
+        "R",
         f"every error is at most {ACCURATE:g} ULP on an interval around 0 that reaches beyond {NEEDED:g} on both sides "
         f"(`accurate_range`), but at 1 in {ALONE:,} inputs; elsewhere the absolute error is small, as for the next "
         f"grade; and on average over N(0,1) at most {LOST:g} bits are lost (`mean_bits`)",
     ),
     "absolute": Definition(
         "accurate in absolute error only",
+        "absolute",
+        "abs",
         f"every absolute error is at most {UNITS:g} units in the last place of max(1, abs(y)); relative accuracy is "
         "lost near zero, or in most of the body",
     ),
-    "coarse": Definition("coarse", "some absolute error is larger than that"),
+    "coarse": Definition("coarse", "coarse", "C", "some absolute error is larger than that"),
     "broken": Definition(
         "broken",
+        "BROKEN",
+        "\N{MULTIPLICATION SIGN}",
         "a defect, whatever the errors are: it computes another function, gives NaN or infinity for finite x (outside "
         "of the domain of log: anything but NaN) or a "
         "wrong value at an infinity, turns NaN into a number, gives an output without a correct bit (an absolute error "

@@ -1,4 +1,4 @@
-"""What a result is, in a sentence: the cause of its grade first, each with an input that shows it.
+"""What a result is, in a sentence: the cause of its grade first, each with an input that shows it, named once.
 
 Every clause is true of the inputs that it names (`tests/records/test_sentences.py` reads sentences again). What is
 said of all inputs after a sample says of how many. An error is written as everywhere else (`numbers.py`): rounded up
@@ -19,7 +19,11 @@ from .numbers import LIMITS, input_text, inward_text, size_text, ulp_text
 from .parts import AccurateRange, Flush
 from .result import Grade, Record
 
+SAID = {"=": "up to", ">=": "at least"}
 HARMLESS = frozenset({"stdout", "left behind"})  # failures that say nothing about the outputs
+
+
+_TAKEN = re.compile(r"approximations: (\w+) within their bounds \((.+)\)$")
 
 
 def sentence_of(record: Record, accuracy: Accuracy, grade: Grade) -> str:
@@ -36,6 +40,8 @@ def failed(record: Record, severity: str) -> list[str]:
 def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
     """What a reader must know, the worst first."""
     fmt = get_format(record.dtype)
+    if taken := _TAKEN.search(record.executed or ""):
+        yield f"no GPU's result: approximations have the {taken[1]} values within their bounds ({taken[2]})"
     if record.failure is not None:
         yield failure_text(record)
     for name in failed(record, "defect"):
@@ -47,9 +53,24 @@ def _phrases(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
         yield _instead(fmt, accuracy.wrong) + _beside(record, accuracy.wrong)
     if grade == "coarse" and accuracy.farthest:
         yield _coarse(record, accuracy, accuracy.farthest)
-    yield from _accuracy(record, accuracy, grade)
-    yield from _worst(record, accuracy)
-    yield from (LOSSES[name](record) for name in failed(record, "loss") if name in LOSSES)
+    named = _named(record, accuracy, grade)
+    yield from _accuracy(record, accuracy, grade, named)
+    if accuracy.is_wide or not named:
+        yield from _worst(record, accuracy, named)
+    losses = [name for name in failed(record, "loss") if name in LOSSES]
+    yield from (LOSSES[name](record) for name in losses if name != "sign" or _x_of(record, name) not in named)
+
+
+def _named(record: Record, accuracy: Accuracy, grade: Grade) -> set[int]:
+    """Inputs whose outputs are too far from the truth for any other grade, which is said before all else."""
+    outputs = [accuracy.wrong, accuracy.farthest if grade == "coarse" else None]
+    found = {output.x_bits for output in outputs if output is not None}
+    return found | {_x_of(record, name) for name in VARIANTS if name in failed(record, "defect")}
+
+
+def _x_of(record: Record, name: str) -> int:
+    """The input of a check that failed."""
+    return int(record.findings[name].x_bits or "0", 16)
 
 
 def _beside(record: Record, output: Output) -> str:
@@ -148,8 +169,11 @@ def _infinity(where: str, check: str) -> Callable[[Record], str]:
     return lambda record: f"{_special(get_format(record.dtype), record.findings[check].got_bits)} at {where}"
 
 
+VARIANTS = ("gradient_variant", "variant")
+
+
 def _variant(record: Record) -> str:
-    name = "gradient_variant" if "gradient_variant" in failed(record, "defect") else "variant"
+    name = next(name for name in VARIANTS if name in failed(record, "defect"))
     finding = record.findings[name]
     if not finding.x_bits:
         return finding.detail.partition(":")[0]
@@ -207,6 +231,7 @@ def _nonfinite(record: Record, accuracy: Accuracy) -> Iterator[str]:
     if not get_function(record.function).has_value(fmt, x):
         given = "a number" if fmt.is_finite(got) else value_text(fmt, got)
         what = f"{given} instead of {value_text(fmt, int(finding.want_bits or '0', 16))}"
+    tried = _tried_word(record)
     if count <= 1:  # beside the plan, where there is none
         yield f"{_special(fmt, finding.got_bits) if what == 'NaN or infinite' else what} at x = {input_text(fmt, x)}"
         return
@@ -215,9 +240,9 @@ def _nonfinite(record: Record, accuracy: Accuracy) -> Iterator[str]:
         return
     nearest = _at(record, (record.nonfinite and record.nonfinite.x_bits) or finding.x_bits)
     if what == "NaN or infinite":
-        yield f"NaN or infinite at {count:,} finite inputs, the nearest to zero x = {nearest}"
+        yield f"NaN or infinite at {count:,} finite inputs{tried}, the smallest in size x = {nearest}"
     else:
-        yield f"{what} at x = {nearest}, the nearest to zero of {count:,} finite inputs with another kind of result"
+        yield f"{what} at x = {nearest}, the smallest in size of {count:,} finite inputs{tried} of such a kind"
 
 
 def _everywhere(record: Record, what: str, found: list[Span]) -> Iterator[str]:
@@ -238,7 +263,7 @@ def _everywhere(record: Record, what: str, found: list[Span]) -> Iterator[str]:
 # ---- accuracy ------------------------------------------------------------------------------------
 
 
-def _accuracy(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]:
+def _accuracy(record: Record, accuracy: Accuracy, grade: Grade, named: set[int]) -> Iterator[str]:
     """Where it is accurate; where it is not, what its absolute error is, and why it has no better grade."""
     fmt, tried = get_format(record.dtype), _tried(record, accuracy)
     if accuracy.correct:
@@ -250,15 +275,14 @@ def _accuracy(record: Record, accuracy: Accuracy, grade: Grade) -> Iterator[str]
     elif accuracy.largest_near_root <= ACCURATE:
         yield _within(record, accuracy, tried)
     elif accuracy.range is not None and accuracy.is_wide:
-        text = _range(record, accuracy.range)
+        text = _range(record, accuracy.range, named)
         yield f"within {ACCURATE:g} ULP for {text}{_but(accuracy, 'and' if accuracy.range.exceptions else 'but for')}"
         if grade == "absolute" and accuracy.bits:
             yield f"of {fmt.precision} bits {accuracy.bits.normal:.1f} are right on average for x ~ N(0,1)"
-    elif grade != "coarse" and accuracy.absolute is not None:
-        at = _at(record, accuracy.absolute.x_bits)
-        bound = "=" if fmt.width <= 16 and record.bound == "=" else ">="
-        size = f"{'up to' if bound == '=' else 'at least'} {size_text(accuracy.absolute.error, bound)}"
-        yield f"absolute error {size} (at x = {at}) for |x| <= {BODY:g}"
+    elif not named and accuracy.absolute is not None:
+        at, bound = _at(record, accuracy.absolute.x_bits), accuracy.absolute_bound
+        size = size_text(accuracy.absolute.error, bound)
+        yield f"absolute error {SAID[bound]} {size} (at x = {at}) for |x| <= {BODY:g}"
         first = accuracy.first_above
         if first is not None and grade == "absolute":
             yield f"above {ACCURATE:g} ULP as near to zero as at x = {input_text(fmt, first.x_bits)}"
@@ -304,14 +328,16 @@ def _but(accuracy: Accuracy, joined: str = "but for") -> str:
     return f" {joined} subnormal numbers" if accuracy.lost else ""
 
 
-def _range(record: Record, found: AccurateRange) -> str:
-    """The range, of how many inputs that is said, and the exceptions."""
+def _range(record: Record, found: AccurateRange, named: set[int]) -> str:
+    """The range, of how many inputs that is said, and the exceptions, with the worst one if that has no name yet."""
     among = "" if found.bound == "=" else f" of {record.n:,} tried"
     text = f"{interval_text(record.dtype, found)}{among}"
     if not found.exceptions:
         return text
     bound = found.bound or ">="
     few = "1 input" if found.exceptions == 1 else f"{found.exceptions:,} inputs"
+    if int(found.exception_x_bits or "0", 16) in named:
+        return f"{text}, but for {few}"
     at = f"x = {_at(record, found.exception_x_bits)}{_stands_out(record, found.exception_x_bits)}"
     worst = f"{_size(found.exception_ulp or 0.0, bound)} at {at}"
     return f"{text}, but for {few} ({worst})"
@@ -332,32 +358,41 @@ def interval_text(dtype: str, found: AccurateRange) -> str:
 
 def _size(error: float, bound: str) -> str:
     """The largest error of some inputs: "up to 189 ULP", "at least 188 ULP"."""
-    return f"{'up to' if bound == '=' else 'at least'} {ulp_text(error, bound)} ULP"
+    return f"{SAID[bound]} {ulp_text(error, bound)} ULP"
 
 
 def _coarse(record: Record, accuracy: Accuracy, output: Output) -> str:
     """The absolute error that is too large."""
-    size, units = size_text(accuracy.farthest_size, ">="), ulp_text(accuracy.units, ">=", 2)
-    at = input_text(get_format(record.dtype), output.x_bits)
-    return f"absolute error at least {size} at x = {at}, {units} units in the last place of max(1, |y|)"
+    bound, fmt = accuracy.farthest_bound, get_format(record.dtype)
+    size, units = size_text(accuracy.farthest_size, bound), ulp_text(accuracy.units, bound, 2)
+    also = "" if accuracy.units > 0.75 * output.error else f" of 1, {ulp_text(output.error, '>=', 2)} of y"
+    alone = _stands_out(record, fmt.bits_text(output.x_bits))
+    at = f"{', zero' if fmt.magnitude(output.got_bits) == 0 else ''} at x = {input_text(fmt, output.x_bits)}"
+    return f"absolute error {SAID[bound]} {size}{at} ({units} ULP{also}{alone})"
+
+
+def _tried_word(record: Record) -> str:
+    """After a count of inputs: " tried", where others may be so too."""
+    return "" if record.bound == "=" else " tried"
 
 
 # ---- what is worst -------------------------------------------------------------------------------
 
 
-def _worst(record: Record, accuracy: Accuracy) -> Iterator[str]:
-    """The largest error, where it is large, and where results become zero too early."""
+def _worst(record: Record, accuracy: Accuracy, named: set[int]) -> Iterator[str]:
+    """The largest error beyond the range, where it is large, and where results become zero too early."""
     fmt, worst, zeros = get_format(record.dtype), accuracy.beyond_range, accuracy.zeros
     if worst is None or accuracy.largest_near_root <= ACCURATE:
         return
     is_zero, at = fmt.magnitude(worst.got_bits) == 0, input_text(fmt, worst.x_bits)
     in_tail = is_zero and zeros.count and fmt.ordinal(worst.x_bits) <= fmt.ordinal(zeros.x_bits)
-    size = _size(worst.error, record.bound)
-    if not in_tail:
+    size, is_named = _size(worst.error, record.bound), worst.x_bits in named
+    if not in_tail and not is_named:
         alone = _stands_out(record, fmt.bits_text(worst.x_bits))
-        yield f"{size} ({'zero ' if is_zero else ''}at x = {at}{alone})"
+        beyond = "outside it " if accuracy.is_wide else ""
+        yield f"{beyond}{size} ({'zero ' if is_zero else ''}at x = {at}{alone})"
     if zeros.count:
-        also = f" ({size} at x = {at})" if in_tail else ""
+        also = f" ({size} at x = {at})" if in_tail and not is_named else ""
         yield f"returns 0 {_zeros(record, zeros)}, where the true value is not 0{also}"
 
 
@@ -373,7 +408,7 @@ def _zeros(record: Record, zeros: Span) -> str:
     if zeros.count <= 1:
         return f"at x = {nearest}"
     if not zeros.is_all:
-        return f"at {zeros.count:,} x, the nearest to zero {nearest}"
+        return f"at {zeros.count:,} x{_tried_word(record)} from {nearest} down"
     first, last = (input_text(fmt, bits) for bits in (zeros.first_bits, zeros.last_bits))
     also = "" if zeros.x_bits == zeros.first_bits else f" and at x = {nearest}"
     if zeros.is_whole:

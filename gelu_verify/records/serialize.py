@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .fields import key_of
+from .grades import bound_of
 from .result import Record
 
 T = TypeVar("T")
@@ -76,11 +77,16 @@ def from_json(kind: Callable[..., T], document: Mapping[str, Any]) -> T:
 
 
 def record_from_json(document: Mapping[str, Any]) -> Record:
-    """A whole result, which remembers what it lacks and what is unknown here."""
+    """A whole result, which remembers what it lacks and what is unknown here.
+
+    What its grade stands on follows, where an earlier version did not write it, from its inputs.
+    """
     keys = [each.key for each in keys_of(Record)]
     lacking = frozenset(key for key in keys if key not in document)
     unknown = {key: value for key, value in document.items() if key not in keys}
-    return replace(from_json(Record, document), lacking=lacking, unknown=unknown)
+    record = replace(from_json(Record, document), lacking=lacking, unknown=unknown)
+    is_known = record.grade is None or record.grade_bound is not None
+    return record if is_known else replace(record, grade_bound=bound_of(record, record.grade))
 
 
 @cache

@@ -9,10 +9,12 @@ from urllib.parse import urlencode
 from ..functions import FUNCTIONS
 from ..isa import at_level, split_level
 from ..records.accuracy import ACCURATE
+from ..records.claims import grade_text, interval, marked
+from ..records.grades import GRADES, MARKS
 from ..records.ranking import best_first
 from ..records.result import Record
-from .ranking import LETTERS, UNGRADED, Item
-from .verdicts import dtype_rank, function_rank, grade_title, group_of, headline, interval_of, main_results
+from .ranking import UNGRADED, Item
+from .verdicts import dtype_rank, function_rank, group_of, headline, main_results
 
 Cell = dict[str, Any]
 
@@ -40,12 +42,10 @@ def _best(records: Sequence[Record]) -> str:
 
 def _short(record: Record) -> str:
     """The grade, or the range that it is of, with what that stands on."""
-    sample = ", from a sample" if record.grade_bound == ">=" else ""
     found = record.accurate_range if record.grade == "accurate_range" else None
     if found is None:
-        return f"{grade_title(record.grade)}{sample}"
-    few = f" but for {found.exceptions:,} input{'s' * (found.exceptions != 1)}" if found.exceptions else ""
-    return f"within {ACCURATE:g} ULP for {interval_of(record)}{few}{sample}"
+        return grade_text(record.grade, record.grade_bound)
+    return marked(f"within {ACCURATE:g} ULP for {interval(record.dtype, found)}", found.bound or record.bound)
 
 
 # ---- the matrix ----------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def _cell(items: Sequence[Item], family: str, function: str, dtype: str) -> Cell
         return None
     best, worst = found[0], found[-1]
     grades = [record.grade or UNGRADED for record in (best, worst)]
-    worse = f"; worst {grade_title(worst.grade)}: {worst.target}" if grades[0] != grades[1] else ""
+    worse = f"; worst {grade_text(worst.grade, worst.grade_bound)}: {worst.target}" if grades[0] != grades[1] else ""
     paths = f", best of {len(found)}" if len(found) > 1 else ""
     level = split_level(best.target)[1]
     words = f"@{level}" if level else "correctly rounded" if group_of(best) == "ours" else ""
@@ -108,7 +108,8 @@ def _cell(items: Sequence[Item], family: str, function: str, dtype: str) -> Cell
     return {
         "best": grades[0],
         "worst": grades[1] if worse else "",
-        "letter": LETTERS.get(grades[0], "?"),
-        "title": f"{function} {dtype}: {best.target} {grade_title(best.grade)}{paths}{worse}",
+        "letter": GRADES[best.grade].letter if best.grade else "?",
+        "mark": MARKS[best.grade_bound],
+        "title": f"{function} {dtype}: {best.target} {grade_text(best.grade, best.grade_bound)}{paths}{worse}",
         "link": urlencode(wanted),
     }

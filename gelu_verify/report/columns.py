@@ -101,6 +101,7 @@ SUMMARY = Table(
             "`broken` (docs/grades.md); empty in a condensed run of an earlier version",
         ),
         _same("grade_bound"),
+        Column("claim", "the grade, or the range that it is of; ●: of all inputs, ○: of a sample"),
         _same("sentence"),
         Column("conventions", "what differs by convention and changes no grade, separated by `; `"),
         _same("bound"),

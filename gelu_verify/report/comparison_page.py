@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
-from ..compare.comparison import Change, Comparison, ResultComparison
+from ..compare.comparison import Comparison, ResultComparison
 from ..functions.regions import REGIONS
-from ..records.grades import GRADES
+from ..judge.sides import Change
 from .comparison_text import (
+    FROM_TO,
     LISTED,
     WORDS,
     bits_text,
     difference_text,
+    errors_text,
+    grades_text,
     names,
     run_text,
     speed_text,
@@ -52,8 +55,8 @@ def _result(place: int, result: ResultComparison) -> Row:
         "title": title(result),
         "target": result.target,
         "of": f"{result.function} {result.dtype}",
-        "grades": [GRADES[grade].title if grade else None for grade in (result.old_grade, result.new_grade)],
-        "errors": [result.old_max_ulp, result.new_max_ulp],
+        "grades": grades_text(result).split(FROM_TO),
+        "errors": errors_text(result).removesuffix(" ULP").split(FROM_TO),
         "bits": bits_text(result.bits),
         "regions": [_cell(by_region.get(name)) for name in _REGIONS],
         "changes": [_change(result, change) for change in result.changes],

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
-from ..compare.comparison import (
-    Bits,
-    Change,
-    ChangeWitness,
-    ComparedRun,
-    Comparison,
-    Difference,
-    ResultComparison,
-    Status,
-    inputs_that_differ,
-)
-from ..compare.pair import number_text
+from ..compare.comparison import ComparedRun, Comparison, Difference, ResultComparison
 from ..compare.runs import ORDER
 from ..formats import get_format
 from ..functions.regions import REGIONS, region_edges
-from ..records.grades import GRADES
+from ..judge.changes import Status
+from ..judge.sides import Bits, Change, ChangeWitness, inputs_that_differ, number_text
+from ..records.claims import grade_text
 from .text import rate_text, value_text
+
+Side = Literal["old", "new"]
+FROM_TO = " -> "
+SIDES: tuple[Side, ...] = ("old", "new")
 
 WORDS: dict[Status, str] = {
     "worse": "WORSE", "mixed": "WORSE", "vanished": "vanished", "unknown": "unknown", "changed": "changed",
@@ -71,28 +67,39 @@ def difference_text(each: Difference) -> str:
 def title(result: ResultComparison) -> str:
     """What the result is of, and its grade and largest error before and after."""
     name = f"{result.target} {result.function} {result.dtype}"
-    if result.status in ("vanished", "appeared"):
-        grade, ulp = (
-            getattr(result, f"{'old' if result.status == 'vanished' else 'new'}_{each}")
-            for each in ("grade", "max_ulp")
-        )
-        return f"{name}: {_grade(grade)}, {_ulp(ulp)}"
-    grade = _grade(result.new_grade)
-    if result.old_grade != result.new_grade:
-        grade = f"{_grade(result.old_grade)} -> {grade}"
-    ulp = _ulp(result.new_max_ulp)
-    if number_text(result.old_max_ulp) != number_text(result.new_max_ulp):
-        ulp = f"{number_text(result.old_max_ulp)} -> {ulp}"
-    text = f"{name}: {grade}; {ulp}"
+    text = f"{name}: {grades_text(result)}; {errors_text(result)}"
     return f"{text} ({result.both_tried.text})" if result.both_tried else text
 
 
-def _grade(grade: str | None) -> str:
-    return GRADES[grade].title if grade else "no grade"  # type: ignore[index]
+def grades_text(result: ResultComparison) -> str:
+    """Its grade, before and after where that changed."""
+    return _from_to(result, {side: _grade(result, side) for side in SIDES})
 
 
-def _ulp(ulp: float | None) -> str:
-    return "nothing measured" if ulp is None else f"{number_text(ulp)} ULP"
+def errors_text(result: ResultComparison) -> str:
+    """Its largest error, before and after where that changed: ">=188.042 -> =1.5 ULP"."""
+    text = _from_to(result, {side: _error(result, side) for side in SIDES})
+    return "nothing measured" if text == number_text(None) else f"{text} ULP"
+
+
+def _from_to(result: ResultComparison, texts: dict[Side, str]) -> str:
+    if result.status in ("vanished", "appeared"):
+        return texts["old" if result.status == "vanished" else "new"]
+    return texts["new"] if texts["old"] == texts["new"] else FROM_TO.join(texts.values())
+
+
+def _grade(result: ResultComparison, side: Side) -> str:
+    grade = getattr(result, f"{side}_grade")
+    return grade_text(grade, getattr(result, f"{side}_grade_bound")) if grade else "no grade"
+
+
+def _error(result: ResultComparison, side: Side) -> str:
+    max_ulp = getattr(result, f"{side}_max_ulp")
+    return (
+        number_text(max_ulp)
+        if max_ulp is None
+        else f"{getattr(result, f'{side}_bound')}{number_text(max_ulp)}".replace("e+", "e")
+    )
 
 
 def change_lines(result: ResultComparison, change: Change) -> Iterator[str]:

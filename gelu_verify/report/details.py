@@ -21,6 +21,7 @@ from ..buckets.table import HIST_EDGES
 from ..formats import get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import REGIONS
+from ..records.claims import range_text
 from ..records.grades import ORDER
 from ..records.result import Record
 from ..records.serialize import to_json
@@ -151,6 +152,7 @@ def _details(item: Item, curves: Curves | None, evidence: str, attribution: Mapp
     return {
         **{name: value for name, value in found.items() if value is not None},
         "group": group_of(record),
+        "rangeText": range_text(record.dtype, record.accurate_range, record.bound),
         "attribution": attribution,
         "histogram": curves.histogram if curves else None,
         "evidence": evidence,

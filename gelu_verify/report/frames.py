@@ -23,6 +23,7 @@ from ..formats import get_format
 from ..functions import FUNCTIONS
 from ..functions.regions import REGIONS
 from ..own_faults import guarded
+from ..records.claims import claim_text
 from ..records.parts import FindingRecord, Witness
 from ..records.result import Record
 from ..truth.distance import distance
@@ -197,11 +198,12 @@ def summary_rows(record: Record, manifest: Mapping[str, Any]) -> Iterator[Row]:
     )
     yield {
         **{name: getattr(record, name) for name in copied},
+        "claim": claim_text(record),
         **_witness(record, record.witness),
         "conventions": "; ".join(record.conventions or ()),
         **_value(record, "accurate_range_low", interval, "low_bits"),
         **_value(record, "accurate_range_high", interval, "high_bits"),
-        "accurate_range_bound": interval and interval.bound,
+        "accurate_range_bound": interval and (interval.bound or record.bound),
         "accurate_range_exceptions": interval and interval.exceptions,
         "dispatch_level": dispatch and dispatch.level,
         "dispatch_switches": _pairs(dispatch.switches if dispatch else None),

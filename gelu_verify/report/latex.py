@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from ..records.grades import GRADES
+from ..records.grades import GRADES, MARKS
 from ..records.result import Grade
 from . import text
 from .frames import RunLike
@@ -30,21 +30,20 @@ _CAPTION = r"Largest error in ULP ($=$: every input was tried, $\ge$: the larges
 _CAPTION += r"($\bullet$: every input was tried, $\circ$: from a sample)"
 _SMALL = r"\footnotesize\setlength{\tabcolsep}{3pt}"
 _ON_A_PAGE = 45  # rows; a longer table is no float
-MARKS: dict[Grade | None, str] = {
-    "correctly_rounded": "CR",
-    "faithful": "F",
-    "accurate": "A",
-    "accurate_range": "R",
-    "absolute": "S",
-    "coarse": "C",
-    "broken": "B",
-    None: "?",
+_SYMBOLS = {
+    MARKS["="]: r"$\bullet$",
+    MARKS[">="]: r"$\circ$",
+    GRADES["broken"].letter: r"$\times$",
+    ">=": r"$\ge$",
+    "<=": r"$\le$",
+    " -": " $-$",
+    "e-": "e$-$",
 }
 
 
 def latex(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
     """One table for each function: targets by dtypes, each cell the largest error and the mark of its grade."""
-    legend = "".join(f"%   {MARKS[grade]:<2}  {found.title}: {found.text}\n" for grade, found in GRADES.items())
+    legend = "".join(f"%   {_letter(grade):<8}  {found.title}: {found.text}\n" for grade, found in GRADES.items())
     tables = [_table(function, dtypes, rows) for function, dtypes, rows in matrices(frames["summary"])]
     return _HEAD + legend + "\n" + "\n".join(tables)
 
@@ -67,7 +66,26 @@ def _table(function: str, dtypes: Sequence[str], rows: Cells) -> str:
         ends = [r"\endhead", r"\bottomrule", r"\endfoot"]
         long = [rf"\begin{{longtable}}{columns}", caption + r" \\", *heading, *ends, *body, r"\end{longtable}"]
         lines = [rf"\begingroup{_SMALL}", *long, r"\endgroup"]
-    return "\n".join(lines) + "\n"
+    return "\n".join((*lines, *_ranges(rows))) + "\n"
+
+
+def _ranges(rows: Cells) -> Iterator[str]:
+    """Where the results with that grade are accurate."""
+    found = [(name, row) for name, by in rows.items() for row in by.values() if row["grade"] == "accurate_range"]
+    if found:
+        texts = (rf"\texttt{{{escaped(name)}}} {escaped(row['dtype'])} {_symbols(row['claim'])}" for name, row in found)
+        yield rf"\par{{\footnotesize {_letter('accurate_range')}: {'; '.join(texts)}.\par}}"
+
+
+def _symbols(text: str) -> str:
+    """The text with its signs as LaTeX has them."""
+    for sign, symbol in _SYMBOLS.items():
+        text = text.replace(sign, symbol)
+    return text
+
+
+def _letter(grade: Grade | None) -> str:
+    return _symbols(GRADES[grade].letter) if grade else "?"
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -78,7 +96,9 @@ def _marks(rows: Cells) -> str:
     """What the marks of a table mean."""
     found = {row["grade"] for by in rows.values() for row in by.values()}
     return ", ".join(
-        f"{mark} {GRADES[grade].title if grade else 'not graded'}" for grade, mark in MARKS.items() if grade in found
+        f"{_letter(grade)} {GRADES[grade].title if grade else 'not graded'}"
+        for grade in (*GRADES, None)
+        if grade in found
     )
 
 
@@ -96,5 +116,4 @@ def _cell(row: Group | None) -> str:
 
 def _mark(row: Group) -> str:
     """The grade, marked by what it stands on."""
-    bound = {"=": r"$\bullet$", ">=": r"$\circ$"}.get(row["grade_bound"], "")
-    return f"{MARKS[row['grade']]}{bound}"
+    return _symbols(MARKS[row["grade_bound"]]) + _letter(row["grade"])

@@ -12,7 +12,7 @@ from ..records.grades import GRADES
 
 
 def grade_rows() -> list[dict[str, str]]:
-    return [{"grade": grade, "title": each.title, "text": each.text} for grade, each in GRADES.items()]
+    return [{"grade": grade, **vars(each)} for grade, each in GRADES.items()]
 
 
 def check_rows() -> list[dict[str, str]]:

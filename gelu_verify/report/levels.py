@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..formats import get_format, texts_apart, value_text
 from ..isa import at_level, split_level
+from ..records.claims import grade_text
 from ..records.parts import Pair
 from ..records.result import Record
 
@@ -49,7 +50,7 @@ def _lines(name: str, first: str, members: list[Compared]) -> Iterator[str]:
 
 
 def _grade(record: Record) -> str:
-    return str(record.grade or "failed")
+    return grade_text(record.grade, record.grade_bound) if record.grade else "failed"
 
 
 def _largest(record: Record, pair: Pair, first: Record) -> Iterator[str]:

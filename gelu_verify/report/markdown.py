@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..records.claims import grade_text
 from ..records.grades import GRADES, MARKS, MARKS_SAY, ORDER
 from . import text
 from .citation import bibtex, citation_texts
@@ -34,7 +35,7 @@ def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str
     whole = [
         "# gelu-verify: accuracy report\n",
         f"**{_escape(headline(results))}**\n",
-        "Largest error in ULP and grade; `=`: every input was tried, `>=`: the largest error found.\n",
+        "Largest error in ULP (`=`: of all inputs, `>=`: the largest found), and the grade or where it is accurate.\n",
         _table(["grade", "when"], ([found.title, found.text] for found in GRADES.values())),
         "; ".join(f"{MARKS[bound]} {text}" for bound, text in MARKS_SAY.items()) + ".",
     ]
@@ -104,17 +105,11 @@ def _matrix(function: str, dtypes: Sequence[str], rows: Cells) -> str:
 
 
 def _graded(row: Row | None) -> str:
-    """The largest error and the grade; of a target that failed, how."""
+    """The largest error, and the grade or its range; of a target that failed, how."""
     if row is None:
         return ""
-    grade = f" {_title(row)}" if row["grade"] else ""
+    grade = f" {row['claim']}" if row["grade"] else ""
     return f"**{row['failure_kind'] or 'crashed'}**" if row["max_ulp"] is None else f"{_error(row)}{grade}"
-
-
-def _title(row: Row) -> str:
-    """The grade, marked by what it stands on."""
-    bound = row["grade_bound"]
-    return f"{MARKS[bound]} {GRADES[row['grade']].title}" if bound in MARKS_SAY else GRADES[row["grade"]].title
 
 
 def _sentences(summary: pd.DataFrame) -> str:
@@ -122,7 +117,10 @@ def _sentences(summary: pd.DataFrame) -> str:
     known = summary[summary["grade"].notna()]
     order = known["grade"].map(ORDER).sort_values(ascending=False, kind="stable")
     head = [*_KEYS, "grade", "in a sentence", "by convention"]
-    rows = ([*_keys(r), _title(r), r["sentence"], r["conventions"]] for r in rows_of(known.loc[order.index]))
+    rows = (
+        [*_keys(r), grade_text(r["grade"], r["grade_bound"]), r["sentence"], r["conventions"]]
+        for r in rows_of(known.loc[order.index])
+    )
     return _table(head, rows)
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from ..buckets.bins import envelope, layout
 from ..errors import printable
 from ..formats import get_format
-from ..records.grades import GRADES, MARKS_SAY
+from ..records.claims import grade_text
+from ..records.grades import MARKS_SAY
 from ..records.result import Record, Result
 from .curves import HEIGHT, area, octaves_of, x_ticks, y_of, y_ticks
 from .files import environment
@@ -65,8 +66,8 @@ def _template() -> jinja2.Template:
 
 
 def _title(record: Record) -> str:
-    sample = f" ({MARKS_SAY['>=']})" if record.grade_bound == ">=" else ""
-    return f"{GRADES[record.grade or 'broken'].title}{sample}"
+    says = f" ({MARKS_SAY['>=']})" if record.grade_bound == ">=" else ""
+    return grade_text(record.grade or "broken", record.grade_bound) + says
 
 
 def _largest(record: Record) -> str:

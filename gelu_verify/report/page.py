@@ -21,6 +21,8 @@ from .. import __version__
 from ..errors import printable
 from ..functions import FUNCTIONS
 from ..records.accuracy import ACCURATE
+from ..records.claims import grade_title
+from ..records.grades import GRADES, MARKS
 from .answer import answers, overview
 from .charts import STRIP_HEIGHT, height_of, nonfinite_path, strip_axis, strip_path
 from .details import curves_of, page_data
@@ -32,11 +34,11 @@ from .landmarks import FUNCTIONS as WITH_FACTS
 from .landmarks import fact_rows
 from .legend import check_rows, grade_rows, tolerance_rows
 from .levels import level_lines
-from .ranking import LETTERS, UNGRADED, Item, items_of, places, ranked, short_exponent, up_text
+from .ranking import UNGRADED, Item, items_of, places, ranked, short_exponent, up_text
 from .rows import rows_of
 from .speed import speed_groups
 from .text import MINUS
-from .verdicts import GROUPS, absences, grade_title
+from .verdicts import GROUPS, absences
 
 LIMIT = 2_920_000  # bytes of the whole page, but for what names its blocks
 SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "plot", "compare", "charts", "result", "main")
@@ -101,7 +103,6 @@ def template() -> jinja2.Template:
         nonfinite_path=nonfinite_path,
         strip_height=STRIP_HEIGHT,
         four=height_of(math.log2(ACCURATE)),
-        letters=LETTERS,
         group_titles=GROUPS,
         short_dtype=lambda name: _SHORT_DTYPES.get(name, name.removeprefix("float8_")),
         up=up_text,
@@ -117,8 +118,10 @@ def _script() -> Markup:
 
 
 def typographic(sentence: str) -> Markup:
-    """A sentence of a record with its signs as they are printed: minus signs, infinities, 'not less than'."""
+    """A sentence of a record with its signs as they are printed: minus signs, infinities, 'not less than', and marks
+    on the line of their claim."""
     shown = str(escape(short_exponent(printable(sentence))))
+    shown = re.sub(f"([{''.join(MARKS.values())}]) ", "\\1\N{NO-BREAK SPACE}", shown)
     for typed, sign in (("&lt;=", "\N{LESS-THAN OR EQUAL TO}"), ("&gt;=", "\N{GREATER-THAN OR EQUAL TO}")):
         shown = shown.replace(typed, sign)
     shown = re.sub(r"(?<![\w.)])-(?=[\d.]|inf)|(?<=\de)-(?=\d)", MINUS, shown)
@@ -166,14 +169,14 @@ def _choices(items: Sequence[Item]) -> Group:
     grades = {item.grade: grade_title(item.record.grade).partition(" (")[0] for item in items}
     found = [
         *((name, [(value, value) for value in values(name)]) for name in ("function", "dtype", "family")),
-        ("grade", [(grade, grades[grade]) for grade in (*LETTERS, UNGRADED) if grade in grades] + _or_better(grades)),
+        ("grade", [(grade, grades[grade]) for grade in (*GRADES, UNGRADED) if grade in grades] + _or_better(grades)),
     ]
     return {"filters": found}
 
 
 def _or_better(grades: Mapping[str, str]) -> list[tuple[str, str]]:
     """What stands for a grade and all above it: of those that occur, neither the best nor the worst."""
-    found = [grade for grade in LETTERS if grade in grades][1:-1]
+    found = [grade for grade in GRADES if grade in grades][1:-1]
     return [(f"{grade}-or-better", f"{grades[grade]} or better") for grade in found]
 
 

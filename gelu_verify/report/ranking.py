@@ -10,20 +10,17 @@ from typing import Any
 
 from ..formats import get_format
 from ..records import numbers
-from ..records.grades import MARKS, MARKS_SAY, ORDER
+from ..records.claims import grade_text, range_text
+from ..records.grades import MARKS_SAY, ORDER
 from ..records.ranking import worst_first
 from ..records.result import Record
 from . import text
 from .folds import Fold, position, strip_layout
 from .frames import RunLike, ordered_results, run_letter
-from .verdicts import GROUPS, Group, dtype_rank, function_rank, grade_title, group_of
+from .verdicts import GROUPS, Group, dtype_rank, function_rank, group_of
 
 Row = dict[str, Any]
 UNGRADED = "ungraded"
-LETTERS = {
-    "correctly_rounded": "CR", "faithful": "F", "accurate": "A", "accurate_range": "R", "absolute": "abs",
-    "coarse": "C", "broken": "\N{MULTIPLICATION X}",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,9 +96,8 @@ def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, in
         "run": run_letter(item.run) if several else "",
         "group": group_of(record),
         "grade": item.grade,
-        "mark": MARKS[record.grade_bound],
         "mark_says": MARKS_SAY.get(record.grade_bound or "", ""),
-        "title": grade_title(record.grade).partition(" (")[0],
+        "title": grade_text(record.grade, record.grade_bound).partition(" (")[0],
         "order": ORDER.get(record.grade, -1) if record.grade else -1,
         "target": record.target,
         "place": numbers[record.target],
@@ -144,28 +140,13 @@ def _range(record: Record, strip: Fold | None) -> Row | None:
     fmt, bins = get_format(record.dtype), strip.layout if strip else strip_layout(record.dtype)
     low, high = (int(bits, 16) for bits in (found.low_bits, found.high_bits))
     left, right = (round(100 * position(bins, bits, fmt), 1) for bits in (low, high))
-    everything = low == fmt.max_finite | fmt.sign_mask, high == fmt.max_finite
     return {
         "left": left,
         "width": max(round(right - left, 1), 0.6),
-        "text": range_text(found.low, found.high, *everything),
+        "text": range_text(record.dtype, found, record.bound),
         "low": found.low,
         "high": found.high,
     }
-
-
-def range_text(low: float, high: float, to_lowest: bool, to_highest: bool) -> str:
-    """'all x', 'x \N{GREATER-THAN OR EQUAL TO} \N{MINUS SIGN}1.32', or both ends."""
-    ends = (_inward(low), _inward(high))
-    if to_lowest and to_highest:
-        return "all x"
-    if to_highest:
-        return f"x \N{GREATER-THAN OR EQUAL TO} {ends[0]}"
-    return f"x \N{LESS-THAN OR EQUAL TO} {ends[1]}" if to_lowest else f"{ends[0]} \N{HORIZONTAL ELLIPSIS} {ends[1]}"
-
-
-def _inward(value: float) -> str:
-    return short_exponent(numbers.inward_text(value)).replace("-", text.MINUS)
 
 
 def up_text(value: float | None, digits: int = 2) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,10 @@ import numpy as np
 from ..buckets.table import HIST_EDGES
 from ..formats import get_format, ordinals
 from ..functions.regions import REGIONS, region_edges
+from ..judge.demands import Demands
 from ..measure.budget import OF_ALL_INPUTS
 from ..records.accuracy import ACCURATE
+from ..records.claims import grade_title, said
 from ..records.grades import GRADES, ORDER, graded
 from ..records.parts import Witness
 from ..records.result import Record, Result
@@ -23,16 +25,6 @@ OF_FORMULA = ("variant", "gradient_variant")  # checks that ask which function i
 BY_POSITION = ("lane", "lengths")  # checks that find outputs beside those that regions are measured on
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """What `assert_gelu_accurate` accepts; its arguments."""
-
-    max_ulp: float | None = None
-    regions: Mapping[str, float] = field(default_factory=dict)
-    grade: str | None = None
-    allow: Mapping[str, str] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class Shortfall:
     """A paragraph, and whether the formula that the target computes may explain it."""
@@ -41,7 +33,7 @@ class Shortfall:
     of_formula: bool = True
 
 
-def shortfalls(result: Result, limits: Limits) -> Iterator[Shortfall]:
+def shortfalls(result: Result, limits: Demands) -> Iterator[Shortfall]:
     """A failure, failed checks, errors, the grade."""
     record = result.record
     if record.has_failed:
@@ -56,11 +48,11 @@ def shortfalls(result: Result, limits: Limits) -> Iterator[Shortfall]:
         yield Shortfall("no output could be scored: nothing was measured", False)
         return
     yield from map(Shortfall, _errors(result, limits))
-    if limits.grade is not None and not _is_graded(result, limits):
-        yield Shortfall(_grade(result, record.max_ulp, limits.grade))
-    elif limits.grade in OF_ALL_INPUTS and _is_short_of_all(record):
+    if limits.min_grade is not None and not _is_graded(result, limits):
+        yield Shortfall(_grade(result, record.max_ulp, limits.min_grade))
+    elif limits.min_grade in OF_ALL_INPUTS and _is_short_of_all(record):
         share = record.n / 2.0 ** get_format(record.dtype).width
-        text = f"{limits.grade} speaks of all inputs, and a share of {share:.2g} was tried: ask without budget"
+        text = f"{limits.min_grade} speaks of all inputs, and a share of {share:.2g} was tried: ask without budget"
         yield Shortfall(text, False)
 
 
@@ -70,11 +62,7 @@ def _is_short_of_all(record: Record) -> bool:
     return record.bound != "=" and not is_meant and get_format(record.dtype).width <= 32
 
 
-def title(grade: str | None) -> str:
-    return GRADES[grade].title if grade in GRADES else "unknown"
-
-
-def _failed_checks(result: Result, limits: Limits) -> Iterator[Shortfall]:
+def _failed_checks(result: Result, limits: Demands) -> Iterator[Shortfall]:
     """Defects and conventions; of losses those that regions cannot judge, as they measure the calls of the plan."""
     record = result.record
     failed = [(name, record.findings[name]) for name in record.failed_checks if name not in limits.allow]
@@ -88,18 +76,19 @@ def _failed_checks(result: Result, limits: Limits) -> Iterator[Shortfall]:
             yield Shortfall(text, name in OF_FORMULA)
 
 
-def _is_graded(result: Result, limits: Limits) -> bool:
+def _is_graded(result: Result, limits: Demands) -> bool:
     """Whether the grade is good enough; defects that are allowed count as what the errors say."""
     record = result.record
     allowed = [name for name in record.failed_checks if name in limits.allow]
     accepted = {name: replace(record.findings[name], severity="loss") for name in allowed}
     found = graded(replace(record, findings={**record.findings, **accepted}), result.table).grade
-    return found is not None and limits.grade is not None and ORDER[found] <= ORDER[limits.grade]
+    return found is not None and limits.min_grade is not None and ORDER[found] <= ORDER[limits.min_grade]
 
 
 def _grade(result: Result, max_ulp: float, asked: str) -> str:
     record, limit = result.record, LARGEST.get(asked)
-    found = f"the grade is {title(record.grade)}, worse than {title(asked)} ({max_ulp:.6g} ULP)"
+    now = said(grade_title(record.grade), record.grade_bound)
+    found = f"the grade is {now}, worse than {GRADES[asked].title} ({max_ulp:.6g} ULP)"  # type: ignore[index]
     found += witness_lines(record.dtype, record.witness)
     if limit is not None and max_ulp > limit:
         found += f"\n    {_extent(result, limit, [region.name for region in REGIONS])}"
@@ -118,7 +107,7 @@ class _Largest:
     witness: Witness | None
 
 
-def _errors(result: Result, limits: Limits) -> Iterator[str]:
+def _errors(result: Result, limits: Demands) -> Iterator[str]:
     """Each region that has a limit of its own, then the worst of all others against `max_ulp`."""
     found = _by_region(result)
     for name, limit in limits.regions.items():

@@ -60,15 +60,15 @@ def _errors(series: TrendSeries) -> Chart:
         _of(point.max_ulp, lambda ulp: min(max(math.log2(ulp) if ulp else LOWEST, *span[:1]), span[1]))
         for point in series.points
     ]
-    return {"title": "largest error, ULP", "span": span, "ticks": ticks, "lines": _known([line])}
+    return {"title": "largest error, ULP", "span": span, "ticks": ticks, "lines": _known([line]), "has_bound": True}
 
 
 def _grades(series: TrendSeries) -> Chart:
     """The best grade at the upper edge."""
     last = len(ORDER) - 1
-    ticks = [(float(last - place), GRADES[grade].title) for grade, place in ORDER.items()]  # type: ignore[index]
+    ticks = [(float(last - place), GRADES[grade].word) for grade, place in ORDER.items()]  # type: ignore[index]
     line = [_of(point.grade, lambda grade: float(last - ORDER[grade])) for point in series.points]
-    return {"title": "grade", "span": (0, last), "ticks": ticks, "lines": _known([line])}
+    return {"title": "grade", "span": (0, last), "ticks": ticks, "lines": _known([line]), "has_bound": True}
 
 
 def _ranges(series: TrendSeries) -> Chart:
@@ -81,6 +81,7 @@ def _ranges(series: TrendSeries) -> Chart:
         "span": span,
         "ticks": [(_signed(x), f"{x:g}") for x in _TICKS],
         "lines": _known(ends),
+        "has_bound": True,
     }
 
 
@@ -96,7 +97,13 @@ def _speeds(series: TrendSeries) -> Chart:
         return {"lines": []}
     span = rate_span(rates)
     line = [_of(point.elements_per_s, lambda rate: math.log10(rate) if rate else None) for point in series.points]
-    return {"title": "elements per second", "span": span, "ticks": rate_ticks(span), "lines": [line]}
+    return {
+        "title": "elements per second",
+        "span": span,
+        "ticks": rate_ticks(span),
+        "lines": [line],
+        "has_bound": False,
+    }
 
 
 def _of(value: Any, place: Callable[[Any], float | None]) -> float | None:
@@ -116,13 +123,17 @@ def _drawn(trend: Trend, series: TrendSeries, chart: Chart) -> Chart:
         x = scaled(point.run, x_span, BOX["left"] + 6, right - 6)
         return x, scaled(value, chart["span"], bottom, BOX["top"])
 
+    sampled = [point.bound == ">=" and chart["has_bound"] for point in series.points]
     places = [
         [None if v is None else at(p, v) for p, v in zip(series.points, line, strict=True)] for line in chart["lines"]
     ]
     return {
         "title": chart["title"],
         "ticks": [(scaled(value, chart["span"], bottom, BOX["top"]), label) for value, label in chart["ticks"]],
-        "lines": [{"path": _path(line), "points": [place for place in line if place]} for line in places],
+        "lines": [
+            {"path": _path(line), "points": [each for each in zip(line, sampled, strict=True) if each[0]]}
+            for line in places
+        ],
     }
 
 

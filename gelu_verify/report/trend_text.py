@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..compare.trend import Trend, TrendPoint, TrendSeries
-from ..records.grades import GRADES, interval_text
+from ..records.claims import error_text, grade_text, range_text
 from .comparison_text import run_text
 from .markdown_blocks import escape, folded, table
-from .text import NONE, rate_text, ulp_text
+from .text import NONE, rate_text
 
 HEAD = ("runs", "grade", "accurate for", "max ULP", "max abs", "speed", "results")
 _RESULTS = {"first": "", "same": "same", "changed": "changed", "unknown": "not known"}
@@ -51,11 +51,10 @@ def _when(first: str, last: str, count: int) -> str:
 
 
 def _cells(series: TrendSeries, point: TrendPoint) -> tuple[str, ...]:
-    found = point.accurate_range
     return (
-        GRADES[point.grade].title if point.grade else NONE,
-        interval_text(series.dtype, found) if found else NONE,
-        f"{point.bound}{ulp_text(point.max_ulp, point.bound)}" if point.max_ulp is not None else NONE,
+        grade_text(point.grade, point.grade_bound) if point.grade else NONE,
+        range_text(series.dtype, point.accurate_range, point.bound) or NONE,
+        error_text(point.max_ulp, point.bound),
         NONE if point.max_abs_error is None else f"{point.max_abs_error:.3g}",
     )
 

@@ -8,7 +8,8 @@ from typing import Any, Literal
 from ..formats import DTYPES
 from ..functions import FUNCTIONS, base_name
 from ..isa import split_level
-from ..records.grades import GRADES, interval_text
+from ..records.claims import NO_GRADE, grade_title, range_text, said
+from ..records.grades import GRADES
 from ..records.ranking import worst_first
 from ..records.result import Grade, Record
 from ..targets import is_shipped
@@ -20,7 +21,6 @@ GROUPS: dict[Group, str] = {  # what a list of such results is called
     "ours": "our own correctly rounded kernels",
     "specimen": "textbook specimens, shipped for comparison",
 }
-NO_GRADE = "not graded (measured by an earlier version)"
 OWN_FAMILY = "kernels"  # the implementations that ship with this package: listed after everybody else's
 _CORRECTLY_ROUNDED = ("cr", "correctly rounded")  # forms of kernels
 _NAMED = 3  # broken results that a headline names
@@ -31,11 +31,6 @@ def group_of(record: Record) -> Group:
     if not is_shipped(record.family):
         return "library"
     return "ours" if record.form in _CORRECTLY_ROUNDED else "specimen"
-
-
-def grade_title(grade: Grade | None) -> str:
-    """The grade in words; of a stored run of an earlier version, that it has none."""
-    return GRADES[grade].title if grade else NO_GRADE
 
 
 def target_order(family: str, target: str) -> tuple[bool, str, tuple[str, str]]:
@@ -76,7 +71,15 @@ def main_results(records: Sequence[Record]) -> list[Record]:
 
 def counts_text(records: Sequence[Record]) -> str:
     """How many results have which grade, the worst first: "2 broken, 5 accurate"."""
-    return ", ".join(f"{len(members)} {grade_title(grade)}" for grade, members in by_grade(records).items())
+    return ", ".join(f"{len(members)} {_titled(grade, members)}" for grade, members in by_grade(records).items())
+
+
+def _titled(grade: Grade | None, members: Sequence[Record], *more: str) -> str:
+    """The grade of several results, how many of them are of a sample, and what else is said of them."""
+    sampled = sum(record.grade_bound == ">=" for record in members if grade)
+    count = f"{sampled} " if sampled < len(members) else ""
+    notes = [*([f"{count}from a sample"] if sampled else []), *more]
+    return grade_title(grade) + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def by_grade(records: Sequence[Record]) -> dict[Grade | None, list[Record]]:
@@ -91,8 +94,7 @@ def _graded(record: Record) -> str:
     if record.grade is None:
         return f"{NO_GRADE}."
     apart = f" By convention: {', '.join(record.conventions)}." if record.conventions else ""
-    sample = " (from a sample)" if record.grade_bound == ">=" else ""
-    return f"{grade_title(record.grade)}{sample}: {record.sentence}{apart}"
+    return f"{said(grade_title(record.grade), record.grade_bound)}: {record.sentence}{apart}"
 
 
 def _broken(records: Sequence[Record]) -> str:
@@ -113,17 +115,17 @@ def _others(records: Sequence[Record]) -> str:
     for grade, members in by_grade(records).items():
         if grade == "broken":
             continue
-        text, narrowest = f"{len(members)} {_is(len(members))} {grade_title(grade)}", members[0]
+        narrowest, where = members[0], []
         if grade == "accurate_range" and interval_of(narrowest):
-            where = f"{narrowest.target} {narrowest.dtype}, {interval_of(narrowest)}"
-            text += f" ({where})" if len(members) == 1 else f" (the narrowest: {where})"
-        parts.append(text)
+            which = "the narrowest: " if len(members) > 1 else ""
+            where = [f"{which}{narrowest.target} {narrowest.dtype}, {interval_of(narrowest)}"]
+        parts.append(f"{len(members)} {_is(len(members))} {_titled(grade, members, *where)}")
     return f"{'; '.join(parts)}." if parts else ""
 
 
 def interval_of(record: Record) -> str:
-    """Where it is accurate: "x >= -1.32"; empty where there is no such interval."""
-    return interval_text(record.dtype, record.accurate_range) if record.accurate_range else ""
+    """Where it is accurate: "○ x >= -1.32"; empty where there is no such interval."""
+    return range_text(record.dtype, record.accurate_range, record.bound)
 
 
 def first_phrase(record: Record) -> str:

@@ -117,6 +117,7 @@ def _cell(name: str, record: Record) -> Row:
         "witness": witness,
         "failure": record.failure,
         "grade": record.grade,
+        "grade_bound": record.grade_bound,
         "sentence": record.sentence,
         "failed_checks": record.failed_checks,
         "run": name,

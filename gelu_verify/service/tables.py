@@ -17,6 +17,7 @@ from ..formats import FORMATS, Format, get_format
 from ..functions import FUNCTIONS, get_function
 from ..functions.parameters import exact_text
 from ..inputs.plans import PLANS, make_plan
+from ..records.grades import GRADES, MARKS
 from ..truth.values import reference_bits
 
 MEDIA_TYPES = {
@@ -145,4 +146,8 @@ def catalogue(static: bool) -> dict[str, Any]:
     ]
     keys = ("name", "width", "precision", "emin", "emax", "has_infinity")
     dtypes = [{key: getattr(fmt, key) for key in keys} for fmt in FORMATS.values()]
-    return {"version": __version__, "static": static, "functions": entries, "dtypes": dtypes, "plans": list(PLANS)}
+    grades = {grade: each.title for grade, each in GRADES.items()}
+    return {
+        **{"version": __version__, "static": static, "functions": entries, "dtypes": dtypes, "plans": list(PLANS)},
+        **{"grades": grades, "marks": {bound: mark for bound, mark in MARKS.items() if bound}},
+    }

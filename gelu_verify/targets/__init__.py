@@ -247,6 +247,7 @@ def select(
     call: str | None = None,
     shape: str | None = None,
     approximations: str | None = None,
+    contract: str | None = None,
     thread_safe: bool = False,
     everything: bool = False,
     device: str | None = None,
@@ -268,6 +269,7 @@ def select(
     call : how what is named is called, see docs/targets.md: a line of Python ("f(x, out=y)"), or the prototype of a C
         function
     shape : of the arrays that a Python callable is called with: "(n, 16)"
+    contract : of the arrays that what is named by file or command takes: "multiple_of=16; at_least=32; aligned=64"
     thread_safe : several threads may call at once what is named by file or module: they do
     everything : where `names` is empty, families on request too
     approximations : of a CUDA source on the device "ptx": which value is taken of those that the bound of an
@@ -291,8 +293,9 @@ def select(
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
     asked = Asked(
-        function, dtype, kwargs or {}, array, compile, cflags, call, shape, approximations, thread_safe, device
-    )
+        function, dtype, kwargs or {}, array, compile, cflags, call, shape, approximations, contract, thread_safe,
+        device,
+    )  # fmt: skip
     kind = {name: kind_of(usable(name)) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason

@@ -20,6 +20,7 @@ from ..formats import DTYPES
 from ..interrupts import is_from_user
 from . import under_way
 from .arrays import KINDS, ArrayKind, kind_of_module
+from .contract import as_demanded
 from .importing import quiet
 from .probing import ordinary_numbers
 from .python_floats import NUMBERS
@@ -118,7 +119,8 @@ class Detection:
 
 def trial(target: CallableTarget, dtype: str) -> Trial | None:
     """One call with `ordinary_numbers`; None where it raises."""
-    x = ordinary_numbers(dtype)
+    ordinary = ordinary_numbers(dtype)
+    x = as_demanded(ordinary)
     with quiet(), watched(), default_environment():
         try:
             loaded = target.load(dtype, x)
@@ -136,7 +138,7 @@ def trial(target: CallableTarget, dtype: str) -> Trial | None:
             if is_from_user(error):
                 raise
             return Trial(result, ())
-    return Trial(result, tuple(y.tolist()) if y.shape == x.shape else ())
+    return Trial(result, tuple(y[: len(ordinary)].tolist()) if y.shape == x.shape else ())
 
 
 def _annotated_kind(compute: Callable[..., Any]) -> ArrayKind | None:

@@ -61,8 +61,8 @@ def safe_copy(y_bits: np.ndarray) -> np.ndarray:
 @contextmanager
 def allocating_outputs(allocator: OutputAllocator) -> Iterator[None]:
     """While `output_like` and `empty_output_like`, in this thread, hand out the memory of `allocator`."""
-    _this_thread.allocator = allocator
+    before, _this_thread.allocator = _allocator(), allocator
     try:
         yield
     finally:
-        del _this_thread.allocator
+        _this_thread.allocator = before

@@ -19,7 +19,10 @@ static const gv_cr_function *gv_cr_table(int level) {
     if (level == 3) return gv_cr_table_v3;
     if (level == 4) return gv_cr_table_v4;
 #endif
-    return level == 1 ? gv_cr_table_v1 : 0;
+#ifdef GV_PORTABLE
+    if (level == 1) return gv_cr_table_v1;
+#endif
+    return 0;
 }
 
 gv_cr_bf16 gv_cr_find_bf16(const char *name, int level) {

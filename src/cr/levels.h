@@ -9,6 +9,11 @@
 #define GV_LEVELS 0
 #endif
 
+/* Level 1: where there are no others, and in a test beside them */
+#if !GV_LEVELS && !defined(GV_PORTABLE)
+#define GV_PORTABLE
+#endif
+
 typedef struct {
     const char *name;
     gv_cr_bf16 kernel;

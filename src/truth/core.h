@@ -1,12 +1,9 @@
 /* The native core: values at an array of inputs, and outputs at them judged (judge.h has the definition). */
 #ifndef GV_TRUTH_CORE_H
 #define GV_TRUTH_CORE_H
+#include "clones.h"
+#include "find.h"
 #include "judge.h"
-#include "loops.h"
-
-gv_loop gv_find_quick(const char *name); /* quick.c: the same function in double */
-
-static const char *gv_name(int index) { return gv_functions[index].name; }
 
 GV_INLINE uint64_t gv_read(const void *p, size_t i, int width) {
     switch (width) {

@@ -6,22 +6,24 @@
 #include <stddef.h>
 #include <string.h>
 #include "../math/functions.h"
+#include "clones.h"
+#include "find.h"
 #ifndef GV_QUICK
 #include "../cr/wide.h"
 #include "blocks.h"
 #endif
 
-#ifdef GV_CLONES
-/* set by the compiler's command line: tests/truth/test_clones.py */
-#elif defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#if __GNUC__ >= 12 /* arch=haswell would be for Intel's Haswell alone */
-#define GV_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define GV_CLONES __attribute__((target_clones("default", "fma")))
-#endif
-#else
-#define GV_CLONES
-#endif
+/* a row of a table; the last has no name */
+typedef struct {
+    const char *name;
+    gv_loop loop;
+} gv_named_loop;
+
+GV_INLINE gv_loop gv_loop_named(const gv_named_loop *table, const char *name) {
+    for (; table->name; table++)
+        if (strcmp(table->name, name) == 0) return table->loop;
+    return 0;
+}
 
 #define GV_DEFINE_LOOP(name, evaluate) \
     GV_CLONES static void gv_loop_##name(const double *x, gv_value *y, size_t n) { \
@@ -31,10 +33,7 @@
 GV_FUNCTIONS(GV_DEFINE_LOOP)
 
 #define GV_TABLE_ROW(name, evaluate) {#name, gv_loop_##name},
-static const struct {
-    const char *name;
-    gv_loop loop;
-} gv_functions[] = {GV_FUNCTIONS(GV_TABLE_ROW){0, 0}};
+static const gv_named_loop gv_functions[] = {GV_FUNCTIONS(GV_TABLE_ROW){0, 0}};
 
 #ifndef GV_QUICK
 
@@ -54,36 +53,13 @@ GV_INLINE void gv_loop_by_pieces(const gv_piecewise *f, gv_loop formula, const d
 GV_PIECEWISE_FUNCTIONS(GV_DEFINE_LOOP_BY_PIECES)
 
 #define GV_TABLE_ROW_BY_PIECES(name, NAME, whole, derivative) {#name, gv_loop_##name##_by_pieces},
-static const struct {
-    const char *name;
-    gv_loop loop;
-} gv_by_pieces[] = {GV_PIECEWISE_FUNCTIONS(GV_TABLE_ROW_BY_PIECES){0, 0}};
+static const gv_named_loop gv_by_pieces[] = {GV_PIECEWISE_FUNCTIONS(GV_TABLE_ROW_BY_PIECES){0, 0}};
 
 GV_BLOCK_FUNCTIONS(GV_DEFINE_BLOCK_LOOP)
 
 #define GV_TABLE_ROW_IN_BLOCKS(name, function, branches) {#name, gv_loop_##name##_in_blocks},
-static const struct {
-    const char *name;
-    gv_loop loop;
-} gv_in_blocks[] = {GV_BLOCK_FUNCTIONS(GV_TABLE_ROW_IN_BLOCKS){0, 0}};
+static const gv_named_loop gv_in_blocks[] = {GV_BLOCK_FUNCTIONS(GV_TABLE_ROW_IN_BLOCKS){0, 0}};
 
 #endif
-
-/* The formulas of src/math alone */
-GV_INLINE gv_loop gv_find_formula(const char *name) {
-    for (int i = 0; gv_functions[i].name; i++)
-        if (strcmp(gv_functions[i].name, name) == 0) return gv_functions[i].loop;
-    return 0;
-}
-
-GV_INLINE gv_loop gv_find(const char *name) {
-#ifndef GV_QUICK
-    for (int i = 0; gv_by_pieces[i].name; i++)
-        if (strcmp(gv_by_pieces[i].name, name) == 0) return gv_by_pieces[i].loop;
-    for (int i = 0; gv_in_blocks[i].name; i++)
-        if (strcmp(gv_in_blocks[i].name, name) == 0) return gv_in_blocks[i].loop;
-#endif
-    return gv_find_formula(name);
-}
 
 #endif

@@ -2,5 +2,4 @@
 #define GV_QUICK
 #include "loops.h"
 
-gv_loop gv_find_quick(const char *name);
-gv_loop gv_find_quick(const char *name) { return gv_find(name); }
+gv_loop gv_find_quick(const char *name) { return gv_loop_named(gv_functions, name); }

@@ -7,7 +7,8 @@ from click.testing import CliRunner
 
 from gelu_verify.ci.changes import verdicts_of_comparison
 from gelu_verify.cli import main
-from gelu_verify.compare.comparison import Bits, Change, ChangeWitness, ComparedRun, Comparison, ResultComparison
+from gelu_verify.compare.comparison import ComparedRun, Comparison, ResultComparison
+from gelu_verify.judge.sides import Bits, Change, ChangeWitness
 
 RUN = ComparedRun("a", "2026-11-22", "gelu-verify run", "default", 0, 1)
 SHOWN = ChangeWitness("0xc406", "0x8790", "0x879f", "0x8790")

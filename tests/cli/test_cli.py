@@ -390,6 +390,7 @@ def test_an_absent_framework_is_missing_only_when_it_was_asked_for(home, monkeyp
     assert_one_line_error(call("run", "scipy", *QUICK, "--in-process"), 3, "scipy")
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_interrupting_leaves_nothing(home):
     slow = "import time\nimport numpy as np\ndef slow(x):\n    time.sleep(0.2)\n    return np.maximum(x, 0)\n"
     (home / "slow.py").write_text(slow)
@@ -411,6 +412,7 @@ def test_interrupting_leaves_nothing(home):
     assert list(home.glob("reports/.*")) == []
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_that_somebody_swallowed_still_stops_the_run(home):
     (home / "deaf.py").write_text(
         "import signal\nimport numpy as np\n"
@@ -421,6 +423,21 @@ def test_an_interrupt_that_somebody_swallowed_still_stops_the_run(home):
     assert done.exit_code == 130
     assert "interrupted; no file is left half written" in done.stderr
     assert not list(home.glob("reports/*")) + list(home.glob("reports/.*"))
+
+
+def test_a_job_in_the_background_goes_on(home):
+    """A script's shell has it ignore Ctrl-C, which is meant for what runs in the foreground."""
+    (home / "interrupted.py").write_text(
+        "import signal\nimport numpy as np\n"
+        "def relu(x):\n    signal.raise_signal(signal.SIGINT)\n    return np.maximum(x, 0)\n"
+    )
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        done = call("run", "interrupted.py:relu", "--function", "relu", "--dtype", "float16", *QUICK, "--in-process")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done.exit_code == 0
+    assert "interrupted;" not in done.stderr
 
 
 # ---- report, list, gate --------------------------------------------------------------------------

@@ -51,6 +51,12 @@ def test_the_command_of_a_search_repeats_it(home):
     assert first["witness"]["x_bits"] in first["repeat_witness"]
 
 
+def test_own_code_may_be_called_by_several_threads(home):
+    found = searched("--evaluations", "1000", "--thread-safe", "--workers", "2")
+    assert "--thread-safe" in found["repeat"]
+    assert "--thread-safe is for " in call("numpy.silu", "--thread-safe").stderr
+
+
 def test_the_text_says_how_much_was_tried(home):
     done = call("mine.py:relu_f64", "--function", "relu", "--in-process", "--no-seeds", "--evaluations", "140000")
     assert done.exit_code == 0

@@ -15,11 +15,11 @@ from mutants import BitsTarget, at, correct, faulty, in_lane, moved, target, whe
 from repository import ROOT
 
 from gelu_verify.cli import main
-from gelu_verify.compare import worse
 from gelu_verify.compare.runs import compare_runs, decisive
 from gelu_verify.errors import MissingMeasurement, ResultsError
 from gelu_verify.formats import from_ordinals, get_format, ordinals, to_float64
 from gelu_verify.inputs.plans import make_plan
+from gelu_verify.judge import rules
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
 from gelu_verify.runs.committed import commit
@@ -228,7 +228,7 @@ def test_another_policy_leaves_it_unknown(run_of):
 # ---- the definition ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", [worse.larger_is_worse, worse.less_is_worse])
+@pytest.mark.parametrize("rule", [rules.larger_is_worse, rules.less_is_worse])
 def test_nan_and_unknown_are_never_the_same(rule):
     for values in ((math.nan, math.nan), (math.nan, 1.0), (1.0, math.nan), (None, 1.0), (1.0, None)):
         assert rule(*values) == "unknown"
@@ -236,7 +236,7 @@ def test_nan_and_unknown_are_never_the_same(rule):
 
 def test_errors_on_other_inputs_are_only_judged_where_every_input_was_tried():
     def judged(direction, **exact):
-        return worse.as_far_as_tried(
+        return rules.as_far_as_tried(
             direction, **{"old_is_exact": False, "new_is_exact": False, **exact}, same_inputs=False
         )
 
@@ -248,7 +248,7 @@ def test_errors_on_other_inputs_are_only_judged_where_every_input_was_tried():
 
 def test_every_rule_is_documented():
     page = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
-    assert all(f"| `{name}` | {rule.title} | {rule.worse} |" in page for name, rule in worse.RULES.items())
+    assert all(f"| `{name}` | {rule.title} | {rule.worse} |" in page for name, rule in rules.RULES.items())
 
 
 # ---- the command ---------------------------------------------------------------------------------

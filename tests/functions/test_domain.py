@@ -90,8 +90,8 @@ FAULTS = [
     *nightly(
         (where(lambda x: x < 0, "0"), "a number instead of NaN for x <= -6e-08; 0 at -inf;"),
         (at(-2.0, "3"), "a number instead of NaN at x = -2;"),
-        (at(0.0, "-100"), "a number instead of -inf at x = -0, the nearest to zero of 2 finite inputs"),
-        (subnormals_are_zero, "NaN or infinite at 1,023 finite inputs, the nearest to zero x = 6e-08;"),
+        (at(0.0, "-100"), "a number instead of -inf at x = -0, the smallest in size of 2 finite inputs"),
+        (subnormals_are_zero, "NaN or infinite at 1,023 finite inputs, the smallest in size x = 6e-08;"),
         (moved(1.0009765625, 6), "within 4 ULP for every finite x, but for 1 input (up to 11.0 ULP at x = 1.001"),
     ),
 ]

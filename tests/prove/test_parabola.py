@@ -70,8 +70,8 @@ int run(const char *name, const uint32_t *x_bits, double *hi, double *lo, double
 """)
     compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
     flags = ["-std=c99", "-O2", "-w", "-ffp-contract=off", "-shared", "-fPIC", f"-I{ROOT / 'src'}"]
-    core = str(ROOT / "src" / "truth" / "quick.c")
-    subprocess.run([*compiler, *flags, str(source), core, "-o", str(library), "-lm"], check=True)
+    core = map(str, (ROOT / "src" / "truth").glob("*.c"))
+    subprocess.run([*compiler, *flags, str(source), *core, "-o", str(library), "-lm"], check=True)
     return ctypes.CDLL(str(library)).run
 
 

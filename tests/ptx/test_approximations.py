@@ -51,3 +51,21 @@ def test_bounds_are_absolute_or_relative_as_the_isa_has_them(found, end, sign):
     assert (got["full"] == 1 + sign * np.float32(2.0**-22) / (2 if sign < 0 else 1)).all()
     assert 0.9 * 2.0**-8 < sign * (got["tanh16"][4] - nearest["tanh16"][4]) <= 2.0**-8
     assert 0.99 * 2.0**-11 < sign * (got["tanh"][4] / nearest["tanh"][4] - 1) <= 2.0**-11
+
+
+DOUBLES = np.array([3.0, -3.0, 1.0, 255.99999999999997, 1e300, -7e-5, 0.0, -0.0, -np.inf, 1e-310, np.nan, 1.7e308])
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_reciprocal_of_doubles_has_twenty_bits(end):
+    """Of the upper half of its argument; 2 units away at the ends of what is assumed, subnormals as zeros."""
+    requiring.program("c++", "g++", "clang++")
+    case, words = Case("rcp.approx.ftz.f64 {d}, {a}", ("f64", "f64"), "f64", int), DOUBLES.view(np.uint64)
+    got = results([case], {"f64": [words] * 3}, end)[0]
+    upper = (words & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
+    away = {"lowest": -2, "nearest": 0, "highest": 2}[end]
+    expected = [0, 0, 0, 0, 0, 0, 0x7FF << 52, 0xFFF << 52, 1 << 63, 0x7FF << 52, 0x7FFFFFFF << 32, 0]
+    for k, x in enumerate(upper[:6]):
+        up = np.array([1 / x]).view(np.uint64)[0] + np.uint64(1 << 31)
+        expected[k] = (int(up) >> 32) + (away if x > 0 else -away) << 32
+    np.testing.assert_array_equal(got, np.array(expected, np.uint64))

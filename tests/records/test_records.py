@@ -125,6 +125,7 @@ def test_all_that_schema_2_never_lacks_is_asked_for(record):
         "failure_length",
         "coverage",
         "beside",
+        "zero_sign",
         "own_faults",
         "executed",
         "dispatch",

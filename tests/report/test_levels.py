@@ -29,7 +29,7 @@ def test_levels_that_agree_take_one_line():
 def test_what_differs_is_shown_with_grades_and_the_largest_difference():
     count, grades, most = level_lines(measured(["lib.relu", "lib.relu@avx2"], "lib.relu@avx2"))
     assert count == "lib@avx2: 1 of 1 results differ from those of lib"
-    assert grades.startswith("  grades: lib.relu@avx2 float16 correctly_rounded -> ")
+    assert grades.startswith("  grades: lib.relu@avx2 float16 ○ correctly rounded -> ● ")
     assert most.startswith("  most: lib.relu@avx2 float16 at x = ")
 
 

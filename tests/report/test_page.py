@@ -20,7 +20,9 @@ from gelu_verify.buckets.bins import FLOOR, layout
 from gelu_verify.checks import CHECKS
 from gelu_verify.formats import buckets, get_format, to_float64
 from gelu_verify.functions import FUNCTIONS
+from gelu_verify.records.claims import range_text
 from gelu_verify.records.grades import GRADES
+from gelu_verify.records.parts import AccurateRange
 from gelu_verify.report import write_report
 from gelu_verify.report.answer import answers, overview
 from gelu_verify.report.charts import STRIP_HEIGHT, strip_path
@@ -30,7 +32,7 @@ from gelu_verify.report.gallery import PICTURES, gallery
 from gelu_verify.report.landmarks import FUNCTIONS as FUNCTIONS_WITH_FACTS
 from gelu_verify.report.landmarks import fact_rows
 from gelu_verify.report.pareto import overlap, pareto_chart
-from gelu_verify.report.ranking import items_of, places, range_text, ranked, up_text
+from gelu_verify.report.ranking import items_of, places, ranked, up_text
 from gelu_verify.report.text import MINUS
 
 VOID = {"meta", "br", "hr", "input", "link", "img", "wbr"}
@@ -147,16 +149,20 @@ def test_one_colour_per_target_and_two_of_one_function_differ():
 
 
 @pytest.mark.parametrize(
-    ("ends", "text"),
+    ("ends", "exceptions", "text"),
     [
-        ((-1.3203, 3.4e38, False, True), "x ≥ -1.32"),
-        ((-3.4e38, 9.1875, True, False), "x ≤ 9.18"),
-        ((-1.0, 1.0, True, True), "all x"),
-        ((-2.7e-8, 4.99, False, False), "-2.7e-8 … 4.99"),
+        (("-1.3203125", "3.4028235e38"), 0, "● x >= -1.32"),
+        (("-3.4028235e38", "9.1875"), 1, "● x <= 9.18 but for 1 input"),
+        (("-3.4028235e38", "3.4028235e38"), 2, "● every finite x but for 2 inputs"),
+        (("-2.749e-8", "4.999"), 0, "● -2.74e-08 <= x <= 4.99"),
     ],
 )
-def test_a_range_is_rounded_inward(ends, text):
-    assert range_text(*ends).replace(MINUS, "-") == text
+def test_a_range_is_rounded_inward_and_tells_its_exceptions(ends, exceptions, text):
+    fmt = get_format("float32")
+    bits = [fmt.parse(end) for end in ends]
+    low, high = ((fmt.bits_text(end), float(fmt.fraction(end))) for end in bits)
+    assert range_text("float32", AccurateRange(*low, *high, "=", exceptions), ">=") == text
+    assert range_text("float32", AccurateRange(*low, *high, None, exceptions), ">=").startswith("○ ")
 
 
 @given(st.floats(1e-300, 1e300))
@@ -174,7 +180,7 @@ def test_the_answer_names_what_is_broken_and_what_is_best():
     )
     text = " ".join(answers(items_of([SyntheticRun(manifest(), [broken, good])])))
     assert "1 of 2 results is broken: torch.gelu float32 (infinite for x >= 1.7e+38)." in text
-    assert "Most accurate gelu: scipy.gelu in float32 (faithful)." in text
+    assert "Most accurate gelu: scipy.gelu in float32 (○ faithful)." in text
     assert answers([]) == ["Nothing was measured."]
 
 

@@ -100,14 +100,17 @@ def test_headlines():
     broken = failed("torch.gelu", "gelu", "float64", "torch.gelu raised")
     assert headline([]) == "Nothing was measured."
     assert headline([broken]) == "torch.gelu gelu float64 is broken: raises an exception."
-    assert headline([sound]) == "scipy.gelu gelu float32 is accurate: within 1.2 ULP at every finite input."
+    assert (
+        headline([sound])
+        == "scipy.gelu gelu float32 is accurate (from a sample): within 1.2 ULP at every finite input."
+    )
     assert headline([on_a_range]).startswith(
-        "torch.gelu gelu float32 is accurate on a range: within 4 ULP for x >= -1.1"
+        "torch.gelu gelu float32 is accurate on a range (from a sample): within 4 ULP for x >= -1.1"
     )
     assert headline([on_a_range]).endswith(" By convention: NaN at -inf.")
     assert headline([sound, on_a_range, broken]) == (
         "1 of 3 results is broken: torch.gelu float64 (raises an exception). "
-        "1 is accurate on a range (torch.gelu float32, x >= -1.11); 1 is accurate."
+        "1 is accurate on a range (from a sample; torch.gelu float32, ○ x >= -1.11); 1 is accurate (from a sample)."
     )
     assert headline([sound, on_a_range]).startswith("None of 2 results is broken. 1 is accurate on a range")
 
@@ -122,7 +125,7 @@ def test_a_headline_names_the_worst_results_and_counts_the_others():
 def test_among_equal_errors_the_headline_names_the_plain_path_of_a_framework():
     names = ["kernels.gelu_erf", "scipy.gelu-erf", "torch.gelu", "torch.gelu-strided"]
     results = [result(n, "gelu", "float32", cancels=True) for n in names]
-    assert "(the narrowest: torch.gelu float32," in headline(results)
+    assert "(from a sample; the narrowest: torch.gelu float32, ○ x >=" in headline(results)
     assert "3 are accurate on a range" in headline(results)  # ours are not counted
 
 

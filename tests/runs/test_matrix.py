@@ -66,7 +66,7 @@ def test_a_later_run_replaces_results_of_an_earlier_one(elsewhere):
     found = {record.target: record.max_ulp for record in kept()}
     assert set(found) == {"torch.gelu", "jax.gelu"}
     assert found["torch.gelu"] == worse.max_ulp
-    assert "| `torch.gelu` | **broken** >=" in matrix.PAGE.read_text(encoding="utf-8")
+    assert "| `torch.gelu` | **● broken**, >=" in matrix.PAGE.read_text(encoding="utf-8")
     assert matrix.main(["--check"]) == 0
     matrix.PAGE.write_text("edited", encoding="utf-8")
     assert matrix.main(["--check"]) == 1
@@ -101,7 +101,7 @@ def test_what_changed_is_listed(elsewhere):
     assert "What changed" not in matrix.PAGE.read_text(encoding="utf-8")
     matrix.main(["--add", stored(elsewhere / "b", measured("torch.gelu", at(1.0, "2")), measured("jax.gelu"))])
     text = matrix.PAGE.read_text(encoding="utf-8").partition("## What changed since ")[2].partition("## gelu")[0]
-    assert "| `torch.gelu` | gelu | float16 | >=0.499 | **broken** >=" in text
+    assert "| `torch.gelu` | gelu | float16 | >=0.499 | **● broken**, >=" in text
     assert "jax" not in text
     assert "The other 1 results that both have are the same" in text
 
@@ -140,9 +140,9 @@ def test_a_condensed_run_that_was_edited_is_refused(elsewhere):
 def test_what_raised_and_what_was_lost_is_reported():
     record = measured("torch.gelu").record
     failed = graded(replace(record, failure="raised ValueError", failure_kind="exception", max_ulp=None), None)
-    assert matrix.cell(failed) == "**broken** failed"
+    assert matrix.cell(failed) == "**● broken**, failed"
     lost = replace(record, bound=">=", max_ulp=2.5, nonfinite=NonFinite(3, None))
-    assert matrix.cell(lost) == "correctly rounded >=2.50, 3 lost"
+    assert matrix.cell(lost) == "○ correctly rounded, >=2.50, 3 lost"
     assert matrix.cell(replace(lost, grade=None)) == ">=2.50, 3 lost"
     failing = [replace(record, checks=dict.fromkeys(names, "fail")) for names in (("nan", "sign"), ("nan",))]
     assert matrix._failed(dict(zip(("float16", "float32"), failing, strict=True))) == "nan, sign (f16)"

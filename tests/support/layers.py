@@ -28,7 +28,7 @@ LAYERS = [
     ["records"],
     ["isolation", "checks", "attribution", "speed"],
     ["measure", "stochastic"],
-    ["runs", "study"],
+    ["runs", "study", "judge"],
     ["compare", "search"],
     ["gate"],
     ["report", "export"],

@@ -196,6 +196,7 @@ def test_one_that_ends_between_questions_has_failed(program):
         target.evaluate("float32", np.zeros(3, np.uint32))
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_amid_a_frame_leaves_no_half_read_answers(program, monkeypatch):
     target = chosen("pipe:cat", dtype="float32")
     x = some_bits("float32", 3 * FRAME)

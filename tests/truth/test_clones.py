@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="these in
 
 
 def compiled(compiler, target, folder, program="clones"):
-    sources = [str(SUPPORT / f"{program}.c"), str(ROOT / "src" / "truth" / "quick.c")]
+    sources = [str(SUPPORT / f"{program}.c"), *map(str, (ROOT / "src" / "truth").glob("*.c"))]
     program = folder / f"{program}-{compiler}-{target}"
     flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror"]
     command = [

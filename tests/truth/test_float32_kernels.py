@@ -19,9 +19,10 @@ def compiled(compiler, folder, *more):
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     path = folder / "all_float32"
-    sources = [SUPPORT / "all_float32.c", ROOT / "src" / "truth" / "quick.c", *(ROOT / "src" / "cr").glob("*.c")]
+    sources = [SUPPORT / "all_float32.c", *(ROOT / "src" / "truth").glob("*.c"), *(ROOT / "src" / "cr").glob("*.c")]
     flags = ["-std=c99", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wno-unused-function", "-Werror"]
-    command = [compiler, *flags, *more, f"-I{ROOT / 'src'}", *map(str, sources), "-o", str(path), "-lm"]
+    flags += ["-DGV_PORTABLE", f"-I{ROOT / 'src'}"]
+    command = [compiler, *flags, *more, *map(str, sources), "-o", str(path), "-lm"]
     subprocess.run(command, check=True)
     return path
 

@@ -6,6 +6,14 @@ from ..emit import Context, Emitter
 from ..ir import Instruction
 from .floating import operands
 
+BOUNDS = {  # what approximate.h and HALVES keep to, by opcode and type
+    **{("ex2", "f32"): "2 ulp", ("rcp", "f32"): "1 ulp", ("div", "f32"): "2 ulp", ("tanh", "f32"): "2^-11 relative"},
+    **{("sqrt", "f32"): "2^-23 relative", ("rsqrt", "f32"): "2^-22.9 relative"},
+    ("lg2", "f32"): "2^-22 relative or absolute",
+    ("rcp", "f64"): "2^-19 relative as assumed",
+    **{("ex2", "f16"): "2^-9.9 relative", ("ex2", "bf16"): "2^-7 relative"},
+    **{("tanh", "f16"): "2^-10.987 absolute", ("tanh", "bf16"): "2^-8 absolute"},
+}
 BOUNDED = ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "tanh", "div")
 # relative and absolute error of results in 16 bits: PTX ISA, ex2 and tanh; how far checked: src/ptx/approximate.h
 HALVES = {
@@ -22,10 +30,18 @@ def approximate(c: Context, ins: Instruction) -> str:
     c.approximates()
     if kind.removesuffix("x2") in ("f16", "bf16"):
         return _half(c, ins)
-    if kind != "f32":
+    if (ins.parts[0], kind) not in BOUNDS or (kind == "f64" and not ins.has("ftz")):
         raise c.unknown("PTX bounds no error of it")
+    if kind == "f64":
+        return c.write(ins.operands[0], kind, f"{name}({c.read(ins.operands[1], kind)}, e.approximations)")
     value = f"{name}({', '.join(operands(c, ins, kind))}, e.approximations)"
     return c.write(ins.operands[0], kind, f"ftz(canonical({value}))" if ins.has("ftz") else f"canonical({value})")
+
+
+def bound_of(opcode: str) -> str:
+    """How far from the exact value an approximation may be."""
+    parts = opcode.split(".")
+    return BOUNDS[parts[0], parts[-1].removesuffix("x2")]
 
 
 def _half(c: Context, ins: Instruction) -> str:

@@ -48,10 +48,10 @@ const panel = (d, left, close) => {
 };
 
 const facts = d => {
-  const range = d.accurate_range, absolute = d.max_abs_error, speed = d.throughput;
+  const absolute = d.max_abs_error, speed = d.throughput;
   return [
     ...fact("largest error", d.max_ulp === undefined ? null : `${sign(d.bound)} ${ulp(d.max_ulp, d.bound)} ULP`, "abs(got − y)/u(y)"),
-    ...fact("accurate range", range ? `${number(rounded(range.low, 5), 5)} to ${number(rounded(range.high, 5), 5)}` : "none", "the widest interval around 0 in which every input tried is within 4 ULP"),
+    ...fact("accurate range", d.rangeText ? typographic(d.rangeText) : "none", "the widest interval around 0 in which every input, but for few, is within 4 ULP; ● all of it was tried, ○ a sample"),
     ...fact("largest absolute error", absolute && [`${number(absolute.error)} at x = ${decimal(d.dtype, absolute.x_bits)}`, make("small", {}, ` for |x| ≤ 8; anywhere ${number(absolute.units)} u(max(1, |y|))`)]),
     ...fact("mean bits", d.mean_bits && `${d.mean_bits.normal === null ? "" : `${d.mean_bits.normal.toFixed(2)} for x ~ N(0,1), `}${d.mean_bits.plan.toFixed(2)} over the plan, of ${data.layouts[d.dtype]?.precision ?? ""}`),
     ...fact("correctly rounded", nothing(d.correctly_rounded) ? null : `${share(d.correctly_rounded)}; faithful ${share(d.faithful)}`),
@@ -87,11 +87,13 @@ const histogramSection = d => {
     svg.append(rect);
   });
   const label = (i, text) => { const node = drawn("text", { x: 20 + i * step, y: height - 6, "text-anchor": "middle" }); node.textContent = text; svg.append(node); };
-  const middle = bars.length / 2;
+  const middle = bars.length / 2, apart = 30 / step; // bars from one label to the next, at least
   label(middle, "0");
+  let labelled = 0;
   for (const mark of [0.5, 4, 64, 2 ** 16, 2 ** 24]) {
     const k = edges.indexOf(mark);
-    if (k < 0 || k > last) continue;
+    if (k < 0 || k > last || k + 1 - labelled < apart) continue;
+    labelled = k + 1;
     label(middle + k + 1, `+${mark < 1e4 ? mark : power(Math.log2(mark))}`);
     label(middle - k - 1, `−${mark < 1e4 ? mark : power(Math.log2(mark))}`);
   }

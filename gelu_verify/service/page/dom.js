@@ -36,18 +36,6 @@ export function show(place, problem) {
   place.textContent = problem || "";
 }
 
-// A grade as a page shows it (docs/grades.md); null for a run of an earlier version, which has none.
-const GRADES = {
-  correctly_rounded: "correctly rounded",
-  faithful: "faithful",
-  accurate: "accurate",
-  accurate_range: "accurate on a range",
-  absolute: "accurate in absolute error only",
-  coarse: "coarse",
-  broken: "broken",
-};
-export const gradeTitle = (grade) => GRADES[grade] ?? "not graded";
-
 // An error in ULP, three digits, or all before the point: "=" is rounded up and ">=" down, so that the statement stays true.
 export function ulpText(value, bound = "") {
   if (value === null || value === undefined) return "–";
@@ -57,5 +45,5 @@ export function ulpText(value, bound = "") {
   const rounded = round(value / unit) * unit;
   const size = Math.abs(rounded);
   const text = size >= 1e6 || size < 1e-3 ? rounded.toExponential(2).replace("e+", "e") : size >= 100 ? rounded.toFixed(0) : rounded.toPrecision(3);
-  return (bound === ">=" ? "≥ " : "") + text;
+  return (bound === ">=" ? "≥\u00a0" : "") + text;
 }

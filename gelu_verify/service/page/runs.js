@@ -1,6 +1,6 @@
 // Runs: the matrix of the newest results, and the list of published runs.
-import { catalogue } from "./catalogue.js";
-import { byId, element, gradeTitle, options, table, ulpText } from "./dom.js";
+import { catalogue, gradeText } from "./catalogue.js";
+import { byId, element, options, table, ulpText } from "./dom.js";
 import { getJson } from "./http.js";
 
 const [GOOD, BAD] = [["correctly_rounded", "faithful", "accurate"], ["coarse", "broken"]];
@@ -49,7 +49,7 @@ function entry(cell) {
   const link = cell.witness
     ? element("a", { href: `#/lookup?${new URLSearchParams({ x: cell.witness.x_bits, function: cell.function, dtype: cell.dtype })}`, title: "look up the worst input" }, ulpText(cell.max_ulp, cell.bound))
     : ulpText(cell.max_ulp, cell.bound);
-  return element("td", {}, element("span", { class: GOOD.includes(cell.grade) ? "ok" : BAD.includes(cell.grade) ? "bad" : "", title: cell.sentence || "" }, `${gradeTitle(cell.grade)} `), link,
+  return element("td", {}, element("span", { class: GOOD.includes(cell.grade) ? "ok" : BAD.includes(cell.grade) ? "bad" : "", title: cell.sentence || "" }, `${gradeText(cell.grade, cell.grade_bound)} `), link,
     element("small", {}, cell.failed_checks.length ? ` ${cell.failed_checks.join(", ")}` : ""));
 }
 

@@ -1,7 +1,7 @@
 // Verify: drop a file of outputs, see the grade.
 import { upload } from "./api.js";
-import { catalogue } from "./catalogue.js";
-import { byId, element, gradeTitle, options, show, table, ulpText } from "./dom.js";
+import { catalogue, gradeText } from "./catalogue.js";
+import { byId, element, options, show, table, ulpText } from "./dom.js";
 import { getJson } from "./http.js";
 import { snippets } from "./snippets.js";
 
@@ -122,7 +122,7 @@ function view(job) {
     element("td", {}, result.findings[name]?.detail || ""), element("td", { class: "mono" }, result.findings[name]?.x_bits || "")));
   const where = result.witness ? element("a", { href: `#/lookup?${new URLSearchParams({ x: result.witness.x_bits, function: result.function, dtype: result.dtype })}` }, "Look up the worst input") : null;
   return element("div", {},
-    element("div", { class: `outcome ${job.grade}` }, element("h2", {}, gradeTitle(job.grade)), element("p", {}, job.headline), facts),
+    element("div", { class: `outcome ${job.grade}` }, element("h2", {}, gradeText(job.grade, result.grade_bound)), element("p", {}, job.headline), facts),
     element("p", {}, element("a", { href: job.links.report.slice(1) }, "Full report"), " ", where, job.stored ? " Stored." : " Not stored: it is deleted after 15 minutes."),
     table(["check", "outcome", "finding", "x"], rows, "checks"));
 }

@@ -70,6 +70,7 @@ class Cell(BaseModel):
     witness: dict[str, str] | None
     failure: str | None
     grade: str | None
+    grade_bound: str | None
     sentence: str | None
     failed_checks: list[str]
     run: str

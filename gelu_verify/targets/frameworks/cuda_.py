@@ -132,7 +132,7 @@ def targets_of(device: cuda.Device, every: Sequence[nvcc.Build], family: str) ->
             form=first.form,
             note=f"{first.note}; {device.name}, {device.architecture}",
             version=nvcc.sources_hash(),
-            executed=device.executed,
+            executed=device.executed_by((module, kernel.symbol) for kernel, module in same.values()),
             judges_on_device=not device.executed,  # billions of inputs are for a GPU
             device=device,
             kernels={dtype: (module, kernel.symbol) for dtype, (kernel, module) in same.items()},

@@ -8,11 +8,12 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 
 from ... import plugins
 from ..base import Target
+from ..contract import contracted
 from ._compiler import BUILDS
 from .base import OPTIONS, Asked, Kind, misfit
 
@@ -58,5 +59,5 @@ def load(name: str, asked: Asked) -> Sequence[Target]:
     assert kind is not None
     match = kind.pattern.fullmatch(name)
     assert match is not None
-    found = kind.load(name, match, asked)
+    found = contracted(asked.contract, partial(kind.load, name, match, asked))
     return [replace(each, safe_in_threads=True) for each in found] if asked.thread_safe else found

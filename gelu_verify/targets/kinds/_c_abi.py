@@ -16,16 +16,17 @@ import numpy as np
 from ...errors import TargetFailure, UsageError, one_of
 from ...formats import get_format
 from ..base import HostCall, HostTarget
+from ..contract import NOTHING, Contract
 from ..files_read import digest_of, digests, mapped_by
 from ..fixed_shapes import without_padding
 from ..output_memory import output_like
+from ..padded_memory import padded
 from ._calling import CALL, compiled
 from ._compiler import Built
 from ._elf import FUNCTIONS, elf_or_none
 from ._loader import address_of, check_linked, check_loaded, content_of, file_of, files_of, opened
 from ._order import reversed_line
-from ._padded import padded
-from ._prototype import NOTHING, OF_VALUES, Contract, Prototype
+from ._prototype import OF_VALUES, Prototype
 from .base import Asked, function_of
 
 C_TYPES = {"float16": "uint16_t", "bfloat16": "uint16_t", "float32": "float", "float64": "double"}

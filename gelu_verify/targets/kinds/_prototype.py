@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...errors import UsageError
+from ..contract import NOTHING, Contract
 from .base import Asked, claimed_by, dtype_of
 
 EXAMPLE = "void f(size_t bytes, const float *x, float *y, const void *params=NULL)"
@@ -22,9 +23,7 @@ _PROTOTYPE = re.compile(
 )
 _PARAMETER = re.compile(r"(?P<type>.*[\s*&])(?P<name>[A-Za-z_]\w*)\s*(?P<array>\[\s*\w*\s*\])?", re.DOTALL)
 _RESTRICT = re.compile(r"\b(__)?restrict(__)?\b")
-_AGREED = re.compile(r"\s*(oob_reads|multiple_of|at_least|aligned)\s*=\s*(\d{1,9})\s*")
 AGREED = "'; oob_reads=16', '; multiple_of=16', '; at_least=8', '; aligned=64' behind it"
-MOST = 1 << 16  # values, bytes
 OF_VALUES = "it takes one value"
 RESTRICTED = "its pointers are declared restrict"
 _DTYPES = {"float": "float32", "double": "float64", "_Float16": "float16", "__fp16": "float16", "__bf16": "bfloat16"}
@@ -52,40 +51,6 @@ class Parameter:
     def base(self) -> str:
         """The type without pointers and qualifiers."""
         return " ".join(word for word in self.type.replace("*", " ").split() if word not in ("const", "volatile"))
-
-
-@dataclass(frozen=True)
-class Contract:
-    """What a function demands of who calls it, or is allowed: `oob_reads`: bytes beyond its input that it may read;
-    `multiple_of`, `at_least`: of the number of values; `aligned`: what the addresses of x and y are a multiple of."""
-
-    oob_reads: int = 0
-    multiple_of: int = 1
-    at_least: int = 1
-    aligned: int = 1
-
-    def length(self, n: int) -> int:
-        """The number of values that it is called with where n are asked for."""
-        return -(-max(n, self.at_least) // self.multiple_of) * self.multiple_of
-
-    @property
-    def demands(self) -> bool:
-        """Whether not every array may be passed."""
-        return max(self.multiple_of, self.at_least, self.aligned) > 1
-
-    @property
-    def note(self) -> str:
-        """In words; empty where nothing is agreed."""
-        parts = (
-            (f"may read {self.oob_reads} bytes beyond its input", self.oob_reads),
-            (f"only with multiples of {self.multiple_of} values", self.multiple_of > 1),
-            (f"only with at least {self.at_least} values", self.at_least > 1),
-            (f"only with arrays aligned to {self.aligned} bytes", self.aligned > 1),
-        )
-        return ", ".join(text for text, holds in parts if holds)
-
-
-NOTHING = Contract()
 
 
 @dataclass(frozen=True)
@@ -126,10 +91,8 @@ class Prototype:
             return "reads beyond no input: that needs an x and a y that are pointers"
         if self.contract.demands and not self.is_array:
             return "demands something of arrays, but takes none: that needs an x or a y that is a pointer"
-        if self.contract.aligned & (self.contract.aligned - 1) or not self.contract.multiple_of:
-            return "demands what no array is (accepted: aligned=64, a power of two; multiple_of=16, from 1 on)"
-        if max(self.contract.multiple_of, self.contract.at_least, self.contract.aligned) > MOST:
-            return f"demands more than {MOST:,}"
+        if self.contract.wrong:
+            return self.contract.wrong
         sized = {"n", "bytes"} & set(names)
         if not self.is_array:
             fits = self.result == self.data.base and "x" in names and not ("y" in names or sized)
@@ -201,11 +164,7 @@ class Prototype:
 
 def _contract(also: str) -> Contract | None:
     """What follows a prototype; None where that is something else, or said twice."""
-    found = [_AGREED.fullmatch(part) for part in also.split(";") if part.strip()]
-    names = {each[1] for each in found if each}
-    if len(names) < len(found) or (found and not also.lstrip().startswith(";")):
-        return None
-    return Contract(**{each[1]: int(each[2]) for each in found if each})
+    return Contract.parsed(also) if not also.strip() or also.lstrip().startswith(";") else None
 
 
 def _separated(parameters: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ...functions import FUNCTIONS
 from ..base import Target
 from ..switches import Switches
 
-OPTIONS = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations", "thread_safe")
+OPTIONS = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations", "contract", "thread_safe")
 _TYPED = {"kwargs": "--kwarg"} | {name: f"--{name.replace('_', '-')}" for name in OPTIONS[1:]}
 
 
@@ -32,6 +32,7 @@ class Asked:
     call: str | None = None
     shape: str | None = None
     approximations: str | None = None
+    contract: str | None = None  # what it demands of its arrays, `targets.contract`
     thread_safe: bool = False  # several threads may call it at once
     device: str | None = None  # that a kernel is executed on, or of the arrays of a Python callable
 
@@ -50,7 +51,7 @@ class Kind:
     syntax: Mapping[str, str]
     pattern: re.Pattern[str]
     load: Callable[[str, re.Match[str], Asked], Sequence[Target]]
-    options: frozenset[str] = frozenset()
+    options: frozenset[str] = frozenset()  # and the contract, which all take
     general: bool = False
     switches: Switches | None = None
     calls_libraries: bool = False
@@ -66,10 +67,10 @@ def of_a_file(suffixes: str, *parts: str) -> re.Pattern[str]:
 
 def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -> UsageError | None:
     """Why an option that was given is of no use: nothing that was named takes it."""
-    taken = {option for kind in chosen if kind is not None for option in kind.options}
+    taken = {option for kind in chosen if kind is not None for option in (*kind.options, "contract")}
     for option in OPTIONS:
         if getattr(asked, option) and option not in taken:
-            takers = " or ".join(kind.name for kind in every if option in kind.options)
+            takers = " or ".join(kind.name for kind in every if option in (*kind.options, "contract"))
             article = "an" if takers[0] in "AEIOU" else "a"
             return UsageError(f"{_TYPED[option]} is for {article} {takers}, and none was named")
     return None

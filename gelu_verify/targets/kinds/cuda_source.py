@@ -198,7 +198,8 @@ def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: 
     try:
         around, flags = _instantiating(source, symbol, dtype), words_of(asked.cflags or "")
         module = device.compile(around, flags)
-        kernel = module.function(exported(module.handle.kernels, symbol))
+        entry = exported(module.handle.kernels, symbol)
+        kernel = module.function(entry)
     except KeyError:
         raise UsageError(f"no kernel {symbol!r} in {source.name}") from None
     except UsageError as error:
@@ -213,13 +214,14 @@ def _on_ptx(name: str, source: Path, symbol: str, call: str, dtype: str, asked: 
     if reason := kernel.handle.why_not_determined():
         more = " (--approximations lowest, nearest, highest)"
         raise MissingMeasurement(f"{name}: {reason}{more}")
+    executed = device.executed_by([(module, entry)])
     return PtxFunction(
         name=name,
         function=function_of(symbol, asked),
         dtypes=(dtype,),
         note=f"{symbol}<<<(n + {THREADS - 1}) / {THREADS}, {THREADS}>>>(x, y, n)",
-        version=f"{device.executed}, {asked.cflags or 'no flags'}, {hash_of(device.binary(around, flags))}",
-        executed=device.executed,
+        version=f"{executed}, {asked.cflags or 'no flags'}, {hash_of(device.binary(around, flags))}",
+        executed=executed,
         device=device,
         kernel=kernel,
         wide_count=sizes[2] == 8,

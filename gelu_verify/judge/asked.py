@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
+from ..formats import Format, get_format, value_text
 from ..records.parts import FindingRecord, Severity
 from ..records.result import Record
-from .comparison import Change, ChangeWitness
-from .pair import Pair, as_tried, shown_by
-from .worse import Direction
+from .rules import LAST_BIT_CHECKS, SEVERITIES, Direction
+from .sides import Change, ChangeWitness, Sides, shown_by
 
-SEVERITIES: tuple[Severity, ...] = ("convention", "loss", "defect")  # the worst last
 ALWAYS_TRIED = ("minus_infinity", "plus_infinity", "nan", "signed_zero")  # checks of inputs that every plan has
 _POLICY = re.compile(r"--policy[ =](\w+)")
 
 
-def conditions(pair: Pair) -> Iterator[Change]:
-    old, new = pair.old, pair.new
-    if not pair.same_inputs:
+def conditions(sides: Sides) -> Iterator[Change]:
+    old, new = sides.old, sides.new
+    if not sides.same_inputs:
         before, after = (_inputs(record) for record in (old, new))
         why = f"other inputs: {before} -> {after}"
         if before == after:
@@ -39,36 +39,46 @@ def _inputs(record: Record) -> str:
     return f"{record.n:,} of plan {record.plan}, seed {record.seed}{more}{where}"
 
 
-def checks(pair: Pair) -> Iterator[Change]:
-    if (pair.old.failure and not pair.old.checks) or (pair.new.failure and not pair.new.checks):
+def checks(sides: Sides) -> Iterator[Change]:
+    if (sides.old.failure and not sides.old.checks) or (sides.new.failure and not sides.new.checks):
         return  # `failure` says so
-    for name in dict.fromkeys([*pair.new.checks, *pair.old.checks]):
-        yield from _check(pair, name)
+    for name in dict.fromkeys([*sides.new.checks, *sides.old.checks]):
+        yield from _check(sides, name)
 
 
-def _check(pair: Pair, name: str) -> Iterator[Change]:
-    old = pair.old.checks.get(name, "pass" if pair.old_lists_failures else None)
-    new = pair.new.checks.get(name, "pass" if pair.new_lists_failures else None)
-    found = [record.findings.get(name) for record in (pair.old, pair.new)]
+def limits(sides: Sides) -> Iterator[Change]:
+    """Of a budget, which lists what may fail: only what is asked now, and only told where the row is older than it."""
+    for name in sides.new.checks:
+        for change in _check(sides, name):
+            if "fail" in (change.old, change.new):
+                yield replace(change, direction="neither") if name in sides.lacking else change
+
+
+def _check(sides: Sides, name: str) -> Iterator[Change]:
+    old = sides.old.checks.get(name, "pass" if sides.old_lists_failures else None)
+    new = sides.new.checks.get(name, "pass" if sides.new_lists_failures else None)
+    found = [record.findings.get(name) for record in (sides.old, sides.new)]
     before, after = (finding.severity if finding else None for finding in found)
-    if old == new != "fail" or {old, new} == {None, "not applicable"} or _is_untold(pair, old, new):
+    if old == new != "fail" or {old, new} == {None, "not applicable"} or _is_untold(sides, old, new):
         return
     direction: Direction
     if new == "fail":
         how, direction = _newly_failing(old, before, after)
     elif old == "fail":
-        how, direction = f"failed, and is {_outcome(new)} now", "unknown"
-        if new == "pass":
-            how, direction = "passes now", "better"
+        how, direction = f"failed, and is {_outcome(new)} now", "unknown" if new is None else "better"
     else:
         how = f"was {_outcome(old)} and is {_outcome(new)} now"
         direction = "unknown" if new is None else "neither"
     if not how:
-        if found[0] == found[1]:
+        if None in found or found[0] == found[1]:
             return
-        how, direction = "fails otherwise", "neither"
+        how, direction = _otherwise(sides, name, *found)
+        if not how:
+            return
+    if sides.tolerance == "headroom" and name in LAST_BIT_CHECKS:
+        direction = "neither"
     if name not in ALWAYS_TRIED:
-        direction = as_tried(pair, direction) or "unknown"
+        direction = sides.as_tried(direction) or "unknown"
     detail = next((finding.detail for finding in (found[1], found[0]) if finding and finding.detail), "")
     severity = f" ({after or before})" if "fail" in (old, new) and (after or before) else ""
     yield Change(
@@ -78,10 +88,10 @@ def _check(pair: Pair, name: str) -> Iterator[Change]:
     )  # fmt: skip
 
 
-def _is_untold(pair: Pair, old: str | None, new: str | None) -> bool:
+def _is_untold(sides: Sides, old: str | None, new: str | None) -> bool:
     """Whether a check is missing only because a condensed run has no others than those that failed."""
-    sides = (old, new, pair.old), (new, old, pair.new)
-    return any(own is None and other != "fail" and not record.findings for own, other, record in sides)
+    each = (old, new, sides.old), (new, old, sides.new)
+    return any(own is None and other != "fail" and not record.findings for own, other, record in each)
 
 
 def _outcome(outcome: str | None) -> str:
@@ -95,9 +105,31 @@ def _newly_failing(old: str | None, before: Severity | None, after: Severity | N
     if old != "fail":
         return "newly fails", "worse"
     if before != after and before is not None and after is not None:
-        is_worse = SEVERITIES.index(after) > SEVERITIES.index(before)
+        is_worse = SEVERITIES.index(after) < SEVERITIES.index(before)
         return f"fails as a {after}, and as a {before} before", "worse" if is_worse else "better"
     return "", "neither"
+
+
+def _otherwise(sides: Sides, name: str, old: FindingRecord | None, new: FindingRecord | None) -> tuple[str, Direction]:
+    """Of a check that fails in both: a wrong value at -inf, +inf, NaN or -0 may be farther from the right one, and a
+    number is worse than NaN, which shows itself; no text where the value is the same."""
+    if name not in ALWAYS_TRIED or not (old and new and old.got_bits and new.got_bits):
+        return "fails otherwise", "neither"
+    fmt = get_format(sides.new.dtype)
+    bits = [int(each.got_bits or "", 16) for each in (old, new)]
+    before, after = ("NaN" if fmt.is_nan(each) else value_text(fmt, each) for each in bits)
+    if before == after:
+        return "", "neither"
+    ranks = [_distance(fmt, each, int(new.want_bits or old.want_bits or "0", 16)) for each in bits]
+    direction: Direction = "neither" if ranks[0] == ranks[1] else "worse" if ranks[1] > ranks[0] else "better"
+    return f"gives {after}, and gave {before} before", direction
+
+
+def _distance(fmt: Format, got: int, want: int) -> int:
+    """How far a wrong value is from the right one, counted in floats; NaN is nearest, and all are as far from NaN."""
+    if fmt.is_nan(got) or fmt.is_nan(want):
+        return -1
+    return abs(fmt.ordinal(got) - fmt.ordinal(want))
 
 
 def _of_findings(old: FindingRecord | None, new: FindingRecord | None, direction: Direction) -> ChangeWitness | None:

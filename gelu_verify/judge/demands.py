@@ -1,11 +1,11 @@
-"""What `run` does not accept where a limit is given: `--strict`, `--fail-on`, `--min-grade`, `--max-ulp`."""
+"""What somebody demands of a result, whatever its budget: `--strict`, `--fail-on`, `--min-grade`, `--max-ulp`, and the
+arguments of `assert_gelu_accurate`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import get_args
 
 import numpy as np
 
@@ -13,36 +13,49 @@ from ..errors import UsageError
 from ..fenv import in_default_environment
 from ..formats import get_format, value_text
 from ..measure.budget import OF_ALL_INPUTS
-from ..records.grades import GRADES, ORDER
+from ..records.claims import grade_text
 from ..records.parts import Severity
 from ..records.ranking import worst_first
 from ..records.result import Grade, Record
 from ..truth.values import judge, reference_bits
-
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # of failed checks, the worst first
+from .changes import changes_of_limits
+from .rules import RULES, SEVERITIES
+from .sides import Change, Sides
 
 
 @dataclass(frozen=True)
-class Limits:
-    """The limits of a run; None: there is none.
+class Demands:
+    """What is demanded of a result; None: nothing.
 
     Parameters
     ----------
     fail_on : no check may fail with this severity, or a worse one
     min_grade : no result may have a worse grade
     max_ulp : no error may be larger
+    regions : the same for regions of x, in the place of `max_ulp`
+    allow : checks that may fail, each with the reason
     """
 
     fail_on: Severity | None = None
     min_grade: Grade | None = None
     max_ulp: float | None = None
+    regions: Mapping[str, float] = field(default_factory=dict)
+    allow: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return self != Limits()
+        return self != Demands()
+
+    def unmet(self, record: Record) -> list[Change]:
+        """The limits on grade and largest error that it exceeds, or is not known to keep."""
+        limited = {name for name in ("min_grade", "max_ulp") if getattr(self, name) is not None}
+        lacking = {rule.key for rule in RULES.values()} - {name.removeprefix("min_") for name in limited}
+        limits = replace(record, grade=self.min_grade, max_ulp=self.max_ulp, lacking=frozenset(lacking))
+        found = changes_of_limits(Sides(limits, record, comparable=True, tolerance="none"))
+        return [change for change in found if change.direction in ("worse", "unknown")]
 
 
 @in_default_environment
-def check_reachable(records: Iterable[Record], limits: Limits) -> None:
+def check_reachable(records: Iterable[Record], limits: Demands) -> None:
     """UsageError where no implementation could meet --max-ulp: correct rounding itself has larger errors."""
     if limits.max_ulp is None or limits.max_ulp >= 0.5:
         return
@@ -55,12 +68,12 @@ def check_reachable(records: Iterable[Record], limits: Limits) -> None:
             raise UsageError(f"--max-ulp {limits.max_ulp:g} cannot be met: correctly rounded results {reached}")
 
 
-def exceeded(records: Sequence[Record], limits: Limits) -> list[tuple[Record, str]]:
+def exceeded(records: Sequence[Record], limits: Demands) -> list[tuple[Record, str]]:
     """Each limit that a result does not meet, in words: the worst result first."""
     return [(r, what) for r in worst_first(records) for what in _exceeded(r, limits)]
 
 
-def _exceeded(record: Record, limits: Limits) -> Iterator[str]:
+def _exceeded(record: Record, limits: Demands) -> Iterator[str]:
     """Comparisons are written so that what is not known is over the limit."""
     if record.has_failed:
         yield record.failure or ""
@@ -68,14 +81,15 @@ def _exceeded(record: Record, limits: Limits) -> Iterator[str]:
         return  # not known, by a fault of ours: neither met nor exceeded
     if limits.fail_on is not None:
         yield from _failed_checks(record, SEVERITIES[: SEVERITIES.index(limits.fail_on) + 1])
-    if limits.min_grade is not None and not (record.grade and ORDER[record.grade] <= ORDER[limits.min_grade]):
-        title = GRADES[record.grade].title if record.grade else "not graded"
-        yield f"{title}, worse than --min-grade {limits.min_grade}: {record.sentence}"
-    if limits.max_ulp is not None and not (record.max_ulp is not None and record.max_ulp <= limits.max_ulp):
-        yield f"{_error(record)}, more than --max-ulp {limits.max_ulp:g}"
+    for change in limits.unmet(record):
+        if change.what == "grade":
+            now = grade_text(record.grade, record.grade_bound)
+            yield f"{now}, worse than --min-grade {limits.min_grade}: {record.sentence}"
+        else:
+            yield f"{_error(record)}, more than --max-ulp {limits.max_ulp:g}"
 
 
-def of_a_sample(records: Sequence[Record], limits: Limits) -> list[tuple[Record, str]]:
+def of_a_sample(records: Sequence[Record], limits: Demands) -> list[tuple[Record, str]]:
     """Results that meet a grade which speaks of all inputs, of some inputs: in words which."""
     if limits.min_grade not in OF_ALL_INPUTS:
         return []
@@ -84,7 +98,7 @@ def of_a_sample(records: Sequence[Record], limits: Limits) -> list[tuple[Record,
 
 
 def _sampled(record: Record) -> str:
-    tried = f"{GRADES[record.grade].title if record.grade else 'not graded'} in the {record.n:,} inputs that were tried"
+    tried = f"{grade_text(record.grade, record.grade_bound)} in the {record.n:,} inputs that were tried"
     width = get_format(record.dtype).width
     if width > 32:
         return f"{tried}: all 2^{width} cannot be, so that is what a search did not refute"

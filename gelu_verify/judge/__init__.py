@@ -1,0 +1,1 @@
+"""What is worse: the one table of rules, over two results or over a result and a budget."""

@@ -1,0 +1,82 @@
+"""Changes of a whole result that are no numbers: failure, grade, accurate range, and what is only told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..records.claims import grade_text, range_text
+from ..records.grades import ORDER
+from ..records.parts import AccurateRange
+from .rules import Direction
+from .sides import Change, Sides
+
+FAILURES = ("failure_kind", "failure")
+
+
+def failures(sides: Sides) -> Iterator[Change]:
+    old, new = sides.old, sides.new
+    if old.failure is None and new.failure is None:
+        return
+    direction: Direction = "worse" if old.failure is None else "better" if new.failure is None else "neither"
+    if not (old.has_failed or new.has_failed):
+        direction = "neither"  # by a fault of gelu-verify, it is not known
+    if direction == "neither":
+        if sides.is_measured and all(getattr(old, name) == getattr(new, name) for name in FAILURES):
+            return
+        direction = "neither" if sides.is_measured else "unknown"
+    how = "failed in both runs" if old.failure and new.failure else "fails" if new.failure else "no longer fails"
+    line = new.failure or old.failure
+    yield Change(what="failure", direction=direction, old=old.failure, new=new.failure, text=f"{how}: {line}")
+
+
+def grades(sides: Sides) -> Iterator[Change]:
+    old, new = sides.old.grade, sides.new.grade
+    if old == new or "grade" in sides.lacking:
+        return
+    direction: Direction = "unknown"
+    if old is not None and new is not None:
+        direction = sides.as_tried("worse" if ORDER[new] > ORDER[old] else "better") or direction
+    if sides.tolerance == "headroom" and new != "broken":
+        direction = "neither"  # a last bit may decide between two grades
+    titles = [grade_text(r.grade, r.grade_bound) if r.grade else None for r in (sides.old, sides.new)]
+    text = f"grade: {titles[0] or 'none'} -> {titles[1] or 'none'}"
+    yield Change(what="grade", direction=direction, old=old, new=new, text=text)
+
+
+def accurate_range(sides: Sides) -> Iterator[Change]:
+    old, new = sides.old.accurate_range, sides.new.accurate_range
+    if _ends(old) == _ends(new) or "accurate_range" in sides.lacking or not sides.same_inputs:
+        return
+    if sides.tolerance == "headroom":
+        return  # a last bit may decide where it ends
+    texts = [range_text(r.dtype, r.accurate_range, r.bound) or None for r in (sides.old, sides.new)]
+    ends = [_ends(each) or (0.0, 0.0) for each in (old, new)]
+    narrower = ends[1][0] > ends[0][0] or ends[1][1] < ends[0][1] or new is None
+    wider = ends[1][0] < ends[0][0] or ends[1][1] > ends[0][1] or old is None
+    found: dict[Direction, bool] = {"worse": narrower, "better": wider}
+    for direction in (each for each, holds in found.items() if holds):
+        text = f"accurate for: {texts[0] or 'nothing'} -> {texts[1] or 'nothing'}"
+        yield Change(what="accurate_range", direction=direction, old=texts[0], new=texts[1], text=text)
+
+
+def _ends(found: AccurateRange | None) -> tuple[float, float] | None:
+    return (found.low, found.high) if found else None
+
+
+def told(sides: Sides) -> Iterator[Change]:
+    """What is neither better nor worse by itself."""
+    old, new = sides.old, sides.new
+    named = {"variant": ("variant",), "precision": ("computes_in", "rounding", "rounding_mode"), "flush": ("flush",)}
+    for what, names in named.items():
+        for name in names:
+            if name in sides.lacking:
+                continue
+            values = [getattr(each, name) for each in (old, new)]
+            before, after = (getattr(v, "flushed", v) for v in values)
+            if before != after:
+                text = f"{name.replace('_', ' ')}: {before or 'none'} -> {after or 'none'}"
+                yield Change(what=what, where=name, direction="neither", old=before, new=after, text=text)
+    if (old.dispatch and old.dispatch.seen) != (new.dispatch and new.dispatch.seen):
+        seen = [", ".join(f"{k} {v}" for k, v in ((r.dispatch and r.dispatch.seen) or {}).items()) for r in (old, new)]
+        text = f"dispatch: {seen[0] or 'not seen'} -> {seen[1] or 'not seen'}"
+        yield Change(what="dispatch", direction="neither", old=seen[0] or None, new=seen[1] or None, text=text)

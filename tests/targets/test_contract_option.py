@@ -1,0 +1,110 @@
+"""What any code demands of its arrays (`--contract`, `contract = ` of a configuration): every call keeps to it."""
+
+import numpy as np
+import pytest
+from foreign import needs_cc, shared_library
+
+from gelu_verify import verify
+from gelu_verify.errors import TargetFailure, UsageError
+from gelu_verify.gate.project import read_project
+from gelu_verify.targets import select
+from gelu_verify.targets.contract import Contracted
+
+DEMANDED = "multiple_of=16; at_least=32; aligned=64"
+PYTHON = """
+import numpy as np
+
+def _check(x, y=None):
+    for each in (x, y):
+        assert each is None or (len(each) % 16 == 0 and len(each) >= 32 and each.ctypes.data % 64 == 0)
+
+def relu(x: np.ndarray):
+    _check(x)
+    return np.where(x > 0, x, np.where(x == x, 0, x)).astype(x.dtype)
+
+def into(x: np.ndarray, y):
+    _check(x, y)
+    y[:] = relu(x)
+
+def writes(x: np.ndarray):
+    y = relu(x)
+    x[-1] = 5
+    return y
+
+def short(x: np.ndarray):
+    return relu(x)[:-1]
+"""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    file = tmp_path_factory.mktemp("contracts") / "demanding.py"
+    file.write_text(PYTHON)
+    return file
+
+
+def loaded(source, name, contract=DEMANDED, **options):
+    (target,), _ = select(
+        [f"{source}:{name}"], function="relu", dtype="float32", array="numpy", contract=contract, **options
+    )
+    return target
+
+
+@pytest.mark.parametrize(("name", "call"), [("relu", None), ("into", "f(x, y); y")])
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 257])
+def test_a_python_function_is_called_as_it_demands(source, name, call, n):
+    x = np.linspace(-3, 3, n, dtype=np.float32).view(np.uint32)
+    got = loaded(source, name, call=call).evaluate("float32", x)
+    np.testing.assert_array_equal(got, np.maximum(x.view(np.float32), 0).view(np.uint32))
+
+
+def test_all_of_a_run_keeps_to_it(source):
+    """Detection, checks, calls of every length, timed calls: in a process of its own."""
+    result = verify(f"{source}:relu", "relu", "float16", "landmarks", contract=DEMANDED)
+    assert (result.failure, result.failed_checks, result.grade) == (None, [], "correctly_rounded")
+    assert "only with multiples of 16 values, only with at least 32 values, only with arrays" in result.record.note
+    assert "--contract 'multiple_of=16; at_least=32; aligned=64'" in result.record.repeat
+    assert verify(f"{source}:relu", "relu", "float16", "landmarks", isolate=False).failure is not None
+
+
+@pytest.mark.parametrize(("name", "kind"), [("writes", "changed input"), ("short", "shape")])
+def test_what_is_wrong_under_it_is_named_as_ever(source, name, kind):
+    with pytest.raises(TargetFailure) as failure:
+        loaded(source, name).evaluate("float32", np.arange(20, dtype=np.uint32))
+    assert failure.value.kind == kind
+
+
+@needs_cc
+def test_it_is_for_other_kinds_too(tmp_path):
+    library = shared_library(
+        tmp_path,
+        "#include <stdint.h>\n#include <stdlib.h>\nvoid relu_f32(const float *x, float *y, size_t n) { if (n % 16 || "
+        "(uintptr_t)x % 64 || (uintptr_t)y % 64) abort(); for (size_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0; }",
+    )
+    (target,), _ = select([f"{library}:relu_f32:vector"], contract="multiple_of=16; aligned=64")
+    x = np.arange(0x40000000, 0x40000015, dtype=np.uint32)
+    np.testing.assert_array_equal(target.evaluate("float32", x), x)
+    (pipe,), _ = select(["pipe:cat"], function="relu", dtype="float32", contract="multiple_of=16")
+    assert isinstance(pipe, Contracted)
+    assert len(pipe.load("float32", x).x_bits) == 32
+
+
+def test_callables_configurations_and_versions_have_it(source, tmp_path):
+    def relu(x):
+        assert len(x) % 16 == 0
+        return np.maximum(x, 0)
+
+    assert verify(relu, "relu", "float16", "landmarks", contract="multiple_of=16").failure is None
+    file = tmp_path / "gelu-verify.toml"
+    file.write_text(f'[[target]]\nname = "m.py:relu"\ncontract = "{DEMANDED}"\n')
+    (entry,) = read_project(file).entries
+    assert entry.request.call_options == {"contract": DEMANDED}
+    assert len({loaded(source, "relu", contract).version for contract in (None, "aligned=64", "aligned=32")}) == 3
+
+
+@pytest.mark.parametrize(
+    "contract", ["multiple_of=0", "aligned=48", "oob_reads=16", "at_least=1", "multiples=3", "aligned=64; aligned=32"]
+)
+def test_what_no_array_is_is_refused(source, contract):
+    with pytest.raises(UsageError, match="--contract"):
+        loaded(source, "relu", contract)
