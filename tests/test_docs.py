@@ -16,7 +16,7 @@ import gelu_verify
 from gelu_verify.cli import main
 from gelu_verify.cli.program import BROKEN_PIPE, INTERRUPTED, MISSING, OVER_BUDGET, USAGE
 
-PAGES = [path for path in sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")) if path.is_file()]
+PAGES = [path for path in sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md")) if path.is_file()]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -94,9 +94,16 @@ def test_docstring_examples(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_files(page):
-    for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
         if not link.startswith("http"):
             assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_the_walk_names_files_that_exist():
+    walk = (ROOT / "docs" / "walk.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/]+\.(?:py|pyx|h|c))`", walk))
+    assert len(named) > 60
+    assert not [name for name in named if not (ROOT / name).is_file()]
 
 
 def test_ci_runs_what_the_readme_says():

@@ -224,7 +224,7 @@ def parquet_of(table: Table, record: Record) -> bytes:
 
 
 def _encodings(width: int) -> dict[str, str]:
-    """The smallest of Parquet's encodings, column by column (all others: a dictionary); docs/decisions.md has sizes."""
+    """The smallest of Parquet's encodings, column by column (all others: a dictionary): docs/decisions/runs.md."""
     found = dict.fromkeys(("bucket", "error_sum", *BITS), "DELTA_BINARY_PACKED")
     if width == 64:
         found |= dict.fromkeys(WITNESS, "BYTE_STREAM_SPLIT")

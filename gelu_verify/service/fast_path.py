@@ -1,8 +1,8 @@
 """Look-ups without the web framework: ASGI middleware in front of `GET /v1/reference/{function}/{dtype}/{x}`.
 
-FastAPI takes most of the time of a look-up (docs/decisions.md has the numbers). This middleware answers look-ups that
-the native core decides, and those that were answered lately; everything else goes to the application. Its responses are
-byte for byte those of the route (`tests/service/test_reference.py`).
+FastAPI takes most of the time of a look-up (docs/decisions/service.md has the numbers). This middleware answers
+look-ups that the native core decides, and those that were answered lately; everything else goes to the application.
+Its responses are byte for byte those of the route (`tests/service/test_reference.py`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 uvicorn does not limit the size or the time of a request's head, nor trailers, nor the time in which a client reads
 its response, nor the connections of one client; it accepts requests without `Host` and with encodings that it does not
 decode. An ASGI application does not see that. Refusals are problem details like all errors.
-docs/decisions.md has the alternatives that were measured.
+docs/decisions/service.md has the alternatives that were measured.
 """
 
 from __future__ import annotations
