@@ -7,6 +7,7 @@ from layers import cycle
 from repository import ROOT
 
 from gelu_verify.records.grades import GRADES
+from gelu_verify.service.tables import catalogue
 
 PAGE = ROOT / "gelu_verify" / "service" / "page"
 IMPORT = re.compile(r'^import (?:\* as \w+|\{([^}]*)\}) from "\./(\w+\.js)";$', re.MULTILINE)
@@ -42,6 +43,12 @@ def test_a_cycle_of_two_modules_is_found(tmp_path):
     assert cycle({name: set(others) for name, others in imports(tmp_path).items()}) == ["a.js", "b.js"]
 
 
-def test_grades_have_their_titles():
-    listed = re.search(r"const GRADES = \{(.*?)\};", (PAGE / "dom.js").read_text(encoding="utf-8"), re.DOTALL)[1]
-    assert dict(re.findall(r'(\w+): "([^"]*)"', listed)) == {name: each.title for name, each in GRADES.items()}
+def test_every_grade_and_mark_reaches_the_page():
+    """The page names grades by the catalogue that it is given, and has no list of its own."""
+    found = catalogue(static=False)
+    assert found["grades"] == {name: each.title for name, each in GRADES.items()}
+    assert set(found["marks"]) == {"=", ">="}
+    for path in PAGE.glob("*.js"):
+        assert not any(
+            f'"{title}"' in path.read_text(encoding="utf-8") for title in found["grades"].values() if " " in title
+        )
