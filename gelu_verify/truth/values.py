@@ -361,7 +361,9 @@ def _table(function: str, dtype: str) -> np.ndarray | None:
     return np.load(path, mmap_mode="r") if fmt.width == 16 and path.exists() else None
 
 
+@lru_cache(maxsize=512)
 def _limits(function: Function, fmt: Format, mode: Mode = "nearest") -> tuple[np.ndarray, float]:
+    """What is stated of f, as native code takes it: shared by all calls, and so not to be written to."""
     minus = fmt.sign_mask
     limits = [function.limit_bits(fmt, b, mode) for b in (fmt.nan, fmt.infinity | minus, fmt.infinity, minus, 0)]
     return np.array([*limits, fmt.infinity], np.uint64), function.double_at_zero or 0.0
