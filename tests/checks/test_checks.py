@@ -130,8 +130,8 @@ def test_a_correct_implementation_is_never_accused(function, dtype):
     assert record.zero_from is None
 
 
-@pytest.mark.parametrize("way", ["up", "down", "zero", "away", "odd", "chance", "wiggling"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("way", ["up", "zero", "chance", "wiggling", *nightly("down", "away", "odd")])
+@pytest.mark.parametrize("dtype", ["float16", "float32", *nightly("bfloat16", "float64")])
 @pytest.mark.parametrize(
     "function", ["gelu", "exp", *nightly("gelu_grad", "gelu_tanh", "silu", "silu_grad", "erf", "sigmoid", "elu")]
 )

@@ -9,6 +9,7 @@ import textwrap
 import numpy as np
 import pytest
 from foreign import needs_cc, shared_library
+from marking import nightly
 from mutants import correct, faulty, rounded, target
 
 from gelu_verify.formats import DTYPES, get_format, numpy_dtype
@@ -358,7 +359,7 @@ def library(tmp_path_factory):
 
 @isolated
 @needs_cc
-@pytest.mark.parametrize("name", PLANTS)
+@pytest.mark.parametrize("name", [*list(PLANTS)[::3], *nightly(*(name for k, name in enumerate(PLANTS) if k % 3))])
 def test_a_c_function_in_its_own_process(library, name):
     with Hosts() as hosts:
         (found,), _ = hosts.select([f"{library}:{name}"], function="gelu", dtype="float32")
@@ -392,7 +393,7 @@ if __name__ == "__main__":
 
 
 @isolated
-@pytest.mark.parametrize("number", [0, 1, 2, 50])
+@pytest.mark.parametrize("number", [0, 50, *nightly(1, 2)])
 @pytest.mark.parametrize("kind", ["python", "program"])
 def test_a_python_function_and_a_program(tmp_path, kind, number):
     source = tmp_path / "gelu.py"

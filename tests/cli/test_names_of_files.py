@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 from click.testing import CliRunner
-from marking import nightly
 from program import PROGRAM
 
 from gelu_verify import verify
@@ -26,7 +25,8 @@ def run(folder, *args):
     return subprocess.run([*PROGRAM, *args], cwd=folder, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("suffix", ["c", *nightly("py")])
+@pytest.mark.nightly
+@pytest.mark.parametrize("suffix", ["c", "py"])
 def test_files_of_odd_names_work_and_so_does_the_command_that_repeats_it(tmp_path, suffix):
     names = [f"{name}.{suffix}:relu" for name in [*WORKING, *(['my "q"', "a:b"] if suffix == "py" else [])]]
     for name in names:

@@ -210,6 +210,7 @@ for each in threads:
 """ % (FACTS,)  # noqa: UP031 - braces
 
 
+@pytest.mark.nightly
 def test_simultaneous_uploads_are_all_kept(tmp_path):
     """120 by 20 threads of 4 processes that open a new store at the same time, and open it again meanwhile."""
     command = [sys.executable, "-P", "-c", CROWD, str(tmp_path), "6"]

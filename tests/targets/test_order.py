@@ -4,6 +4,7 @@ import re
 
 import pytest
 from foreign import bits, chosen, needs_cc, shared_library
+from marking import nightly
 
 from gelu_verify import targets
 from gelu_verify.errors import UsageError
@@ -138,7 +139,7 @@ def test_a_library_that_writes_both_arrays_is_broken_and_told_what_else_it_may_b
 
 @pytest.mark.parametrize(
     ("symbol", "kind"),
-    [("crashes_f32", "changed input"), ("ends_f32", "changed input"), ("nothing_f32", "partial write")],
+    [("ends_f32", "changed input"), *nightly(("crashes_f32", "changed input"), ("nothing_f32", "partial write"))],
 )
 def test_what_does_not_return_from_the_call_that_tells_is_loaded_and_judged_as_ever(library, symbol, kind):
     result = judged(library, symbol)
