@@ -125,6 +125,7 @@ class Verification(Result):
     correctly_rounded = MeasuredField[float]()
     faithful = MeasuredField[float]()
     nonfinite = MeasuredField[NonFinite]()
+    zero_sign = MeasuredField[int | None]()
     zero_from = MeasuredField[Point | None]()
     zero_threshold = MeasuredField[Point | None]()
     regions = MeasuredField[tuple[RegionErrors, ...]]()
