@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from marking import nightly
 from program import PROGRAM
 
 from gelu_verify import verify
@@ -67,7 +68,7 @@ globals().update({f"raises_{name}": raising(error) for name, error in RAISED.ite
 
 
 @pytest.mark.parametrize("name", RAISED)
-@pytest.mark.parametrize("how", ["one thread", "two threads", "its own process"])
+@pytest.mark.parametrize("how", ["one thread", "its own process", *nightly("two threads")])
 def test_what_a_target_raises_is_a_result(name, how):
     isolate = how == "its own process"
     target = f"{__file__}:raises_{name}" if isolate else raising(RAISED[name])

@@ -230,6 +230,7 @@ def test_how_formulas_are_changed():
 
 
 @needs_cc
+@pytest.mark.nightly
 def test_the_command_takes_every_target(source, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("import math\ndef gelu(x): return 0.5 * x * math.erfc(-x * math.sqrt(0.5))\n")

@@ -239,7 +239,7 @@ def test_variant_names_what_is_computed(dtype):
 @pytest.mark.parametrize(
     ("function", "noise"), [("gelu", 3), ("gelu_tanh", 3), ("silu", 3), ("gelu_grad", 1), ("gelu", 30)]
 )
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ["float16", "float32", *nightly("bfloat16", "float64")])
 def test_a_noisy_implementation_keeps_its_name(function, noise, dtype):
     if noise == 30 and dtype in ("float16", "bfloat16"):
         pytest.skip("30 ulp of a 16-bit dtype are more than the functions differ")
@@ -445,13 +445,8 @@ def scaled_formula(compute, factor):
         (0, 1, 0),
         (0, 0, 1),
         (0, 1, 1),
-        (0, 1, -1),
-        (0, 0.3, 1),
-        (0, 1, 0.3),
-        (1, 0, 0),
-        (1, 1, 0),
-        (1, 0, -1),
         (1, -1, 1),
+        *nightly(((0, 1, -1),), ((0, 0.3, 1),), ((0, 1, 0.3),), ((1, 0, 0),), ((1, 1, 0),), ((1, 0, -1),)),
     ],
 )
 def test_constants_that_are_off_together_are_each_reported(form, function, dtype, off):

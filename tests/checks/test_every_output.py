@@ -73,7 +73,7 @@ def test_a_remainder_that_only_some_lengths_have():
     assert_seen(judged(planted(lambda call, n, at: (n % 16 == 3) & (n < 64) & (at == n - 1)), plan="quick"))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ["float16", "float32", *nightly("bfloat16", "float64")])
 def test_no_call_goes_unseen(dtype):
     """Whichever call it is in, the last of all included: a check fails, or the measures of the plan show it."""
     calls = []
@@ -269,6 +269,7 @@ def test_scratch_that_a_longer_call_leaves_behind():
 # ---- calls that are timed, or made to see what a target takes ------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_kernel_that_is_right_only_while_it_is_judged():
     """Called again with arguments that are loaded already, it is being timed."""
 

@@ -181,6 +181,7 @@ def test_run_stores_reports_and_prints(home):
     assert visible(home) == ["kept", "mine.py"]
 
 
+@pytest.mark.nightly
 def test_what_an_implementation_prints_does_not_reach_stdout(home):
     command = [*PROGRAM, "run", "mine.py:chats", "--function", "relu", *QUICK, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -270,11 +271,13 @@ BY_TWO = ("mine.py:scaled", "--kwarg", "by=2")
     ("args", "exceeded"),
     [
         (["mine.py:good"], []),
-        (["mine.py:good", "--strict"], []),
-        (["mine.py:good", "--fail-on", "convention", "--min-grade", "accurate", "--max-ulp", "0"], []),
-        ([*BY_TWO], []),
-        ([*BY_TWO, "--max-ulp", "1e9"], []),
-        ([*BY_TWO, "--max-ulp", "4"], ["more than --max-ulp 4"]),
+        *nightly(
+            (["mine.py:good", "--strict"], []),
+            (["mine.py:good", "--fail-on", "convention", "--min-grade", "accurate", "--max-ulp", "0"], []),
+            ([*BY_TWO], []),
+            ([*BY_TWO, "--max-ulp", "1e9"], []),
+            ([*BY_TWO, "--max-ulp", "4"], ["more than --max-ulp 4"]),
+        ),
         ([*BY_TWO, "--min-grade", "coarse"], ["broken, worse than --min-grade coarse"]),
         ([*BY_TWO, "--fail-on", "defect"], ["check finite fails (defect)", "check variant fails (defect)"]),
         (
