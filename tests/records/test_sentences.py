@@ -44,9 +44,11 @@ def test_the_sign_of_zeros_is_said_right(dtype, share):
 def test_zeros_are_counted_up_to_where_they_are_right():
     """Also those of the bucket in which that is."""
     fmt = get_format("float32")
-    right = fmt.ordinal(zero_threshold("gelu", "float32"))
-    zeros = Fault(right - 200, fmt.ordinal(fmt.parse("-13")), "zeroed", 2.0**-5, 1.0, 7)
-    assert_true(Planted("gelu", "float32", [zeros]), np.random.default_rng(1))
+    right, first = fmt.ordinal(zero_threshold("gelu", "float32")), fmt.ordinal(fmt.parse("-9"))
+    zeros = [
+        Fault(start, start + length, "zeroed", 0.125, 1.0, 7) for start, length in ((right, 40_000), (first, 1 << 20))
+    ]
+    assert_true(Planted("gelu", "float32", zeros), np.random.default_rng(1))
 
 
 def test_normal_results_beside_lost_ones_are_not_said_to_be_right():
