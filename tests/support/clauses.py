@@ -26,7 +26,7 @@ INTERVAL = rf"(every finite x|(?:{NUMBER} <= )?x(?: (<=|>=) {NUMBER})?)"
 AMONG = rf"(?: of {COUNT} tried)?"
 SIZE = rf"(up to|at least) {NUMBER}"
 ALONE = "(?:, which stands out)?"
-LOST = "((?: but for| and|,) subnormal numbers(?: and results up to [0-9.e-]+)?)?"
+LOST = "((?: but for| and|,) subnormal numbers(?: and results up to [0-9.]+e-[0-9]+)?)?"
 SLACK = 2.0**-12  # ULP: how well an error is known here
 ARRAYS = ("x", "got", "y", "error")  # of Outputs
 FEW = 1 << 22  # inputs whose outputs are asked for again
@@ -170,7 +170,7 @@ class Audit:
     def is_lost(self) -> np.ndarray:
         """Subnormal inputs or results, and what is said to be beside them, whose error is at most that of a zero."""
         x, y, least = np.abs(self.values), np.abs(self.tried.y), 2.0**self.fmt.emin
-        beside = re.search("subnormal numbers and results up to ([0-9.e-]+)", self.record.sentence or "")
+        beside = re.search("subnormal numbers and results up to ([0-9.]+e-[0-9]+)", self.record.sentence or "")
         largest = float(beside[1]) if beside else least
         assert largest < 16 * least, "more than subnormal numbers and a bucket"
         size = y / 2.0 ** (np.floor(np.log2(np.maximum(y, least))) - self.fmt.precision + 1)
