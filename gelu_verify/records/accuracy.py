@@ -245,10 +245,7 @@ def _mean_bits(function: Function, errors: BucketErrors, is_whole: bool) -> Mean
     n = hist.sum(axis=0) + columns["nonfinite"].astype(np.float64)  # without the NaNs that are due
     if not n.sum():
         return None
-    bits = np.zeros(len(n))  # what is not scored, as NaN, has none
-    for each, row in zip(_bits_of_edges(fmt.precision), hist, strict=True):
-        if each:
-            bits += each * (row / np.maximum(n, 1))
+    bits = np.einsum("k,kn->n", _bits_of_edges(fmt.precision), hist) / np.maximum(n, 1)  # unscored, as NaN: none
     weights = _normal_weights(fmt.name)
     weight = weights[columns["bucket"]] * (n > 0)
     first, last = (bucket_of(fmt, fmt.from_ordinal(end)) for end in function.ordinals(fmt))

@@ -48,7 +48,7 @@ class BucketErrors:
     def of(cls, table: Table, function: Function) -> BucketErrors:
         last = bucket_of(table.fmt, table.fmt.max_finite)
         bucket = table.columns["bucket"].astype(np.int64)
-        rows = np.flatnonzero((bucket <= last) & (bucket >= 0xFFFF - last))
+        rows = slice(*np.searchsorted(bucket, [0xFFFF - last, last + 1]).tolist())
         columns = {name: column[rows] for name, column in table.columns.items()}
         return cls(table.fmt, function, columns, table.hist[:, rows], table.whole[rows])
 
