@@ -60,6 +60,10 @@ class Recorded(Wrapped):
         with self._listening():
             return self.inner.applied(calls, function, *arguments, **options)
 
+    def applied_on_main_thread(self, function: Callable[..., T], *arguments: Any) -> T | None:
+        with self._listening():
+            return self.inner.applied_on_main_thread(function, *arguments)
+
     def noted(self, dtype: str) -> TargetFailure | None:
         return self.inner.noted(dtype)
 
