@@ -1,13 +1,15 @@
-"""Write the tables of keys and columns: docs/json.md, docs/compare.md, docs/search.md and docs/stochastic.md
-from the records, reports/README.md from the report's columns; and the table of docs/compare.md of what is worse.
+"""Write what follows from the records: the tables of keys in docs/json.md, docs/compare.md, docs/search.md and
+docs/stochastic.md, and data/schema/; from the report's columns the tables of reports/README.md; and the table of
+docs/compare.md of what is worse.
 
-python tools/make_key_tables.py            write them between the marks of these pages
+python tools/make_key_tables.py            write them, those of pages between the marks
 python tools/make_key_tables.py --check    exit with 1 if that would change one
 """
 
 from __future__ import annotations
 
 import sys
+from json import dumps
 from pathlib import Path
 
 from gelu_verify.checks import own_checks
@@ -15,6 +17,9 @@ from gelu_verify.compare.comparison import Comparison
 from gelu_verify.compare.trend import Trend
 from gelu_verify.judge.rules import RULES
 from gelu_verify.records.document import key_tables
+from gelu_verify.records.json_schema import list_schema, schema_of
+from gelu_verify.records.manifest import Manifest
+from gelu_verify.records.result import Record
 from gelu_verify.report.columns import KEYS, RESULT, RESULTS, SUMMARY, TABLES, Column
 from gelu_verify.search.record import SearchRecord
 from gelu_verify.stochastic.report import Verdict
@@ -71,11 +76,19 @@ PAGES = {
     ROOT / "docs" / "search.md": lambda: key_tables(SearchRecord),
     ROOT / "reports" / "README.md": column_tables,
 }
+SCHEMAS = {
+    "results": list_schema(Record),
+    "run": schema_of(Manifest),
+    "comparison": schema_of(Comparison),
+    "trend": schema_of(Trend),
+}
 
 
 def pages() -> dict[Path, str]:
-    """Each page with the tables of today."""
-    found = {}
+    """Each page with the tables of today, and the JSON Schemas."""
+    found = {
+        ROOT / "data" / "schema" / f"{name}.json": f"{dumps(found, indent=1)}\n" for name, found in SCHEMAS.items()
+    }
     for path, tables in PAGES.items():
         before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
         found[path] = before + BEGIN + tables() + END + rest.partition(END)[2]
@@ -84,7 +97,7 @@ def pages() -> dict[Path, str]:
 
 def main(arguments: list[str]) -> int:
     if "--check" in arguments:
-        return int(any(path.read_text(encoding="utf-8") != text for path, text in pages().items()))
+        return int(any(not path.exists() or path.read_text(encoding="utf-8") != text for path, text in pages().items()))
     for path, text in pages().items():
         path.write_text(text, encoding="utf-8")
     return 0

@@ -61,7 +61,7 @@ class Evidence:
     def __post_init__(self) -> None:
         """Whoever calls the target from here on, what it returns is kept in `others`."""
         if not isinstance(self.target, Recorded):
-            object.__setattr__(self, "target", Recorded.of(self.target, self.others))
+            object.__setattr__(self, "target", Recorded.around(self.target, others=self.others))
 
     def probe(self, x_bits: Sequence[int] | np.ndarray) -> np.ndarray:
         """Results at fixed inputs, bits in, bits out: what the sweep saw, or a call where the plan lacks one."""

@@ -2,7 +2,7 @@
 
 They are of many lengths, at many addresses, sorted, constant and with equal neighbours. Their inputs are those of
 `Positions`, whose outputs are known from long calls: what differs is kept, to be judged. One call is with as many
-numbers as a timed one, the same ones: all its outputs are judged.
+numbers as a timed one, the same ones: all its outputs are judged. One is on the main thread of the target's process.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ def make_calls(evidence: Evidence) -> None:
         _in_short_calls(evidence)
         _of_other_lengths(evidence)
         _patterns(evidence, CONSTANT, PATTERN)
+    _on_main_thread(evidence)
     _as_timed(evidence)
 
 
@@ -102,6 +103,17 @@ def _patterns(evidence: Evidence, constant: tuple[int, ...], n: int) -> None:
     found += [np.full(length, k) for length in constant for k in chosen]
     for part in found:
         evidence.compare(positions.x[part], positions.usual[part])
+
+
+def _on_main_thread(evidence: Evidence) -> None:
+    """One call with all inputs on the main thread of the target's process: the others are made on other threads."""
+    fmt, positions, target = evidence.fmt, evidence.positions, evidence.target
+    n = evidence.length if target.compiles_per_length else POSITIONS
+    answered = target.applied_on_main_thread(short_calls.one_call, fmt.name, positions.x.tolist(), n)
+    if answered is not None:
+        got, part = short_calls.outputs_from_text(fmt.name, answered), np.arange(n) % POSITIONS
+        where = "at most indices", f"at index {{}} in a call of {n} on the main thread"
+        evidence.others.differences.extend(differences(fmt, positions.x[part], positions.usual[part], got, where))
 
 
 def _as_timed(evidence: Evidence) -> None:

@@ -61,7 +61,7 @@ def _smallest(effects: np.ndarray, error: np.ndarray) -> tuple[list[int], np.nda
     for size in range(1, len(effects) + 1):
         for chosen in combinations(range(len(effects)), size):
             off = _fitted(effects[list(chosen)], error)
-            fits.append((list(chosen), off, np.abs(error - off @ effects[list(chosen)]).mean()))
+            fits.append((list(chosen), off, np.abs(error - _sum(off, effects[list(chosen)])).mean()))
     enough = max(WORSE * min(residual for _, _, residual in fits), LINEAR * np.abs(error).mean())
     size = next(len(chosen) for chosen, _, residual in fits if residual <= enough)
     best = min((fit for fit in fits if len(fit[0]) == size), key=lambda fit: fit[2])
@@ -98,14 +98,20 @@ def _fitted(effects: np.ndarray, error: np.ndarray) -> np.ndarray:
     off: np.ndarray = np.zeros(len(effects))
     for _ in range(ROUNDS):
         weighted = effects * weight
-        off = np.linalg.lstsq(weighted @ effects.T, weighted @ error, rcond=None)[0]
-        weight = 1 / np.maximum(np.abs(error - off @ effects), 1e-3)
+        normal = np.einsum("in,jn->ij", weighted, effects)
+        off = np.linalg.lstsq(normal, np.einsum("in,n->i", weighted, error), rcond=None)[0]
+        weight = 1 / np.maximum(np.abs(error - _sum(off, effects)), 1e-3)
     return off
+
+
+def _sum(off: np.ndarray, effects: np.ndarray) -> np.ndarray:
+    """off @ effects, without the threads of BLAS, which would wait for work beside all that follows."""
+    return np.asarray(np.einsum("i,in->n", off, effects))
 
 
 def _explained(fmt: Format, effects: np.ndarray, error: np.ndarray, off: np.ndarray) -> np.ndarray | None:
     """Where the changes are visible, if they are more than rounding and explain the errors there; else None."""
-    predicted = off @ effects
+    predicted = _sum(off, effects)
     visible = np.abs(predicted) >= VISIBLE
     if not _rounding(fmt) < np.abs(off).max() <= FARTHEST or visible.sum() < FEW:
         return None

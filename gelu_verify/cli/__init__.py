@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from .. import __version__
@@ -26,6 +28,8 @@ from .stochastic import stochastic
 from .study import study
 from .trend import trend
 
+HANDOVER = 2e-4  # seconds after which a thread lets another one go on: the work is thousands of calls far shorter
+
 
 @click.group(
     cls=Program,
@@ -44,5 +48,6 @@ def main(context: click.Context) -> None:
     Exit codes: 0 success; 1 a target crashed, a budget or a limit (run --max-ulp ...) is exceeded; 2 wrong usage;
     3 a required measurement is missing.
     """
+    sys.setswitchinterval(HANDOVER)
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

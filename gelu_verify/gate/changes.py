@@ -12,7 +12,7 @@ from .rows import COVERAGE, Budgets, Row, key_of
 
 
 @dataclass(frozen=True)
-class Change:
+class RowChange:
     """One line of the difference between two sets of budgets; `looser` needs --allow-looser."""
 
     text: str
@@ -20,15 +20,15 @@ class Change:
 
 
 @in_default_environment
-def changes(old: Budgets, new: Budgets) -> list[Change]:
+def changes(old: Budgets, new: Budgets) -> list[RowChange]:
     """What the new budgets change, looser ones first."""
     found = []
     for key in sorted({*old.rows, *new.rows}):
         before, after = old.rows.get(key), new.rows.get(key)
         if after is None:
-            found.append(Change(f"- {key}: no budget any more", True))
+            found.append(RowChange(f"- {key}: no budget any more", True))
         elif before is None:
-            found.append(Change(f"+ {key}: {_limit(after)}", False))
+            found.append(RowChange(f"+ {key}: {_limit(after)}", False))
         else:
             found += _compare_rows(key, before, after)
     return sorted(found, key=lambda change: not change.looser)
@@ -39,17 +39,17 @@ def _limit(row: Row) -> str:
     return f"{row.max_ulp:g} ULP {row.bound} on {row.n} inputs{fails}"
 
 
-def _compare_rows(key: str, old: Row, new: Row) -> Iterable[Change]:
+def _compare_rows(key: str, old: Row, new: Row) -> Iterable[RowChange]:
     looser = list(_looser(key_of(key, new), old, new))
     if looser or _limit(old) != _limit(new):
         why = f" (looser: {'; '.join(looser)})" if looser else ""
-        yield Change(f"~ {key}: {_limit(old)} -> {_limit(new)}{why}", bool(looser))
+        yield RowChange(f"~ {key}: {_limit(old)} -> {_limit(new)}{why}", bool(looser))
     elif old.fails != new.fails:
-        yield Change(f"~ {key}: {_limit(new)}, other reasons", False)
+        yield RowChange(f"~ {key}: {_limit(new)}, other reasons", False)
     elif old.bits != new.bits:
-        yield Change(f"~ {key}: {_limit(new)}, other results", False)
+        yield RowChange(f"~ {key}: {_limit(new)}, other results", False)
     elif old != replace(new, date=old.date):
-        yield Change(f"~ {key}: {_limit(new)}, tighter in a part of x", False)
+        yield RowChange(f"~ {key}: {_limit(new)}, tighter in a part of x", False)
 
 
 def _looser(key: str, old: Row, new: Row) -> Iterator[str]:

@@ -239,6 +239,12 @@ class Host:
                 child = self._living()
         return found
 
+    def ask_main_thread(self, connection: Connection, name: str, seconds: float, **arguments: Any) -> dict[str, Any]:
+        """As `Connection.ask`, of the child's main thread, which else loads and connects."""
+        with self._lock:
+            reply: dict[str, Any] = connection.child.ask(connection.child.control, name, seconds, **arguments)
+        return reply
+
     def _connected(self, child: Child) -> Connection:
         channel, theirs = Channel.pair(POLL)
         child.channels.add(channel)

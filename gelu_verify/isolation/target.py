@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,13 +18,14 @@ from ..own_faults import OwnFault
 from ..targets.base import T, Target
 from ..targets.extra_outputs import differences, differences_from_json, report
 from .channel import text_of
-from .host import Case, Host
+from .host import Case, Connection, Host
 from .memory import Place
 from .process import Child, Death, Died
 
 SMALL = 1024  # inputs: a call with fewer is made at both ends of the memory and twice, because that costs little
 PROBE = 257  # inputs of the call before the first large one, as many as a check's: some frameworks compile per shape
 AGAIN = 64  # of so many larger calls, one is
+Ask = Callable[..., dict[str, Any]]  # as Connection.ask
 
 
 @lru_cache(maxsize=1024)
@@ -81,25 +82,31 @@ class IsolatedTarget(Target):
 
     def applied(self, calls: int | None, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """In the child; the arguments, and what it returns, cross as JSON."""
-        name = f"{function.__module__}:{function.__qualname__}"
+        return self._applied(Connection.ask, calls, function, arguments, options)
+
+    def applied_on_main_thread(self, function: Callable[..., T], *arguments: Any) -> T:
+        try:
+            return self._applied(self.host.ask_main_thread, 1, function, arguments, {})
+        except TargetFailure as failure:
+            failure.args = (f"{failure}, on the main thread of its process",)
+            raise
+
+    def _applied(
+        self, ask: Ask, calls: int | None, function: Callable[..., T], arguments: Sequence[Any], options: dict[str, Any]
+    ) -> T:
         case = self.host.case(self.key, self.index, arguments[0])
         seconds = self.host.limits.timing if calls is None else case.patience.of_calls(calls)
-        of_one_call = case.patience.of_one_call
-        value: T = self._survived(
-            case, lambda: self._asked((seconds, of_one_call), name, arguments, options), np.empty(0)
-        )
+        call = {
+            "of_one_call": case.patience.of_one_call, "key": self.key, "index": self.index,
+            "function": f"{function.__module__}:{function.__qualname__}", "arguments": arguments, "options": options,
+        }  # fmt: skip
+        value: T = self._survived(case, lambda: self._asked(ask, seconds, call), np.empty(0))
         return value
 
-    def _asked(
-        self, seconds: tuple[float, float], name: str, arguments: tuple[Any, ...], options: dict[str, Any]
-    ) -> Any:
-        """`seconds`: for all, and for each call."""
+    def _asked(self, ask: Ask, seconds: float, call: dict[str, Any]) -> Any:
         connection = self.host.connection()
         connection.child.served.add((self.key, self.index))
-        call = {"function": name, "arguments": arguments, "options": options}
-        whole, of_one_call = seconds
-        reply = connection.ask("apply", whole, of_one_call=of_one_call, key=self.key, index=self.index, **call)
-        return self._value(reply, connection.child)
+        return self._value(ask(connection, "apply", seconds, **call), connection.child)
 
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         """As of every target; the outputs lie in shared memory until this thread's next call."""

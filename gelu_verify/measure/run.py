@@ -256,7 +256,7 @@ class _Run:
     def _target(self, target: Target) -> Target:
         """A process has turns of its own: those of several processes may be called side by side."""
         if len(self._jobs) > 1 and not isinstance(target, IsolatedTarget):
-            return TakingTurns.of(target, self._turn)
+            return TakingTurns.around(target, turn=self._turn)
         return target
 
     def _advance(self, inputs: int) -> None:

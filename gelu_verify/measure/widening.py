@@ -9,6 +9,7 @@ counted twice.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -62,6 +63,7 @@ class Widening:
         outputs = self.first.outputs()
         assert outputs is not None
         self._outputs = [outputs]
+        self._times = 1 if self._is_whole else 2  # that an input is judged: `table` does it again where they are drawn
         self._whole: list[Table] = []
         self._done = np.zeros(1 << 16, dtype=bool)
         self._view = self.first.table()
@@ -86,9 +88,14 @@ class Widening:
     def _may_go_on(self) -> bool:
         """Whether there is time for one bucket more, and still a question."""
         size = BUCKET if self._is_whole else self.here.plan.usual_length
-        if self.steps >= self.budget.buckets or self.spent + size * self.seconds > self.budget.seconds:
+        if self.steps >= self.budget.buckets or size * self.seconds * self._times > self._left:
             return False
         return not refutes(self.here.function, self._view, self.budget.demand)
+
+    @property
+    def _left(self) -> float:
+        """Seconds of the budget."""
+        return self.budget.seconds - self._times * self.spent
 
     @property
     def _is_whole(self) -> bool:
@@ -96,13 +103,16 @@ class Widening:
 
     def _round(self, number: int, chosen: list[int]) -> int:
         """Try those buckets, or the first of them, as time allows; how many were."""
-        calls, plan = self._calls(chosen), self.here.plan
+        plan, start = self.here.plan, perf_counter()
+        if not self._is_whole:  # inputs are not drawn for calls that there is no time for
+            in_time = self._left / (plan.usual_length * self.seconds * self._times)
+            chosen = chosen[: TOGETHER * math.ceil(min(in_time, len(chosen)))]
+        calls = self._calls(chosen)
         chunks = [chunk for chunk, _ in calls]
         work = self.here.of(replace(plan, chunks=chunks, size=sum(chunk.size for chunk in chunks)))
-        start = perf_counter()
         item = max(1, int(SLOW / max(chunks[0].size * self.seconds * self.threads, 1e-9)))
         kept = self.kept.of_round(number) if self.kept else None
-        done = Round(work, None, kept, until=start + self.budget.seconds - self.spent, longest=item)
+        done = Round(work, None, kept, until=start + self._left / self._times, longest=item)
         done.measure(self.threads)
         tried = chunks[: done.end]
         buckets = [bucket for _, some in calls[: done.end] for bucket in some]

@@ -90,6 +90,7 @@ class Accuracy:
     lost: (
         Output | None
     )  # the largest error of subnormal numbers that are no better than flushed, where all else is good
+    lost_normal: float  # the largest |y| in their buckets that is a normal number, whose error is not known; 0: none
     units: float  # largest error in units of u(max(1, |y|))
     farthest: Output | None  # the output with that
     farthest_size: float  # its |got - y|
@@ -148,7 +149,8 @@ class Accuracy:
         below, positive = np.flatnonzero(bucket < 0x8000)[::-1], np.flatnonzero(bucket >= 0x8000)
         first, end = (bucket_of(fmt, bits) for bits in _early_zeros(function, fmt))
         worst = _at_most(errors, error, np.flatnonzero(counted))
-        lost = _at_most(errors, errors.error, _lost(fmt, errors, found, above))
+        lost_rows = _lost(fmt, errors, found, above)
+        lost = _at_most(errors, errors.error, lost_rows)
         if worst and lost and not len(above) and max(worst.error, lost.error) <= ACCURATE and worst.error >= 1:
             worst, lost = max(worst, lost, key=lambda output: output.error), None  # no grade depends on them
         return cls(
@@ -161,6 +163,7 @@ class Accuracy:
             first_above=_at_most(errors, -size, above),
             beyond_range=_at_most(errors, error, _outside(fmt, errors, found, above)),
             lost=lost,
+            lost_normal=errors.largest_normal(lost_rows),
             units=units,
             farthest=_at_most(errors, errors.units, np.flatnonzero(errors.units > 0)),
             farthest_size=float(errors.size[np.argmax(errors.units)]) if units else 0.0,
@@ -172,7 +175,7 @@ class Accuracy:
             bits=None,
             wrong=_at_most(errors, -size, wrong),
             nonfinite=(Span.of(errors, "nonfinite", below), Span.of(errors, "nonfinite", positive)),
-            zeros=Span.of(errors, "zero_lost", below[(bucket[below] <= first) & (bucket[below] > end)]),
+            zeros=_zeros(errors, below[(bucket[below] <= first) & (bucket[below] >= end)], end),
         )
 
 
@@ -202,6 +205,13 @@ def _lost(fmt: Format, errors: BucketErrors, found: AccurateRange | None, above:
 
 def _is_wide(found: AccurateRange | None) -> bool:
     return found is not None and found.low <= -NEEDED and found.high >= NEEDED
+
+
+def _zeros(errors: BucketErrors, outwards: np.ndarray, end: int) -> Span:
+    """Of all zeros that are too early; "every input" is asked without the bucket `end`, where they become right."""
+    found = Span.of(errors, "zero_lost", outwards)
+    before = Span.of(errors, "zero_lost", outwards[errors.columns["bucket"][outwards] > end])
+    return replace(before, count=found.count) if before.count else found
 
 
 def _early_zeros(function: Function, fmt: Format) -> tuple[int, int]:
@@ -235,10 +245,7 @@ def _mean_bits(function: Function, errors: BucketErrors, is_whole: bool) -> Mean
     n = hist.sum(axis=0) + columns["nonfinite"].astype(np.float64)  # without the NaNs that are due
     if not n.sum():
         return None
-    bits = np.zeros(len(n))  # what is not scored, as NaN, has none
-    for each, row in zip(_bits_of_edges(fmt.precision), hist, strict=True):
-        if each:
-            bits += each * (row / np.maximum(n, 1))
+    bits = np.einsum("k,kn->n", _bits_of_edges(fmt.precision), hist) / np.maximum(n, 1)  # unscored, as NaN: none
     weights = _normal_weights(fmt.name)
     weight = weights[columns["bucket"]] * (n > 0)
     first, last = (bucket_of(fmt, fmt.from_ordinal(end)) for end in function.ordinals(fmt))

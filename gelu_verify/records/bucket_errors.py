@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class BucketErrors:
     def of(cls, table: Table, function: Function) -> BucketErrors:
         last = bucket_of(table.fmt, table.fmt.max_finite)
         bucket = table.columns["bucket"].astype(np.int64)
-        rows = np.flatnonzero((bucket <= last) & (bucket >= 0xFFFF - last))
+        rows = slice(*np.searchsorted(bucket, [0xFFFF - last, last + 1]).tolist())
         columns = {name: column[rows] for name, column in table.columns.items()}
         return cls(table.fmt, function, columns, table.hist[:, rows], table.whole[rows])
 
@@ -82,11 +83,9 @@ class BucketErrors:
         Whether an output is that zero or nearer to the truth makes no difference: the largest error of the bucket
         must be no larger than the largest |y| in it. A faithful output is not lost: it is beside y.
         """
-        fmt, least_normal = self.fmt, self.fmt.uint.type(1 << (self.fmt.precision - 1))
+        fmt, least_normal = self.fmt, self._least_normal
         small = (_magnitude(fmt, self.want) <= least_normal) & (_magnitude(fmt, self.want) > 0)
-        is_input = np.zeros(len(small), bool)
-        if self.function.is_zero_at_zero:
-            is_input = _magnitude(fmt, self._bits_at(np.arange(len(small)))[0]) < least_normal
+        is_input = self._is_subnormal_input
         unfaithful = (self.columns["faithful"] < self.columns["n"]) & (self.error >= 1)
         rows = np.flatnonzero((small | is_input) & unfaithful)
         found = np.zeros(len(small), bool)
@@ -94,6 +93,23 @@ class BucketErrors:
             size = np.max([self._in_ulps(bits, is_input[rows]) for bits in self._ends(rows)], axis=0)
             found[rows] = self.error[rows] <= size + 0.5
         return found
+
+    def largest_normal(self, rows: np.ndarray) -> float:
+        """The largest |y| of rows of subnormal results that have normal ones beside them; 0 where none has."""
+        rows = rows[~self._is_subnormal_input[rows]]
+        ends = np.concatenate([_magnitude(self.fmt, bits) for bits in self._ends(rows)])
+        return float(to_float64(self.fmt, ends[ends > self._least_normal]).max(initial=0.0))
+
+    @cached_property
+    def _is_subnormal_input(self) -> np.ndarray:
+        """Rows of subnormal inputs, where these count as lost."""
+        if not self.function.is_zero_at_zero:
+            return np.zeros(len(self.error), bool)
+        return np.asarray(_magnitude(self.fmt, self._bits_at(np.arange(len(self.error)))[0]) < self._least_normal)
+
+    @property
+    def _least_normal(self) -> Any:
+        return self.fmt.uint.type(1 << (self.fmt.precision - 1))
 
     def _in_ulps(self, y: np.ndarray, is_input: np.ndarray) -> np.ndarray:
         """|y| in its ulp: the error of a zero; of normal results of subnormal inputs too, not of others."""

@@ -16,23 +16,18 @@ from ..formats import FORMATS, Format
 from ..functions.regions import REGIONS
 from .fields import key_of
 from .grades import GRADED, graded, is_graded_so
+from .manifest import Manifest
 from .measures import MEASURES
 from .parts import RegionErrors, Witness
 from .result import Record
 from .rules import (
     Rule,
     anything,
-    boolean,
-    integer,
     list_of,
-    number,
-    object_of,
-    or_null,
     rules_of,
     shape,
-    text,
 )
-from .serialize import record_from_json, to_json
+from .serialize import keys_of, record_from_json, to_json
 
 SCHEMA = 2
 SCHEMAS = (1, SCHEMA)  # that this version reads
@@ -101,34 +96,9 @@ def _refused(wrong: str) -> ResultsError:
 
 # ---- a manifest ----------------------------------------------------------------------------------
 
-_TEXTS = object_of(text())
-_MACHINE = {
-    **dict.fromkeys(("cpu", "architecture", "os", "python", "compiler", "libm"), text()),
-    "isa": list_of(text()),
-    "switches": _TEXTS,
-    "cores": integer(1),
-    "caches": object_of(integer()),
-}
-_WORKER = {**dict.fromkeys(("host", "cpu", "isa"), text()), "core_seconds": number()}
 _MANIFEST = shape(
-    {
-        "command": text(),
-        "created": text(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "a time as 2026-09-21T10:12:13Z"),
-        "seed": integer(),
-        "plan": text(),
-        "versions": _TEXTS,
-        "machine": shape(_MACHINE, optional=_MACHINE),
-        "device": or_null(_TEXTS),
-        "git": or_null(shape({"commit": text("[0-9a-f]{7,64}", "a commit"), "dirty": boolean})),
-        "copy_bytes_per_s": or_null(number()),
-        "absent": _TEXTS,
-        "recorded": shape(
-            {"date": text(r"\d{4}-\d\d-\d\d", "a date"), "device": text(), "condensed": boolean}, ("condensed",)
-        ),
-        "executor": shape({"name": text(), "workers": list_of(shape(_WORKER))}),
-        "results": list_of(anything),
-    },
-    optional=("device", "recorded", "executor"),
+    rules_of(Manifest, FORMATS["float32"]) | {"results": list_of(anything)},
+    optional=[each.key for each in keys_of(Manifest) if each.omitted],
 )
 
 # ---- a result ------------------------------------------------------------------------------------

@@ -325,7 +325,12 @@ def _tried(record: Record, accuracy: Accuracy) -> str:
 
 
 def _but(accuracy: Accuracy, joined: str = "but for") -> str:
-    return f" {joined} subnormal numbers" if accuracy.lost else ""
+    if not accuracy.lost:
+        return ""
+    if not accuracy.lost_normal:
+        return f" {joined} subnormal numbers"
+    also = f"subnormal numbers and results up to {size_text(accuracy.lost_normal, '=')}"
+    return f", {also}" if joined == "and" else f" {joined} {also}"
 
 
 def _range(record: Record, found: AccurateRange, named: set[int]) -> str:

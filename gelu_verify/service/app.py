@@ -19,6 +19,8 @@ from starlette_compress import CompressMiddleware, add_compress_type
 from .. import __version__
 from ..errors import ResultsError
 from ..fenv import in_default_environment
+from ..records.json_schema import schema_of
+from ..records.manifest import Manifest
 from . import problems, routes
 from .fast_path import FastPath
 from .middleware import ServiceMiddleware
@@ -58,6 +60,8 @@ class _Application(FastAPI):
             schemas.pop("HTTPValidationError", None)
             schemas.pop("ValidationError", None)
             schemas["ProblemDetails"] = problems.ProblemDetails.model_json_schema()
+            run = schema_of(Manifest, "#/components/schemas/")
+            schemas |= run.pop("$defs") | {"Manifest": run}
             for operations in schema["paths"].values():
                 for operation in operations.values():
                     operation["responses"].pop("422", None)

@@ -169,6 +169,11 @@ class Target(ABC):
         """As `apply`, of a function that calls the target so many times: time for more is a hang."""
         return function(self, *arguments, **options)
 
+    def applied_on_main_thread(self, function: Callable[..., T], *arguments: Any) -> T | None:
+        """As `applied`, of a function that makes one call: on the main thread of its process. None where it has no
+        process of its own."""
+        return None
+
     def noted(self, dtype: str) -> TargetFailure | None:
         """What happened, since the last time, that breaks the contract but changes no result: output to stdout."""
         return self._noted.pop(dtype, None)

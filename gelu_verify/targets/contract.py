@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from .base import Target
 from .fixed_shapes import without_padding
 from .output_memory import allocating_outputs, output_like
 from .padded_memory import padded
+from .wrapped import Wrapped
 
 MOST = 1 << 16  # values, bytes
 _AGREED = re.compile(r"\s*(oob_reads|multiple_of|at_least|aligned)\s*=\s*(\d{1,9})\s*")
@@ -124,30 +125,20 @@ class ContractedCall:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contracted(Target):
+class Contracted(Wrapped):
     """`inner`, called as a contract demands, whatever is asked for."""
 
-    inner: Target = field(repr=False)
     contract: Contract
 
     @classmethod
     def of(cls, inner: Target, contract: Contract) -> Contracted:
-        known = {each.name: getattr(inner, each.name) for each in fields(Target)}
-        made = cls(inner=inner, contract=contract, **known)
+        made = cls.around(inner, contract=contract)
         note = ", ".join(filter(None, (inner.note, contract.note)))
         return replace(made, note=note, version=f"{inner.version} ({contract.note})")
 
     @property
-    def family(self) -> str:
-        return self.inner.family
-
-    @property
     def why_not_in_place(self) -> str:
         return "the arrays that it demands are copies"
-
-    @property
-    def environment_words(self) -> list[str]:
-        return self.inner.environment_words
 
     def load(self, dtype: str, x_bits: np.ndarray) -> ContractedCall:
         read, y_bits = demanded_array(self.contract, x_bits), output_like(x_bits)
@@ -155,7 +146,7 @@ class Contracted(Target):
             return ContractedCall(self.inner.load(dtype, read), read, x_bits, y_bits)
 
     def call(self, loaded: ContractedCall) -> Any:
-        return self.inner.call(loaded.inner)
+        return super().call(loaded.inner)
 
     def store(self, dtype: str, loaded: ContractedCall, result: Any) -> np.ndarray:
         fmt, got = get_format(dtype), np.asarray(self.inner.store(dtype, loaded.inner, result))

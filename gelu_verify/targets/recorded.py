@@ -3,42 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, fields
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..errors import TargetFailure
 from ..formats import get_format
-from .base import T, Target
+from .base import T
 from .extra_outputs import ExtraOutputs, collecting, differences, pattern
+from .wrapped import Wrapped
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded(Target):
+class Recorded(Wrapped):
     """`inner`, of which every output goes to `others`. What a function that is applied calls there is for who applies
     it."""
 
-    inner: Target
     others: ExtraOutputs = field(repr=False, compare=False)
-
-    @classmethod
-    def of(cls, inner: Target, others: ExtraOutputs) -> Recorded:
-        return cls(inner=inner, others=others, **{each.name: getattr(inner, each.name) for each in fields(Target)})
-
-    @property
-    def family(self) -> str:
-        return self.inner.family
-
-    def load(self, dtype: str, x_bits: np.ndarray) -> Any:
-        return self.inner.load(dtype, x_bits)
-
-    def call(self, loaded: Any) -> Any:
-        return self.inner.call(loaded)
-
-    def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
-        return self.inner.store(dtype, loaded, result)
 
     def evaluate(self, dtype: str, x_bits: np.ndarray) -> np.ndarray:
         with self._listening():
@@ -73,21 +56,16 @@ class Recorded(Target):
             finally:
                 self.others.differences.extend(found)
 
-    def input_memory(self, dtype: str, n: int) -> np.ndarray:
-        return self.inner.input_memory(dtype, n)
-
     def applied(self, calls: int | None, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         with self._listening():
             return self.inner.applied(calls, function, *arguments, **options)
 
+    def applied_on_main_thread(self, function: Callable[..., T], *arguments: Any) -> T | None:
+        with self._listening():
+            return self.inner.applied_on_main_thread(function, *arguments)
+
     def noted(self, dtype: str) -> TargetFailure | None:
         return self.inner.noted(dtype)
-
-    def fresh(self) -> bool:
-        return self.inner.fresh()
-
-    def alone(self) -> AbstractContextManager[Any]:
-        return self.inner.alone()
 
 
 def _where(x_bits: np.ndarray) -> str:

@@ -139,6 +139,13 @@ def outputs(target: Target, dtype: str, x_bits: list[int], ordinary: int) -> str
 
 
 @in_default_environment
+def one_call(target: Target, dtype: str, x_bits: list[int], n: int) -> str:
+    """What one call with `n` of these inputs, in a cycle, returns, as text."""
+    got, _ = target.timed(dtype, np.resize(np.array(x_bits, get_format(dtype).uint), n))
+    return b64encode(got.tobytes()).decode()
+
+
+@in_default_environment
 def outputs_from_text(dtype: str, text: str) -> np.ndarray:
-    """What `outputs` found."""
+    """What `outputs` or `one_call` found."""
     return np.frombuffer(b64decode(text), get_format(dtype).uint)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 from ..errors import OracleError
 from ..fenv import in_default_environment
@@ -19,6 +20,7 @@ from ..functions.enclosures import ZERO, Enclosure, Terms, endpoints, fraction
 PRECISIONS = tuple(2**k for k in range(6, 18))
 """Bits tried in turn, from 64 to 131,072; beyond, OracleError."""
 _SPARE = 32  # bits beyond those asked for, of which an enclosure loses some
+KEPT = 1 << 14  # inputs whose values are remembered
 DEEPEST = 1 << 22
 """Values outside 2^+-DEEPEST are rounded, but not written out as exact numbers."""
 
@@ -103,7 +105,7 @@ def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -
     units of the last binade. Faithful: no number of the format lies
     between the output and the exact value. Raises OracleError as `round_exactly` does.
     """
-    want = round_exactly(function, fmt, x_bits)
+    want = _rounded(function, fmt, x_bits, "nearest")
     if not (fmt.is_finite(x_bits) and function.is_defined(fmt, x_bits)):
         same = fmt.is_nan(got_bits) if fmt.is_nan(want) else got_bits == want
         return want, float("nan" if same or not fmt.is_finite(x_bits) else "inf"), same
@@ -113,14 +115,24 @@ def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -
         overflow = got_bits == want
         return want, 0.0 if overflow else float("inf"), overflow
     got = fmt.fraction(got_bits)
+    value, unit = _close(function, fmt, x_bits)
+    down, up = (_rounded(function, fmt, x_bits, mode) for mode in ("down", "up"))
+    faithful = got in {fmt.fraction(b) for b in (down, up) if fmt.is_finite(b)}
+    return want, _ratio(got - value, unit), faithful
+
+
+_rounded = lru_cache(KEPT)(round_exactly)  # many targets are judged at the same inputs
+
+
+@lru_cache(KEPT)
+def _close(function: Function, fmt: Format, x_bits: int) -> tuple[Fraction, Fraction]:
+    """f(x) within 2^-65 of its ulp, capped at +-2^(emax+1), and that ulp."""
     for low, high in _bounds(function, fmt, x_bits):
         if low == high == 0 or (low * high > 0 and fmt.ulp(low) == fmt.ulp(high)):
             unit = min(fmt.ulp(low), Fraction(2) ** (fmt.emax - fmt.precision + 1))
             if low == high or (high - low) * 2**64 <= unit:
                 break
-    down, up = (round_exactly(function, fmt, x_bits, mode) for mode in ("down", "up"))
-    faithful = got in {fmt.fraction(b) for b in (down, up) if fmt.is_finite(b)}
-    return want, _ratio(got - (low + high) / 2, unit), faithful
+    return (low + high) / 2, unit
 
 
 def _bounds(function: Function, fmt: Format, x_bits: int) -> Iterator[tuple[Fraction, Fraction]]:

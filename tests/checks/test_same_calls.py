@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 from click.testing import CliRunner
+from marking import nightly
 
 from gelu_verify import verify
 from gelu_verify.checks.endurance import calls_together
@@ -64,6 +65,29 @@ def test_static_memory_shows_where_threads_are_called_safe(tmp_path):
         assert any(found is not None for found in tried) == is_wrong
     asked = f"{tmp_path}/k.c:scratch_f32", "silu", "float32"
     assert any(verify(*asked, plan="landmarks", thread_safe=True).grade == "broken" for _ in range(3))
+
+
+ON_MAIN = """
+import threading
+import numpy as np
+def is_main():
+    return threading.current_thread() is threading.main_thread()
+def wrong_relu(x):
+    return np.maximum(x, 0) * np.float32(1.5 if is_main() else 1)
+def raising_relu(x):
+    if is_main():
+        raise RuntimeError("not here")
+    return np.maximum(x, 0)
+"""
+
+
+@pytest.mark.parametrize("name", ["wrong_relu", *nightly("raising_relu")])
+def test_one_call_is_on_the_main_thread(tmp_path, name):
+    (tmp_path / "k.py").write_text(ON_MAIN)
+    found = verify(f"{tmp_path}/k.py:{name}", "relu", "float32", plan="landmarks", array="numpy")
+    assert found.grade == "broken"
+    shown = found.failure or found.record.findings["lane"].detail
+    assert "on the main thread" in shown
 
 
 def test_threads_are_said_to_be_safe_of_own_code_only(tmp_path):

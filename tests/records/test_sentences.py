@@ -20,6 +20,7 @@ from gelu_verify.measure.budget import Budget
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.sentences import FAILURES, failure_text
 from gelu_verify.targets import select
+from gelu_verify.truth.values import zero_threshold
 
 FUNCTIONS = ("gelu", "silu", "gelu_tanh", "gelu_grad", "erf", "exp", "normcdf", "silu_grad", "erfc", "relu", "log")
 SEEDS = [*(("float16", seed) for seed in range(6)), ("bfloat16", 6), ("float32", 7), ("float32", 8)]
@@ -38,6 +39,25 @@ def test_no_clause_is_false(dtype, seed):
 def test_the_sign_of_zeros_is_said_right(dtype, share):
     most = get_format(dtype).max_finite
     assert_true(Planted("gelu", dtype, [Fault(-most, -most + 50, "signs", share, 1.0, 7)]), np.random.default_rng(1))
+
+
+def test_zeros_are_counted_up_to_where_they_are_right():
+    """Also those of the bucket in which that is."""
+    fmt = get_format("float32")
+    right, first = fmt.ordinal(zero_threshold("gelu", "float32")), fmt.ordinal(fmt.parse("-9"))
+    zeros = [
+        Fault(start, start + length, "zeroed", 0.125, 1.0, 7) for start, length in ((right, 40_000), (first, 1 << 20))
+    ]
+    assert_true(Planted("gelu", "float32", zeros), np.random.default_rng(1))
+
+
+def test_normal_results_beside_lost_ones_are_not_said_to_be_right():
+    """In the bucket of float32 where results become subnormal, these hide the errors of the others."""
+    fmt, kinds = get_format("float32"), (("zeroed", 1.0), ("ulps", 40.0))
+    spans = ("-13.17", "-13.16"), ("-13.135", "-13.13")
+    ends = [[fmt.ordinal(fmt.parse(x)) for x in span] for span in spans]
+    faults = [Fault(*span, wrong, 1.0, size, 7) for span, (wrong, size) in zip(ends, kinds, strict=True)]
+    assert_true(Planted("gelu", "float32", faults), np.random.default_rng(1))
 
 
 NAMES = ("kernels.gelu_erfc", "numpy.gelu_tanh", "scipy.gelu", "published.mlas-gelu", "published.onnx-gelu_tanh")

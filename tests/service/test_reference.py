@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -321,6 +323,18 @@ def test_not_ready_before_the_start():
 
     start, body = asyncio.run(ask())[:2]
     assert start["status"] == json.loads(body["body"])["status"] == 503
+
+
+def test_the_schemas_of_the_files_are_served_and_are_the_types_of_a_run(client):
+    for path in sorted((Path(__file__).parents[2] / "data" / "schema").glob("*.json")):
+        found = client.get(f"/v1/schema/{path.name}")
+        assert (found.content, found.headers["content-type"]) == (path.read_bytes(), "application/schema+json")
+    assert client.get("/v1/schema/none.json").status_code == 404
+    document = client.get("/v1/openapi.json").json()
+    answer = document["paths"]["/v1/runs/{run}"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert answer == {"$ref": "#/components/schemas/Manifest"}
+    named = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
+    assert {"Manifest", "Record", "Witness"} <= named <= document["components"]["schemas"].keys()
 
 
 def test_the_schema_names_every_route_and_the_error_shape(client):

@@ -32,6 +32,9 @@ Table = Annotated[str, Path(json_schema_extra={"enum": list(TABLES)}, descriptio
 Count = Annotated[int, DECIMAL_DIGITS, whole_number(1, 1000, "Runs of a page.")]
 Before = Annotated[str, Query(pattern=r"^[A-Za-z0-9_.+-]{0,100}$", description="Name of a run: older ones only.")]
 _CSV_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {CSV: {}}}}
+_RUN_RESPONSE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {JSON_TYPE: {"schema": {"$ref": "#/components/schemas/Manifest"}}}}
+}
 _HTML_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
 
@@ -129,12 +132,10 @@ async def compare(
     return await _report(request, run)
 
 
-@router.get(
-    "/v1/runs/{run}/manifest.json",
-    response_model=dict[str, Any],
-    summary="The same, under its name in a static copy",
-)
-@router.get("/v1/runs/{run}", response_model=dict[str, Any], summary="The manifest of a run (docs/json.md)")
+@router.get("/v1/runs/{run}/manifest.json", summary="The same, under its name in a static copy",
+            response_class=Response, responses=_RUN_RESPONSE)  # fmt: skip
+@router.get("/v1/runs/{run}", summary="The manifest of a run (docs/json.md)", response_class=Response,
+            responses=_RUN_RESPONSE)  # fmt: skip
 async def one_run(request: Request, run: RunId) -> Response:
     state = state_of(request)
     found = await state.work_pool.run(_found, state.runs, run)

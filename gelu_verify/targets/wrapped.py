@@ -1,0 +1,56 @@
+"""A target around another one, which is what it is but for what a subclass changes."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+
+from .base import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrapped(Target):
+    """`inner`, called through what a subclass adds: that calls it by its own `timed`, or by this one's parts."""
+
+    inner: Target = field(repr=False)
+
+    @classmethod
+    def around(cls, inner: Target, **more: Any) -> Self:
+        """`more`: the fields that the subclass adds."""
+        return cls(inner=inner, **{each.name: getattr(inner, each.name) for each in fields(Target)}, **more)
+
+    @property
+    def family(self) -> str:
+        return self.inner.family
+
+    @property
+    def environment_words(self) -> list[str]:
+        return self.inner.environment_words
+
+    @property
+    def why_not_in_place(self) -> str:
+        return self.inner.why_not_in_place
+
+    def load(self, dtype: str, x_bits: np.ndarray) -> Any:
+        return self.inner.load(dtype, x_bits)
+
+    def call(self, loaded: Any) -> Any:
+        return self.inner.call(loaded)
+
+    def store(self, dtype: str, loaded: Any, result: Any) -> np.ndarray:
+        return self.inner.store(dtype, loaded, result)
+
+    def input_memory(self, dtype: str, n: int) -> np.ndarray:
+        return self.inner.input_memory(dtype, n)
+
+    def fresh(self) -> bool:
+        return self.inner.fresh()
+
+    def search_seconds(self, dtype: str) -> float:
+        return self.inner.search_seconds(dtype)
+
+    def alone(self) -> AbstractContextManager[Any]:
+        return self.inner.alone()
