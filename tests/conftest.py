@@ -21,8 +21,27 @@ os.environ[own_faults.SWITCH] = "raise"  # also in the processes that tests star
 REQUIRED = "gpu" in requiring.REQUIRED
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Without a device the tests that need one are not among those that are run; where it is required, none are."""
+    """Cases that are too many for every commit are nightly; tests that need a device are run where there is one."""
+    _leave_few(items)
+    _leave_those_of_this_machine(config, items)
+
+
+def _leave_few(items):
+    """Of each test with the marker `few(k)`, k cases from the first to the last stay; the others become nightly."""
+    cases = {}
+    for item in items:
+        if mark := item.get_closest_marker("few"):
+            cases.setdefault((item.nodeid.partition("[")[0], *mark.args), []).append(item)
+    for (_, most), each in cases.items():
+        kept = {round(k * (len(each) - 1) / (most - 1)) for k in range(most)}
+        for k, item in enumerate(each):
+            if k not in kept:
+                item.add_marker(pytest.mark.nightly)
+
+
+def _leave_those_of_this_machine(config, items):
     on_device = [item for item in items if item.get_closest_marker("gpu")]
     if not (on_device or REQUIRED):
         return

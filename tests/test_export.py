@@ -77,6 +77,7 @@ def test_every_include_is_there(exported):
             assert (path.parent / name).is_file(), f"{path.relative_to(exported)} includes {name}"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("compiler", HEADER_COMPILERS)
 def test_headers_compile_without_warnings_and_are_right(exported, compiler, tmp_path):
     requiring.program(compiler)

@@ -70,6 +70,7 @@ def test_values_agree_with_another_decoder(fmt):
     np.testing.assert_array_equal(to_float64(fmt, bits), seen)
 
 
+@pytest.mark.few(2)
 @small_format
 def test_every_number_midpoint_and_neighbour_of_a_midpoint_rounds_right(fmt):
     numbers = finite_magnitudes(fmt)

@@ -37,6 +37,7 @@ def raising(x):
     raise ValueError("three")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["float16", np.float32, np.dtype("float64"), np.float16])
 def test_what_is_accurate_passes(dtype):
     result = assert_gelu_accurate(gelu_verify.gelu, dtype=dtype, max_ulp=0.5, grade="correctly_rounded", plan="strata")
@@ -151,6 +152,7 @@ REGRESSIONS = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 @pytest.mark.parametrize("name", REGRESSIONS)
 def test_a_regression_does_not_pass(name):

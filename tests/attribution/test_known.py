@@ -29,6 +29,7 @@ def recognized(one, dtype):
     return known(one, informative_sample(one.function, dtype, x, got), x, got)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("name", "dtype"), [*PAIRS[::6], *nightly(*(pair for at, pair in enumerate(PAIRS) if at % 6))])
 def test_every_kernel_is_recognized_as_itself_or_an_equal_one(name, dtype):
     found = recognized(replace(SHIPPED[name], name="user:kernel"), dtype)

@@ -82,6 +82,7 @@ def judged_here(function, dtype, x, got):
     return reduction.table()
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("function", JUDGED)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 def test_outputs_are_judged_as_the_reference_judges(function, dtype):
@@ -123,6 +124,7 @@ PLACES = (
 )
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("function", JUDGED)
 @pytest.mark.parametrize("fault", ["none", "some", "flushed", "positive zeros", "a few ulp", "overflow"])
 def test_a_strided_run_is_counted_as_its_inputs_one_by_one(function, fault):
@@ -241,6 +243,7 @@ def test_a_strided_plan_is_the_union_of_its_chunks():
     assert merge(tables).total("n") == plan.size == 1 << 18
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", ["gelu", "gelu_grad"])
 def test_the_hash_of_results_sees_what_changes_and_nothing_else(function, dtype):

@@ -120,6 +120,7 @@ def test_a_planted_fault_is_caught(check, mutant, dtype, monkeypatch):
         assert finding.got_bits != finding.want_bits
 
 
+@pytest.mark.few(18)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("function", NATIVE_FIRST)
 def test_a_correct_implementation_is_never_accused(function, dtype):
@@ -130,6 +131,7 @@ def test_a_correct_implementation_is_never_accused(function, dtype):
     assert record.zero_from is None
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("way", ["up", "zero", "chance", "wiggling", *nightly("down", "away", "odd")])
 @pytest.mark.parametrize("dtype", ["float16", "float32", *nightly("bfloat16", "float64")])
 @pytest.mark.parametrize(
@@ -236,6 +238,7 @@ def test_variant_names_what_is_computed(dtype):
     assert judged(correct("tanh"), dtype, "landmarks").variant is None
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("function", "noise"), [("gelu", 3), ("gelu_tanh", 3), ("silu", 3), ("gelu_grad", 1), ("gelu", 30)]
 )
@@ -321,6 +324,7 @@ HONEST = [
 ]
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize(
     ("honest", "dtype"), [pytest.param(*case, id=f"{k}-{case[0].function}-{case[1]}") for k, case in enumerate(HONEST)]
 )
@@ -435,6 +439,7 @@ def scaled_formula(compute, factor):
     return lambda x: compute(x) * x.dtype.type(factor)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("form", "function"), [(tanh_form, "gelu_tanh"), (tanh_form_derivative, "gelu_tanh_grad")], ids=["", "grad"]
@@ -472,6 +477,7 @@ def test_numbers_rounded_together_are_reported_together():
     assert "0.044715 were 0.044714998453855515, its value in float32" in detail
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("value", [2.0, -1.5, 0.25, -4.0, 1.0, -0.75])
 @pytest.mark.parametrize("by", [2, -2, 30])

@@ -57,12 +57,14 @@ def assert_seen(record, check="lane"):
 LENGTHS = (1, 2, 3, 7, 8, 9, 31, 33, 63, 64, 127, 128, 129, 1025, 4095, 8192, 16385)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("n", LENGTHS)
 def test_each_length_at_its_first_last_and_middle_position(n):
     for place in {0, n // 2, n - 1}:
         assert_seen(judged(planted(lambda call, m, at, place=place: (m == n) & (at == place)), plan="quick"))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [32767, 32768, 65535, 65536, 65537])
 def test_lengths_that_the_default_plan_reaches(n, dtype):
@@ -358,6 +360,7 @@ def library(tmp_path_factory):
     return shared_library(tmp_path_factory.mktemp("plants"), SOURCE + plants)
 
 
+@pytest.mark.few(2)
 @isolated
 @needs_cc
 @pytest.mark.parametrize("name", [*list(PLANTS)[::3], *nightly(*(name for k, name in enumerate(PLANTS) if k % 3))])
@@ -393,6 +396,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.few(2)
 @isolated
 @pytest.mark.parametrize("number", [0, 50, *nightly(1, 2)])
 @pytest.mark.parametrize("kind", ["python", "program"])

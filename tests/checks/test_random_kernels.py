@@ -26,6 +26,7 @@ def few_inputs(rng, dtype):
     return [(fmt.from_ordinal(first), fmt.from_ordinal(last))]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", [*range(12), *nightly(*range(12, 400))])
 def test_no_kernel_is_too_much_for_a_check(seed):
     """`GELU_VERIFY_FAULTS=raise` in conftest.py: a fault of ours is raised, and numpy's warnings are errors."""

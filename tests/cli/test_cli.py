@@ -267,6 +267,7 @@ def test_a_target_that_fails_is_a_result_and_the_run_goes_on(home, name, kind):
 BY_TWO = ("mine.py:scaled", "--kwarg", "by=2")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("args", "exceeded"),
     [
@@ -479,6 +480,7 @@ def test_report_without_a_run_takes_the_latest(home):
     assert (home / "reports" / "latest" / "index.html").exists()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("damage", ["missing", "foreign", "truncated", "bucket", "no manifest"])
 def test_a_damaged_run_is_one_clear_line(home, damage):
     results("mine.py:good", "--function", "relu", "--dtype", "float16", "--out", "kept")

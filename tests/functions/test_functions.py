@@ -37,6 +37,7 @@ def test_the_functions_of_the_design_are_here():
     assert family | {"relu", "elu", "erf", "erfc", "normcdf", "tanh", "sigmoid", "exp"} <= set(FUNCTIONS)
 
 
+@pytest.mark.few(8)
 @every_function
 def test_turning_points_turn_and_there_are_no_others(function):
     if function.turning_points is None:
@@ -53,6 +54,7 @@ def test_turning_points_turn_and_there_are_no_others(function):
             assert high <= low if falls else low <= high
 
 
+@pytest.mark.few(8)
 @every_function
 def test_bounds_are_bounds_and_are_reached(function):
     xs = [k / 8 for k in range(-400, 401) if k] + [float(t) for t in function.turning_points or ()]
@@ -67,6 +69,7 @@ def test_bounds_are_bounds_and_are_reached(function):
         assert max(values) <= float(function.upper)
 
 
+@pytest.mark.few(8)
 @every_function
 def test_signs_and_sizes_are_as_stated(function):
     for k in (k for k in range(-400, 401) if k):

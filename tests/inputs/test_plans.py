@@ -43,6 +43,7 @@ def test_each_input_once_and_in_order(name, dtype):
     assert not plan.exhaustive
 
 
+@pytest.mark.few(18)
 @pytest.mark.parametrize("function", NATIVE_FIRST)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sampling_plans_hold_what_everybody_asks_for(function, dtype):

@@ -110,6 +110,7 @@ def result_of(name, throughput="quick"):
     return result.record
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("kind", "name", "words"),
     [

@@ -147,6 +147,7 @@ def judged(hosts, faulty, name, ranges=("2.99999:3.00001", "-1:-0.999999")):
     return sweep(one(hosts, faulty, name), make_plan("default", "relu", "float32", 0, list(ranges)))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("name", "kind", "where", "words"),
     [
@@ -201,6 +202,7 @@ def test_what_is_not_deterministic_is_measured_and_named(hosts, faulty):
     assert record.max_ulp > 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["good", "c_good"])
 @pytest.mark.parametrize("plan", ["default", "landmarks"])
 def test_what_is_right_is_never_accused(hosts, faulty, name, plan):

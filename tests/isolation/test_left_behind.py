@@ -48,6 +48,7 @@ def judged(target):
     return sweep(target, make_plan("default", "relu", "float32", 0, RANGES))
 
 
+@pytest.mark.few(2)
 @pytest.mark.skipif(not floating.X86, reason="sets the bits of x86")
 @pytest.mark.parametrize("name", [*list(WORDS)[::3], *nightly(*(name for k, name in enumerate(WORDS) if k % 3))])
 def test_a_changed_floating_point_environment_is_named_and_spoils_nothing(chosen, name):
@@ -83,6 +84,7 @@ def test_the_callers_environment_does_not_reach_the_target():
     assert found.failure is None
 
 
+@pytest.mark.few(4)
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 @pytest.mark.parametrize(
     ("name", "words"),
@@ -275,6 +277,7 @@ def sets_a_variable(x):
 """
 
 
+@pytest.mark.few(2)
 @pytest.mark.skipif(not supported(), reason="isolation needs Linux")
 @pytest.mark.parametrize("name", ["sqlite", "threads", "logs", "makes_a_folder", "sets_a_variable"])
 def test_what_implementations_do_at_first_use_is_no_finding(tmp_path, name):

@@ -35,6 +35,7 @@ def test_every_reimplementation_has_a_second_writing():
     assert sorted((k.name, k.dtype) for k in PUBLISHED) == sorted((name, dtype) for name, dtype, _ in CASES)
 
 
+@pytest.mark.few(37)
 @pytest.mark.parametrize(("name", "dtype", "formula"), [pytest.param(*c, id=f"{c[0]}-{c[1]}") for c in CASES])
 def test_formula(name, dtype, formula):
     fmt, rng = get_format(dtype), np.random.default_rng(7)

@@ -105,6 +105,7 @@ def largest(target, dtype, low, high):
     return INF if np.isinf(error).any() else np.nanmax(error)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "known", [pytest.param(case[1:], id=f"{case[0]}-{case[1]}", marks=marks(case[0])) for case in CASES]
 )

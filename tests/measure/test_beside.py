@@ -77,6 +77,7 @@ def random_fault(rng, dtype):
     return fault
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("timed", ["none", "quick"])
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 @pytest.mark.parametrize("seed", [0, *nightly(*range(1, 6))])

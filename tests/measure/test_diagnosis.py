@@ -89,6 +89,7 @@ def test_every_tolerance_is_held_against_faults():
     assert all(rule.source for rule in TOLERANCES)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", STRENGTH)
 def test_what_a_tolerance_lets_through_and_what_it_sees(name):
     passed, seen = (judged(mutant, "float32") for mutant in STRENGTH[name])

@@ -128,6 +128,7 @@ OFTEN = ("gelu", "gelu_tanh", "gelu_tanh_grad")
 SELDOM = [function for function in EVERY if function not in OFTEN]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("function", "answers"),
     [*(case for case in CASES if case[0] in OFTEN), *nightly(*(case for case in CASES if case[0] in SELDOM))],

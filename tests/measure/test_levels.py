@@ -133,6 +133,7 @@ def test_what_the_user_has_set_does_not_replace_a_level(run, monkeypatch):
     assert found["switched.relu@avx2"]["dispatch"]["seen"]["code"] == "AVX2"
 
 
+@pytest.mark.few(2)
 @needs
 @pytest.mark.parametrize(
     ("words", "code", "said"),

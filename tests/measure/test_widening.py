@@ -234,6 +234,7 @@ def test_what_refutes_a_grade_ends_the_search_for_more():
         assert held.record.coverage.buckets == 9
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("text", ["-1", "1x", "nan", "1e9", "65537buckets", "1.5buckets", "", True])
 def test_a_budget_that_is_none_is_refused(text):
     with pytest.raises(UsageError, match=r"cannot be used|too much"):
@@ -319,6 +320,7 @@ def test_a_record_says_which_buckets_were_tried_whole():
 # ---- faults of ours ------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("place", ["next_buckets", "chunks_of", "merge", "widened"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_fault_of_ours_among_more_inputs_leaves_the_result_of_the_plan(place, dtype, monkeypatch):

@@ -74,6 +74,7 @@ def test_a_fault_is_named_with_its_line(device, which):
     assert f"{SOURCE.name}:{line}" in message
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("which", "where"),
     [

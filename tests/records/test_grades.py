@@ -47,6 +47,7 @@ def record_of(*changes, function="gelu", dtype="float16"):
     return judged(faulty(function, change), dtype)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_the_first_grades_are_limits_of_the_error(dtype):
     assert judged(correct("gelu"), dtype).grade == "correctly_rounded"

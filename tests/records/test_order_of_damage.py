@@ -84,6 +84,7 @@ def record():
     return judged(faulty("gelu", lambda dtype, x, y: y), "float16")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 @pytest.mark.parametrize(
     ("function", "seed"),

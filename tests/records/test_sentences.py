@@ -27,6 +27,7 @@ SEEDS = [*(("float16", seed) for seed in range(6)), ("bfloat16", 6), ("float32",
 MANY = [(dtype, seed) for dtype in ("float16", "bfloat16", "float32") for seed in range(10, 200)]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("dtype", "seed"), [*SEEDS, *nightly(*MANY)])
 def test_no_clause_is_false(dtype, seed):
     """Of a kernel with random faults, whose outputs are all known."""

@@ -156,6 +156,7 @@ def test_bins_are_symmetric_and_cover_every_finite_bucket(dtype, per_binade):
         assert float(edge_values(bins)[at]) == float(label.replace("\N{MINUS SIGN}", "-"))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ALL)
 @given(data=st.data())
 def test_an_envelope_keeps_every_peak(dtype, data):

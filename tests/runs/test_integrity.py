@@ -184,6 +184,7 @@ DERIVED = [
 ]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("key", DERIVED)
 def test_a_measure_that_does_not_follow_is_refused_though_the_hash_is_right(whole, run, budgets, key):
     for value in [*WRONG, None]:
@@ -228,6 +229,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("name", CHANGES)
 def test_an_edited_run_is_refused_though_the_hash_is_right(run, budgets, name):
     edited(run, CHANGES[name])
@@ -329,6 +331,7 @@ TABLES = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", TABLES)
 def test_an_edited_table_is_refused_though_the_hashes_are_right(run, budgets, name):
     index = 1 if name == "nothing rises" else 0
@@ -398,6 +401,7 @@ def test_old_check_names_are_frozen():
     assert set(FIRST_CHECKS) <= set(CHECKS), "read_run asks every run for these"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_runs_of_faulty_implementations_follow_from_their_buckets(dtype, tmp_path):
     faults = [

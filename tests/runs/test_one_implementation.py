@@ -100,6 +100,7 @@ def record(found):
 # ---- interrupted runs --------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_of_another_table_is_not_continued(tmp_path, seed):
     """Wherever the run was killed, and whichever element is another one."""

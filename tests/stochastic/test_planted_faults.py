@@ -63,6 +63,7 @@ FAST = [(name, phase, bias) for name, (phase, bias) in FOUND.items() if bias == 
 SLOW = [(name, phase, bias) for name, (phase, bias) in FOUND.items() if bias != COARSE]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("name", "phase", "bias"), [*FAST, *nightly(*SLOW)])
 def test_a_planted_fault_is_found(name, phase, bias):
     verdict = verify(Request(target=f"{MAPS}:{name}", bias=bias, isolate=False))

@@ -231,6 +231,7 @@ SCRIPTS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("command", SCRIPTS)
 def test_a_version_is_of_the_scripts_that_a_command_names(command):
     program(command.split()[0])

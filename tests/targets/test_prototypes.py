@@ -100,6 +100,7 @@ def negates(target, n=19):
     return np.array_equal(target.evaluate(dtype, x), x ^ fmt.uint.type(fmt.sign_mask))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("symbol", FORMS)
 def test_a_function_is_called_as_its_prototype_says(file, symbol):
     call, dtype = FORMS[symbol]

@@ -80,6 +80,7 @@ def sound(result):
     return (result.max_ulp, result.failed_checks, result.failure) == (pytest.approx(0.5, abs=1e-4), [], None)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("dtype", ["float32", *nightly("float64", "bfloat16")])
 def test_a_correct_function_passes_in_this_process(way, dtype):

@@ -40,6 +40,7 @@ def bits(dtype, *texts):
 # ---- finding -------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("code", "allowed"),
     [

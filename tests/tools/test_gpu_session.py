@@ -72,6 +72,7 @@ def test_tests_that_are_named_exist(words):
     assert "tests/gpu/test_cuda_device.py::" in found.stdout
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("words", TOOLS)
 def test_tools_understand_their_arguments(words):
     try:

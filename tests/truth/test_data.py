@@ -37,6 +37,7 @@ def test_every_file_is_the_one_that_was_generated():
     assert {(name, dtype) for name in _core.functions() for dtype in ("float32", "float64")} <= set(CASES)
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.prove)])
 @pytest.mark.parametrize(("name", "dtype"), TABLES)
 def test_tables_are_whole_and_arb_agrees_with_their_results(name, dtype, stride):
@@ -50,6 +51,7 @@ def test_tables_are_whole_and_arb_agrees_with_their_results(name, dtype, stride)
         assert table[x] == function.limit_bits(fmt, x)
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [*(case for case in CASES if case[0] in CORE), *nightly(*(case for case in CASES if case[0] not in CORE))],

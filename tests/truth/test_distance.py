@@ -16,6 +16,7 @@ from gelu_verify.truth.values import reference_bits
 INSIDE = {name: min(30.0, float(fmt.fraction(fmt.max_finite))) for name, fmt in FORMATS.items()}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", FORMATS)
 @given(data=st.data())
 def test_it_is_the_difference_from_the_exact_value(dtype, data):

@@ -121,6 +121,7 @@ def close_to_midpoints(name):
     return x, np.array([arb_round(FUNCTIONS[name], FMT, int(b)) for b in x.view(np.uint64)], np.uint64)
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_result_is_correctly_rounded(library, name):
     for x, wanted in (cases(name), close_to_midpoints(name)):
@@ -161,6 +162,7 @@ def test_values_of_the_core_keep_their_bound(name):
         assert abs(exact - flint.arb(float(value["hi"])) - flint.arb(float(value["lo"]))) < float(value["err"])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_errors_are_known_to_a_billionth_of_an_ulp(name):
     rng = np.random.default_rng(6)

@@ -15,6 +15,7 @@ POINTS, PROVED = 1_000, 20_000  # of each function in each dtype: for every comm
 every_pair = pytest.mark.parametrize("dtype", DTYPES)
 
 
+@pytest.mark.few(18)
 @every_pair
 @pytest.mark.parametrize("name", NATIVE_FIRST)
 @pytest.mark.parametrize(
@@ -38,6 +39,7 @@ def test_ties_near_zero_go_up(name, dtype):
         assert round_exactly(FUNCTIONS[name], fmt, odd | fmt.sign_mask) == odd // 2 | fmt.sign_mask
 
 
+@pytest.mark.few(18)
 @every_pair
 @pytest.mark.parametrize("name", NATIVE_FIRST)
 @pytest.mark.parametrize("points", [150, *nightly(1500)])

@@ -30,6 +30,7 @@ def specials(fmt):
     return [0, minus, fmt.infinity, fmt.infinity | minus, fmt.nan, fmt.nan | minus, fmt.infinity | 1]
 
 
+@pytest.mark.few(18)
 @every_dtype
 @pytest.mark.parametrize("name", NATIVE_FIRST)
 @pytest.mark.parametrize("points", [200, *nightly(2000)])
@@ -49,6 +50,7 @@ def test_judging_is_what_the_oracle_says(name, dtype, points):
         assert judged.error[i] == pytest.approx(error, rel=1e-9, abs=close, nan_ok=True)
 
 
+@pytest.mark.few(18)
 @every_dtype
 @native
 def test_the_cores_bound_holds(name, dtype):
