@@ -15,6 +15,8 @@ LONGEST_S = 1e6  # seconds of a time limit: eleven days
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 # A longer exponent, as an exact number, would fill the memory.
 _REAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+_SIZE = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([KMGTkmgt]?)(?:[iI]?[bB])?")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SHOWN = 40  # characters of what was typed
 
 
@@ -62,6 +64,14 @@ def parse_real(name: str, text: str, low: float, high: float, *, above: bool = F
         return real(name, float(text), low, high, above=above)
     except UsageError:
         raise _refused(name, text, "is out of range", real_range(low, high, above)) from None
+
+
+def byte_count(name: str, text: str) -> int:
+    """65536, 512M, 1.5GiB as a number of bytes."""
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise UsageError(f"{name}: {text[:40]!r} is not a size (accepted: 65536, 512M, 8GiB)")
+    return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
 def whole_range(low: int, high: int) -> str:

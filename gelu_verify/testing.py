@@ -8,7 +8,6 @@ def test_my_gelu():
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
 from collections.abc import Callable, Mapping
@@ -38,9 +37,8 @@ from .report.shortfall import Shortfall, shortfalls
 from .speed.throughput import torch_on_one_thread
 from .targets import Target
 from .truth.values import judge, reference_bits
-from .verification import Verification, request_of, verified, verify
+from .verification import Verification, request_of, verified
 
-_OPTIONS = [name for name, each in inspect.signature(verify).parameters.items() if each.kind is each.KEYWORD_ONLY]
 _REGIONS = [region.name for region in REGIONS]
 _GRADES: list[str] = [grade for grade in GRADES if grade != "broken"]
 
@@ -84,8 +82,7 @@ def assert_gelu_accurate(
     grade : the worst grade that is accepted (docs/grades.md); default, where nothing else is asked, "accurate"
     allow : checks that may fail, each with a reason: `{"minus_infinity": "NaN, as PyTorch"}`. A failed check that is a
         defect or a convention must be named here; losses of accuracy are what the limits are for
-    options : further arguments of `verify`: `ranges`, `policy`, `kwargs`, `array`, `device`, `compile`, `call`,
-        `isolate`, `seed` ...
+    options : further arguments of `verify`: `ranges`, `policy`, `seed`, `call`, `time_limit` ...
 
     Returns
     -------
@@ -116,11 +113,8 @@ def assert_gelu_accurate(
     if grade is None and max_ulp is None and not regions:
         grade = "accurate"
     limits = Demands(None, grade, max_ulp, {} if regions is None else regions, {} if allow is None else allow)  # type: ignore[arg-type]
-    for name in options:
-        if name not in _OPTIONS:
-            raise one_of("argument", name, _OPTIONS)
     _check_limits(limits, function, dtype)
-    request = request_of(target, function, dtype, plan, demand=grade, max_ulp=max_ulp, **options)
+    request = request_of(target, function, dtype, plan, options, demand=grade, max_ulp=max_ulp)
     result = verified(request)
     if collected is not None:
         collected(result)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from .arrays import named_dtype
+from .calling import Calling
 from .checks import Policy
-from .errors import NotMeasured, UsageError
+from .errors import NotMeasured, UsageError, one_of
 from .fenv import in_default_environment
 from .gate.project import hard_cases_here
 from .interrupts import noting_interrupts
@@ -188,18 +190,8 @@ def verify(
     seed: int = SEED,
     ranges: Sequence[str | tuple[int, int]] = (),
     budget: float | str | None = None,
-    length: int | None = None,
     workers: int | None = None,
-    isolate: bool | None = None,
-    kwargs: Mapping[str, Any] | None = None,
-    array: str | None = None,
-    device: str | None = None,
-    compile: str | None = None,
-    cflags: str | None = None,
-    call: str | None = None,
-    shape: str | None = None,
-    contract: str | None = None,
-    thread_safe: bool = False,
+    **calling: Any,
 ) -> Verification:
     """How accurate `target` is as `function` in `dtype`.
 
@@ -214,15 +206,11 @@ def verify(
     budget : seconds in which more inputs are tried than the default plan has, where they decide most: float32 buckets
         whole. "812buckets": in so many buckets; 0: none. Default 1
     ranges : only inputs in these: "-8:-5" (numbers), "0xc0800000:0xc0a00000" or pairs of bits
-    length : elements of every call; default those of the plan
     workers : threads, up to 1024; default all cores
-    isolate : call it in a process of its own, so that a crash is a result. Default: where `target` is a name. A
-        callable can be isolated when a fresh process can import it by its module and name
-    kwargs, array, compile, call, shape : of a callable, as `gelu-verify run` has them: `call="f(x, out=y)"`
-    device : where the arrays of a callable are: "cpu", "cuda"
-    cflags : of a source file: "-O3 -march=native"
-    contract : what it demands of its arrays: "multiple_of=16; at_least=32; aligned=64"
-    thread_safe : several threads may call the target at once, and do
+    calling : how the target is called, and within which limits, as `gelu-verify run` has it (docs/targets.md):
+        `call="f(x, out=y)"`, `cflags="-O3"`, `time_limit=5` ... `isolate`: in a process of its own, so that a crash is
+        a result. Default: where `target` is a name. A callable can be isolated when a fresh process can import it by
+        its module and name
 
     Returns
     -------
@@ -239,13 +227,13 @@ def verify(
     >>> verify(lambda x: np.maximum(x, 0), "relu", "float16").max_ulp
     0.0
     """
-    return verified(
-        request_of(
-            target, function, dtype, plan, policy=policy, seed=seed, budget=budget, ranges=ranges, length=length,
-            workers=workers, isolate=isolate, kwargs=kwargs, array=array, device=device, compile=compile,
-            cflags=cflags, call=call, shape=shape, contract=contract, thread_safe=thread_safe,
-        )
-    )  # fmt: skip
+    said = {"policy": policy, "seed": seed, "budget": budget, "ranges": ranges, "workers": workers, **calling}
+    return verified(request_of(target, function, dtype, plan, said))
+
+
+_ARGUMENTS = {**inspect.signature(verify).parameters, **inspect.signature(Calling).parameters}
+del _ARGUMENTS["calling"]
+verify.__signature__ = inspect.Signature(list(_ARGUMENTS.values()))  # type: ignore[attr-defined]
 
 
 @in_default_environment
@@ -254,12 +242,13 @@ def request_of(
     function: str,
     dtype: Any,
     plan: str,
-    *,
-    ranges: Sequence[str | tuple[int, int]] = (),
-    kwargs: Mapping[str, Any] | None = None,
-    **options: Any,
+    options: Mapping[str, Any],
+    **asked: Any,
 ) -> Request:
-    """The request for one target in one function and dtype; arguments as of `verify`."""
+    """The request for one target in one function and dtype; arguments, and `options`, as of `verify`."""
+    for name in options:
+        if name not in _ARGUMENTS:
+            raise one_of("argument", name, list(_ARGUMENTS))
     if not (isinstance(target, str | Target) or callable(target)):
         raise UsageError(
             f"target is {_kind(target)} (accepted: a callable, a name, a Target; of an array y of results for x, "
@@ -267,12 +256,9 @@ def request_of(
         )
     if not isinstance(function, str):
         raise UsageError(f"function is {_kind(function)} (accepted: a name, such as 'gelu')")
-    if not isinstance(kwargs, Mapping | None):
-        raise UsageError(f"kwargs is {_kind(kwargs)} (accepted: a dict)")
     return Request(
         targets=(target,), functions=(function,), dtypes=(named_dtype(dtype),), plan=plan,
-        ranges=(ranges,) if isinstance(ranges, str) else tuple(ranges),
-        hard_cases=hard_cases_here(), kwargs=kwargs or {}, **options,
+        hard_cases=hard_cases_here(), **options, **asked,
     )  # fmt: skip
 
 

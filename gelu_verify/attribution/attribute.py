@@ -119,6 +119,7 @@ class Attribution:
         for option in ("form", "working"):
             command += [f"--{option}", self.asked[option]] if self.asked[option] else []
         command += ["--plan", self.plan.name, "--seed", str(self.plan.seed)]
+        command += ["--length", str(self.plan.length)] if self.plan.length else []
         for option, name in (("--constant", "stored"), ("--block", "blocks")):
             command += [word for pair in (self.asked[name] or {}).items() for word in (option, "=".join(pair))]
         return shlex.join(command)
@@ -219,14 +220,15 @@ class Attribution:
 
 @in_default_environment
 def attribute(
-    target: Target, dtype: str, plan: str = "default", seed: int = 0, *, form: str | None = None,
-    working: str | None = None, constants: Mapping[str, str] | None = None, blocks: Mapping[str, str] | None = None,
+    target: Target, dtype: str, plan: str = "default", seed: int = 0, *, length: int | None = None,
+    form: str | None = None, working: str | None = None, constants: Mapping[str, str] | None = None,
+    blocks: Mapping[str, str] | None = None,
 ) -> Attribution:  # fmt: skip
     """Take the error of `target` in `dtype` apart.
 
     Parameters
     ----------
-    plan, seed : which inputs, see `gelu-verify list`
+    plan, seed, length : which inputs, see `gelu-verify list`, and how many in each call
     form : name of the formula; default: what a library's description says, else what explains the results best
     working : dtype that every operation is rounded to; default: the one that explains them best
     constants : {text of a constant: the decimal that the target has instead}; default: as above, of those in use
@@ -244,11 +246,11 @@ def attribute(
     >>> attribute(target, "float16").record["worst"]["main"]
     'formula'
     """
-    chosen = make_plan(plan, target.function, dtype, seed)
+    chosen = make_plan(plan, target.function, dtype, seed, length=length)
     if chosen.size > MOST:
         raise UsageError(f"plan {plan} has {chosen.size:,} inputs of {dtype} (attribute takes up to {MOST:,})")
     chunks = [chunk.x_bits() for chunk in chosen.chunks]
-    measured = np.concatenate([target.evaluate(dtype, x) for x in chunks])
+    measured = np.concatenate([target.evaluate_in_calls(dtype, x, length) for x in chunks])
     x_bits = np.concatenate(chunks)
     asked: Record = {"form": form, "working": working, "stored": constants, "blocks": blocks}
     sample = informative_sample(target.function, dtype, x_bits, measured)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..errors import UsageError
-from .options import SEED, Keyword, naming_options
+from .options import SEED, naming_options, takes_target
 from .program import say, stdout_for_results
 
 
@@ -27,24 +27,15 @@ from .program import say, stdout_for_results
     "--plan", default="default", show_default=True, metavar="P", help="Which inputs (see `list`), at most a million."
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Seed of the sampled inputs.")
-@click.option("--array", metavar="KIND", help="Type that a callable is called with, as in run.")
-@click.option(
-    "--kwarg",
-    "kwargs",
-    type=Keyword(),
-    multiple=True,
-    metavar="K=V",
-    help="Keyword argument for a callable; may be repeated.",
-)
-@click.option("--call", metavar="LINE", help="How to call it, as in run: 'f(x, out=y)'.")
-@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is called with, as in run.")
-@click.option("--compile", metavar="KIND", help="Compile a callable, as in run.")
-@click.option("--cflags", metavar="FLAGS", help="Compiler flags for a source file; default -O2.")
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write an HTML page with the plot, and CSV files."
 )
+@takes_target()
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
-def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> None:
+def attribute(
+    target: str, function: str | None, dtype: str | None, form: str | None, working: str | None,
+    constants: tuple[str, ...], blocks: tuple[str, ...], out: Path | None, as_json: bool, **typed: Any,
+) -> None:  # fmt: skip
     """Explain where the error of a target comes from.
 
     TARGET is named as in run. The formula of an installed library is known. Your own code is compared with all known
@@ -65,23 +56,23 @@ def attribute(target: str, out: Path | None, as_json: bool, **typed: Any) -> Non
     with naming_options():
         request = Request(
             targets=(target,),
-            functions=(typed["function"],) if typed["function"] else (),
-            dtypes=(typed["dtype"],) if typed["dtype"] else (),
-            kwargs=dict(typed["kwargs"]),
-            **{name: typed[name] for name in ("plan", "seed", "array", "call", "shape", "compile", "cflags")},
+            functions=(function,) if function else (),
+            dtypes=(dtype,) if dtype else (),
+            **typed,
         )
     one_thread_each()
     with stdout_for_results(), selecting(request, OnStderr()) as select:
         one = one_target(request, select)
         found = take_apart(
             one,
-            typed["dtype"] or (DTYPE if DTYPE in one.dtypes else one.dtypes[0]),
+            dtype or (DTYPE if DTYPE in one.dtypes else one.dtypes[0]),
             request.plan,
             request.seed,
-            form=typed["form"],
-            working=typed["working"],
-            constants=_pairs("--constant", typed["constants"]) or None,
-            blocks=_pairs("--block", typed["blocks"]),
+            length=request.length,
+            form=form,
+            working=working,
+            constants=_pairs("--constant", constants) or None,
+            blocks=_pairs("--block", blocks),
         )
     found.record["repeat"] += request.further_options
     if as_json:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..calling import OPTIONS
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
 from .options import naming_options
@@ -23,10 +24,9 @@ if TYPE_CHECKING:
 SCREEN = 36  # lines
 _NAMED = 5  # results that a line names
 _MEASURING = (  # options of `run` with which revisions are measured
-    "functions", "dtypes", "plan", "seed", "ranges", "length", "policy", "kwargs", "array", "compile", "shape",
-    "cflags", "call", "device", "approximations", "thread_safe", "isa", "throughput", "workers",
-    "time_limit", "memory_limit",
-)  # fmt: skip
+    *("functions", "dtypes", "plan", "seed", "ranges", "policy", "throughput", "workers"),
+    *OPTIONS,
+)
 _OPTIONS = [parameter for parameter in run.params if parameter.name in _MEASURING]
 
 
@@ -149,16 +149,15 @@ def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], li
     """The options of `run` as they are typed, of inputs and of calls; checked before anything is measured."""
     from ..measure.request import Request
 
-    throughput, isa, workers = measuring.pop("throughput"), measuring.pop("isa"), measuring.pop("workers")
+    throughput, workers = measuring.pop("throughput"), measuring.pop("workers")
     with naming_options():
-        request = Request(targets=tuple(targets), **{**measuring, "kwargs": dict(measuring["kwargs"])})
+        request = Request(targets=tuple(targets), **measuring)
     words = [word for name in request.functions for word in ("--function", name)]
     words += [word for name in request.dtypes for word in ("--dtype", name)]
     words += ["--plan", request.plan, "--seed", str(request.seed), "--throughput", throughput]
     words += ["--budget", "0"]  # both revisions on the same inputs, however fast they are
     words += [word for text in measuring["ranges"] for word in ("--bits", text)]
-    words += ["--length", str(request.length)] if request.length else []
-    words += ["--isa", ",".join(isa)] if isa else []
+    words += request.words("inputs")
     words += ["--workers", str(workers)] if workers else []
     return words, shlex.split(request.further_options)
 

@@ -13,7 +13,7 @@ import click
 
 from ..errors import UsageError, printable
 from .ci_options import Reporter, reports_to_ci
-from .options import MIN_GRADES, SEED, WORKERS, Reason
+from .options import MIN_GRADES, SEED, WORKERS, Reason, naming_options, takes_target
 from .program import MISSING, OVER_BUDGET, say, warn
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ _BUDGETS = click.option("--budgets", "file", type=click.Path(path_type=Path), me
               help="What to gate, as `gelu-verify run` takes it; may be repeated.")  # fmt: skip
 @click.option("--function", "functions", multiple=True, metavar="F", help="Default: what the name of the target says.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Default: every dtype that the target takes.")
-def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str, ...]) -> None:
+@takes_target()
+def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str, ...], **calling: Any) -> None:
     """Write a commented configuration of a project whose kernels are gated.
 
     It goes to the pyproject.toml of this folder, where there is one, and else to gelu-verify.toml. `gelu-verify
@@ -44,7 +45,8 @@ def init(targets: tuple[str, ...], functions: tuple[str, ...], dtypes: tuple[str
     """
     from ..gate.starter import start
 
-    file, found = start(Path.cwd(), targets, functions, dtypes)
+    with naming_options():
+        file, found = start(Path.cwd(), targets, functions, dtypes, **calling)
     for label in found:
         say(f"found: {label}")
     say(f"written: {file}")

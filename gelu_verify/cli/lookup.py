@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..errors import UsageError
-from .options import Number, Whole
+from .options import PARAMETERS, Whole
 
 _MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
 
@@ -22,14 +22,7 @@ _MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
 @click.option(
     "--digits", type=Whole(1, 5000), default=40, show_default=True, help="Significant digits of decimal values."
 )
-@click.option(
-    "--param",
-    "parameters",
-    type=Number(),
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="A parameter of the function, exactly: mu=0.5, sigma=1/3, beta=0x1.8p+0; may be repeated.",
-)
+@PARAMETERS
 @click.option(
     "--rounding", metavar="MODE", default="nearest", show_default=True, help="nearest, up, down, zero or odd."
 )

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..calling import OPTIONS, literal_or_text
 from ..errors import UsageError, one_of
-from ..parsing import LARGEST_SEED, LONGEST_S, MOST_WORKERS, parse_real, parse_whole
+from ..parsing import LARGEST_SEED, LONGEST_S, MOST_WORKERS, byte_count, parse_real, parse_whole
 
 if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
 else:
     ParamType = click.ParamType  # not generic before click 8.5
-_SIZE = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([KMGTkmgt]?)(?:[iI]?[bB])?")
 _DURATION = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([smhd]?)")
 _SECONDS_OF = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_OPTION_OF = {"ranges": "--bits", "isolate": "--in-process"}  # where it is not named as the argument of a request
 
 
-class Whole(ParamType):
+class Typed(ParamType):
+    """What `read` makes of the text that was typed for an option."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self.read(_name(param), value) if isinstance(value, str) else value
+
+    def read(self, option: str, text: str) -> Any:
+        raise NotImplementedError
+
+
+class Whole(Typed):
     """An integer from `low` to `high`."""
 
     name = "whole number"
@@ -33,8 +41,8 @@ class Whole(ParamType):
     def __init__(self, low: int, high: int) -> None:
         self._low, self._high = low, high
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return parse_whole(_name(param), value, self._low, self._high) if isinstance(value, str) else value
+    def read(self, option: str, text: str) -> Any:
+        return parse_whole(option, text, self._low, self._high)
 
 
 class Seed(Whole):
@@ -42,13 +50,13 @@ class Seed(Whole):
 
     name = "seed"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "today":
+    def read(self, option: str, text: str) -> Any:
+        if text == "today":
             return int(datetime.now(UTC).strftime("%Y%m%d"))
-        return super().convert(value, param, ctx)
+        return super().read(option, text)
 
 
-class Real(ParamType):
+class Real(Typed):
     """A finite number from `low` to `high`; `above`: not `low` itself."""
 
     name = "number"
@@ -56,141 +64,109 @@ class Real(ParamType):
     def __init__(self, low: float = 0.0, high: float = math.inf, *, above: bool = False) -> None:
         self._low, self._high, self._above = low, high, above
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        return parse_real(_name(param), value, self._low, self._high, above=self._above)
+    def read(self, option: str, text: str) -> Any:
+        return parse_real(option, text, self._low, self._high, above=self._above)
 
 
-class Duration(ParamType):
+class Duration(Typed):
     """A time in seconds: 90, 90s, 10m, 1.5h."""
 
     name = "time"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        match = _DURATION.fullmatch(value)
+    def read(self, option: str, text: str) -> Any:
+        match = _DURATION.fullmatch(text)
         seconds = float(match[1]) * _SECONDS_OF[match[2]] if match else 0.0
         if not 0 < seconds <= LONGEST_S:
             wrong = "is not a time" if match is None else "is out of range"
-            raise UsageError(f"{_name(param)} {value[:40]!r} {wrong} (accepted: 90s, 10m, 8h; up to {LONGEST_S:g} s)")
+            raise UsageError(f"{option} {text[:40]!r} {wrong} (accepted: 90s, 10m, 8h; up to {LONGEST_S:g} s)")
         return seconds
 
 
-class Memory(ParamType):
-    """A size of memory in bytes, as `memory_bytes` reads it."""
+class Memory(Typed):
+    """512M, 8G, 1.5GiB: bytes, from 1 MiB to what this machine has."""
 
     name = "size"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return memory_bytes(value) if isinstance(value, str) else value
+    def read(self, option: str, text: str) -> Any:
+        from ..isolation.limits import LEAST_MEMORY, memory_of_machine
+
+        nbytes = byte_count(option, text)
+        if not LEAST_MEMORY <= nbytes <= memory_of_machine():
+            wrong = "is too little" if nbytes < LEAST_MEMORY else "is more than there is"
+            accepted = f"512M, 8G; from 1M to the {memory_of_machine() >> 20}M of this machine"
+            raise UsageError(f"{option} {text[:40]!r} {wrong} (accepted: {accepted})")
+        return nbytes
 
 
-class Size(ParamType):
+class Size(Typed):
     """A number of bytes, as `byte_count` reads it."""
 
     name = "size"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return byte_count(_name(param), value) if isinstance(value, str) else value
+    def read(self, option: str, text: str) -> Any:
+        return byte_count(option, text)
 
 
-class Keyword(ParamType):
-    """K=V as a pair; V is a Python literal where it reads as one, else text."""
-
-    name = "K=V"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from ..measure.request import literal_or_text
-
-        if not isinstance(value, str):
-            return value
-        name, equals, text = value.partition("=")
-        if not equals or not name.isidentifier():
-            raise UsageError(f"{_name(param)} {value!r} cannot be used (accepted: name=value)")
-        return name, literal_or_text(text)
-
-
-class Number(ParamType):
+class Number(Typed):
     """NAME=NUMBER as a pair of the name and the text: an exact number of a function's parameter."""
 
-    name = "NAME=NUMBER"
+    name, accepted = "NAME=NUMBER", "mu=0.5, sigma=1/3, beta=0x1.8p+0"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        name, equals, text = value.partition("=")
+    def read(self, option: str, text: str) -> Any:
+        name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
-            raise UsageError(f"{_name(param)} {value!r} cannot be used (accepted: mu=0.5, sigma=1/3, beta=0x1.8p+0)")
-        return name, text
+            raise UsageError(f"{option} {text!r} cannot be used (accepted: {self.accepted})")
+        return name, value
 
 
-class Reason(ParamType):
+class Keyword(Number):
+    """K=V as a pair; V is a Python literal where it reads as one, else text."""
+
+    name, accepted = "K=V", "name=value"
+
+    def read(self, option: str, text: str) -> Any:
+        name, value = super().read(option, text)
+        return name, literal_or_text(value)
+
+
+class Reason(Typed):
     """CHECK=REASON as a pair."""
 
     name = "CHECK=REASON"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def read(self, option: str, text: str) -> Any:
         from ..checks import CHECKS
 
-        if not isinstance(value, str):
-            return value
-        check, _, reason = value.partition("=")
+        check, _, reason = text.partition("=")
         if check not in CHECKS:
             raise one_of("check", check, list(CHECKS))
         if not reason.strip():
-            raise UsageError(f"{_name(param)} {value!r} has no reason (accepted: CHECK=REASON)")
+            raise UsageError(f"{option} {text!r} has no reason (accepted: CHECK=REASON)")
         return check, reason
 
 
-class Names(ParamType):
+class Names(Typed):
     """Names, separated by commas, as a tuple."""
 
     name = "names"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        found = tuple(dict.fromkeys(part.strip() for part in value.split(",")))
+    def read(self, option: str, text: str) -> Any:
+        found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
         if "" in found:
-            raise UsageError(f"{_name(param)} {value!r} has an empty name (accepted: one or more, with commas between)")
+            raise UsageError(f"{option} {text!r} has an empty name (accepted: one or more, with commas between)")
         return found
 
 
-class Span(ParamType):
+class Span(Typed):
     """A:B as a pair of whole numbers, A below B."""
 
     name = "A:B"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        first, colon, end = value.partition(":")
+    def read(self, option: str, text: str) -> Any:
+        first, colon, end = text.partition(":")
         if not (colon and first.isdecimal() and end.isdecimal() and int(first) < int(end)):
-            raise UsageError(f"{_name(param)} {value!r} cannot be used (accepted: A:B, A below B, such as 0:1024)")
+            raise UsageError(f"{option} {text!r} cannot be used (accepted: A:B, A below B, such as 0:1024)")
         return int(first), int(end)
-
-
-def byte_count(name: str, text: str) -> int:
-    """65536, 512M, 1.5GiB as a number of bytes."""
-    match = _SIZE.fullmatch(text)
-    if match is None:
-        raise UsageError(f"{name}: {text[:40]!r} is not a size (accepted: 65536, 512M, 8GiB)")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
-
-
-def memory_bytes(text: str) -> int:
-    """512M, 8G, 1.5GiB: bytes, from 1 MiB to what this machine has."""
-    from ..isolation.limits import LEAST_MEMORY, memory_of_machine
-
-    match = _SIZE.fullmatch(text)
-    nbytes = int(float(match[1]) * _UNITS[match[2].upper()]) if match else 0
-    if not LEAST_MEMORY <= nbytes <= memory_of_machine():
-        wrong = "is not a size" if not match else "is too little" if nbytes < LEAST_MEMORY else "is more than there is"
-        accepted = f"512M, 8G; from 1M to the {memory_of_machine() >> 20}M of this machine"
-        raise UsageError(f"--memory-limit {text[:40]!r} {wrong} (accepted: {accepted})")
-    return nbytes
 
 
 @contextmanager
@@ -201,8 +177,35 @@ def naming_options() -> Iterator[None]:
     try:
         yield
     except ArgumentError as error:
-        option = _OPTION_OF.get(error.argument, f"--{error.argument}")
+        name = error.argument
+        option = OPTIONS[name].typed if name in OPTIONS else "--bits" if name == "ranges" else f"--{name}"
         raise UsageError(f"{option}: {error.reason}") from None
+
+
+def takes_target(*names: str, **texts: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds the options that say how a target is called, each named as its field of `Calling`: all, or those `names`.
+
+    `texts`: the help of some, where it is another one.
+    """
+
+    def adding(command: Callable[..., Any]) -> Callable[..., Any]:
+        for name in reversed(names or tuple(OPTIONS)):
+            option = OPTIONS[name]
+            said: dict[str, Any] = {"help": texts.get(name, option.text), "metavar": option.metavar or None}
+            said |= {"type": click.Choice(option.choices)} if option.choices else _TYPES.get(option.reading, {})
+            command = click.option(option.typed, name, **said)(command)
+        return command
+
+    return adding
+
+
+def with_parameters(functions: tuple[str, ...], parameters: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    """The functions that were named, with the parameters that were."""
+    from ..functions import named
+
+    if parameters and not functions:
+        raise UsageError("--param needs --function: the function whose parameter it is")
+    return tuple(named(each, dict(parameters)) for each in functions) if parameters else functions
 
 
 def _name(param: click.Parameter | None) -> str:
@@ -213,4 +216,15 @@ WORKERS = Whole(1, MOST_WORKERS)
 SEED = Seed(0, LARGEST_SEED)
 MIN_GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse")  # all but the worst
 LENGTH = Whole(1, 1 << 26)  # `plans.LONGEST`
+PARAMETERS = click.option("--param", "parameters", type=Number(), multiple=True, metavar="NAME=NUMBER",
+                          help="A parameter of the function, exactly: mu=0.5, sigma=1/3; may be repeated.")  # fmt: skip
 SECONDS = Real(0.0, LONGEST_S, above=True)
+_TYPES: dict[str, dict[str, Any]] = {  # of `calling.READINGS`
+    "literals": {"type": Keyword(), "multiple": True, "callback": lambda context, param, pairs: dict(pairs)},
+    "yes": {"is_flag": True},
+    "no": {"is_flag": True, "callback": lambda context, param, typed: False if typed else None},
+    "names": {"type": Names(), "default": ()},
+    "count": {"type": LENGTH},
+    "seconds": {"type": SECONDS},
+    "bytes": {"type": Memory()},
+}

@@ -16,20 +16,7 @@ from ..atomic_files import claimed, in_use, remove_partial
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
 from .executor_options import takes_executor
-from .options import (
-    LENGTH,
-    MIN_GRADES,
-    SECONDS,
-    SEED,
-    WORKERS,
-    Keyword,
-    Memory,
-    Names,
-    Number,
-    Real,
-    Span,
-    naming_options,
-)
+from .options import MIN_GRADES, PARAMETERS, SEED, WORKERS, Real, Span, naming_options, takes_target, with_parameters
 from .program import MISSING, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -45,22 +32,10 @@ if TYPE_CHECKING:
 @click.option(
     "--all", "everything", is_flag=True, help="Also run the opt-in families: slow ones, and re-implementations."
 )
-@click.option("--isa", type=Names(), default=(), metavar="L,L", help="Instruction-set levels, each in its own process: "
-              "sse4_2, avx2, avx512, ...; all: what libraries choose, and each level of this processor.")  # fmt: skip
-@click.option("--device", type=click.Choice(["cpu", "cuda", "ptx"]), metavar="D",
-              help="Only families that run on this device: cpu, cuda, or ptx, which executes nvcc's PTX on the CPU; of "
-              "a Python callable, where its arrays are (torch, jax). Exits with 3 if there are none.")  # fmt: skip
 @click.option(
     "--function", "functions", multiple=True, metavar="F", help="Test only implementations of F; may be repeated."
 )
-@click.option(
-    "--param",
-    "parameters",
-    type=Number(),
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="A parameter of each --function, exactly: mu=0.5, sigma=1/3; may be repeated.",
-)
+@PARAMETERS
 @click.option("--dtype", "dtypes", multiple=True, metavar="D", help="Test only dtype D; may be repeated.")
 @click.option(
     "--plan",
@@ -77,7 +52,6 @@ if TYPE_CHECKING:
 @click.option(
     "--bits", "ranges", multiple=True, metavar="A:B", help="Only inputs from A to B, or only A; may be repeated."
 )
-@click.option("--length", type=LENGTH, metavar="N", help="Number of inputs in each call.")
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder to create for the run; default reports/TIME."
 )
@@ -92,47 +66,17 @@ if TYPE_CHECKING:
               "(NaN at -inf, the sign of a zero, flushing).")  # fmt: skip
 @click.option("--policy", type=click.Choice(["limit", "formula"]), default="limit", show_default=True,
               help="What to accept at -inf: only the limit, or also the NaN that the formula gives.")  # fmt: skip
-@click.option(
-    "--kwarg",
-    "kwargs",
-    type=Keyword(),
-    multiple=True,
-    metavar="K=V",
-    help="Keyword argument for a callable; may be repeated.",
-)
-@click.option("--array", metavar="KIND", help="Type that a callable is called with: numpy, torch, jax, tensorflow, "
-              "MODULE, scalar (one float at a time), list, array, memoryview.")  # fmt: skip
-@click.option(
-    "--compile", metavar="KIND", help="Compile a callable: torch (torch.compile), jax (jax.jit) or tensorflow."
-)
-@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is called with: '(n, 16)', '(16,)'.")
-@click.option("--cflags", metavar="FLAGS", help="Compiler flags for a source file; default -O2.")
-@click.option("--call", metavar="LINE", help="How to call it. Python, where it is not f(x): 'f(x, out=y)', 'f(x); x', "
-              "'f(dy, x)', 'grad(f)(x)', 'rounded(f(x))'. C, where it is not (x, y, n): "
-              "'void f(size_t bytes, const float *x, float *y, const void *params=NULL)'.")  # fmt: skip
-@click.option("--approximations", type=click.Choice(["lowest", "nearest", "highest"]), metavar="A",
-              help="With --device ptx: what ex2.approx and the like give, of which PTX specifies a bound and no bits: "
-              "the lowest, the nearest or the highest value within the bound; default: refused by name.")  # fmt: skip
-@click.option("--contract", metavar="C", help="What your own code demands of its arrays: 'multiple_of=16; at_least=32; "
-              "aligned=64' (values, values, bytes), all or a part; every call keeps to it.")  # fmt: skip
-@click.option("--thread-safe", is_flag=True, help="Several threads may call your own code at once: they do, and its "
-              "results must be those of one thread.")  # fmt: skip
 @click.option("--throughput", type=click.Choice(["quick", "full", "none"]), default="quick", show_default=True,
               help="full: array sizes from L1 to memory, on one thread and on all; none: no timing.")  # fmt: skip
 @click.option("--no-throughput", is_flag=True, help="The same as --throughput none.")
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
-@click.option("--time-limit", type=SECONDS, metavar="S",
-              help="Time limit of one call in seconds; default: minutes, depending on earlier calls.")  # fmt: skip
-@click.option("--memory-limit", type=Memory(), metavar="SIZE",
-              help="Memory limit of an implementation, such as 512M or 8G; default 4G.")  # fmt: skip
-@click.option("--in-process", is_flag=True, help="Call every target in this process, for use with a debugger; "
-              "a crash ends the run.")  # fmt: skip
 @click.option("--no-own", is_flag=True, help="Leave out our correctly rounded kernels, which are measured beside "
               "what is named.")  # fmt: skip
 @click.option("--chunks", type=Span(), metavar="A:B", help="Only chunks A up to B of each plan, without B, as a part "
               "in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
 @click.option("--details", is_flag=True, help="Print every result with its failed checks and its sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
+@takes_target()
 @takes_executor()
 @reports_to_ci
 def run(
@@ -285,28 +229,16 @@ def _warn_of_samples(records: Sequence[Record], limits: Demands) -> bool:
     return any(can_be_tried(record) for record, _ in found)
 
 
-def _request(
-    *,
-    kwargs: tuple[tuple[str, Any], ...],
-    parameters: tuple[tuple[str, str], ...],
-    no_throughput: bool,
-    in_process: bool,
-    **typed: Any,
-) -> Request:
+def _request(*, parameters: tuple[tuple[str, str], ...], no_throughput: bool, **typed: Any) -> Request:
     """What was typed, as the library takes it; options are named as its fields are."""
-    from ..functions import named
     from ..gate.project import hard_cases_here
     from ..measure.request import Request
 
-    if parameters:
-        if not typed["functions"]:
-            raise UsageError("--param needs --function: the function whose parameter it is")
-        typed["functions"] = tuple(named(function, dict(parameters)) for function in typed["functions"])
+    typed["functions"] = with_parameters(typed["functions"], parameters)
     if no_throughput:
         typed["throughput"] = "none"
     with naming_options():
-        isolate = False if in_process else None
-        return Request(**typed, hard_cases=hard_cases_here(), kwargs=dict(kwargs), isolate=isolate)
+        return Request(**typed, hard_cases=hard_cases_here())
 
 
 def load_report() -> None:

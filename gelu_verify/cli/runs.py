@@ -14,38 +14,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .options import ParamType, Whole
+from .options import Size, Typed, Whole
 from .program import say, warn
 
 if TYPE_CHECKING:
     from ..runs.folder import Entry
 
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "y": 365.25}
 _MOST_RUNS = 1 << 30
 
 
-class _Size(ParamType):
-    """A size on disk in bytes: 500M, 1G, 1.5GiB."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([KMGTkmgt]?)(?:[iI]?[bB])?", value)
-        if not match:
-            raise UsageError(f"--max-size {value[:40]!r} is not a size (accepted: 500M, 1G)")
-        return int(float(match[1]) * _UNITS[match[2].upper()])
-
-
-class _Age(ParamType):
+class _Age(Typed):
     """A length of time: 12h, 30d, 8w, 1y."""
 
     name = "age"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        match = re.fullmatch(r"([0-9]{1,6})([hdwy])", value)
+    def read(self, option: str, text: str) -> Any:
+        match = re.fullmatch(r"([0-9]{1,6})([hdwy])", text)
         if not match or float(match[1]) * _DAYS[match[2]] > 365_000:
-            raise UsageError(f"--older-than {value[:40]!r} is not an age (accepted: 12h, 30d, 8w, 1y)")
+            raise UsageError(f"{option} {text[:40]!r} is not an age (accepted: 12h, 30d, 8w, 1y)")
         return datetime.timedelta(days=float(match[1]) * _DAYS[match[2]])
 
 
@@ -133,7 +120,7 @@ def size_text(size: int) -> str:
 @_FOLDER
 @click.option("--keep", type=Whole(0, _MOST_RUNS), metavar="N", help="Keep at most the N newest runs.")
 @click.option("--older-than", type=_Age(), metavar="AGE", help="Remove runs that are older: 12h, 30d, 8w, 1y.")
-@click.option("--max-size", type=_Size(), metavar="SIZE",
+@click.option("--max-size", type=Size(), metavar="SIZE",
               help="Remove the oldest runs until all together are not larger: 500M, 1G.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only print what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask.")

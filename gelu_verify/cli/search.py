@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .executor_options import takes_executor
-from .options import SECONDS, SEED, WORKERS, Duration, Keyword, Memory, Number, Whole, naming_options
+from .options import PARAMETERS, SEED, WORKERS, Duration, Whole, naming_options, takes_target, with_parameters
 from .program import INTERRUPTED, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -31,14 +31,7 @@ STEPS = 1000  # of the bar
 @click.command()
 @click.argument("target")
 @click.option("--function", metavar="F", help="Function that TARGET computes; default: the one that it names.")
-@click.option(
-    "--param",
-    "parameters",
-    type=Number(),
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="A parameter of --function, exactly: mu=0.5, sigma=1/3; may be repeated.",
-)
+@PARAMETERS
 @click.option("--dtype", metavar="D", help="Dtype to search; default: float64 where TARGET takes it.")
 @click.option("--budget", type=Duration(), metavar="TIME", help="How long: 90s, 10m, 8h; default 60s.")
 @click.option("--evaluations", type=Whole(1000, 1 << 62), metavar="N",
@@ -53,18 +46,8 @@ STEPS = 1000  # of the bar
     metavar="N",
     help="Number of threads, or of processes of --executor; default: one per core.",
 )
-@click.option("--array", metavar="KIND", help="Type that a callable is called with, as in run.")
-@click.option("--kwarg", "kwargs", type=Keyword(), multiple=True, metavar="K=V",
-              help="Keyword argument for a callable; may be repeated.")  # fmt: skip
-@click.option("--call", metavar="LINE", help="How to call it, as in run: 'f(x, out=y)'.")
-@click.option("--shape", metavar="S", help="Shape of the arrays that a callable is called with, as in run.")
-@click.option("--compile", metavar="KIND", help="Compile a callable, as in run.")
-@click.option("--cflags", metavar="FLAGS", help="Compiler flags for a source file; default -O2.")
-@click.option("--thread-safe", is_flag=True, help="Several threads may call your own code at once, and do.")
-@click.option("--time-limit", type=SECONDS, metavar="S", help="Time limit of one call in seconds, as in run.")
-@click.option("--memory-limit", type=Memory(), metavar="SIZE", help="Memory limit of an implementation, as in run.")
-@click.option("--in-process", is_flag=True, help="Call TARGET in this process, for use with a debugger.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON on stdout.")
+@takes_target()
 @takes_executor()
 def search(
     target: str, budget: float | None, evaluations: int | None, seed: int, no_seeds: bool, out: Path | None,
@@ -107,27 +90,12 @@ def search(
 
 def _request(target: str, typed: dict[str, Any], seed: int) -> Request:
     """What was typed, as the library takes it."""
-    from ..errors import UsageError
-    from ..functions import named
     from ..measure.request import Request
 
-    function, parameters = typed.pop("function"), typed.pop("parameters")
-    if parameters and not function:
-        raise UsageError("--param needs --function: the function whose parameter it is")
-    if parameters:
-        function = named(function, dict(parameters))
-    dtype, in_process = typed.pop("dtype"), typed.pop("in_process")
+    functions, dtypes = (tuple(filter(None, [typed.pop(name)])) for name in ("function", "dtype"))
+    functions = with_parameters(functions, typed.pop("parameters"))
     with naming_options():
-        return Request(
-            targets=(target,),
-            functions=(function,) if function else (),
-            dtypes=(dtype,) if dtype else (),
-            plan="landmarks",
-            seed=seed,
-            kwargs=dict(typed.pop("kwargs")),
-            isolate=False if in_process else None,
-            **typed,
-        )
+        return Request(targets=(target,), functions=functions, dtypes=dtypes, plan="landmarks", seed=seed, **typed)
 
 
 def _searched(request: Request, budget: Budget, seeds: bool, kept: Kept | None, workers: int) -> SearchRecord:

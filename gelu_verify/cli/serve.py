@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import MissingMeasurement, UsageError
-from ..parsing import parse_real, parse_whole
-from .options import Real, Size, Whole, byte_count
+from ..parsing import byte_count, parse_real, parse_whole
+from .options import Real, Size, Whole
 from .program import warn
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import SECONDS, Keyword, Memory, Real, Whole, naming_options
+from .options import Real, Whole, naming_options, takes_target
 from .program import OVER_BUDGET, say, stdout_for_results
 
 if TYPE_CHECKING:
@@ -42,14 +42,11 @@ _MAPS = ("gelu", "adaptive_dropout", "dropout", "relu_dropout", "zoneout")
 @click.option("--no-seed", is_flag=True, help="It cannot be seeded: do not ask for reproducibility.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print how many samples are needed, and draw none.")
 @click.option("--keep-going", is_flag=True, help="Make all phases, also after one has failed.")
-@click.option("--kwarg", "kwargs", type=Keyword(), multiple=True, metavar="K=V",
-              help="Keyword argument for a callable; may be repeated.")  # fmt: skip
-@click.option("--array", metavar="KIND", help="Type that a callable is called with: numpy, torch, jax, tensorflow.")
-@click.option("--call", metavar="LINE", help="How to call it, in Python, with x, seed, call, rng, generator, key, rate "
-              "and h (the old state): 'f(x, rate, key=seed)'.")  # fmt: skip
-@click.option("--time-limit", type=SECONDS, metavar="S", help="Time limit of one call in seconds.")
-@click.option("--memory-limit", type=Memory(), metavar="SIZE", help="Memory limit of the target; default 4G.")
-@click.option("--in-process", is_flag=True, help="Call it in this process, for use with a debugger.")
+@takes_target(
+    *("kwargs", "array", "call", "time_limit", "memory_limit", "isolate"),
+    call="How to call it, in Python, with x, seed, call, rng, generator, key, rate and h (the old state): "
+    "'f(x, rate, key=seed)'.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def stochastic(map_: str | None, quick: bool, plan_only: bool, as_json: bool, **options: Any) -> None:
     """Verify a random 0-1 map: the stochastic GELU m x with m ~ Bernoulli(Phi(x)), dropout, zoneout and the like.
@@ -91,8 +88,8 @@ def _request(map_: str, bias: float, options: dict[str, Any]) -> Request:
     seconds, nbytes = options.pop("time_limit"), options.pop("memory_limit")
     limits = Limits(seconds) if nbytes is None else Limits(seconds, nbytes)
     return Request(
-        map=map_, bias=bias, limits=limits, seeded=not options.pop("no_seed"), isolate=not options.pop("in_process"),
-        kwargs=dict(options.pop("kwargs")), **options,
+        map=map_, bias=bias, limits=limits, seeded=not options.pop("no_seed"),
+        isolate=options.pop("isolate") is None, **options,
     )  # fmt: skip
 
 

@@ -30,11 +30,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..calling import OPTIONS, READINGS
 from ..checks import CHECKS
 from ..errors import UsageError, one_of
 from ..fenv import in_default_environment
 from ..inputs.found import HardCases, hard_cases_of, read_found
 from ..isa import split_level
+from ..measure.levels import ALL
 from ..measure.request import ArgumentError, Request
 from ..records.grades import GRADES
 from ..records.result import Grade, Record
@@ -42,18 +44,20 @@ from ..records.result import Grade, Record
 NAMES = ("gelu-verify.toml", "pyproject.toml")
 TABLE = "gelu-verify"
 BUDGETS, HARD_CASES = "gelu-budgets.toml", "gelu-hard-cases.csv"
-_SHARED = ("functions", "dtypes", "plan", "seed", "policy", "min_grade", "accept")
-_CALLED = ("kwargs", "array", "compile", "cflags", "call", "shape", "contract", "thread_safe")
+_CALLED = tuple(OPTIONS)  # of a [[target]]; what is said of all does not concern how code is called
+_SHARED = (
+    *("functions", "dtypes", "plan", "seed", "policy", "min_grade", "accept"),
+    *(name for name, option in OPTIONS.items() if option.taken == "any"),
+)
 _NAMED = "a list of names"
-_TYPES: dict[str, tuple[type, str]] = {
-    "targets": (list, _NAMED),
-    "target": (list, "tables: [[target]]"),
-    "functions": (list, _NAMED),
-    "dtypes": (list, _NAMED),
-    "accept": (dict, "a table of reasons by check"),
-    "kwargs": (dict, "a table"),
-    "seed": (int, "a whole number"),
-    "thread_safe": (bool, "true or false"),
+_TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    **{name: (READINGS[each.reading].types, READINGS[each.reading].accepted) for name, each in OPTIONS.items()},
+    "targets": ((list,), _NAMED),
+    "target": ((list,), "tables: [[target]]"),
+    "functions": ((list,), _NAMED),
+    "dtypes": ((list,), _NAMED),
+    "accept": ((dict,), "a table of reasons by check"),
+    "seed": ((int,), "a whole number"),
 }
 
 
@@ -69,11 +73,16 @@ class Entry:
         stem, level = split_level(record.target)
         asked = self.request
         return (
-            any(at == level and (name in (stem, record.family) or stem.startswith(f"{name}:"))
+            any(_is_at(level, at, asked.isa) and (name in (stem, record.family) or stem.startswith(f"{name}:"))
                 for name, at in map(split_level, map(str, asked.targets)))
             and record.function in (asked.functions or (record.function,))
             and record.dtype in (asked.dtypes or (record.dtype,))
         )  # fmt: skip
+
+
+def _is_at(level: str, named: str, levels: Sequence[str]) -> bool:
+    """Whether results at a level are those of a name that ends in one, or is asked for at several."""
+    return level == named or (not named and (level in levels or levels == (ALL,)))
 
 
 @dataclass(frozen=True)
@@ -205,8 +214,8 @@ def _checked(table: Any, accepted: tuple[str, ...], where: str) -> dict[str, Any
     for key, value in table.items():
         if key not in accepted:
             raise one_of(f"key of {where}", key, list(accepted))
-        kind, words = _TYPES.get(key, (str, "a text"))
-        if type(value) is not kind or (words == _NAMED and any(type(each) is not str for each in table[key])):
+        types, words = _TYPES.get(key, ((str,), "a text"))
+        if type(value) not in types or (words == _NAMED and any(type(each) is not str for each in table[key])):
             raise UsageError(f"{key} = {value!r} of {where} cannot be used (accepted: {words})")
     return dict(table)
 

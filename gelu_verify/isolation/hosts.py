@@ -7,7 +7,6 @@ import pickle
 import sys
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
 from typing import Any
 
 from .. import targets
@@ -70,8 +69,7 @@ class Hosts:
 
     def _load(self, name: str, asked: Asked, level: str) -> Sequence[Target]:
         """What a user named, in a child of its own; where that does not survive it, a target that fails so."""
-        options = {field.name: getattr(asked, field.name) for field in fields(Asked)}
-        options["kwargs"] = pickle.dumps(dict(asked.kwargs)).hex()
+        options = vars(asked) | {"kwargs": pickle.dumps(dict(asked.kwargs)).hex()}
         host, key = self._host(name, level), f"{asked.function} {asked.dtype}"
         try:
             found = host.load(key, Loading("select", {"names": [name], "level": level, **options}))

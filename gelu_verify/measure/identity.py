@@ -130,7 +130,7 @@ class ProbeOutputs:
         try:
             with collecting() as found:
                 while len(outputs) < CALLS or (differ(fmt, outputs[0], outputs[1]).any() and len(outputs) < MOST_CALLS):
-                    outputs.append(_evaluated(target, dtype, x, length))
+                    outputs.append(target.evaluate_in_calls(dtype, x, length))
         except TargetFailure as failure:
             return cls(dtype, x, np.empty((0, len(x)), x.dtype), length, tuple(found), failure.kind or str(failure))
         return cls(dtype, x, np.array(outputs), length, tuple(found))
@@ -231,14 +231,6 @@ def _compared(there: ProbeOutputs, here: ProbeOutputs) -> tuple[np.ndarray, np.n
     if not known.any():
         return known, np.empty(0, np.int64)
     return known, np.flatnonzero(known & differ(get_format(there.dtype), there.outputs[0], here.outputs[0]))
-
-
-def _evaluated(target: Target, dtype: str, x: np.ndarray, length: int | None) -> np.ndarray:
-    """Outputs for inputs, in calls of that length."""
-    if length is None:
-        return target.evaluate(dtype, x)
-    calls = np.resize(x, (-(-len(x) // length), length))
-    return np.concatenate([target.evaluate(dtype, call).copy() for call in calls])[: len(x)]
 
 
 def _spread(plan: Plan, count: int) -> np.ndarray:

@@ -18,6 +18,8 @@ from ..isa import split_level
 from ..isolation.hosts import Hosts, supported
 from ..targets import Target
 from ..targets.contract import contracted
+from ..targets.kinds import kinds, misfit
+from ..targets.kinds.python import KIND as PYTHON
 from ..targets.python_callables import callable_target
 from .levels import at_levels
 from .observer import SILENT, Observer
@@ -181,7 +183,7 @@ def _targets(
     found: list[Target] = []
     absent: dict[str, str] = {}
     if names or not named:
-        which = {"everything": request.everything, "device": request.device, **request.call_options}
+        which = {"everything": request.everything, **request.call_options}
 
         def at(names: Sequence[str], level: str) -> tuple[list[Target], dict[str, str]]:
             return select(names, function=function, dtype=dtype, level=level, **which)
@@ -195,9 +197,9 @@ def _of_object(
     target: Target | Callable[..., Any], function: str | None, dtype: str | None, request: Request
 ) -> Target:
     if not isinstance(target, Target):
-        said = ("thread_safe", "contract")
-        options = {name: value for name, value in request.call_options.items() if name not in said}
-        make = partial(callable_target, target, function or "gelu", dtype, device=request.device, **options)
+        if reason := misfit(request, [PYTHON], kinds().values()):
+            raise reason
+        make = partial(callable_target, target, function or "gelu", dtype, **request.call_options)
         (made,) = contracted(request.contract, lambda: [make()])
         return replace(made, safe_in_threads=request.thread_safe)
     if request.call_options:

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..calling import is_literal
 from ..records.result import Record
 from ..targets.callable_target import CallableTarget
 from ..targets.python_sources import file_of, is_local
-from .request import Request, is_literal
+from .request import Request
 
 
 def repeated_call(request: Request, target: CallableTarget, record: Record) -> str:
@@ -67,7 +68,6 @@ def _call_text(request: Request, record: Record) -> str:
     given |= {"ranges": list(record.ranges)} if record.ranges else {}
     given |= {"length": request.length} if request.length else {}
     given |= request.call_options
-    given |= {"device": request.device} if request.device else {}
     given |= {"policy": request.policy} if request.policy != "limit" else {}
     arguments = [
         name if has_name else "f",

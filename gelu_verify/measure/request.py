@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from ..calling import OPTIONS, Calling, as_tuple
 from ..checks import Policy
 from ..errors import UsageError, one_of
 from ..formats import DTYPES
@@ -26,7 +26,6 @@ from .levels import check_levels
 from .pools import ON_THREADS, Where
 
 Throughput = Literal["none", "quick", "full"]
-Device = Literal["cpu", "cuda", "ptx"]
 SEED = 0  # of every request that is not given another one, so that two people see the same inputs
 
 
@@ -39,22 +38,18 @@ class ArgumentError(UsageError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
-    """Checked when it is made: UsageError names the argument, what was wrong, and what is accepted.
+class Request(Calling):
+    """What is measured, and how it is called. Checked when it is made: UsageError names the argument, what was wrong,
+    and what is accepted.
 
     Parameters
     ----------
     targets : names as `targets.select` takes them, Target objects, callables; empty: everything that is found
     functions, dtypes : what is judged of them; empty: all
-    isa : instruction-set levels that libraries are limited to by their own switches, each in a process of its own;
-        "all": as they choose themselves, and at each level that the processor has. A name may end in one: "torch@avx2"
     own : beside what is named, our correctly rounded kernels of the same functions and dtypes, to compare with;
         not where only our own kernels are named
     everything : where nothing is named, families that are only found on request too
-    device : where nothing is named, only families that run on it; of a Python callable, where its arrays are
-    kwargs, array, compile, cflags, call, shape, approximations, contract, thread_safe : how what the user wrote is
-        called, as `targets.select` takes them
-    plan, seed, ranges, length : which inputs, as `make_plan` takes them; ranges need exactly one dtype
+    plan, seed, ranges : which inputs, with `length`, as `make_plan` takes them; ranges need exactly one dtype
     plan_of : plan and seed of single jobs, by `Job.key`, where they are not those of the others
     hard_cases : bits of inputs that the plans take as well, by function/dtype: those of a project
     budget : what more inputs than the plan's own may cost each result, where the plan takes more: seconds, or
@@ -67,31 +62,17 @@ class Request:
     throughput : "quick": of one size; "full": from the first cache to memory, on one thread and on all
     workers : threads, or processes where they are started here; default all cores
     executor : where inputs are judged: on threads, or where other processes find the targets by their names
-    isolate : call targets in processes of their own. Default: where all are named, and the system can
-    time_limit, memory_limit : seconds of one call, bytes; of isolated targets
     repeat : how a result can be had again, where that is not a command line
     """
 
     targets: tuple[str | Target | Callable[..., Any], ...] = ()
     functions: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
-    isa: tuple[str, ...] = ()
     own: bool = False
     everything: bool = False
-    device: Device | None = None
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    array: str | None = None
-    compile: str | None = None
-    cflags: str | None = None
-    call: str | None = None
-    shape: str | None = None
-    approximations: str | None = None
-    contract: str | None = None
-    thread_safe: bool = False
     plan: str = "default"
     seed: int = SEED
     ranges: tuple[str | tuple[int, int], ...] = ()
-    length: int | None = None
     plan_of: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     hard_cases: HardCases = field(default_factory=dict)
     budget: float | str | None = None
@@ -102,12 +83,11 @@ class Request:
     throughput: Throughput = "none"
     workers: int | None = None
     executor: Where = ON_THREADS
-    isolate: bool | None = None
-    time_limit: float | None = None
-    memory_limit: int | None = None
     repeat: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("ranges", as_tuple(self.ranges))
         object.__setattr__(self, "functions", tuple(get_function(function).name for function in self.functions))
         for dtype in self.dtypes:
             _check_among("dtype", dtype, DTYPES)
@@ -120,8 +100,6 @@ class Request:
             self._check_budget(self.budget)
         _check_among("policy", self.policy, get_args(Policy))
         _check_among("throughput", self.throughput, get_args(Throughput))
-        if self.device is not None:
-            _check_among("device", self.device, get_args(Device))
         _ = self.limits  # refuses what is not a limit
         if self.ranges:
             self._check_ranges()
@@ -164,12 +142,6 @@ class Request:
         return self.isolate if self.isolate is not None else self.names_only and supported()
 
     @property
-    def call_options(self) -> dict[str, Any]:
-        """How what the user wrote is called, as far as that was said."""
-        names = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations", "contract", "thread_safe")
-        return {name: value for name in names if (value := getattr(self, name)) not in (None, {}, "", False)}
-
-    @property
     def exhausts_float32(self) -> bool:
         """Whether it asks for 2^32 inputs."""
         return self.plan == "exhaustive" and not self.ranges
@@ -200,65 +172,17 @@ class Request:
     @property
     def further_options(self) -> str:
         """What the command line says beside targets, functions, dtypes and inputs."""
-        return _quoted([*self._call_words, *self._judging_words])
-
-    @property
-    def _call_words(self) -> list[str]:
-        """What the command line says of how the user's own code is called."""
-        words = [word for name, value in self.kwargs.items() for word in ("--kwarg", f"{name}={_literal(value)}")]
-        words += ["--array", self.array] if self.array else []
-        words += ["--compile", self.compile] if self.compile else []
-        words += [f"--cflags={self.cflags}"] if self.cflags is not None else []
-        words += ["--call", self.call] if self.call else []
-        words += ["--shape", self.shape] if self.shape else []
-        words += ["--device", self.device] if self.device else []
-        words += ["--approximations", self.approximations] if self.approximations else []
-        words += ["--contract", self.contract] if self.contract else []
-        words += ["--thread-safe"] if self.thread_safe else []
-        return words
+        return _quoted([*self.words("code"), *self._judging_words])
 
     @property
     def _judging_words(self) -> list[str]:
         """What it says of all targets: how they are judged, and within which limits."""
         words = ["--policy", self.policy] if self.policy != "limit" else []
-        words += ["--time-limit", repr(self.time_limit).removesuffix(".0")] if self.time_limit else []
-        words += ["--memory-limit", _memory_text(self.memory_limit)] if self.memory_limit else []
-        words += ["--in-process"] if self.isolate is False and self.names_only else []
-        return words
+        return words + [word for word in self.words("process") if self.names_only or word != OPTIONS["isolate"].typed]
 
 
 def _quoted(words: list[str]) -> str:
     return "".join(f" {shlex.quote(word)}" for word in words)
-
-
-def literal_or_text(text: str) -> Any:
-    """The Python literal that `text` is, else the text."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
-
-
-def _literal(value: Any) -> str:
-    """The text that `literal_or_text` reads as this value; of an object that is no literal, how it shows itself."""
-    return value if isinstance(value, str) and literal_or_text(value) == value else repr(value)
-
-
-def is_literal(value: Any) -> bool:
-    """Whether a command line can say this value."""
-    try:
-        read = literal_or_text(_literal(value))
-        return type(read) is type(value) and bool(read == value)
-    except Exception:  # noqa: BLE001 - the user's object: whatever it raises, it is no literal
-        return False
-
-
-def _memory_text(nbytes: int) -> str:
-    """512M, 8G: in the largest unit that it is a multiple of."""
-    shift, unit = next(
-        (shift, unit) for shift, unit in ((30, "G"), (20, "M"), (10, "K"), (0, "")) if not nbytes % (1 << shift)
-    )
-    return f"{nbytes >> shift}{unit}"
 
 
 def _check_among(name: str, value: str, accepted: tuple[str, ...]) -> None:

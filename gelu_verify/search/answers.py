@@ -53,8 +53,11 @@ class Answers:
 class Asking:
     """Asks a target, one thread at a time unless it is safe in threads."""
 
-    def __init__(self, target: Target, function: str, dtype: str, item_seconds: float) -> None:
-        self._target, self._function, self._dtype, self._seconds = target, function, dtype, item_seconds
+    def __init__(
+        self, target: Target, function: str, dtype: str, item_seconds: float, length: int | None = None
+    ) -> None:
+        self._target, self._function, self._dtype = target, function, dtype
+        self._seconds, self._length = item_seconds, length
         self._turn: AbstractContextManager[object] = nullcontext() if target.safe_in_threads else Lock()
 
     def answers(self, item: Item) -> Answers:
@@ -64,7 +67,8 @@ class Asking:
             if found and perf_counter() - start >= self._seconds:
                 break
             try:
-                found.append(evaluated(self._target, self._function, self._dtype, batch, self._turn))
+                asked = self._target, self._function, self._dtype, batch, self._turn, self._length
+                found.append(evaluated(*asked))
             except TargetFailure as failure:
                 return Answers(tuple(found), failure, perf_counter() - start)
         return Answers(tuple(found), None, perf_counter() - start)
@@ -78,7 +82,7 @@ class RemoteBatches(RemoteWork[Item, Asking]):
         return packed(replace(self.loaded().answers(item), worker=worker_facts()))
 
     def loading(self, job: Job) -> Asking:
-        return Asking(job.target, job.plan.function, job.plan.dtype, self.item_seconds)
+        return Asking(job.target, job.plan.function, job.plan.dtype, self.item_seconds, job.plan.length)
 
 
 # ---- as bytes ------------------------------------------------------------------------------------

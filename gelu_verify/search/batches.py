@@ -108,13 +108,16 @@ ANSWER = np.dtype([("worst", "i8"), ("largest", "f8"), ("mean", "f8")])
 
 
 @in_default_environment
-def evaluated(target: Target, function: str, dtype: str, batch: Batch, turn: AbstractContextManager[object]) -> Found:
+def evaluated(
+    target: Target, function: str, dtype: str, batch: Batch, turn: AbstractContextManager[object],
+    length: int | None = None,
+) -> Found:  # fmt: skip
     """Call the target with a batch, during its `turn`, and judge its answers; TargetFailure as of every call."""
     fmt = get_format(dtype)
     x = from_ordinals(fmt, batch.ties(function, fmt) if batch.source == "ties" else batch.ordinals(fmt))
     asked = x.copy()
     with turn:
-        got = target.timed(dtype, asked)[0]
+        got = target.evaluate_in_calls(dtype, asked, length) if length else target.timed(dtype, asked)[0]
     target.check_unchanged(fmt, x, asked)
     return scored(function, fmt, x, np.ascontiguousarray(got), batch)
 

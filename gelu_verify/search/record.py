@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..calling import OPTIONS
 from ..errors import OracleError
 from ..fenv import in_default_environment
 from ..formats import Format
@@ -183,6 +184,7 @@ def _words(state: State) -> list[str]:
 def _command(name: str, target: Target, state: State, request: Request, words: list[str]) -> str:
     asked = state.asked
     line = ["gelu-verify", name, target.name, "--function", asked.function, "--dtype", asked.dtype, *words]
+    line += OPTIONS["length"].words(request.length)
     return request.repeated(shlex.join(line), target.family == "callable")
 
 

@@ -59,6 +59,7 @@ def search(
     budget: Budget,
     *,
     workers: int,
+    length: int | None = None,
     spent: float = 0.0,
     known: Sequence[Found] = (),
     progress: Callable[[State], object] = _nothing,
@@ -70,6 +71,7 @@ def search(
 
     Parameters
     ----------
+    length : inputs of every call; default: those of a batch
     spent : seconds that it took so far
     known : the answers to the first batches of the round that comes next
     progress : told after every batch
@@ -103,7 +105,7 @@ def search(
         saving.begin(state, ())
         return "complete"
 
-    with saving, _answering(target, state, workers, elsewhere) as answering:
+    with saving, _answering(target, state, workers, length, elsewhere) as answering:
         try:
             return Ended(rounds(), monotonic() - start)
         except TargetFailure as failure:
@@ -195,11 +197,13 @@ class _Answering:
 
 
 @contextmanager
-def _answering(target: Target, state: State, workers: int, elsewhere: Elsewhere[Item] | None) -> Iterator[_Answering]:
+def _answering(
+    target: Target, state: State, workers: int, length: int | None, elsewhere: Elsewhere[Item] | None
+) -> Iterator[_Answering]:
     if elsewhere is not None:
         yield _Answering(elsewhere.pool, elsewhere.measured, elsewhere)
         return
-    asking = Asking(target, state.asked.function, state.asked.dtype, item_seconds=0.0)
+    asking = Asking(target, state.asked.function, state.asked.dtype, 0.0, length)
     with on_threads(workers) as pool:
         yield _Answering(pool, asking.answers, None)
 

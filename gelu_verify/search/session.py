@@ -61,7 +61,7 @@ def searched(
         kept.begin(target, job.plan)
     pool = executor()
     ended = search(
-        target, state, budget, workers=workers, spent=spent, known=known, progress=progress,
+        target, state, budget, workers=workers, length=request.length, spent=spent, known=known, progress=progress,
         save=None if kept is None else lambda *found: kept.save(facts, *found),
         elsewhere=Elsewhere.of(pool, job, request, RemoteBatches, observer.spend) if pool else None,
     )  # fmt: skip

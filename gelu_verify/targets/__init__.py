@@ -240,20 +240,11 @@ def select(
     *,
     function: str | None = None,
     dtype: str | None = None,
-    kwargs: Mapping[str, Any] | None = None,
-    array: str | None = None,
-    compile: str | None = None,
-    cflags: str | None = None,
-    call: str | None = None,
-    shape: str | None = None,
-    approximations: str | None = None,
-    contract: str | None = None,
-    thread_safe: bool = False,
     everything: bool = False,
-    device: str | None = None,
     level: str = "",
     find: Finder = find,
     load: Loader = load,
+    **calling: Any,
 ) -> tuple[list[Target], dict[str, str]]:
     """The targets that a user named, each once, in that order; what is found without asking when `names` is empty.
 
@@ -264,20 +255,11 @@ def select(
     function : keep what computes this function; for what is named by file or command, what it claims to compute
         (default: what its name says, "gelu_tanh" of ./libfoo.so:gelu_tanh, else "gelu")
     dtype : keep what computes in this dtype, and that dtype only
-    kwargs, array, compile : keyword arguments, array kind and compiler for Python callables
-    cflags : flags for the compiler of a source file
-    call : how what is named is called, see docs/targets.md: a line of Python ("f(x, out=y)"), or the prototype of a C
-        function
-    shape : of the arrays that a Python callable is called with: "(n, 16)"
-    contract : of the arrays that what is named by file or command takes: "multiple_of=16; at_least=32; aligned=64"
-    thread_safe : several threads may call at once what is named by file or module: they do
     everything : where `names` is empty, families on request too
-    approximations : of a CUDA source on the device "ptx": which value is taken of those that the bound of an
-        approximation allows ("lowest", "nearest", "highest")
-    device : "cpu", "cuda", "ptx": where `names` is empty, only families that run there; else, each name's family must,
-        and the arrays of a Python callable are there
     level : instruction-set level that all are limited to; where `names` is empty, only families that have it
     find, load : what finds families and loads what a user named; here, or in processes of their own
+    calling : fields of `Calling`: how what is named by file or command is called; `device`: where `names` is empty,
+        only families that run there, else each name's family must, and the arrays of a Python callable are there
 
     Raises
     ------
@@ -292,10 +274,8 @@ def select(
         get_function(function)
     if dtype is not None and dtype not in DTYPES:
         raise one_of("dtype", dtype, list(DTYPES))
-    asked = Asked(
-        function, dtype, kwargs or {}, array, compile, cflags, call, shape, approximations, contract, thread_safe,
-        device,
-    )  # fmt: skip
+    asked = Asked(function=function, dtype=dtype, **calling)
+    device = asked.device
     kind = {name: kind_of(usable(name)) for name in names}
     if reason := misfit(asked, kind.values(), kinds().values()):
         raise reason

@@ -98,6 +98,13 @@ class Target(ABC):
             raise
         return y_bits
 
+    def evaluate_in_calls(self, dtype: str, x_bits: np.ndarray, length: int | None) -> np.ndarray:
+        """As `evaluate`, in calls with so many inputs, of which the last repeats others; None: in one call."""
+        if length is None:
+            return self.evaluate(dtype, x_bits)
+        calls = np.resize(x_bits, (-(-len(x_bits) // length), length))
+        return np.concatenate([self.evaluate(dtype, call).copy() for call in calls])[: len(x_bits)]
+
     @in_default_environment
     def timed(self, dtype: str, x_bits: np.ndarray) -> tuple[np.ndarray, float]:
         """As `evaluate`, with the seconds that `call` took; the caller checks that the inputs stay as they are.

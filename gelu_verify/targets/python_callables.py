@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..calling import Calling
 from ..errors import TargetUnavailable, UsageError
 from ..fenv import in_default_environment, left
 from ..formats import DTYPES
@@ -34,17 +35,7 @@ from .python_sources import SourceLoader, file_of, import_from_source, is_local,
 
 
 @in_default_environment
-def load_callable(
-    name: str,
-    function: str,
-    dtype: str | None = None,
-    kwargs: Mapping[str, Any] | None = None,
-    array: str | None = None,
-    compile: str | None = None,
-    call: str | None = None,
-    shape: str | None = None,
-    device: str | None = None,
-) -> CallableTarget:
+def load_callable(name: str, function: str, dtype: str | None, calling: Calling) -> CallableTarget:
     """The callable `name`, imported, as a target; see `callable_target`.
 
     Raises
@@ -53,19 +44,17 @@ def load_callable(
         No such file, module or attribute; it cannot be imported; it is not callable, or not by `f(x)` where `call`
         says nothing else.
     """
-    for kind_name in filter(None, (array, compile)):
+    kwargs, array = calling.kwargs, calling.array
+    for kind_name in filter(None, (array, calling.compile)):
         any_kind(kind_name)
     with watching() as watch:
         module, source, path = module_of_callable(name)
         environment = _left_by_import(module)
-        compute, of_instance = attribute(name, module, path, kwargs or {})
-        if not (array or compile or _is_path(source) or own_kind(compute)):  # torch.special:ndtr says builtins
+        compute, of_instance = attribute(name, module, path, kwargs)
+        if not (array or calling.compile or _is_path(source) or own_kind(compute)):  # torch.special:ndtr says builtins
             array = kind.name if (kind := kind_of_module(source)) else None
-        rest = None if of_instance else kwargs
-        target = callable_target(
-            compute, function, dtype, name=name, kwargs=rest, array=array, compile=compile, call=call, shape=shape,
-            device=device,
-        )  # fmt: skip
+        said = {**calling.call_options, "kwargs": {} if of_instance else kwargs, "array": array}
+        target = callable_target(compute, function, dtype, name=name, **said)
     note = target.note + (f", a method of an instance made with {_text(kwargs)}" if of_instance and kwargs else "")
     if environment is not None:
         note += f", in the floating-point environment that its import leaves: {' and '.join(environment[1])}"
@@ -102,31 +91,22 @@ def callable_target(
     dtype: str | None = None,
     *,
     name: str | None = None,
-    kwargs: Mapping[str, Any] | None = None,
-    array: str | None = None,
-    compile: str | None = None,
-    call: str | None = None,
-    shape: str | None = None,
-    device: str | None = None,
+    **calling: Any,
 ) -> CallableTarget:
     """A Python callable as a target that claims to compute `function`.
 
     Parameters
     ----------
-    array : what it is called with: "numpy", "torch", "jax", "tensorflow", a module with `from_dlpack`; "scalar" (one
-        Python float at a time), "list", "array", "memoryview". Default: that of `compile`, of the package that it comes
-        from, of its annotation, else the first that it takes
-    kwargs : keyword arguments; of a class, those that its instance is made with
-    compile : it is called through the compiler of that kind (`torch.compile`, `jax.jit`)
-    call : how it is called, in Python (`call_line`); default f(x), or the instance of a class
-    shape : of the arrays, "(n, 16)" (`fixed_shapes`); default one dimension
-    device : where the arrays are, of torch and jax: "cpu", "cuda"
+    calling : fields of `Calling`. Default of `array`: that of `compile`, of the package that it comes from, of its
+        annotation, else the first that it takes; `kwargs` of a class are those that its instance is made with
     dtype : its only one; default: all in which it takes an array of ordinary numbers, or all four when it takes none,
         so that what it raises is seen
     """
     title = name or f"{getattr(compute, '__module__', None)}:{getattr(compute, '__qualname__', type(compute).__name__)}"
-    line = CallLine.parsed(call) if call else None
-    compute, made_with = _ready(title, compute, kwargs or {}, line)
+    asked = Calling(**calling)
+    compile, shape, device = asked.compile, asked.shape, asked.device
+    line = CallLine.parsed(asked.call) if asked.call else None
+    compute, made_with = _ready(title, compute, asked.kwargs, line)
     target = CallableTarget(
         name=title,
         function=function,
@@ -136,7 +116,7 @@ def callable_target(
         line=line,
         dimensions=parsed_shape(shape) if shape else (None,),
     )
-    chosen = array or compile
+    chosen = asked.array or compile
     detection = Detection(target, device)
     if chosen:
         kind = _importable(any_kind(chosen))

@@ -302,7 +302,7 @@ def on_a_range(audit: Audit, interval: str, low: str, relation: str, high: str, 
         assert np.isin(np.arange(first, last + 1), whole).all() or audit.fmt.width < 16, "not all tried"
     else:
         audit.among(count)
-    here = audit.inside(low and float(low), relation, high and float(high))
+    here = audit.inside(low and audit.value(low), relation, high and audit.value(high))
     assert not (here & audit.misfits).any()
     above, near = here & (audit.counted > 4 + SLACK), here & ((audit.scored if lost else audit.counted) > 4 - SLACK)
     audit.count(above, exceptions or "0", near)

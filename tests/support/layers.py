@@ -18,7 +18,7 @@ BEGIN, END = "<!-- layers: written by `python tests/support/layers.py` -->\n", "
 LAYERS = [
     ["errors", "fenv", "interrupts", "atomic_files", "commands", "timing", "current_test"],
     ["paths", "parsing", "formats", "plugins", "own_faults"],
-    ["arrays", "functions", "ptx"],
+    ["arrays", "calling", "functions", "ptx"],
     ["gpu"],
     ["machine"],
     ["isa"],

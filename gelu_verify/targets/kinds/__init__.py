@@ -15,9 +15,9 @@ from ... import plugins
 from ..base import Target
 from ..contract import contracted
 from ._compiler import BUILDS
-from .base import OPTIONS, Asked, Kind, misfit
+from .base import Asked, Kind, misfit
 
-__all__ = ["BUILDS", "OPTIONS", "Asked", "Kind", "kind_of", "kinds", "load", "misfit"]
+__all__ = ["BUILDS", "Asked", "Kind", "kind_of", "kinds", "load", "misfit"]
 
 _NO_KIND = ("base",)
 

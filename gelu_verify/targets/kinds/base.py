@@ -5,36 +5,23 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from ...calling import OPTIONS, Calling, Option
 from ...errors import UsageError
 from ...formats import DTYPES
 from ...functions import FUNCTIONS
 from ..base import Target
 from ..switches import Switches
 
-OPTIONS = ("kwargs", "array", "compile", "cflags", "call", "shape", "approximations", "contract", "thread_safe")
-_TYPED = {"kwargs": "--kwarg"} | {name: f"--{name.replace('_', '-')}" for name in OPTIONS[1:]}
 
-
-@dataclass(frozen=True)
-class Asked:
+@dataclass(frozen=True, kw_only=True)
+class Asked(Calling):
     """What a user asked for besides the name; `function` and `dtype` are None where they were not given."""
 
     function: str | None = None
     dtype: str | None = None
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    array: str | None = None
-    compile: str | None = None
-    cflags: str | None = None
-    call: str | None = None
-    shape: str | None = None
-    approximations: str | None = None
-    contract: str | None = None  # what it demands of its arrays, `targets.contract`
-    thread_safe: bool = False  # several threads may call it at once
-    device: str | None = None  # that a kernel is executed on, or of the arrays of a Python callable
 
 
 @dataclass(frozen=True)
@@ -42,20 +29,24 @@ class Kind:
     """One kind of thing that can be named.
 
     `syntax` is how its names are written and what each means; `pattern` matches those names, with the groups that
-    `load` reads; `options` are those of `OPTIONS` that it takes; a `general` kind is asked after all others;
-    `switches` limit it to an instruction-set level; `calls_libraries`: those of all families do, as it may call any;
-    `devices`: where it can be asked to run.
+    `load` reads; `options` are the fields of `Calling` that it takes, of those that not all do; a `general` kind is
+    asked after all others; `switches` limit it to an instruction-set level; `calls_libraries`: those of all families
+    do, as it may call any; `devices`: where it can be asked to run.
     """
 
     name: str
     syntax: Mapping[str, str]
     pattern: re.Pattern[str]
     load: Callable[[str, re.Match[str], Asked], Sequence[Target]]
-    options: frozenset[str] = frozenset()  # and the contract, which all take
+    options: frozenset[str] = frozenset()
     general: bool = False
     switches: Switches | None = None
     calls_libraries: bool = False
     devices: tuple[str, ...] = ("cpu", "cuda")
+
+    def takes(self, option: Option) -> bool:
+        """Whether its targets can be called with that option."""
+        return option.taken == "code" or option.name in self.options
 
 
 def of_a_file(suffixes: str, *parts: str) -> re.Pattern[str]:
@@ -65,14 +56,15 @@ def of_a_file(suffixes: str, *parts: str) -> re.Pattern[str]:
     )
 
 
-def misfit(asked: Asked, chosen: Iterable[Kind | None], every: Iterable[Kind]) -> UsageError | None:
+def misfit(asked: Calling, chosen: Iterable[Kind | None], every: Iterable[Kind]) -> UsageError | None:
     """Why an option that was given is of no use: nothing that was named takes it."""
-    taken = {option for kind in chosen if kind is not None for option in (*kind.options, "contract")}
-    for option in OPTIONS:
-        if getattr(asked, option) and option not in taken:
-            takers = " or ".join(kind.name for kind in every if option in (*kind.options, "contract"))
-            article = "an" if takers[0] in "AEIOU" else "a"
-            return UsageError(f"{_TYPED[option]} is for {article} {takers}, and none was named")
+    named = [kind for kind in chosen if kind is not None]
+    for name in asked.call_options:
+        option = OPTIONS[name]
+        if option.taken != "any" and not any(kind.takes(option) for kind in named):
+            takers = [kind.name for kind in every if kind.takes(option)]
+            article = "an" if takers[0][0] in "AEIOU" else "a"
+            return UsageError(f"{option.typed} is for {article} {' or '.join(takers)}, and none was named")
     return None
 
 
@@ -96,9 +88,13 @@ def claimed_by(symbol: str) -> tuple[str | None, str | None]:
     return (stem if stem in FUNCTIONS else None), dtype
 
 
-def function_of(symbol: str, asked: Asked) -> str:
-    """What is claimed: by the user, else by the symbol, else gelu."""
-    return asked.function or claimed_by(symbol)[0] or "gelu"
+def function_of(symbol: str, asked: Asked, gives_gradient: bool = False) -> str:
+    """What is claimed: by the user, else by the symbol, else gelu; the gradient of that where it is called as one."""
+    if asked.function is not None:
+        return asked.function
+    claimed = claimed_by(symbol)[0] or "gelu"
+    gradient = f"{claimed}_grad"
+    return gradient if gives_gradient and gradient in FUNCTIONS else claimed
 
 
 def dtype_of(name: str, symbol: str, asked: Asked) -> str:

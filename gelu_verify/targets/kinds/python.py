@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...functions import FUNCTIONS
 from ..base import Target
 from ..call_line import CallLine
 from ..python_callables import load_callable
 from .base import Asked, Kind, function_of
 
-OF_CALLABLES = ("kwargs", "array", "compile", "call", "shape")
-
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
-    function = function_of(re.split("[:.]", name)[-1], asked)
-    if asked.function is None and asked.call and CallLine.parsed(asked.call).gives_gradient:
-        function = gradient if (gradient := f"{function}_grad") in FUNCTIONS else function
-    options = {name: getattr(asked, name) for name in (*OF_CALLABLES, "device")}
-    return [load_callable(name, function, asked.dtype, **options)]
+    gives_gradient = bool(asked.call) and CallLine.parsed(asked.call or "").gives_gradient
+    function = function_of(re.split("[:.]", name)[-1], asked, gives_gradient)
+    return [load_callable(name, function, asked.dtype, asked)]
 
 
 KIND = Kind(
@@ -31,7 +26,7 @@ KIND = Kind(
     # a dotted name; a .py file, also without its function, which load asks for; a folder, which load refuses
     pattern=re.compile(r"[\w.]*:.*|.*\.py(:[^:]*)?|.*/[^./:]*:[^:]*"),
     load=load,
-    options=frozenset({*OF_CALLABLES, "thread_safe"}),
+    options=frozenset({"kwargs", "array", "compile", "call", "shape", "thread_safe"}),
     general=True,
     calls_libraries=True,
 )
