@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from ..records.claims import grade_title, marked
-from ..records.grades import GRADES
+from ..records.grades import GRADES, interval_text
 from ..records.parts import Bound
 from ..records.ranking import best_first, worst_first
 from ..records.result import Record
@@ -113,10 +113,19 @@ def _library(family: str) -> str:
 def _path(record: Record, width: int) -> Line:
     """An implementation in a column: its name, its grade, and the number that ranks it."""
     names = width - (WORD + 2) - (NUMBER + 3)
-    interval = _interval(record) if record.grade == "accurate_range" else ""
+    interval = _short_interval(record) if record.grade == "accurate_range" else ""
     value = interval if 0 < len(interval) <= NUMBER + 2 else number(record.max_ulp, record.bound)
     name = shortened(record.target.removeprefix(record.family + "."), names - 1).ljust(names)
     return [(name, ""), grade_span(record), (f" {value}".ljust(NUMBER + 4), "")]
+
+
+def _short_interval(record: Record) -> str:
+    """ "○x>=-1.82*", where exceptions have a star."""
+    found = record.accurate_range
+    if found is None:
+        return ""
+    text = interval_text(record.dtype, found).replace("every finite x", "all x")
+    return narrow(marked(f"{text}{'*' * bool(found.exceptions)}", found.bound or record.bound))
 
 
 def _counts(results: Sequence[Record], width: int) -> Iterator[Line]:

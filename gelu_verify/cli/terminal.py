@@ -9,6 +9,7 @@ from typing import TextIO
 
 from ..errors import printable
 from ..fenv import in_default_environment
+from ..records.accurate_range import ALONE
 from ..records.claims import NO_GRADE
 from ..records.grades import MARKS
 from ..records.result import Record
@@ -21,8 +22,8 @@ __all__ = ["plain", "print_results", "result_lines"]
 
 SCREEN = 36  # lines
 _LEGEND = (
-    f"accurate: within 4 ULP; range: for these x (docs/grades.md). {MARKS['=']} all inputs tried, "
-    f"{MARKS['>=']} from a sample. "
+    f"accurate: within 4 ULP; range: for these x, *: but for 1 in {ALONE:,} at most (docs/grades.md). "
+    f"{MARKS['=']} all inputs tried, {MARKS['>=']} from a sample. "
     "ULP: >= the largest found, = of all inputs. "
     "[...]: by convention."
 )

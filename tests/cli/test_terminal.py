@@ -10,6 +10,7 @@ from synthetic_runs import failed, large_run, result
 from gelu_verify.cli.lines import STYLES, number
 from gelu_verify.cli.terminal import SCREEN, plain, print_results, result_lines
 from gelu_verify.records.grades import GRADES
+from gelu_verify.records.parts import AccurateRange
 from gelu_verify.report.verdicts import headline
 
 CORRECT, RANGE = {"noise": 0.5}, {"cancels": True}
@@ -94,6 +95,12 @@ def test_many_results_are_grouped_by_library():
     assert re.search(r"^ torch +gelu-0 +~accurate .* gelu-29 +~absolute ", text, re.MULTILINE)
     assert "more sentences (--details)" in text
     assert all(f"torch.gelu-{k} " in text_of(results, details=True) for k in range(30))
+
+
+def test_a_range_with_exceptions_is_shown_with_a_star():
+    found = AccurateRange("0xbfe8ffff", -1.82, "0x7f7fffff", 3.4e38, ">=", 3, "0xbfb5ffff", 4.2)
+    group = [replace(result(f"a.gelu-{k}", "gelu", "float32", **RANGE), accurate_range=found) for k in range(60)]
+    assert "~x>=-1.82*" in text_of(group)
 
 
 def test_very_many_are_counted_the_library_with_the_most_good_ones_first(results):
