@@ -238,10 +238,11 @@ def _nonfinite(record: Record, accuracy: Accuracy) -> Iterator[str]:
     if all(side.is_all for side in found):
         yield from _everywhere(record, what, found)
         return
-    nearest = _at(record, (record.nonfinite and record.nonfinite.x_bits) or finding.x_bits)
     if what == "NaN or infinite":
+        nearest = input_text(fmt, min((side.x_bits for side in found), key=fmt.magnitude))
         yield f"NaN or infinite at {count:,} finite inputs{tried}, the smallest in size x = {nearest}"
     else:
+        nearest = _at(record, (record.nonfinite and record.nonfinite.x_bits) or finding.x_bits)
         yield f"{what} at x = {nearest}, the smallest in size of {count:,} finite inputs{tried} of such a kind"
 
 

@@ -23,8 +23,8 @@ from gelu_verify.targets import select
 from gelu_verify.truth.values import zero_threshold
 
 FUNCTIONS = ("gelu", "silu", "gelu_tanh", "gelu_grad", "erf", "exp", "normcdf", "silu_grad", "erfc", "relu", "log")
-SEEDS = [*(("float16", seed) for seed in range(6)), ("bfloat16", 6), ("float32", 7), ("float32", 8)]
-MANY = [(dtype, seed) for dtype in ("float16", "bfloat16", "float32") for seed in range(10, 200)]
+SEEDS = [*(("float16", seed) for seed in range(6)), ("bfloat16", 6), ("float32", 7), ("float32", 74)]
+MANY = [(dtype, seed) for dtype in ("float16", "bfloat16", "float32") for seed in range(8, 200) if seed != 74]
 
 
 @pytest.mark.few(3)
