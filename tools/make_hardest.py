@@ -6,7 +6,7 @@
     python tools/make_hardest.py --page                               # write the tables of docs/hardest.md
 
 float32: every input. Those that the native core cannot place farther from a boundary than the limit are looked at by
-the oracle. float64: every input of the INTERVALS below (gelu_verify/facts/linear_search.py; needs python-flint).
+the oracle. float64: every input of the INTERVALS below (tools/linear_search.py; needs python-flint).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def written(table: Hardest) -> bytes:
 
 def search_float64(name: str, path: Path, threads: int) -> None:
     """Add to a table, interval by interval, what of INTERVALS it does not have."""
-    from gelu_verify.facts.linear_search import hard_between
+    from linear_search import hard_between
 
     fmt = FORMATS["float64"]
     for text, size, power in INTERVALS[name]:
@@ -124,7 +124,7 @@ def _float64_text(name: str, intervals: list[dict[str, Any]], inputs: list[dict[
 
 def speeds() -> Iterator[str]:
     """How fast the search is, and how long a whole binade takes, by function and place."""
-    from gelu_verify.facts.linear_search import block_of, close
+    from linear_search import block_of, close
 
     fmt = FORMATS["float64"]
     starts = [(name, text) for name in INTERVALS for text, size, _ in INTERVALS[name] if size < 52]

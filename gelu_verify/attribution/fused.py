@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .operations import two_sum
+from ..truth.pairs import two_sum
 
 
 def fused(precision: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:

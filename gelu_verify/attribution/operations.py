@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..truth.pairs import two_product, two_sum
 from ..truth.values import reference_bits
 
 Array = np.ndarray
@@ -27,26 +28,6 @@ class Operation:
     exact: Callable[..., Any]
     partials: Callable[..., tuple[Array, ...]]
     lost: Callable[..., tuple[Array, Array]] | None = None
-
-
-def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """Rounded sum and its error, exact (Knuth)."""
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
-
-
-def two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """Rounded product and its error (Dekker), exact unless it underflows or an argument passes 2^996."""
-    p = a * b
-    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    return p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low)
-
-
-def _halves(a: Array) -> tuple[Array, Array]:
-    scaled = 134217729.0 * a  # 2^27 + 1
-    high = scaled - (scaled - a)
-    return high, a - high
 
 
 def _lost_quotient(a: Array, b: Array) -> tuple[Array, Array]:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..formats import Format, get_format, is_finite, to_float64
+from ..truth.pairs import two_product, two_sum
 from ..truth.values import judge
 from .evaluation import Arithmetic, Values, constant_error, evaluate, to_bits
 from .expression import Node, nodes
-from .operations import BLOCKS, OPERATIONS, two_product, two_sum
+from .operations import BLOCKS, OPERATIONS
 
 SMALLEST = 2.0**-960  # unit of the seed: adjoints then stay inside float64 where results are subnormal
 

@@ -238,10 +238,11 @@ def _nonfinite(record: Record, accuracy: Accuracy) -> Iterator[str]:
     if all(side.is_all for side in found):
         yield from _everywhere(record, what, found)
         return
-    nearest = _at(record, (record.nonfinite and record.nonfinite.x_bits) or finding.x_bits)
     if what == "NaN or infinite":
+        nearest = input_text(fmt, min((side.x_bits for side in found), key=fmt.magnitude))
         yield f"NaN or infinite at {count:,} finite inputs{tried}, the smallest in size x = {nearest}"
     else:
+        nearest = _at(record, (record.nonfinite and record.nonfinite.x_bits) or finding.x_bits)
         yield f"{what} at x = {nearest}, the smallest in size of {count:,} finite inputs{tried} of such a kind"
 
 
@@ -336,9 +337,9 @@ def _but(accuracy: Accuracy, joined: str = "but for") -> str:
 def _range(record: Record, found: AccurateRange, named: set[int]) -> str:
     """The range, of how many inputs that is said, and the exceptions, with the worst one if that has no name yet."""
     among = "" if found.bound == "=" else f" of {record.n:,} tried"
-    text = f"{interval_text(record.dtype, found)}{among}"
     if not found.exceptions:
-        return text
+        return f"{interval_text(record.dtype, found)}{among}"
+    text = f"{_exact_interval_text(record.dtype, found)}{among}"
     bound = found.bound or ">="
     few = "1 input" if found.exceptions == 1 else f"{found.exceptions:,} inputs"
     if int(found.exception_x_bits or "0", 16) in named:
@@ -350,8 +351,18 @@ def _range(record: Record, found: AccurateRange, named: set[int]) -> str:
 
 def interval_text(dtype: str, found: AccurateRange) -> str:
     """The interval to three digits, rounded inward: "x >= -1.32"."""
-    fmt = get_format(dtype)
     low, high = (inward_text(value) for value in (found.low, found.high))
+    return _between(dtype, found, low, high)
+
+
+def _exact_interval_text(dtype: str, found: AccurateRange) -> str:
+    """The interval with the very ends between which exceptions are counted: "x >= -1.3203125"."""
+    low, high = (input_text(get_format(dtype), int(bits, 16)) for bits in (found.low_bits, found.high_bits))
+    return _between(dtype, found, low, high)
+
+
+def _between(dtype: str, found: AccurateRange, low: str, high: str) -> str:
+    fmt = get_format(dtype)
     to_lowest = int(found.low_bits, 16) == fmt.max_finite | fmt.sign_mask
     to_highest = int(found.high_bits, 16) == fmt.max_finite
     if to_lowest and to_highest:

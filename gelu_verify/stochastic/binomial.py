@@ -8,6 +8,7 @@ with Arb. Probabilities come as (p, 1 - p), each with its own accuracy.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -133,12 +134,10 @@ def power_of(n: int, p: float, q: float, shift: float, level: float) -> float:
     return tails(low, n, p + shift, q - shift)[1] if low <= n else 0.0
 
 
-def holm(p_values: list[float], level: float) -> list[bool]:
-    """Which hypotheses Holm's procedure rejects: with probability 1 - level none that is true."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    rejected = [False] * len(p_values)
-    for place, index in enumerate(order):
-        if p_values[index] > level / (len(p_values) - place):
-            break
-        rejected[index] = True
-    return rejected
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's adjusted p: a family of tests in which it is at most a level has a false one with that probability."""
+    found, largest = [0.0] * len(p_values), 0.0
+    for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[index]))
+        found[index] = largest
+    return found

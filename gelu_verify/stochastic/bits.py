@@ -29,7 +29,7 @@ def excluded(outcomes: tuple[Tail, ...] | list[Tail], level: float, power: float
 
 def found(outcomes: tuple[Tail, ...] | list[Tail], level: float) -> int | None:
     """Bits of the grid that rejected outcomes lie on; None where none is rejected."""
-    rejected = holm([tail.p_value for tail in outcomes], level)
+    rejected = [p <= level for p in holm([tail.p_value for tail in outcomes])]
     wrong = [tail for tail, is_wrong in zip(outcomes, rejected, strict=True) if is_wrong and _step(tail) < RARELY]
     return min((math.floor(-math.log2(_step(tail)) + 0.5) for tail in wrong), default=None)
 

@@ -210,7 +210,7 @@ def samples(request: Request) -> int:
 def failures(tests: list[Tested], level: float) -> tuple[float, list[Tested]]:
     """The smallest p-value, and the tests that Holm's procedure rejects, the clearest first."""
     p_values = [test.p_value for test in tests]
-    rejected = [each for each in zip(p_values, tests, holm(p_values, level), strict=True) if each[2]]
+    rejected = [each for each in zip(p_values, tests, holm(p_values), strict=True) if each[2] <= level]
     return min(p_values), [test for _, test, _ in sorted(rejected, key=lambda each: each[0])]
 
 

@@ -50,7 +50,7 @@ Test = Judged | Together | Feature
 
 def rejected(judged: Sequence[Test], level: float) -> list[Test]:
     """Those that Holm's procedure rejects, the clearest first."""
-    decided = zip(judged, holm([each.p_value for each in judged], level), strict=True)
+    decided = zip(judged, (p <= level for p in holm([each.p_value for each in judged])), strict=True)
     return sorted((each for each, is_wrong in decided if is_wrong), key=lambda each: each.p_value)
 
 

@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from .statistics import LEVEL, Interval, bootstrap, detectable, holm, signed_rank
+from ..stochastic.binomial import holm
+from .statistics import LEVEL, Interval, bootstrap, detectable, signed_rank
 from .units import FUNCTIONS, UNITS
 
 Question = Literal["function", "kernel", "dtype"]

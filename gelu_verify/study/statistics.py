@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -45,16 +44,6 @@ def signed_rank(differences: np.ndarray) -> float:
         ways[rank:] += ways[: total + 1 - rank].copy()
     extreme = min(positive, total - positive)
     return float(min(1.0, 2 * ways[: extreme + 1].sum() / 2.0 ** len(kept)))
-
-
-def holm(probabilities: Sequence[float]) -> list[float]:
-    """Holm's adjusted p: a family of tests in which it is at most LEVEL has a false one with probability LEVEL."""
-    order = np.argsort(probabilities, kind="stable")
-    found, largest = [0.0] * len(order), 0.0
-    for place, index in enumerate(order.tolist()):
-        largest = max(largest, min(1.0, (len(order) - place) * probabilities[index]))
-        found[index] = largest
-    return found
 
 
 @cache

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marking import nightly
+from repository import tool
 
 from gelu_verify.errors import UsageError
-from gelu_verify.facts.linear_search import FRACTION, SERIES, blocks, close, hard_between
 from gelu_verify.formats import get_format
 from gelu_verify.functions import FUNCTIONS
 from gelu_verify.paths import resource
@@ -18,6 +18,10 @@ from gelu_verify.truth import _core
 from gelu_verify.truth.hardest import hardest, offset_of
 from gelu_verify.truth.scaled import VALUE
 
+SEARCH = tool("linear_search")
+FRACTION, SERIES, blocks, close, hard_between = (
+    getattr(SEARCH, name) for name in ("FRACTION", "SERIES", "blocks", "close", "hard_between")
+)
 FMT = get_format("float64")
 TABLES = [path.stem.partition("-")[0] for path in sorted(resource("data/hardest").glob("*-float64.json"))]
 STARTS = ["1", "-1.5", "0x1p-10", "0x1.ff332p-10", "-8", "0.3"]  # gelu passes a power of two after the fourth

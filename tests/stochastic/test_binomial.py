@@ -99,6 +99,6 @@ def critical(n, p, sign):
 
 
 def test_holm():
-    assert binomial.holm([0.01, 0.04, 0.03, 0.005], 0.05) == [True, False, False, True]
-    assert binomial.holm([0.5, 0.02], 0.05) == [False, True]
-    assert binomial.holm([], 0.05) == []
+    assert binomial.holm([0.01, 0.04, 0.03, 0.005]) == [0.03, 0.06, 0.06, 0.02]
+    assert binomial.holm([0.9, 0.5]) == [1, 1]
+    assert binomial.holm([]) == []

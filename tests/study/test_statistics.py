@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marking import nightly
 
-from gelu_verify.study.statistics import LEVEL, POWER, bootstrap, detectable, holm, signed_rank
+from gelu_verify.study.statistics import LEVEL, POWER, bootstrap, detectable, signed_rank
 
 
 @given(st.lists(st.integers(-6, 6), min_size=1, max_size=8))
@@ -33,11 +33,6 @@ def test_what_is_not_finite_is_the_worst():
     assert signed_rank(np.array([0.0, np.nan])) == 1
     assert bootstrap(np.array([0.0, 1, np.inf])).median == 1
     assert bootstrap(np.array([1.0, np.inf, np.inf])) == (np.inf, 1, np.inf)
-
-
-def test_holm_is_as_defined():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == [0.03, 0.06, 0.06, 0.02]
-    assert holm([0.9, 0.5]) == [1, 1]
 
 
 def test_few_runs_can_find_nothing():

@@ -302,7 +302,7 @@ def on_a_range(audit: Audit, interval: str, low: str, relation: str, high: str, 
         assert np.isin(np.arange(first, last + 1), whole).all() or audit.fmt.width < 16, "not all tried"
     else:
         audit.among(count)
-    here = audit.inside(low and float(low), relation, high and float(high))
+    here = audit.inside(low and audit.value(low), relation, high and audit.value(high))
     assert not (here & audit.misfits).any()
     above, near = here & (audit.counted > 4 + SLACK), here & ((audit.scored if lost else audit.counted) > 4 - SLACK)
     audit.count(above, exceptions or "0", near)
@@ -344,7 +344,7 @@ def coarse(audit: Audit, bound: str, size: str, zero: str, x: str, units: str, o
         away = np.where(audit.misfits | audit.is_lost, 0.0, np.abs(audit.got - audit.tried.y))
         largest = (away / 2.0 ** np.maximum(np.floor(np.log2(np.maximum(np.abs(audit.tried.y), 1.0))), 0)).max()
         assert largest * 2.0 ** (audit.fmt.precision - 1) <= float(units) * (1 + 1e-9), f"{largest}"
-    unit = 2.0 ** (max(np.floor(np.log2(abs(y) or 1)), 0) - audit.fmt.precision + 1)
+    unit = 2.0 ** (min(max(np.floor(np.log2(abs(y) or 1)), 0), audit.fmt.emax) - audit.fmt.precision + 1)
     sign = 1 if bound == "at least" else -1
     assert sign * abs(got - y) >= sign * float(size) * (1 - sign * 1e-9), f"{abs(got - y)} there"
     assert sign * abs(got - y) / unit >= sign * float(units) * (1 - sign * 1e-9), f"{abs(got - y) / unit} units"

@@ -12,6 +12,7 @@ from gelu_verify import targets, verify
 from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import get_format
 from gelu_verify.isolation.hosts import Hosts
+from gelu_verify.targets import incoming
 from gelu_verify.targets.kinds import _compiler
 from gelu_verify.targets.kinds._prototype import Prototype
 
@@ -20,6 +21,7 @@ x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="vectors of x86-
 
 # Every function negates; n is the number of values.
 SOURCE = """
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +45,12 @@ void zeroed(const float *x, float *y, size_t n, const struct params *p)
     EACH y[i] = p->alpha == 0 && p->beta == 0 ? -x[i] : 0;
 }
 float scalar(float x, int k) { return k * x; }
+#define SIGMOID (1 / (1 + exp(-(double)x[i])))
+#define SILU_GRAD (float)(SIGMOID * (1 + x[i] * (1 - SIGMOID)))
+void times(float *dy, float *x, float *y, int n) { EACH y[i] = dy[i] * x[i]; }
+float product(float dy, float x) { return dy * x; }
+void silu_f32(const float *dy, const float *x, float *y, int n) { EACH y[i] = dy[i] * SILU_GRAD; }
+void ignoring_f32(const float *dy, const float *x, float *y, int n) { EACH y[i] = SILU_GRAD; }
 void writes(float *x, float *y, size_t n) { EACH y[i] = -x[i]; x[0] = 3; }
 static float first_of(const float *x) { return x[0]; }
 void reads(const float *x, float *y, size_t n) { EACH y[i] = -x[i]; volatile float v = first_of(x + n + 3); (void)v; }
@@ -101,6 +109,37 @@ def test_a_function_is_called_as_its_prototype_says(file, symbol):
     assert f"called as {call.partition(';')[0]}" in target.note
     assert negates(target)
     assert negates(target, 1)
+
+
+GRADIENT = "void f(const float *dy, const float *x, float *y, int n)"
+
+
+@pytest.mark.parametrize(
+    ("symbol", "call"),
+    [
+        ("times", f"{GRADIENT}; aligned=64; multiple_of=8"),
+        ("times", GRADIENT),
+        ("product", "float f(float dy, float x)"),
+    ],
+)
+def test_a_gradient_takes_that_of_the_result(tmp_path, symbol, call):
+    library = shared_library(tmp_path, SOURCE, "libshapes.so", "-w")
+    target = chosen(f"{library}:{symbol}", call=call)
+    assert target.function == "gelu_grad"
+    x = bits("float32", "1", "2", "-3")
+    for values in ([1.0], [-0.5], [2.0, 0.25]):
+        (text,) = incoming.outputs(target, "float32", x.tolist(), [values])
+        due = np.resize(np.float32(values), 3) * x.view(np.float32)
+        assert incoming.outputs_from_text("float32", text).view(np.float32).tolist() == due.tolist()
+
+
+@pytest.mark.parametrize(("symbol", "ignores"), [("silu_f32", False), ("ignoring_f32", True)])
+def test_a_gradient_that_ignores_that_of_the_result_is_found(tmp_path, symbol, ignores):
+    library = shared_library(tmp_path, SOURCE, "libshapes.so", "-w")
+    found = verify(
+        chosen(f"{library}:{symbol}", call=GRADIENT, function="silu_grad"), "silu_grad", "float32", "landmarks"
+    )
+    assert ("incoming_gradient" in found.failed_checks) == ignores
 
 
 def test_memory_of_zeros_stands_for_parameters(file):

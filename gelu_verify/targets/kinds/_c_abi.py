@@ -15,6 +15,7 @@ import numpy as np
 
 from ...errors import TargetFailure, UsageError, one_of
 from ...formats import get_format
+from .. import incoming
 from ..base import HostCall, HostTarget
 from ..contract import NOTHING, Contract
 from ..files_read import digest_of, digests, mapped_by
@@ -34,7 +35,7 @@ _LOOPS = {"uint16_t": "each_bits16", "float": "each_float", "double": "each_doub
 _FLUSHES = "which flushes subnormals to zero since it was loaded (-ffast-math)"
 _NAMED = 8  # symbols that a message lists at most
 
-Compute = Callable[[int, int, int], int | None]  # (address of x, address of y, number of values)
+Compute = Callable[..., int | None]  # (address of x, address of y, number of values); of a gradient also that of dy
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class CFunction(HostTarget):
     environment: bytes | None = None  # floating-point environment that its library sets, where that is not ours
     contract: Contract = NOTHING
     apart: str = ""  # why input and output cannot be the same memory
+    takes_gradient: bool = False  # of the result, as one more array
 
     @property
     def why_not_in_place(self) -> str:
@@ -63,31 +65,40 @@ class CFunction(HostTarget):
     def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
         y_bits, agreed = output_like(x_bits), self.contract
         if agreed.demands:
-            return self._as_demanded(x_bits, y_bits)
+            return self._as_demanded(dtype, x_bits, y_bits)
         read = padded(x_bits, agreed.oob_reads)[0] if agreed.oob_reads else x_bits
-        return HostCall(partial(self._run, read.ctypes.data, y_bits.ctypes.data, read.size), read, y_bits, x_bits)
+        run = partial(self._run, read.ctypes.data, y_bits.ctypes.data, read.size, *self._gradient(dtype, read.size))
+        return HostCall(run, read, y_bits, x_bits)
 
-    def _as_demanded(self, x_bits: np.ndarray, y_bits: np.ndarray) -> ContractCall:
+    def _gradient(self, dtype: str, n: int) -> tuple[np.ndarray, ...]:
+        """The gradient of the result, where it is an argument."""
+        if not self.takes_gradient:
+            return ()
+        bits = incoming.bits(get_format(dtype), n)
+        agreed = self.contract
+        return (padded(bits, agreed.oob_reads, agreed.aligned)[0] if agreed.demands or agreed.oob_reads else bits,)
+
+    def _as_demanded(self, dtype: str, x_bits: np.ndarray, y_bits: np.ndarray) -> ContractCall:
         """With the first inputs again up to a length that is allowed, and with what the outputs were before it."""
         agreed, n = self.contract, self.contract.length(x_bits.size)
         read, _ = padded(np.resize(x_bits, n), agreed.oob_reads, agreed.aligned)
         written, beyond = padded(np.resize(y_bits, n), 0, agreed.aligned)
-        run = partial(self._run, read.ctypes.data, written.ctypes.data, n)
+        run = partial(self._run, read.ctypes.data, written.ctypes.data, n, *self._gradient(dtype, n))
         return ContractCall(run, read, y_bits, x_bits, written, beyond, beyond.tobytes())
 
-    def _run(self, x: int, y: int, n: int) -> None:
-        if status := self._status(x, y, n):
+    def _run(self, x: int, y: int, n: int, *more: np.ndarray) -> None:
+        if status := self._status(x, y, n, *(each.ctypes.data for each in more)):
             raise TargetFailure(f"{self.name} returned status {status}", "status")
 
-    def _status(self, x: int, y: int, n: int) -> int | None:
+    def _status(self, *arguments: int) -> int | None:
         if self.environment is None:
-            return self.compute(x, y, n)
+            return self.compute(*arguments)
         from .. import _trampoline
 
         ours = _trampoline.environment()
         _trampoline.set_environment(self.environment)
         try:
-            return self.compute(x, y, n)
+            return self.compute(*arguments)
         finally:
             _trampoline.set_environment(ours)
 
@@ -207,7 +218,9 @@ class LibraryFunction:
         """As a target that is called as a prototype says, by what was compiled with it, or else is now."""
         dtype = prototype.dtype(self.name, plain(self.symbol), self.asked)
         caller = (self.library.handle if self.built else compiled(prototype, dtype))[CALL]
-        caller.argtypes, caller.restype = (*(ctypes.c_void_p,) * 3, ctypes.c_size_t), ctypes.c_longlong
+        gradient = (ctypes.c_void_p,) * (prototype.named("dy") is not None)
+        caller.argtypes = (*(ctypes.c_void_p,) * 3, ctypes.c_size_t, *gradient)
+        caller.restype = ctypes.c_longlong
         return self._target(dtype, prototype.note, partial(caller, self.address), prototype)
 
     def _target(
@@ -219,13 +232,15 @@ class LibraryFunction:
         apart: str = "",
         if_it_writes: str = "",
     ) -> CFunction:
+        takes_gradient = prototype is not None and prototype.named("dy") is not None
         flushes = _FLUSHES * (self.library.environment is not None)
         content = self.library.content
         if prototype and not self.built:  # what is compiled with a source has it
             content = f"sha256:{hashlib.sha256((content + prototype.text).encode()).hexdigest()[:12]}"
         return CFunction(
             name=self.name,
-            function=function_of(plain(self.symbol), self.asked),
+            function=function_of(plain(self.symbol), self.asked, takes_gradient),
+            takes_gradient=takes_gradient,
             dtypes=(dtype,),
             note=", ".join(filter(None, (note, self.also, flushes, self.built.how if self.built else ""))),
             version=self.built.version(content) if self.built else content,

@@ -23,7 +23,7 @@ _SOURCE = """
 extern "C"
 #endif
 __attribute__((visibility("default"){target})) long long
-{CALL}(void *gv_function, const void *gv_x, void *gv_y, __SIZE_TYPE__ gv_n)
+{CALL}(void *gv_function, const void *gv_x, void *gv_y, __SIZE_TYPE__ gv_n{gradient})
 {{
     typedef char gv_element[sizeof({T}) == {itemsize} ? 1 : -1];
     {pointer} = ({cast})gv_function;
@@ -46,7 +46,10 @@ _OF_A_VECTOR = """    for (__SIZE_TYPE__ gv_i = 0; gv_i < gv_n; gv_i += {lanes})
 
 
 def source_of(prototype: Prototype, dtype: str) -> str:
-    """C, and C++, of `long long CALL(function, x, y, n)`: what the function returns of its success, 0 for good."""
+    """C, and C++, of `long long CALL(function, x, y, n)`: what the function returns of its success, 0 for good.
+
+    A gradient takes dy behind them.
+    """
     base, itemsize = prototype.data.base, get_format(dtype).width // 8
     element, lanes, target = VECTORS.get(base, (base, 0, ""))
     element = f"uint{8 * itemsize}_t" if element == "void" else element
@@ -63,6 +66,7 @@ def source_of(prototype: Prototype, dtype: str) -> str:
         target=f', target("{target}")' if target else "",
         T=element,
         itemsize=itemsize,
+        gradient=", const void *gv_dy" * (prototype.named("dy") is not None),
         pointer=prototype.pointer("gv_f"),
         cast=prototype.pointer(),
         zeros="".join(_MEMORY.format(i=i, size=size) for i, size in zeros),
@@ -78,6 +82,8 @@ def _call(prototype: Prototype, element: str, itemsize: int) -> str:
         "n": "gv_n",
         "bytes": f"gv_n * {itemsize}",
     }
+    if gradient := prototype.named("dy"):
+        values["dy"] = f"({gradient.type})gv_dy" if prototype.is_array else f"((const {element} *)gv_dy)[gv_i]"
     if not prototype.is_array:
         values["x"] = "gv_v" if prototype.data.base in VECTORS else f"((const {element} *)gv_x)[gv_i]"
     arguments = [

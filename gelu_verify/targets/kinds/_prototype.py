@@ -1,8 +1,9 @@
 """How a C function is called, said by its prototype: "void f(size_t n, float *y, const float *x, int exact=1)".
 
 The names of the parameters say what each is: `x` the input, `y` the output, `n` the number of values, `bytes` their
-size; any other has its value behind it. `_calling.py` makes the C function that calls it like that. Behind it may
-follow what else is agreed between the function and who calls it: `Contract`.
+size, `dy` the gradient of the result, of a backward pass; any other has its value behind it. `_calling.py` makes the C
+function that calls it like that. Behind it may follow what else is agreed between the function and who calls it:
+`Contract`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from ..contract import NOTHING, Contract
 from .base import Asked, claimed_by, dtype_of
 
 EXAMPLE = "void f(size_t bytes, const float *x, float *y, const void *params=NULL)"
-ROLES = "x is the input, y the output, n the number of values, bytes their size; any other needs a value: params=NULL"
+ROLES = (
+    "x is the input, y the output, n the number of values, bytes their size, dy the gradient of the result; "
+    "any other needs a value: params=NULL"
+)
+GIVEN = ("x", "y", "n", "bytes", "dy")
 _PROTOTYPE = re.compile(
     r"\s*(?P<result>[\w\s*:<>]*[\s*])(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>.*)\)(?P<also>[^()]*)", re.DOTALL
 )
@@ -41,7 +46,7 @@ VECTORS = {  # element, how many of them, what the caller must be compiled for
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its type and name, and its value where it is none of x, y, n, bytes."""
+    """One parameter: its type and name, and its value where it is none of GIVEN."""
 
     type: str
     name: str
@@ -96,10 +101,12 @@ class Prototype:
         sized = {"n", "bytes"} & set(names)
         if not self.is_array:
             fits = self.result == self.data.base and "x" in names and not ("y" in names or sized)
+            if gradient := self.named("dy"):
+                fits = fits and gradient.type == self.data.type and self.data.base not in VECTORS
             return "" if fits else "takes a value: it must return the same type, and have x, but no y, n or bytes"
-        data = [each for each in self.parameters if each.name in ("x", "y")]
+        data = [each for each in self.parameters if each.name in ("x", "y", "dy")]
         if any(each.type.count("*") != 1 or each.base != self.data.base for each in data):
-            return "needs x and y as pointers to the same type"
+            return f"needs x and y{', and dy,' * ('dy' in names)} as pointers to the same type"
         if "const" in self.output.type.split():
             return f"has no output, because {self.output.name} is const ({ROLES})"
         return "" if sized else f"says nowhere how many values there are ({ROLES})"
@@ -190,6 +197,6 @@ def parameters_of(declared: str) -> tuple[Parameter, ...] | None:
 def _parameter(text: str, declared: str) -> Parameter:
     declaration, equals, value = declared.partition("=")
     found = _PARAMETER.fullmatch(_RESTRICT.sub("", declaration).strip())
-    if found is None or bool(equals and value.strip()) == (found["name"] in ("x", "y", "n", "bytes")):
+    if found is None or bool(equals and value.strip()) == (found["name"] in GIVEN):
         raise UsageError(f"--call {text!r}: parameter {declared.strip()!r} cannot be used ({ROLES})")
     return Parameter(" ".join(found["type"].split()) + " *" * bool(found["array"]), found["name"], value.strip())

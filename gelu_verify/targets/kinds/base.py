@@ -88,9 +88,13 @@ def claimed_by(symbol: str) -> tuple[str | None, str | None]:
     return (stem if stem in FUNCTIONS else None), dtype
 
 
-def function_of(symbol: str, asked: Asked) -> str:
-    """What is claimed: by the user, else by the symbol, else gelu."""
-    return asked.function or claimed_by(symbol)[0] or "gelu"
+def function_of(symbol: str, asked: Asked, gives_gradient: bool = False) -> str:
+    """What is claimed: by the user, else by the symbol, else gelu; the gradient of that where it is called as one."""
+    if asked.function is not None:
+        return asked.function
+    claimed = claimed_by(symbol)[0] or "gelu"
+    gradient = f"{claimed}_grad"
+    return gradient if gives_gradient and gradient in FUNCTIONS else claimed
 
 
 def dtype_of(name: str, symbol: str, asked: Asked) -> str:

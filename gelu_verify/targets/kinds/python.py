@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...functions import FUNCTIONS
 from ..base import Target
 from ..call_line import CallLine
 from ..python_callables import load_callable
@@ -13,9 +12,8 @@ from .base import Asked, Kind, function_of
 
 
 def load(name: str, match: re.Match[str], asked: Asked) -> Sequence[Target]:
-    function = function_of(re.split("[:.]", name)[-1], asked)
-    if asked.function is None and asked.call and CallLine.parsed(asked.call).gives_gradient:
-        function = gradient if (gradient := f"{function}_grad") in FUNCTIONS else function
+    gives_gradient = bool(asked.call) and CallLine.parsed(asked.call or "").gives_gradient
+    function = function_of(re.split("[:.]", name)[-1], asked, gives_gradient)
     return [load_callable(name, function, asked.dtype, asked)]
 
 

@@ -26,14 +26,14 @@ from typing import Any, NamedTuple
 import flint
 import numpy as np
 
-from ..errors import OracleError, UsageError, one_of
-from ..fenv import in_default_environment
-from ..formats import get_format
-from ..functions import get_function
-from ..truth import _core
-from ..truth.hardest import offset_of
-from .balls import ball
-from .curves import FORMULAS
+from gelu_verify.errors import OracleError, UsageError, one_of
+from gelu_verify.facts.balls import ball
+from gelu_verify.facts.curves import FORMULAS
+from gelu_verify.fenv import in_default_environment
+from gelu_verify.formats import get_format
+from gelu_verify.functions import get_function
+from gelu_verify.truth import _core
+from gelu_verify.truth.hardest import offset_of
 
 Ball = Any
 DEGREE = 4
