@@ -32,7 +32,7 @@ def _leave_few(items):
     """Of each test with the marker `few(k)`, k cases from the first to the last stay; the others become nightly."""
     cases = {}
     for item in items:
-        if mark := item.get_closest_marker("few"):
+        if (mark := item.get_closest_marker("few")) and not item.get_closest_marker("nightly"):
             cases.setdefault((item.nodeid.partition("[")[0], *mark.args), []).append(item)
     for (_, most), each in cases.items():
         kept = {round(k * (len(each) - 1) / (most - 1)) for k in range(most)}

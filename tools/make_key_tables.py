@@ -1,6 +1,6 @@
 """Write what follows from the records: the tables of keys in docs/json.md, docs/compare.md, docs/search.md and
-docs/stochastic.md, and data/schema/; from the report's columns the tables of reports/README.md; and the table of
-docs/compare.md of what is worse.
+docs/stochastic.md, and data/schema/; from the report's columns the tables of reports/README.md; the table of
+docs/compare.md of what is worse; and that of the routes in docs/http.md.
 
 python tools/make_key_tables.py            write them, those of pages between the marks
 python tools/make_key_tables.py --check    exit with 1 if that would change one
@@ -69,11 +69,26 @@ def comparison_tables() -> str:
     return f"{rules}\n\n## `compare --json`\n\n{comparison}\n## `trend --json`\n\n{trend}"
 
 
+def route_table() -> str:
+    """Every route of the service, in the order of its OpenAPI document."""
+    from starlette.testclient import TestClient
+
+    from gelu_verify.service.app import create_app
+
+    with TestClient(create_app()) as client:
+        paths = client.get("/v1/openapi.json").json()["paths"]
+    lines = ["| method | route | what it answers |", "|---|---|---|"]
+    for path, operations in paths.items():
+        lines += [f"| {method.upper()} | `{path}` | {each['summary']} |" for method, each in operations.items()]
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {
     ROOT / "docs" / "json.md": key_tables,
     ROOT / "docs" / "compare.md": comparison_tables,
     ROOT / "docs" / "stochastic.md": lambda: key_tables(Verdict),
     ROOT / "docs" / "search.md": lambda: key_tables(SearchRecord),
+    ROOT / "docs" / "http.md": route_table,
     ROOT / "reports" / "README.md": column_tables,
 }
 SCHEMAS = {
