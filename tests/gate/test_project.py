@@ -139,7 +139,7 @@ def test_what_got_better_is_a_note_and_then_the_limit(project):
     assert call("budget")[0] == 0
     (project / "k.c").write_text(KERNEL)
     code, said = call("gate")
-    assert (code, "better than its budget: faithful, budget " in said) == (0, True), said
+    assert (code, "better than its budget: ○ faithful, budget " in said) == (0, True), said
     assert "check tail_zero passes now, the budget still excuses it" in said
     assert call("budget")[0] == 0
     assert call("gate") == (0, WITHIN)
