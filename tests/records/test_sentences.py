@@ -23,8 +23,8 @@ from gelu_verify.targets import select
 from gelu_verify.truth.values import zero_threshold
 
 FUNCTIONS = ("gelu", "silu", "gelu_tanh", "gelu_grad", "erf", "exp", "normcdf", "silu_grad", "erfc", "relu", "log")
-SEEDS = [*(("float16", seed) for seed in range(6)), ("bfloat16", 6), ("float32", 7), ("float32", 74)]
-MANY = [(dtype, seed) for dtype in ("float16", "bfloat16", "float32") for seed in range(8, 200) if seed != 74]
+SEEDS = [*(("float16", seed) for seed in range(6)), ("bfloat16", 6), ("float32", 7), ("float32", 8)]
+MANY = [(dtype, seed) for dtype in ("float16", "bfloat16", "float32") for seed in range(10, 200)]
 
 
 @pytest.mark.few(3)
@@ -33,6 +33,12 @@ def test_no_clause_is_false(dtype, seed):
     """Of a kernel with random faults, whose outputs are all known."""
     rng = np.random.default_rng(seed)
     assert_true(Planted.drawn(rng, str(rng.choice(FUNCTIONS)), dtype), rng)
+
+
+def test_the_smallest_x_with_a_nan_is_that_of_all_calls():
+    """A case in which a call beside the plan finds one nearer to zero."""
+    rng = np.random.default_rng(74)
+    assert_true(Planted.drawn(rng, str(rng.choice(FUNCTIONS)), "float32"), rng)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.3])
