@@ -120,12 +120,12 @@ def _path(record: Record, width: int) -> Line:
 
 
 def _short_interval(record: Record) -> str:
-    """ "○x>=-1.82*", where exceptions have a star."""
+    """ "○x>=-1.82!": the mark says that there are exceptions."""
     found = record.accurate_range
     if found is None:
         return ""
     text = interval_text(record.dtype, found).replace("every finite x", "all x")
-    return narrow(marked(f"{text}{'*' * bool(found.exceptions)}", found.bound or record.bound))
+    return narrow(marked(f"{text}{'!' * bool(found.exceptions)}", found.bound or record.bound))
 
 
 def _counts(results: Sequence[Record], width: int) -> Iterator[Line]:

@@ -22,7 +22,7 @@ __all__ = ["plain", "print_results", "result_lines"]
 
 SCREEN = 36  # lines
 _LEGEND = (
-    f"accurate: within 4 ULP; range: for these x, *: but for 1 in {ALONE:,} at most (docs/grades.md). "
+    f"accurate: within 4 ULP; range: for these x, !: but for 1 in {ALONE:,} at most (docs/grades.md). "
     f"{MARKS['=']} all inputs tried, {MARKS['>=']} from a sample. "
     "ULP: >= the largest found, = of all inputs. "
     "[...]: by convention."

@@ -97,10 +97,10 @@ def test_many_results_are_grouped_by_library():
     assert all(f"torch.gelu-{k} " in text_of(results, details=True) for k in range(30))
 
 
-def test_a_range_with_exceptions_is_shown_with_a_star():
+def test_a_range_with_exceptions_is_marked():
     found = AccurateRange("0xbfe8ffff", -1.82, "0x7f7fffff", 3.4e38, ">=", 3, "0xbfb5ffff", 4.2)
     group = [replace(result(f"a.gelu-{k}", "gelu", "float32", **RANGE), accurate_range=found) for k in range(60)]
-    assert "~x>=-1.82*" in text_of(group)
+    assert "~x>=-1.82!" in text_of(group)
 
 
 def test_very_many_are_counted_the_library_with_the_most_good_ones_first(results):
