@@ -39,7 +39,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", f"gelu_dtypes(*dtypes): what the fixture gelu_dtype stands for; default {', '.join(DTYPES)}"
     )
     if folder := config.getoption("--gelu-verify-report"):
-        config.pluginmanager.register(Reporter(config, _writable(Path(folder).absolute())), "gelu-verify-reporter")
+        config.pluginmanager.register(
+            PytestReporter(config, _writable(Path(folder).absolute())), "gelu-verify-reporter"
+        )
 
 
 def _writable(folder: Path) -> Path:
@@ -102,7 +104,7 @@ def pytest_runtest_teardown() -> None:
     current_test.command = ""
 
 
-class Reporter:
+class PytestReporter:
     """Collects the results of this process; the one that started the others makes the report."""
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:

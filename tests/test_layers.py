@@ -1,5 +1,7 @@
 """A layer imports only from layers below it, and no two modules import each other."""
 
+import ast
+
 import pytest
 from layers import INTERFACES, LAYERS, PAGE, cycle, imports, page, sources
 
@@ -33,6 +35,15 @@ def test_imports_go_downward():
 
 def test_no_modules_import_each_other():
     assert not cycle({module: others - {""} for module, others in IMPORTS.items() if module})
+
+
+def test_no_two_public_classes_have_one_name():
+    places = {}
+    for module, path in sources().items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(module)
+    assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
 def test_errors_imports_nothing_of_the_package():

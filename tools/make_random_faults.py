@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/support")]
 import random_maps  # noqa: E402
 
 from gelu_verify.cli import main as cli  # noqa: E402
-from gelu_verify.stochastic.request import Request  # noqa: E402
+from gelu_verify.stochastic.request import MapRequest  # noqa: E402
 from gelu_verify.stochastic.verify import verify  # noqa: E402
 
 PAGE = ROOT / "docs" / "stochastic.md"
@@ -44,7 +44,7 @@ def faults() -> dict[str, str]:
 def phase(name: str, bias: float) -> str:
     """The phase that finds it."""
     rate = 0.2 if "rate" in name else 0.5
-    verdict = verify(Request(target=f"{random_maps.__file__}:{name}", bias=bias, isolate=False, rate=rate))
+    verdict = verify(MapRequest(target=f"{random_maps.__file__}:{name}", bias=bias, isolate=False, rate=rate))
     print(f"{name}: {verdict.passed}", file=sys.stderr)
     return next((each.name for each in verdict.phases if not each.passed), MISSED)
 

@@ -15,7 +15,7 @@ import numpy as np
 from gelu_verify.report.markdown_blocks import table
 from gelu_verify.report.study_charts import Chart, curves, differences, shifts, svg
 from gelu_verify.report.study_text import (
-    Table,
+    TextTable,
     comparison_table,
     conclusions,
     dtype_served_table,
@@ -24,7 +24,7 @@ from gelu_verify.report.study_text import (
     loss_table,
     rate_table,
 )
-from gelu_verify.study.comparisons import Comparison, comparisons
+from gelu_verify.study.comparisons import UnitComparison, comparisons
 from gelu_verify.study.statistics import detectable, signed_rank
 from gelu_verify.study.store import read_study, write_study
 from gelu_verify.study.study import Study
@@ -128,7 +128,7 @@ EXPERIMENTS = (
 )
 
 
-def page(study: Study, found: Sequence[Comparison], figures: Figures, others: Sequence[Study]) -> str:
+def page(study: Study, found: Sequence[UnitComparison], figures: Figures, others: Sequence[Study]) -> str:
     """docs/study.md of a study; the others are compared with it."""
     rates = rate_table(study)
     method = METHOD.format(
@@ -161,7 +161,7 @@ def page(study: Study, found: Sequence[Comparison], figures: Figures, others: Se
     return "\n".join(block for block in blocks if block)
 
 
-def section(found: Table) -> str:
+def section(found: TextTable) -> str:
     return f"## {found.title}\n\n{found.text}\n\n{table(found.head, found.rows)}"
 
 
@@ -176,7 +176,7 @@ def task_row(name: str) -> tuple[str, ...]:
     return name, source.text, ", ".join(map(str, network.hidden)), str(network.epochs), str(network.batch)
 
 
-def another_seed(found: Sequence[Comparison], others: Sequence[Study]) -> str:
+def another_seed(found: Sequence[UnitComparison], others: Sequence[Study]) -> str:
     """What studies with another seed say of the same comparisons."""
     lines = ["## Another seed\n"]
     for other in others:
@@ -198,11 +198,11 @@ def another_seed(found: Sequence[Comparison], others: Sequence[Study]) -> str:
     return "\n".join(lines)
 
 
-def key(each: Comparison) -> tuple[str, ...]:
+def key(each: UnitComparison) -> tuple[str, ...]:
     return each.task, each.unit, each.dtype, each.baseline, each.baseline_dtype
 
 
-def listed(found: Sequence[Comparison]) -> str:
+def listed(found: Sequence[UnitComparison]) -> str:
     return ", ".join(f"{each.unit} in {each.dtype} ({each.task})" for each in found) or "none"
 
 
@@ -210,7 +210,7 @@ def images(figures: Figures, kind: str) -> str:
     return "".join(f"![{chart['title']}](study/{name})\n\n" for name, chart in figures.items() if name.startswith(kind))
 
 
-def drawn(study: Study, found: Sequence[Comparison]) -> Figures:
+def drawn(study: Study, found: Sequence[UnitComparison]) -> Figures:
     charts = {f"curves-{task}.svg": curves(study, task, DTYPE) for task in study.plan.trained}
     charts |= {f"kernels-{task}.svg": differences(found, task) for task in study.plan.trained}
     charts |= {f"served-{TEXT}.svg": shifts(study, TEXT)}

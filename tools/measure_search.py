@@ -33,10 +33,10 @@ from planted_worst import NOT_FOUND, PLANTED  # noqa: E402
 from gelu_verify.formats import FORMATS, from_ordinals  # noqa: E402
 from gelu_verify.inputs.plans import make_plan  # noqa: E402
 from gelu_verify.measure.sweep import sweep  # noqa: E402
-from gelu_verify.search.batches import INPUTS, Batch, evaluated, scored  # noqa: E402
-from gelu_verify.search.search import Budget, search  # noqa: E402
+from gelu_verify.search.batches import INPUTS, CallBatch, evaluated, scored  # noqa: E402
+from gelu_verify.search.search import SearchBudget, search  # noqa: E402
 from gelu_verify.search.seeds import published, worst_elsewhere  # noqa: E402
-from gelu_verify.search.state import Asked, State  # noqa: E402
+from gelu_verify.search.state import SearchAsked, State  # noqa: E402
 from gelu_verify.targets import Target, select  # noqa: E402
 from gelu_verify.truth.values import judge  # noqa: E402
 
@@ -60,7 +60,11 @@ class Enough(Exception):
 
 
 def searched(
-    target: Target, asked: Asked, evaluations: int, workers: int, enough: Callable[[State], bool] = lambda state: False
+    target: Target,
+    asked: SearchAsked,
+    evaluations: int,
+    workers: int,
+    enough: Callable[[State], bool] = lambda state: False,
 ) -> State:
     """A search that ends as soon as that is found."""
     state = State.start(asked)
@@ -70,7 +74,7 @@ def searched(
             raise Enough
 
     with contextlib.suppress(Enough):
-        search(target, state, Budget(evaluations=evaluations), workers=workers, progress=progress)
+        search(target, state, SearchBudget(evaluations=evaluations), workers=workers, progress=progress)
     return state
 
 
@@ -79,7 +83,9 @@ def planted(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
     for each in (*PLANTED, *NOT_FOUND):
         cells = []
         for seed in SEEDS:
-            state = searched(each.target(), Asked(each.function, "float64", seed), evaluations, workers, each.is_found)
+            state = searched(
+                each.target(), SearchAsked(each.function, "float64", seed), evaluations, workers, each.is_found
+            )
             cells.append(power(state.evaluations) if each.is_found(state) else f"not in {power(state.evaluations)}")
             print(each.name, seed, cells[-1], flush=True)
         yield each.name, each.about, *cells
@@ -94,7 +100,7 @@ def float32(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
         def enough(state: State, largest: float = largest) -> bool:
             return state.worst is not None and state.worst.error >= largest * (1 - 2.0**-30)
 
-        state = searched(target, Asked(function, "float32", 0), evaluations, workers, enough)
+        state = searched(target, SearchAsked(function, "float32", 0), evaluations, workers, enough)
         after = power(state.evaluations) if enough(state) else f"not in {power(state.evaluations)}"
         row = f"`{name}`", function, f"{largest:.9g}", f"{state.worst.error:.9g}", after
         print(*row, flush=True)
@@ -111,7 +117,7 @@ def libm(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
         worst = int(np.argmax(errors))
         cells = [FMT.hex_float(int(x[worst])), f"{errors[worst]:.5g}", REPORTED.get(function, "")]
         for seeds in ((), worst_elsewhere(function, "float64")):
-            place = searched(target, Asked(function, "float64", 0, seeds), evaluations, workers).worst
+            place = searched(target, SearchAsked(function, "float64", 0, seeds), evaluations, workers).worst
             cells += [f"{place.error:.5g}", FMT.hex_float(place.x)]
             print(function, *cells, flush=True)
         yield function, *cells
@@ -128,7 +134,7 @@ def rate(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
     """One thread; `evaluations` and `workers` have no meaning here."""
     yield "implementation", "million inputs a second", "ns an input", "inputs drawn", "implementation called", "judged"
     first = np.arange(FMT.ordinal(FMT.round(0.5)), FMT.ordinal(FMT.round(8)), 1 << 46, dtype=np.int64)
-    batch = Batch("uniform", (1,), first, first + (1 << 46) - 1, np.full(len(first), INPUTS // len(first)))
+    batch = CallBatch("uniform", (1,), first, first + (1 << 46) - 1, np.full(len(first), INPUTS // len(first)))
     x = from_ordinals(FMT, batch.ordinals(FMT))
     for name, function in RATES:
         (target,) = select([name], function=function, dtype="float64")[0]
@@ -139,7 +145,7 @@ def rate(evaluations: int, workers: int) -> Iterator[tuple[str, ...]]:
         yield cells
 
 
-def times_of(target: Target, function: str, batch: Batch, x: np.ndarray) -> list[float]:
+def times_of(target: Target, function: str, batch: CallBatch, x: np.ndarray) -> list[float]:
     """Of the whole, of drawing, of the call, of judging."""
     got = np.ascontiguousarray(target.timed("float64", x.copy())[0])
     parts: tuple[Callable[[], object], ...] = (
@@ -184,7 +190,7 @@ def found(evaluations: int, workers: int) -> None:
         name, _, function = form.partition("=")
         (target,) = select([name], function=function or None, dtype="float64")[0]
         function = function or target.function
-        asked = Asked(function, "float64", 0, worst_elsewhere(function, "float64"))
+        asked = SearchAsked(function, "float64", 0, worst_elsewhere(function, "float64"))
         state = searched(target, asked, evaluations, workers)
         key, place = (function, target.name, target.version), state.worst
         print(*key, place.error, state.evaluations, flush=True)

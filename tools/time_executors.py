@@ -30,8 +30,8 @@ from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.search.answers import RemoteBatches
 from gelu_verify.search.kept import kept_in
-from gelu_verify.search.search import Budget, search
-from gelu_verify.search.state import Asked, State
+from gelu_verify.search.search import SearchBudget, search
+from gelu_verify.search.state import SearchAsked, State
 
 TASKS = 2000
 
@@ -104,9 +104,9 @@ def searched(
     job: Job, evaluations: int, workers: int, save: Any = None, elsewhere: Elsewhere | None = None
 ) -> tuple[float, float]:
     """Seconds and core-seconds of a search."""
-    state = State.start(Asked(job.plan.function, job.plan.dtype, 0))
+    state = State.start(SearchAsked(job.plan.function, job.plan.dtype, 0))
     start, cores = perf_counter(), core_seconds()
-    search(job.target, state, Budget(evaluations=evaluations), workers=workers, save=save, elsewhere=elsewhere)
+    search(job.target, state, SearchBudget(evaluations=evaluations), workers=workers, save=save, elsewhere=elsewhere)
     return perf_counter() - start, core_seconds() - cores
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..formats import Format, converted, get_format, numpy_dtype, values
 from ..truth.values import reference_bits
-from .expression import Constant, Node, nodes
+from .expression import FormulaConstant, Node, nodes
 from .fused import fused
 from .operations import BLOCKS, OPERATIONS
 
@@ -157,7 +157,7 @@ def precise(bits: int) -> Any:
 
 
 @cache
-def constant_bits(each: Constant, fmt: Format, stored: str | None = None) -> int:
+def constant_bits(each: FormulaConstant, fmt: Format, stored: str | None = None) -> int:
     """A constant rounded once to a format, or what a library has in its place."""
     if stored is None:
         return fmt.round(_dyadic(each))
@@ -168,14 +168,14 @@ def constant_bits(each: Constant, fmt: Format, stored: str | None = None) -> int
 
 
 @cache
-def _dyadic(each: Constant) -> tuple[int, int]:
+def _dyadic(each: FormulaConstant) -> tuple[int, int]:
     mp = precise(CONSTANT_BITS)
     sign, mantissa, exponent, _ = each.exact(mp)._mpf_
     return (-int(mantissa) if sign else int(mantissa)), int(exponent)
 
 
 @cache
-def constant_error(each: Constant, fmt: Format, stored: str | None = None) -> float:
+def constant_error(each: FormulaConstant, fmt: Format, stored: str | None = None) -> float:
     """The constant as it is stored in a format, less the exact one."""
     value, (m, e) = fmt.fraction(constant_bits(each, fmt, stored)), _dyadic(each)
     return float(value - Fraction(m) * Fraction(2) ** e)

@@ -14,7 +14,7 @@ BLOCKS = ("erf", "erfc", "exp", "normcdf", "sigmoid", "tanh")  # what a library 
 
 
 @dataclass(frozen=True)
-class Constant:
+class FormulaConstant:
     """A number of the formula.
 
     `exact(mp)` gives it to the precision of an mpmath context; `also` are the decimals that libraries store instead.
@@ -34,7 +34,7 @@ class Node:
 
     operation: str
     arguments: tuple[Node, ...] = ()
-    constant: Constant | None = None
+    constant: FormulaConstant | None = None
     name: str = ""
 
     def __add__(self, other: Operand) -> Node:
@@ -85,7 +85,7 @@ def decimal(text: str, *also: str) -> Node:
 
 def constant(text: str, exact: Callable[[Any], Any], *also: str) -> Node:
     """A constant such as sqrt(1/2)."""
-    return Node("constant", constant=Constant(text, exact, also))
+    return Node("constant", constant=FormulaConstant(text, exact, also))
 
 
 def fma(a: Operand, b: Operand, c: Operand) -> Node:
@@ -183,16 +183,16 @@ def nodes(root: Node) -> list[Node]:
     return list(found)
 
 
-def constants(root: Node) -> Iterator[Constant]:
+def constants(root: Node) -> Iterator[FormulaConstant]:
     """The constants that rounding may change; whole numbers and powers of two are not among them."""
-    found: dict[str, Constant] = {}
+    found: dict[str, FormulaConstant] = {}
     for node in nodes(root):
         if node.constant is not None and not _is_short(node.constant):
             found.setdefault(node.constant.text, node.constant)
     yield from found.values()
 
 
-def _is_short(each: Constant) -> bool:
+def _is_short(each: FormulaConstant) -> bool:
     try:
         number = Fraction(each.text)
     except ValueError:

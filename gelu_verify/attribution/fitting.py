@@ -9,7 +9,7 @@ import numpy as np
 
 from ..formats import converted, get_format, is_finite
 from .evaluation import constant_bits
-from .expression import Constant, constants
+from .expression import FormulaConstant, constants
 from .ladder import Model
 
 STEP = 2.0**-12  # of a finite difference, relative
@@ -44,7 +44,7 @@ def _is_private(block: object) -> bool:
     return isinstance(getattr(block, "call", None), Private)
 
 
-def _fit(model: Model, each: Constant, x: np.ndarray, got: np.ndarray) -> float:
+def _fit(model: Model, each: FormulaConstant, x: np.ndarray, got: np.ndarray) -> float:
     """The value of one constant for which half of the results lie above and half below, weighed by what it does."""
     double = get_format("float64")
     value = float(double.fraction(constant_bits(each, double, model.stored.get(each.text))))

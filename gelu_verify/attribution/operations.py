@@ -83,7 +83,7 @@ OPERATIONS: dict[str, Operation] = {
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockOperation:
     """A building block: exactly, and its derivative; its rounded values are the reference's or a library's.
 
     `short_of_one(argument)` is 1 - |value|, which 1 + erf may be all made of, with relative accuracy.
@@ -110,15 +110,15 @@ def _erfc(mp: Any, a: Any) -> Any:
     return mp.erfc(min(a, mp.ldexp(1, 40)))
 
 
-BLOCKS: dict[str, Block] = {
-    "erf": Block(lambda mp, a: mp.erf(a), lambda v, a: 2 / SQRT_PI * np.exp(-a * a), _erfc_of_magnitude),
-    "erfc": Block(_erfc, lambda v, a: -2 / SQRT_PI * np.exp(-a * a)),
-    "exp": Block(lambda mp, a: mp.exp(a), lambda v, a: v),
-    "normcdf": Block(
+BLOCKS: dict[str, BlockOperation] = {
+    "erf": BlockOperation(lambda mp, a: mp.erf(a), lambda v, a: 2 / SQRT_PI * np.exp(-a * a), _erfc_of_magnitude),
+    "erfc": BlockOperation(_erfc, lambda v, a: -2 / SQRT_PI * np.exp(-a * a)),
+    "exp": BlockOperation(lambda mp, a: mp.exp(a), lambda v, a: v),
+    "normcdf": BlockOperation(
         lambda mp, a: _erfc(mp, -a / mp.sqrt(2)) / 2, lambda v, a: np.exp(-a * a / 2) / math.sqrt(2 * math.pi)
     ),
-    "sigmoid": Block(lambda mp, a: 1 / (1 + mp.exp(-a)), _logistic_slope),
-    "tanh": Block(
+    "sigmoid": BlockOperation(lambda mp, a: 1 / (1 + mp.exp(-a)), _logistic_slope),
+    "tanh": BlockOperation(
         lambda mp, a: mp.tanh(a),
         lambda v, a: 4 * _logistic_slope(v, 2 * a),
         lambda a: 2 * np.exp(-2 * np.abs(a)) / (1 + np.exp(-2 * np.abs(a))),

@@ -29,7 +29,7 @@ from . import _reducer
 from .table import NOISE
 
 
-class Span(NamedTuple):
+class AnalyticSpan(NamedTuple):
     """Inputs by ordinal, both ends in, and the results that their outputs are compared with."""
 
     first: int
@@ -46,7 +46,7 @@ BUCKET_INPUTS = 1 << 16  # in float32
 
 @cache
 @in_default_environment
-def spans_of(function: str) -> tuple[Span, ...]:
+def spans_of(function: str) -> tuple[AnalyticSpan, ...]:
     """The spans of `function` in float32; none where the argument above does not apply."""
     entry, fmt = get_function(function), get_format("float32")
     if not _reducer.judges(function):
@@ -57,17 +57,20 @@ def spans_of(function: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _common(a: Span, b: Span) -> Span | None:
+def _common(a: AnalyticSpan, b: AnalyticSpan) -> AnalyticSpan | None:
     first, last = max(a.first, b.first), min(a.last, b.last)
     return a._replace(first=first, last=last) if first <= last and a[2:] == b[2:] else None
 
 
-def _nan_spans(fmt: Format) -> list[Span]:
+def _nan_spans(fmt: Format) -> list[AnalyticSpan]:
     half = fmt.sign_mask
-    return [Span(-half, -2 - fmt.infinity, _reducer.NAN), Span(fmt.infinity + 1, half - 1, _reducer.NAN)]
+    return [
+        AnalyticSpan(-half, -2 - fmt.infinity, _reducer.NAN),
+        AnalyticSpan(fmt.infinity + 1, half - 1, _reducer.NAN),
+    ]
 
 
-def _number_spans(entry: Function, fmt: Format) -> list[Span]:
+def _number_spans(entry: Function, fmt: Format) -> list[AnalyticSpan]:
     gradient = entry.gradient_of is not None
     unit, smallest = Fraction(2) ** -fmt.precision, Fraction(2) ** fmt.min_exponent
 
@@ -92,13 +95,13 @@ def _number_spans(entry: Function, fmt: Format) -> list[Span]:
     half = _reducer.CONSTANT if gradient else _reducer.HALF
     one, point_five = (fmt.one, fmt.parse("0.5")) if gradient else (0, 0)
     end_of_first_order, minus_zero = fmt.parse("0x1p-20") - 1, fmt.sign_mask
-    tail = Span(-1 - fmt.max_finite, before, _reducer.CONSTANT, minus_zero, minus_zero)
+    tail = AnalyticSpan(-1 - fmt.max_finite, before, _reducer.CONSTANT, minus_zero, minus_zero)
     inner = (
-        Span(max(least, 1), up, half, point_five, point_five),
-        Span(down, min(-1 - least, -2), half, point_five, point_five),
+        AnalyticSpan(max(least, 1), up, half, point_five, point_five),
+        AnalyticSpan(down, min(-1 - least, -2), half, point_five, point_five),
     )
     return [
-        Span(beyond, fmt.max_finite, same, one, one),
+        AnalyticSpan(beyond, fmt.max_finite, same, one, one),
         tail,
         tail._replace(constant=0, accepted=entry.either_zero),
         *inner,

@@ -18,7 +18,7 @@ from .verdicts import Verdict
 
 
 @dataclass(frozen=True)
-class Outputs:
+class CiOutputs:
     """What was asked for.
 
     Parameters

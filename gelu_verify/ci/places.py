@@ -16,31 +16,31 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Place:
+class FilePlace:
     """`path` is relative to the checkout where the file is in it; lines count from 1."""
 
     path: str
     line: int
 
 
-def place_of(target: str, function: str) -> Place | None:
+def place_of(target: str, function: str) -> FilePlace | None:
     """Of a target that was named by its file or module, or of our own kernels in a checkout; else None."""
     if target.startswith("kernels."):
         form = re.split("[-@]", target.removeprefix(f"kernels.{function}_"))[0]
         return place_in(Path("src", "kernels", f"{function.removesuffix('_grad')}.h"), f"KERNEL({function}, {form},")
     for path, symbol in _candidates(target):
         if path.is_file():
-            return Place(_in_checkout(path), _line(path.resolve(), symbol))
+            return FilePlace(_in_checkout(path), _line(path.resolve(), symbol))
     return None
 
 
-def place_in(path: Path, text: str) -> Place | None:
+def place_in(path: Path, text: str) -> FilePlace | None:
     """The first line of a file of the checkout that has this text."""
     place = _in_checkout(path)
     if Path(place).is_absolute() or not path.is_file():
         return None
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    return next((Place(place, number) for number, line in enumerate(lines, 1) if text in line), None)
+    return next((FilePlace(place, number) for number, line in enumerate(lines, 1) if text in line), None)
 
 
 def _candidates(target: str) -> Iterator[tuple[Path, str]]:

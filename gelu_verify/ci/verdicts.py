@@ -17,7 +17,7 @@ from ..records.grades import ORDER
 from ..records.parts import Bound
 from ..records.result import Grade, Record
 from ..report.text import value_text
-from .places import Place, place_in, place_of
+from .places import FilePlace, place_in, place_of
 
 Outcome = Literal["failed", "not measured", "skipped", "passed"]
 OUTCOMES: tuple[Outcome, ...] = ("failed", "not measured", "skipped", "passed")  # the worst first
@@ -63,7 +63,7 @@ class Verdict:
     grade: Grade | None = None
     sentence: str = ""
     repeat: str = ""
-    place: Place | None = None
+    place: FilePlace | None = None
     grade_bound: Bound | None = None
 
     @property

@@ -50,7 +50,7 @@ def bench(
     with stdout_for_results():
         rivals = _names(against) if against is not None else timing.default_rivals()
         cases = [
-            timing.Case(*case)
+            timing.TimedCase(*case)
             for case in product(
                 functions or FUNCTIONS,
                 _some("--dtype", dtypes),

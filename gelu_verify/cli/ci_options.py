@@ -15,7 +15,7 @@ from ..errors import GeluVerifyError
 from .program import USAGE, exit_code, warn
 
 if TYPE_CHECKING:
-    from ..ci.outputs import Outputs
+    from ..ci.outputs import CiOutputs
     from ..ci.verdicts import Verdict
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -32,7 +32,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True)
 class Reporter:
-    """Hands a command's verdicts to CI, by the fields of `Outputs`; `on_stderr`: stdout is for JSON and the like."""
+    """Hands a command's verdicts to CI, by the fields of `CiOutputs`; `on_stderr`: stdout is for JSON and the like."""
 
     title: str
     junit: Path | None = None
@@ -41,11 +41,11 @@ class Reporter:
     on_stderr: bool = False
 
     @cached_property
-    def outputs(self) -> Outputs:
+    def outputs(self) -> CiOutputs:
         """Imported late: what verdicts are made of takes a third of a second, in which a run can load its targets."""
-        from ..ci.outputs import Outputs
+        from ..ci.outputs import CiOutputs
 
-        return Outputs(self.title, self.junit, self.sarif, self.github)
+        return CiOutputs(self.title, self.junit, self.sarif, self.github)
 
     def finish(self, verdicts: Sequence[Verdict], code: int) -> None:
         """Write what was asked for, and end with `code`, or with 2 where only the writing failed."""

@@ -56,7 +56,7 @@ class Seed(Whole):
         return super().read(option, text)
 
 
-class Real(Typed):
+class RealOption(Typed):
     """A finite number from `low` to `high`; `above`: not `low` itself."""
 
     name = "number"
@@ -82,7 +82,7 @@ class Duration(Typed):
         return seconds
 
 
-class Memory(Typed):
+class MemoryOption(Typed):
     """512M, 8G, 1.5GiB: bytes, from 1 MiB to what this machine has."""
 
     name = "size"
@@ -107,7 +107,7 @@ class Size(Typed):
         return byte_count(option, text)
 
 
-class Number(Typed):
+class NumberOption(Typed):
     """NAME=NUMBER as a pair of the name and the text: an exact number of a function's parameter."""
 
     name, accepted = "NAME=NUMBER", "mu=0.5, sigma=1/3, beta=0x1.8p+0"
@@ -119,7 +119,7 @@ class Number(Typed):
         return name, value
 
 
-class Keyword(Number):
+class Keyword(NumberOption):
     """K=V as a pair; V is a Python literal where it reads as one, else text."""
 
     name, accepted = "K=V", "name=value"
@@ -157,7 +157,7 @@ class Names(Typed):
         return found
 
 
-class Span(Typed):
+class SpanOption(Typed):
     """A:B as a pair of whole numbers, A below B."""
 
     name = "A:B"
@@ -216,9 +216,9 @@ WORKERS = Whole(1, MOST_WORKERS)
 SEED = Seed(0, LARGEST_SEED)
 MIN_GRADES = ("correctly_rounded", "faithful", "accurate", "accurate_range", "absolute", "coarse")  # all but the worst
 LENGTH = Whole(1, 1 << 26)  # `plans.LONGEST`
-PARAMETERS = click.option("--param", "parameters", type=Number(), multiple=True, metavar="NAME=NUMBER",
+PARAMETERS = click.option("--param", "parameters", type=NumberOption(), multiple=True, metavar="NAME=NUMBER",
                           help="A parameter of the function, exactly: mu=0.5, sigma=1/3; may be repeated.")  # fmt: skip
-SECONDS = Real(0.0, LONGEST_S, above=True)
+SECONDS = RealOption(0.0, LONGEST_S, above=True)
 _TYPES: dict[str, dict[str, Any]] = {  # of `calling.READINGS`
     "literals": {"type": Keyword(), "multiple": True, "callback": lambda context, param, pairs: dict(pairs)},
     "yes": {"is_flag": True},
@@ -226,5 +226,5 @@ _TYPES: dict[str, dict[str, Any]] = {  # of `calling.READINGS`
     "names": {"type": Names(), "default": ()},
     "count": {"type": LENGTH},
     "seconds": {"type": SECONDS},
-    "bytes": {"type": Memory()},
+    "bytes": {"type": MemoryOption()},
 }

@@ -16,7 +16,17 @@ from ..atomic_files import claimed, in_use, remove_partial
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
 from .executor_options import takes_executor
-from .options import MIN_GRADES, PARAMETERS, SEED, WORKERS, Real, Span, naming_options, takes_target, with_parameters
+from .options import (
+    MIN_GRADES,
+    PARAMETERS,
+    SEED,
+    WORKERS,
+    RealOption,
+    SpanOption,
+    naming_options,
+    takes_target,
+    with_parameters,
+)
 from .program import MISSING, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
@@ -57,7 +67,7 @@ if TYPE_CHECKING:
 )
 @click.option("--record", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Also store a condensed copy in DIR, small enough to commit (data/runs).")  # fmt: skip
-@click.option("--max-ulp", type=Real(), metavar="N", help="Exit with 1 when an error is larger than N ULP.")
+@click.option("--max-ulp", type=RealOption(), metavar="N", help="Exit with 1 when an error is larger than N ULP.")
 @click.option("--min-grade", type=click.Choice(MIN_GRADES), metavar="G",
               help=f"Exit with 1 when a grade is worse than G: {', '.join(MIN_GRADES)} (docs/grades.md).")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["defect", "loss", "convention"]), metavar="S",
@@ -72,8 +82,8 @@ if TYPE_CHECKING:
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of threads; default: one per core.")
 @click.option("--no-own", is_flag=True, help="Leave out our correctly rounded kernels, which are measured beside "
               "what is named.")  # fmt: skip
-@click.option("--chunks", type=Span(), metavar="A:B", help="Only chunks A up to B of each plan, without B, as a part "
-              "in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
+@click.option("--chunks", type=SpanOption(), metavar="A:B", help="Only chunks A up to B of each plan, without B, as a "
+              "part in --out DIR, which `gelu-verify merge` joins with the others (docs/scale.md).")  # fmt: skip
 @click.option("--details", is_flag=True, help="Print every result with its failed checks and its sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print only JSON, the list of results, on stdout.")
 @takes_target()

@@ -18,7 +18,7 @@ from .options import Size, Typed, Whole
 from .program import say, warn
 
 if TYPE_CHECKING:
-    from ..runs.folder import Entry
+    from ..runs.folder import RunFolder
 
 _DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "y": 365.25}
 _MOST_RUNS = 1 << 30
@@ -76,7 +76,7 @@ def list_runs(root: Path, recorded: Path | None, as_json: bool) -> None:
         say(f"recorded runs: {names}")
 
 
-def _object(entry: Entry) -> dict[str, Any]:
+def _object(entry: RunFolder) -> dict[str, Any]:
     return {
         "name": entry.path.name, "created": entry.created or None, "command": entry.command or None,
         "plan": entry.plan or None, "seed": entry.seed if entry.is_run else None,
@@ -86,7 +86,7 @@ def _object(entry: Entry) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _lines(entry: Entry, width: int) -> Iterator[str]:
+def _lines(entry: RunFolder, width: int) -> Iterator[str]:
     from .lines import shortened
 
     if not entry.is_run:
@@ -134,11 +134,11 @@ def prune(
     """
     from ..atomic_files import remove_abandoned
     from ..report.columns import FILES
-    from ..runs.folder import Limits, entries, protected, remove, surplus
+    from ..runs.folder import PruneLimits, entries, protected, remove, surplus
 
     if keep is None and older_than is None and max_size is None:
         raise UsageError("nothing to remove: give a limit (accepted: --keep 10, --older-than 30d, --max-size 1G)")
-    limits, now = Limits(keep, older_than, max_size), datetime.datetime.now(datetime.UTC)
+    limits, now = PruneLimits(keep, older_than, max_size), datetime.datetime.now(datetime.UTC)
     chosen, staying = surplus(entries(root), limits, now, lambda each: protected(each, FILES))
     for each, reason in staying:
         say(f"kept {each.path.name} ({size_text(each.size)}): {reason}")
@@ -157,7 +157,7 @@ def prune(
     say(f"{root} {'would have' if dry_run else 'has'} {size_text(left)} then")
 
 
-def _ask(chosen: list[Entry], total: int) -> None:
+def _ask(chosen: list[RunFolder], total: int) -> None:
     """Whether to remove; UsageError where nobody can answer."""
     if not sys.stdin.isatty():
         raise UsageError(f"{len(chosen)} runs would be removed: say --yes (or --dry-run to see which)")

@@ -18,9 +18,9 @@ from .program import INTERRUPTED, OVER_BUDGET, say, stdout_for_results, warn
 if TYPE_CHECKING:
     from ..measure.observer import Observer
     from ..measure.request import Request
-    from ..search.kept import Kept
+    from ..search.kept import KeptSearch
     from ..search.record import SearchRecord
-    from ..search.search import Budget
+    from ..search.search import SearchBudget
     from ..search.state import State
 
 SECONDS_OF_DEFAULT = 60.0
@@ -66,7 +66,7 @@ def search(
     from ..machine import cores
     from ..report.search_text import search_lines
     from ..search.kept import kept_in
-    from ..search.search import Budget
+    from ..search.search import SearchBudget
 
     request = _request(target, typed, seed)
     if budget is None and evaluations is None:
@@ -74,7 +74,7 @@ def search(
     with ExitStack() as closing:
         kept = None if out is None else closing.enter_context(kept_in(out, warn))
         with stdout_for_results():
-            record = _searched(request, Budget(budget, evaluations), not no_seeds, kept, workers or cores())
+            record = _searched(request, SearchBudget(budget, evaluations), not no_seeds, kept, workers or cores())
         if as_json:
             click.echo(_json(record))
         else:
@@ -98,7 +98,9 @@ def _request(target: str, typed: dict[str, Any], seed: int) -> Request:
         return Request(targets=(target,), functions=functions, dtypes=dtypes, plan="landmarks", seed=seed, **typed)
 
 
-def _searched(request: Request, budget: Budget, seeds: bool, kept: Kept | None, workers: int) -> SearchRecord:
+def _searched(
+    request: Request, budget: SearchBudget, seeds: bool, kept: KeptSearch | None, workers: int
+) -> SearchRecord:
     from ..measure.executors import opening
     from ..measure.jobs import selecting
     from ..search.session import searched
@@ -121,7 +123,7 @@ def _searched(request: Request, budget: Budget, seeds: bool, kept: Kept | None, 
 class _Progress:
     """How much of the budget is spent, and the best so far: a bar on a terminal, else a line now and then."""
 
-    def __init__(self, observer: Observer, budget: Budget) -> None:
+    def __init__(self, observer: Observer, budget: SearchBudget) -> None:
         self._observer, self._budget = observer, budget
         self._start = self._said = monotonic()
         self._steps = 0

@@ -13,7 +13,7 @@ import click
 
 from ..errors import MissingMeasurement, UsageError
 from ..parsing import byte_count, parse_real, parse_whole
-from .options import Real, Size, Whole
+from .options import RealOption, Size, Whole
 from .program import warn
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ def _text(value: Any) -> Any:
               "X-Forwarded-For says who the client is; *: everybody.")  # fmt: skip
 @click.option("--store", type=FOLDER, metavar="DIR", help="Folder for uploads that are sent with the token.")
 @click.option("--store-bytes", type=Size(), metavar="SIZE", help="Size of the store beyond which nothing is stored.")
-@click.option("--retain-days", type=Real(above=True), metavar="DAYS", help="Stored runs that are older are deleted.")
+@click.option(
+    "--retain-days", type=RealOption(above=True), metavar="DAYS", help="Stored runs that are older are deleted."
+)
 @click.option("--token-file", type=FOLDER, metavar="FILE", help=f"File with the token for uploads; default ${TOKEN}.")
 @click.option("--runs", type=FOLDER, metavar="DIR", help="Folder of stored runs to publish.")
 @click.option("--answers", metavar="A,B", default="installed", show_default=True,
@@ -81,9 +83,9 @@ def _text(value: Any) -> Any:
               "outlive the server; default a temporary file.")  # fmt: skip
 @click.option("--log-requests", type=click.Choice(["all", "errors"]), default="all", show_default=True,
               help="Which requests are logged on stderr.")  # fmt: skip
-@click.option("--shutdown-delay", type=Real(), default=0.0, show_default=True, metavar="S",
+@click.option("--shutdown-delay", type=RealOption(), default=0.0, show_default=True, metavar="S",
               help="After SIGTERM, seconds in which /readyz is 503 and requests are still answered.")  # fmt: skip
-@click.option("--drain", type=Real(), default=10.0, show_default=True, metavar="S",
+@click.option("--drain", type=RealOption(), default=10.0, show_default=True, metavar="S",
               help="Seconds that running requests then have to finish.")  # fmt: skip
 @click.option("--limit", multiple=True, metavar="NAME=VALUE",
               help="One limit of docs/deploy.md, for example body_bytes=8M; can be repeated.")  # fmt: skip

@@ -62,7 +62,7 @@ _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class ProjectEntry:
     """Targets that are called and judged in the same way."""
 
     request: Request
@@ -90,7 +90,7 @@ class Project:
     """What is measured, and which budgets it is held against."""
 
     file: Path  # that describes it
-    entries: Sequence[Entry]
+    entries: Sequence[ProjectEntry]
     budgets: Path
     hard_cases: Path
 
@@ -220,7 +220,7 @@ def _checked(table: Any, accepted: tuple[str, ...], where: str) -> dict[str, Any
     return dict(table)
 
 
-def _entry(options: dict[str, Any]) -> Entry:
+def _entry(options: dict[str, Any]) -> ProjectEntry:
     accept = options.pop("accept", {})
     for check, reason in accept.items():
         if check not in CHECKS:
@@ -232,6 +232,6 @@ def _entry(options: dict[str, Any]) -> Entry:
     lists = ("targets", "functions", "dtypes")
     given: dict[str, Any] = {key: tuple(value) if key in lists else value for key, value in options.items()}
     try:
-        return Entry(Request(**given, demand=grade), accept)
+        return ProjectEntry(Request(**given, demand=grade), accept)
     except ArgumentError as error:
         raise UsageError(f"{error.argument}: {error.reason}") from None

@@ -61,7 +61,7 @@ def kernel_rows(table: bytes) -> list[CudaKernel]:
 
 
 @dataclass(frozen=True)
-class Function:
+class LoadedFunction:
     """A kernel that can be launched."""
 
     handle: Any
@@ -70,7 +70,7 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Module:
+class CudaModule:
     """Compiled code in the device's context; `kernels` is empty where it has no table of them."""
 
     device: Device = field(repr=False)
@@ -91,7 +91,7 @@ class Module:
                 return None
         return int(address), int(nbytes)
 
-    def function(self, symbol: str) -> Function:
+    def function(self, symbol: str) -> LoadedFunction:
         """The kernel of that name, with the threads and shared memory of its row."""
         row = next((kernel for kernel in self.kernels if kernel.symbol == symbol), None)
         with self.device.current():
@@ -99,10 +99,10 @@ class Module:
             if row and row.shared:
                 most = self.device.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
                 handle.set_attribute(most, row.shared)
-        return Function(handle, row.threads, row.shared) if row else Function(handle)
+        return LoadedFunction(handle, row.threads, row.shared) if row else LoadedFunction(handle)
 
 
-class Memory:
+class DeviceMemory:
     """Plain device memory, freed with this object, whichever thread drops it.
 
     PyCUDA's own allocation is not given back by any thread but the one that opened the device.
@@ -133,7 +133,7 @@ class Device:
         self._device = self.driver.Device(index)
         self._context = self._device.retain_primary_context()
         self._lock = threading.Lock()
-        self._modules: dict[tuple[Path, tuple[str, ...]], Module] = {}
+        self._modules: dict[tuple[Path, tuple[str, ...]], CudaModule] = {}
 
     @contextmanager
     def current(self) -> Iterator[None]:
@@ -149,7 +149,7 @@ class Device:
         """On what, for records, where this is no GPU; empty for one."""
         return ""
 
-    def executed_by(self, kernels: Iterable[tuple[Module, str]]) -> str:
+    def executed_by(self, kernels: Iterable[tuple[CudaModule, str]]) -> str:
         """The same of some kernels, named in their modules."""
         return self.executed
 
@@ -167,7 +167,7 @@ class Device:
     def multiprocessors(self) -> int:
         return int(self._device.get_attribute(self.driver.device_attribute.MULTIPROCESSOR_COUNT))
 
-    def compile(self, source: Path, flags: Sequence[str] = ()) -> Module:
+    def compile(self, source: Path, flags: Sequence[str] = ()) -> CudaModule:
         """`source` for this device, loaded and prepared; compiled once for each content, loaded once.
 
         Raises TargetUnavailable (no nvcc) or UsageError (it does not compile for this device).
@@ -178,7 +178,7 @@ class Device:
                 self._modules[key] = self._loaded(source, self.binary(source, flags))
             return self._modules[key]
 
-    def runs(self, module: Module, kernel: CudaKernel) -> bool:
+    def runs(self, module: CudaModule, kernel: CudaKernel) -> bool:
         """Whether a kernel of a module can be executed here."""
         return True
 
@@ -186,11 +186,11 @@ class Device:
         """What nvcc makes of a source for this device."""
         return nvcc.compiled(source, flags, [self.architecture])
 
-    def _loaded(self, source: Path, binary: Path) -> Module:
+    def _loaded(self, source: Path, binary: Path) -> CudaModule:
         with self.current():
-            module = Module(self, self.driver.module_from_file(str(binary)), source)
+            module = CudaModule(self, self.driver.module_from_file(str(binary)), source)
             try:
-                prepare = Function(module.handle.get_function(PREPARE))
+                prepare = LoadedFunction(module.handle.get_function(PREPARE))
             except self.driver.LogicError as error:  # most modules need none
                 if "not found" not in str(error):
                     raise
@@ -199,9 +199,9 @@ class Device:
         self.synchronize()
         return module
 
-    def alloc(self, nbytes: int) -> Memory:
+    def alloc(self, nbytes: int) -> DeviceMemory:
         with self.current():
-            return Memory(self, max(nbytes, 1))
+            return DeviceMemory(self, max(nbytes, 1))
 
     def at(self, memory: Any, offset: int) -> int:
         """The address so many bytes into device memory."""
@@ -230,13 +230,13 @@ class Device:
         with self.current():
             self.driver.memset_d8(int(memory), byte, nbytes)
 
-    def launch(self, function: Function, grid: int, block: int, *arguments: Any) -> None:
+    def launch(self, function: LoadedFunction, grid: int, block: int, *arguments: Any) -> None:
         """Start a kernel; does not wait. Whole numbers are 64 bits wide there, addresses too."""
         with self.current():
-            words = [np.uint64(int(word)) if isinstance(word, int | Memory) else word for word in arguments]
+            words = [np.uint64(int(word)) if isinstance(word, int | DeviceMemory) else word for word in arguments]
             function.handle(*words, grid=(grid, 1, 1), block=(block, 1, 1), shared=function.shared)
 
-    def blocks(self, function: Function, n: int, nbytes: int) -> int:
+    def blocks(self, function: LoadedFunction, n: int, nbytes: int) -> int:
         """Of a grid-stride launch over n elements of so many bytes: as many as can be resident, if all are busy."""
         resident = self.multiprocessors * max(1, THREADS_OF_MULTIPROCESSOR // function.threads)
         return max(1, min(resident, -(-n * nbytes // (16 * function.threads))))

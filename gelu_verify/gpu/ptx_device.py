@@ -9,7 +9,7 @@ from pathlib import Path
 from ..ptx.build import compiler
 from ..ptx.opcodes.approximate import bound_of
 from . import nvcc
-from .cuda import CudaKernel, Device, Module
+from .cuda import CudaKernel, CudaModule, Device
 from .ptx_driver import EXECUTOR, Driver
 
 ARCHITECTURE = "sm_90"
@@ -29,7 +29,7 @@ class PtxDevice(Device):
     def executed(self) -> str:
         return f"{EXECUTOR}, {self.architecture}, nvcc {self._nvcc}"
 
-    def executed_by(self, kernels: Iterable[tuple[Module, str]]) -> str:
+    def executed_by(self, kernels: Iterable[tuple[CudaModule, str]]) -> str:
         """The same, and what is taken where PTX leaves bits to the device."""
         used = [module.handle.translated(symbol) for module, symbol in kernels]
         if not self._approximations:
@@ -40,7 +40,7 @@ class PtxDevice(Device):
         taken = f", approximations: {self._approximations} within their bounds ({bounds})" if opcodes else ""
         return f"{self.executed}{written}{taken}"
 
-    def runs(self, module: Module, kernel: CudaKernel) -> bool:
+    def runs(self, module: CudaModule, kernel: CudaKernel) -> bool:
         """Whether PTX specifies what it computes, to the last bit, or approximations are taken for what it does not."""
         check = module.handle.is_supported if self._approximations else module.handle.is_determined
         return bool(check(kernel.symbol))

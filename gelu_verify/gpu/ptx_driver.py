@@ -14,9 +14,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ..ptx.executor import MOST_SHARED, Kernel, KernelFault, LaunchError, LoadedModule
+from ..ptx.executor import MOST_SHARED, KernelFault, LaunchError, LoadedKernel, LoadedModule
 from ..ptx.ir import PtxError
-from ..ptx.memory import Memory, OutOfMemory
+from ..ptx.memory import AddressedMemory, OutOfMemory
 from ..ptx.translate import Translated
 
 EXECUTOR = "ptx on CPU"
@@ -94,11 +94,11 @@ class Driver:
             raise LogicError("cuDeviceGet failed: invalid device ordinal")
         return DeviceOfDriver(self)
 
-    def module_from_file(self, path: str) -> Module:
+    def module_from_file(self, path: str) -> TranslatedModule:
         context = self.context("cuModuleLoad")
         context.told("cuModuleLoad")
         try:
-            return Module(context, LoadedModule(Path(path).read_text(encoding="utf-8"), context.memory))
+            return TranslatedModule(context, LoadedModule(Path(path).read_text(encoding="utf-8"), context.memory))
         except PtxError as error:
             raise LogicError(f"cuModuleLoad failed: PTX JIT compilation failed: {error}") from error
         except OutOfMemory:
@@ -114,7 +114,7 @@ class Driver:
         except OutOfMemory:
             raise MemoryErrorOfDriver("cuMemAlloc failed: out of memory") from None
 
-    def _checked(self, asked: str, address: int, nbytes: int) -> Memory:
+    def _checked(self, asked: str, address: int, nbytes: int) -> AddressedMemory:
         context = self.context(asked)
         context.told(asked)
         if not context.memory.is_allocated(address, nbytes):
@@ -144,7 +144,7 @@ class PrimaryContext:
     """The device's memory, and the first error of its kernels, which every later call tells again."""
 
     def __init__(self, driver: Driver) -> None:
-        self.driver, self.memory = driver, Memory()
+        self.driver, self.memory = driver, AddressedMemory()
         self.broken = ""
         self.running = threading.Lock()
 
@@ -191,7 +191,7 @@ class DeviceAllocation:
         self._context.memory.free(self._address)
 
 
-class Module:
+class TranslatedModule:
     def __init__(self, context: PrimaryContext, loaded: LoadedModule) -> None:
         self._context, self.loaded = context, loaded
 
@@ -242,7 +242,7 @@ class Module:
 
 
 class FunctionOfDriver:
-    def __init__(self, context: PrimaryContext, kernel: Kernel) -> None:
+    def __init__(self, context: PrimaryContext, kernel: LoadedKernel) -> None:
         self._context, self.kernel, self._shared = context, kernel, SHARED_BY_DEFAULT
 
     def why_not_determined(self) -> str:

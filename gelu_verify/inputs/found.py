@@ -20,7 +20,7 @@ HardCases = Mapping[str, tuple[int, ...]]
 """Bits of x, by function/dtype."""
 
 
-class Found(NamedTuple):
+class KeptInput(NamedTuple):
     """One row of such a file: an input, and what failed there."""
 
     function: str
@@ -34,13 +34,13 @@ class Found(NamedTuple):
         return self[:3]
 
 
-def found_case(function: str, dtype: str, x: str, by: str) -> Found:
+def found_case(function: str, dtype: str, x: str, by: str) -> KeptInput:
     """A row of arguments as `lookup` takes them; UsageError names what cannot be used."""
     fmt = get_format(dtype)
-    return Found(get_function(function).name, fmt.name, fmt.bits_text(fmt.parse(x)), by)
+    return KeptInput(get_function(function).name, fmt.name, fmt.bits_text(fmt.parse(x)), by)
 
 
-def read_found(file: Path) -> list[Found]:
+def read_found(file: Path) -> list[KeptInput]:
     """The rows of a file; none where there is none. UsageError names a line that cannot be used."""
     try:
         rows = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
@@ -50,8 +50,8 @@ def read_found(file: Path) -> list[Found]:
         raise UsageError(f"cannot read {file}: {error}") from None
     found = []
     for line, row in enumerate(rows[1:], 2):
-        if len(row) != len(Found._fields):
-            raise UsageError(f"{file}:{line}: {len(row)} cells (accepted: {','.join(Found._fields)})")
+        if len(row) != len(KeptInput._fields):
+            raise UsageError(f"{file}:{line}: {len(row)} cells (accepted: {','.join(KeptInput._fields)})")
         try:
             found.append(found_case(*row))
         except UsageError as error:
@@ -59,19 +59,19 @@ def read_found(file: Path) -> list[Found]:
     return found
 
 
-def add_found(file: Path, cases: Iterable[Found]) -> int:
+def add_found(file: Path, cases: Iterable[KeptInput]) -> int:
     """Write cases to a file, in order, but for inputs that it has; how many it did not have."""
     old = read_found(file)
     known = {each.input for each in old}
     fresh = {each.input: each for each in cases if each.input not in known}
     if fresh:
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([Found._fields, *sorted([*old, *fresh.values()])])
+        csv.writer(text, lineterminator="\n").writerows([KeptInput._fields, *sorted([*old, *fresh.values()])])
         replace_file(file, text.getvalue().encode())
     return len(fresh)
 
 
-def hard_cases_of(found: Iterable[Found]) -> HardCases:
+def hard_cases_of(found: Iterable[KeptInput]) -> HardCases:
     """The inputs of each plan."""
     cases: dict[str, tuple[int, ...]] = {}
     for each in found:

@@ -154,7 +154,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Inputs:
+class ChosenInputs:
     """What a plan chooses: spans of ordinals, or explicit ordinals (sorted, unique); dense: as in Plan."""
 
     spans: Spans = ()
@@ -163,7 +163,7 @@ class Inputs:
     dense: bool = False
 
 
-Chooser = Callable[[Function, Format, int, tuple[int, ...]], Inputs]
+Chooser = Callable[[Function, Format, int, tuple[int, ...]], ChosenInputs]
 """Of a seed, and of bits of inputs that a plan takes beside its own, as it takes hard cases."""
 PLANS: dict[str, Chooser] = {}
 
@@ -218,7 +218,7 @@ def _made(
     name: str, function: str, dtype: str, seed: int, spans: Spans | None, length: int | None, also: tuple[int, ...]
 ) -> Plan:
     fmt = get_format(dtype)
-    inputs = Inputs(spans) if spans else get_plan(name)(get_function(function), fmt, seed, also)
+    inputs = ChosenInputs(spans) if spans else get_plan(name)(get_function(function), fmt, seed, also)
     if length is not None:
         inputs = replace(inputs, chunk=length)
     if inputs.explicit is None:
@@ -313,22 +313,22 @@ def _range(fmt: Format, item: tuple[int, int] | str) -> Iterator[tuple[int, int]
 
 
 @_plan
-def default(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
+def default(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> ChosenInputs:
     """Every input of a 16-bit dtype, strata of a wider one."""
     return (exhaustive if fmt.width <= 16 else strata)(function, fmt, seed, also)
 
 
 @_plan
-def exhaustive(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
+def exhaustive(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> ChosenInputs:
     """Every bit pattern, NaNs included; not for float64."""
     if fmt.width > 32:
         raise UsageError(f"plan 'exhaustive' in {fmt.name} is 2^{fmt.width} inputs (accepted: dtypes of up to 32 bits)")
     half = 1 << (fmt.width - 1)
-    return Inputs(((-half, half - 1),), chunk=CHUNK if fmt.width == 32 else CHUNKS[fmt.width])
+    return ChosenInputs(((-half, half - 1),), chunk=CHUNK if fmt.width == 32 else CHUNKS[fmt.width])
 
 
 @_plan
-def strata(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
+def strata(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> ChosenInputs:
     """All binades and edges, landmarks, tails, hard cases; 2^18 inputs in float32, 2^16 in float64."""
     rng = _generator("strata", function, fmt, seed)
     size = SIZES[fmt.width]
@@ -341,23 +341,23 @@ def strata(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = (
         _inside(function, fmt, _runs(rng, function, fmt, size)),
     ]
     explicit = _filled(rng, function, fmt, base, CHUNKS[fmt.width])
-    return Inputs(explicit=explicit, chunk=CHUNKS[fmt.width], dense=True)
+    return ChosenInputs(explicit=explicit, chunk=CHUNKS[fmt.width], dense=True)
 
 
 @_plan
-def stress(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
+def stress(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> ChosenInputs:
     """Default, then half a million equal calls, a thousand lengths up to 2^24 and eight threads: two minutes each."""
     return default(function, fmt, seed, also)
 
 
 @_plan
-def landmarks(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
+def landmarks(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> ChosenInputs:
     """Special values, short numbers, neighbourhoods of landmarks and turning points, hard cases."""
-    return Inputs(explicit=_unique(fmt, _points(function, fmt, also)))
+    return ChosenInputs(explicit=_unique(fmt, _points(function, fmt, also)))
 
 
 @_plan
-def quick(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> Inputs:
+def quick(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()) -> ChosenInputs:
     """Strata of 2^14 inputs, for a first look."""
     rng = _generator("quick", function, fmt, seed)
     binades = _binades(fmt)
@@ -366,7 +366,7 @@ def quick(function: Function, fmt: Format, seed: int, also: tuple[int, ...] = ()
         _within(rng, binades[:-1], binades[1:], 1),
         *(_inside(function, fmt, part) for part in _where_it_matters(rng, function, fmt, QUICK // 2)),
     ]
-    return Inputs(explicit=_filled(rng, function, fmt, base, QUICK), chunk=QUICK)
+    return ChosenInputs(explicit=_filled(rng, function, fmt, base, QUICK), chunk=QUICK)
 
 
 def _generator(name: str, function: Function, fmt: Format, seed: int) -> np.random.Generator:

@@ -11,13 +11,13 @@ from ..formats import Format
 from ..targets.base import Target
 from ..targets.extra_outputs import collecting, differences_to_json
 from ..targets.output_memory import allocating_outputs
-from .memory import GuardedMemory, Place
+from .memory import ArrayPlace, GuardedMemory
 
 
-class Call:
+class SharedCall:
     """One target, one dtype, one place in shared memory: what is called again and again; allocates its outputs."""
 
-    def __init__(self, target: Target, fmt: Format, memory: GuardedMemory, place: Place) -> None:
+    def __init__(self, target: Target, fmt: Format, memory: GuardedMemory, place: ArrayPlace) -> None:
         self._target, self._fmt, self._at_start = target, fmt, place.at_start
         self._x, self._y = memory.inputs(place, fmt.uint), memory.outputs(place, fmt.uint)
         self._margin = memory.output_bytes[place.margin]

@@ -35,12 +35,12 @@ from ..targets import detection as _detection
 from ..targets import under_way
 from ..targets.base import Target, described, first_line
 from . import _faults
-from .call import Call
+from .call import SharedCall
 from .channel import Channel, Closed, text_of
-from .memory import GuardedMemory, Place, map_page
+from .memory import ArrayPlace, GuardedMemory, map_page
 from .printed import Printed
 from .process import LAST_WORDS, SINCE
-from .state import Watch, identity
+from .state import StateWatch, identity
 
 _F_SETSIG = 10
 
@@ -54,7 +54,7 @@ def main() -> None:
     gc.disable()  # importing a framework makes a million objects that stay
     hosted = Hosted(map_page(fault), (control, lifeline))
     hosted.watch()
-    Connection(Channel(socket.socket(fileno=control)), hosted).serve()
+    HostConnection(Channel(socket.socket(fileno=control)), hosted).serve()
     os._exit(0)  # nobody waits for what frameworks do when they end
 
 
@@ -76,7 +76,7 @@ class Hosted:
     def __init__(self, fault: int, own: tuple[int, ...]) -> None:
         self._fault = fault
         self.printed = Printed()
-        self.state = Watch(own)
+        self.state = StateWatch(own)
         self._loaded: dict[str, list[Target]] = {}
         self._left_by_first_calls: list[str] = []
         self.left_early: dict[str, str] = {}  # by key: what the calls left that showed what a target takes
@@ -143,7 +143,7 @@ class Hosted:
         return {"targets": [described(target) for target in found]}
 
 
-class Connection:
+class HostConnection:
     """One connection and the memory shared through it; several, each in a thread, when targets are safe in threads."""
 
     def __init__(self, channel: Channel, hosted: Hosted) -> None:
@@ -242,7 +242,7 @@ class Connection:
         return self._hosted.make(**arguments)
 
     def do_connect(self, files: list[int]) -> None:
-        connection = Connection(Channel(socket.socket(fileno=files[0])), self._hosted)
+        connection = HostConnection(Channel(socket.socket(fileno=files[0])), self._hosted)
         threading.Thread(target=connection.served, daemon=True).start()
 
     def do_share(self, files: list[int], capacity: int) -> tuple[int, int]:
@@ -264,8 +264,8 @@ class Connection:
         """What is called at once, and whenever the same is asked again."""
         assert self._memory is not None
         fmt = get_format(dtype)
-        place = Place(n, fmt.width // 8, self._memory.capacity, at_start)
-        return partial(Call(self._hosted.target(key, index), fmt, self._memory, place).checked, twice)
+        place = ArrayPlace(n, fmt.width // 8, self._memory.capacity, at_start)
+        return partial(SharedCall(self._hosted.target(key, index), fmt, self._memory, place).checked, twice)
 
 
 def _named(function: str) -> Callable[..., Any]:

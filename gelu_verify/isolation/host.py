@@ -20,7 +20,7 @@ from ..own_faults import OwnFault
 from ..targets.kinds import BUILDS
 from .channel import Channel
 from .limits import FIRST, LOADING, Limits, Patience
-from .memory import Layout, Place, SharedMemory
+from .memory import ArrayPlace, GuardLayout, SharedMemory
 from .process import POLL, Child, Death, Died
 
 _Code = tuple[str, dict[str, str]]
@@ -65,13 +65,13 @@ class Turns:
 
 
 @dataclass
-class Connection:
+class ChildConnection:
     """A thread's connection to one child, and the memory that they share."""
 
     child: Child
     channel: Channel
     memory: SharedMemory | None = None
-    layout: Layout | None = None
+    layout: GuardLayout | None = None
     places: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def __del__(self) -> None:
@@ -86,7 +86,7 @@ class Connection:
             memory, itemsize = self.memory, fmt.width // 8
             if memory is None or n * itemsize > memory.capacity:
                 memory = self._grown(n * itemsize)
-            place = Place(n, itemsize, memory.capacity, at_start)
+            place = ArrayPlace(n, itemsize, memory.capacity, at_start)
             found = memory.inputs(place, fmt.uint), memory.outputs(place, fmt.uint)
             self.places[fmt.name, n, at_start] = found
         return found
@@ -102,7 +102,7 @@ class Connection:
         if self.layout is not None:
             self.child.layouts.remove(self.layout)
         base, guard = reply["value"]
-        self.layout = Layout(base, guard, memory.capacity)
+        self.layout = GuardLayout(base, guard, memory.capacity)
         self.child.layouts.append(self.layout)
         return memory
 
@@ -121,7 +121,7 @@ class Loading:
 
 
 @dataclass
-class Case:
+class TargetCase:
     """State of one target in one dtype: how patient to be, what it did beside returning outputs."""
 
     patience: Patience
@@ -147,7 +147,7 @@ class Host:
         self._child: Child | None = None
         self._connections = threading.local()
         self._loaded: dict[str, tuple[Loading, list[_Code]]] = {}
-        self._cases: dict[tuple[str, int, str], Case] = {}
+        self._cases: dict[tuple[str, int, str], TargetCase] = {}
         self._closed = False
         # What its children compile: one that replaces another runs the same code.
         self._builds = tempfile.mkdtemp(prefix="gelu-verify-builds-")
@@ -224,13 +224,13 @@ class Host:
 
     # ---- asking ----
 
-    def case(self, key: str, index: int, dtype: str) -> Case:
-        return self._cases.setdefault((key, index, dtype), Case(Patience(self.limits)))
+    def case(self, key: str, index: int, dtype: str) -> TargetCase:
+        return self._cases.setdefault((key, index, dtype), TargetCase(Patience(self.limits)))
 
-    def connection(self) -> Connection:
+    def connection(self) -> ChildConnection:
         """This thread's connection to the living child."""
         child = self._child or self._living()
-        found: Connection | None = getattr(self._connections, "connection", None)
+        found: ChildConnection | None = getattr(self._connections, "connection", None)
         while found is None or found.child is not child:
             try:
                 found = self._connections.connection = self._connected(child)
@@ -239,18 +239,20 @@ class Host:
                 child = self._living()
         return found
 
-    def ask_main_thread(self, connection: Connection, name: str, seconds: float, **arguments: Any) -> dict[str, Any]:
-        """As `Connection.ask`, of the child's main thread, which else loads and connects."""
+    def ask_main_thread(
+        self, connection: ChildConnection, name: str, seconds: float, **arguments: Any
+    ) -> dict[str, Any]:
+        """As `ChildConnection.ask`, of the child's main thread, which else loads and connects."""
         with self._lock:
             reply: dict[str, Any] = connection.child.ask(connection.child.control, name, seconds, **arguments)
         return reply
 
-    def _connected(self, child: Child) -> Connection:
+    def _connected(self, child: Child) -> ChildConnection:
         channel, theirs = Channel.pair(POLL)
         child.channels.add(channel)
         with self._lock, theirs:
             child.ask(child.control, "connect", LOADING, (theirs.fileno(),))
-        return Connection(child, channel)
+        return ChildConnection(child, channel)
 
 
 def _lost_while_loading(label: str, death: Death) -> TargetFailure:

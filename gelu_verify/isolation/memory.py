@@ -24,7 +24,7 @@ _FAILED = ctypes.c_void_p(-1).value
 
 
 @dataclass(frozen=True)
-class Place:
+class ArrayPlace:
     """Where `n` elements lie in a region of `capacity` bytes: flush with its start, or with its end."""
 
     n: int
@@ -65,13 +65,13 @@ class SharedMemory:
         """The mapping stays."""
         os.close(self.file)
 
-    def inputs(self, place: Place, uint: np.dtype) -> np.ndarray:
+    def inputs(self, place: ArrayPlace, uint: np.dtype) -> np.ndarray:
         return self._region(0, place, uint)
 
-    def outputs(self, place: Place, uint: np.dtype) -> np.ndarray:
+    def outputs(self, place: ArrayPlace, uint: np.dtype) -> np.ndarray:
         return self._region(self.capacity, place, uint)
 
-    def _region(self, base: int, place: Place, uint: np.dtype) -> np.ndarray:
+    def _region(self, base: int, place: ArrayPlace, uint: np.dtype) -> np.ndarray:
         start = base + place.offset
         return self._bytes[start : start + place.n * place.itemsize].view(uint)
 
@@ -90,11 +90,11 @@ class GuardedMemory:
         """Give the addresses back; nobody may hold an array of it any more."""
         _libc.munmap(self.base, 3 * self.guard + 2 * self.capacity)
 
-    def inputs(self, place: Place, uint: np.dtype) -> np.ndarray:
+    def inputs(self, place: ArrayPlace, uint: np.dtype) -> np.ndarray:
         """Flagged writable, because torch copies what is not: who writes meets the page."""
         return _array(self._x + place.offset, place.n, uint)
 
-    def outputs(self, place: Place, uint: np.dtype) -> np.ndarray:
+    def outputs(self, place: ArrayPlace, uint: np.dtype) -> np.ndarray:
         return _array(self._y + place.offset, place.n, uint)
 
     @cached_property
@@ -103,13 +103,13 @@ class GuardedMemory:
 
 
 @dataclass
-class Layout:
+class GuardLayout:
     """Where a GuardedMemory lies, as the parent knows it, and what it was asked to call there last."""
 
     base: int
     guard: int
     capacity: int
-    place: Place | None = None
+    place: ArrayPlace | None = None
 
     def region(self, address: int) -> str | None:
         """What lies at an address: "input", "output", or which side of which; None where it is elsewhere.

@@ -19,7 +19,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from .channel import Channel, Closed, text_of
-from .memory import PAGE, Layout
+from .memory import PAGE, GuardLayout
 from .printed import SIZE
 
 _SINCE = struct.Struct("=d")
@@ -113,7 +113,7 @@ class Child:
         self._death: Death | None = None
         self.channels: set[Channel] = {self.control}
         self.served: set[Any] = set()  # the targets that it called
-        self.layouts: list[Layout] = []  # of what it shares
+        self.layouts: list[GuardLayout] = []  # of what it shares
 
     @property
     def pid(self) -> int:

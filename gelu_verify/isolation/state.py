@@ -50,7 +50,7 @@ class Growth:
     collects: bool = False  # whether Python's garbage is collected before the memory is looked at
 
 
-class Watch:
+class StateWatch:
     """The state of this process as it was. `patient`: a framework that we found, which may get ready in its first
     call; what a user named is reported the first time, but where that call imported a module."""
 

@@ -18,8 +18,8 @@ from ..own_faults import OwnFault
 from ..targets.base import T, Target
 from ..targets.extra_outputs import differences, differences_from_json, report
 from .channel import text_of
-from .host import Case, Connection, Host
-from .memory import Place
+from .host import ChildConnection, Host, TargetCase
+from .memory import ArrayPlace
 from .process import Child, Death, Died
 
 SMALL = 1024  # inputs: a call with fewer is made at both ends of the memory and twice, because that costs little
@@ -82,7 +82,7 @@ class IsolatedTarget(Target):
 
     def applied(self, calls: int | None, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """In the child; the arguments, and what it returns, cross as JSON."""
-        return self._applied(Connection.ask, calls, function, arguments, options)
+        return self._applied(ChildConnection.ask, calls, function, arguments, options)
 
     def applied_on_main_thread(self, function: Callable[..., T], *arguments: Any) -> T:
         try:
@@ -121,7 +121,9 @@ class IsolatedTarget(Target):
             return got, seconds
         return self._guarded(fmt, case, x_bits)
 
-    def _guarded(self, fmt: Format, case: Case, x_bits: np.ndarray, closely: bool = False) -> tuple[np.ndarray, float]:
+    def _guarded(
+        self, fmt: Format, case: TargetCase, x_bits: np.ndarray, closely: bool = False
+    ) -> tuple[np.ndarray, float]:
         """One call; every failure says with which inputs."""
         case.calls += 1
         closely |= len(x_bits) <= SMALL or case.calls % AGAIN == 2
@@ -132,7 +134,7 @@ class IsolatedTarget(Target):
             failure.inputs = x_bits.copy()
             raise
 
-    def _survived(self, case: Case, call: Callable[[], T], x_bits: np.ndarray) -> T:
+    def _survived(self, case: TargetCase, call: Callable[[], T], x_bits: np.ndarray) -> T:
         """One call, and once more in a fresh child, alone, where somebody else may have killed the first."""
         if not case.patience.left:
             raise TargetFailure(f"{self.name} did not return before, and is not called again", "hang")
@@ -163,7 +165,7 @@ class IsolatedTarget(Target):
     def _turn(self) -> AbstractContextManager[object]:
         return self.host.turns.shared() if self.safe_in_threads else self.host.turns.alone()
 
-    def _called(self, fmt: Format, case: Case, x_bits: np.ndarray, closely: bool) -> tuple[np.ndarray, float]:
+    def _called(self, fmt: Format, case: TargetCase, x_bits: np.ndarray, closely: bool) -> tuple[np.ndarray, float]:
         if not closely:
             return self._placed(fmt, case, x_bits, at_start=False, twice=False)
         before = self._placed(fmt, case, x_bits, at_start=True, twice=False)[0].copy()
@@ -173,13 +175,13 @@ class IsolatedTarget(Target):
         return got, seconds
 
     def _placed(
-        self, fmt: Format, case: Case, x_bits: np.ndarray, at_start: bool, twice: bool
+        self, fmt: Format, case: TargetCase, x_bits: np.ndarray, at_start: bool, twice: bool
     ) -> tuple[np.ndarray, float]:
         connection, n = self.host.connection(), len(x_bits)
         inputs, outputs = connection.placed(fmt, n, at_start)
         assert connection.memory is not None
         assert connection.layout is not None
-        connection.layout.place = Place(n, fmt.width // 8, connection.memory.capacity, at_start)
+        connection.layout.place = ArrayPlace(n, fmt.width // 8, connection.memory.capacity, at_start)
         if inputs is not x_bits:
             inputs[:] = x_bits
         connection.child.served.add((self.key, self.index))

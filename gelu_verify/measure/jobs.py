@@ -51,7 +51,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundJobs:
     """The jobs of a request.
 
     `absent`: families that are not among them, and why; `left_out`: targets that nobody asked for 2^32 inputs.
@@ -79,7 +79,7 @@ def selecting(request: Request, observer: Observer = SILENT) -> Iterator[Selecto
 @in_default_environment
 def find_jobs(
     request: Request, select: Selector = targets.select, keep: Callable[[Target, str], bool] = lambda target, key: True
-) -> Found:
+) -> FoundJobs:
     """The jobs of a request, by target and dtype.
 
     Parameters
@@ -107,7 +107,7 @@ def find_jobs(
         cases = _with_own(cases)
     kept = {key: case for key, case in cases.items() if _is_affordable(case[0], case[2], request)} or cases
     jobs = [Job(target, request.inputs(key, function, dtype)) for key, (target, function, dtype) in kept.items()]
-    return Found(jobs, absent, [target.name for key, (target, _, _) in cases.items() if key not in kept])
+    return FoundJobs(jobs, absent, [target.name for key, (target, _, _) in cases.items() if key not in kept])
 
 
 @in_default_environment

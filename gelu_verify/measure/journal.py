@@ -33,7 +33,7 @@ SYNC = 1.0  # seconds
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """Where a record is in the file."""
 
     key: str
@@ -127,7 +127,7 @@ class Journal:
         self._is_flushed = False
         _write(self._file.fileno(), record, self._end)
         self._end += len(record)
-        self._entries.append(Entry(key, index, self._end - len(content), len(content), crc32(content)))
+        self._entries.append(JournalEntry(key, index, self._end - len(content), len(content), crc32(content)))
 
     def _fail(self, error: OSError) -> None:
         """Said once."""
@@ -237,7 +237,7 @@ def _facts(path: Path, journal: Journal) -> Facts:
     return dict(json.loads(found[1]))
 
 
-def _scanned(content: bytes) -> tuple[list[Entry], list[str], int]:
+def _scanned(content: bytes) -> tuple[list[JournalEntry], list[str], int]:
     """The records of a file that are whole, in words what is damaged, and where the last one ends."""
     entries, damaged = _parsed(content)
     end = entries[-1].offset + entries[-1].length if entries else 0
@@ -246,9 +246,9 @@ def _scanned(content: bytes) -> tuple[list[Entry], list[str], int]:
     return [each for each in entries if each not in bad], damaged, end
 
 
-def _parsed(content: bytes) -> tuple[list[Entry], list[str]]:
+def _parsed(content: bytes) -> tuple[list[JournalEntry], list[str]]:
     """All records whose headers are whole, and what between them is not."""
-    entries: list[Entry] = []
+    entries: list[JournalEntry] = []
     damaged: list[str] = []
     at = 0
     while at < len(content):
@@ -265,7 +265,7 @@ def _parsed(content: bytes) -> tuple[list[Entry], list[str]]:
     return entries, damaged
 
 
-def _entry_at(content: bytes, at: int) -> Entry | None:
+def _entry_at(content: bytes, at: int) -> JournalEntry | None:
     """The record whose header is there, if it is whole; None where it is not, or its content is cut off."""
     if not content.startswith(MARK, at) or at + HEAD.size > len(content):
         return None
@@ -274,7 +274,7 @@ def _entry_at(content: bytes, at: int) -> Entry | None:
     name = content[start : start + name_length]
     if crc32(content[at : start - 4] + name) != own or start + name_length + length > len(content):
         return None
-    return Entry(name.decode(), index, start + name_length, length, checksum)
+    return JournalEntry(name.decode(), index, start + name_length, length, checksum)
 
 
 def _next_entry(content: bytes, at: int) -> int:

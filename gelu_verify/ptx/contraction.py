@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .emit import ROUNDING
-from .ir import Function, Instruction
+from .ir import Instruction, ParsedFunction
 from .liveness import operands_read, results
 
 _FLOATS = frozenset({"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"})
@@ -15,7 +15,7 @@ def _is_open(ins: Instruction, *names: str) -> bool:
     return ins.parts[0] in names and ins.parts[-1] in _FLOATS and not ins.has(*ROUNDING)
 
 
-def contractible(function: Function) -> Iterator[tuple[str, str]]:
+def contractible(function: ParsedFunction) -> Iterator[tuple[str, str]]:
     """Each sum of a product, as opcodes, and its place; a product that is negated, moved or packed is one, too."""
     products: dict[str, Instruction] = {}
     code = [each for each in function.body if isinstance(each, Instruction)]

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from .ir import WIDTHS, Address, Function, Immediate, Instruction, Negated, Operand, PtxError, Register, Symbol, Vector
+from .ir import (
+    WIDTHS,
+    Address,
+    Immediate,
+    Instruction,
+    Negated,
+    Operand,
+    ParsedFunction,
+    PtxError,
+    Register,
+    Symbol,
+    Vector,
+)
 
 SPACES = ("generic", "global", "shared", "local", "param")  # src/ptx/types.h: enum space
 SPECIAL = {
@@ -45,13 +57,13 @@ def is_float(c: str) -> bool:
 
 
 @dataclass
-class Layout:
+class VariableLayout:
     """Where the variables of a kernel are: indices of global ones, offsets of shared ones; what was met on the way."""
 
     symbols: dict[str, int]
     shared: dict[str, int]
     dynamic_shared: int  # where it begins
-    functions: dict[str, Function]
+    functions: dict[str, ParsedFunction]
     sites: list[tuple[str, str]] = field(default_factory=list)  # opcode and place of what may fail
     approximations: list[tuple[str, str]] = field(default_factory=list)
     races_unseen: str = ""  # why races are not looked for
@@ -61,8 +73,8 @@ class Layout:
 class Context:
     """One function that is being written."""
 
-    layout: Layout
-    function: Function
+    layout: VariableLayout
+    function: ParsedFunction
     offsets: dict[str, int]  # of parameters of a kernel, and of local variables
     copied: Collection[str] = ()  # registers that are only stored
     ins: Instruction = field(init=False)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .build import built
-from .faults import Fault, Found
-from .ir import Module, PtxError, Variable
-from .memory import ALLOCATED, BASE, CONSTANT, SIZE, Memory, OutOfMemory
+from .faults import Fault, LaunchFault
+from .ir import PtxError, PtxModule, Variable
+from .memory import ALLOCATED, BASE, CONSTANT, SIZE, AddressedMemory, OutOfMemory
 from .parse import parse
 from .translate import Translated, translate
 
@@ -44,7 +44,7 @@ class _Arguments(ctypes.Structure):
     )
 
 
-class Kernel:
+class LoadedKernel:
     """A kernel of a loaded module."""
 
     def __init__(self, module: LoadedModule, translated: Translated) -> None:
@@ -110,7 +110,7 @@ class Kernel:
         if status == 2:
             raise OutOfMemory
         if status:
-            raise KernelFault(Found(fault, self.name, block, t.sites).message(memory))
+            raise KernelFault(LaunchFault(fault, self.name, block, t.sites).message(memory))
 
     def _check(self, grid: tuple[int, ...], block: tuple[int, ...], shared: int, parameters: bytes) -> None:
         threads, most = block[0] * block[1] * block[2], self.translated.most_threads or MOST_THREADS
@@ -125,11 +125,11 @@ class Kernel:
 class LoadedModule:
     """A module in a device's memory."""
 
-    def __init__(self, text: str, memory: Memory) -> None:
-        self.module: Module = parse(text)
+    def __init__(self, text: str, memory: AddressedMemory) -> None:
+        self.module: PtxModule = parse(text)
         self.memory = memory
         self.addresses = {}
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels: dict[str, LoadedKernel] = {}
         stored = [v for v in self.module.variables.values() if v.space in ("global", "const")]
         for variable in stored:
             flags = ALLOCATED | (CONSTANT if variable.space == "const" else 0)
@@ -159,10 +159,10 @@ class LoadedModule:
         """Address and bytes of a variable; KeyError where there is none."""
         return self.addresses[name], self.module.variables[name].nbytes
 
-    def kernel(self, name: str) -> Kernel:
+    def kernel(self, name: str) -> LoadedKernel:
         """KeyError where there is none; PtxError where it has an instruction that is not supported."""
         if name not in self._kernels:
             if name not in self.module.functions or not self.module.functions[name].is_kernel:
                 raise KeyError(name)
-            self._kernels[name] = Kernel(self, translate(self.module, name))
+            self._kernels[name] = LoadedKernel(self, translate(self.module, name))
         return self._kernels[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 
-from .memory import Memory
+from .memory import AddressedMemory
 
 # src/ptx/types.h: enum kind. Words by which `gpu/faults.py` knows the kind; those of CUDA where it has the same.
 KINDS = {
@@ -39,7 +39,7 @@ class Fault(ctypes.Structure):
 
 
 @dataclass(frozen=True)
-class Found:
+class LaunchFault:
     """A fault of a launch: what is needed to tell it."""
 
     fault: Fault
@@ -47,7 +47,7 @@ class Found:
     block: tuple[int, int, int]  # threads of a block
     sites: tuple[tuple[str, str], ...]
 
-    def message(self, memory: Memory) -> str:
+    def message(self, memory: AddressedMemory) -> str:
         f = self.fault
         opcode, place = self.sites[f.site]
         where = f"kernel {self.kernel}, block ({', '.join(map(str, f.block))}), {self._lane(f.lane)}, {place}: {opcode}"
@@ -68,7 +68,7 @@ class Found:
         who = "several threads" if f.other == NO_SITE else self._lane(f.other)
         return f"{who} at {place}: {opcode}"
 
-    def _what(self, memory: Memory) -> str:
+    def _what(self, memory: AddressedMemory) -> str:
         f = self.fault
         if f.kind == DIVERGENT:
             return f"; {self._other()}"

@@ -52,7 +52,7 @@ class Vector:
 
 
 @dataclass(frozen=True)
-class Pair:
+class TwoResults:
     """p|q: two results."""
 
     first: Operand
@@ -66,11 +66,11 @@ class Negated:
     register: Register
 
 
-Operand = Register | Immediate | Symbol | Address | Vector | Pair | Negated
+Operand = Register | Immediate | Symbol | Address | Vector | TwoResults | Negated
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLine:
     """Line of the source, and of what it was inlined into, the innermost first; empty without -lineinfo."""
 
     lines: tuple[tuple[str, int], ...] = ()
@@ -90,7 +90,7 @@ class Instruction:
     parts: tuple[str, ...]
     operands: tuple[Operand, ...]
     guard: Register | Negated | None
-    place: Place
+    place: SourceLine
 
     @property
     def opcode(self) -> str:
@@ -124,7 +124,7 @@ class Variable:
 
 
 @dataclass
-class Function:
+class ParsedFunction:
     """`text` is what is between its braces, None where it is declared only; `body` reads it when it is asked for, and
     with it what the function declares."""
 
@@ -133,7 +133,7 @@ class Function:
     returns: list[Variable]
     parameters: list[Variable]
     text: str | None
-    reader: Callable[[Function], list[Instruction | Label]] = field(repr=False)
+    reader: Callable[[ParsedFunction], list[Instruction | Label]] = field(repr=False)
     registers: dict[str, Register] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)  # local, shared, and parameters of calls
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of labels, for brx.idx
@@ -145,8 +145,8 @@ class Function:
 
 
 @dataclass
-class Module:
+class PtxModule:
     target: str  # "sm_90"
     version: str  # of the ISA
     variables: dict[str, Variable]
-    functions: dict[str, Function]
+    functions: dict[str, ParsedFunction]

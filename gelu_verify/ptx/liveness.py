@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .ir import Address, Function, Instruction, Label, Negated, Operand, Pair, Register, Symbol, Vector
+from .ir import Address, Instruction, Label, Negated, Operand, ParsedFunction, Register, Symbol, TwoResults, Vector
 from .opcodes.together import waits
 
 _NO_RESULT = frozenset(
@@ -26,7 +26,7 @@ def registers_in(operand: Operand) -> Iterator[str]:
             yield operand.register.name
         case Address():
             yield from registers_in(operand.base)
-        case Pair():
+        case TwoResults():
             yield from registers_in(operand.first)
             yield from registers_in(operand.second)
         case Vector():
@@ -44,7 +44,7 @@ def operands_read(ins: Instruction) -> list[str]:
     return names + (list(registers_in(ins.guard)) if ins.guard else [])
 
 
-def copied_only(function: Function) -> frozenset[str]:
+def copied_only(function: ParsedFunction) -> frozenset[str]:
     """Registers whose values are only stored: what is read into them may be padding that nobody has written."""
     used: dict[str, bool] = {}
     for ins in function.body:
@@ -56,7 +56,7 @@ def copied_only(function: Function) -> frozenset[str]:
     return frozenset(name for name, only in used.items() if only)
 
 
-def live_where_it_waits(function: Function) -> tuple[dict[int, set[str]], set[str]]:
+def live_where_it_waits(function: ParsedFunction) -> tuple[dict[int, set[str]], set[str]]:
     """For each instruction that waits the registers that live after it; and those that live at the start."""
     body = function.body
     numbers = {name: index for index, name in enumerate(function.registers)}
@@ -111,7 +111,9 @@ def _blocks(body: list[Instruction | Label]) -> dict[int, int]:
     return ends
 
 
-def _followers(function: Function, body: list[Instruction | Label], last: int, starts: dict[str, int]) -> list[int]:
+def _followers(
+    function: ParsedFunction, body: list[Instruction | Label], last: int, starts: dict[str, int]
+) -> list[int]:
     ins = body[last]
     if isinstance(ins, Label) or ins.parts[0] not in ("bra", "brx", "ret", "exit"):
         return [last + 1]

@@ -25,7 +25,7 @@ class OutOfMemory(Exception):
     """There is none left."""
 
 
-class Memory:
+class AddressedMemory:
     """`data` and `state` are the addresses at which this process has the bytes, and what is known of them."""
 
     def __init__(self) -> None:

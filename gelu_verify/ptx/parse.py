@@ -11,18 +11,18 @@ from pathlib import PurePath
 from .ir import (
     WIDTHS,
     Address,
-    Function,
     Immediate,
     Instruction,
     Label,
-    Module,
     Negated,
     Operand,
-    Pair,
-    Place,
+    ParsedFunction,
     PtxError,
+    PtxModule,
     Register,
+    SourceLine,
     Symbol,
+    TwoResults,
     Variable,
     Vector,
 )
@@ -49,14 +49,14 @@ _IGNORED = (".pragma", ".callprototype", ".byte")
 _TOOLKIT = re.compile(r"/(?:targets|include)/.*cuda|/cuda|/nvidia/")
 
 
-def parse(text: str) -> Module:
+def parse(text: str) -> PtxModule:
     """A module; PtxError names what is not understood."""
     text = _COMMENT.sub("", text)
     files = {int(number): name for number, name in _FILE.findall(text)}
     version, target = re.search(r"\.version\s+([\d.]+)", text), re.search(r"\.target\s+(\w+)", text)
     if version is None or target is None:
         raise PtxError("this is not PTX: it has no .version or no .target")
-    module = Module(target[1], version[1], {}, {})
+    module = PtxModule(target[1], version[1], {}, {})
     for head, body in _top_level(text):
         if match := _HEAD.match(head):
             function = _function(match, body, files)
@@ -168,9 +168,9 @@ def immediate(text: str, kind: str = "") -> Immediate:
 # ---- functions -----------------------------------------------------------------------------------
 
 
-def _function(match: re.Match[str], body: str | None, files: dict[int, str]) -> Function:
+def _function(match: re.Match[str], body: str | None, files: dict[int, str]) -> ParsedFunction:
     returns, parameters = ([_variable(each) for each in split(match[what] or "")] for what in ("returns", "parameters"))
-    function = Function(
+    function = ParsedFunction(
         name=match["name"],
         is_kernel=match["kind"] == "entry",
         returns=returns,
@@ -193,10 +193,10 @@ class _Scope:
 class _Body:
     """Statements of a function: registers and labels of inner scopes get names of their own."""
 
-    def __init__(self, function: Function, files: dict[int, str]) -> None:
+    def __init__(self, function: ParsedFunction, files: dict[int, str]) -> None:
         self._function, self._files = function, files
         self._scopes, self._count = [_Scope(0)], 0
-        self._place = Place()
+        self._place = SourceLine()
         self._inlined: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         self._branches: list[tuple[int, str, tuple[int, ...]]] = []  # of code: the label that it names, in which scopes
         self._labels: dict[tuple[int, str], str] = {}
@@ -287,7 +287,7 @@ class _Body:
             chain.append(above)
         named = [(self._files.get(number, "?"), line) for number, line, _ in chain]
         own = [(path, line) for path, line in named if not _TOOLKIT.search(path)] or named
-        self._place = Place(tuple((PurePath(path).name, line) for path, line in own))
+        self._place = SourceLine(tuple((PurePath(path).name, line) for path, line in own))
 
     def _instruction(self, text: str) -> None:
         guard: Register | Negated | None = None
@@ -314,7 +314,7 @@ class _Body:
             return Vector(tuple(self._operand(each, kind) for each in split(text[1:-1])))
         if "|" in text:
             first, second = text.split("|")
-            return Pair(self._operand(first.strip(), kind), self._operand(second.strip(), kind))
+            return TwoResults(self._operand(first.strip(), kind), self._operand(second.strip(), kind))
         if text.startswith("!"):
             register = self._operand(text[1:].strip(), kind)
             assert isinstance(register, Register)

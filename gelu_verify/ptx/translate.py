@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from .contraction import contractible
-from .emit import Context, Layout, ctype, identifier, is_float
-from .ir import Function, Instruction, Label, Module, Negated, PtxError, Symbol, Variable, Vector
+from .emit import Context, VariableLayout, ctype, identifier, is_float
+from .ir import Instruction, Label, Negated, ParsedFunction, PtxError, PtxModule, Symbol, Variable, Vector
 from .liveness import copied_only, live_where_it_waits
 from .opcodes import emitter_of
 from .opcodes.control import ASSERT, PRINT, label
@@ -70,13 +70,13 @@ class Translated:
         )
 
 
-def translate(module: Module, name: str) -> Translated:
+def translate(module: PtxModule, name: str) -> Translated:
     """The kernel of that name; PtxError names what is not supported."""
     kernel = module.functions[name]
     called = _called(module, kernel)
     symbols = [v.name for v in module.variables.values() if v.space in ("global", "const")]
     shared, ranges, static = _shared(module, [*called, kernel])
-    layout = Layout({name: k for k, name in enumerate(symbols)}, shared, static, module.functions)
+    layout = VariableLayout({name: k for k, name in enumerate(symbols)}, shared, static, module.functions)
     functions = [_function(layout, function) for function in called]
     parameters = _placed(kernel.parameters)
     entry = _Kernel(layout, kernel, dict(zip((p.name for p in kernel.parameters), parameters, strict=True)))
@@ -100,7 +100,7 @@ def translate(module: Module, name: str) -> Translated:
     )
 
 
-def _called(module: Module, kernel: Function) -> list[Function]:
+def _called(module: PtxModule, kernel: ParsedFunction) -> list[ParsedFunction]:
     """All functions that a kernel calls, those that others call first."""
     graph: dict[str, set[str]] = {}
     pending = [kernel]
@@ -136,7 +136,7 @@ def _placed(variables: list[Variable]) -> list[int]:
     return offsets
 
 
-def _shared(module: Module, functions: list[Function]) -> tuple[dict[str, int], list[tuple[int, int]], int]:
+def _shared(module: PtxModule, functions: list[ParsedFunction]) -> tuple[dict[str, int], list[tuple[int, int]], int]:
     """Offsets, ranges and size of what is in shared memory; what the launch sizes comes after all others."""
     every = [v for v in module.variables.values() if v.space == "shared"]
     every += [v for function in functions for v in function.variables if v.space == "shared"]
@@ -152,7 +152,7 @@ def _shared(module: Module, functions: list[Function]) -> tuple[dict[str, int], 
     return offsets, ranges, static
 
 
-def _local(function: Function) -> tuple[dict[str, int], int]:
+def _local(function: ParsedFunction) -> tuple[dict[str, int], int]:
     """Offsets and size of local memory."""
     place, offsets = 0, {}
     for variable in function.variables:
@@ -180,7 +180,7 @@ def _statement(c: Context, ins: Instruction) -> str:
     return f"if ({'!' if isinstance(ins.guard, Negated) else ''}{identifier(name)}) {{ {code} }}"
 
 
-def _declarations(function: Function, at_start: set[str]) -> list[str]:
+def _declarations(function: ParsedFunction, at_start: set[str]) -> list[str]:
     """Registers; those that may be read before they are written begin with a value that is nobody's."""
     lines = []
     for register in function.registers.values():
@@ -195,7 +195,7 @@ def _declarations(function: Function, at_start: set[str]) -> list[str]:
     return lines + [f"alignas(16) u8 {array(name)}[{nbytes}];" for name, nbytes in arrays.items()]
 
 
-def _function(layout: Layout, function: Function) -> str:
+def _function(layout: VariableLayout, function: ParsedFunction) -> str:
     """One that is called: results and parameters are arrays of bytes."""
     offsets, size = _local(function)
     c = Context(layout, function, offsets, copied_only(function))
@@ -215,7 +215,7 @@ def _function(layout: Layout, function: Function) -> str:
 class _Kernel:
     """The function of one lane."""
 
-    def __init__(self, layout: Layout, function: Function, parameters: dict[str, int]) -> None:
+    def __init__(self, layout: VariableLayout, function: ParsedFunction, parameters: dict[str, int]) -> None:
         offsets, _ = _local(function)
         self._function, self._parameters = function, parameters
         self._context = Context(layout, function, {**offsets, **parameters}, copied_only(function))

@@ -39,7 +39,7 @@ class Git:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedOn:
     """Of a committed run: when and on what it was measured."""
 
     date: Date = field(metadata=about("the day"))
@@ -88,7 +88,7 @@ class Manifest:
         metadata=about("how fast the machine copies memory, in bytes a second", null="where that was not measured")
     )
     absent: Mapping[str, str] = field(metadata=about("`{family: why it was not measured}`"))
-    recorded: Recorded = field(metadata=about("of a committed run, when and on what it was measured", omitted=True))
+    recorded: RecordedOn = field(metadata=about("of a committed run, when and on what it was measured", omitted=True))
     executor: Executor = field(metadata=about("where other processes judged", omitted=True))
     results: tuple[Record, ...] = field(metadata=about("the results; those of a condensed run have few of the keys"))
     content_sha256: Sha256 = field(metadata=about("sha256 of all bytes before the comma in front of it", omitted=True))

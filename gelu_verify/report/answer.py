@@ -13,13 +13,13 @@ from ..records.claims import grade_text, interval, marked
 from ..records.grades import GRADES, MARKS
 from ..records.ranking import best_first
 from ..records.result import Record
-from .ranking import UNGRADED, Item
+from .ranking import UNGRADED, RankedResult
 from .verdicts import dtype_rank, function_rank, group_of, headline, main_results
 
 Cell = dict[str, Any]
 
 
-def answers(items: Sequence[Item]) -> list[str]:
+def answers(items: Sequence[RankedResult]) -> list[str]:
     """What is broken, which is best of the first function, how all others stand."""
     records = [item.record for item in items]
     first, _, others = headline(records).partition(". ")
@@ -51,7 +51,7 @@ def _short(record: Record) -> str:
 # ---- the matrix ----------------------------------------------------------------------------------
 
 
-def overview(items: Sequence[Item]) -> list[dict[str, Any]]:
+def overview(items: Sequence[RankedResult]) -> list[dict[str, Any]]:
     """Families by function and dtype: grade of the best path, and of the worst where it is another.
 
     Activations in the first matrix; what they are compared with and made of in a second one.
@@ -65,7 +65,7 @@ def _is_activation(name: str) -> bool:
     return name not in FUNCTIONS or FUNCTIONS[name].group == "activation"
 
 
-def _matrix(items: Sequence[Item]) -> dict[str, Any]:
+def _matrix(items: Sequence[RankedResult]) -> dict[str, Any]:
     columns = sorted(
         {(item.record.function, item.record.dtype) for item in items},
         key=lambda key: (function_rank(key[0]), key[0], dtype_rank(key[1]), key[1]),
@@ -81,7 +81,7 @@ def _matrix(items: Sequence[Item]) -> dict[str, Any]:
     }
 
 
-def _by_group(items: Iterable[Item]) -> list[Item]:
+def _by_group(items: Iterable[RankedResult]) -> list[RankedResult]:
     return sorted(items, key=lambda item: (group_of(item.record) != "library", _family(item.record)))
 
 
@@ -93,7 +93,7 @@ def _family(record: Record) -> str:
     return at_level(record.family, split_level(record.target)[1]) + _APART.get(group_of(record), "")
 
 
-def _cell(items: Sequence[Item], family: str, function: str, dtype: str) -> Cell | None:
+def _cell(items: Sequence[RankedResult], family: str, function: str, dtype: str) -> Cell | None:
     records = (item.record for item in items if (item.record.function, item.record.dtype) == (function, dtype))
     found = best_first(record for record in records if _family(record) == family)
     if not found:

@@ -52,7 +52,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ColumnTable:
     """The columns of a frame between KEYS and `result`."""
 
     rows: str  # what has a row
@@ -92,7 +92,7 @@ KEYS = (
 )
 RESULT = Column("result", "number of the result in the `manifest.json` of its run", "count")
 
-SUMMARY = Table(
+SUMMARY = ColumnTable(
     "result",
     (
         Column(
@@ -150,7 +150,7 @@ SUMMARY = Table(
         _same("repeat"),
     ),
 )
-TAIL = Table(
+TAIL = ColumnTable(
     "measured result",
     (
         *_value("zero_from_x", "the x nearest to zero, below -1, that gives zero though the reference is not zero"),
@@ -165,7 +165,7 @@ TAIL = Table(
         ),
     ),
 )
-SPECIAL = Table(
+SPECIAL = ColumnTable(
     "special input",
     (
         Column("input", "`+inf`, `-inf`, `NaN`, `-0`"),
@@ -175,7 +175,7 @@ SPECIAL = Table(
         Column("detail", "what the check found"),
     ),
 )
-REGIONS = Table(
+REGIONS = ColumnTable(
     "result and region of x",
     (
         Column("region", "its name"),
@@ -187,7 +187,7 @@ REGIONS = Table(
         *_WITNESS,
     ),
 )
-THROUGHPUT = Table(
+THROUGHPUT = ColumnTable(
     "timed result",
     (
         *(_same(key, "number", Throughput) for key in ("elements_per_s", "spread", "copy_ratio")),
@@ -198,7 +198,7 @@ THROUGHPUT = Table(
     ),
 )
 _RATES = ("elements_per_s", "bytes_per_s", "spread", "copy_ratio", "copy_bytes_per_s")
-SIZES = Table(
+SIZES = ColumnTable(
     "timed result, level of the memory and number of threads",
     (
         _same("level", "text", SizeThroughput),
@@ -208,7 +208,7 @@ SIZES = Table(
         _same("left_out", "text", SizeThroughput),
     ),
 )
-ATTRIBUTION = Table(
+ATTRIBUTION = ColumnTable(
     "result whose form is known",
     (
         Column("form", "name of the form"),
@@ -223,7 +223,7 @@ ATTRIBUTION = Table(
         Column("main", "the largest of the four"),
     ),
 )
-FINDINGS = Table(
+FINDINGS = ColumnTable(
     "failed check",
     (
         Column("check", "its name"),
@@ -233,7 +233,7 @@ FINDINGS = Table(
     ),
 )
 _TIMING = tuple(column for column in THROUGHPUT.columns[:-2] if column.name != "n")
-RESULTS = Table(
+RESULTS = ColumnTable(
     "result",
     (
         *SUMMARY.columns,

@@ -28,7 +28,7 @@ from ..records.serialize import to_json
 from .axis import edge_values, ticks
 from .folds import COLUMNS, LEVELS, MEAN_LEVELS, Fold, signed_histogram, strip_layout
 from .frames import RunLike
-from .ranking import Item
+from .ranking import RankedResult
 from .verdicts import group_of
 
 FINEST = 32  # bins of a binade
@@ -47,7 +47,7 @@ class Curves:
     histogram: tuple[list[int], list[int]] | None
 
 
-def curves_of(runs: Sequence[RunLike], items: Sequence[Item]) -> dict[str, Curves]:
+def curves_of(runs: Sequence[RunLike], items: Sequence[RankedResult]) -> dict[str, Curves]:
     """{id: curves} of the results that have buckets."""
     found = {}
     for item in items:
@@ -61,7 +61,7 @@ def curves_of(runs: Sequence[RunLike], items: Sequence[Item]) -> dict[str, Curve
 
 
 def page_data(
-    items: Sequence[Item],
+    items: Sequence[RankedResult],
     curves: Mapping[str, Curves],
     texts: Mapping[str, str],
     attributions: Mapping[str, Mapping[str, Any]],
@@ -90,7 +90,7 @@ def _finite(value: Any) -> Any:
     return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _constants(items: Sequence[Item]) -> dict[str, Any]:
+def _constants(items: Sequence[RankedResult]) -> dict[str, Any]:
     names = sorted({item.record.function for item in items})
     return {
         "grades": ORDER,
@@ -125,7 +125,7 @@ def _ends(fine: Layout, coarse: Layout) -> list[int]:
     return [int(at) for at in np.searchsorted(fine.edges, coarse.edges[:-1])]
 
 
-def _blocks(items: Sequence[Item], curves: Mapping[str, Curves], bins: int, witnesses: int) -> dict[str, Any]:
+def _blocks(items: Sequence[RankedResult], curves: Mapping[str, Curves], bins: int, witnesses: int) -> dict[str, Any]:
     """{"function/dtype": {ids, nonfinite ranges, data}}."""
     measured = [item for item in items if item.id in curves]
     found = {}
@@ -145,7 +145,9 @@ def _block(raw: bytes) -> Block:
     return base64.b64encode(zlib.compress(raw, 9)).decode("ascii")
 
 
-def _details(item: Item, curves: Curves | None, evidence: str, attribution: Mapping[str, Any] | None) -> dict[str, Any]:
+def _details(
+    item: RankedResult, curves: Curves | None, evidence: str, attribution: Mapping[str, Any] | None
+) -> dict[str, Any]:
     record = item.record
     found = {name: value for name, value in to_json(record).items() if name not in _UNREAD and name[:1] != "_"}
     found["findings"] = {name: each for name, each in found["findings"].items() if _says_something(name, each, record)}

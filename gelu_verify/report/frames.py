@@ -28,7 +28,7 @@ from ..records.parts import FindingRecord, Witness
 from ..records.result import Record
 from ..truth.distance import distance
 from . import columns
-from .columns import TAIL_CHECKS, Table
+from .columns import TAIL_CHECKS, ColumnTable
 from .text import exact_text
 from .verdicts import dtype_rank, function_rank, target_order
 
@@ -138,7 +138,7 @@ FRAMES: dict[str, Callable[[Sequence[RunLike]], pd.DataFrame]] = {
 
 
 def frame_of(
-    runs: Sequence[RunLike], rows: Callable[[Record, Mapping[str, Any]], Iterator[Row]], table: Table
+    runs: Sequence[RunLike], rows: Callable[[Record, Mapping[str, Any]], Iterator[Row]], table: ColumnTable
 ) -> pd.DataFrame:
     """The frame of a table: what `rows` yields for each result, between KEYS and the number of the result."""
     found = []

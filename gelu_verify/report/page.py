@@ -34,7 +34,7 @@ from .landmarks import FUNCTIONS as WITH_FACTS
 from .landmarks import fact_rows
 from .legend import check_rows, grade_rows, tolerance_rows
 from .levels import level_lines
-from .ranking import UNGRADED, Item, items_of, places, ranked, short_exponent, up_text
+from .ranking import UNGRADED, RankedResult, items_of, places, ranked, short_exponent, up_text
 from .rows import rows_of
 from .speed import speed_groups
 from .text import MINUS
@@ -142,7 +142,7 @@ def _json(data: Any) -> str:
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 
 
-def _head(runs: Sequence[RunLike], items: Sequence[Item]) -> Group:
+def _head(runs: Sequence[RunLike], items: Sequence[RankedResult]) -> Group:
     return {
         "answers": answers(items),
         "levels": (lines := level_lines([item.record for item in items])),
@@ -156,11 +156,11 @@ def _head(runs: Sequence[RunLike], items: Sequence[Item]) -> Group:
     }
 
 
-def _functions(items: Sequence[Item]) -> list[str]:
+def _functions(items: Sequence[RankedResult]) -> list[str]:
     return list(dict.fromkeys(item.record.function for item in items))
 
 
-def _choices(items: Sequence[Item]) -> Group:
+def _choices(items: Sequence[RankedResult]) -> Group:
     """What the filters offer: [(name, [(value, label)])]."""
 
     def values(name: str) -> list[str]:

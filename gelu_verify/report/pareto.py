@@ -24,7 +24,7 @@ Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 @dataclass(frozen=True)
-class Point:
+class TimedPoint:
     """One timed result."""
 
     x: float
@@ -56,7 +56,7 @@ def pareto_chart(rows: Sequence[Row], copies: Iterable[float]) -> dict[str, Any]
     for row, octave in zip(timed, octaves, strict=True):
         away = (row["spread"] or 0.0) / 2
         slow, fast = row["rate"] * max(1 - away, 0.1), row["rate"] * (1 + away)
-        points.append(Point(x_of(row["rate"]), y_of(octave), x_of(slow), min(x_of(fast), right), row))
+        points.append(TimedPoint(x_of(row["rate"]), y_of(octave), x_of(slow), min(x_of(fast), right), row))
     front = pareto_front(points)
     return {
         "box": BOX,
@@ -76,16 +76,16 @@ def _octave(units: float | None) -> float:
     return min(max(math.log2(units) if units > 0 else LOWEST, LOWEST), HIGHEST)
 
 
-def pareto_front(points: Sequence[Point]) -> list[Point]:
+def pareto_front(points: Sequence[TimedPoint]) -> list[TimedPoint]:
     """Points that none beats in both: not slower and more accurate, from the fastest on; broken ones do not count."""
-    front: list[Point] = []
+    front: list[TimedPoint] = []
     for point in sorted(points, key=lambda p: (-p.x, -p.y)):
         if point.row["grade"] != "broken" and (not front or point.y > front[-1].y):
             front.append(point)
     return front
 
 
-def _step_line(front: Sequence[Point], bottom: float) -> str:
+def _step_line(front: Sequence[TimedPoint], bottom: float) -> str:
     """What is reached at least at each speed; errors fall towards the bottom."""
     if not front:
         return ""
@@ -98,7 +98,7 @@ def _step_line(front: Sequence[Point], bottom: float) -> str:
 # ---- labels --------------------------------------------------------------------------------------
 
 
-def place_labels(points: Sequence[Point], front: Sequence[Point]) -> list[dict[str, Any]]:
+def place_labels(points: Sequence[TimedPoint], front: Sequence[TimedPoint]) -> list[dict[str, Any]]:
     """Names beside points, each at the first side where it covers nothing; one that has no room is left out.
 
     The Pareto line's come first, then the plainest names.
@@ -117,7 +117,7 @@ def place_labels(points: Sequence[Point], front: Sequence[Point]) -> list[dict[s
     return labels
 
 
-def _free_place(point: Point, name: str, taken: Sequence[Rectangle]) -> tuple[float, float] | None:
+def _free_place(point: TimedPoint, name: str, taken: Sequence[Rectangle]) -> tuple[float, float] | None:
     width = len(name) * _LETTER
     for distance in (0, 9, 18):
         for x, y in (

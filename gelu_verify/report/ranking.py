@@ -24,7 +24,7 @@ UNGRADED = "ungraded"
 
 
 @dataclass(frozen=True)
-class Item:
+class RankedResult:
     """A result with its place: number of its run, number in the run."""
 
     run: int
@@ -41,12 +41,12 @@ class Item:
         return self.record.grade or UNGRADED
 
 
-def items_of(runs: Sequence[RunLike]) -> list[Item]:
+def items_of(runs: Sequence[RunLike]) -> list[RankedResult]:
     """All results, in the order of every table."""
-    return [Item(run, index, record) for run, index, record in ordered_results(runs)]
+    return [RankedResult(run, index, record) for run, index, record in ordered_results(runs)]
 
 
-def places(items: Sequence[Item]) -> dict[str, int]:
+def places(items: Sequence[RankedResult]) -> dict[str, int]:
     """{target: number of its colour and dash}, the same everywhere on a page.
 
     Counted within the function that a target computes: ours last, plain names before variants (`torch.gelu-erf`).
@@ -68,7 +68,7 @@ def _plainness(record: Record) -> tuple[int, bool, str, int, str]:
     return group, "-" in record.target or "@" in record.target, record.family, len(record.target), record.target
 
 
-def ranked(items: Sequence[Item], strips: Mapping[str, Fold], several: bool) -> list[tuple[Group, list[Row]]]:
+def ranked(items: Sequence[RankedResult], strips: Mapping[str, Fold], several: bool) -> list[tuple[Group, list[Row]]]:
     """[(group, rows)] of the groups that there are, the worst grade first; equal grades by function and dtype, and the
     worst of them first."""
     numbers = places(items)
@@ -88,7 +88,7 @@ def _executed(record: Record) -> str:
     return f"executed: {record.executed}" if record.executed else ""
 
 
-def _row(item: Item, strip: Fold | None, several: bool, numbers: Mapping[str, int]) -> Row:
+def _row(item: RankedResult, strip: Fold | None, several: bool, numbers: Mapping[str, int]) -> Row:
     record = item.record
     absolute, bits, speed = record.max_abs_error, record.mean_bits, record.throughput
     return {

@@ -11,7 +11,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from ..formats import DTYPES
-from ..study.comparisons import Comparison
+from ..study.comparisons import UnitComparison
 from ..study.study import Study
 from ..study.units import FUNCTIONS
 from .files import environment, inline
@@ -72,7 +72,7 @@ def _epochs(last: int) -> list[int]:
     return [1, *range(step, last + 1, step)] if step > 1 else list(range(1, last + 1))
 
 
-def differences(found: Sequence[Comparison], task: str) -> Chart | None:
+def differences(found: Sequence[UnitComparison], task: str) -> Chart | None:
     """Sizes of the median differences of kernels, over the loss of their baseline: filled where they are significant;
     the line of a row reaches to the smallest difference that would have been seen."""
     rows: dict[str, list[Mark]] = {}

@@ -8,14 +8,14 @@ from typing import Any
 
 from .. import __version__
 from ..formats import DTYPES
-from ..study.comparisons import Comparison
+from ..study.comparisons import UnitComparison
 from ..study.study import Study
 from ..study.tasks import SOURCES
 from ..study.units import UNITS
 from .files import environment, inline, replace_files
 from .study_charts import curves, differences, shifts, svg
 from .study_text import (
-    Table,
+    TextTable,
     comparison_frame,
     comparison_table,
     conclusions,
@@ -28,7 +28,7 @@ from .study_text import (
 SHOWN = "float32"  # the dtype of what is shown for one only
 
 
-def write_report(study: Study, found: Sequence[Comparison], out: Path) -> list[Path]:
+def write_report(study: Study, found: Sequence[UnitComparison], out: Path) -> list[Path]:
     """Write index.html and one CSV file for each table into `out`."""
     frames = {
         "comparisons": comparison_frame(found),
@@ -38,7 +38,7 @@ def write_report(study: Study, found: Sequence[Comparison], out: Path) -> list[P
     return replace_files({"index.html": study_page(study, found), **tables}, out)
 
 
-def study_page(study: Study, found: Sequence[Comparison]) -> str:
+def study_page(study: Study, found: Sequence[UnitComparison]) -> str:
     """The page as one string."""
     said = conclusions(study, found)
     plan = study.plan
@@ -72,7 +72,7 @@ def _drawn(charts: Any) -> list[Any]:
     return [{**chart, "svg": svg(chart)} for chart in charts if chart]
 
 
-def _folded(tables: Sequence[Table], shown: str) -> list[tuple[Table, bool]]:
+def _folded(tables: Sequence[TextTable], shown: str) -> list[tuple[TextTable, bool]]:
     """Each table, and whether it is open."""
     return [(table, table.title.endswith(shown)) for table in tables if table.rows]
 

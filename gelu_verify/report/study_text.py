@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..study.comparisons import Comparison, Question
+from ..study.comparisons import Question, UnitComparison
 from ..study.inference import EXACT, SERVED, TEXTS
 from ..study.statistics import LEVEL
 from ..study.study import TUNING_RUNS, Study
@@ -26,7 +26,7 @@ _WHAT: dict[Question, tuple[str, str]] = {  # in the order in which they are tol
 }
 
 
-class Table(NamedTuple):
+class TextTable(NamedTuple):
     """A title, what it says, names of the columns, and rows of text."""
 
     title: str
@@ -38,7 +38,7 @@ class Table(NamedTuple):
 # ---- sentences -----------------------------------------------------------------------------------
 
 
-def conclusions(study: Study, found: Sequence[Comparison]) -> list[str]:
+def conclusions(study: Study, found: Sequence[UnitComparison]) -> list[str]:
     """What the numbers say; the first sentence is the headline."""
     asked = [question for question in _WHAT if any(each.question == question for each in found)]
     lines = [_verdict(found, question) for question in asked]
@@ -47,7 +47,7 @@ def conclusions(study: Study, found: Sequence[Comparison]) -> list[str]:
     return [*lines, *_power(study, found, asked), *_served(study)]
 
 
-def _verdict(found: Sequence[Comparison], question: Question) -> str:
+def _verdict(found: Sequence[UnitComparison], question: Question) -> str:
     these = [each for each in found if each.question == question]
     significant = [each for each in these if each.significant]
     counted = f"Of {len(these)} comparison{'s' * (len(these) > 1)} of {_WHAT[question][0]}, "
@@ -59,11 +59,11 @@ def _verdict(found: Sequence[Comparison], question: Question) -> str:
     return f"{counted}{len(significant)} {verb} a difference of the loss (adjusted p <= {LEVEL:g}){within}."
 
 
-def _is_negligible(each: Comparison) -> bool:
+def _is_negligible(each: UnitComparison) -> bool:
     return abs(each.difference.median) < NEGLIGIBLE * each.spread
 
 
-def _directions(found: Sequence[Comparison], question: Question) -> Iterator[str]:
+def _directions(found: Sequence[UnitComparison], question: Question) -> Iterator[str]:
     """For each unit where it is better and where it is worse."""
     significant = [each for each in found if each.question == question and each.significant]
     for name in dict.fromkeys(_name(each) for each in significant):
@@ -75,11 +75,11 @@ def _directions(found: Sequence[Comparison], question: Question) -> Iterator[str
         yield f"{name}: a loss that is {'; '.join(parts)}."
 
 
-def _name(each: Comparison) -> str:
+def _name(each: UnitComparison) -> str:
     return each.unit if each.question != "dtype" else f"gelu in {each.dtype}"
 
 
-def _places(these: Sequence[Comparison]) -> str:
+def _places(these: Sequence[UnitComparison]) -> str:
     """'digits (4 dtypes, by up to 23 %)'."""
     texts = []
     for task, count in Counter(each.task for each in these).items():
@@ -94,7 +94,7 @@ def _percent(share: float) -> str:
     return "any amount" if math.isinf(share) else f"{float(f'{100 * share:.2g}'):g} %"
 
 
-def _diverged(found: Sequence[Comparison]) -> Iterator[str]:
+def _diverged(found: Sequence[UnitComparison]) -> Iterator[str]:
     ours = {(e.unit, e.dtype, e.task): (e.diverged[0], e.runs) for e in found if e.diverged[0]}
     theirs = {(e.baseline, e.baseline_dtype, e.task): (e.diverged[1], e.runs) for e in found if e.diverged[1]}
     texts = [
@@ -107,7 +107,7 @@ def _diverged(found: Sequence[Comparison]) -> Iterator[str]:
     )
 
 
-def _power(study: Study, found: Sequence[Comparison], asked: Sequence[Question]) -> Iterator[str]:
+def _power(study: Study, found: Sequence[UnitComparison], asked: Sequence[Question]) -> Iterator[str]:
     """What these runs could not have seen."""
     if any(each.seen is None for each in found):
         yield (
@@ -155,7 +155,9 @@ def _decided(study: Study) -> int:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def comparison_table(found: Sequence[Comparison], question: Question, title: str, dtypes: Sequence[str]) -> Table:
+def comparison_table(
+    found: Sequence[UnitComparison], question: Question, title: str, dtypes: Sequence[str]
+) -> TextTable:
     """Every comparison of a question, in these dtypes."""
     rows = [
         (
@@ -173,10 +175,10 @@ def comparison_table(found: Sequence[Comparison], question: Question, title: str
         "would be found with a probability of 80 %. Equal: runs that end with the same loss, bit for bit."
     )
     head = ("task", "activation", "dtype", "loss", "difference [95 %]", "adjusted p", "seen", "equal")
-    return Table(title, text, head, rows)
+    return TextTable(title, text, head, rows)
 
 
-def kernel_table(found: Sequence[Comparison]) -> Table:
+def kernel_table(found: Sequence[UnitComparison]) -> TextTable:
     """One row for each kernel and dtype: the largest difference of all tasks."""
     rows = []
     kernels = [each for each in found if each.question == "kernel"]
@@ -194,12 +196,12 @@ def kernel_table(found: Sequence[Comparison]) -> Table:
         *("kernel", "dtype", "tasks that differ", "largest difference / loss", "smallest adjusted p"),
         *("seen there / loss", "equal runs", "diverged runs"),
     )
-    return Table(
+    return TextTable(
         "Faulty kernels in training", "Beside the same function correctly rounded, over all tasks.", head, rows
     )
 
 
-def loss_table(study: Study, dtype: str) -> Table:
+def loss_table(study: Study, dtype: str) -> TextTable:
     """Median loss, and wrong decisions, of every activation and task in one dtype."""
     tasks = study.plan.trained
     chosen = study.trainings[study.trainings["dtype"] == dtype]
@@ -210,14 +212,14 @@ def loss_table(study: Study, dtype: str) -> Table:
             cells = [middle.loc[name, task] for task in tasks]
             rows.append((name, *(_loss_cell(cell["loss"], cell["error"]) for cell in cells)))
     text = f"Medians of {study.plan.runs} runs in {dtype}: cross-entropy or mean squared error; wrong decisions."
-    return Table("Losses on the test part", text, ("activation", *tasks), rows)
+    return TextTable("Losses on the test part", text, ("activation", *tasks), rows)
 
 
 def _loss_cell(loss: float, error: float) -> str:
     return number_text(loss, 4) + ("" if math.isnan(error) else f" ({100 * error:.1f} %)")
 
 
-def dtype_served_table(study: Study) -> Table:
+def dtype_served_table(study: Study) -> TextTable:
     """What a dtype alone does to the outputs of a network."""
     rows = []
     scales = study.networks.set_index("task")
@@ -237,10 +239,10 @@ def dtype_served_table(study: Study) -> Table:
         "the two largest outputs of an example, likewise. Decisions change only where a difference reaches half of it."
     )
     head = ("task", "dtype", "difference, rms", "largest", "other decisions", "other texts", "least margin")
-    return Table("What a dtype costs in use", text, head, rows)
+    return TextTable("What a dtype costs in use", text, head, rows)
 
 
-def kernel_served_table(study: Study) -> Table:
+def kernel_served_table(study: Study) -> TextTable:
     """One row for each kernel, the worst of each function first; a column for each dtype."""
     served, dtypes = study.served, [d for d in study.plan.dtypes if d in set(study.served["dtype"])]
     scale = study.networks.set_index("task")["output_std"]
@@ -261,7 +263,7 @@ def kernel_served_table(study: Study) -> Table:
         "largest root mean square of all tasks, over the standard deviation of the outputs; "
         f"other decisions of {_decided(study)}; other texts of {TEXTS}."
     )
-    return Table("What a kernel costs in use", text, ("kernel", "function", *dtypes), rows)
+    return TextTable("What a kernel costs in use", text, ("kernel", "function", *dtypes), rows)
 
 
 def _served_cell(found: pd.DataFrame, target: str, dtype: str) -> str:
@@ -271,7 +273,7 @@ def _served_cell(found: pd.DataFrame, target: str, dtype: str) -> str:
     return f"{cell['share']:.2g}; {int(cell['kernel_changed'])}; {int(cell['kernel_texts_changed'])}"
 
 
-def rate_table(study: Study) -> Table:
+def rate_table(study: Study) -> TextTable:
     """The learning rates that were chosen."""
     best = study.tuning.fillna(math.inf).groupby(["task", "unit"], sort=False)["validation"].idxmin()
     chosen = study.tuning.loc[best].set_index(["unit", "task"])["rate"]
@@ -283,13 +285,13 @@ def rate_table(study: Study) -> Table:
         "that are not compared. Approximations have the rate of gelu, and kernels and the other dtypes that of their "
         "function, so that nothing else differs."
     )
-    return Table("Learning rates", text, ("activation", *study.plan.trained), rows)
+    return TextTable("Learning rates", text, ("activation", *study.plan.trained), rows)
 
 
 # ---- data ----------------------------------------------------------------------------------------
 
 
-def document(study: Study, found: Sequence[Comparison]) -> dict[str, Any]:
+def document(study: Study, found: Sequence[UnitComparison]) -> dict[str, Any]:
     """The study for `--json`: numbers that are not finite are null."""
     frames = {name: getattr(study, name) for name in ("tuning", "trainings", "curves", "networks", "served")}
     return {
@@ -301,11 +303,11 @@ def document(study: Study, found: Sequence[Comparison]) -> dict[str, Any]:
     }
 
 
-def comparison_frame(found: Sequence[Comparison]) -> pd.DataFrame:
+def comparison_frame(found: Sequence[UnitComparison]) -> pd.DataFrame:
     return pd.DataFrame([_flat(each) for each in found])
 
 
-def _flat(each: Comparison) -> dict[str, Any]:
+def _flat(each: UnitComparison) -> dict[str, Any]:
     row = asdict(each)
     median, low, high = row.pop("difference")
     diverged, baseline_diverged = row.pop("diverged")

@@ -19,7 +19,7 @@ _RESULTS = {"first": "", "same": "same", "changed": "changed", "unknown": "not k
 
 
 @dataclass(frozen=True)
-class Row:
+class TrendRow:
     """Runs that follow each other and found the same, but for the speed."""
 
     first: int  # places in `Trend.runs`
@@ -28,18 +28,18 @@ class Row:
     cells: tuple[str, ...]  # as HEAD
 
 
-def rows(trend: Trend, series: TrendSeries) -> Iterator[Row]:
+def rows(trend: Trend, series: TrendSeries) -> Iterator[TrendRow]:
     """One row for each change, the newest last."""
     starts = [0, *(at for at in range(1, len(series.points)) if series.differs(at)), len(series.points)]
     for first, end in pairwise(starts):
         yield _row(trend, series, first, end)
 
 
-def _row(trend: Trend, series: TrendSeries, first: int, end: int) -> Row:
+def _row(trend: Trend, series: TrendSeries, first: int, end: int) -> TrendRow:
     point, last = series.points[first], series.points[end - 1]
     speed = _speed(series.points[first:end])
     when = _when(trend.runs[point.run].created, trend.runs[last.run].created, end - first)
-    return Row(point.run, last.run, end - first, (when, *_cells(series, point), speed, _RESULTS[point.results]))
+    return TrendRow(point.run, last.run, end - first, (when, *_cells(series, point), speed, _RESULTS[point.results]))
 
 
 def _when(first: str, last: str, count: int) -> str:

@@ -26,7 +26,7 @@ _BUCKETS = re.compile(r"\d{3,8}\.parquet")
 
 
 @dataclass(frozen=True)
-class Entry:
+class RunFolder:
     """A folder in the folder of runs."""
 
     path: Path
@@ -46,7 +46,7 @@ class Entry:
         return self.grades is not None
 
 
-def entries(root: Path) -> list[Entry]:
+def entries(root: Path) -> list[RunFolder]:
     """Every folder in `root`, the oldest run first; then what is not a run."""
     if not root.is_dir():
         return []
@@ -56,21 +56,21 @@ def entries(root: Path) -> list[Entry]:
     return sorted(found, key=lambda each: (not each.is_run, each.created, len(each.path.name), each.path.name))
 
 
-def _entry(path: Path, is_latest: bool) -> Entry:
+def _entry(path: Path, is_latest: bool) -> RunFolder:
     size = size_of(path)
     if path.name.startswith(UNFINISHED):
-        return Entry(path, size, problem="is being written, or was interrupted")
+        return RunFolder(path, size, problem="is being written, or was interrupted")
     if path.name.startswith(PREFIX):
-        return Entry(path, size, problem="is the journal of an interrupted run, which the same command continues")
+        return RunFolder(path, size, problem="is the journal of an interrupted run, which the same command continues")
     if not (path / MANIFEST).is_file():
-        return Entry(path, size, problem=f"is not a stored run: it has no {MANIFEST}")
+        return RunFolder(path, size, problem=f"is not a stored run: it has no {MANIFEST}")
     try:
         run = read_run(path)
         _moment(str(run.manifest["created"]))
     except GeluVerifyError as error:
-        return Entry(path, size, problem=str(error))
+        return RunFolder(path, size, problem=str(error))
     facts = run.manifest
-    return Entry(
+    return RunFolder(
         path, size, str(facts["created"]), str(facts.get("command", "")), str(facts["plan"]), int(facts["seed"]),
         len(run.results), Counter(record.grade for record in run.results), committed="recorded" in facts,
         is_latest=is_latest,
@@ -93,7 +93,7 @@ def size_of(path: Path) -> int:
 
 
 @dataclass(frozen=True)
-class Limits:
+class PruneLimits:
     """What is to be met after pruning, as far as runs may be removed; None: no limit."""
 
     keep: int | None = None  # so many runs, the newest
@@ -102,8 +102,8 @@ class Limits:
 
 
 def surplus(
-    found: Sequence[Entry], limits: Limits, now: datetime.datetime, stay: Callable[[Entry], str]
-) -> tuple[list[Entry], list[tuple[Entry, str]]]:
+    found: Sequence[RunFolder], limits: PruneLimits, now: datetime.datetime, stay: Callable[[RunFolder], str]
+) -> tuple[list[RunFolder], list[tuple[RunFolder, str]]]:
     """The runs to remove so that each limit is met, the oldest first; and those over a limit that stay, and why."""
     runs = [each for each in found if each.is_run]
     over = set[Path]()
@@ -132,7 +132,7 @@ def _moment(created: str) -> datetime.datetime:
         raise ResultsError(f"cannot be dated: created is {created!r}") from None
 
 
-def protected(entry: Entry, report_files: Collection[str]) -> str:
+def protected(entry: RunFolder, report_files: Collection[str]) -> str:
     """Why a run must stay; empty where it may go. `report_files`: what a report writes into its folder."""
     if entry.is_latest:
         return f"{LATEST} names it"
@@ -156,7 +156,7 @@ def _foreign(path: Path, report_files: Collection[str]) -> str:
     return ""
 
 
-def remove(entry: Entry) -> bool:
+def remove(entry: RunFolder) -> bool:
     """Remove a run; False where a process uses it. ResultsError where it cannot be removed."""
     try:
         return remove_unused(entry.path)

@@ -14,7 +14,7 @@ from ..fenv import in_default_environment
 from ..machine import copy_bytes_per_s, provenance
 from ..measure.executors import Pool, opening
 from ..measure.identity import code_sha256
-from ..measure.jobs import Found, Job, find_jobs, selecting
+from ..measure.jobs import FoundJobs, Job, find_jobs, selecting
 from ..measure.journal import Journal
 from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
@@ -115,7 +115,7 @@ def _loading(request: Request, prepare: Callable[[], object]) -> Iterator[None]:
     thread.join()
 
 
-def _say_what_is_left_out(found: Found, observer: Observer) -> None:
+def _say_what_is_left_out(found: FoundJobs, observer: Observer) -> None:
     if found.left_out:
         names = ", ".join(found.left_out)
         observer.warn(f"2^32 inputs are for paths that are named, and for each family's first: not for {names}")

@@ -20,18 +20,18 @@ from ..measure.identity import worker_facts
 from ..measure.jobs import Job
 from ..measure.packing import compressed, failure_fields, failure_of, uncompressed
 from ..targets import Target
-from .batches import Batch, Found, evaluated
+from .batches import BatchAnswers, CallBatch, evaluated
 
 _ARRAYS = ("error", "x", "got", "want", "mean")  # of an answer; all else of it are few numbers
 
 
 @dataclass(frozen=True)
-class Item:
+class BatchRange:
     """Batches of a round, of which the first is number `start`."""
 
     round: int
     start: int
-    batches: tuple[Batch, ...]
+    batches: tuple[CallBatch, ...]
 
     def __str__(self) -> str:
         return f"{self.start}:{self.start + len(self.batches)} of round {self.round}"
@@ -44,7 +44,7 @@ class Answers:
     `failure` is that of the batch after them. `seconds` of one thread; `worker`: whose.
     """
 
-    found: tuple[Found, ...]
+    found: tuple[BatchAnswers, ...]
     failure: TargetFailure | None = None
     seconds: float = 0.0
     worker: Mapping[str, str] | None = None
@@ -60,9 +60,9 @@ class Asking:
         self._seconds, self._length = item_seconds, length
         self._turn: AbstractContextManager[object] = nullcontext() if target.safe_in_threads else Lock()
 
-    def answers(self, item: Item) -> Answers:
+    def answers(self, item: BatchRange) -> Answers:
         """The answers to one batch at least, and to more within `item_seconds`."""
-        start, found = perf_counter(), list[Found]()
+        start, found = perf_counter(), list[BatchAnswers]()
         for batch in item.batches:
             if found and perf_counter() - start >= self._seconds:
                 break
@@ -75,10 +75,10 @@ class Asking:
 
 
 @dataclass(frozen=True)
-class RemoteBatches(RemoteWork[Item, Asking]):
+class RemoteBatches(RemoteWork[BatchRange, Asking]):
     """Items, asked in another process."""
 
-    def measured(self, item: Item) -> bytes:
+    def measured(self, item: BatchRange) -> bytes:
         return packed(replace(self.loaded().answers(item), worker=worker_facts()))
 
     def loading(self, job: Job) -> Asking:
@@ -104,7 +104,7 @@ def unpacked(content: bytes) -> Answers:
     """The answers that `packed` wrote."""
     fields, arrays = uncompressed(content)
     found = [
-        Found._make([*(arrays[f"{index}.{name}"] for name in _ARRAYS), *(each and tuple(each) for each in rest)])
+        BatchAnswers._make([*(arrays[f"{index}.{name}"] for name in _ARRAYS), *(each and tuple(each) for each in rest)])
         for index, rest in enumerate(fields["found"])
     ]
     failure = failure_of(fields["failure"], arrays) if "failure" in fields else None

@@ -32,7 +32,7 @@ SOURCES: tuple[Source, ...] = (
 
 
 @dataclass(frozen=True)
-class Batch:
+class CallBatch:
     """Inputs of one call.
 
     `first`, `last`, `count`: of each piece, the ordinals that it spans and how many of them are drawn: all, where
@@ -86,7 +86,7 @@ class Batch:
         return np.concatenate([[0], np.cumsum(self.count)[:-1]])
 
 
-class Found(NamedTuple):
+class BatchAnswers(NamedTuple):
     """The answers to a batch: of each piece its worst input, and of the whole batch what is worse than any error.
 
     `error`: largest |error| in ULP, -1 where no input has one; `x`, `got`, `want`: its bits; `mean`: of error / (1 +
@@ -109,9 +109,9 @@ ANSWER = np.dtype([("worst", "i8"), ("largest", "f8"), ("mean", "f8")])
 
 @in_default_environment
 def evaluated(
-    target: Target, function: str, dtype: str, batch: Batch, turn: AbstractContextManager[object],
+    target: Target, function: str, dtype: str, batch: CallBatch, turn: AbstractContextManager[object],
     length: int | None = None,
-) -> Found:  # fmt: skip
+) -> BatchAnswers:  # fmt: skip
     """Call the target with a batch, during its `turn`, and judge its answers; TargetFailure as of every call."""
     fmt = get_format(dtype)
     x = from_ordinals(fmt, batch.ties(function, fmt) if batch.source == "ties" else batch.ordinals(fmt))
@@ -122,7 +122,7 @@ def evaluated(
     return scored(function, fmt, x, np.ascontiguousarray(got), batch)
 
 
-def scored(function: str, fmt: Format, x: np.ndarray, got: np.ndarray, batch: Batch) -> Found:
+def scored(function: str, fmt: Format, x: np.ndarray, got: np.ndarray, batch: CallBatch) -> BatchAnswers:
     """Of every input its error, by which the worst of each piece is chosen; those are judged as results are."""
     has_sign = bool(get_function(function).sign)
     values, layout, limits, at_zero = enclosures(function, fmt.name, x)
@@ -145,7 +145,7 @@ def scored(function: str, fmt: Format, x: np.ndarray, got: np.ndarray, batch: Ba
         one = slice(place, place + 1)
         return int(x[place]), int(got[place]), int(judge(function, fmt.name, x[one], got[one], keep=False).want_bits[0])
 
-    return Found(
+    return BatchAnswers(
         np.where(np.isfinite(error), error, -1.0), x[worst], got[worst], want, answers["mean"],
         (nonfinite[0], wrong[0]), row(nonfinite[1]), row(wrong[1]),
     )  # fmt: skip

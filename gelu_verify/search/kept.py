@@ -22,19 +22,19 @@ from ..measure.journal import Contents, Facts, contents, differing, sealed
 from ..measure.packing import compressed, uncompressed
 from ..targets import Target
 from .answers import Answers, packed, unpacked
-from .batches import Found
+from .batches import BatchAnswers
 from .intervals import COLUMNS
-from .state import Asked, Place, State
+from .state import SearchAsked, State, WorstInput
 
 FILE, RECORD = "state", "search.json"
 _STATE, _ANSWERS, _OUTPUTS = "state", "answers", "outputs"  # keys of the records
 _PLAIN = ("evaluations", "rounds", "looked_at", "tried_in_order", "of_source", "counts", "nonfinite", "wrong_sign")
 INSTEAD = "name another --out, or remove that folder"
-Restored = tuple[State, Sequence[Found], float]
+Restored = tuple[State, Sequence[BatchAnswers], float]
 """The state before a round, the answers to its first batches, and the seconds of all."""
 
 
-class Kept:
+class KeptSearch:
     """The folder of one search; `warn` is told when it cannot be written to any more, and when it can be again."""
 
     def __init__(self, folder: Path, warn: Callable[[str], object]) -> None:
@@ -59,7 +59,7 @@ class Kept:
             before = ProbeOutputs.of(target, plan)
         self._outputs = before.packed()
 
-    def save(self, facts: Facts, state: State, answers: Sequence[Found], seconds: float) -> None:
+    def save(self, facts: Facts, state: State, answers: Sequence[BatchAnswers], seconds: float) -> None:
         """Replace what is kept. ResultsError where nothing can be written; later, the search goes on without."""
         try:
             self._write(FILE, saved(facts, state, answers, seconds, self._outputs))
@@ -72,7 +72,7 @@ class Kept:
         else:
             self._was_written, self._problem = True, ""
 
-    def restored(self, facts: Facts, asked: Asked) -> Restored | None:
+    def restored(self, facts: Facts, asked: SearchAsked) -> Restored | None:
         """What is kept; None where nothing is. ResultsError where it is of another search, or damaged."""
         path = self._folder / FILE
         return restored(path, facts, asked) if path.exists() else None
@@ -91,7 +91,7 @@ class Kept:
 
 
 @contextmanager
-def kept_in(folder: Path, warn: Callable[[str], object] = lambda message: None) -> Iterator[Kept]:
+def kept_in(folder: Path, warn: Callable[[str], object] = lambda message: None) -> Iterator[KeptSearch]:
     """A folder for one search, which no other one uses meanwhile; ResultsError where that cannot be."""
     with ExitStack() as closing:
         try:
@@ -101,13 +101,13 @@ def kept_in(folder: Path, warn: Callable[[str], object] = lambda message: None) 
             remove_partial(folder)
         except OSError as error:
             raise ResultsError(f"cannot write {error.filename or folder}: {error.strerror}") from None
-        yield Kept(folder, warn)
+        yield KeptSearch(folder, warn)
 
 
 # ---- as bytes ------------------------------------------------------------------------------------
 
 
-def saved(facts: Facts, state: State, answers: Sequence[Found], seconds: float, outputs: bytes = b"") -> bytes:
+def saved(facts: Facts, state: State, answers: Sequence[BatchAnswers], seconds: float, outputs: bytes = b"") -> bytes:
     """The bytes that `restored` reads."""
     fields: dict[str, Any] = {name: getattr(state, name) for name in _PLAIN} | {"seconds": seconds}
     fields["places"] = [[cell, asdict(place)] for cell, place in state.places.items()]
@@ -117,7 +117,7 @@ def saved(facts: Facts, state: State, answers: Sequence[Found], seconds: float, 
     return sealed(_with_asked(facts, state.asked), records)
 
 
-def restored(path: Path, facts: Facts, asked: Asked) -> Restored:
+def restored(path: Path, facts: Facts, asked: SearchAsked) -> Restored:
     """What a file holds; ResultsError where it is of another search, or damaged."""
     found = _contents(path)
     if reason := differing(found.facts, _with_asked(facts, asked)):
@@ -132,11 +132,11 @@ def _contents(path: Path) -> Contents:
     return found
 
 
-def _with_asked(facts: Facts, asked: Asked) -> Facts:
+def _with_asked(facts: Facts, asked: SearchAsked) -> Facts:
     return {**{name: str(value) for name, value in asdict(asked).items()}, **facts}
 
 
-def _state_of(found: Contents, asked: Asked) -> Restored:
+def _state_of(found: Contents, asked: SearchAsked) -> Restored:
     fields, columns = uncompressed(found.records[_STATE][0][1])
     state = State.start(asked)
     for name in COLUMNS:
@@ -144,5 +144,5 @@ def _state_of(found: Contents, asked: Asked) -> Restored:
     for name in _PLAIN:
         value = fields[name]
         setattr(state, name, tuple(value) if isinstance(value, list) else value)
-    state.places = {cell: Place(**place) for cell, place in fields["places"]}
+    state.places = {cell: WorstInput(**place) for cell, place in fields["places"]}
     return state, unpacked(found.records[_ANSWERS][0][1]).found, float(fields["seconds"])

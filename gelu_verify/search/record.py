@@ -24,7 +24,7 @@ from ..targets import Target
 from ..truth.oracle import judge_exactly
 from .batches import Source
 from .search import Ended
-from .state import Place, State
+from .state import State, WorstInput
 
 SHOWN = 16  # places
 _AGREE = 2.0**-20  # ULP, and of an error: what the judge may be off, and more
@@ -188,7 +188,7 @@ def _command(name: str, target: Target, state: State, request: Request, words: l
     return request.repeated(shlex.join(line), target.family == "callable")
 
 
-def _witness(fmt: Format, place: Place) -> Witness:
+def _witness(fmt: Format, place: WorstInput) -> Witness:
     return Witness(*map(fmt.bits_text, (place.x, place.got, place.want)))
 
 
@@ -196,7 +196,7 @@ def _outcome(fmt: Format, count: int, row: tuple[int, int, int] | None) -> Searc
     return SearchOutcome(count, Witness(*map(fmt.bits_text, row))) if row else None
 
 
-def _is_repeated(target: Target, state: State, place: Place) -> bool:
+def _is_repeated(target: Target, state: State, place: WorstInput) -> bool:
     """Whether the target gives that output again, to this input alone; OracleError where the oracle disagrees."""
     fmt, entry = state.fmt, get_function(state.asked.function)
     want, error, _ = judge_exactly(entry, fmt, place.x, place.got)

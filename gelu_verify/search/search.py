@@ -21,18 +21,18 @@ from ..fenv import in_default_environment
 from ..measure.elsewhere import Elsewhere
 from ..measure.executors import Pool, on_threads, results
 from ..targets import Target
-from .answers import Answers, Asking, Item, unpacked
-from .batches import Batch, Found
+from .answers import Answers, Asking, BatchRange, unpacked
+from .batches import BatchAnswers, CallBatch
 from .state import State, absorb, next_round
 
 Why = Literal["budget", "complete", "interrupted", "failure"]
-Save = Callable[[State, Sequence[Found], float], object]
+Save = Callable[[State, Sequence[BatchAnswers], float], object]
 """Keeps the state before a round, the answers to its first batches, and the seconds of all."""
 SAVED_EVERY = 5.0  # seconds between two states that are kept
 
 
 @dataclass(frozen=True)
-class Budget:
+class SearchBudget:
     """What a search may spend; whatever is spent first ends it. None: no limit."""
 
     seconds: float | None = None
@@ -56,16 +56,16 @@ def _nothing(state: State) -> None:
 def search(
     target: Target,
     state: State,
-    budget: Budget,
+    budget: SearchBudget,
     *,
     workers: int,
     length: int | None = None,
     spent: float = 0.0,
-    known: Sequence[Found] = (),
+    known: Sequence[BatchAnswers] = (),
     progress: Callable[[State], object] = _nothing,
     save: Save | None = None,
     save_every: float = SAVED_EVERY,
-    elsewhere: Elsewhere[Item] | None = None,
+    elsewhere: Elsewhere[BatchRange] | None = None,
 ) -> Ended:
     """Change `state` until the budget is spent, everything was tried, the target fails, or Ctrl-C.
 
@@ -124,16 +124,16 @@ class _Saving:
         self._save, self._every, self._start = save, every, start
         self._saved = -inf  # the first time at once: hours of work are not lost because a folder cannot be written to
         self._state: State | None = None
-        self._answers: list[Found] = []
+        self._answers: list[BatchAnswers] = []
 
-    def begin(self, state: State, known: Sequence[Found]) -> None:
+    def begin(self, state: State, known: Sequence[BatchAnswers]) -> None:
         """A round begins."""
         if self._save is not None:
             self._state = deepcopy(state, {id(state.asked): state.asked})
             self._answers = list(known)
             self._save_when_due()
 
-    def add(self, number: int, found: Found) -> None:
+    def add(self, number: int, found: BatchAnswers) -> None:
         """Batch `number` of the round was answered."""
         if self._save is not None and number >= len(self._answers):
             self._answers.append(found)
@@ -158,13 +158,17 @@ class _Saving:
 class _Answering:
     """An executor, and what it does with an item."""
 
-    def __init__(self, pool: Pool, ask: Callable[[Item], Answers | bytes], elsewhere: Elsewhere[Item] | None) -> None:
+    def __init__(
+        self, pool: Pool, ask: Callable[[BatchRange], Answers | bytes], elsewhere: Elsewhere[BatchRange] | None
+    ) -> None:
         self._pool, self._ask, self._elsewhere = pool, ask, elsewhere
 
-    def in_order(self, number: int, batches: Sequence[Batch], known: Sequence[Found]) -> Iterator[Found]:
+    def in_order(
+        self, number: int, batches: Sequence[CallBatch], known: Sequence[BatchAnswers]
+    ) -> Iterator[BatchAnswers]:
         """The answers to the batches of a round, in their order; the first ones are known. Raises TargetFailure."""
         yield from known[: len(batches)]
-        ready: dict[int, Found | TargetFailure] = {}
+        ready: dict[int, BatchAnswers | TargetFailure] = {}
         place = len(known)
         items = deque(self._items(number, batches, place))
         for item, came in results(self._pool, self._ask, items):
@@ -174,7 +178,7 @@ class _Answering:
             if answers.failure is not None:
                 ready[item.start + done] = answers.failure
             elif done < len(item.batches):
-                items.appendleft(Item(number, item.start + done, item.batches[done:]))
+                items.appendleft(BatchRange(number, item.start + done, item.batches[done:]))
             while place in ready:
                 found = ready.pop(place)
                 if isinstance(found, TargetFailure):
@@ -182,12 +186,12 @@ class _Answering:
                 yield found
                 place += 1
 
-    def _items(self, number: int, batches: Sequence[Batch], start: int) -> Iterator[Item]:
+    def _items(self, number: int, batches: Sequence[CallBatch], start: int) -> Iterator[BatchRange]:
         """On threads, each batch is one; elsewhere, where an item costs something, each worker gets one of several."""
         left = len(batches) - start
         length = 1 if self._pool.shares_memory else max(1, -(-left // max(self._pool.width, 1)))
         for first in range(start, len(batches), length):
-            yield Item(number, first, tuple(batches[first : first + length]))
+            yield BatchRange(number, first, tuple(batches[first : first + length]))
 
     def _arrived(self, content: bytes) -> Answers:
         answers = unpacked(content)
@@ -198,7 +202,7 @@ class _Answering:
 
 @contextmanager
 def _answering(
-    target: Target, state: State, workers: int, length: int | None, elsewhere: Elsewhere[Item] | None
+    target: Target, state: State, workers: int, length: int | None, elsewhere: Elsewhere[BatchRange] | None
 ) -> Iterator[_Answering]:
     if elsewhere is not None:
         yield _Answering(elsewhere.pool, elsewhere.measured, elsewhere)
@@ -208,7 +212,7 @@ def _answering(
         yield _Answering(pool, asking.answers, None)
 
 
-def _affordable(batches: Sequence[Batch], state: State, budget: Budget) -> list[Batch]:
+def _affordable(batches: Sequence[CallBatch], state: State, budget: SearchBudget) -> list[CallBatch]:
     """The first of them, as far as the evaluations allow."""
     found, total = [], state.evaluations
     for batch in batches:

@@ -15,11 +15,11 @@ from ..measure.request import Request
 from ..runs.journals import facts_of_request
 from ..targets import Target
 from .answers import RemoteBatches
-from .kept import Kept
+from .kept import KeptSearch
 from .record import SearchRecord, record_of
-from .search import Budget, search
+from .search import SearchBudget, search
 from .seeds import worst_elsewhere
-from .state import Asked, State
+from .state import SearchAsked, State
 
 DTYPE = "float64"  # of a target that is there in several dtypes
 
@@ -27,10 +27,10 @@ DTYPE = "float64"  # of a target that is there in several dtypes
 def searched(
     request: Request,
     select: Selector,
-    budget: Budget,
+    budget: SearchBudget,
     *,
     seeds: bool = True,
-    kept: Kept | None = None,
+    kept: KeptSearch | None = None,
     workers: int = 1,
     executor: Callable[[], Pool | None] = lambda: None,
     observer: Observer = SILENT,
@@ -73,11 +73,11 @@ def _facts(target: Target, request: Request) -> Facts:
     return {**facts_of_request(request), **implementation(target), **identity([target.family])}
 
 
-def _asked(target: Target, request: Request, seeds: bool) -> Asked:
+def _asked(target: Target, request: Request, seeds: bool) -> SearchAsked:
     function = request.functions[0] if request.functions else target.function
     if not function:
         raise UsageError(f"--function: {target.name} does not say which function it computes")
     dtype = request.dtypes[0] if request.dtypes else DTYPE if DTYPE in target.dtypes else target.dtypes[0]
     if dtype not in target.dtypes:
         raise UsageError(f"{target.name} does not take {dtype} (accepted: {', '.join(target.dtypes)})")
-    return Asked(function, dtype, request.seed, worst_elsewhere(function, dtype) if seeds else ())
+    return SearchAsked(function, dtype, request.seed, worst_elsewhere(function, dtype) if seeds else ())

@@ -12,7 +12,7 @@ import numpy as np
 from ..formats import Format, get_format, ordinals
 from ..functions import get_function
 from ..inputs.plans import core, make_plan
-from .batches import INPUTS, SOURCES, Batch, Found, Source
+from .batches import INPUTS, SOURCES, BatchAnswers, CallBatch, Source
 from .intervals import ROUNDED, WHOLE, Intervals, jumps, parts
 
 SEED_INPUTS, LANDMARK_INPUTS, BINADE_INPUTS = (
@@ -36,7 +36,7 @@ SHORT_LEAST = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchAsked:
     """What a search is about; with the number of inputs it decides all that is tried.
 
     `seeds`: bits of inputs that are bad elsewhere.
@@ -49,7 +49,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Place:
+class WorstInput:
     """The worst input of a cell, how it was found, and how often its neighbours were looked at."""
 
     error: float
@@ -65,9 +65,9 @@ class Place:
 class State:
     """All that the next round depends on."""
 
-    asked: Asked
+    asked: SearchAsked
     intervals: Intervals
-    places: dict[int, Place] = field(default_factory=dict)
+    places: dict[int, WorstInput] = field(default_factory=dict)
     evaluations: int = 0
     rounds: int = 0
     looked_at: int = 0  # intervals
@@ -78,7 +78,7 @@ class State:
     wrong_sign: tuple[int, int, int] | None = None
 
     @classmethod
-    def start(cls, asked: Asked) -> State:
+    def start(cls, asked: SearchAsked) -> State:
         return cls(asked, Intervals())
 
     @property
@@ -86,7 +86,7 @@ class State:
         return get_format(self.asked.dtype)
 
     @property
-    def worst(self) -> Place | None:
+    def worst(self) -> WorstInput | None:
         """The input with the largest error; of equal ones, that found first."""
         return min(self.places.values(), key=lambda each: (-each.error, each.evaluation), default=None)
 
@@ -102,7 +102,7 @@ class State:
 FIRST_SPLIT = 1  # the rounds before it: seeds, binades
 
 
-def next_round(state: State) -> list[Batch]:
+def next_round(state: State) -> list[CallBatch]:
     """The batches of the next round; intervals that are split in it are open no longer."""
     number = state.rounds
     if number == 0:
@@ -113,14 +113,14 @@ def next_round(state: State) -> list[Batch]:
         return list(_batches(state, "binades", first, last, count))
     if state.fmt.width < 64 and state.evaluations >= (SAMPLED if state.fmt.width == 32 else 0):
         return list(_every_input(state))
-    found: list[Batch] = []
+    found: list[CallBatch] = []
     for source, by, most in (("intervals", "error", SPLITS), ("jumps", "jump", JUMPS)):
         ends = state.intervals.take(state.intervals.best(by, most))
         found += _batches(state, source, *parts(*ends))  # type: ignore[arg-type]
     return [*found, *_uniform(state), *_short_numbers(state), *_descent(state), *_ties(state)]
 
 
-def absorb(state: State, batch: Batch, found: Found) -> None:
+def absorb(state: State, batch: CallBatch, found: BatchAnswers) -> None:
     """The state after the answers to one batch; batches are absorbed in their order."""
     state.evaluations += batch.size
     state.of_source[batch.source] += batch.size
@@ -135,7 +135,7 @@ def absorb(state: State, batch: Batch, found: Found) -> None:
     _remember(state, batch, found)
 
 
-def _remember(state: State, batch: Batch, found: Found) -> None:
+def _remember(state: State, batch: CallBatch, found: BatchAnswers) -> None:
     """Keep the worst inputs of a batch, each the worst of its cell."""
     fmt, limit = state.fmt, min((each.error for each in state.places.values()), default=-1.0)
     limit = limit if len(state.places) >= PLACES else -0.5
@@ -146,7 +146,7 @@ def _remember(state: State, batch: Batch, found: Found) -> None:
         cell = fmt.ordinal(x) >> max(fmt.precision - 1 - CELL_BITS, 0)
         if cell not in state.places or state.places[cell].error < error:
             got, want = int(found.got[index]), int(found.want[index])
-            state.places[cell] = Place(error, x, got, want, batch.source, state.evaluations)
+            state.places[cell] = WorstInput(error, x, got, want, batch.source, state.evaluations)
     if len(state.places) > PLACES:
         kept = sorted(state.places, key=lambda cell: (-state.places[cell].error, state.places[cell].evaluation))
         state.places = {cell: state.places[cell] for cell in kept[:PLACES]}
@@ -168,7 +168,7 @@ def _nearer(
 def _batches(
     state: State, source: Source, first: np.ndarray, last: np.ndarray, count: np.ndarray,
     visits: np.ndarray | None = None,
-) -> Iterator[Batch]:  # fmt: skip
+) -> Iterator[CallBatch]:  # fmt: skip
     """The pieces in batches of INPUTS or a little more."""
     ends = np.cumsum(count)
     start, number = 0, 0
@@ -177,11 +177,11 @@ def _batches(
         end = min(int(np.searchsorted(ends, done + INPUTS)) + 1, len(first))
         key = (state.asked.seed, state.rounds, SOURCES.index(source), number)
         cut = slice(start, end)
-        yield Batch(source, key, first[cut], last[cut], count[cut], None if visits is None else visits[cut])
+        yield CallBatch(source, key, first[cut], last[cut], count[cut], None if visits is None else visits[cut])
         start, number = end, number + 1
 
 
-def _every_input(state: State) -> Iterator[Batch]:
+def _every_input(state: State) -> Iterator[CallBatch]:
     """The next inputs in their order, in pieces as wide as the narrowest intervals."""
     least, most = -1 - state.fmt.max_finite, state.fmt.max_finite
     start = least + state.tried_in_order
@@ -191,7 +191,7 @@ def _every_input(state: State) -> Iterator[Batch]:
     yield from _batches(state, "every input", first, last, last - first + 1)
 
 
-def _seed_batches(state: State) -> Iterator[Batch]:
+def _seed_batches(state: State) -> Iterator[CallBatch]:
     """The plan of the function, and neighbourhoods of what is bad elsewhere, of landmarks and of hard cases."""
     asked, fmt = state.asked, state.fmt
     plan = make_plan("default" if fmt.width > 16 else "landmarks", asked.function, asked.dtype, asked.seed)
@@ -218,7 +218,7 @@ def binades(fmt: Format) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([(-1 - last)[::-1], first]), np.concatenate([(-1 - first)[::-1], last])
 
 
-def _uniform(state: State) -> Iterator[Batch]:
+def _uniform(state: State) -> Iterator[CallBatch]:
     """Inputs of all binades, of where the function is not trivial, and of the middle of that, evenly by ordinal; and
     some evenly by value. Each round shifts them by the golden ratio, so that all rounds together leave no wide gaps."""
     parts_of = uniform_parts(state.asked)
@@ -229,7 +229,7 @@ def _uniform(state: State) -> Iterator[Batch]:
 
 
 @lru_cache(maxsize=8)
-def uniform_parts(asked: Asked) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
+def uniform_parts(asked: SearchAsked) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
     """(first, last, share of the inputs) of the parts of all finite numbers, of the core, of its middle, by value."""
     fmt = get_format(asked.dtype)
     tiny, tail, right = core(get_function(asked.function), fmt)
@@ -250,7 +250,7 @@ def uniform_parts(asked: Asked) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarra
     return tuple((a, b, np.full(len(a), share / whole / len(a))) for a, b, share in kept)
 
 
-def _short_numbers(state: State) -> Iterator[Batch]:
+def _short_numbers(state: State) -> Iterator[CallBatch]:
     """Neighbourhoods of numbers with few significant bits or digits, where branches and tables begin and end."""
     count = SHORT * INPUTS // AROUND_SHORT
     start = (state.rounds - FIRST_SPLIT - 1) * count
@@ -258,7 +258,7 @@ def _short_numbers(state: State) -> Iterator[Batch]:
     yield from _batches(state, "short numbers", centres, centres, np.full(len(centres), AROUND_SHORT), centres * 0)
 
 
-def short_numbers(asked: Asked, start: int, count: int) -> np.ndarray:
+def short_numbers(asked: SearchAsked, start: int, count: int) -> np.ndarray:
     """Ordinals of numbers where the function is not trivial: significands of ever more bits, a fifth of them decimals.
 
     Number n has about log2(n) - 7 bits, so that shorter ones come earlier and are not forgotten later.
@@ -283,7 +283,7 @@ def short_numbers(asked: Asked, start: int, count: int) -> np.ndarray:
     return np.asarray(np.where(rng.random(count) < 0.5, magnitude, -1 - magnitude))
 
 
-def _descent(state: State) -> Iterator[Batch]:
+def _descent(state: State) -> Iterator[CallBatch]:
     """Neighbourhoods of the worst inputs, one of each cell: half of them the worst, half those least looked at."""
     count = DESCENT * INPUTS // AROUND_BEST
     wrong = [cell for cell, place in state.places.items() if place.error > ROUNDED]
@@ -296,11 +296,11 @@ def _descent(state: State) -> Iterator[Batch]:
     centres = np.array([state.fmt.ordinal(place.x) for place in places], np.int64)
     visits = np.array([place.visits for place in places], np.int64)
     for cell, place in zip(chosen, places, strict=True):
-        state.places[cell] = Place(**{**vars(place), "visits": place.visits + 1})
+        state.places[cell] = WorstInput(**{**vars(place), "visits": place.visits + 1})
     yield from _batches(state, "descent", centres, centres, np.full(len(centres), AROUND_BEST), visits)
 
 
-def _ties(state: State) -> Iterator[Batch]:
+def _ties(state: State) -> Iterator[CallBatch]:
     """Where the exact value is near a midpoint, while no error is found that rounding does not dominate: in the best
     intervals, around the worst inputs, and anywhere."""
     if state.worst is None or not ROUNDED < state.worst.error < DOMINATED or state.fmt.width < 64:

@@ -61,7 +61,9 @@ class _Application(FastAPI):
             schemas.pop("ValidationError", None)
             schemas["ProblemDetails"] = problems.ProblemDetails.model_json_schema()
             run = schema_of(Manifest, "#/components/schemas/")
-            schemas |= run.pop("$defs") | {"Manifest": run}
+            of_records = run.pop("$defs") | {"Manifest": run}
+            assert not of_records.keys() & schemas.keys(), "two types have one name"
+            schemas |= of_records
             for operations in schema["paths"].values():
                 for operation in operations.values():
                     operation["responses"].pop("422", None)

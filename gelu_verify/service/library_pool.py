@@ -18,7 +18,7 @@ import numpy as np
 
 from ..formats import Format
 from .disconnection import ClientLeft
-from .library_worker import LibraryWorker, Outputs
+from .library_worker import FamilyOutputs, LibraryWorker
 from .problems import Problem, not_found, shutting_down
 from .settings import ServiceLimits
 from .telemetry import Metrics
@@ -62,7 +62,7 @@ class LibraryPool:
 
     async def compute(
         self, family: str, function: str, fmt: Format, x_bits: int, client_left: Callable[[], Awaitable[bool]]
-    ) -> Outputs:
+    ) -> FamilyOutputs:
         """What the targets of one family return for one input.
 
         A request whose client has left is dropped from the queue.
@@ -80,7 +80,7 @@ class LibraryPool:
 
     async def compute_many(
         self, family: str, function: str, fmt: Format, x_bits: np.ndarray, client_left: Callable[[], Awaitable[bool]]
-    ) -> Outputs:
+    ) -> FamilyOutputs:
         """The same for several inputs."""
         worker = await self._worker(family)
         return await self._run(worker, partial(worker.compute_many, function, fmt, x_bits), client_left)
@@ -92,8 +92,8 @@ class LibraryPool:
         return workers[family]
 
     async def _run(
-        self, worker: LibraryWorker, work: Callable[[], Outputs], client_left: Callable[[], Awaitable[bool]]
-    ) -> Outputs:
+        self, worker: LibraryWorker, work: Callable[[], FamilyOutputs], client_left: Callable[[], Awaitable[bool]]
+    ) -> FamilyOutputs:
         family = worker.name
         future = asyncio.wrap_future(self._queues[family].submit(self._compute, worker, work))
         loop = asyncio.get_running_loop()
@@ -110,7 +110,7 @@ class LibraryPool:
         self._stop_when_idle(loop, worker)
         return future.result()
 
-    def _compute(self, worker: LibraryWorker, work: Callable[[], Outputs]) -> Outputs:
+    def _compute(self, worker: LibraryWorker, work: Callable[[], FamilyOutputs]) -> FamilyOutputs:
         if worker.in_process:
             return work()
         with self._running:

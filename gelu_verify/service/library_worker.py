@@ -29,7 +29,7 @@ Question = tuple[str, str, int]  # function, dtype, bits of x
 
 
 @dataclass(frozen=True)
-class Outputs:
+class FamilyOutputs:
     """What the targets of a family returned; or, in one line, why the family is absent."""
 
     rows: tuple[dict[str, Any], ...] = ()
@@ -53,8 +53,8 @@ class LibraryWorker:
         self.name, self.in_process, self.used_at = name, is_ours(name), 0.0
         self._limits, self._busy = limits, Lock()
         self._hosts: Hosts | None = None
-        self._cache: dict[Question, Outputs] = {}
-        self._absence = Outputs(expires=-inf)
+        self._cache: dict[Question, FamilyOutputs] = {}
+        self._absence = FamilyOutputs(expires=-inf)
         self._timed_out = self.closed = False
 
     @property
@@ -66,14 +66,14 @@ class LibraryWorker:
         """Why nothing of it can be called; empty if something can, or if nobody has tried."""
         return self._absence.absent if self._absence.expires > monotonic() else ""
 
-    def cached(self, function: str, fmt: Format, x_bits: int) -> Outputs | None:
+    def cached(self, function: str, fmt: Format, x_bits: int) -> FamilyOutputs | None:
         """The outputs of an earlier request."""
         if self.absent:
             return self._absence
         found = self._cache.get((function, fmt.name, x_bits))
         return found if found is not None and found.expires > monotonic() else None
 
-    def compute(self, function: str, fmt: Format, x_bits: int) -> Outputs:
+    def compute(self, function: str, fmt: Format, x_bits: int) -> FamilyOutputs:
         """What its targets return: at most `library_call_s` for each, `library_s` for all."""
         with self._busy:
             self.used_at = monotonic()
@@ -84,7 +84,7 @@ class LibraryWorker:
                 self._remember((function, fmt.name, x_bits), found)
             return found
 
-    def compute_many(self, function: str, fmt: Format, x_bits: np.ndarray) -> Outputs:
+    def compute_many(self, function: str, fmt: Format, x_bits: np.ndarray) -> FamilyOutputs:
         """What its targets return for several inputs, in `y_bits` of a row a list; nothing of it is remembered."""
         with self._busy:
             self.used_at = monotonic()
@@ -105,25 +105,25 @@ class LibraryWorker:
         errors = [each if np.isfinite(each) else None for each in error]
         return {**row, "y_bits": [fmt.bits_text(bits) for bits in y.tolist()], "error_ulp": errors}
 
-    def _compute(self, function: str, fmt: Format, x_bits: int) -> Outputs:
+    def _compute(self, function: str, fmt: Format, x_bits: int) -> FamilyOutputs:
         return self._found(function, fmt, lambda targets: self._rows(targets, function, fmt, x_bits))
 
     def _found(
         self, function: str, fmt: Format, rows_of: Callable[[list[Target]], Iterable[dict[str, Any]]]
-    ) -> Outputs:
+    ) -> FamilyOutputs:
         """The rows of the targets of a function and dtype."""
         retry = monotonic() + self._limits.library_retry_s
         if self._hosts is None:
             try:
                 self._hosts = self._started()
             except TargetFailure as failure:
-                return Outputs(absent=str(failure), expires=retry)
+                return FamilyOutputs(absent=str(failure), expires=retry)
         targets, absent = self._hosts.find([self.name], function=function, dtype=fmt.name)
         chosen = [target for target in targets if target.function == function and fmt.name in target.dtypes]
         rows = tuple(rows_of(chosen))
         reason = self._message(absent[self.name]) if self.name in absent else ""
-        found = Outputs(rows, reason)
-        return Outputs(rows, reason, retry) if found.failed else found
+        found = FamilyOutputs(rows, reason)
+        return FamilyOutputs(rows, reason, retry) if found.failed else found
 
     def _started(self) -> Hosts:
         from ..isolation.hosts import Hosts, supported
@@ -135,7 +135,7 @@ class LibraryWorker:
             raise TargetFailure("the server is stopping")
         return Hosts(Limits(self._limits.library_call_s, self._limits.library_bytes, NICENESS))
 
-    def _remember(self, question: Question, found: Outputs) -> None:
+    def _remember(self, question: Question, found: FamilyOutputs) -> None:
         if found.absent:
             self._absence = found
             self._stop()

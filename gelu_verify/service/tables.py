@@ -34,7 +34,7 @@ _NUMPY_NAMES = {"bfloat16": "ml_dtypes.bfloat16", "float8_e4m3fn": "ml_dtypes.fl
 
 
 @dataclass(frozen=True)
-class Table:
+class ValueTable:
     """Inputs and their correctly rounded results; in a `whole` table input i has the bits i."""
 
     function: str
@@ -60,33 +60,33 @@ def file(function: str, dtype: str, kind: str) -> File:
 
 
 @lru_cache(maxsize=16)
-def _table(function: str, dtype: str) -> Table:
+def _table(function: str, dtype: str) -> ValueTable:
     fmt = get_format(dtype)
     whole = fmt.width <= 16
     if whole:
         x = np.arange(1 << fmt.width, dtype=np.uint32).astype(fmt.uint)
     else:
         x = np.concatenate([chunk.x_bits() for chunk in make_plan("landmarks", function, dtype).chunks])
-    return Table(function, fmt, x, reference_bits(function, dtype, x), whole)
+    return ValueTable(function, fmt, x, reference_bits(function, dtype, x), whole)
 
 
-def _little(table: Table) -> np.ndarray:
+def _little(table: ValueTable) -> np.ndarray:
     """The content of npy and bin: results in the order of the inputs' bits, or rows (x, y)."""
     content = table.y_bits if table.whole else np.stack([table.x_bits, table.y_bits], axis=1)
     return np.ascontiguousarray(content.astype(table.fmt.uint.newbyteorder("<"), copy=False))
 
 
-def _npy(table: Table) -> bytes:
+def _npy(table: ValueTable) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, _little(table), allow_pickle=False)
     return buffer.getvalue()
 
 
-def _bin(table: Table) -> bytes:
+def _bin(table: ValueTable) -> bytes:
     return _little(table).tobytes()
 
 
-def _csv(table: Table) -> bytes:
+def _csv(table: ValueTable) -> bytes:
     """The four columns of NumPy's umath validation sets, and parameters; the allowed error is a whole number, so 1."""
     fmt, name = table.fmt, _NUMPY_NAMES.get(table.fmt.name, f"np.{table.fmt.name}")
     digits = fmt.width // 4
@@ -105,7 +105,7 @@ def _parameters(function: str) -> dict[str, str]:
     return {name: exact_text(value) for name, value in values.items()}
 
 
-def _parquet(table: Table) -> bytes:
+def _parquet(table: ValueTable) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -117,7 +117,7 @@ def _parquet(table: Table) -> bytes:
     return buffer.getvalue()
 
 
-def _h(table: Table) -> bytes:
+def _h(table: ValueTable) -> bytes:
     fmt, name = table.fmt, re.sub(r"\W", "_", f"{table.function}_{table.fmt.name}")
     kind, digits = f"uint{fmt.width}_t", fmt.width // 4
     what = "indexed by the bits of x" if table.whole else "hard cases and landmarks: {x, y}"
@@ -135,7 +135,13 @@ def _h(table: Table) -> bytes:
     ).encode()
 
 
-WRITERS: dict[str, Callable[[Table], bytes]] = {"npy": _npy, "csv": _csv, "parquet": _parquet, "bin": _bin, "h": _h}
+WRITERS: dict[str, Callable[[ValueTable], bytes]] = {
+    "npy": _npy,
+    "csv": _csv,
+    "parquet": _parquet,
+    "bin": _bin,
+    "h": _h,
+}
 
 
 def catalogue(static: bool) -> dict[str, Any]:

@@ -32,7 +32,7 @@ COPY, TORCH = "copy", "torch"
 
 
 @dataclass(frozen=True)
-class Case:
+class TimedCase:
     """What is timed: `n` elements of scale*randn on `threads` threads."""
 
     function: str
@@ -73,7 +73,7 @@ def check_rivals(names: Sequence[str]) -> None:
             raise MissingMeasurement(f"{name} was asked for, but {reason}")
 
 
-def check_case(case: Case) -> None:
+def check_case(case: TimedCase) -> None:
     """UsageError for what cannot be timed."""
     if case.function not in correctly_rounded.FUNCTIONS:
         raise one_of("correctly rounded function", case.function, list(correctly_rounded.FUNCTIONS))
@@ -84,7 +84,9 @@ def check_case(case: Case) -> None:
 
 
 @in_default_environment
-def compare(case: Case, rivals: Sequence[str], budget: float = BUDGET) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def compare(
+    case: TimedCase, rivals: Sequence[str], budget: float = BUDGET
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """One row for each rival (docs/json.md), and why a rival has none."""
     x = inputs(case.dtype, case.n, 0, case.scale)
     sides, paths, missing = {"": _ours(case, x)}, {}, {}
@@ -121,14 +123,14 @@ def _parts(array: np.ndarray, threads: int) -> list[np.ndarray]:
     return np.array_split(array, threads)
 
 
-def _ours(case: Case, x: np.ndarray) -> Side:
+def _ours(case: TimedCase, x: np.ndarray) -> Side:
     kernel = getattr(correctly_rounded, case.function)
     floats = numpy_dtype(case.dtype)
     parts = zip(_parts(x, case.threads), _parts(np.empty_like(x), case.threads), strict=True)
     return [partial(kernel, a.view(floats), b.view(floats)) for a, b in parts]
 
 
-def _rival(rival: str, case: Case, x: np.ndarray) -> tuple[str, Side]:
+def _rival(rival: str, case: TimedCase, x: np.ndarray) -> tuple[str, Side]:
     """What is called, and the calls."""
     if rival == COPY:
         parts = zip(_parts(np.empty_like(x), case.threads), _parts(x, case.threads), strict=True)
@@ -140,7 +142,7 @@ def _rival(rival: str, case: Case, x: np.ndarray) -> tuple[str, Side]:
     return target.name, [partial(target.call, each) for each in loaded]
 
 
-def _path(rival: str, case: Case) -> Target:
+def _path(rival: str, case: TimedCase) -> Target:
     """The family's own function, compiled where it has that."""
     able = [t for t in find([rival])[0] if t.function == case.function and case.dtype in t.dtypes]
     if not able:
@@ -149,7 +151,7 @@ def _path(rival: str, case: Case) -> Target:
     return min(able, key=lambda target: wanted.index(target.name) if target.name in wanted else len(wanted))
 
 
-def _torch(case: Case, x: np.ndarray) -> tuple[str, Side]:
+def _torch(case: TimedCase, x: np.ndarray) -> tuple[str, Side]:
     """torch's fused operator into a preallocated output; silu stands in for the sigmoid GELU, which it lacks."""
     torch = framework(TORCH)
     torch.set_num_threads(case.threads)

@@ -12,8 +12,8 @@ from ..targets.base import Target
 from ._native import count, count_rows
 from .features import Scores, Weights, weights
 from .maps import Map
-from .plan import SEGMENT, SEGMENTS, CellPlan, Plan
-from .points import Points, Row
+from .plan import SEGMENT, SEGMENTS, CellPlan, PhasePlan
+from .points import PointRow, Points
 
 KEPT, DROPPED, OTHER_SIGN, ALL = range(4)  # columns of the counts
 
@@ -23,13 +23,13 @@ class Counts:
     """Of each group of a plan: kept, dropped, dropped with the other sign of zero, all. `strange`: x and output of the
     first that is none of them."""
 
-    plan: Plan
+    plan: PhasePlan
     table: np.ndarray
     strange: tuple[int, int] | None = None
     samples: int = 0
 
 
-def counted(target: Target, of: Map, dtype: str, plan: Plan, seed: int, advance: Callable[[int], None]) -> Counts:
+def counted(target: Target, of: Map, dtype: str, plan: PhasePlan, seed: int, advance: Callable[[int], None]) -> Counts:
     """Calls, until each group has as many samples as it wants."""
     fmt = get_format(dtype)
     x_bits = np.array([group.x_bits for group in plan.groups], fmt.uint)
@@ -65,7 +65,7 @@ class CellCounts:
     p: np.ndarray
     q: np.ndarray
     moments: np.ndarray  # sums of x and x^2, each kept, kept as expected, and all: [6, cell]
-    held_x: Row | None = None
+    held_x: PointRow | None = None
     strange: tuple[int, int] | None = None
     samples: int = 0
 
@@ -99,7 +99,7 @@ def counted_cells(
 
 
 def _of_rows(
-    target: Target, of: Map, dtype: str, row: Row, order: np.ndarray, rows: int, short: int, found: CellCounts
+    target: Target, of: Map, dtype: str, row: PointRow, order: np.ndarray, rows: int, short: int, found: CellCounts
 ) -> np.ndarray:
     """One call of so many rows, the last one short of some elements: what came of each element of a row."""
     x_bits, kept, dropped = row.x_bits[order], row.kept[order], row.dropped[order]
@@ -118,7 +118,7 @@ def _of_rows(
 
 
 def _of_segments(
-    target: Target, of: Map, dtype: str, row: Row, order: np.ndarray, rows: int, found: CellCounts
+    target: Target, of: Map, dtype: str, row: PointRow, order: np.ndarray, rows: int, found: CellCounts
 ) -> np.ndarray:
     """One call in which each x stays for so many elements."""
     x_bits, kept, dropped = row.x_bits[order], row.kept[order], row.dropped[order]
@@ -142,7 +142,7 @@ def _note_strange(of: Map, found: CellCounts, counts: np.ndarray, first: Callabl
         found.strange = first()
 
 
-def _add(found: CellCounts, row: Row, known: Weights, counts: np.ndarray) -> None:
+def _add(found: CellCounts, row: PointRow, known: Weights, counts: np.ndarray) -> None:
     n, kept = counts[:, ALL], counts[:, KEPT]
     cells, cell = len(found.plan.cells), row.cell
     for column in range(4):
@@ -159,13 +159,13 @@ def _add(found: CellCounts, row: Row, known: Weights, counts: np.ndarray) -> Non
     found.samples += int(n.sum())
 
 
-def _held(row: Row) -> Row:
+def _held(row: PointRow) -> PointRow:
     """One element for each cell."""
     first = np.flatnonzero(row.held)[np.unique(row.cell[row.held], return_index=True)[1]]
-    return Row(*(getattr(row, name)[first] for name in Row.__dataclass_fields__))
+    return PointRow(*(getattr(row, name)[first] for name in PointRow.__dataclass_fields__))
 
 
-def _layouts(plan: Plan) -> Iterator[np.ndarray]:
+def _layouts(plan: PhasePlan) -> Iterator[np.ndarray]:
     """For each call the groups of its segments: shares as the groups want them, at least one while any is wanted."""
     left = np.array([-(-group.wanted // SEGMENT) for group in plan.groups])
     while left.any():

@@ -18,7 +18,7 @@ import numpy as np
 from ..formats import Format
 from .bounds import bennett
 from .maps import Map
-from .points import Row
+from .points import PointRow
 
 STEPS = tuple(range(13))  # multiples of 2^-j
 SIGNIFICANT = tuple(range(2, 13))  # bits
@@ -61,7 +61,7 @@ class Weights:
     sizes: np.ndarray
 
 
-def weights(of: Map, fmt: Format, row: Row) -> Weights:
+def weights(of: Map, fmt: Format, row: PointRow) -> Weights:
     """Of all features, at these x."""
     found: dict[str, np.ndarray] = {}
     for bit in range(fmt.width):
@@ -119,7 +119,7 @@ class Scores:
     sums: np.ndarray = field(default_factory=lambda: np.zeros((3, 0)))
     bins: np.ndarray = field(default_factory=lambda: np.zeros((3, BINS)))
 
-    def add(self, row: Row, known: Weights, n: np.ndarray, kept: np.ndarray) -> None:
+    def add(self, row: PointRow, known: Weights, n: np.ndarray, kept: np.ndarray) -> None:
         """`known`: of the row; `n`, `kept`: how often each element was drawn, and kept."""
         if not self.sums.size:
             self.names, self.sums = known.names, np.zeros((3, len(known.names)))

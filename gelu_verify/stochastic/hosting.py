@@ -17,7 +17,7 @@ from . import target as child
 
 if TYPE_CHECKING:
     from ..targets.base import Target
-    from .request import Request
+    from .request import MapRequest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class IsolatedMap(IsolatedTarget):
 
 
 @contextmanager
-def hosted(request: Request) -> Iterator[Target]:
+def hosted(request: MapRequest) -> Iterator[Target]:
     """The target that was asked for; its process ends with the block."""
     arguments: tuple[Any, ...] = request.target, request.dtype, dict(request.kwargs), request.array, request.call
     if not request.isolate or not supported():

@@ -17,9 +17,9 @@ import numpy as np
 
 from ..targets.base import Target
 from .binomial import holm, log_probability, of_sum, two_sided
-from .drawing import Draw, Inputs
+from .drawing import Draw, DrawnInputs
 from .lags import farthest
-from .request import Request
+from .request import MapRequest
 
 LANES = 64
 LONG = 1 << 20  # elements of a long call, and 1064 more: chunks of threads end in it, and strips of any width do
@@ -34,14 +34,14 @@ BLOCKS = (32, 64, 256, 1024, 4096)
 
 
 @dataclass(frozen=True)
-class Sizes:
+class CallSizes:
     """Elements of a long call, and of a short one."""
 
     long: int
     short: int
 
     @classmethod
-    def of(cls, request: Request) -> Sizes:
+    def of(cls, request: MapRequest) -> CallSizes:
         """Full ones for a bias of 1e-3 or less."""
         long = int(min(LONG, max(1 << 14, 1 / request.bias**2)))
         return cls(long + 1024 + 40, SHORT if long == LONG else SHORT // 8)
@@ -70,19 +70,19 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class Call:
+class DrawnCall:
     """One call, drawn."""
 
-    inputs: Inputs
+    inputs: DrawnInputs
     kept: np.ndarray
 
 
 class Independence:
     """Draws what the tests need, and makes them."""
 
-    def __init__(self, target: Target, request: Request) -> None:
+    def __init__(self, target: Target, request: MapRequest) -> None:
         self.draw, self._request = Draw(target, request, 1), request
-        self._sizes = Sizes.of(request)
+        self._sizes = CallSizes.of(request)
         self._tolerance = request.tolerance
 
     def tests(self, advance: Callable[[int], None]) -> list[Tested]:
@@ -108,12 +108,12 @@ class Independence:
                 found += self._of_pair(f"seeds {base + names[0]} and {base + names[1]},", a, b)
         return found
 
-    def _call(self, inputs: Inputs, advance: Callable[[int], None]) -> Call:
+    def _call(self, inputs: DrawnInputs, advance: Callable[[int], None]) -> DrawnCall:
         kept = self.draw.mask(inputs)
         advance(len(kept))
-        return Call(inputs, kept)
+        return DrawnCall(inputs, kept)
 
-    def _of_places(self, inputs: Inputs, advance: Callable[[int], None]) -> Iterator[Tested]:
+    def _of_places(self, inputs: DrawnInputs, advance: Callable[[int], None]) -> Iterator[Tested]:
         n = len(inputs.x_bits)
         counts = np.zeros(n, np.int64)
         for _ in range(REPEATS):
@@ -121,7 +121,7 @@ class Independence:
             advance(n)
         yield from of_places(f"of {n}", counts, REPEATS, inputs, self._tolerance)
 
-    def _of_lanes(self, calls: list[Call]) -> Iterator[Tested]:
+    def _of_lanes(self, calls: list[DrawnCall]) -> Iterator[Tested]:
         whole = self._sizes.long // LANES * LANES
         counts = sum(call.kept[:whole].reshape(-1, LANES).sum(0) for call in calls)
         inputs, n = calls[0].inputs, len(calls) * whole // LANES
@@ -133,7 +133,7 @@ class Independence:
             what = f"lane {lane} of {LANES}"
             yield Tested(what, count, n, float(p[lane]), float(q[lane]), self._tolerance, inputs.is_mixed)
 
-    def _of_blocks(self, calls: list[Call]) -> Iterator[Tested]:
+    def _of_blocks(self, calls: list[DrawnCall]) -> Iterator[Tested]:
         """How many blocks are farther from the mean than one standard deviation; of calls with one x."""
         p, q = (float(each[0]) for each in (calls[0].inputs.p, calls[0].inputs.q))
         for size in BLOCKS:
@@ -145,7 +145,7 @@ class Independence:
             tolerance = size * self._tolerance
             yield Tested(f"variance of blocks of {size}", far, len(counts), outside, 1 - outside, tolerance)
 
-    def _of_distances(self, calls: list[Call]) -> Iterator[Tested]:
+    def _of_distances(self, calls: list[DrawnCall]) -> Iterator[Tested]:
         n, inputs = self._sizes.long, calls[0].inputs
         for distance in sorted({*NEAR, *(far for far in FAR if far < n), *(n // parts for parts in PARTS)}):
             agreed = pairs = 0
@@ -156,7 +156,7 @@ class Independence:
             p, other = _apart(inputs.p, distance) if inputs.is_mixed else (inputs.p, inputs.p)
             yield self._agreement(f"elements {distance} apart", agreed, pairs, p, other)
 
-    def _of_pair(self, what: str, one: Call, other: Call) -> Iterator[Tested]:
+    def _of_pair(self, what: str, one: DrawnCall, other: DrawnCall) -> Iterator[Tested]:
         """The same inputs: elements at the same place, and shifted ones, also by as much as their first parts say."""
         n, p = len(one.kept), one.inputs.p
         for shift in (shift for shift in SHIFTS if shift < n):
@@ -166,7 +166,7 @@ class Independence:
         yield from self._of_lag(what, one, other)
         yield from self._of_lag(what, other, one)
 
-    def _of_lag(self, what: str, one: Call, other: Call) -> Iterator[Tested]:
+    def _of_lag(self, what: str, one: DrawnCall, other: DrawnCall) -> Iterator[Tested]:
         """The lags at which the first parts of two calls, or of one, are most alike: whether the rest is alike, too."""
         n, p = len(one.kept), np.broadcast_to(one.inputs.p, len(one.kept))
         part = min(LAGGED, n // 8)
@@ -194,16 +194,16 @@ class Independence:
         return Tested(f"agreement of {what}", agreed, pairs, 1 - differ, differ, 2 * self._tolerance, is_mixed)
 
 
-def of_places(what: str, counts: np.ndarray, calls: int, inputs: Inputs, tolerance: float) -> Iterator[Tested]:
+def of_places(what: str, counts: np.ndarray, calls: int, inputs: DrawnInputs, tolerance: float) -> Iterator[Tested]:
     """How often each place was kept in so many calls with the same inputs."""
     p, q = (np.broadcast_to(each, len(counts)).tolist() for each in (inputs.p, inputs.q))
     for place, count in enumerate(counts.tolist()):
         yield Tested(f"place {place} {what}", count, calls, p[place], q[place], tolerance)
 
 
-def samples(request: Request) -> int:
+def samples(request: MapRequest) -> int:
     """Elements that are drawn."""
-    sizes = Sizes.of(request)
+    sizes = CallSizes.of(request)
     return 2 * REPEATS * sizes.short + sizes.long * (CALLS + (len(SEEDS) if request.seeded else 0))
 
 

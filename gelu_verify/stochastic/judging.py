@@ -11,7 +11,7 @@ from .counting import ALL, KEPT, CellCounts, Counts
 from .features import Feature
 from .maps import Map
 from .plan import Group
-from .report import Region, Tail
+from .report import MapRegion, Tail
 
 CONFIDENCE = 0.999  # of the intervals that are shown
 
@@ -100,13 +100,13 @@ def _of_sum(what: str, row: list[int], p: float, q: float, tolerance: float) -> 
     return Judged(what, row[KEPT], n, p / n, of_sum(row[KEPT], n, p / n, q / n, tolerance))
 
 
-def region_of(of: Map, counts: CellCounts, judged: Judged) -> Region:
+def region_of(of: Map, counts: CellCounts, judged: Judged) -> MapRegion:
     """A region with the moments of its outputs, which follow from how often each x was kept."""
     where = [cell.region == judged.what for cell in counts.plan.cells]
     kept, kept_square, due, due_square, x, square = counts.moments[:, where].sum(1).tolist()
     mean, variance = _moments(of, judged.n, kept, kept_square, x, square)
     mean_expected, variance_expected = _moments(of, judged.n, due, due_square, x, square)
-    return Region(
+    return MapRegion(
         region=judged.what, samples=judged.n, kept=judged.kept, kept_expected=judged.n * judged.p,
         mean=mean, mean_expected=mean_expected, variance=variance, variance_expected=variance_expected,
         p_value=judged.p_value,

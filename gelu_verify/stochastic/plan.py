@@ -12,7 +12,7 @@ import numpy as np
 from ..formats import get_format, to_float64
 from .binomial import samples_for
 from .maps import Map, inputs
-from .request import Request
+from .request import MapRequest
 
 CELLS = 16  # of a region, equally wide
 SEGMENT = 1024  # elements in a row that have one x, of tails
@@ -45,7 +45,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PhasePlan:
     """Where one phase draws at single x."""
 
     groups: tuple[Group, ...]
@@ -56,7 +56,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Cell:
+class DrawnCell:
     """An interval of |x|, on one side of zero, in which x is drawn, evenly or `logarithmic`; `wanted` samples."""
 
     region: str
@@ -76,7 +76,7 @@ class Cell:
 class CellPlan:
     """Where one phase draws at random x."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[DrawnCell, ...]
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -86,12 +86,12 @@ class CellPlan:
         return sum(cell.wanted for cell in self.cells if cell.region == region)
 
 
-def frequencies(request: Request) -> CellPlan:
+def frequencies(request: MapRequest) -> CellPlan:
     """The regions, each with as many samples as show the bias."""
     of = request.judged_as()
     pairs = list(pairwise(_edges(of)))
     level = SHARES["frequencies"] * request.false_alarm / tests(request)
-    cells: list[Cell] = []
+    cells: list[DrawnCell] = []
     for low, high in pairs:
         middle = low + (high - low) * (np.arange(CELLS) + 0.5) / CELLS
         kept, dropped = of.probabilities(middle)
@@ -103,14 +103,14 @@ def frequencies(request: Request) -> CellPlan:
     return CellPlan((*cells, *_beyond(request, pairs[0][0] < 0)))
 
 
-def tests(request: Request) -> int:
+def tests(request: MapRequest) -> int:
     """How many tests of frequencies are corrected for one another, about: of cells, of an x in each, of regions, and of
     what may decide within a cell (`features.py`)."""
     regions = len(_edges(request.judged_as())) - 1 + 4
     return regions + 2 * (regions * CELLS) + 64
 
 
-def first_stage(plan: CellPlan, request: Request) -> CellPlan:
+def first_stage(plan: CellPlan, request: MapRequest) -> CellPlan:
     """The same with one sample in so many: what is grossly wrong is found at once."""
     least = min(LEAST_FIRST, _least(request)) // CELLS
     return CellPlan(
@@ -118,16 +118,16 @@ def first_stage(plan: CellPlan, request: Request) -> CellPlan:
     )
 
 
-def _cells(low: float, high: float, wanted: list[int]) -> list[Cell]:
+def _cells(low: float, high: float, wanted: list[int]) -> list[DrawnCell]:
     """Equal parts, each on one side of zero, with so many samples each."""
     found = []
     for k, each in enumerate(wanted):
         a, b = low + (high - low) * k / CELLS, low + (high - low) * (k + 1) / CELLS
-        found.append(Cell(_named(low, high), min(abs(a), abs(b)), max(abs(a), abs(b)), b <= 0, False, each))
+        found.append(DrawnCell(_named(low, high), min(abs(a), abs(b)), max(abs(a), abs(b)), b <= 0, False, each))
     return found
 
 
-def _beyond(request: Request, both_sides: bool) -> list[Cell]:
+def _beyond(request: MapRequest, both_sides: bool) -> list[DrawnCell]:
     """x of all magnitudes below TINY, and beyond the last edge, as far as numbers of the dtype go."""
     of, fmt = request.judged_as(), get_format(request.dtype)
     least, most = (float(fmt.fraction(bits)) for bits in normal_ends(of, request.dtype))
@@ -141,7 +141,7 @@ def _beyond(request: Request, both_sides: bool) -> list[Cell]:
             if high == most:  # where a tail still has something, and beyond
                 middle = sorted({low, *(m for m in (low + 2, low + 6, 40.0) if m < high), high})
             for a, b in pairwise(middle):
-                found.append(Cell(region, a, b, negative, True, wanted))
+                found.append(DrawnCell(region, a, b, negative, True, wanted))
     return found
 
 
@@ -159,7 +159,7 @@ def normal_ends(of: Map, dtype: str) -> tuple[int, int]:
 FAR = 4  # binades
 
 
-def tails(request: Request) -> Plan:
+def tails(request: MapRequest) -> PhasePlan:
     """Inputs at which one outcome is rare, on both sides; none where the probability does not depend on x."""
     of = request.judged_as()
     groups: list[Group] = []
@@ -168,10 +168,10 @@ def tails(request: Request) -> Plan:
         for x in (-a, a):
             found = _groups(of, request.dtype, _tail_name(j, x < 0), inputs(request.dtype, np.array([x])))
             groups += [_with(group, _tail_samples(request, j)) for group in found]
-    return Plan(tuple(groups))
+    return PhasePlan(tuple(groups))
 
 
-def rates(request: Request) -> list[tuple[float, Plan]]:
+def rates(request: MapRequest) -> list[tuple[float, PhasePlan]]:
     """As `tails`, of a map whose rate can be chosen: rates near 0 and near 1, of doubles."""
     of, found = request.judged_as(), []
     # a kept value is divided by 1 - rate
@@ -182,15 +182,15 @@ def rates(request: Request) -> list[tuple[float, Plan]]:
             at_rate = Map(of.name, rate, of.scaled)
             groups = _groups(at_rate, request.dtype, _tail_name(j, rate > 0.5), x_bits)
             wanted = _tail_samples(request, j)
-            found.append((rate, Plan(tuple(_with(group, wanted) for group in groups))))
+            found.append((rate, PhasePlan(tuple(_with(group, wanted) for group in groups))))
     return found
 
 
-def _tail_samples(request: Request, j: int) -> int:
+def _tail_samples(request: MapRequest, j: int) -> int:
     return max(1 << 12, math.ceil(TAILS[j] / request.bias**2))
 
 
-def _least(request: Request) -> int:
+def _least(request: MapRequest) -> int:
     """Samples of a region where few would show the bias: tails are worth more than that."""
     return max(1 << 12, min(LEAST, int(1 / request.bias**2)))
 

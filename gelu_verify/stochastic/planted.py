@@ -13,16 +13,16 @@ import numpy as np
 from .binomial import of_sum
 from .bounds import clopper_pearson
 from .maps import Map
-from .plan import CELLS, SHARES, Cell, CellPlan, tests
+from .plan import CELLS, SHARES, CellPlan, DrawnCell, tests
 from .report import Planted
-from .request import Request
+from .request import MapRequest
 
 RUNS = 1000
 OF_CELL = 5  # the error of one cell that is planted, beside that of a region: 16 times fewer samples
 CONFIDENCE = 0.98  # of the interval whose lower end is told: 99 % on one side
 
 
-def simulated(request: Request, plan: CellPlan) -> tuple[Planted, ...]:
+def simulated(request: MapRequest, plan: CellPlan) -> tuple[Planted, ...]:
     """An error in a whole region, one 5 times as large in one cell, and the same error in one cell; each where it is
     found least often."""
     regions = [
@@ -49,18 +49,18 @@ def lower_end(planted: Planted) -> float:
     return clopper_pearson(planted.found, planted.runs, CONFIDENCE)[0]
 
 
-def _least_seen(of: Map, cells: list[Cell]) -> Cell:
+def _least_seen(of: Map, cells: list[DrawnCell]) -> DrawnCell:
     """The cell whose share of kept elements spreads most: where an error shows least."""
     return max(cells, key=lambda cell: math.prod(mean(of, cell)) / cell.wanted)
 
 
-def mean(of: Map, cell: Cell) -> tuple[float, float]:
+def mean(of: Map, cell: DrawnCell) -> tuple[float, float]:
     x = cell.low + (cell.high - cell.low) * (np.arange(16) + 0.5) / 16
     p, q = of.probabilities(-x if cell.negative else x)
     return float(p.mean()), float(q.mean())
 
 
-def found(request: Request, cells: list[Cell], bias: float, random: np.random.Generator) -> int:
+def found(request: MapRequest, cells: list[DrawnCell], bias: float, random: np.random.Generator) -> int:
     """In how many of the runs the count of these cells together is rejected; of a bias up and down the lower number."""
     means = [mean(request.judged_as(), cell) for cell in cells]
     n = sum(cell.wanted for cell in cells)

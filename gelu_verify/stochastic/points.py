@@ -16,7 +16,7 @@ DRAWN = 48  # rows are drawn anew, about; where there are more calls, some have 
 
 
 @dataclass(frozen=True)
-class Row:
+class PointRow:
     """Inputs of a call, which follow one another again and again, or stay for many elements each.
 
     `x_bits`, `kept` and `dropped`: of the dtype; `x`, `p`, `q`: doubles, P(kept) and P(dropped); `cell`: index; `held`.
@@ -48,7 +48,7 @@ class Points:
         first = place == 0
         self._held_bits = self._drawn(self._cell[first])
 
-    def row(self) -> Row:
+    def row(self) -> PointRow:
         """With other x, but for those that are held."""
         x_bits = np.where(self._held, self._held_bits[self._cell], self._drawn(self._cell))
         return described(self._of, self._fmt.name, x_bits, self._cell, self._held)
@@ -104,12 +104,12 @@ def of_dtype(dtype: str, x: np.ndarray) -> np.ndarray:
     return converted(double, np.ascontiguousarray(x, np.float64).view(double.uint), fmt)
 
 
-def described(of: Map, dtype: str, x_bits: np.ndarray, cell: np.ndarray, held: np.ndarray) -> Row:
+def described(of: Map, dtype: str, x_bits: np.ndarray, cell: np.ndarray, held: np.ndarray) -> PointRow:
     """A row with all that follows from its x."""
     fmt = get_format(dtype)
     x = to_float64(fmt, x_bits)
     p, q = of.probabilities(x)
-    return Row(x_bits, of.kept(fmt, x_bits), of.dropped(fmt, x_bits), x, p, q, cell, held)
+    return PointRow(x_bits, of.kept(fmt, x_bits), of.dropped(fmt, x_bits), x, p, q, cell, held)
 
 
 def drawn_samples(of: Map, dtype: str, plan: CellPlan, seed: int) -> int:

@@ -18,7 +18,7 @@ from ..targets.base import Target
 from ._native import WINDOW, windows
 from .drawing import Draw
 from .independence import Tested, of_places, spread
-from .request import Request
+from .request import MapRequest
 from .short_calls import masks
 
 LONGEST, SEQUENCE, LEAST = 1 << 24, 1 << 26, 1 << 17  # elements of a call, of all calls of a seed, at most and at least
@@ -36,7 +36,7 @@ MOST_SHOWN = 4
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SeedSizes:
     """How many calls of one seed, how many neighbouring seeds, and how many calls of each length."""
 
     calls: int
@@ -44,7 +44,7 @@ class Sizes:
     of_length: int
 
     @classmethod
-    def of(cls, request: Request) -> Sizes:
+    def of(cls, request: MapRequest) -> SeedSizes:
         """Full ones for a bias of 1e-3 or less."""
         return cls(1100, 256, 32) if request.bias <= 1e-3 else cls(140, 32, 8)
 
@@ -73,7 +73,7 @@ class Sequence:
         return int(np.searchsorted(self.starts, place, side="right")) - 1
 
 
-def lengths_of_sequence(request: Request) -> tuple[int, ...]:
+def lengths_of_sequence(request: MapRequest) -> tuple[int, ...]:
     """One call of half of the elements, and shorter ones."""
     total = int(min(SEQUENCE, max(LEAST, 4 / request.bias**2)))
     first = min(total // 2, LONGEST) + PART // 16
@@ -82,36 +82,36 @@ def lengths_of_sequence(request: Request) -> tuple[int, ...]:
     return (first, *[part] * ((total - first) // part), *between)
 
 
-def samples(request: Request) -> int:
+def samples(request: MapRequest) -> int:
     """Elements that are drawn; fewer where the target refuses a seed."""
     return sum(lengths_of_sequence(request)) + sum(sum(lot.lengths) for lot in _lots(request))
 
 
-def _lots(request: Request) -> list[Lot]:
+def _lots(request: MapRequest) -> list[Lot]:
     lots = [_many_lengths(request), *_many_calls(request, False)]
     if request.seeded:
         lots += _neighbours(request, False) + _bits_of_seed(request)
     return lots
 
 
-def _many_calls(request: Request, one_call: bool) -> list[Lot]:
+def _many_calls(request: MapRequest, one_call: bool) -> list[Lot]:
     """And few of the next two seeds: of seed k + call some are the same. Where a call has its own seed they must be."""
-    calls = Sizes.of(request).calls
+    calls = SeedSizes.of(request).calls
     first, apart = request.seed + CALL_SEED, 2 * calls if one_call else 1
     return [Lot(first, (SHORT,) * calls), *(Lot(first + k * apart, (SHORT,) * OF_NEXT) for k in (1, 2))]
 
 
-def _many_lengths(request: Request) -> Lot:
-    return Lot(request.seed + LENGTH_SEED, tuple(n for n in LENGTHS for _ in range(Sizes.of(request).of_length)))
+def _many_lengths(request: MapRequest) -> Lot:
+    return Lot(request.seed + LENGTH_SEED, tuple(n for n in LENGTHS for _ in range(SeedSizes.of(request).of_length)))
 
 
-def _neighbours(request: Request, one_call: bool) -> list[Lot]:
+def _neighbours(request: MapRequest, one_call: bool) -> list[Lot]:
     """With two calls each, or twice as many with one."""
     first, calls = request.seed + NEIGHBOUR, 1 if one_call else 2
-    return [Lot(first + k, (SHORT,) * calls) for k in range(2 * Sizes.of(request).seeds // calls)]
+    return [Lot(first + k, (SHORT,) * calls) for k in range(2 * SeedSizes.of(request).seeds // calls)]
 
 
-def _bits_of_seed(request: Request) -> list[Lot]:
+def _bits_of_seed(request: MapRequest) -> list[Lot]:
     """Seeds that differ in one bit, and their neighbours: as numbers of fewer bits, or as floats, some are equal."""
     numbers = {request.seed} | {request.seed + (1 << k) + add for k in range(64) for add in (0, 1)}
     return [Lot(number, (SHORT,)) for number in sorted(numbers)]
@@ -121,7 +121,7 @@ class Repeats:
     """Draws what is compared. `own_seed`: the target takes the number itself, and not a generator that was made of it;
     `one_call`: each call has a seed of its own; `notes`: what is no fault of the target."""
 
-    def __init__(self, target: Target, request: Request, seeded_by: str, takes_rate: bool) -> None:
+    def __init__(self, target: Target, request: MapRequest, seeded_by: str, takes_rate: bool) -> None:
         if takes_rate:  # pairs are compared best where both outcomes are as likely
             request = replace(request, rate=0.5)
         self.draw, self._request = Draw(target, request, 2), request
@@ -140,7 +140,7 @@ class Repeats:
         calls = self._short(_many_calls(request, self._one_call), advance)
         of_length = self._short([_many_lengths(request)], advance)
         sequences = [long, calls, of_length]
-        table = calls.kept.reshape(-1, SHORT)[: Sizes.of(request).calls]
+        table = calls.kept.reshape(-1, SHORT)[: SeedSizes.of(request).calls]
         found = [*self._of_table("calls", table), *self._of_lengths(of_length)]
         if request.seeded:
             seeds = self._short(_neighbours(request, self._one_call), advance)
@@ -210,7 +210,7 @@ class Repeats:
                 yield self._agreement(f"{what} {lag} apart", agreed, len(first) * SHORT)
 
     def _of_lengths(self, drawn: Sequence) -> Iterator[Tested]:
-        p, q, calls = self._p, self._q, Sizes.of(self._request).of_length
+        p, q, calls = self._p, self._q, SeedSizes.of(self._request).of_length
         start, all_rows = 0, list[np.ndarray]()
         for n in LENGTHS:
             table = drawn.kept[start : start + n * calls].reshape(calls, n)

@@ -26,7 +26,7 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
+class MapRegion:
     """The outputs of one region of x, over all of its x; of the outputs the mean and the variance."""
 
     region: Name = field(metadata=about("which x"))
@@ -64,7 +64,7 @@ class Planted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class MapVerdict:
     """A map, verified."""
 
     target: Name = field(metadata=about("what was typed"))
@@ -108,7 +108,7 @@ class Verdict:
     phases: tuple[Phase, ...] = field(
         metadata=about("in the order in which they were made; the first failed one is the last")
     )
-    regions: tuple[Region, ...] = field(metadata=about("regions of x, of the last phase of frequencies"))
+    regions: tuple[MapRegion, ...] = field(metadata=about("regions of x, of the last phase of frequencies"))
     tails: tuple[Tail, ...] = field(metadata=about("rare outcomes"))
     notes: tuple[Line, ...] = field(
         metadata=about("what is no fault: outputs at NaN and infinities, what it left behind")

@@ -19,7 +19,7 @@ MIN_BITS = 20  # float32 uniforms have 23 or 24, or more near zero
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class MapRequest:
     """Arguments of `verify`; `map` "" is what the name of the target says.
 
     `false_alarm`: with at most this probability a correct target fails. Correct are probabilities within 2^-`min_bits`

@@ -30,7 +30,7 @@ from ..errors import MissingMeasurement, TargetUnavailable, UsageError
 from ..formats import get_format
 from ..targets.arrays import KINDS, ArrayKind, get_kind, kind_of_module
 from ..targets.call_line import CallLine
-from ..targets.files_read import Watch, watching
+from ..targets.files_read import FileWatch, watching
 from ..targets.importing import framework
 from ..targets.library_target import LibraryCall, LibraryTarget
 from ..targets.python_callables import attribute, module_of_callable, version_of
@@ -130,7 +130,7 @@ def make(name: str, dtype: str, kwargs: Mapping[str, Any], array: str | None, ca
         except TargetUnavailable as reason:
             raise MissingMeasurement(f"{name} was asked for, but {reason}") from None
         compute, kind = NAMED[name].compute, get_kind(NAMED[name].array)
-        version, files = version_of(sys.modules[NAMED[name].array], Watch())
+        version, files = version_of(sys.modules[NAMED[name].array], FileWatch())
     else:
         with watching() as watch:
             module, source, path = module_of_callable(name)

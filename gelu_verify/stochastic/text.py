@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from .named import NAMED
 from .planted import lower_end
-from .report import Phase, Planted, Verdict
-from .request import Request
+from .report import MapVerdict, Phase, Planted
+from .request import MapRequest
 from .verify import Planned, planned
 
 BIASES = (1e-2, 1e-3, 1e-4)
 
 
-def plan_lines(request: Request, plan: Planned) -> Iterator[str]:
+def plan_lines(request: MapRequest, plan: Planned) -> Iterator[str]:
     """What is asked, and how many samples a bias needs, before anything is drawn."""
     named = f" ({NAMED[request.target].text})" if request.target in NAMED else ""
     yield f"{request.target}{named}, {request.dtype}: {request.judged_as().described()}"
@@ -47,7 +47,7 @@ def phase_line(phase: Phase) -> str:
     return f"{phase.name:<18} {'pass' if phase.passed else 'FAIL'}  {phase.samples:>14,} samples  {tests}".rstrip()
 
 
-def verdict_lines(verdict: Verdict) -> Iterator[str]:
+def verdict_lines(verdict: MapVerdict) -> Iterator[str]:
     """What was found."""
     for phase in verdict.phases:
         yield phase_line(phase)
@@ -75,7 +75,7 @@ def verdict_lines(verdict: Verdict) -> Iterator[str]:
     yield f"{verdict.target}: {'pass' if verdict.passed else 'FAIL'}"
 
 
-def _facts(verdict: Verdict) -> Iterator[str]:
+def _facts(verdict: MapVerdict) -> Iterator[str]:
     if verdict.bits_found is not None:
         yield f"the comparison u < p has about {verdict.bits_found} bits"
     elif verdict.bits_excluded is not None:

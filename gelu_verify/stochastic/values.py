@@ -12,7 +12,7 @@ from ..targets.base import Target
 from .counting import ALL, DROPPED, OTHER_SIGN, CellCounts, Counts, matches
 from .maps import Map
 from .plan import normal_ends
-from .request import Request
+from .request import MapRequest
 from .target import seed as seeded
 
 INPUTS, CALLS, ZEROS = 4096, 16, 256
@@ -69,7 +69,7 @@ def drawn_inputs(of: Map, fmt: Format, seed: int) -> np.ndarray:
     return (bits | signs).astype(fmt.uint)
 
 
-def of_values(target: Target, request: Request, signs: Signs) -> tuple[list[str], int]:
+def of_values(target: Target, request: MapRequest, signs: Signs) -> tuple[list[str], int]:
     """What is wrong with the outputs of drawn inputs; how many there were."""
     of, fmt = request.judged_as(), get_format(request.dtype)
     x_bits = drawn_inputs(of, fmt, request.seed)
@@ -94,7 +94,7 @@ def of_values(target: Target, request: Request, signs: Signs) -> tuple[list[str]
     return [*found, *_of_zeros(target, request)], CALLS * INPUTS + ZEROS
 
 
-def _of_zeros(target: Target, request: Request) -> list[str]:
+def _of_zeros(target: Target, request: MapRequest) -> list[str]:
     """Kept or dropped, a zero is a zero."""
     fmt = get_format(request.dtype)
     x_bits = np.array([0, fmt.sign_mask] * (ZEROS // 2), fmt.uint)
@@ -114,7 +114,7 @@ def _strange(of: Map, fmt: Format, x_bits: np.ndarray, kept: np.ndarray, y: np.n
     )
 
 
-def of_counts(request: Request, counts: Counts | CellCounts) -> list[str]:
+def of_counts(request: MapRequest, counts: Counts | CellCounts) -> list[str]:
     """The first output of a phase that was neither kept nor dropped."""
     if counts.strange is None:
         return []
@@ -124,7 +124,7 @@ def of_counts(request: Request, counts: Counts | CellCounts) -> list[str]:
     return [f"{many} outputs are neither kept nor dropped, such as {value_text(fmt, got)} at x = {value_text(fmt, x)}"]
 
 
-def of_repetition(target: Target, request: Request) -> tuple[list[str], int]:
+def of_repetition(target: Target, request: MapRequest) -> tuple[list[str], int]:
     """Whether the same seed gives the same outputs, call by call."""
     fmt = get_format(request.dtype)
     x_bits = drawn_inputs(request.judged_as(), fmt, request.seed + 1)
@@ -142,7 +142,7 @@ def of_repetition(target: Target, request: Request) -> tuple[list[str], int]:
     return [f"{text} (--no-seed where it has none)"], samples
 
 
-def of_specials(target: Target, request: Request) -> list[str]:
+def of_specials(target: Target, request: MapRequest) -> list[str]:
     """What comes of NaN and the infinities, in words."""
     fmt, notes = get_format(request.dtype), []
     for name, bits in {"NaN": fmt.nan, "inf": fmt.infinity, "-inf": fmt.infinity | fmt.sign_mask}.items():

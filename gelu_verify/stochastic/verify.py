@@ -17,13 +17,13 @@ from .independence import Independence, failures
 from .independence import samples as independence_samples
 from .judging import Judged, Test, of_cells, of_groups, of_region, region_of, rejected, tails_of
 from .maps import Map
-from .plan import SHARES, CellPlan, Plan
+from .plan import SHARES, CellPlan, PhasePlan
 from .planted import simulated
 from .points import drawn_samples
 from .repeats import Repeats
 from .repeats import samples as repeats_samples
-from .report import Phase, Planted, Region, Tail, Verdict
-from .request import Request
+from .report import MapRegion, MapVerdict, Phase, Planted, Tail
+from .request import MapRequest
 from .target import facts
 from .target import seed as seeded
 from .values import CALLS, INPUTS, LENGTHS, ZEROS, Signs, of_counts, of_repetition, of_specials, of_values
@@ -45,14 +45,14 @@ class Planned:
 
     frequencies: CellPlan
     first: CellPlan
-    tails: Plan
-    rated: list[tuple[float, Plan]]
+    tails: PhasePlan
+    rated: list[tuple[float, PhasePlan]]
     samples: int
     planted: tuple[Planted, ...]
 
 
 @in_default_environment
-def planned(request: Request, simulating: bool = True) -> Planned:
+def planned(request: MapRequest, simulating: bool = True) -> Planned:
     """How many samples are drawn where, and what simulated runs of that size find."""
     frequencies = plans.frequencies(request)
     constant = request.judged_as().law == "constant"
@@ -66,7 +66,7 @@ def planned(request: Request, simulating: bool = True) -> Planned:
 
 
 @in_default_environment
-def verify(request: Request, advance: Advance = _silent) -> Verdict:
+def verify(request: MapRequest, advance: Advance = _silent) -> MapVerdict:
     """Every phase in turn; a failure of the target ends it.
 
     Parameters
@@ -89,11 +89,11 @@ def verify(request: Request, advance: Advance = _silent) -> Verdict:
 
 @dataclass
 class _Work:
-    request: Request
+    request: MapRequest
     planned: Planned
     advance: Advance
     phases: list[Phase] = field(default_factory=list)
-    regions: list[Region] = field(default_factory=list)
+    regions: list[MapRegion] = field(default_factory=list)
     tails: list[Tail] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     signs: Signs = field(default_factory=Signs)
@@ -174,7 +174,7 @@ class _Work:
             judged += of_groups(at_rate, counts, self.request.tolerance)
         self._judge(drawn, judged)
 
-    def _counted(self, target: Target, drawn: _Drawn, of: Map, plan: Plan, number: int) -> Counts:
+    def _counted(self, target: Target, drawn: _Drawn, of: Map, plan: PhasePlan, number: int) -> Counts:
         request = self.request
         number += request.seed
         target.applied(1, seeded, request.dtype, number, of.rate)
@@ -198,9 +198,9 @@ class _Work:
         """Probability of a false alarm in all tests of a phase."""
         return SHARES.get(phase, 0.0) * self.request.false_alarm
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> MapVerdict:
         request, of = self.request, self.request.judged_as()
-        return Verdict(
+        return MapVerdict(
             target=request.target, version=self.version, map=of.name, described=of.described(), dtype=request.dtype,
             rate=of.rate if of.law == "constant" else None, seeded_by=self.seeded_by, seed=request.seed,
             passed=self.failure is None and all(phase.passed for phase in self.phases),

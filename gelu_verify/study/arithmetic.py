@@ -13,7 +13,7 @@ from ..formats import get_format
 _LOSS_SCALE = {"float16": 1024.0}  # gradients of small losses are subnormal in float16
 
 
-class Arithmetic:
+class RoundedArithmetic:
     """Rounding to `dtype`, bits of it, and the NumPy dtype `work` that operations are computed in."""
 
     def __init__(self, dtype: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..stochastic.binomial import holm
-from .statistics import LEVEL, Interval, bootstrap, detectable, signed_rank
+from .statistics import LEVEL, MedianInterval, bootstrap, detectable, signed_rank
 from .units import FUNCTIONS, UNITS
 
 Question = Literal["function", "kernel", "dtype"]
@@ -19,7 +19,7 @@ _FUNCTIONS = {unit.name for unit in FUNCTIONS}
 
 
 @dataclass(frozen=True)
-class Comparison:
+class UnitComparison:
     """Losses on the test part of `unit` in `dtype` minus those of `baseline` in `baseline_dtype`, paired by run.
 
     `difference`: its median and interval; `loss`: the median of the baseline; `p` of the signed-rank test and
@@ -36,7 +36,7 @@ class Comparison:
     runs: int
     loss: float
     spread: float
-    difference: Interval
+    difference: MedianInterval
     p: float
     adjusted: float
     seen: float | None
@@ -48,7 +48,7 @@ class Comparison:
         return self.adjusted <= LEVEL
 
 
-def comparisons(trainings: pd.DataFrame) -> list[Comparison]:
+def comparisons(trainings: pd.DataFrame) -> list[UnitComparison]:
     """All comparisons that the trainings permit: functions with gelu, kernels with their function correctly rounded,
     both in one dtype; and gelu in each dtype with gelu in float64."""
     losses = {key: group["loss"].to_numpy() for key, group in trainings.groupby(["task", "unit", "dtype"], sort=False)}
@@ -82,10 +82,10 @@ def _comparison(
     p: float,
     adjusted: float,
     tests: int,
-) -> Comparison:
+) -> UnitComparison:
     known, finite = difference[np.isfinite(difference)], theirs[np.isfinite(theirs)]
     factor = detectable(len(difference), tests)
-    return Comparison(
+    return UnitComparison(
         *pair,
         runs=len(difference),
         loss=float(np.median(_finite(theirs))),

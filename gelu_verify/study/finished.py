@@ -22,7 +22,7 @@ DATA = ("scikit-learn",)  # what the data come from; all else is in this package
 Result = dict[str, Any]
 
 
-class Job(Protocol):
+class StudyJob(Protocol):
     """A frozen dataclass; called, it gives what JSON can hold (NaN and infinities too)."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -38,7 +38,7 @@ class _Item:
     """A job, and its place among all."""
 
     place: int
-    job: Job
+    job: StudyJob
 
     def __str__(self) -> str:
         return self.job.label
@@ -79,7 +79,7 @@ class Finished:
         except OSError as error:
             raise ResultsError(f"cannot write to {folder}: {error.strerror or error}") from error
 
-    def all_of(self, jobs: Sequence[Job], observer: Observer) -> list[Result]:
+    def all_of(self, jobs: Sequence[StudyJob], observer: Observer) -> list[Result]:
         """The results of jobs, in their order; those that are not there are computed and kept."""
         paths = [self._path(job) for job in jobs]
         found = {place: result for place, path in enumerate(paths) if (result := _read(path)) is not None}
@@ -98,7 +98,7 @@ class Finished:
         if waiting:
             yield from results(self._executor(), _Called({**identity(DATA), **self._outputs}), waiting)
 
-    def _path(self, job: Job) -> Path:
+    def _path(self, job: StudyJob) -> Path:
         asked = json.dumps([type(job).__name__, asdict(job), self._decides], sort_keys=True)
         return self._folder / f"{hashlib.sha256(asked.encode()).hexdigest()[:24]}.json"
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..fenv import in_default_environment
 from ..formats import DTYPES
 from ..targets import Target
-from .arithmetic import Arithmetic
+from .arithmetic import RoundedArithmetic
 from .tasks import CONTEXT, TEXT, Task, contexts
 from .training import Parameters, outputs, train
 from .units import UNITS, targets
@@ -89,7 +89,7 @@ class _Answers:
 
     @classmethod
     def of(cls, task: Task, parameters: Parameters, activation: str, dtype: str) -> _Answers:
-        arithmetic = Arithmetic(dtype)
+        arithmetic = RoundedArithmetic(dtype)
         found = outputs(parameters, task.test.x, activation, arithmetic).astype(np.float64)
         if task.name != TEXT:
             return cls(found, np.zeros((0, LENGTH), int))
@@ -102,7 +102,9 @@ def prompts(task: Task) -> np.ndarray:
     return np.asarray(task.test.x[chosen].reshape(TEXTS, CONTEXT, -1).argmax(-1))
 
 
-def continued(parameters: Parameters, prompts: np.ndarray, activation: str, arithmetic: Arithmetic) -> np.ndarray:
+def continued(
+    parameters: Parameters, prompts: np.ndarray, activation: str, arithmetic: RoundedArithmetic
+) -> np.ndarray:
     """LENGTH more characters for each prompt, always the most probable one."""
     text = prompts
     for _ in range(LENGTH):

@@ -13,7 +13,7 @@ RESAMPLES = 1000
 _SIMULATED = 4000
 
 
-class Interval(NamedTuple):
+class MedianInterval(NamedTuple):
     """A median and its interval of 95 % (percentile bootstrap)."""
 
     median: float
@@ -21,11 +21,11 @@ class Interval(NamedTuple):
     high: float
 
 
-def bootstrap(samples: np.ndarray) -> Interval:
+def bootstrap(samples: np.ndarray) -> MedianInterval:
     """The median of a sample; always the same resamples for the same size."""
     drawn = samples[_resamples(len(samples))]
     low, high = np.quantile(np.median(drawn, -1), (0.025, 0.975), method="nearest")
-    return Interval(float(np.median(samples)), float(low), float(high))
+    return MedianInterval(float(np.median(samples)), float(low), float(high))
 
 
 def signed_rank(differences: np.ndarray) -> float:

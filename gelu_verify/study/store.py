@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..atomic_files import replace_file
 from ..errors import ResultsError
-from .study import Plan, Study
+from .study import Study, StudyPlan
 
 SCHEMA = 1
 FRAMES = ("tuning", "trainings", "curves", "networks", "served")
@@ -58,7 +58,7 @@ def read_study(folder: Path) -> Study:
     }
     origin = {key: manifest[key] for key in ("versions", "machine", "data")}
     frames = {name: _frame(contents[f"{name}.parquet"]) for name in FRAMES}
-    return Study(plan=Plan(**plan), origin=origin, **frames)
+    return Study(plan=StudyPlan(**plan), origin=origin, **frames)
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:

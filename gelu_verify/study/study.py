@@ -16,7 +16,7 @@ from ..errors import one_of
 from ..formats import DTYPES
 from ..measure.executors import Pool
 from ..measure.observer import SILENT, Observer
-from .finished import Finished, Job, Result
+from .finished import Finished, Result, StudyJob
 from .inference import serve
 from .known import keep, kernels, outputs_of
 from .statistics import bootstrap
@@ -33,7 +33,7 @@ _COMPUTE = ("arithmetic.py", "tasks.py", "units.py", "training.py", "inference.p
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """What is trained: `runs` networks of each unit, dtype and task; the split of the data, all initial parameters and
     the order of the examples come from `seed`."""
 
@@ -51,11 +51,11 @@ class Plan:
 
 def plan_of(
     tasks: Sequence[str] | None, units: Sequence[str] | None, dtypes: Sequence[str] | None, runs: int, seed: int
-) -> Plan:
+) -> StudyPlan:
     """The plan of what was asked for (None: all), in the order of the lists, with all that it is compared with."""
     asked = _some("unit", units, tuple(UNITS))
     with_baselines = {"gelu", *asked, *(UNITS[name].baseline for name in asked)}
-    return Plan(
+    return StudyPlan(
         tasks=_some("task", tasks, TASKS),
         units=tuple(name for name in UNITS if name in with_baselines),
         dtypes=_some("dtype", None if dtypes is None else [*dtypes, "float64"], DTYPES),
@@ -77,7 +77,7 @@ class Study:
     loss, error), `curves` (task, unit, dtype, epoch, median, low, high), `networks` and `served` (the fields of
     `inference.Trained64` and `Served`)."""
 
-    plan: Plan
+    plan: StudyPlan
     origin: Mapping[str, Any]
     tuning: pd.DataFrame
     trainings: pd.DataFrame
@@ -128,7 +128,7 @@ class ServingJob:
         return {"network": network, "rows": rows}
 
 
-def run_study(plan: Plan, folder: Path, executor: Callable[[], Pool], observer: Observer = SILENT) -> Study:
+def run_study(plan: StudyPlan, folder: Path, executor: Callable[[], Pool], observer: Observer = SILENT) -> Study:
     """Carry out a plan. Finished parts are files under `folder`/finished: what is interrupted goes on where it was.
 
     The same plan gives the same frames, bit for bit, on machines of one kind, whichever executor carries it out.
@@ -146,7 +146,9 @@ def run_study(plan: Plan, folder: Path, executor: Callable[[], Pool], observer: 
     ]
     tuning = _tuning(tuned, finished.all_of(tuned, observer))
     rates = _best(tuning)
-    jobs: list[Job] = [ServingJob(task, rates[task, "gelu"], plan.dtypes, plan.seed) for task in reversed(plan.tasks)]
+    jobs: list[StudyJob] = [
+        ServingJob(task, rates[task, "gelu"], plan.dtypes, plan.seed) for task in reversed(plan.tasks)
+    ]
     trainings = [
         TrainingJob(task, name, dtype, rates[task, UNITS[name].tuned], tuple(range(plan.runs)), plan.seed)
         for task in plan.trained

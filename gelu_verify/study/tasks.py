@@ -28,7 +28,7 @@ class Network:
 
 
 @dataclass(frozen=True)
-class Part:
+class Examples:
     """Examples: inputs (n, features) and wanted outputs (n, classes or values), float64 or, where they are 0 and 1,
     uint8."""
 
@@ -43,9 +43,9 @@ class Task:
     name: str
     kind: Kind
     network: Network
-    train: Part
-    validation: Part
-    test: Part
+    train: Examples
+    validation: Examples
+    test: Examples
     digest: str
 
 
@@ -143,7 +143,7 @@ def load_task(name: str, seed: int) -> Task:
     if source.scaled:
         mean, spread = x[parts[0]].mean(0), x[parts[0]].std(0)
         x = (x - mean) / np.where(spread > 0, spread, 1.0)
-    train, validation, test = (Part(x[part], y[part]) for part in parts)
+    train, validation, test = (Examples(x[part], y[part]) for part in parts)
     return Task(name, source.kind, source.network, train, validation, test, digest)
 
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 
 from ..fenv import in_default_environment
-from .arithmetic import Arithmetic
-from .tasks import Part, Task
+from .arithmetic import RoundedArithmetic
+from .tasks import Examples, Task
 from .units import STOCHASTIC, Unit, evaluated, kept
 
 Parameters = list[np.ndarray]  # weights and bias of each layer, one after the other
@@ -36,7 +36,7 @@ class Trained:
 def train(task: Task, unit: Unit, dtype: str, rate: float, seed: int, runs: Sequence[int]) -> Trained:
     """Train one network for each run; the same run begins with the same parameters and sees the same batches in the
     same order, whatever the unit, the dtype and the rate."""
-    arithmetic = Arithmetic(dtype)
+    arithmetic = RoundedArithmetic(dtype)
     network = _Network(task, unit, arithmetic, _generators(seed, MASK, runs))
     parameters: Parameters = [p.astype(arithmetic.work) for p in _initial(task, seed, runs)]
     adam = _Adam(parameters, rate)
@@ -55,7 +55,7 @@ def train(task: Task, unit: Unit, dtype: str, rate: float, seed: int, runs: Sequ
         return Trained(np.array(losses), validation, network.errors(parameters, task.test), parameters)
 
 
-def outputs(parameters: Parameters, x: np.ndarray, activation: str, arithmetic: Arithmetic) -> np.ndarray:
+def outputs(parameters: Parameters, x: np.ndarray, activation: str, arithmetic: RoundedArithmetic) -> np.ndarray:
     """Outputs of a network, or of one for each run, at inputs (n, features), with that target as its activation."""
     h = arithmetic.rounded(x.astype(arithmetic.work))
     layers = len(parameters) // 2
@@ -92,7 +92,7 @@ class _Network:
     """Forward and backward passes of all runs."""
 
     def __init__(
-        self, task: Task, unit: Unit, arithmetic: Arithmetic, generators: Sequence[np.random.Generator]
+        self, task: Task, unit: Unit, arithmetic: RoundedArithmetic, generators: Sequence[np.random.Generator]
     ) -> None:
         self._classes = task.kind == "classes"
         self._unit, self._arithmetic, self._generators = unit, arithmetic, generators
@@ -132,14 +132,14 @@ class _Network:
             return np.asarray((e / e.sum(-1, keepdims=True) - y) / z.shape[1])
         return np.asarray(2 * (z - y) / (z.shape[1] * z.shape[2]))
 
-    def loss(self, parameters: Parameters, part: Part) -> np.ndarray:
+    def loss(self, parameters: Parameters, part: Examples) -> np.ndarray:
         """Mean loss of each run: cross-entropy of classes, mean squared error of values."""
         found = outputs(parameters, part.x, self._unit.forward, self._arithmetic)
         if self._classes:
             return cross_entropy(found, part.y)
         return np.asarray(np.square(found.astype(np.float64) - part.y).mean((-2, -1)))
 
-    def errors(self, parameters: Parameters, part: Part) -> np.ndarray:
+    def errors(self, parameters: Parameters, part: Examples) -> np.ndarray:
         """Share of the examples that get another class than the wanted one; NaN where there are no classes."""
         found = outputs(parameters, part.x, self._unit.forward, self._arithmetic)
         if not self._classes:

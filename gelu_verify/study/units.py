@@ -12,7 +12,7 @@ import numpy as np
 from ..formats import DTYPES
 from ..targets import Target
 from ..targets.frameworks import kernels, published
-from .arithmetic import Arithmetic
+from .arithmetic import RoundedArithmetic
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def targets() -> dict[str, Target]:
     return {target.name: target for target in (*kernels.discover(), *published.discover())}
 
 
-def evaluated(name: str, arithmetic: Arithmetic, x: np.ndarray) -> np.ndarray:
+def evaluated(name: str, arithmetic: RoundedArithmetic, x: np.ndarray) -> np.ndarray:
     """The target or baseline of that name at numbers of a dtype, of any shape."""
     if name in _BASELINES:
         return arithmetic.rounded(_BASELINES[name](x.astype(np.float64)).astype(arithmetic.work))
@@ -109,7 +109,7 @@ def kept(x: np.ndarray, generators: Sequence[np.random.Generator]) -> np.ndarray
     """Where the stochastic map keeps x: with probability Phi(x), by one generator for each run (the first axis)."""
     wide = x.astype(np.float64)
     with np.errstate(invalid="ignore"):
-        phi = np.where(wide == 0, 0.5, evaluated("kernels.gelu_cr", Arithmetic("float64"), wide) / wide)
+        phi = np.where(wide == 0, 0.5, evaluated("kernels.gelu_cr", RoundedArithmetic("float64"), wide) / wide)
     drawn = np.stack([generator.random(x.shape[1:]) for generator in generators])
     return np.asarray(drawn < phi)
 

@@ -47,7 +47,7 @@ _written: set[str] = set()
 
 
 @dataclass
-class Watch:
+class FileWatch:
     """While code is loaded and tried: when that began, and which files are mapped since."""
 
     began: float = field(default_factory=time.time)
@@ -55,14 +55,14 @@ class Watch:
 
 
 @contextmanager
-def watching() -> Iterator[Watch]:
+def watching() -> Iterator[FileWatch]:
     """Hear what is opened meanwhile.
 
     Nothing is compiled to a __pycache__: a file there may be older than its source.
     """
     global _listeners
     _hear()
-    watch, before, writes = Watch(), _mapped(), sys.dont_write_bytecode
+    watch, before, writes = FileWatch(), _mapped(), sys.dont_write_bytecode
     _listeners, sys.dont_write_bytecode = _listeners + 1, True
     try:
         yield watch
@@ -138,7 +138,7 @@ def mapped_by(load: Callable[[], T], folder: Path, began: float) -> tuple[T, set
     return loaded, {path for name in _mapped() - before if _counts(path := Path(name).resolve(), [folder], began)}
 
 
-def read_by(sources: Iterable[Path], main: Path, watch: Watch) -> set[Path]:
+def read_by(sources: Iterable[Path], main: Path, watch: FileWatch) -> set[Path]:
     """All that these Python sources read so far, or name, and the sources among that in turn; without themselves.
 
     Files that were mapped while they were loaded are those of `main`.

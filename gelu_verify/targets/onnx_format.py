@@ -22,7 +22,7 @@ _OTHERS = {2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 8: "string
 
 
 @dataclass(frozen=True)
-class Value:
+class OnnxValue:
     """An input or output; a dimension of any size is None; `shape` is None where the model does not say its rank."""
 
     name: str
@@ -41,8 +41,8 @@ class Signature:
     `external` are the files beside it that hold tensors of it, as it writes them.
     """
 
-    inputs: tuple[Value, ...]
-    outputs: tuple[Value, ...]
+    inputs: tuple[OnnxValue, ...]
+    outputs: tuple[OnnxValue, ...]
     operators: tuple[str, ...]
     external: tuple[str, ...] = ()
 
@@ -98,14 +98,14 @@ def _location(tensor: memoryview) -> str:
     return entries.get("location", "")
 
 
-def _value(part: memoryview) -> Value:
+def _value(part: memoryview) -> OnnxValue:
     """ValueInfoProto.name 1, type 2; TypeProto.tensor_type 1; its elem_type 1, shape 2; TensorShapeProto.dim 1."""
     name, element, shape = text(part, 1), 0, None
     for type_proto in parts(part, 2):
         for tensor in parts(type_proto, 1):
             element = whole(tensor, 1) or 0
             shape = next((tuple(map(_size, parts(dims, 1))) for dims in parts(tensor, 2)), None)
-    return Value(name, element, shape)
+    return OnnxValue(name, element, shape)
 
 
 def _size(dimension: memoryview) -> int | None:

@@ -27,7 +27,7 @@ from .base import first_line
 from .call_line import CallLine, needs_a_line
 from .callable_target import CallableTarget
 from .detection import Detection, own_kind, trial
-from .files_read import Watch, digest_of, digests, read_by, watching
+from .files_read import FileWatch, digest_of, digests, read_by, watching
 from .fixed_shapes import parsed_shape
 from .importing import framework, quiet
 from .python_floats import NUMBERS, any_kind
@@ -299,7 +299,7 @@ def _importable(kind: ArrayKind) -> ArrayKind:
     return kind
 
 
-def version_of(module: ModuleType, watch: Watch) -> tuple[str, dict[str, str]]:
+def version_of(module: ModuleType, watch: FileWatch) -> tuple[str, dict[str, str]]:
     """Version of the package that the module is from; of the user's own code, a hash of its files as well, and these.
 
     They are its source and that of local modules that it imports, and what these read, as `watch` knows since it was

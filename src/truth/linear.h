@@ -13,7 +13,7 @@
 
    Fixed point: the h are 128-bit integers in units of 2^-104, modulo 2^24; a line in units of 2^-64, modulo 1. What that
    rounds off is below (2^n + 2) 2^-64 for a line and, as the caller's h are rounded, below i^4 2^-104 for P in piece i:
-   the caller adds it to the limit (gelu_verify/facts/linear_search.py, where the bounds are).
+   the caller adds it to the limit (tools/linear_search.py, where the bounds are).
 
    Test      tests/facts/test_linear_search.py: against every point one by one */
 #ifndef GV_TRUTH_LINEAR_H

@@ -15,8 +15,8 @@ from repository import TESTS
 
 from gelu_verify.ci.github import MOST, REASONS, annotation_lines
 from gelu_verify.ci.junit import junit
-from gelu_verify.ci.outputs import Outputs
-from gelu_verify.ci.places import Place
+from gelu_verify.ci.outputs import CiOutputs
+from gelu_verify.ci.places import FilePlace
 from gelu_verify.ci.sarif import sarif
 from gelu_verify.ci.summary import LIMIT, summary
 from gelu_verify.ci.verdicts import OUTCOMES, Value, Verdict, worst_first
@@ -29,7 +29,8 @@ WITNESS = tuple(
 )
 FAILED = Verdict(
     "k.c:gelu_f16/gelu/float16", "failed", ("15.2155 ULP =, budget 12", "check monotone fails: at -3"), ("seen",),
-    WITNESS, "accurate_range", "within 4 ULP for x >= -1.3.", "gelu-verify run k.c:gelu_f16", Place("my code/k.c", 7),
+    WITNESS, "accurate_range", "within 4 ULP for x >= -1.3.", "gelu-verify run k.c:gelu_f16",
+    FilePlace("my code/k.c", 7),
 )  # fmt: skip
 MISSING = Verdict("cuda.gelu/gelu/float32", "not measured", ("no GPU here",))
 PASSED = Verdict("kernels.gelu_cr/gelu/float32", "passed", (), ("better: 0.5 ULP, budget 0.6",), grade="faithful")
@@ -44,7 +45,7 @@ def texts():
 @st.composite
 def verdicts(draw):
     lists = st.lists(texts(), max_size=3).map(tuple)
-    place = st.none() | st.builds(Place, texts().filter(bool), st.integers(1, 9999))
+    place = st.none() | st.builds(FilePlace, texts().filter(bool), st.integers(1, 9999))
     grades = st.sampled_from([None, "broken", "faithful"])
     values = st.sampled_from([(), WITNESS])
     one = st.builds(Verdict, texts(), st.sampled_from(OUTCOMES), lists, lists, values, grades, texts(), texts(), place)
@@ -215,7 +216,7 @@ def said(outputs, found=ALL, code=1):
 
 
 def test_files_are_written_into_new_folders_and_replaced_whole(tmp_path):
-    outputs = Outputs(TITLE, tmp_path / "a" / "j.xml", tmp_path / "b" / "s.sarif")
+    outputs = CiOutputs(TITLE, tmp_path / "a" / "j.xml", tmp_path / "b" / "s.sarif")
     assert said(outputs) == ([], [])
     assert outputs.junit.read_bytes() == junit(TITLE, ALL)
     assert said(outputs, [PASSED], 0) == ([], [])
@@ -226,7 +227,7 @@ def test_files_are_written_into_new_folders_and_replaced_whole(tmp_path):
 
 def test_what_cannot_be_written_is_said_and_the_rest_is_written(tmp_path):
     (tmp_path / "file").write_text("")
-    outputs = Outputs(TITLE, tmp_path / "file" / "j.xml", tmp_path / "s.sarif")
+    outputs = CiOutputs(TITLE, tmp_path / "file" / "j.xml", tmp_path / "s.sarif")
     outputs.remove_earlier()
     (problem,), _ = said(outputs)
     assert problem.startswith(f"cannot write {outputs.junit}: ")
@@ -238,10 +239,10 @@ def test_devices_and_links_stay_what_they_are(tmp_path):
     (tmp_path / "link.xml").symlink_to("real.xml")
     os.mkfifo(tmp_path / "pipe")
     for path in (Path(os.devnull), tmp_path / "link.xml"):
-        outputs = Outputs(TITLE, path)
+        outputs = CiOutputs(TITLE, path)
         outputs.remove_earlier()
         assert said(outputs) == ([], [])
-    Outputs(TITLE, tmp_path / "pipe").remove_earlier()
+    CiOutputs(TITLE, tmp_path / "pipe").remove_earlier()
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
     assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
     assert (tmp_path / "link.xml").is_symlink()
@@ -252,11 +253,11 @@ def test_a_summary_is_added_to_what_the_step_has_said(tmp_path, monkeypatch):
     place = tmp_path / "summary.md"
     place.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(place))
-    assert said(Outputs(TITLE)) == ([], [])
+    assert said(CiOutputs(TITLE)) == ([], [])
     assert place.read_text() == "before\n"
-    problems, lines = said(Outputs(TITLE, github=True))
+    problems, lines = said(CiOutputs(TITLE, github=True))
     assert (problems, len(lines)) == ([], 2)
     assert place.read_text() == "before\n" + summary(TITLE, ALL)
     place.write_bytes(b"x" * (LIMIT - 400))
-    said(Outputs(TITLE, github=True))
+    said(CiOutputs(TITLE, github=True))
     assert LIMIT - 400 < place.stat().st_size <= LIMIT

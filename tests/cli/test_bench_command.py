@@ -16,7 +16,7 @@ from gelu_verify.speed import bench
 from gelu_verify.speed.timer import interleaved_sides
 from gelu_verify.truth.correctly_rounded import FUNCTIONS
 
-CASE = bench.Case("gelu", "float32", 64, 1)
+CASE = bench.TimedCase("gelu", "float32", 64, 1)
 
 
 def call(*args):
@@ -70,7 +70,7 @@ def test_torch_computes_what_it_is_compared_in(function, dtype):
     torch = pytest.importorskip("torch", exc_type=ImportError)
     x = bench.inputs(dtype, 500, 0)
     try:
-        path, (call_,) = bench._torch(bench.Case(function, dtype, 500, 1), x)
+        path, (call_,) = bench._torch(bench.TimedCase(function, dtype, 500, 1), x)
     except bench._NoSuchPath as missing:
         assert "backward" in str(missing)  # noqa: PT017 - one version's gap is no fault of ours
         return
@@ -152,7 +152,7 @@ def test_sizes():
 
 def test_the_parts_of_the_threads_are_the_whole():
     x = bench.inputs("float32", 101, 0)
-    case = bench.Case("silu", "float32", 101, 3)
+    case = bench.TimedCase("silu", "float32", 101, 3)
     side = bench._ours(case, x)
     for part in side:
         part()
@@ -179,4 +179,4 @@ def test_an_error_on_another_thread_is_raised():
 
 def test_a_case_needs_a_known_function():
     with pytest.raises(UsageError, match="erf"):
-        bench.check_case(bench.Case("erf", "float32", 10, 1))
+        bench.check_case(bench.TimedCase("erf", "float32", 10, 1))

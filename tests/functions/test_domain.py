@@ -11,8 +11,8 @@ from mutants import at, correct, faulty, moved, where
 from gelu_verify.errors import UsageError
 from gelu_verify.formats import DTYPES, FORMATS, MODES, get_format
 from gelu_verify.functions import FUNCTIONS, Function
-from gelu_verify.search.search import Budget, search
-from gelu_verify.search.state import Asked, State
+from gelu_verify.search.search import SearchBudget, search
+from gelu_verify.search.state import SearchAsked, State
 from gelu_verify.truth.hardest import offset_of
 from gelu_verify.truth.oracle import judge_exactly, round_exactly
 from gelu_verify.truth.values import exact, judge, reference_bits
@@ -114,8 +114,8 @@ def test_a_right_log_is_correctly_rounded():
 
 def test_a_search_names_a_number_where_nan_is_due():
     target = faulty("log", where(lambda x: (x < -1) & np.isfinite(x), "1"))
-    state = State.start(Asked("log", "float64", 0))
-    search(target, state, Budget(evaluations=70_000), workers=1)
+    state = State.start(SearchAsked("log", "float64", 0))
+    search(target, state, SearchBudget(evaluations=70_000), workers=1)
     assert state.counts[0] > 0
     x, got, want = state.nonfinite
     assert FORMATS["float64"].fraction(x) < -1

@@ -10,7 +10,7 @@ from gelu_verify import verify
 from gelu_verify.cli import main
 from gelu_verify.errors import UsageError
 from gelu_verify.gate.project import hard_cases_here
-from gelu_verify.inputs.found import Found, add_found, found_case, read_found
+from gelu_verify.inputs.found import KeptInput, add_found, found_case, read_found
 from gelu_verify.inputs.plans import PLANS, make_plan
 
 TARGET = """\
@@ -102,7 +102,7 @@ def test_a_file_is_read_as_it_was_written_and_has_each_input_once(tmp_path):
     assert add_found(file, cases) == 2
     assert add_found(file, [found_case("gelu", "float64", "0x1p0", "another"), cases[0]]) == 0
     assert read_found(file) == sorted(cases)
-    assert cases[1] == Found("gelu", "float64", "0x3ff0000000000000", "")
+    assert cases[1] == KeptInput("gelu", "float64", "0x3ff0000000000000", "")
 
 
 @pytest.mark.parametrize("row", ["gelu,float32", "gelo,float32,0x0,", "gelu,float33,0x0,", "gelu,float32,one,"])

@@ -52,7 +52,7 @@ def doubled(device, tmp_path):
     (tmp_path / "doubled.ptx").write_text(PTX)
     with device.current():
         handle = device.driver.module_from_file(str(tmp_path / "doubled.ptx"))
-        return cuda.Module(device, handle, tmp_path), cuda.Function(handle.get_function("doubled"), THREADS)
+        return cuda.CudaModule(device, handle, tmp_path), cuda.LoadedFunction(handle.get_function("doubled"), THREADS)
 
 
 def in_use(device):
@@ -196,7 +196,9 @@ def test_an_approximation_is_refused_by_name_or_taken_within_its_bound(tmp_path)
     for which in ("", "lowest", "nearest", "highest"):
         device = cuda.Device(driver=Driver(approximations=which))
         with device.current():
-            function = cuda.Function(device.driver.module_from_file(str(tmp_path / "near.ptx")).get_function("doubled"))
+            function = cuda.LoadedFunction(
+                device.driver.module_from_file(str(tmp_path / "near.ptx")).get_function("doubled")
+            )
         if not which:
             with pytest.raises(device.driver.LogicError, match=r"not determined: doubled computes ex2.approx.ftz.f32"):
                 run(device, function, 50)

@@ -24,7 +24,7 @@ from gelu_verify.formats import get_format
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.isolation.hosts import Hosts, supported
 from gelu_verify.isolation.limits import Limits
-from gelu_verify.isolation.memory import GUARDS, PAGE, Layout, Place
+from gelu_verify.isolation.memory import GUARDS, PAGE, ArrayPlace, GuardLayout
 from gelu_verify.measure.sweep import sweep
 
 pytestmark = [
@@ -280,9 +280,9 @@ def test_a_host_goes_on_after_its_child_was_killed(hosts, faulty):
 
 def test_a_place_is_flush_with_its_guard():
     for n, itemsize in ((1, 2), (257, 4), (1000, 8)):
-        end = Place(n, itemsize, 1 << 16)
+        end = ArrayPlace(n, itemsize, 1 << 16)
         assert end.offset + n * itemsize == 1 << 16
-        assert Place(n, itemsize, 1 << 16, at_start=True).offset == 0
+        assert ArrayPlace(n, itemsize, 1 << 16, at_start=True).offset == 0
         assert end.margin.stop == end.offset
 
 
@@ -292,8 +292,8 @@ def test_a_place_is_flush_with_its_guard():
 def test_an_address_is_named_by_the_array_that_it_is_near(guard, at_start, itemsize):
     """Also where no guard covers it: what lies between an array and the end of its pages."""
     base, capacity = 1 << 40, 1 << 12
-    place = Place(7, itemsize, capacity, at_start)
-    layout, size = Layout(base, guard, capacity, place), 7 * itemsize
+    place = ArrayPlace(7, itemsize, capacity, at_start)
+    layout, size = GuardLayout(base, guard, capacity, place), 7 * itemsize
     x, y = (base + guard + place.offset, base + 2 * guard + capacity + place.offset)
     assert [layout.region(x + k) for k in (0, size - 1)] == ["input"] * 2
     assert [layout.region(y + k) for k in (0, size - 1)] == ["output"] * 2

@@ -186,7 +186,7 @@ def test_torch_set_flush_denormal_of_the_caller_changes_nothing():
 @pytest.mark.parametrize("kept", [False, True])
 def test_what_is_open_for_a_moment_is_not_left_by_a_call(kept):
     """By another thread: seen after a call of one target, and gone after a call of another one."""
-    watch, opened, found = state.Watch([]), [], []
+    watch, opened, found = state.StateWatch([]), [], []
     for _ in range(2 * state.OFTEN):
         for who in ("one", "other"):
             watch.enter()

@@ -25,7 +25,7 @@ from gelu_verify.measure.observer import Observer
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import measured
 from gelu_verify.records.serialize import to_json
-from gelu_verify.search.search import Budget
+from gelu_verify.search.search import SearchBudget
 from gelu_verify.search.session import searched
 
 pytestmark = pytest.mark.nightly
@@ -72,7 +72,7 @@ def searched_by(request, pool=None):
     """The same of a search: of the same request, for float64."""
     request = replace(request, dtypes=("float64",), length=None, plan="landmarks")
     with selecting(request) as select:
-        record = searched(request, select, Budget(evaluations=2_000_000), workers=2, executor=lambda: pool)
+        record = searched(request, select, SearchBudget(evaluations=2_000_000), workers=2, executor=lambda: pool)
     assert (record.workers is not None) == (pool is not None)
     return {key: value for key, value in to_json(record).items() if key not in ("seconds", "workers")}
 

@@ -16,7 +16,7 @@ from repository import ROOT, SUPPORT
 from gelu_verify import targets
 from gelu_verify.gpu import nvcc
 from gelu_verify.ptx.executor import LoadedModule
-from gelu_verify.ptx.memory import Memory
+from gelu_verify.ptx.memory import AddressedMemory
 
 pytestmark = pytest.mark.nightly
 SOURCE = SUPPORT / "ptx_activations.cu"
@@ -152,7 +152,7 @@ def test_what_cannot_be_executed_is_named(tmp_path, symbol, options, message):
 
 def polynomial(symbol, *flags):
     """x*x + 1.5e-40 of many x, with these flags of nvcc."""
-    memory = Memory()
+    memory = AddressedMemory()
     module = LoadedModule(nvcc.ptx_of(SOURCE, flags, "sm_90").read_text(), memory)
     x = np.random.default_rng(6).normal(0, 1, 4096).astype(np.float32) * np.float32(2.0**-63)
     x[2048:] *= np.float32(2.0**60)

@@ -10,7 +10,7 @@ from repository import SUPPORT
 from gelu_verify.gpu import nvcc
 from gelu_verify.ptx.executor import KernelFault, LaunchError, LoadedModule
 from gelu_verify.ptx.ir import PtxError
-from gelu_verify.ptx.memory import Memory
+from gelu_verify.ptx.memory import AddressedMemory
 from gelu_verify.ptx.parse import parse
 from gelu_verify.ptx.translate import translate
 
@@ -33,7 +33,7 @@ def text():
 
 @pytest.fixture
 def device(text):
-    memory = Memory()
+    memory = AddressedMemory()
     yield memory, LoadedModule(text, memory)
     memory.close()
 
@@ -172,7 +172,7 @@ def test_what_is_not_known_is_an_error_that_names_it(statement, message):
     text = HEAD + (
         ".visible .entry k()\n{ .reg .b32 %r; .reg .f32 %f; .reg .f64 %d; .reg .b16 %h;\n" + statement + "\nret; }"
     )
-    memory = Memory()
+    memory = AddressedMemory()
     with pytest.raises(PtxError, match=message):
         LoadedModule(text, memory).kernel("k")
     memory.close()
@@ -180,7 +180,7 @@ def test_what_is_not_known_is_an_error_that_names_it(statement, message):
 
 def test_constant_memory_is_not_written():
     requiring.program("c++", "g++", "clang++")
-    memory = Memory()
+    memory = AddressedMemory()
     text = HEAD + ".const .align 4 .u32 table[1] = {5};\n.visible .entry k()\n{ .reg .b64 %a; .reg .b32 %r;\n"
     text += "mov.u64 %a, table; ld.const.u32 %r, [%a]; st.global.u32 [%a], %r;\nret; }"
     with pytest.raises(KernelFault, match="read-only memory is written: kernel k"):

@@ -27,7 +27,7 @@ from gelu_verify.report.columns import FILES
 from gelu_verify.runs import store
 from gelu_verify.runs.archive import export_runs, import_runs
 from gelu_verify.runs.committed import commit
-from gelu_verify.runs.folder import Limits, entries, protected, surplus
+from gelu_verify.runs.folder import PruneLimits, entries, protected, surplus
 from gelu_verify.runs.integrity import verified
 from gelu_verify.runs.references import find_run
 from gelu_verify.runs.store import read_run, write_run
@@ -101,7 +101,7 @@ def test_earlier_runs_have_names(root, tmp_path):
 
 
 def chosen(root, **limits):
-    return surplus(entries(root), Limits(**limits), NOW, lambda each: protected(each, FILES))
+    return surplus(entries(root), PruneLimits(**limits), NOW, lambda each: protected(each, FILES))
 
 
 def test_each_limit_is_met_and_the_oldest_go_first(root):

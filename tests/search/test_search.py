@@ -23,14 +23,14 @@ from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
 from gelu_verify.search import kept as kept_module
 from gelu_verify.search.answers import Answers, Asking, packed, unpacked
-from gelu_verify.search.batches import TIE_SPAN, Batch, evaluated
+from gelu_verify.search.batches import TIE_SPAN, CallBatch, evaluated
 from gelu_verify.search.intervals import Intervals, jumps, level, parts
 from gelu_verify.search.kept import kept_in, restored, saved
 from gelu_verify.search.record import record_of
-from gelu_verify.search.search import Budget, search
+from gelu_verify.search.search import SearchBudget, search
 from gelu_verify.search.seeds import found_before, published, worst_elsewhere
 from gelu_verify.search.session import searched
-from gelu_verify.search.state import Asked, State, binades, short_numbers
+from gelu_verify.search.state import SearchAsked, State, binades, short_numbers
 from gelu_verify.targets import select
 from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import judge, reference_bits
@@ -44,8 +44,8 @@ def from_values(fmt, values):
 
 
 def found(target, evaluations=1 << 17, *, seed=0, dtype="float64", workers=1, function="silu", seconds=None, **options):
-    state = State.start(Asked(function, dtype, seed))
-    ended = search(target, state, Budget(seconds, evaluations), workers=workers, **options)
+    state = State.start(SearchAsked(function, dtype, seed))
+    ended = search(target, state, SearchBudget(seconds, evaluations), workers=workers, **options)
     return state, ended
 
 
@@ -63,7 +63,7 @@ def test_one_input_is_drawn_from_each_part_of_a_span(spans, seed):
     first, width, count = (np.array(column, np.int64) for column in zip(*spans, strict=True))
     first = np.clip(first, -1 - FLOAT64.max_finite, FLOAT64.max_finite - width)
     count = np.minimum(count, width)
-    drawn = Batch("uniform", (seed,), first, first + width - 1, count).ordinals(FLOAT64)
+    drawn = CallBatch("uniform", (seed,), first, first + width - 1, count).ordinals(FLOAT64)
     for piece, a, w, n in zip(np.split(drawn, np.cumsum(count)[:-1]), first, width, count, strict=True):
         assert (np.diff(piece) > 0).all()
         assert a <= piece[0]
@@ -75,7 +75,7 @@ def test_one_input_is_drawn_from_each_part_of_a_span(spans, seed):
 def test_all_neighbours_of_a_centre_are_visited_in_the_end():
     centre, met = np.array([FLOAT64.one], np.int64), set()
     for visits in range(4):
-        batch = Batch("descent", (0, visits), centre, centre, np.array([256]), np.array([visits]))
+        batch = CallBatch("descent", (0, visits), centre, centre, np.array([256]), np.array([visits]))
         met |= set((batch.ordinals(FLOAT64) - FLOAT64.one).tolist())
     assert set(range(-127, 128)) <= met
     assert max(map(abs, met)) > 1 << 44
@@ -139,7 +139,7 @@ def test_inputs_that_were_found_before_are_seeds():
 
 
 def test_short_numbers_are_short():
-    x = short_numbers(Asked("silu", "float64", 0), 0, 500)
+    x = short_numbers(SearchAsked("silu", "float64", 0), 0, 500)
     magnitudes = np.where(x < 0, -1 - x, x)
     zeros = np.array([(int(m) & -int(m)).bit_length() - 1 for m in magnitudes])
     assert (zeros >= 40).mean() > 0.75
@@ -164,11 +164,11 @@ def test_evaluations_and_seed_decide_what_is_found_whatever_the_number_of_thread
 
 def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
     """At every moment at which it may be killed."""
-    target, asked, facts = EASY.target("float32"), Asked("silu", "float32", 3), {"target": "easy"}
+    target, asked, facts = EASY.target("float32"), SearchAsked("silu", "float32", 3), {"target": "easy"}
     whole, _ = found(target, 720_000, seed=3, dtype="float32")
     moments = []
     search(
-        target, State.start(asked), Budget(evaluations=660_000), workers=1, save_every=0.0,
+        target, State.start(asked), SearchBudget(evaluations=660_000), workers=1, save_every=0.0,
         save=lambda *kept: moments.append((saved(facts, *kept), kept[2])),
     )  # fmt: skip
     assert len(moments) > 8  # the sixth is within the first round, the last within another
@@ -177,7 +177,7 @@ def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
         path.write_bytes(content)
         again, known, seconds = restored(path, facts, asked)
         assert seconds == at
-        search(target, again, Budget(evaluations=720_000), workers=1, known=known)
+        search(target, again, SearchBudget(evaluations=720_000), workers=1, known=known)
         assert plain(again) == plain(whole)
     with pytest.raises(ResultsError, match="seed is 3 there and 4 here"):
         restored(path, facts, replace(asked, seed=4))
@@ -196,7 +196,7 @@ def test_a_search_of_another_implementation_is_refused_by_name(tmp_path, monkeyp
 
     def go(evaluations=evaluations):
         with kept_in(tmp_path / "out", told.append) as kept:
-            return searched(request, select, Budget(None, evaluations), seeds=False, kept=kept)
+            return searched(request, select, SearchBudget(None, evaluations), seeds=False, kept=kept)
 
     assert go(100_000).evaluations
     content = (tmp_path / "out" / "state").read_bytes()
@@ -255,7 +255,7 @@ def test_whoever_answers_in_whatever_order_finds_the_same():
 def test_answers_are_the_same_on_the_other_side():
     span = np.array([FLOAT64.one], np.int64)
     one = evaluated(
-        EASY.target(), "silu", "float64", Batch("uniform", (1,), span, span + 99, span * 0 + 9), nullcontext()
+        EASY.target(), "silu", "float64", CallBatch("uniform", (1,), span, span + 99, span * 0 + 9), nullcontext()
     )
     failure = TargetFailure("it fell", "segfault", first_bits=3)
     failure.inputs = one.x
@@ -275,7 +275,9 @@ def test_a_kept_search_that_spent_its_time_asks_nothing_more():
                          seconds=0.005)  # fmt: skip
     assert (ended.why, state.evaluations) == ("budget", kept[-1][1][0].error.size)
     again, known, spent = kept[-1]
-    assert search(EASY.target(), again, Budget(seconds=0.005), workers=1, spent=spent, known=known).why == "budget"
+    assert (
+        search(EASY.target(), again, SearchBudget(seconds=0.005), workers=1, spent=spent, known=known).why == "budget"
+    )
     assert again.evaluations == state.evaluations
 
 
@@ -291,7 +293,7 @@ def stopping_after(rounds):
 
 
 def test_a_damaged_state_is_refused(tmp_path):
-    asked, facts, file = Asked("gelu", "float32", 0, ()), {"target": "t"}, tmp_path / "state"
+    asked, facts, file = SearchAsked("gelu", "float32", 0, ()), {"target": "t"}, tmp_path / "state"
     whole = saved(facts, State.start(asked), [], 1.0)
     damaged = [whole[:end] for end in (0, 1, len(whole) // 2, len(whole) - 1)]
     damaged += [whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :] for at in range(0, len(whole), 37)]
@@ -311,7 +313,7 @@ def test_a_folder_is_for_one_search(tmp_path):
 
 
 def test_a_full_disk_is_said_once_and_tried_again(tmp_path, monkeypatch):
-    asked, told, whole = Asked("gelu", "float32", 0, ()), [], kept_module.replace_file
+    asked, told, whole = SearchAsked("gelu", "float32", 0, ()), [], kept_module.replace_file
 
     def full(path, content, *, flush):
         raise OSError(28, "No space left on device", str(path))
@@ -377,7 +379,7 @@ def test_a_target_that_raises_ends_the_search():
 def test_a_wrong_answer_is_not_believed_twice():
     """What is kept of a batch is what the judge says of each input, one by one."""
     span = np.array([FLOAT64.one], np.int64)
-    batch = Batch("uniform", (1,), span, span + 999, np.array([1000]))
+    batch = CallBatch("uniform", (1,), span, span + 999, np.array([1000]))
     bad = Planted("one", "", where(consecutive(1.0, 1)), 3, 0)
     worst = evaluated(bad.target(), "silu", "float64", batch, nullcontext())
     assert (worst.x[0], worst.counts) == (FLOAT64.one, (0, 0))
@@ -388,7 +390,7 @@ def test_a_wrong_answer_is_not_believed_twice():
 def test_the_worst_input_of_each_piece_is_the_one_that_the_judge_finds(dtype):
     fmt = FORMATS[dtype]
     first, last = binades(fmt)
-    batch = Batch("binades", (3,), first, last, np.minimum(20, last - first + 1))
+    batch = CallBatch("binades", (3,), first, last, np.minimum(20, last - first + 1))
     bad = Planted("bad", "", lambda x, y: np.where(x > 2, np.nan, np.where((x < -1) & (x > -2), -y, y)), 0, 0)
     target = bad.target(dtype) if dtype != "bfloat16" else select(["kernels.silu_exp"])[0][0]
     answers = evaluated(target, "silu", dtype, batch, nullcontext())
@@ -405,7 +407,7 @@ def test_the_worst_input_of_each_piece_is_the_one_that_the_judge_finds(dtype):
 @pytest.mark.parametrize("function", ["exp", "gelu"])
 def test_ties_are_near_midpoints(function):
     centre = from_values(FLOAT64, np.linspace(-4.0, 4.0, 16))
-    batch = Batch("ties", (5,), centre, centre, np.full(16, 64))
+    batch = CallBatch("ties", (5,), centre, centre, np.full(16, 64))
     drawn = batch.ties(function, FLOAT64)
     x = from_ordinals(FLOAT64, drawn)
     correct = reference_bits(function, "float64", x)

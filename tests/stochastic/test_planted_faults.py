@@ -10,11 +10,11 @@ from gelu_verify.stochastic import binomial, bounds, planted, repeats
 from gelu_verify.stochastic.binomial import two_sided
 from gelu_verify.stochastic.features import weights
 from gelu_verify.stochastic.maps import Map
-from gelu_verify.stochastic.plan import SHARES, Cell, CellPlan
+from gelu_verify.stochastic.plan import SHARES, CellPlan, DrawnCell
 from gelu_verify.stochastic.plan import tests as count_of_tests
 from gelu_verify.stochastic.points import Points
-from gelu_verify.stochastic.report import Verdict
-from gelu_verify.stochastic.request import Request
+from gelu_verify.stochastic.report import MapVerdict
+from gelu_verify.stochastic.request import MapRequest
 from gelu_verify.stochastic.verify import planned, verify
 
 MAPS = SUPPORT / "random_maps.py"
@@ -66,13 +66,13 @@ SLOW = [(name, phase, bias) for name, (phase, bias) in FOUND.items() if bias != 
 @pytest.mark.few(5)
 @pytest.mark.parametrize(("name", "phase", "bias"), [*FAST, *nightly(*SLOW)])
 def test_a_planted_fault_is_found(name, phase, bias):
-    verdict = verify(Request(target=f"{MAPS}:{name}", bias=bias, isolate=False))
+    verdict = verify(MapRequest(target=f"{MAPS}:{name}", bias=bias, isolate=False))
     assert next(each.name for each in verdict.phases if not each.passed) == phase
 
 
 def test_no_grid_is_special():
     """x of frequencies: others in each call and for each seed, with all bits of the dtype, within their cells."""
-    plan = planned(Request(target="gelu", bias=0.02), simulating=False).frequencies
+    plan = planned(MapRequest(target="gelu", bias=0.02), simulating=False).frequencies
     for dtype in ("bfloat16", "float32", "float64"):
         fmt = get_format(dtype)
         points = Points(Map("gelu"), dtype, plan, 7)
@@ -121,9 +121,9 @@ def test_fishers_test_is_as_uniform_as_its_p_values():
 def test_weights_are_bounded():
     """Bennett's inequality asks for terms of 1 at most."""
     cells = (
-        Cell("a", 0.0, 6.0, True, False, 1),
-        Cell("b", 0.0, 6.0, False, False, 1),
-        Cell("c", 6.0, 1e30, False, True, 1),
+        DrawnCell("a", 0.0, 6.0, True, False, 1),
+        DrawnCell("b", 0.0, 6.0, False, False, 1),
+        DrawnCell("c", 6.0, 1e30, False, True, 1),
     )
     for name in ("gelu", "adaptive_dropout", "dropout"):
         for dtype in ("float16", "float32"):
@@ -142,7 +142,7 @@ def test_equal_masks_must_be_long_enough_to_be_no_chance():
 
 def test_simulated_runs_find_what_the_exact_power_says():
     """Of errors that are found always, sometimes and never, in a region; the same seed gives the same numbers."""
-    request = Request(target="gelu", bias=COARSE)
+    request = MapRequest(target="gelu", bias=COARSE)
     plan = planned(request, simulating=False).frequencies
     cells = [cell for cell in plan.cells if cell.region == "0 < x < 1"]
     n = sum(cell.wanted for cell in cells)
@@ -165,10 +165,10 @@ def test_simulated_runs_find_what_the_exact_power_says():
 def test_documents_of_earlier_versions_are_read():
     from gelu_verify.records.serialize import from_json, to_json
 
-    document = to_json(verify(Request(target="gelu", bias=0.05, isolate=False)))
+    document = to_json(verify(MapRequest(target="gelu", bias=0.05, isolate=False)))
     assert document["planted"]
     del document["planted"]
-    assert from_json(Verdict, document).planted == ()
+    assert from_json(MapVerdict, document).planted == ()
 
 
 @pytest.mark.nightly
@@ -176,5 +176,5 @@ def test_documents_of_earlier_versions_are_read():
 def test_correct_maps_pass_with_any_seed(name):
     target = name if name != "correct_by_seed" else f"{MAPS}:{name}"
     for seed in range(100):
-        request = Request(target=target, bias=COARSE, isolate=False, seed=977 * seed, false_alarm=1e-3)
+        request = MapRequest(target=target, bias=COARSE, isolate=False, seed=977 * seed, false_alarm=1e-3)
         assert verify(request).passed

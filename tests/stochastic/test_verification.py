@@ -13,8 +13,8 @@ from gelu_verify.errors import UsageError
 from gelu_verify.records.serialize import from_json, to_json
 from gelu_verify.stochastic import named
 from gelu_verify.stochastic import plan as plans
-from gelu_verify.stochastic.request import Request
-from gelu_verify.stochastic.verify import Verdict, planned, verify
+from gelu_verify.stochastic.request import MapRequest
+from gelu_verify.stochastic.verify import MapVerdict, planned, verify
 
 MAPS = SUPPORT / "random_maps.py"
 COARSE = 0.02  # of quick tests: a million samples
@@ -22,7 +22,7 @@ COARSE = 0.02  # of quick tests: a million samples
 
 def found(name, bias=COARSE, isolate=False, **options):
     target = name if name in named.NAMED else f"{MAPS}:{name}"
-    return verify(Request(target=target, bias=bias, isolate=isolate, **options))
+    return verify(MapRequest(target=target, bias=bias, isolate=isolate, **options))
 
 
 def failed_phase(verdict):
@@ -78,7 +78,7 @@ def test_a_bias_of_the_rate_is_found():
     """0.5001 where 0.5 is claimed."""
     call = "f(x, seed, rate=0.5001, scaled=False, call=call)"
     target = "gelu_verify.stochastic:dropout"
-    verdict = verify(Request(target=target, map="dropout", scaled=False, call=call, isolate=False))
+    verdict = verify(MapRequest(target=target, map="dropout", scaled=False, call=call, isolate=False))
     assert failed_phase(verdict) == "frequencies"
 
 
@@ -94,7 +94,7 @@ def test_a_correct_map_passes(name):
     verdict = found(name)
     assert verdict.passed, verdict
     assert verdict.samples == verdict.samples_planned
-    assert from_json(Verdict, json.loads(json.dumps(to_json(verdict)))) == verdict
+    assert from_json(MapVerdict, json.loads(json.dumps(to_json(verdict)))) == verdict
 
 
 @pytest.mark.nightly
@@ -129,7 +129,7 @@ def test_a_crash_is_a_result(isolate):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("name", ["torch.dropout", "torch.nn.functional:dropout", "torch.gelu", "jax.dropout"])
 def test_frameworks_pass(name, dtype):
-    assert verify(Request(target=name, dtype=dtype, bias=0.01)).passed
+    assert verify(MapRequest(target=name, dtype=dtype, bias=0.01)).passed
 
 
 def test_arguments_that_cannot_be_used():
@@ -142,13 +142,13 @@ def test_arguments_that_cannot_be_used():
         ({"target": "gelu", "map": "mish"}, "map"),
     ):
         with pytest.raises(UsageError, match=message):
-            Request(**options)
+            MapRequest(**options)
     with pytest.raises(UsageError, match="takes 'weight'"):
         found("needs_a_weight")
 
 
 def test_the_sizes_follow_from_the_bias():
-    requests = [Request(target="dropout", bias=bias) for bias in (1e-2, 1e-3)]
+    requests = [MapRequest(target="dropout", bias=bias) for bias in (1e-2, 1e-3)]
     coarse, fine = (planned(request).frequencies.wanted("-4 < x < 4") for request in requests)
     assert fine == pytest.approx(100 * coarse, rel=0.1)
     level = 1e-6 / 2 / plans.tests(requests[0])  # of each of these tests, which have half of the false alarms

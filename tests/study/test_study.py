@@ -16,11 +16,11 @@ from repository import ROOT
 from gelu_verify.cli import main
 from gelu_verify.errors import ResultsError
 from gelu_verify.formats import DTYPES, converted, get_format
-from gelu_verify.study.arithmetic import Arithmetic
+from gelu_verify.study.arithmetic import RoundedArithmetic
 from gelu_verify.study.comparisons import comparisons
 from gelu_verify.study.store import FRAMES, read_study, write_study
 from gelu_verify.study.study import plan_of
-from gelu_verify.study.tasks import Network, Part, Task
+from gelu_verify.study.tasks import Examples, Network, Task
 from gelu_verify.study.training import _initial, _Network, outputs, train
 from gelu_verify.study.units import UNITS, evaluated, kept
 from gelu_verify.truth.values import reference_bits
@@ -34,7 +34,7 @@ def task(kind="classes", n=48):
     label = rng.integers(2, size=n)
     x = rng.normal(size=(n, 3)) + 2 * label[:, None]
     y = np.eye(2)[label] if kind == "classes" else np.sin(x[:, :1])
-    parts = [Part(x[place], y[place]) for place in np.split(np.arange(n), [n // 2, 3 * n // 4])]
+    parts = [Examples(x[place], y[place]) for place in np.split(np.arange(n), [n // 2, 3 * n // 4])]
     return Task("clouds", kind, Network((8, 6), 15, 8), *parts, digest="")
 
 
@@ -47,7 +47,7 @@ def trained(unit="gelu", dtype="float32", runs=(0, 1, 2), seed=0, kind="classes"
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_rounding_is_the_rounding_of_the_package(dtype):
-    fmt, wide, arithmetic = get_format(dtype), get_format("float32"), Arithmetic(dtype)
+    fmt, wide, arithmetic = get_format(dtype), get_format("float32"), RoundedArithmetic(dtype)
     every = converted(fmt, np.arange(0, 1 << 16, 5).astype(fmt.uint), wide)
     ties = every + np.uint32(1 << (wide.precision - fmt.precision - 1))
     drawn = np.random.default_rng(0).integers(1 << 32, size=1 << 14, dtype=np.uint32)
@@ -65,9 +65,9 @@ def test_rounding_is_the_rounding_of_the_package(dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_unit_and_derivative_is_near_its_function(dtype):
     """Within what the worst of them, one of bfloat16 rounded step by step, is off by: no unit has another function."""
-    arithmetic = Arithmetic(dtype)
+    arithmetic = RoundedArithmetic(dtype)
     x = arithmetic.rounded(np.linspace(-4, 4, 200).astype(arithmetic.work)).reshape(4, 50)
-    wide = Arithmetic("float64")
+    wide = RoundedArithmetic("float64")
     bits = wide.bits(x.astype(np.float64))
     slopes = {"relu": x > 0, "elu": np.where(x > 0, 1, np.exp(np.minimum(x, 0)))}
     for unit in UNITS.values():
@@ -101,9 +101,9 @@ def test_the_stochastic_map_keeps_x_with_probability_phi():
 def test_gradients_are_derivatives_of_the_loss(kind):
     """Along a random direction for each parameter, by central differences."""
     data, runs = task(kind), (0, 1)
-    network = _Network(data, UNITS["gelu"], Arithmetic("float64"), [])
+    network = _Network(data, UNITS["gelu"], RoundedArithmetic("float64"), [])
     parameters = _initial(data, 0, runs)
-    batch = Part(data.train.x[:8], data.train.y[:8])
+    batch = Examples(data.train.x[:8], data.train.y[:8])
     found = network.gradients(parameters, *(np.stack([part] * 2) for part in (batch.x, batch.y)))
     rng = np.random.default_rng(0)
     for place, each in enumerate(parameters):
@@ -137,7 +137,7 @@ def test_networks_learn_and_narrow_dtypes_cost_something(dtype):
     assert (found.losses[-1] < found.losses[0]).all()
     assert found.errors.max() < 0.3
     assert np.array_equal(found.losses, trained(dtype="float64").losses) == (dtype == "float64")
-    arithmetic = Arithmetic(dtype)
+    arithmetic = RoundedArithmetic(dtype)
     values = outputs([p[0] for p in found.parameters], task().test.x, "kernels.gelu_cr", arithmetic)
     assert np.array_equal(arithmetic.rounded(values), values)
 

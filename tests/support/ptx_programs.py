@@ -10,7 +10,7 @@ from math import isqrt
 import numpy as np
 
 from gelu_verify.ptx.executor import LoadedModule
-from gelu_verify.ptx.memory import Memory
+from gelu_verify.ptx.memory import AddressedMemory
 
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
 SLOT = 8  # bytes of each number in memory
@@ -198,7 +198,7 @@ def results(cases: Sequence[Case], values: dict[str, Sequence[Sequence[int]]], a
     """What each case gives for each element; `values`: for each type three lists of bits."""
     n = len(next(iter(values.values()))[0])
     inputs = {kind: index for index, kind in enumerate(values)}
-    memory = Memory()
+    memory = AddressedMemory()
     module = LoadedModule(program(cases, inputs, n), memory)
     x = np.array([list(column) for lists in values.values() for column in lists], np.uint64)
     source, to = memory.alloc(x.nbytes), memory.alloc(SLOT * n * len(cases))

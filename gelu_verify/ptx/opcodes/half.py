@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..emit import Context, Emitter
-from ..ir import Instruction, Operand, Pair
+from ..ir import Instruction, Operand, TwoResults
 from .integer import _HOW, combined, comparison
 
 
@@ -60,7 +60,7 @@ def setp(c: Context, ins: Instruction) -> str:
     a, b = (c.read(operand, "b32" if count == 2 else "b16") for operand in ins.operands[1:3])
     third = ins.operands[3] if len(ins.operands) > 3 else None
     result = ins.operands[0]
-    first, second = (result.first, result.second) if isinstance(result, Pair) else (result, None)
+    first, second = (result.first, result.second) if isinstance(result, TwoResults) else (result, None)
     code = []
     for index in range(count):
         low, other = (f"{flush}((u16)({each} >> {16 * index}))" for each in (a, b))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..emit import Context, Emitter, ctype
-from ..ir import Instruction, Operand, Pair
+from ..ir import Instruction, Operand, TwoResults
 
 _C = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -222,7 +222,7 @@ def setp(c: Context, ins: Instruction) -> str:
         a, b = f"ftz({a})", f"ftz({b})"
     found, opposite = combined(c, ins, comparison(c, ins.parts[1], kind, "a_", "b_"), _fourth(ins))
     result = ins.operands[0]
-    first, second = (result.first, result.second) if isinstance(result, Pair) else (result, None)
+    first, second = (result.first, result.second) if isinstance(result, TwoResults) else (result, None)
     written = f"bool p_ = {found}; {c.write(first, 'pred', 'p_')}"
     if second is not None:
         written = f"bool p_ = {found}, q_ = {opposite}; {c.write(first, 'pred', 'p_')} {c.write(second, 'pred', 'q_')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..emit import Context, Emitter
-from ..ir import Instruction, Pair
+from ..ir import Instruction, TwoResults
 
 _SHUFFLE = {"up": "SHFL_UP", "down": "SHFL_DOWN", "bfly": "SHFL_BFLY", "idx": "SHFL_IDX"}
 _REDUX = {"add": "REDUX_ADD", "min": "REDUX_MIN", "max": "REDUX_MAX", "and": "REDUX_AND", "or": "REDUX_OR",
@@ -22,7 +22,7 @@ def _of_warp(c: Context, op: str, mask: str, a: str, b: str = "0", third: str = 
 
 def _results(c: Context, ins: Instruction, kind: str, value: str) -> str:
     to = ins.operands[0]
-    if isinstance(to, Pair):
+    if isinstance(to, TwoResults):
         return f"{c.write(to.first, kind, value)} {c.write(to.second, 'pred', 'l.out_flag')}"
     return c.write(to, kind, value)
 

@@ -40,7 +40,7 @@ class Number(BaseModel):
     decimal: str
 
 
-class Pair(BaseModel):
+class ReferencePair(BaseModel):
     """An input and its correctly rounded result."""
 
     x_bits: str
@@ -54,11 +54,11 @@ class Pair(BaseModel):
 class Neighbours(BaseModel):
     """The numbers of the dtype next to x, and their results."""
 
-    below: Pair | None
-    above: Pair | None
+    below: ReferencePair | None
+    above: ReferencePair | None
 
 
-class ReferenceValue(Pair):
+class ReferenceValue(ReferencePair):
     """A reference value; docs/json.md explains every key."""
 
     function: str

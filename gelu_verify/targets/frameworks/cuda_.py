@@ -37,7 +37,7 @@ class CudaTarget(Target):
     """A kernel in every dtype that it comes in: dtype -> module and symbol."""
 
     device: cuda.Device
-    kernels: dict[str, tuple[cuda.Module, str]]
+    kernels: dict[str, tuple[cuda.CudaModule, str]]
     parameters: dict[str, tuple[float, float]] = field(default_factory=dict)  # by dtype, of a kernel that takes them
 
     def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:
@@ -56,7 +56,7 @@ class CudaTarget(Target):
         except self.device.driver.Error as error:
             raise TargetFailure(f"{self.name}: CUDA says {str(error)!r}", kind_of(str(error)) or "cuda") from error
 
-    def _launch(self, function: cuda.Function, dtype: str, x: Any, y: Any, n: int) -> None:
+    def _launch(self, function: cuda.LoadedFunction, dtype: str, x: Any, y: Any, n: int) -> None:
         if n:
             blocks = self.device.blocks(function, n, get_format(dtype).width // 8)
             parameters = map(np.float64, self.parameters.get(dtype, ()))

@@ -26,7 +26,7 @@ _TYPES = {1: "variable", 2: "function", 6: "thread-local variable", 10: "ifunc"}
 _BINDINGS = {1: "global", 2: "weak", 10: "unique"}
 
 
-class Symbol(NamedTuple):
+class ElfSymbol(NamedTuple):
     """A dynamic symbol that a file defines."""
 
     name: str
@@ -97,7 +97,7 @@ class Elf:
         return any(tag == _SYMBOLIC or (tag == _FLAGS and value & _DF_SYMBOLIC) for tag, value in self._dynamic)
 
     @cached_property
-    def symbols(self) -> dict[str, Symbol]:
+    def symbols(self) -> dict[str, ElfSymbol]:
         """The dynamic symbols that it defines, by name."""
         return {symbol.name: symbol for symbol in self._symbols()}
 
@@ -122,7 +122,7 @@ class Elf:
     def _text(self, start: int) -> str:
         return self._bytes[start : self._bytes.find(b"\0", start)].decode(errors="replace")
 
-    def _symbols(self) -> Iterator[Symbol]:
+    def _symbols(self) -> Iterator[ElfSymbol]:
         """By the section headers; nothing where they were removed."""
         (start,), (entry, count) = self._read("Q", 40), self._read("HH", 58)
         sections = [self._read("IIQQQQIIQQ", start + index * entry) for index in range(count)]
@@ -134,7 +134,7 @@ class Elf:
                 binding = _BINDINGS.get(info >> 4)
                 if section and binding:
                     text = self._text(sections[strings][4] + name)
-                    yield Symbol(text, _TYPES.get(info & 15, ""), binding)
+                    yield ElfSymbol(text, _TYPES.get(info & 15, ""), binding)
 
 
 def elf_or_none(path: Path) -> Elf | None:

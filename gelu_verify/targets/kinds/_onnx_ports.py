@@ -20,7 +20,7 @@ import numpy as np
 from ...errors import UsageError, one_of
 from ...formats import get_format
 from ..fixed_shapes import Dimensions, batches_for
-from ..onnx_format import ELEMENTS, Signature, Value
+from ..onnx_format import ELEMENTS, OnnxValue, Signature
 
 _INTEGERS = {2: "u1", 3: "i1", 5: "i2", 6: "i4", 7: "i8", 9: "?"}  # TensorProto.DataType -> NumPy
 
@@ -44,7 +44,7 @@ class Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Constant:
+class PortConstant:
     """What another input is given; `value` as the user wrote it."""
 
     name: str
@@ -61,7 +61,7 @@ class Ports:
     x: Tensor
     y: Tensor
 
-    def note(self, model: Signature, constants: tuple[Constant, ...]) -> str:
+    def note(self, model: Signature, constants: tuple[PortConstant, ...]) -> str:
         """What there was to choose."""
         parts = [f"x is {self.x.name}"] if len(model.inputs) > 1 else []
         parts += [f"{each.name}={each.value!r}" for each in constants]
@@ -73,7 +73,7 @@ class Ports:
 
 def ports_of(
     file: str, model: Signature, call: str | None, kwargs: Mapping[str, Any]
-) -> tuple[Ports, tuple[Constant, ...]]:
+) -> tuple[Ports, tuple[PortConstant, ...]]:
     """The input, the output and the constants; UsageError where that is not certain, or of no float dtype."""
     line = _CallText.parsed(call) if call else _CallText({}, None, None)
     given = {**kwargs, **line.constants}
@@ -100,7 +100,7 @@ def ports_of(
     return ports, tuple(_constant(file, inputs[name], value) for name, value in given.items())
 
 
-def _output(file: str, model: Signature, which: str | int | None) -> Value:
+def _output(file: str, model: Signature, which: str | int | None) -> OnnxValue:
     names = [value.name for value in model.outputs]
     if which is None and len(names) != 1:
         raise UsageError(
@@ -113,7 +113,7 @@ def _output(file: str, model: Signature, which: str | int | None) -> Value:
     return model.outputs[names.index(which) if isinstance(which, str) else which or 0]
 
 
-def _constant(file: str, value: Value, given: Any) -> Constant:
+def _constant(file: str, value: OnnxValue, given: Any) -> PortConstant:
     """`given` in the dtype and shape of that input; a number fills it, and its free dimensions are 1."""
     where = f"the input {value.name} of {file}"
     try:
@@ -128,17 +128,17 @@ def _constant(file: str, value: Value, given: Any) -> Constant:
                 raise ValueError
     except (ValueError, TypeError, KeyError, OverflowError):
         raise UsageError(f"{where} is {value.dtype} of shape {_text(value)}; {given!r} is not") from None
-    return Constant(value.name, value.element, filled.shape, np.ascontiguousarray(data), given)
+    return PortConstant(value.name, value.element, filled.shape, np.ascontiguousarray(data), given)
 
 
-def _shape(value: Value, numbers: np.ndarray) -> tuple[int, ...]:
+def _shape(value: OnnxValue, numbers: np.ndarray) -> tuple[int, ...]:
     if value.shape is None:
         return numbers.shape
     own = (1,) * (len(value.shape) - numbers.ndim) + numbers.shape
     return tuple(there if size is None else size for size, there in zip(value.shape, own, strict=True))
 
 
-def _text(value: Value) -> str:
+def _text(value: OnnxValue) -> str:
     return "any" if value.shape is None else str(["n" if size is None else size for size in value.shape])
 
 

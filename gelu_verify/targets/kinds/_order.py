@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import UsageError
 from ...formats import get_format
-from ._prototype import RESTRICTED, Parameter, parameters_of
+from ._prototype import RESTRICTED, CParameter, parameters_of
 
 EITHER = "either"  # what is declared as (T *, T *, n)
 _INPUT = re.compile(r"(?:^|_)(?:x|xs|in|inp|inputs?|src|source|from|arg)\d*(?:_|$)", re.IGNORECASE)
@@ -25,7 +25,7 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 def check_order(source: str, file: str, symbol: str, ctype: str) -> None:
     """UsageError, with the `--call` to be given, unless the names say that the input comes first."""
-    unnamed = (Parameter(f"{ctype} *", ""), Parameter(f"{ctype} *", ""), Parameter("size_t", ""))
+    unnamed = (CParameter(f"{ctype} *", ""), CParameter(f"{ctype} *", ""), CParameter("size_t", ""))
     found = _declared(source, symbol) or unnamed
     (x_first, x_second), (y_first, y_second) = ([bool(kind.search(p.name)) for p in found[:2]] for kind in _KINDS)
     forward, reverse = x_first or y_second, y_first or x_second
@@ -53,7 +53,7 @@ def why_apart(source: str, symbol: str) -> str:
     return RESTRICTED if any(map(_RESTRICT.search, found)) else ""
 
 
-def _declared(source: str, symbol: str) -> tuple[Parameter, ...] | None:
+def _declared(source: str, symbol: str) -> tuple[CParameter, ...] | None:
     """The three parameters of its declaration; None where no text of the file has it, as of a macro."""
     plain = symbol.rpartition("::")[2].partition("<")[0]
     text = _COMMENT.sub(" ", source)
@@ -64,7 +64,7 @@ def _declared(source: str, symbol: str) -> tuple[Parameter, ...] | None:
     return None
 
 
-def _line(parameters: tuple[Parameter, ...], roles: tuple[str, ...]) -> str:
+def _line(parameters: tuple[CParameter, ...], roles: tuple[str, ...]) -> str:
     """The declaration with the names that say what each parameter is."""
     types = (each.type.replace("*", " * ").split() for each in parameters)
     words = (" ".join([*each, role]).replace("* ", "*") for each, role in zip(types, roles, strict=True))

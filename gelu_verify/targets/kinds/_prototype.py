@@ -45,7 +45,7 @@ VECTORS = {  # element, how many of them, what the caller must be compiled for
 
 
 @dataclass(frozen=True)
-class Parameter:
+class CParameter:
     """One parameter: its type and name, and its value where it is none of GIVEN."""
 
     type: str
@@ -64,7 +64,7 @@ class Prototype:
 
     text: str
     result: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[CParameter, ...]
     contract: Contract = NOTHING
 
     @classmethod
@@ -111,19 +111,19 @@ class Prototype:
             return f"has no output, because {self.output.name} is const ({ROLES})"
         return "" if sized else f"says nowhere how many values there are ({ROLES})"
 
-    def named(self, name: str) -> Parameter | None:
+    def named(self, name: str) -> CParameter | None:
         """The parameter of that name."""
         return next((each for each in self.parameters if each.name == name), None)
 
     @cached_property
-    def data(self) -> Parameter:
+    def data(self) -> CParameter:
         """The input; where there is none, the output, which has it."""
         data = self.named("x") or self.named("y")
         assert data is not None
         return data
 
     @cached_property
-    def output(self) -> Parameter:
+    def output(self) -> CParameter:
         """The output; where there is none, the input, which becomes it."""
         return self.named("y") or self.data
 
@@ -185,18 +185,18 @@ def _separated(parameters: str) -> Iterator[str]:
     yield parameters[start:]
 
 
-def parameters_of(declared: str) -> tuple[Parameter, ...] | None:
+def parameters_of(declared: str) -> tuple[CParameter, ...] | None:
     """The parameters of a declaration in a source; None where one has no name, or is no type and name."""
     found = [_PARAMETER.fullmatch(_RESTRICT.sub("", each).strip()) for each in _separated(declared)]
     if not all(found):
         return None
     types = ((" ".join(each["type"].split()) + " *" * bool(each["array"]), each["name"]) for each in found if each)
-    return tuple(Parameter(*each) for each in types)
+    return tuple(CParameter(*each) for each in types)
 
 
-def _parameter(text: str, declared: str) -> Parameter:
+def _parameter(text: str, declared: str) -> CParameter:
     declaration, equals, value = declared.partition("=")
     found = _PARAMETER.fullmatch(_RESTRICT.sub("", declaration).strip())
     if found is None or bool(equals and value.strip()) == (found["name"] in GIVEN):
         raise UsageError(f"--call {text!r}: parameter {declared.strip()!r} cannot be used ({ROLES})")
-    return Parameter(" ".join(found["type"].split()) + " *" * bool(found["array"]), found["name"], value.strip())
+    return CParameter(" ".join(found["type"].split()) + " *" * bool(found["array"]), found["name"], value.strip())

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...errors import MissingMeasurement, TargetFailure, UsageError, one_of
 from ...gpu import nvcc
-from ...gpu.cuda import Function
+from ...gpu.cuda import LoadedFunction
 from ...gpu.faults import kind_of
 from ...gpu.info import why_no_device
 from ...gpu.ptx_device import PtxDevice
@@ -158,7 +158,7 @@ class PtxFunction(Target):
     """A kernel whose PTX is executed on the CPU."""
 
     device: PtxDevice
-    kernel: Function
+    kernel: LoadedFunction
     wide_count: bool  # whether the number of elements has 64 bits
 
     def load(self, dtype: str, x_bits: np.ndarray) -> DeviceCall:

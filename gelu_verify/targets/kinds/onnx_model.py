@@ -26,7 +26,7 @@ from ..frameworks.openvino_ import imported as imported_openvino
 from ..importing import framework
 from ..onnx_format import signature
 from ..output_memory import output_like
-from ._onnx_ports import Constant, Ports, ports_of
+from ._onnx_ports import PortConstant, Ports, ports_of
 from .base import Asked, Kind, existing, function_of, hash_of, of_a_file
 
 _SHOWN = 8  # operators of a graph that `form` lists at most
@@ -42,7 +42,7 @@ class ModelTarget(HostTarget):
     paths: tuple[Path, ...]
     content: str
     ports: Ports
-    constants: tuple[Constant, ...] = field(default=())
+    constants: tuple[PortConstant, ...] = field(default=())
 
     def load(self, dtype: str, x_bits: np.ndarray) -> HostCall:
         batches = batches_for(self.ports.x.dimensions, x_bits.size)
