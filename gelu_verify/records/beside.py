@@ -13,10 +13,11 @@ import numpy as np
 
 from ..buckets.approximation import without_overflow
 from ..buckets.reducer import Outcome, Reduction
-from ..buckets.table import NEAREST, Columns, MonotonePieces, Table, merged_rows
+from ..buckets.table import HIST_EDGES, NEAREST, Columns, MonotonePieces, Table, merged_rows
 from ..formats import Format, get_format, ordinals
 from ..functions import Function
 from ..truth.values import judge
+from .bucket_errors import ACCURATE
 from .parts import Beside
 
 _FAULTS = (*NEAREST, "zero_sign")  # columns that count what is wrong
@@ -79,6 +80,10 @@ def _with_rows(table: Table, other: Table) -> tuple[Columns, np.ndarray]:
     own = {name: table.columns[name] for name in other.columns}
     both = {name: np.concatenate([column[rows], other.columns[name]]) for name, column in own.items()}
     both, hist = merged_rows(table.fmt, both, np.concatenate([table.hist[:, rows], other.hist], axis=1))
+    above = np.flatnonzero(np.array(HIST_EDGES) > ACCURATE)
+    one, two = table.hist[np.ix_(above, rows)], other.hist[np.ix_(above, np.flatnonzero(shared))]
+    larger = np.where(one.sum(axis=0) >= two.sum(axis=0), one, two)  # not their sum: both may be of the same inputs
+    hist[np.ix_(above, np.flatnonzero(shared))] = larger
     both |= _counts({name: column[rows] for name, column in own.items()}, both, shared) | {"hist": hist.T}
     columns = {name: column.copy() for name, column in own.items()} | {"hist": table.hist.T.copy()}
     for name, found in both.items():
