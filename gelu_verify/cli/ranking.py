@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from ..records.claims import grade_title, marked
@@ -124,7 +125,7 @@ def _short_interval(record: Record) -> str:
     found = record.accurate_range
     if found is None:
         return ""
-    text = interval_text(record.dtype, found).replace("every finite x", "all x")
+    text = interval_text(record.dtype, replace(found, exceptions=None)).replace("every finite x", "all x")
     return narrow(marked(f"{text}{'!' * bool(found.exceptions)}", found.bound or record.bound))
 
 

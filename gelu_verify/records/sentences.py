@@ -337,9 +337,9 @@ def _but(accuracy: Accuracy, joined: str = "but for") -> str:
 def _range(record: Record, found: AccurateRange, named: set[int]) -> str:
     """The range, of how many inputs that is said, and the exceptions, with the worst one if that has no name yet."""
     among = "" if found.bound == "=" else f" of {record.n:,} tried"
+    text = f"{interval_text(record.dtype, found)}{among}"
     if not found.exceptions:
-        return f"{interval_text(record.dtype, found)}{among}"
-    text = f"{_exact_interval_text(record.dtype, found)}{among}"
+        return text
     bound = found.bound or ">="
     few = "1 input" if found.exceptions == 1 else f"{found.exceptions:,} inputs"
     if int(found.exception_x_bits or "0", 16) in named:
@@ -350,15 +350,12 @@ def _range(record: Record, found: AccurateRange, named: set[int]) -> str:
 
 
 def interval_text(dtype: str, found: AccurateRange) -> str:
-    """The interval to three digits, rounded inward: "x >= -1.32"."""
-    low, high = (inward_text(value) for value in (found.low, found.high))
-    return _between(dtype, found, low, high)
-
-
-def _exact_interval_text(dtype: str, found: AccurateRange) -> str:
-    """The interval with the very ends between which exceptions are counted: "x >= -1.3203125"."""
-    low, high = (input_text(get_format(dtype), int(bits, 16)) for bits in (found.low_bits, found.high_bits))
-    return _between(dtype, found, low, high)
+    """The interval to three digits, rounded inward: "x >= -1.32"; with exceptions, the very ends between which these
+    are counted: "x >= -1.3203125"."""
+    if found.exceptions:
+        bits = (int(each, 16) for each in (found.low_bits, found.high_bits))
+        return _between(dtype, found, *(input_text(get_format(dtype), each) for each in bits))
+    return _between(dtype, found, *map(inward_text, (found.low, found.high)))
 
 
 def _between(dtype: str, found: AccurateRange, low: str, high: str) -> str:
