@@ -15,7 +15,7 @@ import numpy as np
 from gelu_verify.report.markdown_blocks import table
 from gelu_verify.report.study_charts import Chart, curves, differences, shifts, svg
 from gelu_verify.report.study_text import (
-    TextTable,
+    StudyTable,
     comparison_table,
     conclusions,
     dtype_served_table,
@@ -161,7 +161,7 @@ def page(study: Study, found: Sequence[UnitComparison], figures: Figures, others
     return "\n".join(block for block in blocks if block)
 
 
-def section(found: TextTable) -> str:
+def section(found: StudyTable) -> str:
     return f"## {found.title}\n\n{found.text}\n\n{table(found.head, found.rows)}"
 
 

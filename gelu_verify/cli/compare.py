@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +12,7 @@ import click
 from ..calling import OPTIONS
 from ..errors import UsageError
 from .ci_options import Reporter, reports_to_ci
+from .forms import show
 from .options import naming_options
 from .program import MISSING, OVER_BUDGET, say, warn
 from .run import run
@@ -75,8 +74,10 @@ def compare(
     from ..ci.changes import verdicts_of_comparison
     from ..compare.revisions import is_range
     from ..compare.runs import compare_runs, decisive
+    from ..report.comparison import LEFT_OUT, comparison_document
     from ..runs.integrity import verified
     from ..runs.store import read_run
+    from .comparison import comparison_lines
 
     given = [
         p for p in _OPTIONS if context.get_parameter_source(p.name or "") is click.core.ParameterSource.COMMANDLINE
@@ -93,7 +94,14 @@ def compare(
         with in_use(*places):
             first, second = (verified(read_run(place)) for place in places)
             found = compare_runs(first, second, targets=targets)
-    _show(found, "json" if as_json else form, out, details)
+    show(
+        found,
+        "json" if as_json else form,
+        out,
+        lines=lambda width: comparison_lines(found, width=width, height=SCREEN, details=details),
+        document=comparison_document,
+        left_out=LEFT_OUT,
+    )
     over, missing = decisive(found, fail_on) if fail_on else ([], [])
     if over or missing:
         from ..report.comparison_text import names
@@ -160,45 +168,3 @@ def _words(measuring: dict[str, Any], targets: list[str]) -> tuple[list[str], li
     words += request.words("inputs")
     words += ["--workers", str(workers)] if workers else []
     return words, shlex.split(request.further_options)
-
-
-# ---- what is shown -------------------------------------------------------------------------------
-
-
-def _show(found: Comparison, form: str, out: Path | None, details: bool) -> None:
-    text = _text(found, form, details, is_file=out is not None)
-    if out is None:
-        if form == "text":
-            return
-        click.echo(text, nl=False)
-        return
-    from ..report.files import write_file
-
-    write_file(out, text)
-    say(f"written: {out}", err=True)
-
-
-def _text(found: Comparison, form: str, details: bool, is_file: bool) -> str:
-    import json
-
-    if form == "json":
-        from ..records.serialize import to_json
-
-        return json.dumps(to_json(found), indent=1, allow_nan=False) + "\n"
-    if form == "markdown":
-        from ..report.comparison_markdown import comparison_markdown
-
-        return comparison_markdown(found)
-    if form == "html":
-        from ..report.comparison_page import comparison_page
-
-        return comparison_page(found)
-    from .comparison import comparison_lines
-    from .lines import plain, write
-
-    width = shutil.get_terminal_size().columns
-    lines = comparison_lines(found, width=width, height=SCREEN, details=details)
-    if is_file:
-        return plain(lines)
-    write(lines, sys.stdout)
-    return ""

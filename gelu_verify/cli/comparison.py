@@ -20,7 +20,8 @@ from ..report.comparison_text import (
     summary,
     title,
 )
-from .lines import Line, labelled, shortened, wrapped
+from ..show.terminal import Line, labelled, wrapped
+from .lines import shortened
 
 _STYLES: dict[Status, str] = {
     "worse": "bad", "mixed": "bad", "vanished": "bad", "unknown": "accurate_range", "changed": "accurate",

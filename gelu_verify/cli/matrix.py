@@ -8,7 +8,8 @@ from itertools import groupby
 from ..records.ranking import worst_first
 from ..records.result import Record
 from ..report.verdicts import GROUPS, dtype_rank, function_rank, group_of, target_order
-from .lines import NUMBER, WORD, Line, grade_span, labelled, number, wrapped
+from ..show.terminal import Line, labelled, wrapped
+from .lines import NUMBER, WORD, grade_span, number
 from .ranking import sentence_lines
 
 _CELL = 1 + NUMBER + 1 + WORD

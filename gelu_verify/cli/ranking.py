@@ -24,7 +24,8 @@ from ..report.verdicts import (
     interval_of,
     main_results,
 )
-from .lines import NUMBER, WORD, Line, grade_span, labelled, narrow, number, shortened, word
+from ..show.terminal import Line, labelled
+from .lines import NUMBER, WORD, grade_span, narrow, number, shortened, word
 
 _NAMED = 3  # implementations that come with this package
 _SENTENCES = 4  # lines that a table leaves for sentences, where there are many

@@ -14,11 +14,9 @@ from ..records.claims import NO_GRADE
 from ..records.grades import MARKS
 from ..records.result import Record
 from ..report.verdicts import headline
-from .lines import Line, labelled, plain, wrapped, write
+from ..show.terminal import Line, labelled, wrapped, write
 from .matrix import detail_lines
 from .ranking import ranking_lines
-
-__all__ = ["plain", "print_results", "result_lines"]
 
 SCREEN = 36  # lines
 _LEGEND = (

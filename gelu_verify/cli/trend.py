@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import GeluVerifyError, UsageError
-from .program import say, warn
+from .forms import show
+from .program import warn
 
 if TYPE_CHECKING:
-    from ..compare.trend import Trend
     from ..runs.store import Run
-    from .lines import Line
 
 _SERIES = 6  # that are printed without --details
 
@@ -44,16 +40,18 @@ def trend(
     RUN is named as in compare; the default is every run in reports/. Results that changed most often come first.
     """
     from ..compare.trend import trend as over_runs
+    from ..report.trend import trend_blocks, trend_csv, trend_document
+    from ..show.terminal import lines_of
 
     found = over_runs(list(_read(runs, root)), targets, functions, dtypes)
-    text = _text(found, "json" if as_json else form, details, is_file=out is not None)
-    if out is None:
-        click.echo(text, nl=False)
-        return
-    from ..report.files import write_file
-
-    write_file(out, text)
-    say(f"written: {out}", err=True)
+    show(
+        found,
+        "json" if as_json else form,
+        out,
+        lines=lambda width: lines_of([*trend_blocks(found, None if details else _SERIES)], width),
+        document=trend_document,
+        csv=trend_csv,
+    )
 
 
 def _read(names: tuple[str, ...], root: Path) -> Iterator[Run]:
@@ -74,44 +72,3 @@ def _read(names: tuple[str, ...], root: Path) -> Iterator[Run]:
             yield verified(read_run(place))
         except GeluVerifyError as error:
             warn(f"left out: {error}")
-
-
-def _text(found: Trend, form: str, details: bool, is_file: bool) -> str:
-    if form == "json":
-        from ..records.serialize import to_json
-
-        return json.dumps(to_json(found), indent=1, allow_nan=False) + "\n"
-    if form == "html":
-        from ..report.trend_page import trend_page
-
-        return trend_page(found)
-    from ..report.trend_text import trend_csv, trend_markdown
-
-    if form in ("csv", "markdown"):
-        return trend_csv(found) if form == "csv" else trend_markdown(found)
-    from .lines import plain, write
-
-    lines = list(_lines(found, shutil.get_terminal_size().columns, details))
-    if is_file:
-        return plain(lines)
-    write(lines, sys.stdout)
-    return ""
-
-
-def _lines(found: Trend, width: int, details: bool) -> Iterator[Line]:
-    """A block of rows for each result that changed; the others are counted."""
-    from ..report.trend_text import HEAD, name_of, rows, summary
-    from .lines import wrapped
-
-    shown = [each for each in found.series if details or each.changes]
-    chosen = shown if details else shown[:_SERIES]
-    for series in chosen:
-        table = [HEAD, *(row.cells for row in rows(found, series))]
-        widths = [max(len(row[column]) for row in table) for column in range(len(HEAD))]
-        yield [(name_of(series), "bold")]
-        for place, row in enumerate(table):
-            cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
-            yield [(f" {'  '.join(cells)}", "" if place else "dim")]
-    if len(shown) > len(chosen):
-        yield [(f"and {len(shown) - len(chosen)} more results that changed (--details)", "dim")]
-    yield from ([(part, "bold")] for part in wrapped(summary(found), width))

@@ -17,6 +17,7 @@ from ..attribution.ladder import stored_text
 from ..buckets.bins import HIGHEST, Layout, envelope, layout
 from ..fenv import in_default_environment
 from ..formats import buckets, from_ordinals, get_format, to_float64
+from ..show.html import read
 from . import text
 from .attribution_text import (
     condition_lines,
@@ -141,7 +142,7 @@ def render(found: Attribution, curves: pd.DataFrame) -> str:
         below_ticks=y_ticks(below, 4),
         parts=list(_parts(record)),
         short_source=SHORT,
-        style=inline("page.css") + inline("attribution.css"),
+        style=read("page.css") + inline("attribution.css"),
     )  # fmt: skip
 
 

@@ -7,10 +7,11 @@ from functools import cache
 from pathlib import Path
 
 import jinja2
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from ..atomic_files import replace_file
-from ..errors import ResultsError, printable
+from ..errors import ResultsError
+from ..show import html
 from . import text
 
 HERE = Path(__file__).parent
@@ -18,26 +19,13 @@ HERE = Path(__file__).parent
 
 @cache
 def environment() -> jinja2.Environment:
-    """Templates of this folder; every text is escaped, an unknown name is an error."""
-    made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
-    )
+    """Templates of this folder, and those of any page."""
+    made = html.environment(HERE)
     made.globals.update(
         ulp=text.ulp_text, share=text.share_text, number=text.number_text, count=text.count_text, rate=text.rate_text,
         short=text.short_value, full=text.value_text,
     )  # fmt: skip
-    made.filters["breakable"] = breakable
     return made
-
-
-def breakable(name: str) -> Markup:
-    """A name that may be broken after its dots and underscores."""
-    return Markup(str(escape(printable(name))).replace(".", ".<wbr>").replace("_", "_<wbr>"))
 
 
 def inline(name: str) -> Markup:

@@ -23,6 +23,7 @@ from ..functions import FUNCTIONS
 from ..records.accuracy import ACCURATE
 from ..records.claims import grade_title
 from ..records.grades import GRADES, MARKS
+from ..show.html import read
 from .answer import answers, overview
 from .charts import STRIP_HEIGHT, height_of, nonfinite_path, strip_axis, strip_path
 from .details import curves_of, page_data
@@ -42,7 +43,7 @@ from .verdicts import GROUPS, absences
 
 LIMIT = 2_920_000  # bytes of the whole page, but for what names its blocks
 SCRIPTS = ("dom", "numbers", "data", "colours", "columns", "table", "plot", "compare", "charts", "result", "main")
-STYLES = ("page.css", "web/ranking.css", "web/plots.css", "web/result.css", "web/print.css")
+STYLES = ("web/ranking.css", "web/plots.css", "web/result.css", "web/print.css")
 FEW = 40  # worst inputs that are shown at once
 _SHORT_DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 
@@ -72,7 +73,7 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         checks=check_rows(),
         tolerances=tolerance_rows(),
         axis=strip_axis(),
-        style=Markup("").join(inline(name) for name in ("vendor/uPlot.min.css", *STYLES)),
+        style=inline("vendor/uPlot.min.css") + read("page.css") + Markup("").join(map(inline, STYLES)),
         script=_script(),
         plot_data=Markup(_PLACE),
     )

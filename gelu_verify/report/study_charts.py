@@ -24,7 +24,7 @@ _COLOURS = {unit.name: place for place, unit in enumerate(FUNCTIONS)}
 
 
 @dataclass(frozen=True)
-class Mark:
+class StudyMark:
     """A point of a row: its value, the number of its colour, whether it is filled, and its tooltip."""
 
     value: float
@@ -75,7 +75,7 @@ def _epochs(last: int) -> list[int]:
 def differences(found: Sequence[UnitComparison], task: str) -> Chart | None:
     """Sizes of the median differences of kernels, over the loss of their baseline: filled where they are significant;
     the line of a row reaches to the smallest difference that would have been seen."""
-    rows: dict[str, list[Mark]] = {}
+    rows: dict[str, list[StudyMark]] = {}
     limits: dict[str, list[tuple[float, int]]] = {}
     for each in found:
         if each.task != task or each.question != "kernel" or not 0 < each.loss < math.inf:
@@ -84,7 +84,7 @@ def differences(found: Sequence[UnitComparison], task: str) -> Chart | None:
         size = abs(each.difference.median) / each.loss
         sign = "more" if each.difference.median > 0 else "less"
         text = f"{each.unit}, {each.dtype}: {size:.2g} of the loss {sign}, adjusted p {each.adjusted:.2g}"
-        rows.setdefault(each.unit, []).append(Mark(size, place, each.significant, text))
+        rows.setdefault(each.unit, []).append(StudyMark(size, place, each.significant, text))
         if each.seen:
             limits.setdefault(each.unit, []).append((each.seen / each.loss, place))
     return _rows(f"{task}: difference of the median losses, as a share of the loss", rows, limits)
@@ -94,19 +94,19 @@ def shifts(study: Study, task: str) -> Chart | None:
     """Root mean square of what a kernel adds to outputs, over their standard deviation, for every kernel and dtype."""
     served = study.served[study.served["task"] == task]
     scale = study.networks.set_index("task")["output_std"].get(task)
-    rows: dict[str, list[Mark]] = {}
+    rows: dict[str, list[StudyMark]] = {}
     ordered = served.assign(size=served.groupby("target")["kernel_rms"].transform("max")).sort_values(
         ["function", "size", "target"], kind="stable"
     )
     for row in ordered.itertuples():
         size = row.kernel_rms / scale
         text = f"{row.target}, {row.dtype}: {size:.2g} of the standard deviation; {row.kernel_changed} other decisions"
-        rows.setdefault(row.target, []).append(Mark(size, DTYPES.index(row.dtype), row.kernel_changed > 0, text))
+        rows.setdefault(row.target, []).append(StudyMark(size, DTYPES.index(row.dtype), row.kernel_changed > 0, text))
     return _rows(f"{task}: what each kernel adds to the outputs, over their standard deviation", rows, {})
 
 
 def _rows(
-    title: str, rows: dict[str, list[Mark]], limits: dict[str, list[tuple[float, int]]], least: float = 1e-17
+    title: str, rows: dict[str, list[StudyMark]], limits: dict[str, list[tuple[float, int]]], least: float = 1e-17
 ) -> Chart | None:
     values = [mark.value for marks in rows.values() for mark in marks]
     values += [value for found in limits.values() for value, _ in found]

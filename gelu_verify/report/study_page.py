@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import __version__
 from ..formats import DTYPES
+from ..show.html import read
 from ..study.comparisons import UnitComparison
 from ..study.study import Study
 from ..study.tasks import SOURCES
@@ -15,7 +16,7 @@ from ..study.units import UNITS
 from .files import environment, inline, replace_files
 from .study_charts import curves, differences, shifts, svg
 from .study_text import (
-    TextTable,
+    StudyTable,
     comparison_frame,
     comparison_table,
     conclusions,
@@ -64,7 +65,7 @@ def study_page(study: Study, found: Sequence[UnitComparison]) -> str:
         tasks=[(name, SOURCES[name].text, SOURCES[name].network) for name in plan.tasks],
         units=[UNITS[name] for name in plan.units],
         provenance=_provenance(study),
-        style=inline("page.css") + inline("comparison.css") + inline("study_chart.css") + inline("study.css"),
+        style=read("page.css") + inline("comparison.css") + inline("study_chart.css") + inline("study.css"),
     )  # fmt: skip
 
 
@@ -72,7 +73,7 @@ def _drawn(charts: Any) -> list[Any]:
     return [{**chart, "svg": svg(chart)} for chart in charts if chart]
 
 
-def _folded(tables: Sequence[TextTable], shown: str) -> list[tuple[TextTable, bool]]:
+def _folded(tables: Sequence[StudyTable], shown: str) -> list[tuple[StudyTable, bool]]:
     """Each table, and whether it is open."""
     return [(table, table.title.endswith(shown)) for table in tables if table.rows]
 

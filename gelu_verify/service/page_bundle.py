@@ -25,7 +25,7 @@ _ICON = "assets/icon.svg"
 
 
 @dataclass(frozen=True)
-class Document:
+class BundledPage:
     """A page and its Content-Security-Policy."""
 
     content: bytes
@@ -40,7 +40,7 @@ def assets() -> dict[str, bytes]:
 
 
 @cache
-def index() -> Document:
+def index() -> BundledPage:
     """The page."""
     script, css = bundle("app"), text("page.css")
     icon = base64.b64encode(assets()["icon.svg"]).decode()
@@ -54,7 +54,7 @@ def index() -> Document:
     }.items():
         assert content.count(old) == 1, old
         content = content.replace(old, new)
-    return Document(content.encode(), policy(css, script))
+    return BundledPage(content.encode(), policy(css, script))
 
 
 def policy(css: str, script: str | None = None, frames: str = "'none'") -> str:

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 from synthetic_runs import failed, large_run, result
 
-from gelu_verify.cli.lines import STYLES, number
-from gelu_verify.cli.terminal import SCREEN, plain, print_results, result_lines
+from gelu_verify.cli.lines import number
+from gelu_verify.cli.terminal import SCREEN, print_results, result_lines
 from gelu_verify.records.grades import GRADES
 from gelu_verify.records.parts import AccurateRange
 from gelu_verify.report.verdicts import headline
+from gelu_verify.show.terminal import STYLES, in_ascii
 
 CORRECT, RANGE = {"noise": 0.5}, {"cancels": True}
 
@@ -27,11 +28,11 @@ def results():
 
 
 def text_of(results, **options):
-    return plain(result_lines(results, **options))
+    return in_ascii(result_lines(results, **options))
 
 
-def in_ascii(text):
-    return plain([[(text, "")]]).strip()
+def ascii_of(text):
+    return in_ascii([[(text, "")]]).strip()
 
 
 @pytest.mark.parametrize("details", [False, True])
@@ -47,7 +48,7 @@ def test_it_fits_the_terminal_in_ascii(results, width, details):
 def test_it_is_at_most_a_screen(results, count, width):
     text = text_of(results[:count], absent=dict.fromkeys(map(str, range(30)), "not installed"), width=width)
     assert len(text.splitlines()) <= SCREEN
-    assert " ".join(text.split()).endswith(in_ascii(headline(results[:count])))
+    assert " ".join(text.split()).endswith(ascii_of(headline(results[:count])))
 
 
 def test_results_are_ranked_within_their_function_and_dtype():

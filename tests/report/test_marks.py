@@ -20,13 +20,13 @@ from gelu_verify.judge.demands import Demands, exceeded
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.grades import MARKS
 from gelu_verify.report import report_text
-from gelu_verify.report.comparison_markdown import comparison_markdown
-from gelu_verify.report.comparison_page import comparison_page
-from gelu_verify.report.trend_page import trend_page
-from gelu_verify.report.trend_text import trend_markdown
+from gelu_verify.report.comparison import comparison_document
+from gelu_verify.report.trend import trend_document
 from gelu_verify.report.verdicts import headline
 from gelu_verify.report.write import _contents
 from gelu_verify.runs.store import read_run, write_run
+from gelu_verify.show.html import page
+from gelu_verify.show.markdown import markdown
 
 matrix = tool("make_matrix")
 FACTS = {"versions": {}, "machine": {"cpu": "x", "isa": []}, "git": None, "copy_bytes_per_s": 1e9}
@@ -89,10 +89,10 @@ RENDERERS = {
     "LaTeX": lambda runs: report_text(runs[:1], "latex"),
     "page": lambda runs: str(_contents(runs[:1])["index.html"]),
     "comparison, terminal": lambda runs: text_of(comparison_lines(compared(runs), width=100, height=60)),
-    "comparison, Markdown": lambda runs: comparison_markdown(compared(runs)),
-    "comparison, page": lambda runs: comparison_page(compared(runs)),
-    "trend, Markdown": lambda runs: trend_markdown(trend(runs)),
-    "trend, page": lambda runs: trend_page(trend(runs)),
+    "comparison, Markdown": lambda runs: markdown(comparison_document(compared(runs))),
+    "comparison, page": lambda runs: page(comparison_document(compared(runs))),
+    "trend, Markdown": lambda runs: markdown(trend_document(trend(runs))),
+    "trend, page": lambda runs: page(trend_document(trend(runs))),
     "limits": lambda runs: "\n".join(
         text for _, text in exceeded(records(runs), Demands(min_grade="correctly_rounded"))
     ),

@@ -26,7 +26,7 @@ def cases():
     from gelu_verify import export, formats, kernels, ufunc
     from gelu_verify.attribution import attribute
     from gelu_verify.buckets import analytic_spans
-    from gelu_verify.cli.terminal import plain, result_lines
+    from gelu_verify.cli.terminal import result_lines
     from gelu_verify.functions import get_function, regions
     from gelu_verify.gate import budgets as gate
     from gelu_verify.inputs import special as points
@@ -34,6 +34,7 @@ def cases():
     from gelu_verify.measure.sweep import sweep
     from gelu_verify.records.serialize import to_json
     from gelu_verify.service.encoding import look_up
+    from gelu_verify.show.terminal import in_ascii
     from gelu_verify.targets import select
     from gelu_verify.targets.frameworks.kernels import discover
     from gelu_verify.truth import lookup, oracle
@@ -48,7 +49,7 @@ def cases():
 
     def swept(name, dtype, plan):
         found = sweep(by_name[name], make_plan(plan, "gelu", dtype), workers=2)
-        return to_json(found.record), found.table.flat, plain(result_lines([found.record]))
+        return to_json(found.record), found.table.flat, in_ascii(result_lines([found.record]))
 
     def relu(x):
         return np.maximum(x, 0)

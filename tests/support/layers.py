@@ -26,7 +26,7 @@ LAYERS = [
     ["inputs", "kernels", "facts", "ufunc"],
     ["targets", "buckets", "torch"],
     ["records"],
-    ["isolation", "checks", "attribution", "speed"],
+    ["isolation", "checks", "attribution", "speed", "show"],
     ["measure", "stochastic"],
     ["runs", "study", "judge"],
     ["compare", "search"],

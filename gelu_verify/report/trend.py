@@ -1,0 +1,198 @@
+"""A trend as a document, four small charts and a table for each result; and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..buckets.bins import HIGHEST
+from ..compare.trend import Trend, TrendPoint, TrendSeries
+from ..fenv import in_default_environment
+from ..records.claims import error_text, grade_text, range_text
+from ..records.grades import GRADES, ORDER
+from ..show.chart import Axis, Chart, Curve, Mark, decades, octaves
+from ..show.document import Block, Details, Document, Figures, Items, Section, Text, TextTable
+from .comparison_text import run_text
+from .curves import octaves_of
+from .text import NONE, rate_text
+
+HEAD = ("runs", "grade", "accurate for", "max ULP", "max abs", "speed", "results")
+LOWEST = -2  # octaves of the error axis
+FARTHEST = 64.0  # |x| at the ends of the axis of ranges
+_RESULTS = {"first": "", "same": "same", "changed": "changed", "unknown": "not known"}
+_TICKS = (-64, -16, -4, -1, 0, 1, 4, 16, 64)
+_MEANING = (
+    "Each chart has one place for every run, the oldest on the left; a filled point is of all inputs, an open one of a "
+    "sample. In a table, runs that follow each other and found the same, bit for bit, share a row."
+)
+
+
+@in_default_environment
+def trend_document(trend: Trend) -> Document:
+    """A section for each result that changed; the others are folded."""
+    changed = [_section(trend, each) for each in trend.series if each.changes]
+    still = [each for each in trend.series if not each.changes]
+    rows = [(name_of(series), *row) for series in still for row in _rows(trend, series)]
+    folded: list[Block] = [TextTable(("result", *HEAD), rows, "results that did not change")]
+    folded += [Section(name_of(each), [Figures(_charts(trend, each))]) for each in still]
+    runs = Items([run_text(run) for run in trend.runs])
+    blocks: list[Block] = [
+        Text(_MEANING, "lead"), *changed,
+        Details(f"{len(still)} results that did not change", folded if still else []), Details("Runs", [runs]),
+    ]  # fmt: skip
+    return Document(title="trend", headline=summary(trend), blocks=blocks)
+
+
+def trend_blocks(trend: Trend, most: int | None) -> Iterator[Block]:
+    """For a terminal: a table of each result, or of the first ones that changed; then how many changed."""
+    shown = [each for each in trend.series if most is None or each.changes]
+    for series in shown[:most]:
+        yield Section(name_of(series), [_table(trend, series)])
+    if most is not None and len(shown) > most:
+        yield Text(f"and {len(shown) - most} more results that changed (--details)", "note")
+    yield Text(summary(trend), "bold")
+
+
+def _section(trend: Trend, series: TrendSeries) -> Section:
+    return Section(name_of(series), [Figures(_charts(trend, series)), _table(trend, series)])
+
+
+def _table(trend: Trend, series: TrendSeries) -> TextTable:
+    return TextTable(HEAD, list(_rows(trend, series)), f"{name_of(series)} over the runs")
+
+
+def _rows(trend: Trend, series: TrendSeries) -> Iterator[tuple[str, ...]]:
+    """One row for each change, the newest last."""
+    starts = [0, *(at for at in range(1, len(series.points)) if series.differs(at)), len(series.points)]
+    for first, end in pairwise(starts):
+        point, last = series.points[first], series.points[end - 1]
+        yield (
+            _when(trend.runs[point.run].created, trend.runs[last.run].created, end - first),
+            grade_text(point.grade, point.grade_bound) if point.grade else NONE,
+            range_text(series.dtype, point.accurate_range, point.bound) or NONE,
+            error_text(point.max_ulp, point.bound),
+            NONE if point.max_abs_error is None else f"{point.max_abs_error:.3g}",
+            _speed(series.points[first:end]),
+            _RESULTS[point.results],
+        )
+
+
+def _when(first: str, last: str, count: int) -> str:
+    """ "2026-11-22 14:33", or from then to another day or time."""
+    start, end = (each.replace("T", " ")[:16] for each in (first, last))
+    if count == 1:
+        return start
+    return f"{start} to {end[11:] if start[:10] == end[:10] else end}, {count} runs"
+
+
+def _speed(points: Sequence[TrendPoint]) -> str:
+    rates = sorted(point.elements_per_s for point in points if point.elements_per_s)
+    if not rates:
+        return NONE
+    slowest, fastest = rate_text(rates[0]), rate_text(rates[-1])
+    return slowest if slowest == fastest else f"{slowest} to {fastest}"
+
+
+def summary(trend: Trend) -> str:
+    """How many results changed between any of the runs."""
+    changed = sum(bool(each.changes) for each in trend.series)
+    total = len(trend.series)
+    runs = f"{len(trend.runs)} run{'' if len(trend.runs) == 1 else 's'}"
+    return f"{runs}; {changed} of {total} result{'' if total == 1 else 's'} changed or cannot be compared."
+
+
+def name_of(series: TrendSeries) -> str:
+    """Target, function and dtype."""
+    return f"{series.target} {series.function} {series.dtype}"
+
+
+# ---- charts --------------------------------------------------------------------------------------
+
+
+def _charts(trend: Trend, series: TrendSeries) -> list[Chart]:
+    charts = [_errors, _grades, _ranges, _speeds]
+    return [chart for make in charts if (chart := make(trend, series)) and any(each.points for each in chart.curves)]
+
+
+def _chart(
+    trend: Trend, series: TrendSeries, title: str, axis: Axis, *values: Callable[[TrendPoint], Any], bound: bool = True
+) -> Chart:
+    """One place for each run; where a run has no value, the line has a gap."""
+    curves, marks = [], []
+    for colour, value in enumerate(values):
+        points = [(float(point.run), value(point), point.bound) for point in series.points]
+        known = [Mark(x=x, y=y, colour=colour, shape="ring" if bound and of == ">=" else "dot", size=2.4)
+                 for x, y, of in points if y is not None]  # fmt: skip
+        line = [(x, math.nan if y is None else y) for x, y, _ in points] if known else []
+        curves.append(Curve(points=line, colour=colour))
+        marks += known
+    last = float(max(len(trend.runs) - 1, 1))
+    return Chart(
+        title=title, name=f"{title} over the runs; the table below has the numbers", curves=curves, marks=marks,
+        x=Axis((-0.02 * last, 1.02 * last)), y=axis, width=300, height=116, left=92, right=8, top=8, bottom=8,
+    )  # fmt: skip
+
+
+def _errors(trend: Trend, series: TrendSeries) -> Chart:
+    known = np.array([point.max_ulp for point in series.points if point.max_ulp], float)
+    axis = octaves(octaves_of([known], LOWEST, HIGHEST), most=5)
+    return _chart(trend, series, "largest error, ULP", axis, lambda point: point.max_ulp)
+
+
+def _grades(trend: Trend, series: TrendSeries) -> Chart:
+    """The best grade at the upper edge."""
+    last = len(ORDER) - 1
+    ticks = [(float(last - place), GRADES[grade].word) for grade, place in ORDER.items()]  # type: ignore[index]
+    axis = Axis((0, last), ticks)
+    return _chart(trend, series, "grade", axis, lambda point: float(last - ORDER[point.grade]) if point.grade else None)
+
+
+def _ranges(trend: Trend, series: TrendSeries) -> Chart:
+    """Both ends of where it is accurate; more than 64 is drawn as 64."""
+    axis = Axis((_signed(-FARTHEST), _signed(FARTHEST)), [(_signed(x), f"{x:g}") for x in _TICKS], place=_signed)
+
+    def low(point: TrendPoint) -> float | None:
+        return point.accurate_range.low if point.accurate_range else None
+
+    def high(point: TrendPoint) -> float | None:
+        return point.accurate_range.high if point.accurate_range else None
+
+    return _chart(trend, series, "accurate from, to (x)", axis, low, high)
+
+
+def _signed(x: float) -> float:
+    """log2(1 + |x|) with the sign of x."""
+    return math.copysign(math.log2(1 + min(abs(x), FARTHEST)), x)
+
+
+def _speeds(trend: Trend, series: TrendSeries) -> Chart | None:
+    rates = [point.elements_per_s for point in series.points if point.elements_per_s]
+    if not rates:
+        return None
+    axis = decades(rates)
+    return _chart(trend, series, "elements per second", axis, lambda point: point.elements_per_s or None, bound=False)
+
+
+def trend_csv(trend: Trend) -> str:
+    """One line for each result of each run."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ("target", "function", "dtype", "run", "created", "plan", "seed", "version", "n", "bound", "grade", "max_ulp",
+         "accurate_from", "accurate_to", "max_abs_error", "elements_per_s", "spread", "results")
+    )  # fmt: skip
+    for series in trend.series:
+        for point in series.points:
+            run, found = trend.runs[point.run], point.accurate_range
+            writer.writerow(
+                (series.target, series.function, series.dtype, run.name, run.created, run.plan, run.seed, point.version,
+                 point.n, point.bound, point.grade, point.max_ulp, found and found.low, found and found.high,
+                 point.max_abs_error, point.elements_per_s, point.spread, point.results)
+            )  # fmt: skip
+    return text.getvalue()

@@ -1,0 +1,103 @@
+"""Documents: every renderer knows every block, nothing breaks out of its text, and Markdown keeps to its limit."""
+
+import inspect
+import typing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gelu_verify.show import document, html, markdown, terminal
+from gelu_verify.show.chart import Axis, Chart, Curve
+from gelu_verify.show.document import (
+    Definitions,
+    Details,
+    Document,
+    Figures,
+    Heading,
+    Items,
+    Listing,
+    Marked,
+    Section,
+    Text,
+    TextTable,
+)
+
+CHART = Chart(title="ups", x=Axis((0, 1)), y=Axis((0, 1)), curves=[Curve(points=[(0, 0), (1, 1)])])
+HOSTILE = "</td><script>|`*_\x1b[31m\n## x"
+BLOCKS = {
+    Text: lambda text: Text(text),
+    Items: lambda text: Items([text, (Marked(text, "bold"), text)]),
+    Definitions: lambda text: Definitions([("name", text)]),
+    TextTable: lambda text: TextTable(("a", Heading("b", is_number=True)), [(text, Marked(text, "bad"))], text),
+    Figures: lambda text: Figures([CHART]),
+    Listing: lambda text: Listing(text),
+    Details: lambda text: Details("more", [Text(text)]),
+    Section: lambda text: Section(text, [Text(text), Section("inner", [Items([text])])], id="here"),
+}
+RENDERERS = {
+    "html": html.page,
+    "markdown": markdown.markdown,
+    "terminal": lambda shown: terminal.in_ascii(list(terminal.lines_of(shown.blocks, 80))),
+}
+
+
+def shown(*blocks):
+    return Document(title="a test", headline="It is shown.", blocks=blocks)
+
+
+def test_every_kind_of_block_is_tested_here():
+    assert set(BLOCKS) == set(typing.get_args(document.Block))
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("kind", BLOCKS, ids=lambda kind: kind.__name__)
+def test_every_renderer_shows_every_block(renderer, kind):
+    text = RENDERERS[renderer](shown(BLOCKS[kind]("what it says")))
+    assert "what it says" in text or kind is Figures
+    assert (kind is Figures and renderer == "html") == ("<path" in text)
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("kind", BLOCKS, ids=lambda kind: kind.__name__)
+def test_texts_stay_texts(renderer, kind):
+    text = RENDERERS[renderer](shown(BLOCKS[kind](HOSTILE)))
+    assert "\x1b" not in text
+    if renderer == "html" or (renderer == "markdown" and kind is not Listing):
+        assert "<script>" not in text
+    if renderer == "markdown" and kind is not Listing:
+        assert not any(line.startswith("## x") for line in text.splitlines())
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+def test_nothing_is_shown_of_what_is_empty(renderer):
+    empty = [
+        Items([]),
+        Definitions([]),
+        TextTable(("a",), []),
+        Listing(""),
+        Details("more", [Items([])]),
+        Section("title", [Text("")]),
+    ]
+    assert RENDERERS[renderer](shown(*empty)) == RENDERERS[renderer](shown())
+
+
+def test_columns_that_are_empty_are_left_out_where_that_is_said():
+    columns, rows = TextTable(
+        ("a", Heading("b", is_optional=True), "c"), [("1", "", ""), ("2", Marked(""), "")]
+    ).shown()
+    assert [each.title for each in columns] == ["a", "c"]
+    assert rows == [["1", ""], ["2", ""]]
+
+
+@given(sizes=st.lists(st.integers(1, 400), max_size=12), limit=st.integers(150, 3000))
+def test_markdown_is_never_longer_than_its_limit(sizes, limit):
+    blocks = [Section(f"s{place}", [Text("x" * size)]) for place, size in enumerate(sizes)]
+    whole, cut = markdown.markdown(shown(*blocks)), markdown.markdown(shown(*blocks), limit)
+    assert len(cut.encode()) <= limit
+    left_out = sum(f"## s{place}\n" not in cut for place in range(len(sizes)))
+    assert cut == whole if not left_out else f"_{left_out} parts were left out" in cut
+
+
+def test_a_block_says_in_its_docstring_what_it_is():
+    assert all(inspect.getdoc(kind) for kind in typing.get_args(document.Block))
