@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -68,7 +69,7 @@ def test_what_is_thinned_out_lies_on_the_line(heights):
     points = [(float(x), y) for x, y in enumerate(heights)]
     kept = thinned(points)
     assert (kept[0], kept[-1]) == (points[0], points[-1])
-    for (x0, y0), (x1, y1) in zip(kept, kept[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(kept):
         for x, y in points[int(x0) : int(x1) + 1]:
             assert abs(y - (y0 + (y1 - y0) * (x - x0) / (x1 - x0))) <= 0.15 + 1e-9
 
