@@ -3,68 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
-from markupsafe import Markup
+from collections.abc import Mapping, Sequence
 
 from ..formats import DTYPES
+from ..show.chart import Axis, Chart, Curve, Mark, decades
 from ..study.comparisons import UnitComparison
 from ..study.study import Study
 from ..study.units import FUNCTIONS
-from .files import environment, inline
-from .scales import rate_span, rate_ticks, scaled
 
-Chart = dict[str, Any]
-BOX = {"width": 440, "height": 250, "left": 46, "right": 10, "top": 8, "bottom": 30}
 ROW, NAMES = 15, 228  # height of a row; width of its name
 _COLOURS = {unit.name: place for place, unit in enumerate(FUNCTIONS)}
-
-
-@dataclass(frozen=True)
-class StudyMark:
-    """A point of a row: its value, the number of its colour, whether it is filled, and its tooltip."""
-
-    value: float
-    place: int
-    filled: bool
-    text: str
+_KEY = [Curve(label=name, colour=place, kind="dots") for place, name in enumerate(DTYPES)]
 
 
 def curves(study: Study, task: str, dtype: str) -> Chart | None:
     """Median loss on the test part by epoch, of all functions; the bands are intervals of 95 %."""
     found = study.curves[(study.curves["task"] == task) & (study.curves["dtype"] == dtype)]
-    groups = [(name, group) for name, group in found.groupby("unit", sort=False) if name in _COLOURS]
+    groups = [(str(name), group) for name, group in found.groupby("unit", sort=False) if name in _COLOURS]
     known = [float(v) for _, group in groups for v in group[["low", "high"]].to_numpy().ravel() if math.isfinite(v)]
     if not known or min(known) <= 0:
         return None
-    span, epochs = rate_span(known), (1.0, float(max(found["epoch"].max(), 2)))
-    right, bottom = BOX["width"] - BOX["right"], BOX["height"] - BOX["bottom"]
-
-    def points(group: pd.DataFrame, column: str) -> list[str]:
-        return [
-            f"{scaled(epoch, epochs, BOX['left'], right):g} {scaled(math.log10(value), span, bottom, BOX['top']):g}"
-            for epoch, value in zip(group["epoch"], group[column], strict=True)
-            if math.isfinite(value) and value > 0
-        ]
-
-    return {
-        **{"kind": "lines", "title": f"{task}: loss on the test part by epoch, {dtype}", "box": BOX},
-        "lines": [
-            {
-                "label": name,
-                "place": _COLOURS[str(name)],
-                "path": "M" + "L".join(points(group, "median")),
-                "band": "M" + "L".join([*points(group, "low"), *reversed(points(group, "high"))]) + "z",
-            }
-            for name, group in groups
-        ],
-        "x_ticks": [(scaled(k, epochs, BOX["left"], right), str(k)) for k in _epochs(int(epochs[1]))],
-        "y_ticks": [(scaled(at, span, bottom, BOX["top"]), label) for at, label in rate_ticks(span)],
-        "x_title": "epoch",
-    }
+    last = max(int(found["epoch"].max()), 2)
+    drawn = []
+    for name, group in groups:
+        table = group[["epoch", "median", "low", "high"]].to_numpy(float).tolist()
+        band = [(at, low, high) for at, _, low, high in table if math.isfinite(low) and math.isfinite(high)]
+        line = [(at, loss) for at, loss, *_ in table if math.isfinite(loss)]
+        drawn.append(Curve(label=name, points=line, colour=_COLOURS[name], band=band))
+    return Chart(
+        title=f"{task}: loss on the test part by epoch, {dtype}",
+        x=Axis((1.0, float(last)), [(k, str(k)) for k in _epochs(last)], "epoch"),
+        y=decades(known),
+        curves=drawn,
+    )
 
 
 def _epochs(last: int) -> list[int]:
@@ -74,74 +45,62 @@ def _epochs(last: int) -> list[int]:
 
 def differences(found: Sequence[UnitComparison], task: str) -> Chart | None:
     """Sizes of the median differences of kernels, over the loss of their baseline: filled where they are significant;
-    the line of a row reaches to the smallest difference that would have been seen."""
-    rows: dict[str, list[StudyMark]] = {}
-    limits: dict[str, list[tuple[float, int]]] = {}
+    a bar is the smallest difference that would have been seen."""
+    rows: dict[str, list[Mark]] = {}
     for each in found:
         if each.task != task or each.question != "kernel" or not 0 < each.loss < math.inf:
             continue
-        place = DTYPES.index(each.dtype)
-        size = abs(each.difference.median) / each.loss
-        sign = "more" if each.difference.median > 0 else "less"
+        size, sign = abs(each.difference.median) / each.loss, "more" if each.difference.median > 0 else "less"
         text = f"{each.unit}, {each.dtype}: {size:.2g} of the loss {sign}, adjusted p {each.adjusted:.2g}"
-        rows.setdefault(each.unit, []).append(StudyMark(size, place, each.significant, text))
+        row = rows.setdefault(each.unit, [])
+        row.append(_mark(len(rows), size, each.dtype, each.significant, text))
         if each.seen:
-            limits.setdefault(each.unit, []).append((each.seen / each.loss, place))
-    return _rows(f"{task}: difference of the median losses, as a share of the loss", rows, limits)
+            row.append(Mark(x=each.seen / each.loss, y=-len(rows), colour=DTYPES.index(each.dtype), shape="bar"))
+    return _rows(f"{task}: difference of the median losses, as a share of the loss", rows)
 
 
 def shifts(study: Study, task: str) -> Chart | None:
     """Root mean square of what a kernel adds to outputs, over their standard deviation, for every kernel and dtype."""
     served = study.served[study.served["task"] == task]
     scale = study.networks.set_index("task")["output_std"].get(task)
-    rows: dict[str, list[StudyMark]] = {}
+    rows: dict[str, list[Mark]] = {}
     ordered = served.assign(size=served.groupby("target")["kernel_rms"].transform("max")).sort_values(
         ["function", "size", "target"], kind="stable"
     )
     for row in ordered.itertuples():
         size = row.kernel_rms / scale
         text = f"{row.target}, {row.dtype}: {size:.2g} of the standard deviation; {row.kernel_changed} other decisions"
-        rows.setdefault(row.target, []).append(StudyMark(size, DTYPES.index(row.dtype), row.kernel_changed > 0, text))
-    return _rows(f"{task}: what each kernel adds to the outputs, over their standard deviation", rows, {})
+        of = rows.setdefault(row.target, [])
+        of.append(_mark(len(rows), size, row.dtype, row.kernel_changed > 0, text))
+    return _rows(f"{task}: what each kernel adds to the outputs, over their standard deviation", rows)
 
 
-def _rows(
-    title: str, rows: dict[str, list[StudyMark]], limits: dict[str, list[tuple[float, int]]], least: float = 1e-17
-) -> Chart | None:
-    values = [mark.value for marks in rows.values() for mark in marks]
-    values += [value for found in limits.values() for value, _ in found]
+def _mark(row: int, size: float, dtype: str, is_filled: bool, text: str) -> Mark:
+    return Mark(
+        x=size, y=-row, colour=DTYPES.index(dtype), shape="dot" if is_filled else "ring", size=3.4, text=text
+    )  # fmt: skip
+
+
+def _rows(title: str, rows: Mapping[str, Sequence[Mark]], least: float = 1e-17) -> Chart | None:
+    """A row for each name."""
+    values = [mark.x for marks in rows.values() for mark in marks]
     known = [value for value in values if 0 < value < math.inf]
     if not known:
         return None
     low, high = math.floor(math.log10(max(min(known), least))), math.ceil(math.log10(max(known)) + 1e-9)
     high = max(high, low + 1) + (1 if math.inf in values else 0)
-    span = low - max(1.0, (high - low) / 10), float(high)  # zeros have a place of their own, on the left
-    width, top = 612, 8
-    bottom = top + ROW * len(rows)
+    start = low - max(1.0, (high - low) / 10)  # zeros have a place of their own, on the left
+    step = max(1, math.ceil((high - start) / 8))
+    ticks = [(start, "0"), *((float(k), f"1e{k}") for k in range(low, high + 1, step))]
 
-    def x_of(value: float) -> float:
-        exponent = span[0] if value <= 0 else span[1] if math.isinf(value) else math.log10(value)
-        return scaled(min(max(exponent, span[0]), span[1]), span, NAMES + 8, width - 12)
+    def place(value: float) -> float:
+        return start if value <= 0 else math.log10(value)
 
-    step = max(1, math.ceil((span[1] - span[0]) / 8))
-    ticks = [(x_of(0), "0"), *((x_of(10.0**k), f"1e{k}") for k in range(low, high + 1, step))]
-    return {
-        **{"kind": "rows", "title": title, "box": {"width": width, "height": bottom + 24}},
-        **{"bottom": bottom, "top": top, "x_ticks": ticks, "names": NAMES},
-        "rows": [
-            {
-                "name": name,
-                "y": top + ROW * (place + 0.5),
-                "marks": [(x_of(m.value), m.place, m.filled, m.text) for m in sorted(marks, key=lambda m: -m.place)],
-                "limits": [(x_of(value), of) for value, of in limits.get(name, ())],
-            }
-            for place, (name, marks) in enumerate(rows.items())
-        ],
-        "dtypes": DTYPES,
-    }
-
-
-def svg(chart: Chart, *, alone: bool = False) -> Markup:
-    """A chart as SVG; `alone`: as a file of its own, with its style."""
-    style = inline("study_chart.css") if alone else ""
-    return Markup(environment().get_template("study_chart.html").render(c=chart, alone=alone, style=style))
+    return Chart(
+        title=title,
+        x=Axis((start, float(high)), ticks, place=place),
+        y=Axis((-len(rows) - 0.5, -0.5), [(-at, name) for at, name in enumerate(rows, 1)]),
+        curves=_KEY,
+        marks=[mark for marks in rows.values() for mark in reversed(marks)],
+        width=612, height=32 + ROW * len(rows), left=NAMES + 8, top=8, bottom=24, attributes={"class": "chart wide"},
+    )  # fmt: skip

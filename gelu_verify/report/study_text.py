@@ -1,4 +1,4 @@
-"""What a study found, in sentences and tables: the same ones on the page, in docs/study.md, as CSV and as JSON."""
+"""What a study found, in sentences and tables: the same ones on the page, in docs/study.md and as JSON."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
+from ..show.document import Items, Marked, Section, Text, TextTable
 from ..study.comparisons import Question, UnitComparison
 from ..study.inference import EXACT, SERVED, TEXTS
 from ..study.statistics import LEVEL
@@ -26,13 +27,10 @@ _WHAT: dict[Question, tuple[str, str]] = {  # in the order in which they are tol
 }
 
 
-class StudyTable(NamedTuple):
-    """A title, what it says, names of the columns, and rows of text."""
-
-    title: str
-    text: str
-    head: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
+def _table(title: str, text: str, head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Section:
+    """A table under its title, with what it says; empty without rows."""
+    named = [(Marked(name, "breakable"), *cells) for name, *cells in rows]
+    return Section(title, [Text(text, "note"), TextTable(head, named, title)] if rows else [Items([])])
 
 
 # ---- sentences -----------------------------------------------------------------------------------
@@ -155,9 +153,7 @@ def _decided(study: Study) -> int:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def comparison_table(
-    found: Sequence[UnitComparison], question: Question, title: str, dtypes: Sequence[str]
-) -> StudyTable:
+def comparison_table(found: Sequence[UnitComparison], question: Question, title: str, dtypes: Sequence[str]) -> Section:
     """Every comparison of a question, in these dtypes."""
     rows = [
         (
@@ -175,10 +171,10 @@ def comparison_table(
         "would be found with a probability of 80 %. Equal: runs that end with the same loss, bit for bit."
     )
     head = ("task", "activation", "dtype", "loss", "difference [95 %]", "adjusted p", "seen", "equal")
-    return StudyTable(title, text, head, rows)
+    return _table(title, text, head, rows)
 
 
-def kernel_table(found: Sequence[UnitComparison]) -> StudyTable:
+def kernel_table(found: Sequence[UnitComparison]) -> Section:
     """One row for each kernel and dtype: the largest difference of all tasks."""
     rows = []
     kernels = [each for each in found if each.question == "kernel"]
@@ -196,12 +192,12 @@ def kernel_table(found: Sequence[UnitComparison]) -> StudyTable:
         *("kernel", "dtype", "tasks that differ", "largest difference / loss", "smallest adjusted p"),
         *("seen there / loss", "equal runs", "diverged runs"),
     )
-    return StudyTable(
+    return _table(
         "Faulty kernels in training", "Beside the same function correctly rounded, over all tasks.", head, rows
     )
 
 
-def loss_table(study: Study, dtype: str) -> StudyTable:
+def loss_table(study: Study, dtype: str) -> Section:
     """Median loss, and wrong decisions, of every activation and task in one dtype."""
     tasks = study.plan.trained
     chosen = study.trainings[study.trainings["dtype"] == dtype]
@@ -212,14 +208,14 @@ def loss_table(study: Study, dtype: str) -> StudyTable:
             cells = [middle.loc[name, task] for task in tasks]
             rows.append((name, *(_loss_cell(cell["loss"], cell["error"]) for cell in cells)))
     text = f"Medians of {study.plan.runs} runs in {dtype}: cross-entropy or mean squared error; wrong decisions."
-    return StudyTable("Losses on the test part", text, ("activation", *tasks), rows)
+    return _table("Losses on the test part", text, ("activation", *tasks), rows)
 
 
 def _loss_cell(loss: float, error: float) -> str:
     return number_text(loss, 4) + ("" if math.isnan(error) else f" ({100 * error:.1f} %)")
 
 
-def dtype_served_table(study: Study) -> StudyTable:
+def dtype_served_table(study: Study) -> Section:
     """What a dtype alone does to the outputs of a network."""
     rows = []
     scales = study.networks.set_index("task")
@@ -239,10 +235,10 @@ def dtype_served_table(study: Study) -> StudyTable:
         "the two largest outputs of an example, likewise. Decisions change only where a difference reaches half of it."
     )
     head = ("task", "dtype", "difference, rms", "largest", "other decisions", "other texts", "least margin")
-    return StudyTable("What a dtype costs in use", text, head, rows)
+    return _table("What a dtype costs in use", text, head, rows)
 
 
-def kernel_served_table(study: Study) -> StudyTable:
+def kernel_served_table(study: Study) -> Section:
     """One row for each kernel, the worst of each function first; a column for each dtype."""
     served, dtypes = study.served, [d for d in study.plan.dtypes if d in set(study.served["dtype"])]
     scale = study.networks.set_index("task")["output_std"]
@@ -263,7 +259,7 @@ def kernel_served_table(study: Study) -> StudyTable:
         "largest root mean square of all tasks, over the standard deviation of the outputs; "
         f"other decisions of {_decided(study)}; other texts of {TEXTS}."
     )
-    return StudyTable("What a kernel costs in use", text, ("kernel", "function", *dtypes), rows)
+    return _table("What a kernel costs in use", text, ("kernel", "function", *dtypes), rows)
 
 
 def _served_cell(found: pd.DataFrame, target: str, dtype: str) -> str:
@@ -273,7 +269,7 @@ def _served_cell(found: pd.DataFrame, target: str, dtype: str) -> str:
     return f"{cell['share']:.2g}; {int(cell['kernel_changed'])}; {int(cell['kernel_texts_changed'])}"
 
 
-def rate_table(study: Study) -> StudyTable:
+def rate_table(study: Study) -> Section:
     """The learning rates that were chosen."""
     best = study.tuning.fillna(math.inf).groupby(["task", "unit"], sort=False)["validation"].idxmin()
     chosen = study.tuning.loc[best].set_index(["unit", "task"])["rate"]
@@ -285,7 +281,7 @@ def rate_table(study: Study) -> StudyTable:
         "that are not compared. Approximations have the rate of gelu, and kernels and the other dtypes that of their "
         "function, so that nothing else differs."
     )
-    return StudyTable("Learning rates", text, ("activation", *study.plan.trained), rows)
+    return _table("Learning rates", text, ("activation", *study.plan.trained), rows)
 
 
 # ---- data ----------------------------------------------------------------------------------------

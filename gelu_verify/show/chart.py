@@ -31,6 +31,7 @@ class Axis:
     ticks: Ticks = ()
     title: str = ""
     place: Callable[[float], float] = float
+    has_zero: bool = False  # whether a line is drawn there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +128,7 @@ def _placed(axis: Axis, value: float, start: float, end: float) -> float:
 
 def linear(low: float, high: float, title: str = "", ticks: Ticks = ()) -> Axis:
     """From `low` to `high`, with round numbers at the ticks."""
-    return Axis((low, high), ticks or [(at, number(at)) for at in round_ticks(low, high)], title)
+    return Axis((low, high), ticks or [(at, number(at)) for at in round_ticks(low, high)], title, has_zero=True)
 
 
 def octaves(span: tuple[int, int], title: str = "", most: int = 7) -> Axis:
@@ -290,7 +291,7 @@ def _axes(chart: Chart) -> Iterator[Markup]:
         x = _placed(Axis(chart.x.span), at, chart.left, right)
         yield _path("grid", f"M{x:g} {chart.top}V{bottom}")
         yield _text(x, bottom + 13, text, "middle")
-    if chart.y.place is float and chart.y.span[0] < 0 < chart.y.span[1]:
+    if chart.y.has_zero and chart.y.span[0] < 0 < chart.y.span[1]:
         yield _path("zero", f"M{chart.left} {chart.y_of(0):g}H{right}")
     if chart.x.title:
         yield _text(right, chart.height - 4, f"{chart.x.title} \N{RIGHTWARDS ARROW}", "end")

@@ -34,6 +34,11 @@ def markdown(document: Document, limit: int = LIMIT, left_out: str = LEFT_OUT) -
     return "\n".join(fitting([*head, *_parts(document.blocks, 2)], limit, left_out))
 
 
+def of_blocks(blocks: Sequence[Block], level: int = 2) -> str:
+    """Blocks, whatever their size; a section begins with a heading of that level."""
+    return "\n".join(_parts(blocks, level))
+
+
 def fitting(parts: Sequence[str], limit: int, left_out: str) -> list[str]:
     """Those parts that fit, one after the other, and how many do not; nothing where the first does not."""
     say = f"_{left_out}_\n".format
