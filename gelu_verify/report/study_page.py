@@ -27,8 +27,8 @@ from .study_text import (
 SHOWN = "float32"  # the dtype of what is shown for one only
 _CURVES = "Median loss on the test part over the runs, and its 95 % interval (bootstrap)."
 _KERNELS = (
-    "The size of the difference, on a logarithmic axis. A filled point is a significant difference; the bar of the same "
-    "colour is the smallest difference that these runs would have found with a probability of 80 %."
+    "The size of the difference, on a logarithmic axis. A filled point is a significant difference; the bar of the "
+    "same colour is the smallest difference that these runs would have found with a probability of 80 %."
 )
 _SERVED = "Each network is trained once, in float64 with exact gelu, and served with every kernel in every dtype."
 
@@ -114,11 +114,9 @@ def _how(study: Study) -> Iterator[Block]:
 
 
 def _task(name: str) -> str:
-    source = SOURCES[name]
-    layers = ", ".join(map(str, source.network.hidden))
-    return (
-        f"{source.text}; hidden layers of {layers}; {source.network.epochs} epochs, batches of {source.network.batch}"
-    )
+    network = SOURCES[name].network
+    layers = ", ".join(map(str, network.hidden))
+    return f"{SOURCES[name].text}; hidden layers of {layers}; {network.epochs} epochs, batches of {network.batch}"
 
 
 def _drawn(charts: Iterable[Chart | None]) -> Figures:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..show.document import Items, Marked, Section, Text, TextTable
+from ..show.document import Inline, Items, Marked, Section, Text, TextTable
 from ..study.comparisons import Question, UnitComparison
 from ..study.inference import EXACT, SERVED, TEXTS
 from ..study.statistics import LEVEL
@@ -29,7 +29,7 @@ _WHAT: dict[Question, tuple[str, str]] = {  # in the order in which they are tol
 
 def _table(title: str, text: str, head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Section:
     """A table under its title, with what it says; empty without rows."""
-    named = [(Marked(name, "breakable"), *cells) for name, *cells in rows]
+    named: list[list[Inline]] = [[Marked(name, "breakable"), *cells] for name, *cells in rows]
     return Section(title, [Text(text, "note"), TextTable(head, named, title)] if rows else [Items([])])
 
 
