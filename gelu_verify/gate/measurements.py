@@ -14,7 +14,6 @@ from ..gpu.info import device, label
 from ..isa import at_level, split_level
 from ..machine import machine
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN, Job, Selector, find_jobs, selecting
-from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
 from ..measure.run import measured
 from ..records.result import Grade, Origin, Record
@@ -24,6 +23,7 @@ from ..runs.integrity import verified
 from ..runs.store import Run, read_run
 from ..targets import Target
 from ..targets import families as all_families
+from ..work.observer import SILENT, Observer
 from .project import Project
 from .rows import Budgets
 

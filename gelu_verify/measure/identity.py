@@ -28,8 +28,8 @@ from ..isolation.target import PROBE
 from ..machine import FAMILIES, PACKAGES, machine, versions
 from ..targets import Target
 from ..targets.extra_outputs import Differences, ExtraOutputs, collecting, differ, differences
-from .journal import Facts
-from .packing import compressed, uncompressed
+from ..work.journal import Facts
+from ..work.packing import compressed, uncompressed
 
 PROCESSOR = ("processor", "instruction sets")
 LATER = ("report", "service", "cli", "ci", "gate", "compare", "__pycache__")  # folders of code that changes no result

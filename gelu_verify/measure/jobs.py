@@ -21,9 +21,9 @@ from ..targets.contract import contracted
 from ..targets.kinds import kinds, misfit
 from ..targets.kinds.python import KIND as PYTHON
 from ..targets.python_callables import callable_target
+from ..work.observer import SILENT, Observer
+from ..work.pools import ON_THREADS
 from .levels import at_levels
-from .observer import SILENT, Observer
-from .pools import ON_THREADS
 from .request import ArgumentError, Request
 
 OWN, CORRECTLY_ROUNDED = "kernels", "_cr"  # our kernels, and how the names of those end

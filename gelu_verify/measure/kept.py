@@ -17,11 +17,17 @@ from ..inputs.plans import Plan
 from ..records.result import Record, Result
 from ..records.serialize import record_from_json, to_json
 from ..targets import Target
+from ..work.journal import Journal
 from .identity import FEW, ProbeOutputs, another, only_by_version
-from .journal import OUTPUTS, Journal
 from .parts import Merging, Part, packed, unpacked
 
 RESULT = " result"  # ends the key of a result
+OUTPUTS = " outputs"  # ends the key of outputs by which an implementation is known
+
+
+def has_measured(journal: Journal) -> bool:
+    """Whether there is anything but outputs by which implementations are known."""
+    return not all(key.endswith(OUTPUTS) for key in journal.keys)
 
 
 class Kept:
@@ -64,7 +70,7 @@ class Kept:
     @property
     def _has_records(self) -> bool:
         """Whether anything was measured."""
-        return any(next(self._journal.records(key), None) for key in (self._key, self._key + RESULT))
+        return not self._journal.keys.isdisjoint((self._key, self._key + RESULT))
 
     def parts(self) -> Iterator[Part]:
         """By first chunk; none overlaps another."""

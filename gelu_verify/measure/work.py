@@ -25,8 +25,8 @@ from ..functions import get_function
 from ..inputs.plans import Chunk, Plan
 from ..targets.extra_outputs import Differences, collecting, differences
 from ..truth.values import judge
+from ..work.pools import ON_THREADS
 from .parts import Part
-from .pools import ON_THREADS
 
 if TYPE_CHECKING:
     from ..targets.base import Target

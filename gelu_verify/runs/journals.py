@@ -24,10 +24,10 @@ from ..errors import GeluVerifyError, ResultsError
 from ..inputs.plans import Plan
 from ..measure.identity import identity, implementation
 from ..measure.jobs import Job
-from ..measure.journal import Facts, Journal, differing, facts_of
-from ..measure.kept import Kept
-from ..measure.pools import CONTINUES
+from ..measure.kept import Kept, has_measured
 from ..measure.request import Request
+from ..work.journal import Facts, Journal, differing, facts_of
+from ..work.pools import CONTINUES
 
 PREFIX, FILE = ".journal-", "journal"
 KEPT_DAYS, MOST = 30, 16  # of journals that nobody continues: how long, and how many in one folder
@@ -94,7 +94,7 @@ def journal_of_run(
             yield journal
         except BaseException as error:
             journal.close()
-            if not journal.has_records:
+            if not has_measured(journal):
                 shutil.rmtree(folder, ignore_errors=True)
             elif isinstance(error, GeluVerifyError):
                 error.args = (f"{str(error).removesuffix(CONTINUES).rstrip('; ')}; {CONTINUES}",)
@@ -167,7 +167,7 @@ def _changed(journal: Journal, jobs: Sequence[Job], warn: Callable[[str], object
 
 
 def _continued(journal: Journal, warn: Callable[[str], object]) -> Journal:
-    if journal.has_records:
+    if has_measured(journal):
         warn(f"continues the interrupted run in {journal.path.parent}")
     for problem in journal.damaged:
         warn(f"{journal.path} is damaged: {problem} is measured again")

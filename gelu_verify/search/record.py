@@ -14,7 +14,6 @@ from ..errors import OracleError
 from ..fenv import in_default_environment
 from ..formats import Format
 from ..functions import get_function
-from ..measure.executors import Pool
 from ..measure.minimize import narrowed
 from ..measure.request import Request
 from ..records.fields import Count, Line, Name, Size, Ulp, about
@@ -22,6 +21,7 @@ from ..records.parts import FunctionName, Witness
 from ..records.result import DtypeName
 from ..targets import Target
 from ..truth.oracle import judge_exactly
+from ..work.executors import Pool
 from .batches import Source
 from .search import Ended
 from .state import State, WorstInput

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Protocol
 
 from ..atomic_files import claimed, remove_partial, replace_file
 from ..errors import ResultsError
-from ..measure.executors import Misfit, Pool, results
 from ..measure.identity import identity
-from ..measure.journal import Facts, differing
-from ..measure.observer import Observer
+from ..work.executors import Misfit, Pool, results
+from ..work.journal import Facts, differing
+from ..work.observer import Observer
 from .known import same_outputs
 
 DATA = ("scikit-learn",)  # what the data come from; all else is in this package

@@ -10,7 +10,7 @@ from ..atomic_files import replace_file
 from ..errors import ResultsError
 from ..inputs.plans import make_plan
 from ..measure.identity import ProbeOutputs, another
-from ..measure.journal import Facts, contents, sealed
+from ..work.journal import Facts, contents, sealed
 from .units import UNITS, targets
 
 FILE = "implementations"

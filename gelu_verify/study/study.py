@@ -14,8 +14,8 @@ import pandas as pd
 from .. import machine
 from ..errors import one_of
 from ..formats import DTYPES
-from ..measure.executors import Pool
-from ..measure.observer import SILENT, Observer
+from ..work.executors import Pool
+from ..work.observer import SILENT, Observer
 from .finished import Finished, Result, StudyJob
 from .inference import serve
 from .known import keep, kernels, outputs_of

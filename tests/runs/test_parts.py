@@ -7,14 +7,15 @@ from dataclasses import replace
 import pytest
 
 from gelu_verify.errors import ResultsError, UsageError
-from gelu_verify.measure.journal import Journal, facts_of
-from gelu_verify.measure.observer import Observer
+from gelu_verify.measure.kept import has_measured
 from gelu_verify.measure.request import Request
 from gelu_verify.records.serialize import to_json
 from gelu_verify.runs import journals
 from gelu_verify.runs.measuring import measure_run
 from gelu_verify.runs.parts import measure_part, merge_parts, request_of_part
 from gelu_verify.runs.store import read_run
+from gelu_verify.work.journal import Journal, facts_of
+from gelu_verify.work.observer import Observer
 
 REQUEST = Request(
     targets=("kernels.gelu_as7126",), functions=("gelu",), dtypes=("float16",), length=1 << 13, isolate=False, workers=1
@@ -93,7 +94,7 @@ def test_a_journal_of_other_code_libraries_or_processor_is_not_used(tmp_path, na
         interrupted(tmp_path, "x", here)
     told = []
     with journals.journal_of_run(tmp_path, "x", {**here, name: "that"}, told.append) as journal:
-        assert not journal.has_records
+        assert not has_measured(journal)
     assert told[0].endswith(f"is not continued: {name} is this there and that here")
     with journals.journal_of_run(tmp_path, "x", here) as journal:
         assert list(journal.records("a")) == [(0, b"content")]
@@ -133,7 +134,7 @@ def test_a_run_goes_on_where_its_journal_cannot(whole, tmp_path, monkeypatch):
         left[0] -= 1
         return real(file, content, offset)
 
-    monkeypatch.setattr("gelu_verify.measure.journal.os.pwrite", pwrite)
+    monkeypatch.setattr("gelu_verify.work.journal.os.pwrite", pwrite)
     run = measure_run(REQUEST, tmp_path / "run", command="gelu-verify run", observer=told)
     assert "No space left on device" in told.said[0]
     assert contents(run) == contents(whole)
@@ -197,7 +198,7 @@ def test_a_part_of_another_processor_must_have_the_same_outputs(whole, parts, tm
 
 
 def _replace_facts(file, found):
-    from gelu_verify.measure.journal import contents as read
+    from gelu_verify.work.journal import contents as read
 
     records = read(file).records
     file.unlink()

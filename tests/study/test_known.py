@@ -5,10 +5,10 @@ from mutants import correct, faulty
 
 from gelu_verify.errors import ResultsError
 from gelu_verify.inputs.plans import make_plan
-from gelu_verify.measure.executors import Misfit
 from gelu_verify.measure.identity import ProbeOutputs, identity
 from gelu_verify.study import known
 from gelu_verify.study.finished import DATA, Finished, _Called, _Item
+from gelu_verify.work.executors import Misfit
 
 KEYS = ["kernels.gelu_cr/float16", "kernels.gelu_erf/float32"]
 
