@@ -28,8 +28,9 @@ from ..measure.work import Range
 from ..speed.throughput import one_thread_each
 from ..work.executors import opening
 from ..work.journal import Facts, Journal, contents, differing
+from ..work.journals import FILE
 from ..work.observer import SILENT, Observer
-from .journals import ALL, FILE, facts, journal_of_run, request_of
+from .journals import ALL, facts, journal_of_run, request_of
 from .measuring import measure_run
 from .store import Run
 

@@ -13,10 +13,10 @@ from gelu_verify.measure.identity import ProbeOutputs
 from gelu_verify.measure.kept import OUTPUTS, Kept
 from gelu_verify.measure.request import Request
 from gelu_verify.records.serialize import to_json
-from gelu_verify.runs.journals import FILE
 from gelu_verify.runs.measuring import measure_run
 from gelu_verify.runs.parts import measure_part, merge_parts
 from gelu_verify.work.journal import Journal, contents
+from gelu_verify.work.journals import FILE
 from gelu_verify.work.observer import Observer
 
 REQUEST = Request(

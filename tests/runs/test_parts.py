@@ -15,6 +15,7 @@ from gelu_verify.runs.measuring import measure_run
 from gelu_verify.runs.parts import measure_part, merge_parts, request_of_part
 from gelu_verify.runs.store import read_run
 from gelu_verify.work.journal import Journal, facts_of
+from gelu_verify.work.journals import FILE
 from gelu_verify.work.observer import Observer
 
 REQUEST = Request(
@@ -117,7 +118,7 @@ def test_journals_that_nobody_continues_are_removed(tmp_path, monkeypatch):
     for name in "abc":
         with pytest.raises(KeyboardInterrupt):
             interrupted(tmp_path, name, {})
-    monkeypatch.setattr(journals, "KEPT_DAYS", -1)
+    monkeypatch.setattr("gelu_verify.work.journals.KEPT_DAYS", -1)
     with journals.journal_of_run(tmp_path, "x", {}) as journal:
         assert list(tmp_path.iterdir()) == [journal.path.parent]
 
@@ -168,15 +169,15 @@ def test_parts_in_any_order_make_the_whole_run(whole, parts, tmp_path):
 def test_parts_that_do_not_belong_together_are_refused_by_name(parts, tmp_path, names, reason):
     for name in ("cut", "damaged"):
         shutil.copytree(parts / "b", tmp_path / name)
-    file = tmp_path / "cut" / journals.FILE
+    file = tmp_path / "cut" / FILE
     file.write_bytes(file.read_bytes()[:-1])
-    file = tmp_path / "damaged" / journals.FILE
+    file = tmp_path / "damaged" / FILE
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     (tmp_path / "older").mkdir()
-    found = dict(facts_of(parts / "b" / journals.FILE))
-    with Journal(tmp_path / "older" / journals.FILE, {**found, "version of numpy": "1.0"}) as journal:
+    found = dict(facts_of(parts / "b" / FILE))
+    with Journal(tmp_path / "older" / FILE, {**found, "version of numpy": "1.0"}) as journal:
         journal.seal()
     paths = [parts / name if (parts / name).exists() else tmp_path / name for name in names]
     with pytest.raises(ResultsError, match=reason):
@@ -188,7 +189,7 @@ def test_parts_that_do_not_belong_together_are_refused_by_name(parts, tmp_path, 
 def test_a_part_of_another_processor_must_have_the_same_outputs(whole, parts, tmp_path):
     for name, change in (("alike", {}), ("other", {"outputs of kernels.gelu_as7126/gelu/float16": "0"})):
         shutil.copytree(parts / "b", tmp_path / name)
-        file = tmp_path / name / journals.FILE
+        file = tmp_path / name / FILE
         found = {**facts_of(file), "instruction sets": "sve", "processor": "another", **change}
         _replace_facts(file, found)
     run = merge_parts([parts / "a", tmp_path / "alike"], tmp_path / "run", command="gelu-verify merge")
