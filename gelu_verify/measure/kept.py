@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..buckets.table import MonotonePieces, Table, finish
-from ..fenv import in_default_environment
 from ..formats import get_format
 from ..functions import get_function
 from ..inputs.plans import Plan
@@ -88,7 +87,6 @@ class Kept:
     def add_packed(self, first: int, content: bytes) -> None:
         self._journal.append(self._key, first, content)
 
-    @in_default_environment
     def finish(self, result: Result, table: Table | None = None) -> None:
         """The result; `table` where it is not that of the parts."""
         record = json.dumps(to_json(result.record), ensure_ascii=False).encode()

@@ -15,7 +15,6 @@ import numpy as np
 from ..buckets.table import Table, merge
 from ..buckets.table_text import parts_of_table, table_of_parts
 from ..errors import TargetFailure
-from ..fenv import in_default_environment
 from ..inputs.plans import Plan
 from ..targets.extra_outputs import Differences
 from ..work.packing import compressed, uncompressed
@@ -71,7 +70,6 @@ class Merging:
 # ---- as bytes ------------------------------------------------------------------------------------
 
 
-@in_default_environment
 def packed(part: Part) -> bytes:
     """The bytes that `unpacked` reads."""
     fields: dict[str, Any] = {name: getattr(part, name) for name in ("first", "end", "target_s", "seconds", "worker")}
@@ -87,7 +85,6 @@ def packed(part: Part) -> bytes:
     return compressed(fields, arrays)
 
 
-@in_default_environment
 def unpacked(content: bytes) -> Part:
     """The part that `packed` wrote."""
     fields, arrays = uncompressed(content)

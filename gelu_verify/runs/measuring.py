@@ -10,7 +10,6 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from ..fenv import in_default_environment
 from ..machine import copy_bytes_per_s, provenance
 from ..measure.identity import code_sha256
 from ..measure.jobs import FoundJobs, Job, find_jobs, selecting
@@ -25,7 +24,6 @@ from .journals import discard, facts, journal_of_run
 from .store import MANIFEST, ROOT, Run, RunWriter
 
 
-@in_default_environment
 def measure_run(
     request: Request,
     out: Path | None = None,

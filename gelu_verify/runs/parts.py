@@ -15,7 +15,6 @@ from pathlib import Path
 
 from ..atomic_files import is_free
 from ..errors import ResultsError, TargetFailure, UsageError
-from ..fenv import in_default_environment
 from ..machine import cores
 from ..measure.elsewhere import Elsewhere, RemoteSweep
 from ..measure.identity import PROCESSOR, ProbeOutputs, another, only_by_version
@@ -40,7 +39,6 @@ APART = ("chunks", *PROCESSOR)  # what may differ between parts
 # ---- measuring one -------------------------------------------------------------------------------
 
 
-@in_default_environment
 def measure_part(request: Request, chunks: Range, out: Path, *, observer: Observer = SILENT) -> None:
     """Measure chunks `chunks` of each job's plan, as far as it has them, and store them in a new folder `out`.
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..calling import OPTIONS
 from ..errors import OracleError
-from ..fenv import in_default_environment
 from ..formats import Format
 from ..functions import get_function
 from ..measure.minimize import narrowed
@@ -134,7 +133,6 @@ class SearchRecord:
     )
 
 
-@in_default_environment
 def record_of(target: Target, state: State, ended: Ended, request: Request, pool: Pool | None = None) -> SearchRecord:
     """The record of a search; the worst input is asked again, of the target and of the oracle.
 
