@@ -12,7 +12,6 @@ import numpy as np
 from . import __version__
 from .atomic_files import is_free
 from .errors import ResultsError, UsageError
-from .fenv import in_default_environment
 from .formats import DTYPES, FORMATS
 from .inputs.hard_cases import hard_cases
 from .paths import resource
@@ -24,7 +23,6 @@ STEP = 129  # of the 16-bit inputs in the test: all binades, all low bits
 SUFFIXES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 
 
-@in_default_environment
 def write_headers(folder: Path) -> list[Path]:
     """Write the headers, their kernels, README, Makefile, test program and its table; returns the files.
 

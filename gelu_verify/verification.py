@@ -236,7 +236,6 @@ del _ARGUMENTS["calling"]
 verify.__signature__ = inspect.Signature(list(_ARGUMENTS.values()))  # type: ignore[attr-defined]
 
 
-@in_default_environment
 def request_of(
     target: Target | Callable[..., Any] | str,
     function: str,
@@ -266,7 +265,6 @@ def _kind(value: object) -> str:
     return f"of type {type(value).__name__}"
 
 
-@in_default_environment
 def verified(request: Request) -> Verification:
     """What is found of the one target of a request."""
     with noting_interrupts(), torch_on_one_thread():

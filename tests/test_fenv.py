@@ -3,13 +3,11 @@
 import ast
 import asyncio
 import gc
-import importlib
 import inspect
 import json
 import subprocess
 import sys
 import threading
-from functools import cache
 from pathlib import Path
 
 import floating_environments as floating
@@ -20,6 +18,7 @@ from repository import SUPPORT
 
 import gelu_verify
 from gelu_verify import _fenv as _environment
+from gelu_verify import stochastic, testing, verification
 from gelu_verify.fenv import awaited_in_default_environment, default_environment, in_default_environment
 
 ENVIRONMENTS = floating.environments()
@@ -155,10 +154,9 @@ def test_what_was_left_is_reported_in_words(name, words):
     assert _environment.left() is None
 
 
-# ---- every public function -----------------------------------------------------------------------
+# ---- what users call -----------------------------------------------------------------------
 
 
-@cache
 def answers(*environments):
     """{environment: {case: hash of the answer}}, each in a process of its own; of the default one, None, too."""
     words = [sys.executable, "-P", str(ANSWERS), *environments]
@@ -166,17 +164,12 @@ def answers(*environments):
     return {found["environment"]: found["answers"] for found in map(json.loads, done.stdout.splitlines())}
 
 
-@pytest.mark.parametrize("name", [*sorted(OFTEN), *nightly(*sorted(SELDOM))])
-def test_every_answer_is_that_of_the_default_environment(name):
-    found = answers(*(OFTEN if name in OFTEN else SELDOM))
-    different = [case for case, bits in found[name].items() if bits != found[None][case]]
-    assert not different
-    assert found[name].keys() == found[None].keys()
-
-
-def test_every_public_name_has_a_case():
-    asked = {case.partition(" ")[0] for case in answers(*OFTEN)[None]}
-    assert asked >= set(gelu_verify.__all__) - {"__version__"}
+@pytest.mark.parametrize("names", [OFTEN, *nightly(SELDOM)], ids=["often", "seldom"])
+def test_every_answer_is_that_of_the_default_environment(names):
+    found = answers(*names)
+    expected = found.pop(None)
+    assert {case.partition(" ")[0] for case in expected} >= set(gelu_verify.__all__) - {"__version__"}
+    assert found == dict.fromkeys(names, expected)
 
 
 @pytest.mark.parametrize("name", ["rounds to zero, FTZ, DAZ", *nightly("rounds up", "unmasked")])
@@ -186,85 +179,21 @@ def test_what_is_computed_when_we_are_imported_is_the_same(name, tmp_path):
         [sys.executable, "-P", "-X", f"pycache_prefix={tmp_path}", str(ANSWERS), "--first", name],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert json.loads(done.stdout)["answers"] == answers(*OFTEN)[None]
+    assert json.loads(done.stdout)["answers"] == answers()[None]
 
 
-# Public functions of these modules compute with floats, or call what does.
-INTERFACES = [
-    *(
-        "truth.values",
-        "truth.oracle",
-        "truth.lookup",
-        "verification",
-        "measure.jobs",
-        "measure.sweep",
-        "gate.compliance",
-        "gate.changes",
-        "gate.budgets",
-        "runs.integrity",
-        "speed.bench",
-        "speed.throughput",
-        "speed.cache_levels",
-        "speed.timer",
-    ),
-    *(
-        "runs.store",
-        "runs.committed",
-        "measure.pairs",
-        "measure.tolerances",
-        "measure.diagnosis",
-        "measure.minimize",
-        "export",
-        "cli.remote",
-        "kernels",
-    ),
-    *("report.write", "report.attribution_page", "attribution.attribute", "attribution.witness", "measure.gpu_tiles"),
-    *("measure.gpu_judge", "service.app"),
-]
-EXACT = {  # text, names and integers only, or part of what is decorated
-    *("rounded_text", "is_judged_on_device", "selecting", "conditions_of", "default_path", "required"),
-    *(
-        "default_rivals",
-        "check_rivals",
-        "check_case",
-        "one_thread_each",
-        "torch_on_one_thread",
-        "failing",
-        "elements",
-        "write_folder",
-    ),
-    *("default_root", "current_versions", "failed", "consecutive", "drawn", "flags", "confirm", "search", "strata"),
-    *("exhaustive", "is_quick", "curve_frame", "rungs_frame", "operations_frame", "render", "headline", "inputs"),
-    *(
-        "sizes",
-        "stale_reason",
-        "narrowed_to",
-        "counts_of",
-        "is_earlier",
-        "and_more",
-        "sealed",
-        "metadata_of",
-        "arrow_table",
-        "float_text",
-    ),
-}
+def interface():
+    """What users call that is not native: all else of ours runs within one of these."""
+    yield from ((name, getattr(stochastic, name)) for name in stochastic.__all__)
+    yield from ((name, getattr(gelu_verify, name)) for name in ("exact", "reference", "reference_bits", "ulp_error"))
+    yield from (("verify", gelu_verify.verify), ("assert_gelu_accurate", testing.assert_gelu_accurate))
+    yield from ((name, getattr(verification.Verification, name)) for name in ("frame", "__repr__", "_repr_html_"))
 
 
-@pytest.mark.parametrize("module", INTERFACES)
-def test_no_public_function_is_forgotten(module):
-    found = vars(importlib.import_module(f"gelu_verify.{module}"))
-    wrapper = in_default_environment(lambda: None).__code__
-    forgotten = []
-    for name, function in found.items():
-        if name.startswith("_") or name in EXACT or getattr(function, "__module__", "") != f"gelu_verify.{module}":
-            continue
-        chain = []
-        while function is not None and not isinstance(function, type):
-            chain.append(getattr(function, "__code__", None))
-            function = getattr(function, "__wrapped__", None)
-        if any(chain) and wrapper not in chain:
-            forgotten.append(name)
-    assert not forgotten
+@pytest.mark.parametrize(("name", "function"), [*interface()])
+def test_what_users_call_is_decorated(name, function):
+    codes = {each.__code__ for each in (function, getattr(function, "__wrapped__", function))}
+    assert in_default_environment(lambda: None).__code__ in codes
 
 
 def test_no_generator_is_decorated():

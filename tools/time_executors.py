@@ -22,9 +22,7 @@ from typing import Any
 import psutil
 
 from gelu_verify.measure.elsewhere import Elsewhere, RemoteSweep
-from gelu_verify.measure.executors import Pool, Where, opened, results
 from gelu_verify.measure.jobs import Job, one_job, selecting
-from gelu_verify.measure.journal import Journal
 from gelu_verify.measure.kept import Kept
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
@@ -32,6 +30,8 @@ from gelu_verify.search.answers import RemoteBatches
 from gelu_verify.search.kept import kept_in
 from gelu_verify.search.search import SearchBudget, search
 from gelu_verify.search.state import SearchAsked, State
+from gelu_verify.work.executors import Pool, Where, opened, results
+from gelu_verify.work.journal import Journal
 
 TASKS = 2000
 

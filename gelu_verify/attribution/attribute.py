@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import UsageError
-from ..fenv import in_default_environment
 from ..formats import get_format, is_zero, to_float64
 from ..functions.regions import REGIONS
 from ..inputs.plans import Plan, make_plan
@@ -61,20 +60,17 @@ class Attribution:
         return self.ladder.dtype
 
     @cached_property
-    @in_default_environment
     def worst(self) -> int | None:
         """Index of the input with the largest finite measured error."""
         return worst_of(self.ladder)
 
     @cached_property
-    @in_default_environment
     def agreement(self) -> float:
         """Share of the inputs at which the model gives the very bits that were measured."""
         model = next(rung for rung in reversed(self.ladder.rungs) if rung.name not in (KNOWN, MEASURED))
         return float(np.mean(_bits(model) == _bits(self.ladder.rungs[-1])))
 
     @cached_property
-    @in_default_environment
     def record(self) -> Record:
         ladder, model = self.ladder, self.ladder.model
         place = ladder.regions()
@@ -218,7 +214,6 @@ class Attribution:
         return sorted(records, key=lambda record: -record["max_ulp"])
 
 
-@in_default_environment
 def attribute(
     target: Target, dtype: str, plan: str = "default", seed: int = 0, *, length: int | None = None,
     form: str | None = None, working: str | None = None, constants: Mapping[str, str] | None = None,
@@ -306,13 +301,11 @@ def _choice(target: Target, sample: Sample, x_bits: np.ndarray, measured: np.nda
     return Choice(model, how, agreement, rounded_correctly(target.function, sample), alike)
 
 
-@in_default_environment
 def model_text(model: Model) -> str:
     """A formula, the dtype that it is computed in, and what is flushed, in one line."""
     return f"{model.form.text}, in {model.working}" + (f", {flush_text(model.flush)}" if model.flush else "")
 
 
-@in_default_environment
 def worst_of(ladder: Ladder) -> int | None:
     """Index of the input with the largest finite measured error."""
     return _worst(np.abs(ladder.rungs[-1].error))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import TargetFailure, UsageError
-from ..fenv import in_default_environment
 from ..inputs.plans import make_plan
 from ..targets import Target
 from .ladder import stored_text
@@ -15,7 +14,6 @@ PLAN = "quick"
 ROUNDED = 0.99  # of the informative results: from there on they are said to be correctly rounded
 
 
-@in_default_environment
 def nearest_formula(target: Target, function: str, dtype: str, seed: int = 0) -> str | None:
     """In a sentence; None where no formula of the function is known, or the target fails.
 

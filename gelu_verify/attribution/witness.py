@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import get_format, is_finite
 from ..functions import FUNCTIONS
 from ..records.result import Record
@@ -23,7 +22,6 @@ ENOUGH = 8  # inputs whose results are not correctly rounded: who reproduces all
 Parts = dict[str, Any]
 
 
-@in_default_environment
 def witness_parts(record: Record) -> Parts | None:
     """{form, working, constants, formula, flushing, rest, known, main} of a result's worst input, in ULP; None where no
     form is known.

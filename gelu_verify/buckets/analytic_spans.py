@@ -21,7 +21,6 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
-from ..fenv import in_default_environment
 from ..formats import Format, get_format
 from ..functions import Function, get_function
 from ..truth.oracle import enclose
@@ -45,7 +44,6 @@ BUCKET_INPUTS = 1 << 16  # in float32
 
 
 @cache
-@in_default_environment
 def spans_of(function: str) -> tuple[AnalyticSpan, ...]:
     """The spans of `function` in float32; none where the argument above does not apply."""
     entry, fmt = get_function(function), get_format("float32")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import Format, is_finite, is_negative, ordinals
 from ..truth.values import judge
 from .table import LARGEST, NOISE, Facts
@@ -26,7 +25,6 @@ def approximation(fmt: Format, exact: str, x: np.ndarray, got: np.ndarray) -> Fa
     return approximation_facts(fmt, exact, x[scored], want[scored], absolute[scored])
 
 
-@in_default_environment
 def approximation_facts(fmt: Format, exact: str, x: np.ndarray, want: np.ndarray, absolute: np.ndarray) -> Facts:
     """The largest of some errors |E| against the function that is approximated, in ulp and absolute."""
     x_ord, absolute = ordinals(fmt, x), np.where(absolute < NOISE, 0.0, absolute)

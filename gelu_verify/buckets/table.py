@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import Format, buckets, from_ordinals, ordinals
 from ..functions import Function
 
@@ -184,7 +183,6 @@ def nearest_of(
 # ---- many chunks ---------------------------------------------------------------------------------
 
 
-@in_default_environment
 def merge(tables: Sequence[Table]) -> Table:
     """The table of all inputs of `tables`, whose chunks do not overlap."""
     fmt = tables[0].fmt
@@ -259,7 +257,6 @@ def merged_regions(fmt: Format, columns: Columns) -> Columns:
     return counts | _merged_worst(columns, starts)
 
 
-@in_default_environment
 def finish(table: Table, pieces: MonotonePieces) -> Table:
     """The table with the neighbours in different chunks compared as well; once, when all are in."""
     ends = table.segments

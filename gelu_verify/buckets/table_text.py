@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import get_format
 from .table import Columns, Facts, Table
 
 
-@in_default_environment
 def text_of_table(table: Table) -> str:
     """The text that `table_of_text` reads: JSON, the arrays in it as a NumPy archive in base64."""
     buffer = io.BytesIO()
@@ -25,7 +23,6 @@ def text_of_table(table: Table) -> str:
     return json.dumps({**fields, "arrays": base64.b64encode(buffer.getvalue()).decode()})
 
 
-@in_default_environment
 def table_of_text(text: str) -> Table:
     """The table that `text_of_table` wrote."""
     fields = json.loads(text)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TargetFailure
-from ..fenv import in_default_environment
 from ..formats import Format, get_format, is_nan
 from ..functions import Function
 from ..inputs.plans import EQUAL_CALLS
@@ -83,7 +82,6 @@ def _after(failure: TargetFailure, done: int, count: int) -> TargetFailure:
 _first_outputs: dict[tuple[str, str, int], np.ndarray] = {}
 
 
-@in_default_environment
 def calls_in_a_row(
     target: Target, dtype: str, function: str, lengths: list[int], first: int, count: int
 ) -> dict[str, Any]:
@@ -106,7 +104,6 @@ def calls_in_a_row(
     return {"different": different, "first": shown, "held": held()}
 
 
-@in_default_environment
 def calls_at_once(target: Target, dtype: str, function: str) -> dict[str, Any]:
     """Equal calls on several threads, each with an order of its own, against one call alone."""
     cycle = position_bits(function, dtype)
@@ -129,7 +126,6 @@ def calls_at_once(target: Target, dtype: str, function: str) -> dict[str, Any]:
     return {"different": different, "first": shown[0] if shown else None}
 
 
-@in_default_environment
 def calls_together(target: Target, dtype: str, function: str, length: int | None, rounds: int, threads: int) -> Any:
     """Calls that begin at the same time on several threads, each with an order of its own; None where all give what
     each gives alone, else (x, what it gave alone and now, index, places, length) of one that does not, as numbers.

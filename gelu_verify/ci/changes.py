@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 from ..compare.comparison import Comparison, ResultComparison
 from ..compare.runs import decisive
-from ..fenv import in_default_environment
 from ..judge.sides import Change
 from ..records.claims import grade_text
 from .places import place_of
 from .verdicts import Outcome, Value, Verdict
 
 
-@in_default_environment
 def verdicts_of_comparison(found: Comparison, fail_on: str | None) -> list[Verdict]:
     """Of each result, the worst first; without `fail_on` all have passed, and changes are notes."""
     over, unknown = decisive(found, fail_on) if fail_on else ([], [])

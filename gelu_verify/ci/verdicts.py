@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ..fenv import in_default_environment
 from ..formats import get_format
 from ..gate.compliance import Compliance
 from ..judge.demands import Demands, can_be_tried, exceeded, of_a_sample
@@ -99,7 +98,6 @@ def worst_first(verdicts: Iterable[Verdict]) -> list[Verdict]:
     return sorted(verdicts, key=lambda each: (OUTCOMES.index(each.outcome), worst.get(each.grade or "", 1)))
 
 
-@in_default_environment
 def verdicts_of_budgets(rows: Iterable[Compliance], budgets: Path) -> list[Verdict]:
     """Of the rows of a gate, in their order; the place of what has no file of its own is its row of the budgets."""
     found = [
@@ -111,7 +109,6 @@ def verdicts_of_budgets(rows: Iterable[Compliance], budgets: Path) -> list[Verdi
     ]
 
 
-@in_default_environment
 def verdicts_of_run(records: Sequence[Record], limits: Demands, absent: Mapping[str, str]) -> list[Verdict]:
     """Of a run with limits; what was asked for but is not there is skipped. Without limits, only a failure fails."""
     reasons: dict[str, list[str]] = {}

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from ..compare.comparison import Comparison, ResultComparison
 from ..errors import printable
-from ..fenv import in_default_environment
 from ..judge.changes import Status
 from ..report.comparison_text import (
     LISTED,
@@ -34,7 +33,6 @@ _NAMED = 3  # targets that appeared or vanished
 _LONGEST = 150  # characters of one difference between the runs
 
 
-@in_default_environment
 def comparison_lines(found: Comparison, *, width: int, height: int, details: bool = False) -> list[Line]:
     """`details`: everything, whatever the height."""
     head = [*labelled("old:", "dim", run_text(found.old), width), *labelled("new:", "dim", run_text(found.new), width)]

@@ -50,7 +50,7 @@ def takes_executor(
             item_seconds: float = _ITEM,
             **typed: Any,
         ) -> None:
-            from ..measure.pools import Where
+            from ..work.pools import Where
 
             tls = {"tls_ca": tls_ca, "tls_cert": tls_cert, "tls_key": tls_key}
             where = Where(name=executor_name, **tls, dashboard=dashboard, item_seconds=item_seconds)

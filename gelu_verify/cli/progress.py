@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ..errors import printable
-from ..measure.observer import Observer
+from ..work.observer import Observer
 from .program import say, warn
 
 if TYPE_CHECKING:

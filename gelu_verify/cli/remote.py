@@ -12,13 +12,11 @@ from urllib.request import Request, urlopen
 
 from .. import __version__
 from ..errors import RemoteError, UsageError
-from ..fenv import in_default_environment
 
 TIMEOUT_S = 20.0
 LARGEST = 1 << 24  # bytes of an answer that are read
 
 
-@in_default_environment
 def fetch_answer(
     server: str, function: str, dtype: str, x: str, digits: int = 40, rounding: str = "nearest"
 ) -> dict[str, Any]:

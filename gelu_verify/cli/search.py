@@ -16,12 +16,12 @@ from .options import PARAMETERS, SEED, WORKERS, Duration, Whole, naming_options,
 from .program import INTERRUPTED, OVER_BUDGET, say, stdout_for_results, warn
 
 if TYPE_CHECKING:
-    from ..measure.observer import Observer
     from ..measure.request import Request
     from ..search.kept import KeptSearch
     from ..search.record import SearchRecord
     from ..search.search import SearchBudget
     from ..search.state import State
+    from ..work.observer import Observer
 
 SECONDS_OF_DEFAULT = 60.0
 SAID_EVERY = 30.0  # seconds between two lines, where no bar is drawn
@@ -101,10 +101,10 @@ def _request(target: str, typed: dict[str, Any], seed: int) -> Request:
 def _searched(
     request: Request, budget: SearchBudget, seeds: bool, kept: KeptSearch | None, workers: int
 ) -> SearchRecord:
-    from ..measure.executors import opening
     from ..measure.jobs import selecting
     from ..search.session import searched
     from ..speed.throughput import one_thread_each
+    from ..work.executors import opening
     from .progress import OnStderr
 
     one_thread_each()

@@ -13,7 +13,7 @@ from .options import SEED, WORKERS, Names, Whole
 from .program import say
 
 if TYPE_CHECKING:
-    from ..measure.pools import Where
+    from ..work.pools import Where
 
 _RUNS = Whole(2, 1000)
 
@@ -52,12 +52,12 @@ def study(
 
     The data are those that scikit-learn ships (pip install 'gelu-verify[study]'). Written are manifest.json and Parquet
     files, a page (index.html) and a CSV file of each table. An interrupted study goes on where it was."""
-    from ..measure.executors import opened_when_asked
     from ..report.study_page import write_report
     from ..report.study_text import conclusions, document
     from ..study.comparisons import comparisons
     from ..study.store import read_study, write_study
     from ..study.study import RUNS, plan_of, run_study
+    from ..work.executors import opened_when_asked
     from .progress import OnStderr
 
     if stored is not None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
 from ..errors import printable
-from ..fenv import in_default_environment
 from ..records.accurate_range import ALONE
 from ..records.claims import NO_GRADE
 from ..records.grades import MARKS
@@ -40,7 +39,6 @@ def print_results(
     write(result_lines(results, absent=absent, asked=asked, details=details, width=width), file or sys.stdout)
 
 
-@in_default_environment
 def result_lines(
     results: Sequence[Record],
     *,

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ..errors import MissingMeasurement, ResultsError
-from ..fenv import in_default_environment
 from ..isa import split_level
 from ..judge.changes import Status, changes, verdict
 from ..judge.sides import Sides, have_same_inputs
@@ -23,7 +22,6 @@ SIDE = ("grade", "grade_bound", "max_ulp", "bound", "version")  # what is said o
 ORDER: tuple[Status, ...] = ("worse", "mixed", "vanished", "unknown", "changed", "better", "appeared", "same")
 
 
-@in_default_environment
 def compare_runs(
     old: Run, new: Run, *, names: tuple[str | None, str | None] = (None, None), targets: tuple[str, ...] = ()
 ) -> Comparison:

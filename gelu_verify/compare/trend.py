@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from ..errors import MissingMeasurement
-from ..fenv import in_default_environment
 from ..judge.sides import have_same_inputs
 from ..records.fields import Count, Name, OneOf, Positive, Size, Ulp, about
 from ..records.grades import ORDER
@@ -81,7 +80,6 @@ class Trend:
     series: tuple[TrendSeries, ...] = field(metadata=about("those that change most often first"))
 
 
-@in_default_environment
 def trend(
     runs: Sequence[Run], targets: Collection[str] = (), functions: Collection[str] = (), dtypes: Collection[str] = ()
 ) -> Trend:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import flint
 
-from ..fenv import in_default_environment
 from . import limits, shape, tails
 from .balls import BITS
 from .base import TOPICS, Fact
 
 
-@in_default_environment
 def proved_facts() -> list[Fact]:
     """The facts in the order of data/facts.json. OracleError where one does not hold."""
     with flint.ctx.workprec(BITS):

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import UsageError, one_of
-from ..fenv import in_default_environment
 
 MOST_CHARACTERS = 400  # of a number: a fraction of float64 numbers has 700 digits at most, and nobody types those
 MOST_BITS = 10_000  # of a numerator or denominator: the exponent of a hex float has four digits
@@ -42,7 +41,6 @@ class Parameter:
         return value
 
 
-@in_default_environment
 def exact_number(name: str, value: Any) -> Fraction:
     """A number given as int, Fraction, Decimal, float (its own value), NumPy scalar, or text.
 

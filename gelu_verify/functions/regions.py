@@ -13,7 +13,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import Format, get_format
 
 
@@ -38,7 +37,6 @@ REGIONS = (
 
 
 @cache
-@in_default_environment
 def region_edges(dtype: str) -> np.ndarray:
     """Ordinals (int64) that part the regions: region k holds edges[k] <= ordinal < edges[k+1]."""
     fmt = get_format(dtype)

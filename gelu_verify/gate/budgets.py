@@ -15,7 +15,6 @@ from typing import Any
 
 from ..atomic_files import replace_file
 from ..errors import MissingMeasurement, ResultsError, UsageError
-from ..fenv import in_default_environment
 from ..isa import level_of_machine
 from ..paths import resource
 from ..records.result import Record
@@ -63,7 +62,6 @@ Reasons = Callable[[Record, str], str]
 """Why a check of a result may fail; empty where nobody says."""
 
 
-@in_default_environment
 def make_budgets(
     records: Iterable[Record], machine: Mapping[str, Any], date: str, reason_of: Reasons = lambda record, check: ""
 ) -> Budgets:
@@ -139,13 +137,11 @@ def counts_of(record: Record) -> dict[str, int]:
     return {"correct": sum(part.correct for part in parts), "faithful": sum(part.faithful for part in parts)}
 
 
-@in_default_environment
 def round_up(ulp: float, digits: int = DIGITS) -> float:
     """The smallest number of that many significant decimal digits that is not below `ulp`."""
     return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal_from_float(ulp))
 
 
-@in_default_environment
 def merged(old: Budgets, new: Budgets) -> Budgets:
     """The new rows, and the old ones of other releases and levels of the libraries that have new ones."""
     measured = set(new.keys)
@@ -165,7 +161,6 @@ def _unless(conditions: Conditions, same: Conditions) -> Conditions | None:
 # ---- the file ------------------------------------------------------------------------------------
 
 
-@in_default_environment
 def read_budgets(path: Path) -> Budgets:
     """The budgets in a file; UsageError when it is not one, or not as it was written."""
     try:
@@ -242,7 +237,6 @@ def _row(name: str, entry: Mapping[str, Any]) -> Row:
     return row
 
 
-@in_default_environment
 def budgets_text(budgets: Budgets, command: str) -> str:
     """The file: TOML with a header that says what the rows are and which command made them."""
     header = _HEADER.format(command=command)
@@ -260,7 +254,6 @@ def budgets_text(budgets: Budgets, command: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-@in_default_environment
 def write_budgets(path: Path, budgets: Budgets, command: str) -> None:
     """Replace the file at once, never half written; ResultsError when that is not possible."""
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ..fenv import in_default_environment
 from ..judge.changes import changes_of_limits, named
 from ..judge.sides import Sides
 from .rows import COVERAGE, Budgets, Row, key_of
@@ -19,7 +18,6 @@ class RowChange:
     looser: bool
 
 
-@in_default_environment
 def changes(old: Budgets, new: Budgets) -> list[RowChange]:
     """What the new budgets change, looser ones first."""
     found = []

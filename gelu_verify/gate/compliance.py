@@ -18,7 +18,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..fenv import in_default_environment
 from ..inputs.found import HardCases
 from ..isa import level_of_machine
 from ..judge.changes import changes_of_limits, named
@@ -54,7 +53,6 @@ class Compliance:
     inputs: tuple[str, ...] = ()  # all inputs that show a reason (bits)
 
 
-@in_default_environment
 def compliance(
     records: Sequence[Record],
     machine: Mapping[str, Any],
@@ -97,7 +95,6 @@ def _held_against(budgets: Budgets, record: Record, machine: Mapping[str, Any], 
     return Compliance(record.key, "missing", (f"{why}: `gelu-verify budget` makes one",), record=record)
 
 
-@in_default_environment
 def judged(
     found: Measurements,
     budgets: Budgets,

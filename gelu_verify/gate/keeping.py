@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator
 
-from ..fenv import in_default_environment
 from ..formats import get_format
 from ..inputs.found import HardCases
 from ..inputs.plans import make_plan
@@ -14,7 +13,6 @@ from ..records.result import Record
 from .project import hard_cases_file, hard_cases_here
 
 
-@in_default_environment
 def keep_command(record: Record, x_bits: Iterable[str], plan: str, seed: int, cases: HardCases) -> str:
     """`gelu-verify keep` with those of the inputs that this plan does not have by itself; empty where it has all."""
     key, fmt = f"{record.function}/{record.dtype}", get_format(record.dtype)

@@ -9,12 +9,10 @@ from typing import Any
 
 from ..checks import CHECKS
 from ..errors import MissingMeasurement, ResultsError, UsageError
-from ..fenv import in_default_environment
 from ..gpu.info import device, label
 from ..isa import at_level, split_level
 from ..machine import machine
 from ..measure.jobs import CORRECTLY_ROUNDED, OWN, Job, Selector, find_jobs, selecting
-from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
 from ..measure.run import measured
 from ..records.result import Grade, Origin, Record
@@ -24,6 +22,7 @@ from ..runs.integrity import verified
 from ..runs.store import Run, read_run
 from ..targets import Target
 from ..targets import families as all_families
+from ..work.observer import SILENT, Observer
 from .project import Project
 from .rows import Budgets
 
@@ -37,7 +36,6 @@ class Measurements:
     absent: Mapping[str, str] = field(default_factory=dict)
 
 
-@in_default_environment
 def measure_budgeted(
     budgets: Budgets,
     families: Collection[str],
@@ -115,7 +113,6 @@ def _here(request: Request, select: Selector, keep: Callable[[Target, str], bool
     return list({job.key: job for job in found}.values())
 
 
-@in_default_environment
 def stored_measurements(run: Run, budgets: Budgets, project: Project | None = None) -> Measurements:
     """Those of a stored run that may decide.
 
@@ -157,14 +154,12 @@ def _source(version: str) -> str:
     return version.rpartition("sha256:")[2]
 
 
-@in_default_environment
 def with_committed(found: Measurements, families: Collection[str], root: Path | None = None) -> Measurements:
     """And what committed runs hold of those families of which nothing was measured."""
     there = {record.family for record in found.records}
     return replace(found, records=[*found.records, *committed_results(set(families) - there - {OWN}, root)])
 
 
-@in_default_environment
 def deciding_run(place: str) -> Run:
     """A stored run that may decide: sealed, following from its buckets, each result once, and no check left out.
 

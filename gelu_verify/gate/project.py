@@ -33,7 +33,6 @@ from typing import Any
 from ..calling import OPTIONS, READINGS
 from ..checks import CHECKS
 from ..errors import UsageError, one_of
-from ..fenv import in_default_environment
 from ..inputs.found import HardCases, hard_cases_of, read_found
 from ..isa import split_level
 from ..measure.levels import ALL
@@ -135,7 +134,6 @@ def hard_cases_file() -> Path | None:
     return _hard_cases(*found) if found else None
 
 
-@in_default_environment
 def hard_cases_here() -> HardCases:
     """What every plan takes in this folder."""
     file = hard_cases_file()

@@ -22,7 +22,6 @@ from zlib import crc32
 import numpy as np
 
 from ..errors import UsageError, one_of
-from ..fenv import in_default_environment
 from ..formats import Format, from_ordinals, get_format, numpy_dtype, ordinals
 from ..functions import Function, get_function
 from ..functions.regions import region_edges
@@ -180,7 +179,6 @@ def get_plan(name: str) -> Chooser:
     return PLANS[name]
 
 
-@in_default_environment
 def make_plan(
     name: str,
     function: str,

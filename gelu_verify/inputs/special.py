@@ -7,7 +7,6 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import Format, get_format, numpy_dtype
 from ..functions import Function, compared_with, get_function
 
@@ -72,7 +71,6 @@ def variant_bits(function: Function, fmt: Format) -> list[int]:
 
 
 @lru_cache(maxsize=512)
-@in_default_environment
 def position_bits(function: str, dtype: str) -> np.ndarray:
     """Inputs of every kind, to stand at many places of one call: POSITIONS of them, all different."""
     fmt = get_format(dtype)
@@ -89,7 +87,6 @@ def position_bits(function: str, dtype: str) -> np.ndarray:
 
 
 @lru_cache(maxsize=512)
-@in_default_environment
 def fixed_bits(function: str, dtype: str) -> np.ndarray:
     """All of them, unsigned bits, by ordinal."""
     fmt = get_format(dtype)
@@ -98,7 +95,6 @@ def fixed_bits(function: str, dtype: str) -> np.ndarray:
 
 
 @lru_cache(maxsize=8)
-@in_default_environment
 def normal_bits(dtype: str, n: int, seed: int, scale: float = 2.0) -> np.ndarray:
     """Bits of normal(0, scale) numbers, which all callers share; of more of them these are the first."""
     return np.random.default_rng(seed).normal(0.0, scale, n).astype(numpy_dtype(dtype)).view(get_format(dtype).uint)

@@ -10,7 +10,6 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import UsageError
-from ..fenv import in_default_environment
 from ..formats import get_format, value_text
 from ..measure.budget import OF_ALL_INPUTS
 from ..records.claims import grade_text
@@ -54,7 +53,6 @@ class Demands:
         return [change for change in found if change.direction in ("worse", "unknown")]
 
 
-@in_default_environment
 def check_reachable(records: Iterable[Record], limits: Demands) -> None:
     """UsageError where no implementation could meet --max-ulp: correct rounding itself has larger errors."""
     if limits.max_ulp is None or limits.max_ulp >= 0.5:

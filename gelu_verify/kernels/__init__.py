@@ -9,7 +9,6 @@ from types import ModuleType
 import numpy as np
 
 from ..errors import one_of
-from ..fenv import in_default_environment
 from ..formats import get_format
 from . import _cpu
 
@@ -59,7 +58,6 @@ _OURS = KernelTable(_cpu)
 KERNELS = _OURS.kernels
 
 
-@in_default_environment
 def run(name: str, dtype: str, x_bits: np.ndarray, out_bits: np.ndarray) -> None:
     """Evaluate a kernel on bits, into preallocated bits; the GIL is released.
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import get_format, to_float64
 from . import KernelTable, _parameters
 
@@ -23,7 +22,6 @@ def arguments(name: str, dtype: str, values: Mapping[str, Fraction]) -> tuple[fl
     return first, second
 
 
-@in_default_environment
 def run(values: Mapping[str, Fraction], name: str, dtype: str, x_bits: np.ndarray, out_bits: np.ndarray) -> None:
     """As `gelu_verify.kernels.run`, with the parameters of the function in their order."""
     _TABLE.run(name, dtype, x_bits, out_bits, *arguments(name, dtype, values))

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..buckets.flushing import flushed
 from ..checks import Evidence, Finding
-from ..fenv import in_default_environment
 from ..formats import to_float64
 from ..functions.regions import REGIONS
 from ..own_faults import guarded
@@ -24,7 +23,6 @@ ONCE = 0.75  # ulp: at most, where a float32 result is rounded once; each furthe
 CORE = tuple(region.name for region in REGIONS if region.lower is not None and region.lower >= -1)
 
 
-@in_default_environment
 def diagnosed(record: Record, evidence: Evidence, findings: Mapping[str, Finding]) -> Record:
     """The record with what its results tell that is no fault; each part is null where a fault of ours keeps it."""
     found = replace(record, computes_in=findings["precision"].value, rounding_mode=findings["rounding"].value)
@@ -59,7 +57,6 @@ def _rounding(evidence: Evidence, mode: str | None) -> str | None:
     return "once" if np.nanmax(core) <= most else "composed"
 
 
-@in_default_environment
 def flushes(findings: Mapping[str, Finding]) -> bool:
     """Whether subnormal numbers become zero, by a convention."""
     return findings["subnormals"].status == "fail" and findings["subnormals"].value is not None

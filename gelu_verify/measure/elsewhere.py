@@ -17,10 +17,10 @@ from typing import Any, Generic, Self, TypeVar
 
 from ..errors import GeluVerifyError
 from ..speed.throughput import one_thread_each
-from .executors import Misfit, Pool
+from ..work.executors import Misfit, Pool
+from ..work.journal import Facts, differing
 from .identity import MANY, PROCESSOR, ProbeOutputs, another, identity, implementation, worker_facts
 from .jobs import Job, narrowed_to, one_job, selecting
-from .journal import Facts, differing
 from .parts import packed
 from .request import Request
 from .work import Range, Work

@@ -16,7 +16,6 @@ import numpy as np
 from ..buckets.table import LARGEST, NOISE, MonotonePieces, Table, finish, merge
 from ..buckets.table_text import text_of_table
 from ..errors import OracleError, TargetFailure
-from ..fenv import in_default_environment
 from ..formats import Format, get_format, ordinals
 from ..functions import Function, get_function
 from ..gpu.faults import kind_of
@@ -191,7 +190,6 @@ def _apart(spans: Sequence[tuple[int, int]], last: int) -> list[tuple[int, int]]
 # ---- across processes ----------------------------------------------------------------------------
 
 
-@in_default_environment
 def swept(target: Any, dtype: str, function: str) -> str:
     """The table of an exhaustive sweep, as text; `target` is in this process and has a `device` and a `launcher`."""
     with _failing(target):
@@ -201,7 +199,6 @@ def swept(target: Any, dtype: str, function: str) -> str:
     return text_of_table(table)
 
 
-@in_default_environment
 def searched(target: Any, dtype: str, function: str, seed: int) -> str:
     """The table of drawn inputs, and of the search from there for larger errors, as text; it has no segments."""
     with _failing(target):

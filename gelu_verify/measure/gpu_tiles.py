@@ -26,7 +26,6 @@ from ..buckets.reducer import (
 )
 from ..buckets.table import Facts, MonotonePieces, Table, merge, merged_regions, merged_rows
 from ..errors import OracleError
-from ..fenv import in_default_environment
 from ..formats import Format, magnitudes
 from ..functions import Function, get_function
 from ..truth.oracle import judge_exactly
@@ -56,7 +55,6 @@ class Judge(Protocol):
         """Records of TALLY for the tiles, records of UNDECIDED, and samples as in `Table`."""
 
 
-@in_default_environment
 def rules_record(fmt: Format, function: Function) -> np.ndarray:
     """The rules of a sweep as the record that C has of them; pointers are null."""
     rules, record = rules_of(fmt, function, MonotonePieces.of(function, fmt)), np.zeros((), RULES)
@@ -128,7 +126,6 @@ def _regions(rules: np.ndarray, first: np.ndarray) -> np.ndarray:
 # ---- the table -----------------------------------------------------------------------------------
 
 
-@in_default_environment
 def counted(fmt: Format, function: Function, tiles: np.ndarray, judge: Judge, rules: np.ndarray) -> Table:
     """The table of the inputs of the tiles, before `finish` compares neighbours in different tiles.
 

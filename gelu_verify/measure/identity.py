@@ -21,15 +21,14 @@ import numpy as np
 
 from .. import plugins
 from ..errors import TargetFailure
-from ..fenv import in_default_environment
 from ..formats import from_ordinals, get_format, is_nan, texts_apart, value_text
 from ..inputs.plans import Plan, make_plan
 from ..isolation.target import PROBE
 from ..machine import FAMILIES, PACKAGES, machine, versions
 from ..targets import Target
 from ..targets.extra_outputs import Differences, ExtraOutputs, collecting, differ, differences
-from .journal import Facts
-from .packing import compressed, uncompressed
+from ..work.journal import Facts
+from ..work.packing import compressed, uncompressed
 
 PROCESSOR = ("processor", "instruction sets")
 LATER = ("report", "service", "cli", "ci", "gate", "compare", "__pycache__")  # folders of code that changes no result
@@ -114,12 +113,10 @@ class ProbeOutputs:
     failure: str = ""
 
     @classmethod
-    @in_default_environment
     def of(cls, target: Target, plan: Plan, count: int = FEW) -> ProbeOutputs:
         """Of `count` inputs at most, of every region of a plan's function, or of the plan where it is of ranges."""
         return cls._called(target, plan.dtype, _spread(plan, count), plan.length)
 
-    @in_default_environment
     def again(self, target: Target) -> ProbeOutputs:
         """What a target returns for the same inputs."""
         return self._called(target, self.dtype, self.x, self.length)

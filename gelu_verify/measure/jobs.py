@@ -12,7 +12,6 @@ from typing import Any
 
 from .. import targets
 from ..errors import UsageError, one_of
-from ..fenv import in_default_environment
 from ..inputs.plans import Plan
 from ..isa import split_level
 from ..isolation.hosts import Hosts, supported
@@ -21,9 +20,9 @@ from ..targets.contract import contracted
 from ..targets.kinds import kinds, misfit
 from ..targets.kinds.python import KIND as PYTHON
 from ..targets.python_callables import callable_target
+from ..work.observer import SILENT, Observer
+from ..work.pools import ON_THREADS
 from .levels import at_levels
-from .observer import SILENT, Observer
-from .pools import ON_THREADS
 from .request import ArgumentError, Request
 
 OWN, CORRECTLY_ROUNDED = "kernels", "_cr"  # our kernels, and how the names of those end
@@ -76,7 +75,6 @@ def selecting(request: Request, observer: Observer = SILENT) -> Iterator[Selecto
     yield targets.select
 
 
-@in_default_environment
 def find_jobs(
     request: Request, select: Selector = targets.select, keep: Callable[[Target, str], bool] = lambda target, key: True
 ) -> FoundJobs:
@@ -110,7 +108,6 @@ def find_jobs(
     return FoundJobs(jobs, absent, [target.name for key, (target, _, _) in cases.items() if key not in kept])
 
 
-@in_default_environment
 def one_job(request: Request, select: Selector = targets.select) -> Job:
     """The job of a request for one target in one function and dtype; UsageError where its name stands for several."""
     jobs = find_jobs(request, select).jobs
@@ -118,7 +115,6 @@ def one_job(request: Request, select: Selector = targets.select) -> Job:
     return jobs[0]
 
 
-@in_default_environment
 def one_target(request: Request, select: Selector = targets.select) -> Target:
     """The target of a request for one, in all dtypes that are asked for."""
     function, dtype = (next(iter(asked), None) for asked in (request.functions, request.dtypes))
@@ -163,7 +159,6 @@ def _with_own(cases: Mapping[str, Case]) -> dict[str, Case]:
     return found
 
 
-@in_default_environment
 def was_added(target: str, request: Request) -> bool:
     """Whether a target is among the results only to be compared with: others were named, and this one was not."""
     path, named = split_level(target)[0], {split_level(name)[0] for name in request.targets if isinstance(name, str)}

@@ -10,18 +10,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..buckets.table import MonotonePieces, Table, finish
-from ..fenv import in_default_environment
 from ..formats import get_format
 from ..functions import get_function
 from ..inputs.plans import Plan
 from ..records.result import Record, Result
 from ..records.serialize import record_from_json, to_json
 from ..targets import Target
+from ..work.journal import Journal
 from .identity import FEW, ProbeOutputs, another, only_by_version
-from .journal import OUTPUTS, Journal
 from .parts import Merging, Part, packed, unpacked
 
 RESULT = " result"  # ends the key of a result
+OUTPUTS = " outputs"  # ends the key of outputs by which an implementation is known
+
+
+def has_measured(journal: Journal) -> bool:
+    """Whether there is anything but outputs by which implementations are known."""
+    return not all(key.endswith(OUTPUTS) for key in journal.keys)
 
 
 class Kept:
@@ -64,7 +69,7 @@ class Kept:
     @property
     def _has_records(self) -> bool:
         """Whether anything was measured."""
-        return any(next(self._journal.records(key), None) for key in (self._key, self._key + RESULT))
+        return not self._journal.keys.isdisjoint((self._key, self._key + RESULT))
 
     def parts(self) -> Iterator[Part]:
         """By first chunk; none overlaps another."""
@@ -82,7 +87,6 @@ class Kept:
     def add_packed(self, first: int, content: bytes) -> None:
         self._journal.append(self._key, first, content)
 
-    @in_default_environment
     def finish(self, result: Result, table: Table | None = None) -> None:
         """The result; `table` where it is not that of the parts."""
         record = json.dumps(to_json(result.record), ensure_ascii=False).encode()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TargetFailure
-from ..fenv import in_default_environment
 from ..formats import Format, from_ordinals, ordinals, texts_apart, value_text
 from ..records.result import Record
 
@@ -38,7 +37,6 @@ def failed(record: Record, fmt: Format, failure: TargetFailure) -> Record:
     )
 
 
-@in_default_environment
 def narrowed(target: Target, fmt: Format, failure: TargetFailure) -> TargetFailure:
     """The failure with the smallest call found that shows it, which its message names too.
 

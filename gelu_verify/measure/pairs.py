@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import get_format, is_nan
 from ..isa import split_level
 from ..records.parts import Pair, PairWitness
@@ -38,7 +37,6 @@ class FirstPaths:
     def __init__(self) -> None:
         self._first: dict[tuple[str, ...], _Path] = {}
 
-    @in_default_environment
     def pair(self, result: Result) -> Pair | None:
         """What differs from the first path; None for a first one, or where one failed."""
         record = result.record
@@ -53,7 +51,6 @@ class FirstPaths:
         return None if first is here else _compared(first, here)
 
 
-@in_default_environment
 def compared(first: Result, other: Result) -> Pair:
     """What `other` gives at the fixed inputs where `first` gives something else (a NaN is a NaN).
 

@@ -15,10 +15,9 @@ import numpy as np
 from ..buckets.table import Table, merge
 from ..buckets.table_text import parts_of_table, table_of_parts
 from ..errors import TargetFailure
-from ..fenv import in_default_environment
 from ..inputs.plans import Plan
 from ..targets.extra_outputs import Differences
-from .packing import compressed, failure_fields, failure_of, uncompressed
+from ..work.packing import compressed, uncompressed
 
 FAN_IN = 8  # tables that are merged at once
 
@@ -71,7 +70,6 @@ class Merging:
 # ---- as bytes ------------------------------------------------------------------------------------
 
 
-@in_default_environment
 def packed(part: Part) -> bytes:
     """The bytes that `unpacked` reads."""
     fields: dict[str, Any] = {name: getattr(part, name) for name in ("first", "end", "target_s", "seconds", "worker")}
@@ -87,7 +85,6 @@ def packed(part: Part) -> bytes:
     return compressed(fields, arrays)
 
 
-@in_default_environment
 def unpacked(content: bytes) -> Part:
     """The part that `packed` wrote."""
     fields, arrays = uncompressed(content)
@@ -113,3 +110,20 @@ def unpacked(content: bytes) -> Part:
 def _failures(part: Part) -> list[tuple[str, TargetFailure]]:
     noted = [(f"noted{index}", each) for index, each in enumerate(part.noted)]
     return noted if part.failure is None else [*noted, ("failure", part.failure)]
+
+
+def failure_fields(failure: TargetFailure, name: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """A failure as JSON has it, under a name; its inputs are added to `arrays`."""
+    if failure.inputs is not None:
+        arrays[f"{name}.inputs"] = failure.inputs
+    message = Exception.__str__(failure)
+    ends = {"first_bits": failure.first_bits, "last_bits": failure.last_bits}
+    return {"name": name, "message": message, "kind": failure.kind, "length": failure.length, **ends}
+
+
+def failure_of(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> TargetFailure:
+    """The failure that `failure_fields` described."""
+    ends = {name: fields[name] for name in ("first_bits", "last_bits")}
+    failure = TargetFailure(fields["message"], fields["kind"], **ends)
+    failure.inputs, failure.length = arrays.get(f"{fields['name']}.inputs"), fields["length"]
+    return failure

@@ -21,9 +21,9 @@ from ..isolation.limits import MEMORY, Limits
 from ..parsing import LARGEST_SEED, MOST_WORKERS, whole
 from ..records.result import Grade
 from ..targets import Target
+from ..work.pools import ON_THREADS, Where
 from .budget import OF_ALL_INPUTS, Budget
 from .levels import check_levels
-from .pools import ON_THREADS, Where
 
 Throughput = Literal["none", "quick", "full"]
 SEED = 0  # of every request that is not given another one, so that two people see the same inputs

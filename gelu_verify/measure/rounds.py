@@ -13,8 +13,8 @@ import numpy as np
 from ..buckets.table import Table
 from ..errors import TargetFailure
 from ..targets.extra_outputs import Differences
+from ..work.executors import Pool, on_threads, results
 from .elsewhere import Elsewhere
-from .executors import Pool, on_threads, results
 from .kept import Kept
 from .parts import Merging, Part, unpacked
 from .work import Range, Work, ranges

@@ -27,14 +27,14 @@ from ..targets import Target
 from ..targets.callable_target import CallableTarget
 from ..targets.extra_outputs import ExtraOutputs, collecting
 from ..targets.probing import ordinary_numbers
+from ..work.executors import Pool
+from ..work.journal import Journal
+from ..work.observer import SILENT, Observer
 from . import budget
 from .budget import NOTHING, Budget
 from .elsewhere import Elsewhere, RemoteSweep
-from .executors import Pool
 from .jobs import OWN, Job, one_job, selecting
-from .journal import Journal
 from .kept import Kept
-from .observer import SILENT, Observer
 from .pairs import FirstPaths
 from .recording import unmeasured
 from .repeating import repeated_call

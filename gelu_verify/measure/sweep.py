@@ -16,7 +16,6 @@ from ..buckets.table_text import table_of_text
 from ..checks import Evidence, Policy
 from ..checks import findings as found_by_checks
 from ..errors import TargetFailure
-from ..fenv import in_default_environment
 from ..formats import Format, get_format
 from ..functions import get_function
 from ..inputs.plans import Plan
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 EXHAUSTED = ("exception", "memory", "files")  # how a call may fail after others left too much behind
 
 
-@in_default_environment
 def sweep(
     target: Target,
     plan: Plan,
@@ -124,14 +122,12 @@ def _failed(record: Record, failure: TargetFailure, faults: Sequence[str]) -> Re
     return replace(failed(record, get_format(record.dtype), failure), own_faults=tuple(faults) or None)
 
 
-@in_default_environment
 def unmeasured_by_us(record: Record, faults: Sequence[str]) -> Result:
     """The result where a fault of ours left no measures: nothing is said of the implementation."""
     known = replace(record, failure=faults[-1], failure_kind=own_faults.KIND, own_faults=tuple(faults))
     return Result(graded(known, None), None)
 
 
-@in_default_environment
 def sweep_part(
     target: Target,
     plan: Plan,

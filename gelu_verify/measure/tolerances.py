@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..buckets.table import Table
-from ..fenv import in_default_environment
 from ..formats import Format, is_finite, ordinals, to_float64
 from ..functions import Function
 
@@ -143,7 +142,6 @@ TOLERANCES = (
 )  # fmt: skip
 
 
-@in_default_environment
 def noticed(function: Function, table: Table) -> dict[str, bool]:
     """Name of each tolerance that is used for the dtype -> whether it would have noticed anything."""
     outputs = Outputs.of(function, table)

@@ -25,8 +25,8 @@ from ..functions import get_function
 from ..inputs.plans import Chunk, Plan
 from ..targets.extra_outputs import Differences, collecting, differences
 from ..truth.values import judge
+from ..work.pools import ON_THREADS
 from .parts import Part
-from .pools import ON_THREADS
 
 if TYPE_CHECKING:
     from ..targets.base import Target
@@ -88,7 +88,6 @@ class Work:
             outputs=np.concatenate(reducer.outputs) if reducer.outputs else None,
         )  # fmt: skip
 
-    @in_default_environment
     def table_of(self, runs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Table:
         """The table of outputs that there are already: of each run its ordinals, ascending, and the outputs' bits."""
         reducer = _Reducer(self.target, self.plan, self._pieces, None)

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..buckets.reducer import tail_end
 from ..buckets.table import HIST_EDGES, LARGEST, Table
-from ..fenv import in_default_environment
 from ..formats import Format, get_format, to_float64
 from ..functions import Function
 from ..truth.values import zero_threshold
@@ -264,7 +263,6 @@ def _bits_of_edges(precision: int) -> np.ndarray:
 
 
 @cache
-@in_default_environment
 def _normal_weights(dtype: str) -> np.ndarray:
     """Probability of each of the 65,536 buckets where x ~ N(0,1)."""
     fmt = get_format(dtype)

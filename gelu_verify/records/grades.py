@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..buckets.table import Table
-from ..fenv import in_default_environment
 from ..functions import get_function
 from ..own_faults import KIND as OWN_FAULT
 from .accuracy import ACCURATE, LOST, NEEDED, UNITS, Accuracy
@@ -84,7 +83,6 @@ MARKS_SAY = {"=": "every input was tried, or nothing can make it worse", ">=": "
 ORDER: dict[str, int] = {grade: place for place, grade in enumerate(GRADES)}
 
 
-@in_default_environment
 def graded(record: Record, table: Table | None) -> Record:
     """The record with GRADED: of its measures and checks, and of the buckets that they come from.
 

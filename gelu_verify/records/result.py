@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..buckets.table import Table
-from ..fenv import in_default_environment
 from ..formats import FORMATS
 from ..own_faults import KIND as OWN_FAULT
 from .fields import LATER, Count, Line, Matching, Name, OneOf, Positive, Sha256, Share, Ulp, about
@@ -427,12 +426,10 @@ class Time:
     threads: int
 
     @property
-    @in_default_environment
     def ratio(self) -> float:
         """What the sweep took over what the calls alone would, spread over the same threads."""
         return self.sweep_s * self.threads / self.target_s
 
-    @in_default_environment
     def recorded(self) -> SweepTime:
         """The same as a record has it."""
         return SweepTime(self.sweep_s, self.target_s, self.threads, self.ratio)
@@ -472,7 +469,6 @@ class Result:
         """The same measurement with other fields of its record."""
         return replace(self, record=replace(self.record, **fields))
 
-    @in_default_environment
     def frame(self) -> pd.DataFrame:
         """The bucket table, one row per bucket that has inputs."""
         import pandas as pd

@@ -15,7 +15,6 @@ from ..attribution import Attribution
 from ..attribution.conditioning import from_input, kappa
 from ..attribution.ladder import stored_text
 from ..buckets.bins import HIGHEST, Layout, envelope, layout
-from ..fenv import in_default_environment
 from ..formats import buckets, from_ordinals, get_format, to_float64
 from ..show.html import read
 from . import text
@@ -47,7 +46,6 @@ SHORT = {
 Row = dict[str, Any]
 
 
-@in_default_environment
 def write_attribution(found: Attribution, out: Path) -> list[Path]:
     """Write index.html, attribution.json, rungs.csv, curve.csv and operations.csv into `out`; the files written."""
     curves = curve_frame(found)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..truth.values import reference
 from .landmarks import (
     CROSSINGS,
@@ -98,7 +97,6 @@ def gallery() -> list[dict[str, Any]]:
     return [_drawn(picture) for picture in PICTURES]
 
 
-@in_default_environment
 def _drawn(picture: Picture) -> dict[str, Any]:
     x = np.linspace(picture.low, picture.high, _POINTS)
     values = [_values(picture, name, base, x) for _, name, base in picture.curves]

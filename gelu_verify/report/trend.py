@@ -13,7 +13,6 @@ import numpy as np
 
 from ..buckets.bins import HIGHEST
 from ..compare.trend import Trend, TrendPoint, TrendSeries
-from ..fenv import in_default_environment
 from ..records.claims import error_text, grade_text, range_text
 from ..records.grades import GRADES, ORDER
 from ..show.chart import Axis, Chart, Curve, Mark, decades, octaves
@@ -33,7 +32,6 @@ _MEANING = (
 )
 
 
-@in_default_environment
 def trend_document(trend: Trend) -> Document:
     """A section for each result that changed; the others are folded."""
     changed = [_section(trend, each) for each in trend.series if each.changes]

@@ -82,7 +82,6 @@ def _contents(runs: Sequence[RunLike], faults: list[str] | None = None) -> dict[
     return files
 
 
-@in_default_environment
 def text_of(runs: Sequence[RunLike], form: str) -> str:
     """The report as Markdown or as LaTeX tables."""
     return {"markdown": markdown, "latex": latex}[form](runs, _frames(runs))

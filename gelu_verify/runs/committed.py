@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..buckets.bins import layout
-from ..fenv import in_default_environment
 from ..gpu.info import label
 from ..paths import resource
 from ..records.result import Origin, Record
@@ -45,7 +44,6 @@ def default_root() -> Path:
 # ---- writing -------------------------------------------------------------------------------------
 
 
-@in_default_environment
 def commit(run: Run, root: Path, *, matrix: bool = False) -> Path:
     """Keep a stored run in a new folder of `root`, named by its families and its day; that folder.
 
@@ -86,7 +84,6 @@ def _folded_result(run: Run, index: int, contents: dict[str, bytes]) -> Record:
     return replace(record, buckets=name, sha256=_hash(contents[name]))
 
 
-@in_default_environment
 def folded(table: pd.DataFrame, dtype: str) -> pd.DataFrame:
     """A bucket table in the finest bins of the report: `bucket` is a bin's first, errors are rounded up to float32."""
     edges = layout(dtype, PER_BINADE).edges
@@ -141,7 +138,6 @@ class CommittedRun:
         return self.run.table(self.indices[index], found)
 
 
-@in_default_environment
 def committed_runs(root: Path | None = None, without: Collection[str] = ()) -> list[CommittedRun]:
     """The committed runs with buckets in `root` (default: data/runs), the newest first.
 
@@ -159,7 +155,6 @@ def committed_runs(root: Path | None = None, without: Collection[str] = ()) -> l
     return found
 
 
-@in_default_environment
 def matrix_runs(root: Path | None = None) -> list[Run]:
     """The condensed runs in `root` (default: data/runs), the newest first."""
     return _newest_first(root, matrix=True)
@@ -173,7 +168,6 @@ def _newest_first(root: Path | None, matrix: bool) -> list[Run]:
     return sorted(runs, key=lambda run: (str(run.manifest["created"]), len(run.path.name), run.path.name), reverse=True)
 
 
-@in_default_environment
 def committed_results(families: Iterable[str], root: Path | None = None) -> list[Record]:
     """What is committed of those families."""
     asked = set(families)

@@ -18,7 +18,7 @@ from ..atomic_files import UNFINISHED, remove_unused
 from ..commands import output_of
 from ..errors import GeluVerifyError, ResultsError
 from ..records.result import Grade
-from .journals import PREFIX
+from ..work.journals import PREFIX
 from .references import latest
 from .store import LATEST, MANIFEST, read_run
 

@@ -20,7 +20,6 @@ from ..buckets.table import BITS, HIST_EDGES, NEAREST, SUM_CLIP, SUM_SCALE, SUMS
 from ..buckets.table import WITNESS as WORST
 from ..checks import CHECKS, Finding
 from ..errors import ResultsError
-from ..fenv import in_default_environment
 from ..formats import Format, buckets, get_format, magnitudes, ordinals
 from ..functions import Function, get_function
 from ..functions.regions import REGIONS, region_edges
@@ -47,7 +46,6 @@ COUNTED = {
 _EMPTY = {"segments": np.empty((0, 4), np.int64), "samples": np.empty((0, 2), np.uint64)}
 
 
-@in_default_environment
 def verified(run: Run) -> Run:
     """The run, when every result that has buckets follows from them; older ones graded by the definitions of now.
 
@@ -225,7 +223,6 @@ def _derived(function: Function, fmt: Format, record: Record, columns: Columns) 
     yield from _region_rules(fmt, record, columns)
 
 
-@in_default_environment
 def table_of(function: Function, fmt: Format, columns: Columns) -> tuple[Table, bool]:
     """The table that the buckets are of, without what they do not hold; whether the start of its tail is certain."""
     facts, is_certain = _facts(function, fmt, columns)
@@ -349,7 +346,6 @@ def _spans(fmt: Format, bucket: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 # ---- committed runs ------------------------------------------------------------------------------
 
 
-@in_default_environment
 def rounded_up(error: np.ndarray) -> np.ndarray:
     """As float32, never smaller; an error beyond float32 is infinite."""
     with np.errstate(over="ignore"):

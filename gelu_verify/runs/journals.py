@@ -1,9 +1,7 @@
 """The journals of runs that are not finished: beside the runs, until the same command continues them.
 
-A journal is a folder `.journal-<what was asked for>-<n>` in the folder of the runs, with one file. It is used by a
-command that asks for the same, of the same code, libraries and processor, and of implementations with the same files
-and outputs; where anything differs, it stays for the command that it belongs to, and is removed after KEPT_DAYS, or as
-one of too many.
+A journal is used by a command that asks for the same, of the same code, libraries and processor, and of implementations
+with the same files and outputs; where anything differs, it is removed after KEPT_DAYS, or as one of too many.
 """
 
 from __future__ import annotations
@@ -12,25 +10,22 @@ import ast
 import errno
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields
-from hashlib import sha256
 from pathlib import Path
 
-from ..atomic_files import claimed
 from ..errors import GeluVerifyError, ResultsError
 from ..inputs.plans import Plan
 from ..measure.identity import identity, implementation
 from ..measure.jobs import Job
-from ..measure.journal import Facts, Journal, differing, facts_of
-from ..measure.kept import Kept
-from ..measure.pools import CONTINUES
+from ..measure.kept import Kept, has_measured
 from ..measure.request import Request
+from ..work.journal import Facts, Journal
+from ..work.journals import discard as discard_journals
+from ..work.journals import open_journal, remove_old
+from ..work.pools import CONTINUES
 
-PREFIX, FILE = ".journal-", "journal"
-KEPT_DAYS, MOST = 30, 16  # of journals that nobody continues: how long, and how many in one folder
 NAMES = ("targets", "functions", "dtypes")  # of a request: what a journal is named by; all else is compared
 ALL = "all"  # chunks of a journal that is not that of a part
 _ELSEWHERE = ("workers", "executor", "plan_of", "buckets_of", "repeat")  # changes no result of a command
@@ -82,10 +77,10 @@ def journal_of_run(
     not to be removed. One in which something is kept of another implementation than that of `jobs` is not used. None
     where no journal can be written.
     """
-    _remove_old(root)
+    remove_old(root)
     key = os.fsencode(name) or repr([here[each] for each in NAMES]).encode()
     with ExitStack() as closing:
-        journal = _opened(root, _prefix(key), here, jobs, warn, closing)
+        journal = _opened(root, key, here, jobs, warn, closing)
         if journal is None:
             yield None
             return
@@ -94,7 +89,7 @@ def journal_of_run(
             yield journal
         except BaseException as error:
             journal.close()
-            if not journal.has_records:
+            if not has_measured(journal):
                 shutil.rmtree(folder, ignore_errors=True)
             elif isinstance(error, GeluVerifyError):
                 error.args = (f"{str(error).removesuffix(CONTINUES).rstrip('; ')}; {CONTINUES}",)
@@ -110,49 +105,25 @@ def journal_of_run(
 
 def discard(out: Path) -> None:
     """Remove what is left of the journals of a run that stands in its place: it was killed when all was done."""
-    for folder in out.parent.glob(f"{_prefix(os.fsencode(out.name))}*"):
-        with suppress(OSError), claimed(folder) as is_ours:
-            if is_ours:
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _prefix(key: bytes) -> str:
-    return f"{PREFIX}{sha256(key).hexdigest()[:12]}-"
+    discard_journals(out.parent, os.fsencode(out.name))
 
 
 def _opened(
-    root: Path, prefix: str, here: Facts, jobs: Sequence[Job], warn: Callable[[str], object], closing: ExitStack
+    root: Path, key: bytes, here: Facts, jobs: Sequence[Job], warn: Callable[[str], object], closing: ExitStack
 ) -> Journal | None:
-    """The first journal of that key that nobody uses, and that is of the same work, or a new one."""
+    """The journal to continue, or a new one; None where none can be written."""
     try:
-        for count in range(1, MOST + 1):
-            folder = root / f"{prefix}{count}"
-            with ExitStack() as trying:
-                if not trying.enter_context(claimed(folder)):
-                    continue
-                there = facts_of(folder / FILE)
-                reason = differing(there, here) if there is not None else ""
-                if not reason:
-                    journal = _readable(folder / FILE, here, there is not None, warn)
-                    if not (reason := _changed(journal, jobs, warn)):
-                        closing.push(trying.pop_all())
-                        return _continued(journal, warn)
-                    journal.close()
-                warn(f"the interrupted run in {folder} is not continued: {reason}")
+        journal = open_journal(root, key, here, lambda journal: _changed(journal, jobs, warn), closing, warn)
     except (OSError, ResultsError) as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            with suppress(OSError):
-                folder.rmdir()
             raise ResultsError(f"cannot write {error.filename}: {error.strerror}") from None
         warn(f"there is no journal, and an interrupted run will start again: {error}")
-    return None
-
-
-def _readable(file: Path, here: Facts, is_there: bool, warn: Callable[[str], object]) -> Journal:
-    if not is_there and file.exists():
-        warn(f"{file} is damaged, and what it is of is not known: all of it is measured again")
-        file.unlink()
-    return Journal(file, here, warn)
+        return None
+    if has_measured(journal):
+        warn(f"continues the interrupted run in {journal.path.parent}")
+    for problem in journal.damaged:
+        warn(f"{journal.path} is damaged: {problem} is measured again")
+    return journal
 
 
 def _changed(journal: Journal, jobs: Sequence[Job], warn: Callable[[str], object]) -> str:
@@ -164,29 +135,3 @@ def _changed(journal: Journal, jobs: Sequence[Job], warn: Callable[[str], object
         if uncertain:
             warn(uncertain)
     return ""
-
-
-def _continued(journal: Journal, warn: Callable[[str], object]) -> Journal:
-    if journal.has_records:
-        warn(f"continues the interrupted run in {journal.path.parent}")
-    for problem in journal.damaged:
-        warn(f"{journal.path} is damaged: {problem} is measured again")
-    return journal
-
-
-def _remove_old(root: Path) -> None:
-    """Journals that nobody uses, and that are old or too many."""
-    found = sorted((age, folder) for folder in root.glob(f"{PREFIX}*") if (age := _age(folder)) is not None)
-    for index, (age, folder) in enumerate(found):
-        if age > KEPT_DAYS * 86400 or index >= MOST:
-            with suppress(OSError), claimed(folder) as is_ours:
-                if is_ours:
-                    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _age(folder: Path) -> float | None:
-    """Seconds since something was appended."""
-    try:
-        return time.time() - (folder / FILE).stat().st_mtime
-    except OSError:
-        return None

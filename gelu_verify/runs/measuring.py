@@ -10,22 +10,20 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from ..fenv import in_default_environment
 from ..machine import copy_bytes_per_s, provenance
-from ..measure.executors import Pool, opening
 from ..measure.identity import code_sha256
 from ..measure.jobs import FoundJobs, Job, find_jobs, selecting
-from ..measure.journal import Journal
-from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
 from ..measure.run import measured
 from ..measure.unsupported import is_unsupported, with_unsupported
 from ..speed.throughput import one_thread_each
+from ..work.executors import Pool, opening
+from ..work.journal import Journal
+from ..work.observer import SILENT, Observer
 from .journals import discard, facts, journal_of_run
 from .store import MANIFEST, ROOT, Run, RunWriter
 
 
-@in_default_environment
 def measure_run(
     request: Request,
     out: Path | None = None,

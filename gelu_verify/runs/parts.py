@@ -15,21 +15,21 @@ from pathlib import Path
 
 from ..atomic_files import is_free
 from ..errors import ResultsError, TargetFailure, UsageError
-from ..fenv import in_default_environment
 from ..machine import cores
 from ..measure.elsewhere import Elsewhere, RemoteSweep
-from ..measure.executors import opening
 from ..measure.identity import PROCESSOR, ProbeOutputs, another, only_by_version
 from ..measure.jobs import Job, find_jobs, selecting
-from ..measure.journal import OUTPUTS, Facts, Journal, contents, differing
-from ..measure.kept import Kept
-from ..measure.observer import SILENT, Observer
+from ..measure.kept import OUTPUTS, Kept
 from ..measure.parts import unpacked
 from ..measure.request import Request
 from ..measure.sweep import is_judged_on_device, sweep_part
 from ..measure.work import Range
 from ..speed.throughput import one_thread_each
-from .journals import ALL, FILE, facts, journal_of_run, request_of
+from ..work.executors import opening
+from ..work.journal import Facts, Journal, contents, differing
+from ..work.journals import FILE
+from ..work.observer import SILENT, Observer
+from .journals import ALL, facts, journal_of_run, request_of
 from .measuring import measure_run
 from .store import Run
 
@@ -39,7 +39,6 @@ APART = ("chunks", *PROCESSOR)  # what may differ between parts
 # ---- measuring one -------------------------------------------------------------------------------
 
 
-@in_default_environment
 def measure_part(request: Request, chunks: Range, out: Path, *, observer: Observer = SILENT) -> None:
     """Measure chunks `chunks` of each job's plan, as far as it has them, and store them in a new folder `out`.
 

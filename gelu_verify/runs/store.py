@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 from ..atomic_files import flush_folder, is_free, remove_abandoned, unfinished_folder, write_file
 from ..buckets.table import BITS, WITNESS, Table
 from ..errors import ResultsError
-from ..fenv import in_default_environment
 from ..records.result import Record, Result
 from ..records.schema import SCHEMA, check_measured, parsed_results
 from ..records.serialize import record_from_json, to_json
@@ -76,7 +75,6 @@ class RunWriter:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    @in_default_environment
     def add(self, result: Result) -> None:
         """Store one result: its buckets now, its record with `finish`; ResultsError where it cannot be read again."""
         check_measured(result.record, result.table is not None)
@@ -89,7 +87,6 @@ class RunWriter:
             record = replace(record, buckets=name, sha256=hashlib.sha256(content).hexdigest())
         self._records.append(record)
 
-    @in_default_environment
     def finish(self, *, command: str, seed: int, plan: str, absent: Mapping[str, str], facts: Mapping[str, Any]) -> Run:
         """Put the run in its place and return it; `facts` are those of `machine.provenance`."""
         now = datetime.datetime.now(datetime.UTC)
@@ -120,7 +117,6 @@ def _as_text(document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-@in_default_environment
 def write_run(results: Sequence[Result], out: Path | None = None, root: Path = ROOT, **manifest: Any) -> Path:
     """Store a whole run at once, and return its folder; arguments as of RunWriter and its `finish`."""
     with RunWriter(out, root) as writer:
@@ -198,7 +194,6 @@ def _point_latest(root: Path, name: str) -> None:
         fresh.replace(root / LATEST)
 
 
-@in_default_environment
 def parquet_of(table: Table, record: Record) -> bytes:
     """The bucket table as a Parquet file: bits in the dtype's own unsigned type."""
     import pyarrow as pa
@@ -240,7 +235,6 @@ def metadata_of(record: Record) -> dict[str, str]:
     return {"gelu_verify": json.dumps(facts)}
 
 
-@in_default_environment
 def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """The rows of a Parquet file, all columns or those named."""
     return arrow_table(content, columns).to_pandas()
@@ -290,7 +284,6 @@ class Run:
         return content
 
 
-@in_default_environment
 def content_of(path: Path) -> bytes:
     """A file of a run, which is no link to something elsewhere; ResultsError when it cannot be read."""
     try:
@@ -301,7 +294,6 @@ def content_of(path: Path) -> bytes:
         raise ResultsError(f"cannot read {path}: {error.strerror}") from error
 
 
-@in_default_environment
 def read_run(path: Path | str) -> Run:
     """The run in a folder (or in the folder that a text file `latest` names).
 

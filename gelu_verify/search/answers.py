@@ -18,8 +18,9 @@ from ..errors import TargetFailure
 from ..measure.elsewhere import RemoteWork
 from ..measure.identity import worker_facts
 from ..measure.jobs import Job
-from ..measure.packing import compressed, failure_fields, failure_of, uncompressed
+from ..measure.parts import failure_fields, failure_of
 from ..targets import Target
+from ..work.packing import compressed, uncompressed
 from .batches import BatchAnswers, CallBatch, evaluated
 
 _ARRAYS = ("error", "x", "got", "want", "mean")  # of an answer; all else of it are few numbers

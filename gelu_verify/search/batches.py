@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import Format, from_ordinals, get_format
 from ..functions import get_function
 from ..truth.values import enclosures, judge
@@ -107,7 +106,6 @@ class BatchAnswers(NamedTuple):
 ANSWER = np.dtype([("worst", "i8"), ("largest", "f8"), ("mean", "f8")])
 
 
-@in_default_environment
 def evaluated(
     target: Target, function: str, dtype: str, batch: CallBatch, turn: AbstractContextManager[object],
     length: int | None = None,

@@ -18,9 +18,9 @@ from ..atomic_files import claimed, remove_partial, replace_file
 from ..errors import ResultsError
 from ..inputs.plans import Plan
 from ..measure.identity import ProbeOutputs, another, only_by_version
-from ..measure.journal import Contents, Facts, contents, differing, sealed
-from ..measure.packing import compressed, uncompressed
 from ..targets import Target
+from ..work.journal import Contents, Facts, contents, differing, sealed
+from ..work.packing import compressed, uncompressed
 from .answers import Answers, packed, unpacked
 from .batches import BatchAnswers
 from .intervals import COLUMNS

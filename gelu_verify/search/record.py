@@ -11,10 +11,8 @@ import numpy as np
 
 from ..calling import OPTIONS
 from ..errors import OracleError
-from ..fenv import in_default_environment
 from ..formats import Format
 from ..functions import get_function
-from ..measure.executors import Pool
 from ..measure.minimize import narrowed
 from ..measure.request import Request
 from ..records.fields import Count, Line, Name, Size, Ulp, about
@@ -22,6 +20,7 @@ from ..records.parts import FunctionName, Witness
 from ..records.result import DtypeName
 from ..targets import Target
 from ..truth.oracle import judge_exactly
+from ..work.executors import Pool
 from .batches import Source
 from .search import Ended
 from .state import State, WorstInput
@@ -134,7 +133,6 @@ class SearchRecord:
     )
 
 
-@in_default_environment
 def record_of(target: Target, state: State, ended: Ended, request: Request, pool: Pool | None = None) -> SearchRecord:
     """The record of a search; the worst input is asked again, of the target and of the oracle.
 

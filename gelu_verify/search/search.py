@@ -17,10 +17,9 @@ from time import monotonic
 from typing import Literal
 
 from ..errors import TargetFailure
-from ..fenv import in_default_environment
 from ..measure.elsewhere import Elsewhere
-from ..measure.executors import Pool, on_threads, results
 from ..targets import Target
+from ..work.executors import Pool, on_threads, results
 from .answers import Answers, Asking, BatchRange, unpacked
 from .batches import BatchAnswers, CallBatch
 from .state import State, absorb, next_round
@@ -52,7 +51,6 @@ def _nothing(state: State) -> None:
     """The default of who is told."""
 
 
-@in_default_environment
 def search(
     target: Target,
     state: State,

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from ..errors import UsageError
 from ..measure.elsewhere import Elsewhere
-from ..measure.executors import Pool
 from ..measure.identity import identity, implementation
 from ..measure.jobs import Job, Selector, narrowed_to, one_target
-from ..measure.journal import Facts
-from ..measure.observer import SILENT, Observer
 from ..measure.request import Request
 from ..runs.journals import facts_of_request
 from ..targets import Target
+from ..work.executors import Pool
+from ..work.journal import Facts
+from ..work.observer import SILENT, Observer
 from .answers import RemoteBatches
 from .kept import KeptSearch
 from .record import SearchRecord, record_of

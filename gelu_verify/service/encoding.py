@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ..fenv import in_default_environment
 from ..formats import FORMATS
 from ..truth.lookup import answer, converted, is_quick
 
@@ -15,13 +14,11 @@ _KEPT_DIGITS = 40
 _COMPACT = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
-@in_default_environment
 def json_bytes(content: object) -> bytes:
     """Compact ASCII JSON; NaN and infinity are refused."""
     return _COMPACT.encode(content).encode()
 
 
-@in_default_environment
 def look_up(
     function: str, dtype: str, x_bits: int, digits: int, text: str = "", others: Sequence[str] = (),
     rounding: str = "nearest",
@@ -48,7 +45,6 @@ def _computed(function: str, dtype: str, x_bits: int, digits: int, rounding: str
 _of_8_bits = lru_cache(maxsize=1 << 14)(_computed)  # 256 numbers for each function, which take longer than wider ones
 
 
-@in_default_environment
 def all_quick(
     function: str, dtype: str, x_bits: int, digits: int, text: str = "", others: Sequence[str] = (),
     rounding: str = "nearest",

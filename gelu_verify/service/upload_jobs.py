@@ -13,12 +13,12 @@ import numpy as np
 from ..errors import Unanswered
 from ..formats import get_format, ordinals
 from ..inputs.plans import Plan, make_plan
-from ..measure.observer import Observer
 from ..records.schema import SCHEMA
 from ..records.serialize import to_json
 from ..report.verdicts import headline
 from ..runs.store import parquet_of
 from ..targets.base import Target
+from ..work.observer import Observer
 from .bodies import Body
 from .jobs import JobRegistry, UnstoredRun, UploadJob
 from .store import Store

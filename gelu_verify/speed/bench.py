@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
-from ..fenv import in_default_environment
 from ..formats import DTYPES, numpy_dtype
 from ..inputs.special import normal_bits as inputs
 from ..targets import Target, families, find
@@ -83,7 +82,6 @@ def check_case(case: TimedCase) -> None:
         raise UsageError(f"{case.n} elements cannot be shared by {case.threads} threads")
 
 
-@in_default_environment
 def compare(
     case: TimedCase, rivals: Sequence[str], budget: float = BUDGET
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import get_format
 from ..inputs.special import normal_bits as inputs
 from ..machine import caches, cores
@@ -34,7 +33,6 @@ CALLS = 13  # at least: four to warm up, nine that count
 BLOCK = 1 << 20  # inputs; longer arrays repeat them
 
 
-@in_default_environment
 def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[dict[str, Any]]:
     """One record for each level of the memory and number of threads (docs/json.md, `sizes`).
 
@@ -48,7 +46,6 @@ def measure_sizes(target: Target, dtype: str, budget: float = BUDGET) -> list[di
     return sizes
 
 
-@in_default_environment
 def measure_and_watch(target: Target, dtype: str, budget: float = BUDGET) -> dict[str, Any]:
     """As `measure_sizes`: "sizes", and as "outputs" those of the inputs that all calls repeat."""
     watched = Watched(target, dtype, BLOCK)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TargetFailure
-from ..fenv import in_default_environment, left
+from ..fenv import left
 from ..formats import get_format
 from ..inputs.plans import CHUNKS
 from ..inputs.special import normal_bits as inputs
@@ -72,7 +72,6 @@ def torch_on_one_thread() -> Iterator[None]:
             torch.set_num_threads(threads)
 
 
-@in_default_environment
 def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0) -> dict[str, Any]:
     """Throughput of `target` in `dtype` on normal(0, 2) inputs.
 
@@ -90,7 +89,6 @@ def measure(target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGE
     return throughput
 
 
-@in_default_environment
 def measure_and_watch(
     target: Target, dtype: str, n: int = ELEMENTS, budget: float = BUDGET, seed: int = 0
 ) -> dict[str, Any]:
@@ -143,7 +141,6 @@ class Watched:
         return {"got": b64encode(self._first.tobytes()).decode(), "differences": found}
 
 
-@in_default_environment
 def outputs_from_json(dtype: str, watched: dict[str, Any] | None, into: ExtraOutputs, seed: int = 0) -> None:
     """Add what `Watched.to_json` returned."""
     if watched is None:

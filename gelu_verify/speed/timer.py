@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 
-from ..fenv import in_default_environment, left
+from ..fenv import left
 from ..timing import interleaved
 
 SAMPLE = 2e-4  # seconds, times the square of the threads: shorter calls are timed many at once
@@ -16,7 +16,6 @@ Call = Callable[[], object]
 Side = list[Call]  # what each Python thread calls
 
 
-@in_default_environment
 def interleaved_sides(sides: dict[str, Side], sample: float, budget: float) -> dict[str, list[float]]:
     """Seconds a call of each side, in turns.
 

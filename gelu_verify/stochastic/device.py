@@ -6,7 +6,6 @@ import struct
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..gpu.cuda import Device
 from ..paths import resource
 from ._native import LAWS
@@ -16,7 +15,6 @@ _SYMBOLS = {"float32": "gv_map_f32", "float64": "gv_map_f64"}
 _THREADS = 256
 
 
-@in_default_environment
 def applied(of: Map, device: Device, x: np.ndarray, seed: int, *, call: int = 0, start: int = 0) -> np.ndarray:
     """m x of an array of float32 or float64, not scaled, computed on the device."""
     module = device.compile(resource("src/stochastic/maps.cu"), ("-fmad=false", f"-I{resource('src')}"))

@@ -69,7 +69,6 @@ def zoneout(x: Any, previous: Any, seed: int, *, rate: float = 0.5, call: int = 
     return np.where(kept, new, old)
 
 
-@in_default_environment
 def mask(of: Map, x: Any, seed: int, *, call: int = 0, start: int = 0) -> np.ndarray:
     """Which elements are kept, as an array of bool like x."""
     array, fmt = float_array(x, None, DTYPES)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import TargetFailure
-from ..fenv import in_default_environment
 from ..targets.base import Target
 from . import bits
 from . import plan as plans
@@ -51,7 +50,6 @@ class Planned:
     planted: tuple[Planted, ...]
 
 
-@in_default_environment
 def planned(request: MapRequest, simulating: bool = True) -> Planned:
     """How many samples are drawn where, and what simulated runs of that size find."""
     frequencies = plans.frequencies(request)
@@ -65,7 +63,6 @@ def planned(request: MapRequest, simulating: bool = True) -> Planned:
     return Planned(frequencies, first, tails, rated, samples, simulated(request, frequencies) if simulating else ())
 
 
-@in_default_environment
 def verify(request: MapRequest, advance: Advance = _silent) -> MapVerdict:
     """Every phase in turn; a failure of the target ends it.
 

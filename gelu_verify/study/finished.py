@@ -1,4 +1,4 @@
-"""Jobs that go through an executor, and whose results are kept as files: an interrupted study goes on where it was."""
+"""Jobs that go through an executor, and whose results are kept in a journal: an interrupted study continues."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from ..atomic_files import claimed, remove_partial, replace_file
 from ..errors import ResultsError
-from ..measure.executors import Misfit, Pool, results
 from ..measure.identity import identity
-from ..measure.journal import Facts, differing
-from ..measure.observer import Observer
-from .known import same_outputs
+from ..work.executors import Misfit, Pool, results
+from ..work.journal import Facts, Journal, differing
+from ..work.journals import open_journal
+from ..work.observer import Observer
+from .known import begin, changed, same_outputs
 
 DATA = ("scikit-learn",)  # what the data come from; all else is in this package
 Result = dict[str, Any]
@@ -28,6 +29,9 @@ class StudyJob(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
+    def task(self) -> str: ...
+
+    @property
     def label(self) -> str: ...
 
     def __call__(self) -> Result: ...
@@ -35,9 +39,9 @@ class StudyJob(Protocol):
 
 @dataclass(frozen=True)
 class _Item:
-    """A job, and its place among all."""
+    """A job, and the key of its result."""
 
-    place: int
+    key: str
     job: StudyJob
 
     def __str__(self) -> str:
@@ -64,55 +68,48 @@ def use_one_thread() -> None:
     threadpool_limits(1, "blas")
 
 
-class Finished:
-    """Results of jobs in a folder; the name of a file is a hash of the job, and of all that decides its result:
-    `decides`, and the outputs of all kernels."""
-
-    def __init__(self, folder: Path, decides: Mapping[str, Any], executor: Callable[[], Pool], outputs: Facts) -> None:
-        self._folder, self._executor, self._outputs = folder, executor, outputs
-        self._decides = {**decides, "outputs": dict(outputs)}
+@contextmanager
+def finished_in(folder: Path, facts: Facts, warn: Callable[[str], object]) -> Iterator[Journal]:
+    """What is finished in a folder, with those facts and with kernels whose outputs are those that are here."""
+    with ExitStack() as closing:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with claimed(folder) as is_ours:
-                if is_ours:
-                    remove_partial(folder)
+            journal = open_journal(folder, b"study", facts, changed, closing, warn, "what is finished")
         except OSError as error:
-            raise ResultsError(f"cannot write to {folder}: {error.strerror or error}") from error
+            raise ResultsError(f"cannot write {error.filename}: {error.strerror}") from None
+        for problem in journal.damaged:
+            warn(f"{journal.path} is damaged: {problem} is computed again")
+        begin(journal)
+        yield journal
+
+
+class Finished:
+    """Results of jobs in a journal, under the job and the digest of its data."""
+
+    def __init__(
+        self, journal: Journal, executor: Callable[[], Pool], outputs: Facts, digests: Mapping[str, str]
+    ) -> None:
+        self._journal, self._executor, self._outputs, self._digests = journal, executor, outputs, digests
 
     def all_of(self, jobs: Sequence[StudyJob], observer: Observer) -> list[Result]:
         """The results of jobs, in their order; those that are not there are computed and kept."""
-        paths = [self._path(job) for job in jobs]
-        found = {place: result for place, path in enumerate(paths) if (result := _read(path)) is not None}
-        waiting = deque(_Item(place, job) for place, job in enumerate(jobs) if place not in found)
+        items = [_Item(self._key(job), job) for job in jobs]
+        found = {item.key: json.loads(content) for item in items for _, content in self._journal.records(item.key)}
+        waiting = deque(item for item in items if item.key not in found)
         with observer.phase(len(jobs)):
             observer.advance(len(found))
             for item, result in self._computed(waiting):
-                _keep(paths[item.place], result)
-                found[item.place] = result
+                self._journal.append(item.key, 0, json.dumps(result).encode())
+                found[item.key] = result
                 observer.start(item.job.label)
                 observer.advance(1)
-        return [found[place] for place in range(len(jobs))]
+        return [found[item.key] for item in items]
 
     def _computed(self, waiting: deque[_Item]) -> Iterator[tuple[_Item, Result]]:
         """Each result when it is there."""
         if waiting:
             yield from results(self._executor(), _Called({**identity(DATA), **self._outputs}), waiting)
 
-    def _path(self, job: StudyJob) -> Path:
-        asked = json.dumps([type(job).__name__, asdict(job), self._decides], sort_keys=True)
-        return self._folder / f"{hashlib.sha256(asked.encode()).hexdigest()[:24]}.json"
-
-
-def _read(path: Path) -> Result | None:
-    try:
-        found: Result = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return None
-    return found
-
-
-def _keep(path: Path, result: Result) -> None:
-    try:
-        replace_file(path, json.dumps(result).encode(), flush=True)
-    except OSError as error:
-        raise ResultsError(f"cannot write {error.filename}: {error.strerror}; the same command continues") from None
+    def _key(self, job: StudyJob) -> str:
+        asked = json.dumps([type(job).__name__, asdict(job), self._digests[job.task]], sort_keys=True)
+        return f"{job.label} {hashlib.sha256(asked.encode()).hexdigest()[:24]}"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 
-from ..atomic_files import replace_file
-from ..errors import ResultsError
 from ..inputs.plans import make_plan
 from ..measure.identity import ProbeOutputs, another
-from ..measure.journal import Facts, contents, sealed
+from ..measure.kept import Kept
+from ..work.journal import Facts, Journal
 from .units import UNITS, targets
 
-FILE = "implementations"
 _OUTPUTS = "outputs of "  # begins the name of a fact
 
 
@@ -41,17 +38,15 @@ def same_outputs(there: Facts) -> Facts:
     return outputs_of(name.removeprefix(_OUTPUTS) for name in there if name.startswith(_OUTPUTS))
 
 
-def keep(folder: Path, keys: Iterable[str], warn: Callable[[str], object]) -> None:
-    """Keep the outputs in a folder; said by name where they are not those that are there: all is computed anew."""
-    path, found = folder / FILE, {key: _outputs(key) for key in keys}
-    there = contents(path)
-    rows = there.records if there else {}
-    before = {key: ProbeOutputs.unpacked(rows[key][0][1]) for key in found if key in rows}
-    reasons = (another(key, before[key], found[key]) for key in before)
-    if reason := next(filter(None, reasons), ""):
-        warn(f"what is finished in {folder} is of another implementation and is computed anew: {reason}")
-    records = [(key, 0, outputs.packed()) for key, outputs in found.items()]
-    try:
-        replace_file(path, sealed({}, records), flush=True)
-    except OSError as error:
-        raise ResultsError(f"cannot write {error.filename}: {error.strerror}") from None
+def changed(journal: Journal) -> str:
+    """Why what is finished is of another implementation, in words; empty where nothing is."""
+    before = ((key, Kept(journal, key).outputs()) for key in kernels())
+    return next(filter(None, (another(key, found[0], _outputs(key)) for key, found in before if found)), "")
+
+
+def begin(journal: Journal) -> None:
+    """Keep the outputs of all kernels, unless that was done."""
+    for key in kernels():
+        kept = Kept(journal, key)
+        if not kept.outputs():
+            kept.add_outputs(_outputs(key))

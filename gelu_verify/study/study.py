@@ -14,11 +14,12 @@ import pandas as pd
 from .. import machine
 from ..errors import one_of
 from ..formats import DTYPES
-from ..measure.executors import Pool
-from ..measure.observer import SILENT, Observer
-from .finished import Finished, Result, StudyJob
+from ..measure.identity import identity
+from ..work.executors import Pool
+from ..work.observer import SILENT, Observer
+from .finished import DATA, Finished, Result, StudyJob, finished_in
 from .inference import serve
-from .known import keep, kernels, outputs_of
+from .known import kernels, outputs_of
 from .statistics import bootstrap
 from .tasks import TASKS, TEXT, load_task
 from .training import train
@@ -129,15 +130,18 @@ class ServingJob:
 
 
 def run_study(plan: StudyPlan, folder: Path, executor: Callable[[], Pool], observer: Observer = SILENT) -> Study:
-    """Carry out a plan. Finished parts are files under `folder`/finished: what is interrupted goes on where it was.
+    """Carry out a plan. Finished parts are kept under `folder`/finished: what is interrupted goes on where it was.
 
     The same plan gives the same frames, bit for bit, on machines of one kind, whichever executor carries it out.
     `executor` is called once something is to be computed.
     """
     digests = {task: load_task(task, plan.seed).digest for task in plan.tasks}
-    decides = {**_origin(digests), "code": _code(), "kernels": _kernels()}
-    finished = Finished(folder / "finished", decides, executor, outputs_of(kernels()))
-    keep(folder / "finished", kernels(), observer.warn)
+    facts = {**identity(DATA), "code of gelu-verify": _code(), "kernels": " ".join(_kernels())}
+    with finished_in(folder / "finished", facts, observer.warn) as journal:
+        return _carried_out(plan, digests, Finished(journal, executor, outputs_of(kernels()), digests), observer)
+
+
+def _carried_out(plan: StudyPlan, digests: Mapping[str, str], finished: Finished, observer: Observer) -> Study:
     tuned = [
         TrainingJob(task, unit, "float64", rate, TUNING_RUNS, plan.seed)
         for task in plan.trained

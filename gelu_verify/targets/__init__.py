@@ -24,7 +24,6 @@ from typing import Any
 
 from .. import plugins
 from ..errors import MissingMeasurement, TargetUnavailable, UsageError, one_of
-from ..fenv import in_default_environment
 from ..formats import DTYPES
 from ..functions import get_function
 from ..isa import at_level, split_level
@@ -56,7 +55,6 @@ Loader = Callable[[str, Asked, str], Sequence[Target]]
 OPT_IN = "opt-in (name it, or use --all)"
 
 
-@in_default_environment
 def families() -> list[str]:
     """Names of the target families, present or absent, sorted."""
     return sorted(_modules())
@@ -81,7 +79,6 @@ def _modules() -> dict[str, str]:
     return found
 
 
-@in_default_environment
 def find(
     families: Collection[str] | None = None,
     everything: bool = False,
@@ -115,7 +112,6 @@ def find(
     return targets, absent
 
 
-@in_default_environment
 def load(name: str, asked: Asked, level: str = "", alone: bool = False) -> Sequence[Target]:
     """The targets that a name which some kind accepts stands for, in a process that was started for that level.
 
@@ -234,7 +230,6 @@ def _computing(module: Any, function: str | None) -> tuple[Target, ...]:
     return found
 
 
-@in_default_environment
 def select(
     names: Sequence[str],
     *,

@@ -7,7 +7,6 @@ from base64 import b64decode, b64encode
 import numpy as np
 
 from ..errors import TargetFailure
-from ..fenv import in_default_environment
 from ..formats import get_format
 from .base import Target
 from .extra_outputs import differ
@@ -36,7 +35,6 @@ class _NotPossible(Exception):
     """Why the call was none in place."""
 
 
-@in_default_environment
 def outputs(target: Target, dtype: str, x_bits: list[int], lengths: list[int]) -> str | list[list[str]]:
     """Where the target lives, with the first inputs (a cycle of them) for each length: its outputs with two arrays and
     with one, as text. Why it cannot be called with one, where that is so."""

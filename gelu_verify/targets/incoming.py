@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import Format, get_format
 from .base import Target
 
@@ -53,7 +52,6 @@ def _asked() -> list[float]:
     return values
 
 
-@in_default_environment
 def outputs(target: Target, dtype: str, x_bits: list[int], gradients: list[list[float]]) -> list[str | None]:
     """Where the target lives: its outputs for each incoming gradient, as text; None where it did not ask for that."""
     found: list[str | None] = []

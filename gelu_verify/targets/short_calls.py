@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import TargetFailure
-from ..fenv import in_default_environment
 from ..formats import get_format
 from .base import Target
 from .output_memory import allocating_outputs
@@ -121,7 +120,6 @@ class _Block:
         return y_bits
 
 
-@in_default_environment
 def outputs(target: Target, dtype: str, x_bits: list[int], ordinary: int) -> str:
     """What all calls of the schedule return, one after the other, as text."""
     fmt, block = get_format(dtype), _Block()
@@ -138,14 +136,12 @@ def outputs(target: Target, dtype: str, x_bits: list[int], ordinary: int) -> str
     return b64encode(np.concatenate(found).tobytes()).decode()
 
 
-@in_default_environment
 def one_call(target: Target, dtype: str, x_bits: list[int], n: int) -> str:
     """What one call with `n` of these inputs, in a cycle, returns, as text."""
     got, _ = target.timed(dtype, np.resize(np.array(x_bits, get_format(dtype).uint), n))
     return b64encode(got.tobytes()).decode()
 
 
-@in_default_environment
 def outputs_from_text(dtype: str, text: str) -> np.ndarray:
     """What `outputs` or `one_call` found."""
     return np.frombuffer(b64decode(text), get_format(dtype).uint)

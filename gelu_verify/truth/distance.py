@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
-from ..fenv import in_default_environment
 from ..formats import Dyadic, Format, get_format
 from ..functions import Function, get_function
 from ..functions.enclosures import Enclosure, endpoints, fraction
@@ -25,7 +24,6 @@ _NOTHING = Fraction(1, 1 << 1080)  # so is what is below it
 
 
 @lru_cache(maxsize=65536)
-@in_default_environment
 def distance(function: str, dtype: str, x_bits: int, got_bits: int) -> tuple[float, float] | None:
     """|got - y| and |got - y| / |y| for the exact y = f(x), to six digits or more; None where one is not finite.
 

@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 
 from ..atomic_files import replace_file
-from ..fenv import in_default_environment
 from ..formats import Dyadic, Format, get_format, is_finite, is_zero, ordinals
 from ..functions import Function, get_function, is_registered
 from ..functions.enclosures import ZERO, Enclosure, Terms, endpoints
@@ -43,7 +42,6 @@ _TINY = 199  # powers of two below a leading term from which on a correction cou
 _DIGEST = 32  # bytes at the end of a file
 
 
-@in_default_environment
 def values_of(function: Function, fmt: Format, x: np.ndarray, *, keep: bool = True) -> np.ndarray:
     """Records of VALUE for f(x) at input bits; err is infinite at zeros, infinities and NaN, hi is NaN outside of the
     domain.

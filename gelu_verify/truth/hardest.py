@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import MissingMeasurement, OracleError, one_of
-from ..fenv import in_default_environment
 from ..formats import DTYPES, Dyadic, Format, from_ordinals, get_format, is_finite, is_zero, ordinals
 from ..functions import Function, get_function
 from ..functions.enclosures import Enclosure, endpoints, fraction
@@ -61,7 +60,6 @@ class Interval(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-@in_default_environment
 def hardest(function: str, dtype: str) -> Hardest:
     """The hardest inputs: from a table that ships with the package; of 16-bit formats computed here, in a few seconds.
 
@@ -103,7 +101,6 @@ def _from_json(fmt: Format, table: dict[str, Any]) -> Hardest:
     )
 
 
-@in_default_environment
 def of_every_input(entry: Function, fmt: Format) -> Hardest:
     """The hard inputs among all of a 16-bit format."""
     bits = from_ordinals(fmt, np.arange(-fmt.sign_mask, fmt.sign_mask))
@@ -114,7 +111,6 @@ def of_every_input(entry: Function, fmt: Format) -> Hardest:
     return listed(entry, fmt, joined(np.stack([near, near], axis=1)))
 
 
-@in_default_environment
 def runs_between(entry: Function, fmt: Format, first: int, last: int) -> np.ndarray:
     """Runs of inputs that are, or may be, hard, as first and last ordinals: those from `first` to `last`, natively."""
     found = []
@@ -162,7 +158,6 @@ def listed(entry: Function, fmt: Format, runs: np.ndarray) -> Hardest:
     )
 
 
-@in_default_environment
 def offset_of(entry: Function, fmt: Format, x_bits: int) -> tuple[float, bool]:
     """(f(x) - boundary)/u(f(x)) for the boundary nearest to f(x), to 2^-40 of itself, and whether that is a midpoint.
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import OracleError
-from ..fenv import in_default_environment
 from ..formats import FORMATS, Format, get_format, to_float64
 from ..functions import Function, get_function
 from ..functions.regions import REGIONS, region_edges
@@ -41,7 +40,6 @@ _ENOUGH = 200  # bits of the two values of that quotient
 _REACH = {True: 64.0, False: 1024.0}  # by whether the result is zero
 
 
-@in_default_environment
 def answer(function: str, dtype: str, x_bits: int, digits: int = 40, rounding: str = "nearest") -> Record:
     """The reference for one input, as `gelu-verify lookup --json` prints it (docs/json.md).
 
@@ -82,7 +80,6 @@ def answer(function: str, dtype: str, x_bits: int, digits: int = 40, rounding: s
     }
 
 
-@in_default_environment
 def answer_in_dtypes(function: str, dtypes: Iterable[str], text: str, dtype: str, digits: int = 40) -> Record:
     """{dtype: reference} for the number that `text` names in `dtype`: bits stand for their value there."""
     fmt = get_format(dtype)
@@ -90,7 +87,6 @@ def answer_in_dtypes(function: str, dtypes: Iterable[str], text: str, dtype: str
     return {other: answer(function, other, converted(get_format(other), fmt, bits, text), digits) for other in dtypes}
 
 
-@in_default_environment
 def converted(other: Format, fmt: Format, bits: int, text: str) -> int:
     """The bits in `other` of what `text` names: a number anew, rounded once; bits by the value they have in `fmt`."""
     named_by_bits = text.strip().lower().startswith("0x") and "p" not in text.lower()
@@ -101,7 +97,6 @@ def converted(other: Format, fmt: Format, bits: int, text: str) -> int:
     return other.round(fmt.fraction(bits), negative_zero=fmt.is_negative(bits))
 
 
-@in_default_environment
 def is_quick(function: str, dtype: str, x_bits: int, digits: int) -> bool:
     """Whether the core decides, but for one input in millions; else the oracle may be asked, for milliseconds."""
     fmt = FORMATS[dtype]
@@ -113,7 +108,6 @@ def is_quick(function: str, dtype: str, x_bits: int, digits: int) -> bool:
     return x >= -8 and abs(x) > _NORMAL
 
 
-@in_default_environment
 def neighbours(fmt: Format, x_bits: int) -> tuple[int | None, int | None]:
     """The numbers next to x; both zeros count as one; none beyond an infinity or beside a NaN."""
     if fmt.is_nan(x_bits):
@@ -148,7 +142,6 @@ class _Writer:
         return text
 
 
-@in_default_environment
 def written(fmt: Format, bits: int, digits: int) -> dict[str, str]:
     """A number of the format as bits, hex float and decimal."""
     return _Writer(fmt, digits, [bits]).number(bits)

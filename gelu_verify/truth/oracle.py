@@ -12,7 +12,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import OracleError
-from ..fenv import in_default_environment
 from ..formats import Dyadic, Format, Mode
 from ..functions import Function
 from ..functions.enclosures import ZERO, Enclosure, Terms, endpoints, fraction
@@ -25,7 +24,6 @@ DEEPEST = 1 << 22
 """Values outside 2^+-DEEPEST are rounded, but not written out as exact numbers."""
 
 
-@in_default_environment
 def round_exactly(function: Function, fmt: Format, x_bits: int, mode: Mode = "nearest") -> int:
     """Bits of f(x) rounded once to `fmt`, proved; zeros, infinities and NaN, and what is outside of the domain, by the
     limit rule.
@@ -47,7 +45,6 @@ def round_exactly(function: Function, fmt: Format, x_bits: int, mode: Mode = "ne
     )
 
 
-@in_default_environment
 def enclose(function: Function, x: Dyadic, bits: int) -> tuple[Fraction, Fraction]:
     """Exact rational bounds of f(x) at a non-zero dyadic x, narrower than 2^-bits relative to f(x).
 
@@ -95,7 +92,6 @@ def _sum(leading: Dyadic, correction: Dyadic, grid: int) -> Dyadic:
     return (m << (e - exponent)) + (leading[0] << (leading[1] - exponent)), exponent
 
 
-@in_default_environment
 def judge_exactly(function: Function, fmt: Format, x_bits: int, got_bits: int) -> tuple[int, float, bool]:
     """Correctly rounded bits, error of `got_bits` in units of u(y), and whether it is faithful.
 

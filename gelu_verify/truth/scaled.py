@@ -23,7 +23,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..fenv import in_default_environment
 from ..formats import Format, to_float64
 from ..functions import Function, base_name
 from . import _core
@@ -49,7 +48,6 @@ def computes(function: Function, fmt: Format) -> bool:
     return bool(function.parameters) and (base in _SHAPES or base in _MULTIPLES) and fmt.width >= 16
 
 
-@in_default_environment
 def values_of(function: Function, fmt: Format, x_bits: np.ndarray) -> np.ndarray | None:
     """Records of VALUE, err infinite where nothing is known; None for functions and formats that are not done here."""
     if not computes(function, fmt):

@@ -46,7 +46,6 @@ class Judgement(NamedTuple):
     """bool: no number of the format lies between the output and the exact value."""
 
 
-@in_default_environment
 def judge(function: str, dtype: str, x_bits: np.ndarray, got_bits: np.ndarray, *, keep: bool = True) -> Judgement:
     """Judge outputs against the exact values, for every input of every function and dtype.
 
@@ -89,7 +88,6 @@ class Enclosures(NamedTuple):
     at_zero: float
 
 
-@in_default_environment
 def enclosures(function: str, dtype: str, x_bits: np.ndarray) -> Enclosures:
     """Enclosures of the exact values at x, for native code that scores outputs itself: formats of 16 bits and more."""
     entry, fmt = get_function(function), get_format(dtype)
@@ -240,7 +238,6 @@ def _digits(enclosed: Callable[[int], tuple[Fraction, Fraction]], digits: int) -
         bits *= 2
 
 
-@in_default_environment
 def decimal_text(value: Fraction, digits: int) -> str:
     """A Fraction as a decimal of `digits` significant digits, rounded to nearest even; '0' for zero."""
     if value == 0:
@@ -277,7 +274,6 @@ def float_text(value: float, digits: int) -> str:
 
 
 @lru_cache(maxsize=512)
-@in_default_environment
 def zero_threshold(function: str, dtype: str) -> int | None:
     """Bits of the negative x nearest to zero from which on, towards -inf, the rounded result is zero.
 

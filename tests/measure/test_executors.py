@@ -19,14 +19,14 @@ from killing import disturbed, slow_target
 from requiring import module, program
 
 from gelu_verify.errors import RemoteError, UsageError
-from gelu_verify.measure.executors import Where, opened, results
 from gelu_verify.measure.jobs import find_jobs, selecting
-from gelu_verify.measure.observer import Observer
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import measured
 from gelu_verify.records.serialize import to_json
 from gelu_verify.search.search import SearchBudget
 from gelu_verify.search.session import searched
+from gelu_verify.work.executors import Where, opened, results
+from gelu_verify.work.observer import Observer
 
 pytestmark = pytest.mark.nightly
 KILLS = 6
@@ -211,7 +211,7 @@ def test_a_cluster_of_this_machine_survives_its_workers(tmp_path):
 
 
 def test_where_no_scheduler_answers(monkeypatch):
-    monkeypatch.setattr("gelu_verify.measure.dask_pool.ANSWER", 2)
+    monkeypatch.setattr("gelu_verify.work.dask_pool.ANSWER", 2)
     with (
         pytest.raises(UsageError, match=r"no scheduler answers at tcp://127.0.0.1:9"),
         opened(Where(name="tcp://127.0.0.1:9")),

@@ -11,12 +11,12 @@ from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, get_format, is_nan
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.elsewhere import RemoteSweep
-from gelu_verify.measure.executors import Misfit
 from gelu_verify.measure.identity import FEW, MANY, ProbeOutputs, another, only_by_version
 from gelu_verify.measure.jobs import one_job
 from gelu_verify.measure.request import Request
 from gelu_verify.search.answers import RemoteBatches
 from gelu_verify.truth.values import reference_bits
+from gelu_verify.work.executors import Misfit
 
 
 def of(answer, dtype="float32", count=FEW):

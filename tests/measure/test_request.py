@@ -19,11 +19,11 @@ from gelu_verify.formats import DTYPES
 from gelu_verify.gate.budgets import Budgets, Conditions
 from gelu_verify.gate.measurements import measure_budgeted
 from gelu_verify.measure.jobs import find_jobs, selecting
-from gelu_verify.measure.observer import Observer
 from gelu_verify.measure.request import ArgumentError, Request
 from gelu_verify.measure.run import measure_one, measured
 from gelu_verify.records.serialize import to_json
 from gelu_verify.targets import select
+from gelu_verify.work.observer import Observer
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
 LITERAL = st.recursive(

@@ -1,7 +1,5 @@
 """A sweep that was stopped anywhere and continued gives what an undisturbed one gives, and measures nothing twice."""
 
-from collections import deque
-from concurrent.futures import Future
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +9,10 @@ from hypothesis import strategies as st
 from mutants import at, correct, faulty, target
 from outcomes import content
 
-from gelu_verify.errors import RemoteError, TargetFailure, UsageError
+from gelu_verify.errors import TargetFailure, UsageError
 from gelu_verify.formats import get_format
 from gelu_verify.inputs.plans import make_plan
-from gelu_verify.measure.executors import Misfit, Pool, Where, results
 from gelu_verify.measure.jobs import Job
-from gelu_verify.measure.journal import Journal
 from gelu_verify.measure.kept import Kept
 from gelu_verify.measure.parts import Merging, Part, packed, unpacked
 from gelu_verify.measure.request import Request
@@ -26,6 +22,8 @@ from gelu_verify.measure.work import LONGEST, Work, ranges
 from gelu_verify.records.serialize import to_json
 from gelu_verify.targets.extra_outputs import Differences
 from gelu_verify.truth.values import reference_bits
+from gelu_verify.work.executors import Where
+from gelu_verify.work.journal import Journal
 
 PLAN = make_plan("default", "gelu", "bfloat16", length=1 << 12)  # 16 chunks
 FAULTY = faulty("gelu", at(-3.0, "-0.25"))
@@ -186,62 +184,6 @@ def test_merging_in_a_tree_gives_what_merging_at_once_gives(undisturbed):
     assert content(table) == content(whole)
 
 
-# ---- executors -----------------------------------------------------------------------------------
-
-
-class Losing(Pool):
-    """Runs at once; loses what it is told to, as a worker that dies does, and refuses some."""
-
-    width = 2
-
-    def __init__(self, lose=(), misfit=()):
-        self._lose, self._misfit, self.refused = list(lose), list(misfit), []
-
-    def submit(self, function, item):
-        future = Future()
-        if item in self._lose:
-            self._lose.remove(item)
-            future.set_exception(ConnectionError("gone"))
-        elif item in self._misfit:
-            self._misfit.remove(item)
-            future.set_exception(Misfit("another version"))
-        else:
-            future.set_result(function(item))
-        return future
-
-    def refuse(self, error):
-        self.refused.append(str(error))
-
-    def is_lost(self, error):
-        return isinstance(error, ConnectionError)
-
-
-def test_what_is_lost_is_done_again():
-    pool = Losing([3, 3, 5], [7])
-    assert sorted(results(pool, lambda item: item * item, deque(range(10)))) == [(k, k * k) for k in range(10)]
-    assert pool.refused == ["another version"]
-    with pytest.raises(RemoteError, match="item 3 was lost again and again"):
-        list(results(Losing([3, 3, 3]), lambda item: item, deque(range(10))))
-
-
-def test_items_may_be_added_while_results_come():
-    items = deque([8])
-    seen = []
-    for item, half in results(Losing(), lambda item: item // 2, items):
-        seen.append(item)
-        if half:
-            items.append(half)
-    assert seen == [8, 4, 2, 1]
-
-
-def test_what_is_no_executor_is_refused():
-    for wrong in (
-        {"name": "slurm"},
-        {"name": "tls://a:1", "tls_ca": "ca.pem"},
-        {"name": "tcp://a:1", "tls_ca": "a", "tls_cert": "b", "tls_key": "c"},
-        {"name": "threads", "dashboard": True},
-    ):
-        with pytest.raises(UsageError, match=r"executor|TLS"):
-            Where(**wrong)
+def test_a_target_that_is_an_object_is_not_found_by_other_processes():
     with pytest.raises(UsageError, match="other processes find by name"):
         Request(targets=(correct("gelu"),), executor=Where(name="processes"))

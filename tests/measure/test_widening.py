@@ -20,9 +20,7 @@ from gelu_verify.inputs.plans import make_plan
 from gelu_verify.inputs.widened import chunks_of, longest_untried, widened
 from gelu_verify.measure import widening
 from gelu_verify.measure.budget import NOTHING, Budget
-from gelu_verify.measure.executors import Where
 from gelu_verify.measure.jobs import Job
-from gelu_verify.measure.journal import Journal
 from gelu_verify.measure.kept import Kept
 from gelu_verify.measure.next_buckets import next_buckets
 from gelu_verify.measure.request import Request
@@ -30,6 +28,8 @@ from gelu_verify.measure.run import allotted
 from gelu_verify.measure.sweep import _Sweep, sweep
 from gelu_verify.measure.work import Work
 from gelu_verify.truth.values import reference_bits
+from gelu_verify.work.executors import Where
+from gelu_verify.work.journal import Journal
 
 WHOLE = bucket_inputs(get_format("float32"))
 

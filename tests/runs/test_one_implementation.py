@@ -10,14 +10,14 @@ import pytest
 
 from gelu_verify.errors import ResultsError
 from gelu_verify.measure.identity import ProbeOutputs
-from gelu_verify.measure.journal import Journal, contents
 from gelu_verify.measure.kept import OUTPUTS, Kept
-from gelu_verify.measure.observer import Observer
 from gelu_verify.measure.request import Request
 from gelu_verify.records.serialize import to_json
-from gelu_verify.runs.journals import FILE
 from gelu_verify.runs.measuring import measure_run
 from gelu_verify.runs.parts import measure_part, merge_parts
+from gelu_verify.work.journal import Journal, contents
+from gelu_verify.work.journals import FILE
+from gelu_verify.work.observer import Observer
 
 REQUEST = Request(
     targets=("main.py:gelu",), functions=("gelu",), dtypes=("float16",), length=1 << 13, isolate=False, workers=1

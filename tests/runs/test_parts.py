@@ -7,14 +7,16 @@ from dataclasses import replace
 import pytest
 
 from gelu_verify.errors import ResultsError, UsageError
-from gelu_verify.measure.journal import Journal, facts_of
-from gelu_verify.measure.observer import Observer
+from gelu_verify.measure.kept import has_measured
 from gelu_verify.measure.request import Request
 from gelu_verify.records.serialize import to_json
 from gelu_verify.runs import journals
 from gelu_verify.runs.measuring import measure_run
 from gelu_verify.runs.parts import measure_part, merge_parts, request_of_part
 from gelu_verify.runs.store import read_run
+from gelu_verify.work.journal import Journal, facts_of
+from gelu_verify.work.journals import FILE
+from gelu_verify.work.observer import Observer
 
 REQUEST = Request(
     targets=("kernels.gelu_as7126",), functions=("gelu",), dtypes=("float16",), length=1 << 13, isolate=False, workers=1
@@ -93,7 +95,7 @@ def test_a_journal_of_other_code_libraries_or_processor_is_not_used(tmp_path, na
         interrupted(tmp_path, "x", here)
     told = []
     with journals.journal_of_run(tmp_path, "x", {**here, name: "that"}, told.append) as journal:
-        assert not journal.has_records
+        assert not has_measured(journal)
     assert told[0].endswith(f"is not continued: {name} is this there and that here")
     with journals.journal_of_run(tmp_path, "x", here) as journal:
         assert list(journal.records("a")) == [(0, b"content")]
@@ -116,7 +118,7 @@ def test_journals_that_nobody_continues_are_removed(tmp_path, monkeypatch):
     for name in "abc":
         with pytest.raises(KeyboardInterrupt):
             interrupted(tmp_path, name, {})
-    monkeypatch.setattr(journals, "KEPT_DAYS", -1)
+    monkeypatch.setattr("gelu_verify.work.journals.KEPT_DAYS", -1)
     with journals.journal_of_run(tmp_path, "x", {}) as journal:
         assert list(tmp_path.iterdir()) == [journal.path.parent]
 
@@ -133,7 +135,7 @@ def test_a_run_goes_on_where_its_journal_cannot(whole, tmp_path, monkeypatch):
         left[0] -= 1
         return real(file, content, offset)
 
-    monkeypatch.setattr("gelu_verify.measure.journal.os.pwrite", pwrite)
+    monkeypatch.setattr("gelu_verify.work.journal.os.pwrite", pwrite)
     run = measure_run(REQUEST, tmp_path / "run", command="gelu-verify run", observer=told)
     assert "No space left on device" in told.said[0]
     assert contents(run) == contents(whole)
@@ -167,15 +169,15 @@ def test_parts_in_any_order_make_the_whole_run(whole, parts, tmp_path):
 def test_parts_that_do_not_belong_together_are_refused_by_name(parts, tmp_path, names, reason):
     for name in ("cut", "damaged"):
         shutil.copytree(parts / "b", tmp_path / name)
-    file = tmp_path / "cut" / journals.FILE
+    file = tmp_path / "cut" / FILE
     file.write_bytes(file.read_bytes()[:-1])
-    file = tmp_path / "damaged" / journals.FILE
+    file = tmp_path / "damaged" / FILE
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     (tmp_path / "older").mkdir()
-    found = dict(facts_of(parts / "b" / journals.FILE))
-    with Journal(tmp_path / "older" / journals.FILE, {**found, "version of numpy": "1.0"}) as journal:
+    found = dict(facts_of(parts / "b" / FILE))
+    with Journal(tmp_path / "older" / FILE, {**found, "version of numpy": "1.0"}) as journal:
         journal.seal()
     paths = [parts / name if (parts / name).exists() else tmp_path / name for name in names]
     with pytest.raises(ResultsError, match=reason):
@@ -187,7 +189,7 @@ def test_parts_that_do_not_belong_together_are_refused_by_name(parts, tmp_path, 
 def test_a_part_of_another_processor_must_have_the_same_outputs(whole, parts, tmp_path):
     for name, change in (("alike", {}), ("other", {"outputs of kernels.gelu_as7126/gelu/float16": "0"})):
         shutil.copytree(parts / "b", tmp_path / name)
-        file = tmp_path / name / journals.FILE
+        file = tmp_path / name / FILE
         found = {**facts_of(file), "instruction sets": "sve", "processor": "another", **change}
         _replace_facts(file, found)
     run = merge_parts([parts / "a", tmp_path / "alike"], tmp_path / "run", command="gelu-verify merge")
@@ -197,7 +199,7 @@ def test_a_part_of_another_processor_must_have_the_same_outputs(whole, parts, tm
 
 
 def _replace_facts(file, found):
-    from gelu_verify.measure.journal import contents as read
+    from gelu_verify.work.journal import contents as read
 
     records = read(file).records
     file.unlink()

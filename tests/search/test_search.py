@@ -17,7 +17,6 @@ from gelu_verify.errors import ResultsError, TargetFailure
 from gelu_verify.formats import DTYPES, FORMATS, from_ordinals, ordinals
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.elsewhere import Elsewhere
-from gelu_verify.measure.pools import LocalPool
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.sweep import sweep
 from gelu_verify.records.serialize import to_json
@@ -34,6 +33,7 @@ from gelu_verify.search.state import SearchAsked, State, binades, short_numbers
 from gelu_verify.targets import select
 from gelu_verify.targets.python_callables import callable_target
 from gelu_verify.truth.values import judge, reference_bits
+from gelu_verify.work.pools import LocalPool
 
 FLOAT64 = FORMATS["float64"]
 EASY = Planted("easy", "3 ULP in [1, 1.25)", where(lambda x: (x > 1.0) & (x < 1.25)), 3, 0)

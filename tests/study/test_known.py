@@ -1,22 +1,27 @@
 """What is finished in a study is of kernels with the same outputs, here and in each worker."""
 
+from dataclasses import dataclass
+
 import pytest
 from mutants import correct, faulty
 
 from gelu_verify.errors import ResultsError
 from gelu_verify.inputs.plans import make_plan
-from gelu_verify.measure.executors import Misfit
 from gelu_verify.measure.identity import ProbeOutputs, identity
 from gelu_verify.study import known
-from gelu_verify.study.finished import DATA, Finished, _Called, _Item
+from gelu_verify.study.finished import DATA, Finished, _Called, _Item, finished_in
+from gelu_verify.work.executors import Misfit, on_threads
+from gelu_verify.work.observer import SILENT
 
 KEYS = ["kernels.gelu_cr/float16", "kernels.gelu_erf/float32"]
 
 
+@dataclass(frozen=True)
 class Job:
     """Nothing to be done."""
 
-    label = "job"
+    label: str = "job"
+    task: str = "wine"
 
     def __call__(self):
         return {"value": 1}
@@ -32,26 +37,29 @@ def other(monkeypatch, key):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_another_kernel_is_named_with_its_outputs_and_nothing_of_it_is_used(tmp_path, monkeypatch, key):
+    monkeypatch.setattr(known, "kernels", lambda: KEYS)
     said, before = [], known.outputs_of(KEYS)
-    known.keep(tmp_path, KEYS, said.append)
-    known.keep(tmp_path, KEYS, said.append)
+    for value in (1, 2):
+        with on_threads(1) as pool, finished_in(tmp_path, {}, said.append) as journal:
+            monkeypatch.setattr(Job, "__call__", lambda job, value=value: {"value": value})
+            finished = Finished(journal, lambda pool=pool: pool, before, {"wine": ""})
+            assert finished.all_of([Job()], SILENT) == [{"value": 1}], "what is finished is not computed again"
     assert not said
     other(monkeypatch, key)
-    known.keep(tmp_path, KEYS, said.append)
-    assert f"is of another implementation and is computed anew: {key} returned " in said[0]
-    decide = [Finished(tmp_path, {}, None, each)._decides for each in (before, known.outputs_of(KEYS))]
-    assert decide[0] != decide[1]
-    known.keep(tmp_path, KEYS, said.append)
-    assert len(said) == 1
+    for _ in range(2):
+        with finished_in(tmp_path, {}, said.append) as journal:
+            assert not any(found.startswith("job") for found in journal.keys)
+        assert f"is not continued: {key} returned " in said.pop()
+        assert not said
 
 
 def test_a_worker_with_another_kernel_is_refused(monkeypatch):
     pytest.importorskip("threadpoolctl")
     called = _Called({**identity(DATA), **known.outputs_of(KEYS)})
-    assert called(_Item(0, Job())) == {"value": 1}
+    assert called(_Item("job", Job())) == {"value": 1}
     other(monkeypatch, KEYS[0])
     with pytest.raises(Misfit, match=rf"outputs of {KEYS[0]} is sha256:.* there and sha256:.* here"):
-        called(_Item(0, Job()))
+        called(_Item("job", Job()))
 
 
 def test_outputs_of_all_kernels_are_known():
@@ -60,8 +68,12 @@ def test_outputs_of_all_kernels_are_known():
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
-    with pytest.raises(ResultsError, match="cannot write"):
-        known.keep(tmp_path / "missing", KEYS[:1], print)
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(ResultsError, match=f"cannot write {tmp_path / 'file'}"),
+        finished_in(tmp_path / "file" / "finished", {}, print),
+    ):
+        pass
 
 
 def test_a_payload_of_nan_is_in_no_digest():

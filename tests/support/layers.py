@@ -21,7 +21,7 @@ LAYERS = [
     ["arrays", "calling", "functions", "ptx"],
     ["gpu"],
     ["machine"],
-    ["isa"],
+    ["isa", "work"],
     ["truth"],
     ["inputs", "kernels", "facts", "ufunc"],
     ["targets", "buckets", "torch"],

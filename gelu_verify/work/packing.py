@@ -8,26 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import TargetFailure
-
 _SIZE = 8  # bytes that say how long the JSON is, and how much there is in all
-
-
-def failure_fields(failure: TargetFailure, name: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """A failure as JSON has it, under a name; its inputs are added to `arrays`."""
-    if failure.inputs is not None:
-        arrays[f"{name}.inputs"] = failure.inputs
-    message = Exception.__str__(failure)
-    ends = {"first_bits": failure.first_bits, "last_bits": failure.last_bits}
-    return {"name": name, "message": message, "kind": failure.kind, "length": failure.length, **ends}
-
-
-def failure_of(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> TargetFailure:
-    """The failure that `failure_fields` described."""
-    ends = {name: fields[name] for name in ("first_bits", "last_bits")}
-    failure = TargetFailure(fields["message"], fields["kind"], **ends)
-    failure.inputs, failure.length = arrays.get(f"{fields['name']}.inputs"), fields["length"]
-    return failure
 
 
 def compressed(fields: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:

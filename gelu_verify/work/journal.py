@@ -28,7 +28,6 @@ Facts = Mapping[str, str]
 MARK = b"\n\x00gvj1"  # how a record begins; what follows a damaged header is found by it
 HEAD = struct.Struct("<6sHIQqI")  # mark, length of the key, checksum of the content, its length, index; own checksum
 FACTS, END = "facts", "end"  # keys of the first record, and of the last one of a sealed file
-OUTPUTS = " outputs"  # ends the key of outputs by which an implementation is known
 SYNC = 1.0  # seconds
 
 
@@ -143,9 +142,9 @@ class Journal:
                 yield entry.index, os.pread(self._file.fileno(), entry.length, entry.offset)
 
     @property
-    def has_records(self) -> bool:
-        """Whether there is anything but the facts, and outputs by which an implementation is known."""
-        return any(not entry.key.endswith(OUTPUTS) for entry in self._entries[1:])
+    def keys(self) -> set[str]:
+        """Those of all records but the facts."""
+        return {entry.key for entry in self._entries[1:]}
 
     def seal(self) -> None:
         """Say that nothing will be added: a file without that is not whole."""

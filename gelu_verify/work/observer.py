@@ -9,7 +9,7 @@ class Observer:
     """Does nothing; a subclass draws a bar, prints a line, or counts."""
 
     def phase(self, total: int) -> AbstractContextManager[object]:
-        """The next `total` steps are one phase: they are timed jobs, then inputs that are judged."""
+        """The next `total` steps are one phase, such as inputs that are judged."""
         return nullcontext()
 
     def start(self, label: str) -> None:

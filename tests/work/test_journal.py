@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gelu_verify.errors import ResultsError
-from gelu_verify.measure import journal as journals
-from gelu_verify.measure.journal import HEAD, Journal, contents, differing, facts_of
+from gelu_verify.work import journal as journals
+from gelu_verify.work.journal import HEAD, Journal, contents, differing, facts_of
 
 FACTS = {"seed": "0", "version of torch": "2.13.0"}
 RECORDS = [("a", 0, b"one"), ("b", 7, b""), ("a", 3, b"x" * 1000), ("a", 4, journals.MARK * 3)]

@@ -1,0 +1,1 @@
+"""Long work: items that go through an executor, and results that are kept; it knows nothing of what they are."""
