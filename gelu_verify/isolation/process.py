@@ -18,6 +18,7 @@ from threading import RLock
 from time import monotonic, sleep
 from typing import Any
 
+from ..work.process import ChildProcess, died_of, last_line
 from .channel import Channel, Closed, text_of
 from .memory import PAGE, GuardLayout
 from .printed import SIZE
@@ -27,15 +28,6 @@ POLL = 0.02  # seconds between two looks at the memory of a child that is at wor
 FILES = 512  # open at once: more than any family here has
 ENDING = 10  # seconds for a supervisor to end all that the child started
 _F_ADD_SEALS, _F_SEAL_GROW = 1033, 4
-_KINDS = {
-    signal.SIGSEGV: "segfault",
-    signal.SIGBUS: "segfault",
-    signal.SIGABRT: "abort",
-    signal.SIGFPE: "arithmetic",
-    signal.SIGILL: "instruction",
-    signal.SIGKILL: "killed",
-    signal.SIGSYS: "interference",
-}
 SINCE = 1024  # place in that page where `targets.under_way` writes
 LAST_WORDS = 2048  # place of the text in that page that says why the child ended itself
 _RUN = (
@@ -91,13 +83,15 @@ class Child:
         printed, self._stderr = _sealed("stdout"), _sealed("stderr")
         inherited = (theirs.fileno(), held, fault)
         path = "\n".join(entry or os.getcwd() for entry in _path())
-        self._process = subprocess.Popen(
+        self._process = ChildProcess(
             [sys.executable, "-u", "-c", _RUN, *map(str, inherited), label, path],
+            variables=variables,
+            stop=signal.SIGTERM,  # which its supervisor takes for: end everything
+            patience=ENDING,
             stdin=subprocess.DEVNULL,
             stdout=printed,
             stderr=self._stderr,
             pass_fds=inherited,
-            env={**os.environ, **(variables or {})},
             start_new_session=True,
         )
         if niceness:
@@ -205,6 +199,7 @@ class Child:
         while self._process.returncode is None and monotonic() < end and not _has_ended(self._process.pid):
             sleep(1e-3)
         self.kill()
+        assert self._process.returncode is not None
         self._death = self._ended_for or self._found(self._process.returncode)
         return self._death
 
@@ -215,25 +210,23 @@ class Child:
         if code >= 0:
             return Death("exit", f"ended its process with exit code {code}")
         fault, words = self._fault, self._last_words()
-        number = signal.Signals(-code)
-        kind = _KINDS.get(number, number.name)
+        kind, name = died_of(code)
         if fault.statm_size > 0 and _resident_of(fault.statm[: fault.statm_size].decode()) > self._limit:
-            return Death("memory", f"{self._too_much()}, and died of {number.name}{words}")
+            return Death("memory", f"{self._too_much()}, and died of {name}{words}")
         if "bad_alloc" in words or "MemoryError" in words:
-            return Death("memory", f"ran out of memory, then died of {number.name}{words}")
-        if number == signal.SIGSYS:
+            return Death("memory", f"ran out of memory, then died of {name}{words}")
+        if kind == "interference":
             return Death(kind, f"tried to signal, trace or limit the process that verifies it, and was ended{words}")
-        if number in (signal.SIGSEGV, signal.SIGBUS) and fault.signal == number and fault.code > 0:
+        if kind == "segfault" and fault.signal == -code and fault.code > 0:
             at = f" at address {fault.address:#x}" if fault.code != _UNKNOWN_ADDRESS else ""
-            return Death(kind, f"died of {number.name}{at}{words}", fault.address, fault.access == 2)
-        return Death(kind, f"died of {number.name}{words}")
+            return Death(kind, f"died of {name}{at}{words}", fault.address, fault.access == 2)
+        return Death(kind, f"died of {name}{words}")
 
     def _last_words(self) -> str:
         """The last line on stderr."""
         end = os.lseek(self._stderr, 0, os.SEEK_CUR)
         text = os.pread(self._stderr, 4096, max(0, end - 4096)) if end else b""
-        lines = text.decode(errors="replace").strip().splitlines()
-        return f": {lines[-1][:200]}" if lines else ""
+        return last_line(text, 200)
 
     def exhausted(self, message: str) -> Death:
         """Why it, still alive, can share no more memory with us."""
@@ -244,14 +237,7 @@ class Child:
 
     def kill(self) -> None:
         """End it and everything that it started."""
-        with self._ending:
-            if self._process.returncode is None:  # not yet reaped: the number is still its own
-                self._process.terminate()  # which its supervisor takes for: end everything
-                try:
-                    self._process.wait(ENDING)
-                except subprocess.TimeoutExpired:
-                    self._process.kill()
-                    self._process.wait()
+        self._process.end()
 
     def close(self) -> None:
         """End it and give back what it held here, once: two threads may want to."""

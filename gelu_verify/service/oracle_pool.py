@@ -8,49 +8,44 @@ from __future__ import annotations
 
 import asyncio
 import json
-import select
+import os
 import subprocess
 import sys
-from contextlib import suppress
 from threading import Lock, Thread, local
 from typing import Any
 
+from ..work.process import ChildProcess
 from .problems import Problem, internal_error, shutting_down
 from .worker_pool import WorkerPool
 
 COMMAND = (sys.executable, "-P", "-m", "gelu_verify.service.oracle_process")
 
 
-class _Process:
+class _Process(ChildProcess):
     """One process; `end` may be called from any thread."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
+        super().__init__(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def ask(self, request: bytes, seconds: float) -> bytes | None:
         """The line of the response; empty if the process ended, None if nothing came in time."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            self._process.stdin.write(request)
-            self._process.stdin.flush()
-            waiting = select.poll()
-            waiting.register(self._process.stdout, select.POLLIN)
-            return self._process.stdout.readline() if waiting.poll(1000 * seconds) else None
-        except (OSError, ValueError):
-            return b""
+        left, line = memoryview(request), bytearray()
 
-    def end(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # what was not written yet
-                    pipe.close()
+        def write(file: int) -> bool:
+            nonlocal left
+            left = left[os.write(file, left) :]
+            return bool(left)
+
+        def read(file: int) -> bool:
+            came = os.read(file, 1 << 16)
+            line.extend(came)
+            return bool(came) and not came.endswith(b"\n")
+
+        try:
+            in_time = self.talk(write, read, seconds)
+        except ValueError:
+            return b""
+        return (bytes(line) if line.endswith(b"\n") else b"") if in_time else None
 
 
 class OracleCall:

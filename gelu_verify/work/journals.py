@@ -53,7 +53,7 @@ def open_journal(
             with suppress(OSError):
                 folder.rmdir()
             raise
-    raise ResultsError(f"{root} has {MOST} journals of other work")
+    raise ResultsError(f"{root} has {MOST} journals of other work (remove some)")
 
 
 def _readable(file: Path, here: Facts, is_there: bool, warn: Callable[[str], object]) -> Journal:

@@ -135,7 +135,7 @@ def test_it_ends_with_its_target(program):
     target = chosen(program(FRAME_LOOP + "    write(head + x)\n" + FLUSH), dtype="float32")
     target.evaluate("float32", some_bits("float32", 3))
     process = target._running[0]._process
-    assert process.poll() is None
+    assert process.alive
     del target
     gc.collect()
     assert process.returncode == 0  # its input ended, and so did it
@@ -163,7 +163,7 @@ def test_a_broken_answer_is_named(program, kind, answer, message):
     with pytest.raises(TargetFailure, match=message) as raised:
         target.evaluate("float32", np.zeros(70_000, np.uint32))
     assert raised.value.kind == kind
-    assert target._running[0]._process.poll() is not None  # nothing is left running
+    assert target._running[0]._process.returncode is not None  # nothing is left running
 
 
 def test_too_much_is_named_at_once_or_with_the_next_question(program):

@@ -6,23 +6,19 @@ A frame is the number of its values as 8 bytes, then the values; little-endian. 
 from __future__ import annotations
 
 import os
-import selectors
-import signal
 import subprocess
 import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 
 import numpy as np
 
 from ...errors import TargetFailure
+from ...work.process import ChildProcess, died_of
 
 FRAME = 1 << 16  # values in one frame at most: the most that a program must buffer
-_STDERR_TAIL = 4096  # bytes of stderr that are quoted
 _AT_ONCE = 16  # buffers in one system call
 _PATIENCE = 2.0  # seconds to end in, once its input has ended
-_SIGNALS = {signal.SIGSEGV: "segfault", signal.SIGBUS: "segfault", signal.SIGABRT: "abort", signal.SIGKILL: "killed"}
 
 
 class Exchange:
@@ -30,23 +26,12 @@ class Exchange:
 
     def __init__(self, name: str, arguments: Sequence[str], variables: Mapping[str, str]) -> None:
         self._name = name
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         try:
-            self._process = subprocess.Popen(
-                arguments,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                env={**os.environ, **variables},
-            )
+            self._process = ChildProcess(arguments, variables=variables, stop=None, patience=_PATIENCE, **pipes)
         except OSError as error:
             raise TargetFailure(f"{name} cannot be started: {error.strerror}", "exit") from None
-        self._end = weakref.finalize(self, _end, self._process)  # at exit too
-        streams = self._process.stdin, self._process.stdout, self._process.stderr
-        self._stdin, self._stdout, self._stderr = (stream.fileno() for stream in streams if stream is not None)
-        for each in (self._stdin, self._stdout, self._stderr):
-            os.set_blocking(each, False)
-        self._stderr_tail = b""
+        self._end = weakref.finalize(self, self._process.end)  # at exit too
         self.usable = True
 
     def ask(self, x_bits: np.ndarray, y_bits: np.ndarray) -> None:
@@ -54,32 +39,22 @@ class Exchange:
         self.usable = False  # until every output is here: an interrupt leaves the program amid a frame
         little = x_bits.dtype.newbyteorder("<")
         inputs, outputs = _Frames(x_bits.astype(little, copy=False)), _Frames(y_bits)
-        with selectors.DefaultSelector() as ready:
-            ready.register(self._stdin, selectors.EVENT_WRITE, partial(self._send, inputs))
-            ready.register(self._stdout, selectors.EVENT_READ, partial(self._receive, outputs))
-            ready.register(self._stderr, selectors.EVENT_READ, self._read_stderr)
-            while outputs.buffers:
-                for key, _ in ready.select():
-                    if not key.data():
-                        ready.unregister(key.fd)
+        if outputs.buffers:
+            self._process.talk(partial(self._send, inputs), partial(self._receive, outputs))
         if not little.isnative:
             y_bits.byteswap(inplace=True)
-        with suppress(BlockingIOError):  # nothing more is due; an end is noticed by the next call
-            if unasked := os.read(self._stdout, 1 << 16):
-                self._fail("shape", f"wrote {len(unasked)} bytes more than its outputs")
+        if unasked := self._process.unread():  # an end is noticed by the next call
+            self._fail("shape", f"wrote {len(unasked)} bytes more than its outputs")
         self.usable = True
 
-    def _send(self, inputs: _Frames) -> bool:
-        """Write what fits; False when there is nothing more to write, or no reader."""
-        try:
-            inputs.advance(os.writev(self._stdin, inputs.buffers[:_AT_ONCE]))
-        except BrokenPipeError:  # its outputs so far are read first, then its end is noticed
-            return False
+    def _send(self, inputs: _Frames, file: int) -> bool:
+        """Write what fits; False when there is nothing more to write."""
+        inputs.advance(os.writev(file, inputs.buffers[:_AT_ONCE]))
         return bool(inputs.buffers)
 
-    def _receive(self, outputs: _Frames) -> bool:
-        """Read what is there; always True: its end is a failure while outputs are due."""
-        size = os.readv(self._stdout, outputs.buffers[:_AT_ONCE])
+    def _receive(self, outputs: _Frames, file: int) -> bool:
+        """Read what is there; whether more is due. Its end is a failure while outputs are due."""
+        size = os.readv(file, outputs.buffers[:_AT_ONCE])
         if not size:
             kind, ending = self._ending()
             self._fail(kind, f"{ending} after {outputs.done} of {outputs.values} values")
@@ -87,36 +62,22 @@ class Exchange:
             if got != sent:
                 due = f"the frame of {sent} values was due, which begins with {sent}"
                 self._fail("shape", f"returned {_shown(got)} where {due}")
-        return True
-
-    def _read_stderr(self) -> bool:
-        """Store the end of what it writes to stderr; False when it has closed that."""
-        text = os.read(self._stderr, 1 << 16)
-        self._stderr_tail = (self._stderr_tail + text)[-_STDERR_TAIL:]
-        return bool(text)
+        return bool(outputs.buffers)
 
     def _ending(self) -> tuple[str, str]:
         """In a word and in a sentence, how it ended; what closes its output but stays is given a moment to end."""
-        try:
-            status = self._process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
+        status = self._process.wait(_PATIENCE)
+        if status is None:
             return "partial write", "closed its output"
         if status >= 0:
             return "exit", f"ended with status {status}"
-        number = signal.Signals(-status)
-        return _SIGNALS.get(number, number.name), f"died of {number.name}"
+        kind, name = died_of(status)
+        return kind, f"died of {name}"
 
     def _fail(self, kind: str, what: str) -> None:
-        quoted = self._quoted_stderr()
+        quoted = self._process.last_words()
         self._end()
         raise TargetFailure(f"{self._name} {what}{quoted}", kind)
-
-    def _quoted_stderr(self) -> str:
-        with suppress(BlockingIOError):
-            while self._read_stderr():
-                pass
-        lines = self._stderr_tail.decode(errors="replace").strip().splitlines()
-        return f": {lines[-1][:300]}" if lines else ""
 
 
 class _Frames:
@@ -163,15 +124,3 @@ def _shown(count: int) -> str:
     head = count.to_bytes(8, "little")
     is_text = all(chr(byte).isprintable() or chr(byte).isspace() for byte in head) and head.isascii()
     return repr(head.decode()) if is_text else str(count)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Close its input, which asks it to end, then see that it does."""
-    for stream in (process.stdin, process.stdout, process.stderr):
-        if stream is not None:
-            stream.close()
-    try:
-        process.wait(_PATIENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
