@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 
+from ..show.chart import Chart, Curve, Mark, linear, round_ticks
 from ..truth.values import reference
 from .landmarks import (
     CROSSINGS,
@@ -22,11 +21,8 @@ from .landmarks import (
     ZEROS,
     Landmark,
 )
-from .scales import scaled
 
-BOX = {"width": 460, "height": 280, "left": 54, "right": 12, "top": 10, "bottom": 34}
 _POINTS = 241
-Curve = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -88,55 +84,47 @@ PICTURES = (
         ZEROS,
     ),
 )
-NAMES = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu", "relu", "elu")  # their colours; a derivative has its function's
+NAMES = ("gelu", "gelu_tanh", "gelu_sigmoid", "silu", "elu", "relu")  # their colours; a derivative has its function's
 
 
 @cache
-def gallery() -> list[dict[str, Any]]:
-    """Every picture as paths, ticks and labels."""
+def gallery() -> list[Chart]:
+    """Every picture."""
     return [_drawn(picture) for picture in PICTURES]
 
 
-def _drawn(picture: Picture) -> dict[str, Any]:
+def _drawn(picture: Picture) -> Chart:
     x = np.linspace(picture.low, picture.high, _POINTS)
-    values = [_values(picture, name, base, x) for _, name, base in picture.curves]
-    finite = np.concatenate([y[np.isfinite(y)] for y in values])
-    ticks = round_ticks(float(finite.min()), float(finite.max()))
-    span = min(ticks[0], float(finite.min())), max(ticks[-1], float(finite.max()))
-    box = BOX
-    right, bottom = box["width"] - box["right"], box["height"] - box["bottom"]
-
-    def x_of(value: float) -> float:
-        return scaled(value, (picture.low, picture.high), box["left"], right)
-
-    def y_of(value: float) -> float:
-        return scaled(value, span, bottom, box["top"])
-
-    return {
-        "title": picture.title,
-        "text": picture.text,
-        "box": box,
-        "lines": [
-            {
-                "label": label,
-                "place": NAMES.index(name.removesuffix("_grad")),
-                "path": _path(x, y, x_of, y_of),
-                "marks": [(x_of(at), y_of(height), text) for at, height, text in _marks(picture, name, base)],
-            }
-            for (label, name, base), y in zip(picture.curves, values, strict=True)
-        ],
-        "x_ticks": [(x_of(at), _label(at)) for at in round_ticks(picture.low, picture.high)],
-        "y_ticks": [(y_of(at), _label(at)) for at in ticks],
-        "zero": y_of(0.0) if span[0] < 0 < span[1] else None,
-    }
+    curves, marks = [], []
+    for label, name, base in picture.curves:
+        points = list(zip(x.tolist(), _values(picture, name, base, x).tolist(), strict=True))
+        colour = NAMES.index(name.removesuffix("_grad"))
+        curves.append(Curve(label=label, points=points, colour=colour))
+        marks += [
+            Mark(x=at, y=height, text=f"{label}, {text}", colour=colour, shape="ring", size=3)
+            for at, height, text in _marks(picture, name, base)
+        ]
+    heights = [y for curve in curves for _, y in curve.points if not math.isnan(y)]
+    ticks = round_ticks(min(heights), max(heights))
+    return Chart(
+        title=picture.title,
+        name=f"{picture.title}: {', '.join(curve.label for curve in curves)}",
+        text=picture.text,
+        x=linear(picture.low, picture.high, "x"),
+        y=linear(min(ticks[0], *heights), max(ticks[-1], *heights)),
+        curves=curves,
+        marks=marks,
+    )
 
 
 def _values(picture: Picture, name: str, base: str | None, x: np.ndarray) -> np.ndarray:
-    y = reference(name, x) - (reference(base, x) if base else 0.0)
+    """What is drawn, and NaN where that is not finite."""
+    y = np.asarray(reference(name, x) - (reference(base, x) if base else 0.0))
     if not picture.is_log:
-        return np.asarray(y)
+        return y
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log10(np.abs(y)))
+        size = np.log10(np.abs(y))
+    return np.where(np.isfinite(size), size, math.nan)
 
 
 def _marks(picture: Picture, name: str, base: str | None) -> list[tuple[float, float, str]]:
@@ -146,32 +134,3 @@ def _marks(picture: Picture, name: str, base: str | None) -> list[tuple[float, f
     found = [(x, text) for x, text in found if picture.low <= x <= picture.high]
     heights = _values(picture, name, base, np.array([x for x, _ in found])).tolist()
     return [(x, y, text) for (x, text), y in zip(found, heights, strict=True)]
-
-
-def _path(x: np.ndarray, y: np.ndarray, x_of: Callable[[float], float], y_of: Callable[[float], float]) -> str:
-    """A line through the points, those that lie on it left out."""
-    points = [(x_of(a), y_of(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True) if math.isfinite(b)]
-    return "M" + "L".join(f"{a:g} {b:g}" for a, b in thinned(points))
-
-
-def thinned(points: Sequence[tuple[float, float]], tolerance: float = 0.15) -> list[tuple[float, float]]:
-    """Douglas and Peucker: no point left out is farther than that from the line."""
-    if len(points) < 3:
-        return list(points)
-    (x0, y0), (x1, y1) = points[0], points[-1]
-    away = [abs(y - (y0 + (y1 - y0) * (x - x0) / (x1 - x0))) for x, y in points]
-    at = max(range(len(away)), key=away.__getitem__)
-    if away[at] <= tolerance:
-        return [points[0], points[-1]]
-    return thinned(points[: at + 1], tolerance)[:-1] + thinned(points[at:], tolerance)
-
-
-def round_ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten in [low, high]."""
-    step = 10.0 ** math.floor(math.log10((high - low) / most))
-    step = next(step * k for k in (1, 2, 5, 10) if (high - low) / (step * k) <= most)
-    return [round(k * step, 12) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-
-
-def _label(value: float) -> str:
-    return f"{value:g}".replace("-", "\N{MINUS SIGN}")

@@ -23,6 +23,7 @@ from ..functions import FUNCTIONS
 from ..records.accuracy import ACCURATE
 from ..records.claims import grade_title
 from ..records.grades import GRADES, MARKS
+from ..show.chart import STYLE
 from ..show.html import read
 from .answer import answers, overview
 from .charts import STRIP_HEIGHT, height_of, nonfinite_path, strip_axis, strip_path
@@ -73,7 +74,7 @@ def render(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
         checks=check_rows(),
         tolerances=tolerance_rows(),
         axis=strip_axis(),
-        style=inline("vendor/uPlot.min.css") + read("page.css") + Markup("").join(map(inline, STYLES)),
+        style=inline("vendor/uPlot.min.css") + read("page.css") + Markup(STYLE) + Markup("").join(map(inline, STYLES)),
         script=_script(),
         plot_data=Markup(_PLACE),
     )

@@ -1,21 +1,16 @@
-"""Geometry of the charts of accuracy against speed: points, error bars, the Pareto line, labels that do not collide.
-
-Only numbers and path strings: the template draws them, and escapes every text.
-"""
+"""Accuracy against speed: points, error bars, the Pareto line, labels that do not collide."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from statistics import median
-from typing import Any
 
-from .ranking import Row
-from .scales import rate_span, rate_ticks, scaled
-from .text import power_text
+from ..show.chart import Axis, Chart, Curve, Mark, Note, ReferenceLine, decades, octave_ticks
+from .ranking import Row, up_text
+from .text import rate_text, ulp_text
 
-BOX = {"width": 560, "height": 330, "left": 52, "right": 18, "top": 22, "bottom": 40}
 LOWEST, HIGHEST = -2, 30  # octaves of the error axis
 _LETTER = 5.6  # width of a letter of a label
 _LINE = 11  # its height
@@ -23,115 +18,96 @@ _LINE = 11  # its height
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
 
-@dataclass(frozen=True)
-class TimedPoint:
-    """One timed result."""
-
-    x: float
-    y: float
-    left: float  # ends of the error bar: half of the interquartile range on either side
-    right: float
-    row: Row
-
-
-def pareto_chart(rows: Sequence[Row], copies: Iterable[float]) -> dict[str, Any]:
-    """Largest absolute error (`units`, log2) against elements per second (`rate`, log10) of rows of the ranked table.
+def pareto_chart(title: str, rows: Sequence[Row], copies: Iterable[float]) -> Chart:
+    """Largest absolute error (`units`, log2) against elements per second (`rate`) of rows of the ranked table.
 
     `copies` are the rates of a memory copy beside each. A row without an error lies on the upper edge.
     """
     timed = [row for row in rows if row["rate"]]
-    copy = median(found) if (found := list(copies)) else None
-    x_span = rate_span([*(row["rate"] for row in timed), *([copy] if copy else [])])
-    octaves = [_octave(row["units"]) for row in timed]
-    y_span = min(-2, math.floor(min(octaves))), max(2, math.ceil(max(octaves)))
-    right, bottom = BOX["width"] - BOX["right"], BOX["height"] - BOX["bottom"]
-
-    def x_of(rate: float) -> float:
-        return scaled(math.log10(rate), x_span, BOX["left"], right)
-
-    def y_of(octave: float) -> float:
-        return scaled(octave, y_span, bottom, BOX["top"])
-
-    points = []
-    for row, octave in zip(timed, octaves, strict=True):
-        away = (row["spread"] or 0.0) / 2
-        slow, fast = row["rate"] * max(1 - away, 0.1), row["rate"] * (1 + away)
-        points.append(TimedPoint(x_of(row["rate"]), y_of(octave), x_of(slow), min(x_of(fast), right), row))
-    front = pareto_front(points)
-    return {
-        "box": BOX,
-        "points": points,
-        "line": _step_line(front, bottom),
-        "labels": place_labels(points, front),
-        "copy_at": x_of(copy) if copy else None,
-        "x_ticks": [(x_of(10**e), label) for e, label in rate_ticks(x_span)],
-        "y_ticks": [(y_of(e), power_text(e)) for e in _every(y_span, 8)],
-        "half": y_of(-1),
-    }
+    copy = [median(found)] if (found := list(copies)) else []
+    front = pareto_front(timed)
+    highest = max(2, *(math.ceil(_octave(row)) for row in timed))
+    chart = Chart(
+        title=title,
+        name=f"{title}: error against speed; the same numbers are in the table of results",
+        x=decades([*(row["rate"] for row in timed), *copy], "elements per second"),
+        y=Axis((LOWEST, highest), octave_ticks((LOWEST, highest), 8), "largest absolute error, u(max(1, |y|))"),
+        rules=[ReferenceLine(-1), *(ReferenceLine(rate, "x", "copy") for rate in copy)],
+        curves=[Curve(points=[(row["rate"], _octave(row)) for row in front], colour=2, kind="stairs")] if front else [],
+        marks=[_mark(row) for row in timed],
+        width=560, height=330, right=18, top=22, bottom=40, attributes={"role": "group"},
+    )  # fmt: skip
+    return replace(chart, labels=list(place_labels(chart, timed, front)))
 
 
-def _octave(units: float | None) -> float:
+def _octave(row: Row) -> float:
+    units = row["units"]
     if units is None or not math.isfinite(units):
         return HIGHEST
     return min(max(math.log2(units) if units > 0 else LOWEST, LOWEST), HIGHEST)
 
 
-def pareto_front(points: Sequence[TimedPoint]) -> list[TimedPoint]:
-    """Points that none beats in both: not slower and more accurate, from the fastest on; broken ones do not count."""
-    front: list[TimedPoint] = []
-    for point in sorted(points, key=lambda p: (-p.x, -p.y)):
-        if point.row["grade"] != "broken" and (not front or point.y > front[-1].y):
-            front.append(point)
+def _mark(row: Row) -> Mark:
+    """The error bar: half of the interquartile range on either side."""
+    rate, away = row["rate"], (row["spread"] or 0.0) / 2
+    repeats = "" if row["spread"] is None else f" ±{100 * away:.0f} %"
+    size = f"{up_text(row['units'])} u, {ulp_text(row['max_ulp'], row['bound'])} ULP"
+    return Mark(
+        x=rate, y=_octave(row), reach=(rate * max(1 - away, 0.1), rate * (1 + away)), link=f"r={row['id']}",
+        text=f"{row['target']}: {row['title']}; {size}; {rate_text(rate)}{repeats}", colour=None, size=4.2,
+        shape="cross" if row["order"] >= 5 else "ring" if row["order"] >= 3 else "dot",
+        attributes={"class": "pt", "data-r": row["id"], "data-c": row["place"]},
+    )  # fmt: skip
+
+
+def pareto_front(rows: Sequence[Row]) -> list[Row]:
+    """Rows that none beats in both: not slower and more accurate, from the fastest on; broken ones do not count."""
+    front: list[Row] = []
+    for row in sorted(rows, key=lambda row: (-row["rate"], _octave(row))):
+        if row["grade"] != "broken" and (not front or _octave(row) < _octave(front[-1])):
+            front.append(row)
     return front
-
-
-def _step_line(front: Sequence[TimedPoint], bottom: float) -> str:
-    """What is reached at least at each speed; errors fall towards the bottom."""
-    if not front:
-        return ""
-    path = f"M{front[0].x:g} {BOX['top']}V{front[0].y:g}"
-    for point in front[1:]:
-        path += f"H{point.x:g}V{point.y:g}"
-    return path + f"H{BOX['left']}"
 
 
 # ---- labels --------------------------------------------------------------------------------------
 
 
-def place_labels(points: Sequence[TimedPoint], front: Sequence[TimedPoint]) -> list[dict[str, Any]]:
+def place_labels(chart: Chart, rows: Sequence[Row], front: Sequence[Row]) -> Iterator[Note]:
     """Names beside points, each at the first side where it covers nothing; one that has no room is left out.
 
     The Pareto line's come first, then the plainest names.
     """
-    taken: list[Rectangle] = [(p.x - 5, p.y - 5, p.x + 5, p.y + 5) for p in points]
-    on_front = {id(point) for point in front}
-    first = sorted(points, key=lambda p: (id(p) not in on_front, len(p.row["target"]), p.row["target"]))
-    labels, named = [], set[str]()
-    for point in first:
-        name = point.row["target"]
-        place = _free_place(point, name, taken) if name not in named else None
+    points = [(chart.x_of(row["rate"]), chart.y_of(_octave(row)), row) for row in rows]
+    taken: list[Rectangle] = [(x - 5, y - 5, x + 5, y + 5) for x, y, _ in points]
+    on_front = {row["id"] for row in front}
+    named = set[str]()
+    for x, y, row in sorted(points, key=lambda p: (p[2]["id"] not in on_front, len(p[2]["target"]), p[2]["target"])):
+        name = row["target"]
+        place = _free_place(chart, (x, y), name, taken) if name not in named else None
         if place is not None:
             named.add(name)
             taken.append(_rectangle(*place, name))
-            labels.append({"x": round(place[0], 1), "y": round(place[1], 1), "name": name, "row": point.row})
-    return labels
+            yield Note(round(place[0], 1), round(place[1], 1), name, attributes={"data-r": row["id"]})
 
 
-def _free_place(point: TimedPoint, name: str, taken: Sequence[Rectangle]) -> tuple[float, float] | None:
+def _free_place(
+    chart: Chart, point: tuple[float, float], name: str, taken: Sequence[Rectangle]
+) -> tuple[float, float] | None:
+    px, py = point
     width = len(name) * _LETTER
     for distance in (0, 9, 18):
         for x, y in (
-            (point.x + 8 + distance / 2, point.y + 3.5),
-            (point.x - width - 8 - distance / 2, point.y + 3.5),
-            (point.x - width / 2, point.y - 8 - distance),
-            (point.x - width / 2, point.y + 16 + distance),
-            (point.x + 6, point.y - 7 - distance),
-            (point.x + 6, point.y + 14 + distance),
-            (point.x - width - 6, point.y - 7 - distance),
-            (point.x - width - 6, point.y + 14 + distance),
+            (px + 8 + distance / 2, py + 3.5),
+            (px - width - 8 - distance / 2, py + 3.5),
+            (px - width / 2, py - 8 - distance),
+            (px - width / 2, py + 16 + distance),
+            (px + 6, py - 7 - distance),
+            (px + 6, py + 14 + distance),
+            (px - width - 6, py - 7 - distance),
+            (px - width - 6, py + 14 + distance),
         ):
             box = _rectangle(x, y, name)
-            if _inside(box) and not any(overlap(box, other) for other in taken):
+            if _is_inside(chart, box) and not any(overlap(box, other) for other in taken):
                 return x, y
     return None
 
@@ -140,17 +116,11 @@ def _rectangle(x: float, y: float, name: str) -> Rectangle:
     return x, y - _LINE + 2, x + len(name) * _LETTER, y + 2
 
 
-def _inside(box: Rectangle) -> bool:
-    inside_x = box[0] >= BOX["left"] + 2 and box[2] <= BOX["width"] - 2
-    return inside_x and box[1] >= BOX["top"] - 10 and box[3] <= BOX["height"] - BOX["bottom"] - 1
+def _is_inside(chart: Chart, box: Rectangle) -> bool:
+    inside_x = box[0] >= chart.left + 2 and box[2] <= chart.width - 2
+    return inside_x and box[1] >= chart.top - 10 and box[3] <= chart.height - chart.bottom - 1
 
 
 def overlap(a: Rectangle, b: Rectangle) -> bool:
     """Whether two rectangles share a point."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-
-def _every(span: tuple[int, int], most: int) -> list[int]:
-    """At most about `most` whole exponents of a span, evenly spaced, always with -1 + k*step."""
-    step = max(1, math.ceil((span[1] - span[0]) / most))
-    return [e for e in range(span[0], span[1] + 1) if (e + 1) % step == 0]

@@ -30,8 +30,10 @@ def speed_groups(rows: Sequence[Row], throughput: pd.DataFrame, sizes: pd.DataFr
             {
                 "function": function,
                 "timed": len(here),
-                "charts": list(_charts(here, copies)),
-                "sizes": list(_size_charts(by_size.get(function, []), {row["target"]: row["place"] for row in here})),
+                "charts": list(_charts(function, here, copies)),
+                "sizes": list(
+                    _size_charts(function, by_size.get(function, []), {row["target"]: row["place"] for row in here})
+                ),
             }
         )
     return found
@@ -45,13 +47,14 @@ def _dtypes(rows: Iterable[Row]) -> list[str]:
     return sorted({row["dtype"] for row in rows}, key=lambda name: (dtype_rank(name), name))
 
 
-def _charts(rows: Sequence[Row], copies: Mapping[str, float]) -> Iterable[Group]:
+def _charts(function: str, rows: Sequence[Row], copies: Mapping[str, float]) -> Iterable[Group]:
     for dtype in _dtypes(rows):
         here = [row for row in rows if row["dtype"] == dtype]
-        yield {"dtype": dtype, **pareto_chart(here, (copies[row["id"]] for row in here if row["id"] in copies))}
+        beside = [copies[row["id"]] for row in here if row["id"] in copies]
+        yield {"dtype": dtype, "chart": pareto_chart(f"{function}, {dtype}", here, beside)}
 
 
-def _size_charts(rows: Sequence[Row], places: Mapping[str, int]) -> Iterable[Group]:
+def _size_charts(function: str, rows: Sequence[Row], places: Mapping[str, int]) -> Iterable[Group]:
     """One chart for each dtype and number of threads."""
     numbers = {target: number for number, target in enumerate(sorted(places, key=lambda name: places[name]), 1)}
     for dtype in _dtypes(rows):
@@ -68,13 +71,12 @@ def _size_charts(rows: Sequence[Row], places: Mapping[str, int]) -> Iterable[Gro
                     level: median(r["elements_per_s"] / r["copy_ratio"] for r in here if r["level"] == level)
                     for level in levels
                 }
-                named = [(number, target, places[target]) for target, number in numbers.items() if number in lines]
-                chart = size_chart(levels, lines, copy)
+                named = {number: target for target, number in numbers.items() if number in lines}
+                colours = {number: places[target] for number, target in named.items()}
+                title = f"{function}, {dtype}, {threads} thread{'s' if threads > 1 else ''}"
                 yield {
                     "dtype": dtype,
-                    "threads": threads,
                     "named": named,
                     "left_out": [row for row in asked if row["left_out"]],
-                    "places": {number: place for number, _, place in named},
-                    **chart,
+                    "chart": size_chart(title, levels, lines, copy, colours),
                 }

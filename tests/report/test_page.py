@@ -34,6 +34,7 @@ from gelu_verify.report.landmarks import fact_rows
 from gelu_verify.report.pareto import overlap, pareto_chart
 from gelu_verify.report.ranking import items_of, places, ranked, up_text
 from gelu_verify.report.text import MINUS
+from gelu_verify.show.chart import svg
 
 VOID = {"meta", "br", "hr", "input", "link", "img", "wbr"}
 
@@ -201,7 +202,8 @@ def points(n, seed=0):
     grades = list(GRADES)
     return [
         {"target": f"torch.gelu-{k}", "id": f"A-{k}", "rate": float(10 ** random.uniform(7, 9.5)), "spread": 0.02,
-         "units": float(2 ** random.uniform(-1, 4)), "grade": grades[k % len(grades)]}
+         "units": float(2 ** random.uniform(-1, 4)), "grade": grades[k % len(grades)], "order": k % len(grades),
+         "title": "", "max_ulp": 1.0, "bound": "=", "place": k}
         for k in range(n)
     ]  # fmt: skip
 
@@ -209,40 +211,55 @@ def points(n, seed=0):
 @pytest.mark.parametrize("n", [1, 5, 40])
 def test_labels_of_a_chart_do_not_collide_and_its_line_is_beaten_by_none(n):
     rows = points(n)
-    chart = pareto_chart(rows, [5e9])
-    boxes = [
-        (label["x"], label["y"] - 9, label["x"] + 5.6 * len(label["name"]), label["y"] + 2) for label in chart["labels"]
-    ]
+    chart = pareto_chart("gelu, float32", rows, [5e9])
+    boxes = [(label.x, label.y - 9, label.x + 5.6 * len(label.text), label.y + 2) for label in chart.labels]
     assert not any(overlap(a, b) for k, a in enumerate(boxes) for b in boxes[:k])
-    assert len({label["name"] for label in chart["labels"]}) == len(boxes) >= min(n, 5)
-    assert all(p.left <= p.x <= p.right for p in chart["points"])
-    sound = [p for p in chart["points"] if p.row["grade"] != "broken"]
-    corners = {
-        (p.x, p.y) for p in sound if not any(o.x >= p.x and o.y >= p.y and (o.x, o.y) != (p.x, p.y) for o in sound)
-    }
-    for x, y in corners:
-        assert re.search(rf"[MH]{x:g}( {chart['box']['top']})?V{y:g}(?![\d.])", chart["line"])
+    assert len({label.text for label in chart.labels}) == len(boxes) >= min(n, 5)
+    assert all(mark.reach[0] <= mark.x <= mark.reach[1] for mark in chart.marks)
+    sound = [(row["rate"], math.log2(row["units"])) for row in rows if row["grade"] != "broken"]
+    corners = [(x, y) for x, y in sound if not any(a >= x and b <= y and (a, b) != (x, y) for a, b in sound)]
+    [line] = chart.curves
+    assert line.points == sorted(corners, reverse=True)
+
+
+def test_points_of_a_chart_open_their_results():
+    text = svg(pareto_chart("gelu, float32", points(7), []))
+    assert re.findall(r'<a href="#r=(A-\d)" class="pt" data-r="(A-\d)" data-c="(\d)">', text) == [
+        (f"A-{k}", f"A-{k}", str(k)) for k in range(7)
+    ]
+    assert [len(re.findall(f"mark {shape}", text)) for shape in ("dot", "ring", "cross")] == [3, 2, 2]
+
+
+def test_a_result_without_an_error_lies_on_the_upper_edge():
+    rows = [{**points(1)[0], "units": units} for units in (None, math.inf, 2.0**40, 0.0)]
+    chart = pareto_chart("gelu, float32", rows, [])
+    assert [chart.y_of(mark.y) for mark in chart.marks] == [chart.top] * 3 + [chart.height - chart.bottom]
 
 
 def test_the_gallery_has_exact_values():
     drawn = gallery()
     assert len(drawn) == len(PICTURES) >= 5
-    assert all(line["path"].count("L") >= 1 for picture in drawn for line in picture["lines"])
+    assert all(svg(chart).count('class="curve line') >= len(chart.curves) for chart in drawn)
 
 
 def test_the_gallery_marks_what_is_proved():
-    drawn = {picture["title"]: picture for picture in gallery()}
-    marks = {line["label"]: line["marks"] for line in drawn["Functions"]["lines"]}
-    assert [text for _, _, text in marks["gelu"]] == [
+    drawn = {chart.title: chart for chart in gallery()}
+    marks = {
+        curve.label: [mark.text.removeprefix(f"{curve.label}, ") for mark in drawn["Functions"].marks
+                      if mark.colour == curve.colour]
+        for curve in drawn["Functions"].curves
+    }  # fmt: skip
+    assert marks["gelu"] == [
         "minimum: x = \N{MINUS SIGN}0.751791524694", "inflection: x = 1.41421356237",
         "inflection: x = \N{MINUS SIGN}1.41421356237",
     ]  # fmt: skip
     assert not marks["relu"]
-    for picture in drawn.values():
-        for line in picture["lines"]:
-            x, y = np.array([pair.split() for pair in line["path"][1:].split("L")], float).T
-            for at, height, _ in line["marks"]:
-                assert abs(np.interp(at, x, y) - height) < 1  # on the curve, to a pixel
+    for chart in drawn.values():
+        for curve in chart.curves:
+            x, y = np.array(curve.points).T
+            for mark in chart.marks:
+                if mark.colour == curve.colour:  # on the curve, to a pixel
+                    assert abs(chart.y_of(float(np.interp(mark.x, x, y))) - chart.y_of(mark.y)) < 1
 
 
 def test_the_gallery_lists_what_is_proved():

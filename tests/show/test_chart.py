@@ -88,6 +88,8 @@ def test_axes_hold_what_they_are_made_of():
     axis = decades([2e6, 3e6])
     assert axis.span[1] - axis.span[0] == pytest.approx(1)
     assert axis.place(2e6) > axis.span[0]
+    assert [label for _, label in rate_ticks((6, 9.3))] == ["1M", "10M", "100M", "1G"]
+    assert [label for _, label in rate_ticks((7.9, 9.1))] == ["100M", "200M", "500M", "1G"]
     two = octaves((-2, 30))
     assert (two.place(0.5), two.place(0.0), two.place(math.inf)) == (-1, -2, math.inf)
     assert (-1.0, "0.5") in octave_ticks((-6, 24))

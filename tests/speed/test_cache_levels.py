@@ -18,7 +18,6 @@ from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.records.serialize import to_json
 from gelu_verify.report import write_report
-from gelu_verify.report.scales import rate_span, rate_ticks, scaled
 from gelu_verify.report.size_charts import LINE, size_chart
 from gelu_verify.runs.store import read_run
 from gelu_verify.speed import cache_levels as sizes
@@ -169,35 +168,25 @@ def test_what_was_left_out_is_in_the_report(tmp_path):
 # ---- charts --------------------------------------------------------------------------------------
 
 
-def test_rate_axes():
-    span = rate_span([3e8])
-    assert span[1] - span[0] == pytest.approx(1)
-    assert [label for _, label in rate_ticks((6, 9.3))] == ["1M", "10M", "100M", "1G"]
-    assert [label for _, label in rate_ticks((7.9, 9.1))] == ["100M", "200M", "500M", "1G"]
-    for spread in ((8.1, 8.9), (5.0, 9.9), (6.5, 7.6)):
-        ticks = rate_ticks(spread)
-        assert len(ticks) >= 1
-        assert all(spread[0] <= at <= spread[1] for at, _ in ticks)
-    assert scaled(5, (0, 10), 100, 0) == 50
-
-
 @pytest.mark.parametrize("count", [1, 7, 40])
 def test_labels_of_a_size_chart_do_not_overlap_and_stay_inside(count):
     levels = {"L1": 2048, "L2": 1 << 15, "L3": 1 << 21, "memory": 1 << 24}
     lines = {k: dict.fromkeys(levels, 1e8 * (1 + k / 100)) for k in range(1, count + 1)}
-    chart = size_chart(levels, lines, dict.fromkeys(levels, 9e9))
-    places = sorted(label["y"] for label in chart["labels"])
+    chart = size_chart("", levels, lines, dict.fromkeys(levels, 9e9), {k: k for k in lines})
+    places = sorted(label.y - 3.5 for label in chart.labels)
     assert all(b - a >= LINE - 0.11 for a, b in itertools.pairwise(places))
     assert places[0] >= 0
-    assert places[-1] <= chart["box"]["height"] - chart["box"]["bottom"]
-    numbers = [int(n) for label in chart["labels"] for n in label["numbers"].split(", ")]
+    assert places[-1] <= chart.height - chart.bottom
+    numbers = [int(n) for label in chart.labels for n in label.text.split(", ")]
     assert sorted(numbers) == sorted(lines)
 
 
 def test_a_line_without_memory_ends_where_it_ends():
     levels = {"L1": 2048, "memory": 1 << 24}
-    chart = size_chart(levels, {1: {"L1": 1e6}, 2: {"L1": 1e8, "memory": 2e8}}, {"L1": 1e9, "memory": 1e9})
-    assert [len(entry["points"]) for entry in chart["lines"]] == [1, 2]
+    lines = {1: {"L1": 1e6}, 2: {"L1": 1e8, "memory": 2e8}}
+    chart = size_chart("", levels, lines, {"L1": 1e9, "memory": 1e9}, {1: 5, 2: 7})
+    assert [len(curve.points) for curve in chart.curves] == [2, 1, 2]
+    assert [mark.attributes["data-c"] for mark in chart.marks] == [5, 7, 7]
 
 
 def test_a_correct_target_is_timed_too():

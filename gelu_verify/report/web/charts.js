@@ -1,6 +1,6 @@
 /* The static charts of accuracy against speed: colours, filters, and the panel of a point. */
 const startCharts = () => {
-  document.querySelectorAll("#speed [data-c]").forEach(node => { node.style.setProperty("--c", colourOf(Number(node.dataset.c))); });
+  document.querySelectorAll("#speed [data-c]").forEach(node => { node.style.setProperty("--k", colourOf(Number(node.dataset.c))); });
   byId("speed").addEventListener("click", event => {
     const link = event.target.closest("a.pt");
     if (!link) return;
