@@ -134,8 +134,8 @@ def test_the_full_throughput_of_a_run_is_stored_and_shown(tmp_path):
     assert list(table["level"][:4]) == ["L1", "L2", "L3", "memory"]
     page = (tmp_path / "run" / "index.html").read_text()
     assert "float16, 2 threads" in page
-    assert re.search(r'class="copyline" d="M[\d.]+ [\d.]+L', page)
-    assert re.search(r'class="half" d="M[\d.]+ [\d.]+V[\d.]+"/><text [^>]*>copy<', page)
+    assert re.search(r'class="curve dashes k6" d="M[\d.]+ [\d.]+L', page)
+    assert re.search(r'class="rule" d="M[\d.]+ [\d.]+V[\d.]+"/><text [^>]*>copy<', page)
     assert "Throughput from cache to memory" in (tmp_path / "run" / "report.md").read_text()
 
 
