@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from ..records.claims import error_text, marked
 from ..records.grades import GRADES, MARKS
@@ -48,3 +49,10 @@ def number(error: float | None, bound: Bound) -> str:
 
 def shortened(name: str, width: int) -> str:
     return name if len(name) <= width else name[: width - 2] + ".."
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows as lines, all columns as wide as their longest text."""
+    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(max(map(len, rows)))]
+    for row in rows:
+        yield "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip()
