@@ -70,12 +70,16 @@ def test_readme_python_examples_run():
         subprocess.run([sys.executable, "-P", "-c", block], check=True, capture_output=True)
 
 
-def test_the_lookup_example_is_what_is_printed():
-    (block,) = re.findall(r"^```\n(gelu in float32.*?)^```", README, re.DOTALL | re.MULTILINE)
+@pytest.mark.parametrize(
+    "words",
+    ["lookup gelu float32 -6.5", pytest.param("ask torch.gelu float32 -6", marks=pytest.mark.frameworks)],
+    ids=["lookup", "ask"],
+)
+def test_an_example_is_what_is_printed(words):
+    (block,) = re.findall(rf"^    gelu-verify {re.escape(words)}\n\n```\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "gelu_verify", "lookup", "gelu", "float32", "-6.5"],
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-P", "-m", "gelu_verify", *words.split()], check=True, capture_output=True, text=True
+    )
     assert done.stdout == block
 
 

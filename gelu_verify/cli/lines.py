@@ -62,3 +62,10 @@ def as_fit(parts: Sequence[Sequence[Line]], room: int, what: str, which: str = "
             yield [(f"and {more} more {what}{'' if more == 1 else 's'}{which} (--details)", "dim")]
             return
         yield from lines
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows as lines, all columns as wide as their longest text."""
+    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(max(map(len, rows)))]
+    for row in rows:
+        yield "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip()
