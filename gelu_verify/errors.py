@@ -91,4 +91,4 @@ def one_of(kind: str, name: str, accepted: list[str]) -> UsageError:
 
     close = difflib.get_close_matches(str(name), accepted, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    return UsageError(f"unknown {kind} {name!r}{hint} (accepted: {', '.join(accepted)})")
+    return UsageError(f"unknown {kind} {name!r}{hint} (accepted: {', '.join(dict.fromkeys(accepted))})")

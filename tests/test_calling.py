@@ -17,7 +17,7 @@ from gelu_verify.gate.project import read_project
 from gelu_verify.gate.rows import Budgets, Conditions
 from gelu_verify.measure.request import Request
 
-TAKING = ("run", "search", "attribute", "compare", "init")
+TAKING = ("run", "ask", "search", "attribute", "compare", "init")
 OTHERS = {
     "stochastic": "a random function is called otherwise, as its own arguments say",
     "trend": "--target is of stored runs",

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -70,18 +71,27 @@ def test_readme_python_examples_run():
         subprocess.run([sys.executable, "-P", "-c", block], check=True, capture_output=True)
 
 
-def test_the_lookup_example_is_what_is_printed():
-    (block,) = re.findall(r"^```\n(gelu in float32.*?)^```", README, re.DOTALL | re.MULTILINE)
+@pytest.mark.parametrize(
+    "words",
+    ["lookup gelu float32 -6.5", pytest.param("ask torch.gelu float32 -6", marks=pytest.mark.frameworks)],
+    ids=["lookup", "ask"],
+)
+def test_an_example_is_what_is_printed(words):
+    (block,) = re.findall(rf"^    gelu-verify {re.escape(words)}\n\n```\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "gelu_verify", "lookup", "gelu", "float32", "-6.5"],
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-P", "-m", "gelu_verify", *words.split()], check=True, capture_output=True, text=True
+    )
     assert done.stdout == block
 
 
 def modules():
     found = pkgutil.walk_packages(gelu_verify.__path__, "gelu_verify.")
-    return sorted(m.name for m in found if not m.name.endswith("__main__") and ".targets." not in m.name)
+    return sorted(m.name for m in found if ".targets." not in m.name and ">>> " in source_of(m))
+
+
+def source_of(module):
+    file = Path(module.module_finder.path, *module.name.split(".")[-1:])
+    return next((path.read_text() for path in (file.with_suffix(".py"), file / "__init__.py") if path.exists()), "")
 
 
 @pytest.mark.parametrize("name", modules())

@@ -7,6 +7,7 @@ import sys
 import click
 
 from .. import __version__
+from .ask import ask
 from .attribute import attribute
 from .bench import bench
 from .compare import compare
@@ -34,7 +35,7 @@ HANDOVER = 2e-4  # seconds after which a thread lets another one go on: the work
 @click.group(
     cls=Program,
     commands=[
-        *(run, merge, list_command, lookup, hardest, facts, report, attribute, search, compare, trend, runs),
+        *(run, merge, list_command, ask, lookup, hardest, facts, report, attribute, search, compare, trend, runs),
         *(init, budget, gate, keep, bench, stochastic, study, export, serve),
     ],
     invoke_without_command=True,

@@ -20,7 +20,7 @@ from ..report.comparison_text import (
     title,
 )
 from ..show.terminal import Line, labelled, wrapped
-from .lines import shortened
+from .lines import as_fit, shortened
 
 _STYLES: dict[Status, str] = {
     "worse": "bad", "mixed": "bad", "vanished": "bad", "unknown": "accurate_range", "changed": "accurate",
@@ -50,7 +50,7 @@ def comparison_lines(found: Comparison, *, width: int, height: int, details: boo
         apart = {each.key for members in alike.values() for each in members}
         summed = wrapped(summary(found), width)
         room = height - len(head) - len(foot) - len(summed)
-        body = list(_as_fit([each for each in shown if each.key not in apart], width, room))
+        body = list(_briefly([each for each in shown if each.key not in apart], width, room))
     foot += [[(part, "bold")] for part in wrapped(summary(found), width)]
     return [[(printable(text), style) for text, style in line] for line in [*head, *body, *foot]]
 
@@ -106,7 +106,7 @@ def _result_lines(result: ResultComparison, width: int, most: int | None) -> lis
     return lines
 
 
-def _as_fit(results: Sequence[ResultComparison], width: int, room: int) -> Iterator[Line]:
+def _briefly(results: Sequence[ResultComparison], width: int, room: int) -> Iterator[Line]:
     """Each with as many changes as there is room for; else the worst with some, and the titles of others."""
     lines: list[list[Line]] = []
     for most in (_MOST, 8, 5, _FEW):
@@ -115,11 +115,4 @@ def _as_fit(results: Sequence[ResultComparison], width: int, room: int) -> Itera
             break
     else:
         lines[_WORST:] = [_result_lines(each, width, 0) for each in results[_WORST:]]
-    left = room - 1
-    for place, each in enumerate(lines):
-        left -= len(each)
-        if left < 0 and place:
-            more = len(lines) - place
-            yield [(f"and {more} more result{'' if more == 1 else 's'} that changed (--details)", "dim")]
-            return
-        yield from each
+    yield from as_fit(lines, room, "result", " that changed")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from ..records.claims import error_text, marked
 from ..records.grades import GRADES, MARKS
 from ..records.parts import Bound
 from ..records.result import Grade, Record
 from ..report.text import LIMITS
+from ..show.terminal import Line
 
 _NARROW = (
     *((f"{mark} ", mark) for mark in MARKS.values() if mark),
@@ -48,3 +50,22 @@ def number(error: float | None, bound: Bound) -> str:
 
 def shortened(name: str, width: int) -> str:
     return name if len(name) <= width else name[: width - 2] + ".."
+
+
+def as_fit(parts: Sequence[Sequence[Line]], room: int, what: str, which: str = "") -> Iterator[Line]:
+    """As many parts as there is room for, at least one, and how many there are more."""
+    left = room - 1  # for the last line
+    for place, lines in enumerate(parts):
+        left -= len(lines)
+        if left < 0 and place:
+            more = len(parts) - place
+            yield [(f"and {more} more {what}{'' if more == 1 else 's'}{which} (--details)", "dim")]
+            return
+        yield from lines
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows as lines, all columns as wide as their longest text."""
+    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(max(map(len, rows)))]
+    for row in rows:
+        yield "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip()

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ..errors import UsageError
+from .lines import aligned
 from .options import PARAMETERS, Whole
 
 _MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
@@ -82,11 +83,8 @@ def _text(entry: dict[str, Any]) -> str:
     around = {side: pair for side, pair in entry["neighbours"].items() if pair}
     rows = [("x", entry, "x"), ("y", entry, "y")]
     rows += [(f"{side}: {name}", pair, name) for side, pair in around.items() for name in "xy"]
-    label = max(len(text) for text, _, _ in rows)
-    wide = max(len(p[f"{n}_hex"]) for _, p, n in rows)
-    lines = [f"  {text:{label}s}  {p[f'{n}_bits']}  {p[f'{n}_hex']:{wide}s}  {p[n]}" for text, p, n in rows]
-    blank = " " * (len(entry["x_bits"]) + 2 + wide)
-    lines.insert(2, f"  {'exact':{label}s}  {blank}  {entry['exact'] or '(not computed)'}")
+    texts = [(text, p[f"{n}_bits"], p[f"{n}_hex"], p[n]) for text, p, n in rows]
+    lines = aligned([*texts[:2], ("exact", "", "", entry["exact"] or "(not computed)"), *texts[2:]])
     mode = "" if entry["rounding"] == "nearest" else f", rounded {_MODES[entry['rounding']]}"
     return "\n".join([f"{entry['function']} in {entry['dtype']}{mode}{_rounding(entry)}", *lines])
 

@@ -25,7 +25,7 @@ from ..report.verdicts import (
     main_results,
 )
 from ..show.terminal import Line, labelled
-from .lines import NUMBER, WORD, grade_span, narrow, number, shortened, word
+from .lines import NUMBER, WORD, as_fit, grade_span, narrow, number, shortened, word
 
 _NAMED = 3  # implementations that come with this package
 _SENTENCES = 4  # lines that a table leaves for sentences, where there are many
@@ -49,7 +49,7 @@ def ranking_lines(results: Sequence[Record], width: int, height: int) -> Iterato
             break
     yield from table
     yield []
-    yield from _as_fit(sentences, height - 1 - len(table) - len(apart))
+    yield from as_fit(sentences, height - 1 - len(table) - len(apart), "sentence")
     yield from apart
 
 
@@ -177,18 +177,6 @@ def _sentences(results: Sequence[Record], width: int) -> Iterator[Iterator[Line]
             apart = f" [{', '.join(first.conventions)}]" if first.conventions else ""
             text = f"{', '.join(names)} {first.dtype}: {first.sentence}{apart}"
             yield labelled(*grade_span(first), text, width)
-
-
-def _as_fit(sentences: Sequence[Sequence[Line]], room: int) -> Iterator[Line]:
-    """As many sentences as there is room for."""
-    left = room - 1  # for the last line
-    for place, lines in enumerate(sentences):
-        left -= len(lines)
-        if left < 0 and place:
-            more = len(sentences) - place
-            yield [(f"and {more} more {'sentence' if more == 1 else 'sentences'} (--details)", "dim")]
-            return
-        yield from lines
 
 
 def _apart_lines(results: Sequence[Record], width: int) -> Iterator[Line]:

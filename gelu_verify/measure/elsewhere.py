@@ -21,9 +21,9 @@ from ..work.executors import Misfit, Pool
 from ..work.journal import Facts, differing
 from .identity import MANY, PROCESSOR, ProbeOutputs, another, identity, implementation, worker_facts
 from .jobs import Job, narrowed_to, one_job, selecting
+from .part_measurer import PartMeasurer, Range
 from .parts import packed
 from .request import Request
-from .work import Range, Work
 
 KEPT = 8  # jobs that a worker keeps loaded: those of a run come in turn
 Item = TypeVar("Item")
@@ -109,14 +109,14 @@ class RemoteWork(ABC, Generic[Item, Loaded]):
 
 
 @dataclass(frozen=True)
-class RemoteSweep(RemoteWork[Range, Work]):
+class RemoteSweep(RemoteWork[Range, PartMeasurer]):
     """Ranges of chunks, as parts."""
 
     def measured(self, item: Range) -> bytes:
         return packed(replace(self.loaded().measured(item), worker=worker_facts()))
 
-    def loading(self, job: Job) -> Work:
-        return Work(job.target, job.plan, seconds=self.item_seconds)
+    def loading(self, job: Job) -> PartMeasurer:
+        return PartMeasurer(job.target, job.plan, seconds=self.item_seconds)
 
 
 def _processors(there: Facts, here: Facts) -> str:

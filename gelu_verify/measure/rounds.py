@@ -16,8 +16,8 @@ from ..targets.extra_outputs import Differences
 from ..work.executors import Pool, on_threads, results
 from .elsewhere import Elsewhere
 from .kept import Kept
+from .part_measurer import PartMeasurer, Range, ranges
 from .parts import Merging, Part, unpacked
-from .work import Range, Work, ranges
 
 
 class Round:
@@ -33,7 +33,7 @@ class Round:
 
     def __init__(
         self,
-        here: Work,
+        here: PartMeasurer,
         elsewhere: Elsewhere[Range] | None = None,
         kept: Kept | None = None,
         chunks: Range | None = None,

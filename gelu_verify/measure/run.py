@@ -36,12 +36,12 @@ from .elsewhere import Elsewhere, RemoteSweep
 from .jobs import OWN, Job, one_job, selecting
 from .kept import Kept
 from .pairs import FirstPaths
+from .part_measurer import Range
 from .recording import unmeasured
 from .repeating import repeated_call
 from .request import Request
 from .sweep import is_judged_on_device, sweep, unmeasured_by_us
 from .turns import TakingTurns
-from .work import Range
 
 TIMING = 10.0  # seconds of timed calls in one run, shared by its jobs
 

@@ -33,10 +33,10 @@ from .elsewhere import Elsewhere
 from .identity import MANY
 from .kept import Kept
 from .minimize import failed, narrowed
+from .part_measurer import PartMeasurer, Range
 from .recording import checked, covered, unmeasured
 from .rounds import Round
 from .widening import Widening
-from .work import Range, Work
 
 if TYPE_CHECKING:
     from ..targets.base import Target
@@ -81,7 +81,7 @@ def sweep(
         if kept:
             kept.begin(target, plan)
         more = budget if plan.widens else NOTHING
-        swept = _Sweep(Work(target, plan, progress), elsewhere, kept, more, max_ulp, faults)
+        swept = _Sweep(PartMeasurer(target, plan, progress), elsewhere, kept, more, max_ulp, faults)
         try:
             table, time = swept.run(workers or cores())
         except TargetFailure as failure:
@@ -140,7 +140,7 @@ def sweep_part(
 ) -> None:
     """Measure some chunks and keep them, for who joins them with the others; raises TargetFailure."""
     kept.begin(target, plan, MANY)
-    part = Round(Work(target, plan, progress), elsewhere, kept, chunks)
+    part = Round(PartMeasurer(target, plan, progress), elsewhere, kept, chunks)
     part.measure(workers)
     if part.failure is not None:
         raise part.failure
@@ -183,8 +183,8 @@ class _Sweep:
     """One plan on one target, and more inputs as far as a budget goes; `plan` is that of all of them afterwards."""
 
     def __init__(
-        self, here: Work, elsewhere: Elsewhere[Range] | None, kept: Kept | None, budget: Budget, max_ulp: float | None,
-        faults: list[str] | None = None,
+        self, here: PartMeasurer, elsewhere: Elsewhere[Range] | None, kept: Kept | None, budget: Budget,
+        max_ulp: float | None, faults: list[str] | None = None,
     ) -> None:  # fmt: skip
         self._judged_there = is_judged_on_device(here.target, here.plan)
         self._widens = bool(budget) and elsewhere is None and not self._judged_there

@@ -24,8 +24,8 @@ from ..targets.extra_outputs import Differences
 from .budget import Budget
 from .kept import Kept
 from .next_buckets import next_buckets, refutes
+from .part_measurer import PartMeasurer
 from .rounds import Round
-from .work import Work
 
 BESIDE, TOGETHER, MOST_DRAWN = 1 << 7, 16, 1 << 20  # float64: neighbours on either side, buckets of a call, all inputs
 SLOW = 0.1  # seconds of a call that is not made longer
@@ -42,7 +42,7 @@ class Widening:
     seconds : that one input took, of all threads together
     """
 
-    here: Work
+    here: PartMeasurer
     first: Round
     budget: Budget
     seconds: float

@@ -3,45 +3,44 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .. import __version__
 from ..attribution import Attribution
 from ..attribution.conditioning import from_input, kappa
-from ..attribution.ladder import stored_text
 from ..buckets.bins import HIGHEST, Layout, envelope, layout
 from ..formats import buckets, from_ordinals, get_format, to_float64
-from ..show.html import read
+from ..show.chart import Axis, Chart, Curve, ReferenceLine, octaves
+from ..show.document import Document, Figures, Listing, Section, Text, plain
+from ..show.html import page
 from . import text
-from .attribution_text import (
-    condition_lines,
-    explained_text,
-    is_known,
-    known_lines,
-    piece_text,
-    rewrites_lines,
-    source_texts,
-    unexplained_text,
-)
-from .axis import edge_values
-from .curves import HEIGHT, area, line, octaves_of, x_ticks, y_ticks
-from .files import environment, inline, replace_files
+from .attribution_text import facts, is_known, sections_of
+from .axis import edge_values, octaves_of, ticks
+from .files import replace_files
 
 PER_BINADE = 16
 LOWEST = -6  # octaves: errors below 1/64 ULP are on the floor of the plot
-SHORT = {
-    "constants": "constants",
-    "formula": "formula",
-    "flushing": "flushing",
-    "blocks": "building blocks",
-    "known": "own code",
-    "rest": "unexplained",
+_CAUSES = {"blocks": "building blocks", "known": "own code", "rest": "unexplained"}
+_CONDITIONS = {
+    "kappa": "\u03ba(x) = |x f\u2032(x) / f(x)|",
+    "input_ulp": "error in ULP that half an ULP of error in x causes",
 }
+_PLOT = (
+    "The x axis follows the order of the floats, so that every binade is equally wide; the y axis is the largest error "
+    "|E| in ULP, on a logarithmic scale. Each step adds one source of error: rounded constants with exact arithmetic; "
+    "then every operation and building block correctly rounded, which is the error of the formula itself; then the "
+    "library's building blocks. The dashed line is 0.5 ULP, the limit of correct rounding."
+)
+_FILES = (
+    "In the same folder: attribution.json, rungs.csv (one row per step and region), curve.csv, operations.csv. Error "
+    "in ULP: E = (got - y) / u(y), where y is the exact value and u(y) the distance between neighbouring floats at y. "
+    "Amplification is the factor by which a relative error of an operation grows on its way to the result."
+)
 
 Row = dict[str, Any]
 
@@ -110,37 +109,48 @@ def _with_values(record: Row, row: Row) -> Row:
 
 def render(found: Attribution, curves: pd.DataFrame) -> str:
     """The page as one string: no network, no script."""
-    record, bins = found.record, layout(found.dtype, PER_BINADE)
-    errors = {rung["name"]: curves[f"{rung['name']}_ulp"].to_numpy(np.float64) for rung in record["rungs"]}
-    span = octaves_of(list(errors.values()), LOWEST, HIGHEST)
-    conditions = [curves[name].to_numpy(np.float64) for name in ("kappa", "input_ulp")]
-    below = octaves_of(conditions, LOWEST, HIGHEST)
-    return environment().get_template("attribution.html").render(
-        version=__version__,
-        record=record,
-        stored=stored_text,
-        known=[line.strip() for line in known_lines(record)],
-        condition=" ".join(condition_lines(record)),
-        piece=piece_text,
-        rewrites=[line.strip() for line in rewrites_lines(record)],
-        surely=explained_text(record) if is_known(record) else unexplained_text(record),
-        headline=headline(record),
-        lines=[
-            {**rung, "path": line(errors[rung["name"]], span), "colour": index}
-            for index, rung in enumerate(record["rungs"][:-1])
-        ],
-        measured={**record["rungs"][-1], "path": area(errors[record["rungs"][-1]["name"]], span)},
-        kappa=line(conditions[0], below),
-        input_ulp=line(conditions[1], below),
-        half=HEIGHT * (span[1] + 1) / (span[1] - span[0]),
-        height=HEIGHT,
-        bins=bins.size,
-        x_ticks=x_ticks(bins),
-        y_ticks=y_ticks(span),
-        below_ticks=y_ticks(below, 4),
-        parts=list(_parts(record)),
-        short_source=SHORT,
-        style=read("page.css") + inline("attribution.css"),
+    regions, *others = sections_of(found.record, on_page=True)
+    blocks = [
+        *facts(found.record, on_page=True),
+        Section("Error against x, step by step", [Text(_PLOT, "lead"), Figures([_errors(found, curves)]),
+                                                  Figures([_conditions(found, curves)])], id="plot"),
+        Section("Largest error by region", regions.blocks),
+        *(Section(plain(each.title)[0].upper() + plain(each.title)[1:], each.blocks) for each in others),
+        Section("Repeat", [Listing(found.repeat), Text(_FILES, "note")]),
+    ]  # fmt: skip
+    title = f"where the error of {found.record['target']} comes from"
+    return page(Document(title=title, headline=headline(found.record), blocks=blocks))
+
+
+def _errors(found: Attribution, curves: pd.DataFrame) -> Chart:
+    rungs = found.record["rungs"]
+    sizes = {rung["title"]: curves[f"{rung['name']}_ulp"].to_numpy(np.float64) for rung in rungs}
+    *steps, (title, measured) = sizes.items()
+    area = Curve(label=title, points=list(enumerate([*measured.tolist(), math.nan])), kind="area", colour=6)
+    return _chart(found, "largest |E|, ULP", sizes.values(), [area, *_lines(dict(steps))], 320, 7)
+
+
+def _conditions(found: Attribution, curves: pd.DataFrame) -> Chart:
+    values = {name: curves[key].to_numpy(np.float64) for key, name in _CONDITIONS.items()}
+    return _chart(found, "conditioning against x", values.values(), _lines(values), 150, 4)
+
+
+def _lines(values: Mapping[str, np.ndarray]) -> list[Curve]:
+    """Through the middles of the bins that have a value."""
+    return [
+        Curve(label=label, points=[(at + 0.5, y) for at, y in enumerate(each.tolist()) if y == y], colour=colour % 6)
+        for colour, (label, each) in enumerate(values.items())
+    ]
+
+
+def _chart(
+    found: Attribution, title: str, values: Iterable[np.ndarray], curves: list[Curve], height: int, most: int
+) -> Chart:
+    bins = layout(found.dtype, PER_BINADE)
+    return Chart(
+        title=title, curves=curves, rules=[ReferenceLine(0.5)], width=760, height=height,
+        x=Axis((0, bins.size), ticks(bins), "x, in the order of the floats"),
+        y=octaves(octaves_of([*values], LOWEST, HIGHEST), most=most), attributes={"class": "chart wide"},
     )  # fmt: skip
 
 
@@ -155,15 +165,4 @@ def headline(record: Row) -> str:
         return f"{name}: {size} ULP, and no known formula explains it."
     sign = "" if record["bound"] == "=" else "at least "
     size = text.ulp_text(abs(worst["error"]), record["bound"])
-    return f"{name}: {sign}{size} ULP; main cause: {SHORT[worst['main']]}."
-
-
-def _parts(record: Row) -> Iterator[Row]:
-    """What each source adds at the worst input, with the length of its bar in per cent of the largest."""
-    worst = record["worst"]
-    if worst is not None:
-        causes = source_texts(record)
-        largest = max(abs(worst[name]) for name in causes) or 1.0
-        for name, cause in causes.items():
-            share = 100 * abs(worst[name]) / largest
-            yield {"name": name, "text": cause, "ulp": worst[name], "bar": round(share), "main": name == worst["main"]}
+    return f"{name}: {sign}{size} ULP; main cause: {_CAUSES.get(worst['main'], worst['main'])}."

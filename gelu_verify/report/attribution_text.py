@@ -1,9 +1,8 @@
-"""An attribution on a terminal: which step adds the error, region by region, and what each operation costs."""
+"""An attribution in blocks: which step adds the error, region by region, and what each operation costs."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,8 @@ import numpy as np
 from ..attribution.ladder import flush_text, stored_text
 from ..formats import get_format, to_float64
 from ..functions.regions import REGIONS
+from ..show.document import Block, Definitions, Heading, Inline, Items, Marked, Section, Text, TextTable
+from ..show.terminal import in_ascii, lines_of
 from ..truth.correctly_rounded import FUNCTIONS as CORRECTLY_ROUNDED
 from . import text
 
@@ -18,7 +19,6 @@ Row = Mapping[str, Any]
 
 OPERATIONS = 8  # the costliest; all of them are in the JSON and the CSV
 _ROUNDED = 0.99  # of the informative results: from there on they are said to be correctly rounded
-_TITLE = 14
 _CELL = 10
 _NAMES = {"stored": "as stored", "known": "own code"}
 _TEXTS = {
@@ -37,37 +37,71 @@ ALIKE = 4  # names of kernels with the same bits
 
 def attribution_lines(record: Row) -> Iterator[str]:
     """The lines, in 84 columns of plain ASCII."""
-    yield " ".join(filter(None, (record["target"], record["function"], record["dtype"], record["version"])))
-    known = is_known(record)
-    for line in known_lines(record):
-        yield from _wrapped(line, 2)
-    yield from _head(record) if known else _unexplained(record)
-    yield from _errors(record)
-    yield ""
-    names = [row["region"] for row in record["regions"]]
-    yield f"{'largest ULP':<{_TITLE}}" + "".join(f"{name:>{_CELL}}" for name in names)
-    for rung in record["rungs"] if known else record["rungs"][-1:]:
-        cells = [text.ulp_text(row["max_ulp"], record["bound"]).replace(text.NONE, "-") for row in rung["regions"]]
-        yield f"{_NAMES.get(rung['name'], rung['name']):<{_TITLE}}" + "".join(f"{cell:>{_CELL}}" for cell in cells)
-    cells = [text.ulp_text(row["input_ulp"], record["bound"]).replace(text.NONE, "-") for row in record["regions"]]
-    yield f"{'half ULP in x':<{_TITLE}}" + "".join(f"{cell:>{_CELL}}" for cell in cells)
-    for line in condition_lines(record):
-        yield from _wrapped(line, 2)
-    if not known:
-        yield from pieces_lines(record)
-        yield f"repeat: {record['repeat']}"
-        return
-    causes = [_cause(record, row["worst"]["main"]) if row["worst"] else "-" for row in record["regions"]]
-    yield f"{'main cause':<{_TITLE}}" + "".join(f"{name:>{_CELL}}" for name in causes)
-    yield from pieces_lines(record) if record["pieces"] else [""]
-    yield from _worst(record)
-    yield from _operations(record["dtype"], record["operations"][:OPERATIONS])
-    if record["rewrites"]:
-        yield f"rewrites, in {record['rewrites'][0]['run']}: the largest error, and the time beside that of the target"
-        for line in rewrites_lines(record):
-            yield from _wrapped(line, 2)
+    name = " ".join(filter(None, (record["target"], record["function"], record["dtype"], record["version"])))
+    sections = [Section(name, facts(record)), *sections_of(record)]
+    parts = [[section] if section.title else section.blocks for section in sections]
+    for part in parts:
+        yield from in_ascii([*lines_of(part, WIDTH)]).splitlines()
         yield ""
     yield f"repeat: {record['repeat']}"
+
+
+def sections_of(record: Row, on_page: bool = False) -> Iterator[Section]:
+    """Section by section; a page has the bits of each input, all operations, and of each step more than its name."""
+    yield Section("", list(_regions(record, on_page)))
+    if record["pieces"]:
+        yield _pieces(record, on_page)
+    if not is_known(record) and not on_page:
+        return
+    yield _worst(record, on_page)
+    if record["operations"]:
+        yield _operations(record, on_page)
+    if record["rewrites"]:
+        run = record["rewrites"][0]["run"]
+        title = f"rewrites, in {run}: the largest error, and the time beside that of the target"
+        yield Section(title, [Items(list(_rewrites(record)))])
+
+
+def facts(record: Row, on_page: bool = False) -> list[Block]:
+    """What computes the results, as far as that is known, and the largest errors."""
+    known = is_known(record)
+    texts = ["\n".join(known_lines(record))]
+    if not known:
+        texts.append(f"{unexplained_text(record)}\nso its formula, constants and building blocks remain unknown")
+    return [
+        Items(list(filter(None, texts))),
+        Definitions([*(_head(record, on_page) if known or on_page else ()), *_errors(record)]),
+    ]
+
+
+def _regions(record: Row, on_page: bool) -> Iterator[Block]:
+    """The largest error of each step, region by region; empty columns are left out."""
+    known, bound, regions = is_known(record), record["bound"], record["regions"]
+    columns: list[Heading | str] = ["largest ULP", *(Heading(row["region"], is_number=True) for row in regions)]
+    columns += [Heading("all x", is_number=True, is_optional=True), Heading("zero too early, from", is_optional=True)]
+    rows: list[list[Inline]] = []
+    for rung in record["rungs"] if known or on_page else record["rungs"][-1:]:
+        name = _NAMES.get(rung["name"], rung["name"])
+        zero = Marked(text.short_value(record["dtype"], rung["zero_from"]), "bad") if rung["zero_from"] else "never"
+        cells = [_ulp(record, row["max_ulp"]) for row in rung["regions"]]
+        overall = (f"{bound}{_ulp(record, rung['max_ulp'])}", zero) if on_page else ("", "")
+        rows.append([rung["title"] if on_page else name, *cells, *overall])
+    rows.append(["half ULP in x", *(_ulp(record, row["input_ulp"]) for row in regions), "", ""])
+    if known or on_page:
+        worst = [*(row["worst"] for row in regions), record["worst"]]
+        causes = [_cause(record, each["main"]) if each else "-" for each in worst]
+        rows.append(["main cause", *causes[:-1], causes[-1] if on_page else "", ""])
+    yield TextTable(columns, rows, "largest error of each step by region")
+    yield Items(list(condition_lines(record)))
+
+
+def _ulp(record: Row, size: float | None) -> str:
+    return text.ulp_text(size, record["bound"]).replace(text.NONE, "-")
+
+
+def _x(record: Row, bits: str, on_page: bool) -> Inline:
+    value = text.short_value(record["dtype"], bits)
+    return (f"{value} ", Marked(bits, "code")) if on_page else value
 
 
 def condition_lines(record: Row) -> Iterator[str]:
@@ -82,24 +116,13 @@ def condition_lines(record: Row) -> Iterator[str]:
     )
 
 
-def _wrapped(line: str, indent: int) -> Iterator[str]:
-    """In 84 columns; what follows the first line is indented once more."""
-    own = " " * (indent + len(line) - len(line.lstrip()))
-    yield from textwrap.wrap(
-        line.lstrip(), WIDTH, initial_indent=own, subsequent_indent=own + "  ", break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
-
-
-def rewrites_lines(record: Row) -> Iterator[str]:
+def _rewrites(record: Row) -> Iterator[Inline]:
     """What could be written instead, each measured: the largest error before and after, and the time."""
+    sign = "" if record["bound"] == "=" else ">="
     for row in record["rewrites"]:
-        before, after = (
-            f"{'' if record['bound'] == '=' else '>='}{text.ulp_text(row[key], record['bound'])}"
-            for key in ("before_ulp", "after_ulp")
-        )
-        yield f"{row['guilty']}: {row['rewrite']}: {before} -> {after} ULP, {time_text(row['time'])}"
-        yield f"  {row['formula']}"
+        before, after = (f"{sign}{text.ulp_text(row[key], record['bound'])}" for key in ("before_ulp", "after_ulp"))
+        gain = f"{row['guilty']}: {row['rewrite']}: {before} -> {after} ULP, {time_text(row['time'])}"
+        yield f"{gain}\n  ", Marked(row["formula"], "code")
 
 
 def time_text(ratio: float | None) -> str:
@@ -113,19 +136,20 @@ def time_text(ratio: float | None) -> str:
     return f"{abs(ratio - 1):.0%} {'slower' if ratio >= 1 else 'faster'}".replace("%", " %")
 
 
-def pieces_lines(record: Row) -> Iterator[str]:
+def _pieces(record: Row, on_page: bool) -> Section:
     """What explains the results in each piece of x, where no one thing does everywhere."""
-    if not record["pieces"]:
-        return
-    yield ""
-    yield "pieces of x, and what gives the measured bits there:"
-    yield f"  {'from':>12} {'to':>12} {'inputs':>8} {'ULP':>9}  {'main cause':<10} what"
-    for row in record["pieces"]:
-        ends = " ".join(f"{text.short_value(record['dtype'], row[end]):>12}" for end in ("from", "to"))
-        size = text.ulp_text(row["max_ulp"], record["bound"]).replace(text.NONE, "-")
-        cause = "unknown" if row["main"] is None else _cause(record, row["main"])
-        yield f"  {ends} {text.share_text(row['share']):>8} {size:>9}  {cause:<10} {piece_text(row)}"
-    yield ""
+    numbers = (Heading(name, is_number=True) for name in ("from", "to", "inputs", "ULP"))
+    rows = [
+        (
+            *(_x(record, row[end], on_page) for end in ("from", "to")),
+            *(text.share_text(row["share"]), _ulp(record, row["max_ulp"])),
+            "unknown" if row["main"] is None else _cause(record, row["main"]),
+            piece_text(row),
+        )
+        for row in record["pieces"]
+    ]
+    title = "pieces of x, and what gives the measured bits there:"
+    return Section(title, [TextTable([*numbers, "main cause", Heading("what", is_long=True)], rows, "pieces of x")])
 
 
 def piece_text(row: Row) -> str:
@@ -141,20 +165,21 @@ def _cause(record: Row, source: str) -> str:
     return {"rest": "unknown", "known": "own code"}.get(source, source)
 
 
-def _head(record: Row) -> Iterator[str]:
+def _head(record: Row, on_page: bool) -> Iterator[tuple[str, Inline]]:
     surely = record["explained"] or record["chosen"] != "found"
-    yield f"  {'formula' if surely else 'nearest':<9} {record['formula']}"
+    form = Marked(f" ({record['form']})" if on_page else "", "soft")
+    yield "formula" if surely else "nearest", (Marked(record["formula"], "code"), form)
     rounding = "every operation rounded" if record["working"] == record["dtype"] else "rounded once at the end"
     flushing = f", {flush_text(record['flush'])}" if record["flush"] else ""
-    yield f"  computed  in {record['working']}, {rounding}{flushing}"
+    yield "computed", f"in {record['working']}, {rounding}{flushing}"
     if record["constants"]:
-        yield "  constants " + ", ".join(stored_text(*pair) for pair in record["constants"].items())
+        yield "constants", ", ".join(stored_text(*pair) for pair in record["constants"].items())
     if record["blocks"]:
-        yield "  blocks    " + ", ".join(record["blocks"].values())
-    if explained := explained_text(record):
-        yield from _wrapped(explained, 2)
-    same = text.share_text(record["agreement"])
-    yield f"  agreement the measured bits at {same} of {record['n']:,} inputs (plan {record['plan']})"
+        yield "blocks", ", ".join(record["blocks"].values())
+    if is_known(record) and (explained := explained_text(record)):
+        yield "evidence", explained
+    same, seed = text.share_text(record["agreement"]), f", seed {record['seed']}" if on_page else ""
+    yield "agreement", f"the measured bits at {same} of {record['n']:,} inputs (plan {record['plan']}{seed})"
 
 
 def source_texts(record: Row) -> dict[str, str]:
@@ -221,18 +246,13 @@ def unexplained_text(record: Row) -> str:
     return f"{known}; nearest: {record['form']}"
 
 
-def _unexplained(record: Row) -> Iterator[str]:
-    yield f"  {unexplained_text(record)}"
-    yield "  so its formula, constants and building blocks remain unknown"
-
-
-def _errors(record: Row) -> Iterator[str]:
+def _errors(record: Row) -> Iterator[tuple[str, Inline]]:
     if record["rounded"] >= max(record["explains"], _ROUNDED):
         share = text.share_text(record["rounded"])
-        yield f"  results   {share} of those are correctly rounded, so they do not distinguish formulas"
+        yield "results", f"{share} of those are correctly rounded, so they do not distinguish formulas"
     if record["computes"] != record["function"]:
         other = record["computes"]
-        yield f"  computes  {other}, not {record['function']}: the errors in the table are against {other}"
+        yield "computes", f"{other}, not {record['function']}: the errors in the table are against {other}"
     for row in record["errors"]:
         if row["max_ulp"] is None:
             continue
@@ -240,7 +260,7 @@ def _errors(record: Row) -> Iterator[str]:
         where = text.short_value(record["dtype"], row["x_bits"])
         own = row["function"] in (record["function"], record["computes"])
         role = "against" if own else "as an approximation of"
-        yield f"  error     {size} ULP {role} {row['function']}, at x = {where} in {_region(record, row)}"
+        yield "error", f"{size} ULP {role} {row['function']}, at x = {where} in {_region(record, row)}"
 
 
 def _region(record: Row, row: Row) -> str:
@@ -254,27 +274,35 @@ def _region(record: Row, row: Row) -> str:
     )
 
 
-def _worst(record: Row) -> Iterator[str]:
+def _worst(record: Row, on_page: bool) -> Section:
     worst = record["worst"]
     if worst is None:
-        yield "no finite error was measured"
-        return
+        return Section("no finite error was measured", [])
     at = f"{text.short_value(record['dtype'], worst['x_bits'])} ({worst['x_bits']})"
-    yield f"at the largest error, x = {at}: {worst['error']:+.4g} ULP, the sum of"
-    for source, cause in source_texts(record).items():
-        mark = "  <- main cause" if source == worst["main"] else ""
-        yield f"  {worst[source]:+12.4g}  {cause}{mark}"
-    yield ""
+    right = f"The correct result is {text.value_text(record['dtype'], worst['want_bits'])} ({worst['want_bits']})"
+    rows = [
+        (f"{worst[source]:+.4g}", (cause, Marked("  <- main cause" if source == worst["main"] else "", "bold")))
+        for source, cause in source_texts(record).items()
+    ]
+    return Section(
+        f"at the largest error, x = {at}: {worst['error']:+.4g} ULP, the sum of",
+        [Text(right if on_page else "", "lead"), TextTable([Heading("ULP", is_number=True), "source"], rows)],
+    )
 
 
-def _operations(dtype: str, operations: Sequence[Row]) -> Iterator[str]:
-    if not operations:
-        return
-    yield "cost of each operation: the error that rounding it alone causes, to first order"
-    yield f"  {'ULP':>8}  {'amplified':>9}  {'at x':>12}  operation"
-    for row in operations:
-        grown = "-" if row["amplification"] is None else f"{row['amplification']:.3g}"
-        name = f"{row['name']} = " if row["name"] else ""
-        at = text.short_value(dtype, row["x_bits"])
-        yield f"  {row['max_ulp']:8.3g}  {grown:>9}  {at:>12}  {name}{row['operation']}"
-    yield ""
+def _operations(record: Row, on_page: bool) -> Section:
+    """The costliest first."""
+    numbers = [Heading(name, is_number=True) for name in ("ULP", "amplified", "at x")]
+    at_worst = Heading("at the largest error", is_number=True, is_optional=True)
+    rows = [
+        (
+            f"{row['max_ulp']:.3g}",
+            "-" if row["amplification"] is None else f"{row['amplification']:.3g}",
+            _x(record, row["x_bits"], on_page),
+            text.number_text(row["at_worst"], signed=True) if on_page else "",
+            Marked(f"{row['name']} = {row['operation']}" if row["name"] else row["operation"], "code"),
+        )
+        for row in record["operations"][: None if on_page else OPERATIONS]
+    ]
+    title = "cost of each operation: the error that rounding it alone causes, to first order"
+    return Section(title, [TextTable([*numbers, at_worst, "operation"], rows, "operations")])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..buckets.bins import Layout
@@ -35,3 +38,12 @@ def strip_ticks(layout: Layout) -> list[tuple[float, str]]:
     positive = [(layout.position(e) - zero, f"{2.0**e:g}") for e in (0, 3)]
     marks = [(-at, MINUS + label) for at, label in reversed(positive)] + [(0.0, "0")] + positive
     return [(round(100 * (zero + at) / layout.size, 1), label) for at, label in marks]
+
+
+def octaves_of(values: Sequence[np.ndarray], lowest: int, highest: int) -> tuple[int, int]:
+    """Whole octaves that hold the finite values, inside [lowest, highest], at least four."""
+    finite = np.concatenate([v[np.isfinite(v) & (v > 0)] for v in values] or [np.empty(0)])
+    if not len(finite):
+        return lowest, lowest + 4
+    low = max(lowest, math.floor(math.log2(finite.min())))
+    return low, max(min(highest, math.ceil(math.log2(finite.max()))), low + 4)

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..records.claims import grade_text
 from ..records.grades import GRADES, MARKS, MARKS_SAY, ORDER
+from ..show import markdown as writer
+from ..show.document import Block, Details, Document, Heading, Items, Listing, Marked, Section, Text, TextTable
 from . import text
 from .citation import bibtex, citation_texts
 from .columns import TAIL_CHECKS
 from .frames import SPECIALS, RunLike, run_letter
-from .markdown_blocks import LIMIT
-from .markdown_blocks import escape as _escape
-from .markdown_blocks import folded as _folded
-from .markdown_blocks import size_of as _bytes
-from .markdown_blocks import table as _table
 from .matrix import Cells, matrices, target_name
 from .rows import rows_of
 from .verdicts import absences, headline
 
 _WORST = 20
+LIMIT, LEFT_OUT = writer.LIMIT, "{} sections were left out because of their size: see the CSV files and index.html."
 _KEYS = ["target", "function", "dtype"]
 
 Row = dict[str, Any]
@@ -31,59 +29,57 @@ Row = dict[str, Any]
 def markdown(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> str:
     """Headline and matrix of grades first; long tables are folded, and left out where they do not fit."""
     results = [result for run in runs for result in run.results]
+    document = Document(title="accuracy report", headline=headline(results), blocks=list(_blocks(runs, frames)))
+    return writer.markdown(document, LIMIT, LEFT_OUT)
+
+
+def _blocks(runs: Sequence[RunLike], frames: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
     summary = frames["summary"]
-    whole = [
-        "# gelu-verify: accuracy report\n",
-        f"**{_escape(headline(results))}**\n",
-        "Largest error in ULP (`=`: of all inputs, `>=`: the largest found), and the grade or where it is accurate.\n",
-        _table(["grade", "when"], ([found.title, found.text] for found in GRADES.values())),
-        "; ".join(f"{MARKS[bound]} {text}" for bound, text in MARKS_SAY.items()) + ".",
-    ]
-    sections = [
-        _recorded(summary),
-        _executed(summary),
-        *(_matrix(*each) for each in matrices(summary)),
-        _folded("Every result in a sentence, the worst first", _sentences(summary)),
-        _worst(summary),
-        _raised(summary, absences(run.manifest for run in runs)),
-        _folded("Tail", _tail(frames["tail"])),
-        _folded("Special values", _specials(frames["special"])),
-        _folded("Regions", _regions(frames["regions"])),
-        _folded("Where the largest error comes from", _attribution(frames["attribution"])),
-        _folded("Throughput", _throughput(frames["throughput"])),
-        _folded("Throughput from cache to memory", _sizes(frames["sizes"])),
-        _provenance(runs),
-        _citation(runs),
-    ]
-    size, left_out = sum(_bytes(part) for part in whole), 0
-    for section in sections:
-        size += _bytes(section)
-        if size > LIMIT:
-            left_out += 1
-            size -= _bytes(section)
-        elif section:
-            whole.append(section)
-    if left_out:
-        whole.append(f"_{left_out} sections were left out because of their size: see the CSV files and index.html._\n")
-    return "\n".join(whole)
+    bounds = Marked("=", "code"), ": of all inputs, ", Marked(">=", "code"), ": the largest found"
+    yield Text(("Largest error in ULP (", *bounds, "), and the grade or where it is accurate."))
+    yield _table(["grade", "when"], ([found.title, found.text] for found in GRADES.values()))
+    yield Text("; ".join(f"{MARKS[bound]} {text}" for bound, text in MARKS_SAY.items()) + ".")
+    yield Section("Recorded", [Items(list(_recorded(summary)))])
+    yield Section("Executed", [Items(list(_executed(summary)))])
+    yield from (_matrix(*each) for each in matrices(summary))
+    yield Details("Every result in a sentence, the worst first", [_sentences(summary)])
+    worst = rows_of(summary.dropna(subset=["max_ulp"]).nlargest(_WORST, "max_ulp"))
+    repeat = Listing("\n".join(row["repeat"] for row in worst))
+    yield Section(f"The {len(worst)} largest errors", [_worst(worst), repeat])
+    yield Section("Crashed", [_raised(summary)])
+    missing = absences(run.manifest for run in runs).items()
+    yield Section("Not run", [_table(["framework", "why it was not run"], missing)])
+    yield Details("Tail", [_tail(frames["tail"])])
+    yield Details("Special values", [_specials(frames["special"])])
+    yield Details("Regions", [_regions(frames["regions"])])
+    yield Details("Where the largest error comes from", [_attribution(frames["attribution"])])
+    yield Details("Throughput", [_throughput(frames["throughput"])])
+    yield Details("Throughput from cache to memory", [_sizes(frames["sizes"])])
+    yield Section("Provenance", [_provenance(runs)])
+    if runs:
+        yield Section("Citation", [Items(citation_texts(runs)), Listing(bibtex(runs), "bibtex")])
 
 
-def _executed(summary: pd.DataFrame) -> str:
+def _table(head: Sequence[str | Heading], rows: Iterable[Sequence[Any]]) -> TextTable:
+    return TextTable(
+        head, [[cell if isinstance(cell, Marked) else " ".join(str(cell).split()) for cell in row] for row in rows]
+    )
+
+
+def _executed(summary: pd.DataFrame) -> Iterator[str]:
     """What was not executed on the device that it is for, and on what it was."""
-    found = summary[summary["executed"].fillna("") != ""]
-    lines = [
-        "- " + _escape(f"{', '.join(dict.fromkeys(map(target_name, rows_of(rows))))}: {what}, no GPU")
-        for what, rows in found.groupby("executed")
-    ]
-    return "\n".join(("## Executed\n", *lines, "")) if lines else ""
+    for what, rows in summary[summary["executed"].fillna("") != ""].groupby("executed"):
+        yield f"{', '.join(dict.fromkeys(map(target_name, rows_of(rows))))}: {what}, no GPU"
 
 
-def _recorded(summary: pd.DataFrame) -> str:
+def _recorded(summary: pd.DataFrame) -> Iterator[str]:
     """Date and device of the recorded runs, and which of their results are stale."""
-    lines = [f"- [{run}] {origin}" for run, origin in summary.groupby("run")["recorded"].first().items() if origin]
-    stale = summary[summary["stale"] != ""]
-    lines += ["- " + _escape(f"{target_name(row)} {row['dtype']}: {row['stale']}") for row in rows_of(stale)]
-    return "\n".join(("## Recorded\n", *lines, "")) if lines else ""
+    for run, origin in summary.groupby("run")["recorded"].first().items():
+        if origin:
+            yield f"[{run}] {origin}"
+    yield from (
+        f"{target_name(row)} {row['dtype']}: {row['stale']}" for row in rows_of(summary[summary["stale"] != ""])
+    )
 
 
 def _keys(row: Row) -> list[str]:
@@ -99,20 +95,20 @@ def _error(row: Row) -> str:
     return f"{row['bound']} {text.ulp_text(row['max_ulp'], row['bound'])}"
 
 
-def _matrix(function: str, dtypes: Sequence[str], rows: Cells) -> str:
-    table = _table(["target", *dtypes], ([name, *(_graded(by.get(d)) for d in dtypes)] for name, by in rows.items()))
-    return f"## {_escape(function)}\n\n{table}"
+def _matrix(function: str, dtypes: Sequence[str], rows: Cells) -> Section:
+    cells = ([name, *(_graded(by.get(dtype)) for dtype in dtypes)] for name, by in rows.items())
+    return Section(function, [_table(["target", *dtypes], cells)])
 
 
-def _graded(row: Row | None) -> str:
+def _graded(row: Row | None) -> str | Marked:
     """The largest error, and the grade or its range; of a target that failed, how."""
     if row is None:
         return ""
     grade = f" {row['claim']}" if row["grade"] else ""
-    return f"**{row['failure_kind'] or 'crashed'}**" if row["max_ulp"] is None else f"{_error(row)}{grade}"
+    return Marked(row["failure_kind"] or "crashed", "bold") if row["max_ulp"] is None else f"{_error(row)}{grade}"
 
 
-def _sentences(summary: pd.DataFrame) -> str:
+def _sentences(summary: pd.DataFrame) -> TextTable:
     """Every result in a sentence, the worst first."""
     known = summary[summary["grade"].notna()]
     order = known["grade"].map(ORDER).sort_values(ascending=False, kind="stable")
@@ -124,37 +120,24 @@ def _sentences(summary: pd.DataFrame) -> str:
     return _table(head, rows)
 
 
-def _worst(summary: pd.DataFrame) -> str:
-    worst = rows_of(summary.dropna(subset=["max_ulp"]).nlargest(_WORST, "max_ulp"))
-    if not worst:
-        return ""
+def _worst(worst: Sequence[Row]) -> TextTable:
     head = [*_KEYS, "ULP", "x", "x bits", "got", "want", "failed checks"]
     rows = (
         [
-            *_keys(r),
-            _error(r),
-            _short(r, "x"),
-            r["x_bits"] or "",
-            _short(r, "got"),
-            _short(r, "want"),
+            *(*_keys(r), _error(r), _short(r, "x"), r["x_bits"] or "", _short(r, "got"), _short(r, "want")),
             r["failed_checks"],
         ]
         for r in worst
     )
-    table = _table(head, rows)
-    repeat = "\n".join(row["repeat"] for row in worst)
-    return f"## The {len(worst)} largest errors\n\n{table}\n```\n{repeat}\n```\n"
+    return _table(head, rows)
 
 
-def _raised(summary: pd.DataFrame, absent: Mapping[str, str]) -> str:
+def _raised(summary: pd.DataFrame) -> TextTable:
     rows = rows_of(summary[summary["failure"].notna()])
-    raised = _table([*_KEYS, "what happened"], ([*_keys(r), r["failure"]] for r in rows))
-    missing = _table(["framework", "why it was not run"], absent.items())
-    parts = [f"## {title}\n\n{table}" for title, table in (("Crashed", raised), ("Not run", missing)) if table]
-    return "\n".join(parts)
+    return _table([*_KEYS, "what happened"], ([*_keys(r), r["failure"]] for r in rows))
 
 
-def _tail(tail: pd.DataFrame) -> str:
+def _tail(tail: pd.DataFrame) -> TextTable:
     ends = ("zero_from_x", "zero_threshold_x")
     head = [*_KEYS, "returns zero from x", "zero is correct from x", *TAIL_CHECKS]
     rows = (
@@ -164,7 +147,7 @@ def _tail(tail: pd.DataFrame) -> str:
     return _table(head, rows)
 
 
-def _specials(special: pd.DataFrame) -> str:
+def _specials(special: pd.DataFrame) -> TextTable:
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     for r in rows_of(special):
         wrong = f"✗ {_short(r, 'got')}, want {_short(r, 'want')}"
@@ -175,16 +158,16 @@ def _specials(special: pd.DataFrame) -> str:
     return _table(head, ([*key, *(by.get(i, "") for i in inputs)] for key, by in rows.items()))
 
 
-def _regions(regions: pd.DataFrame) -> str:
+def _regions(regions: pd.DataFrame) -> TextTable:
     names = list(dict.fromkeys(regions["region"]))
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     for r in rows_of(regions):
         rows.setdefault(tuple(_keys(r)), {})[r["region"]] = _error(r)
-    head = [*_KEYS, *(f"`{n}`" for n in names)]
+    head: list[str | Heading] = [*_KEYS, *(Heading(Marked(name, "code")) for name in names)]
     return _table(head, ([*key, *(by.get(n, "") for n in names)] for key, by in rows.items()))
 
 
-def _throughput(throughput: pd.DataFrame) -> str:
+def _throughput(throughput: pd.DataFrame) -> TextTable:
     rows = []
     for r in rows_of(throughput):
         speed = [text.rate_text(r["elements_per_s"]), _spread(r["spread"]), text.number_text(r["copy_ratio"])]
@@ -192,7 +175,7 @@ def _throughput(throughput: pd.DataFrame) -> str:
     return _table([*_KEYS, "elements/s", "IQR", "ratio to copy", "ULP"], rows)
 
 
-def _attribution(attribution: pd.DataFrame) -> str:
+def _attribution(attribution: pd.DataFrame) -> TextTable:
     rows = []
     for r in rows_of(attribution):
         names = ("constants", "formula", "flushing", "rest")
@@ -212,7 +195,7 @@ def _attribution(attribution: pd.DataFrame) -> str:
     return _table(head, rows)
 
 
-def _sizes(sizes: pd.DataFrame) -> str:
+def _sizes(sizes: pd.DataFrame) -> TextTable:
     rows = []
     for r in rows_of(sizes):
         speed = [r["left_out"] or text.rate_text(r["elements_per_s"]), _spread(r["spread"])]
@@ -225,7 +208,7 @@ def _spread(spread: float | None) -> str:
     return text.NONE if spread is None else f"{100 * spread:.1f} %"
 
 
-def _provenance(runs: Sequence[RunLike]) -> str:
+def _provenance(runs: Sequence[RunLike]) -> TextTable:
     rows = []
     for index, run in enumerate(runs):
         m = run.manifest
@@ -235,12 +218,4 @@ def _provenance(runs: Sequence[RunLike]) -> str:
             source = m["git"]["commit"][:12] + (" with local changes" if m["git"]["dirty"] else "")
         recorded = [m["created"], m["command"], m["plan"], m["seed"], m["machine"].get("cpu", "")]
         rows.append([run_letter(index), *recorded, source, versions])
-    table = _table(["run", "created", "command", "plan", "seed", "CPU", "source", "versions"], rows)
-    return f"## Provenance\n\n{table}" if table else ""
-
-
-def _citation(runs: Sequence[RunLike]) -> str:
-    if not runs:
-        return ""
-    lines = "\n".join(f"- {_escape(line)}" for line in citation_texts(runs))
-    return f"## Citation\n\n{lines}\n\n```bibtex\n{bibtex(runs)}```\n"
+    return _table(["run", "created", "command", "plan", "seed", "CPU", "source", "versions"], rows)

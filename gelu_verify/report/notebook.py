@@ -13,18 +13,20 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from ..buckets.bins import envelope, layout
+from ..buckets.bins import envelope
 from ..errors import printable
 from ..formats import get_format
 from ..records.claims import grade_text
 from ..records.grades import MARKS_SAY
 from ..records.result import Record, Result
-from .curves import HEIGHT, area, octaves_of, x_ticks, y_of, y_ticks
+from ..show.chart import octave_ticks
+from .axis import octaves_of, ticks
 from .files import environment
 from .text import short_value, ulp_text, value_text
 
 PER_BINADE = 12
 SPAN = (-3, 64)  # octaves of the axis at most
+HEIGHT = 200  # of the plot, which is as wide as its bins and is stretched to its place
 DIGITS = 9  # of a number in the table; its bits are in the tooltip
 COLOURS = {  # of a badge with white text: a contrast of 4.5 or more
     "correctly_rounded": "#1a7f37", "faithful": "#1a7f37", "accurate": "#1a7f37", "accurate_range": "#8a5a00",
@@ -112,12 +114,23 @@ def _plot(result: Result) -> dict[str, Any]:
     return {
         "size": found.layout.size,
         "height": HEIGHT,
-        "area": area(found.max_error, span),
-        "limits": [(text, float(y_of(np.array([value]), span)[0])) for text, value in (("0.5", 0.5), ("4", 4.0))],
+        "area": "".join(
+            f"M{at} {HEIGHT}V{y:g}h1V{HEIGHT}z"
+            for at, y in enumerate(np.round(y_of(found.max_error, span), 1).tolist())
+            if y == y
+        ),
+        "limits": [(text, y_of(value, span)) for text, value in (("0.5", 0.5), ("4", 4.0))],
         "nonfinite": "".join(f"M{at} 0h1v{HEIGHT}h-1z" for at in np.flatnonzero(found.nonfinite)),
-        "x": x_ticks(layout(result.record.dtype, PER_BINADE)),
-        "y": y_ticks(span, 5),
+        "x": [(round(100 * at / found.layout.size, 2), label) for at, label in ticks(found.layout)],
+        "y": [(round(y_of(2.0**at, span) * 100 / HEIGHT, 2), label) for at, label in octave_ticks(span, 5)],
     }
+
+
+def y_of(value: Any, span: tuple[int, int]) -> Any:
+    """Height of values on a log2 axis: the ends of the span for what lies beyond; NaN stays."""
+    with np.errstate(divide="ignore"):
+        octave = np.clip(np.log2(value), span[0], span[1])
+    return HEIGHT * (span[1] - octave) / (span[1] - span[0])
 
 
 def _worst(record: Record) -> Iterator[dict[str, str]]:

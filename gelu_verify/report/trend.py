@@ -17,8 +17,8 @@ from ..records.claims import error_text, grade_text, range_text
 from ..records.grades import GRADES, ORDER
 from ..show.chart import Axis, Chart, Curve, Mark, decades, octaves
 from ..show.document import Block, Details, Document, Figures, Items, Section, Text, TextTable
+from .axis import octaves_of
 from .comparison_text import run_text
-from .curves import octaves_of
 from .text import NONE, rate_text
 
 HEAD = ("runs", "grade", "accurate for", "max ULP", "max abs", "speed", "results")

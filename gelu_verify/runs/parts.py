@@ -20,10 +20,10 @@ from ..measure.elsewhere import Elsewhere, RemoteSweep
 from ..measure.identity import PROCESSOR, ProbeOutputs, another, only_by_version
 from ..measure.jobs import Job, find_jobs, selecting
 from ..measure.kept import OUTPUTS, Kept
+from ..measure.part_measurer import Range
 from ..measure.parts import unpacked
 from ..measure.request import Request
 from ..measure.sweep import is_judged_on_device, sweep_part
-from ..measure.work import Range
 from ..speed.throughput import one_thread_each
 from ..work.executors import opening
 from ..work.journal import Facts, Journal, contents, differing

@@ -101,6 +101,7 @@ class Listing:
     """A command, or other text that is copied as it is."""
 
     text: str
+    language: str = ""
 
 
 @dataclass(frozen=True)

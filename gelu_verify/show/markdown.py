@@ -138,7 +138,7 @@ def _facts(block: Definitions, level: int) -> str:
 def _code(block: Listing, level: int) -> str:
     """Between fences that the text does not have."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
-    return f"{fence}\n{chr(10).join(map(printable, block.text.splitlines()))}\n{fence}\n"
+    return f"{fence}{block.language}\n{chr(10).join(map(printable, block.text.splitlines()))}\n{fence}\n"
 
 
 def _fold(block: Details, level: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from abc import ABC, abstractmethod
@@ -12,7 +13,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait as wait_for_any
 from typing import Any, TypeVar
 
 from ..errors import GeluVerifyError, RemoteError, UsageError
@@ -138,7 +140,7 @@ class ProcessPool(Pool):
         self._executor = self._started()
 
     def _started(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._width, get_context("spawn"), initializer=_leave_interrupts)
+        return ProcessPoolExecutor(self._width, get_context("spawn"), initializer=_begin_worker)
 
     @property
     def width(self) -> int:
@@ -160,9 +162,17 @@ class ProcessPool(Pool):
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches all processes of a terminal; the one that started these answers it."""
+def _begin_worker() -> None:
+    """Ctrl-C reaches all processes of a terminal; the one that started these answers it, and they end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker also holds the end of the pipe into which its parent writes, so it never sees the pipe closed."""
+    if (parent := parent_process()) is not None:
+        wait_for_any([parent.sentinel])
+        os._exit(1)
 
 
 class InThisThread(Executor):

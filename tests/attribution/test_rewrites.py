@@ -127,7 +127,7 @@ def test_a_rewrite_is_proposed_with_what_it_measures(name, guilty, at_most, tmp_
     assert f"{guilty}: " in lines
     assert " -> >=" in lines
     write_attribution(found, tmp_path)
-    assert "<h2>Rewrites</h2>" in (tmp_path / "index.html").read_text()
+    assert "<h2>Rewrites, in C: " in (tmp_path / "index.html").read_text()
 
 
 def test_nothing_is_proposed_for_what_is_right_or_cannot_be_run(monkeypatch):

@@ -14,11 +14,11 @@ from gelu_verify.formats import get_format
 from gelu_verify.inputs.plans import make_plan
 from gelu_verify.measure.jobs import Job
 from gelu_verify.measure.kept import Kept
+from gelu_verify.measure.part_measurer import LONGEST, PartMeasurer, ranges
 from gelu_verify.measure.parts import Merging, Part, packed, unpacked
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import measured
 from gelu_verify.measure.sweep import sweep
-from gelu_verify.measure.work import LONGEST, Work, ranges
 from gelu_verify.records.serialize import to_json
 from gelu_verify.targets.extra_outputs import Differences
 from gelu_verify.truth.values import reference_bits
@@ -54,7 +54,7 @@ def undisturbed():
 
 
 def test_a_sweep_continues_with_the_chunks_that_are_missing(undisturbed, tmp_path, monkeypatch):
-    monkeypatch.setattr("gelu_verify.measure.work.LONGEST", 2)
+    monkeypatch.setattr("gelu_verify.measure.part_measurer.LONGEST", 2)
     called = []
 
     def answer(dtype, x):
@@ -121,7 +121,7 @@ def test_a_damaged_part_is_measured_again_even_below_a_result(tmp_path):
 
 def test_the_failure_is_that_of_the_first_chunk_that_fails(monkeypatch):
     """Also where a later one fails earlier, and where it is not the first of its item."""
-    monkeypatch.setattr("gelu_verify.measure.work.LONGEST", 3)
+    monkeypatch.setattr("gelu_verify.measure.part_measurer.LONGEST", 3)
     fmt, bad = get_format("bfloat16"), {int(PLAN.chunks[index].x_bits()[5]): index for index in (4, 5, 11, 15)}
 
     def answer(dtype, x):
@@ -156,7 +156,7 @@ def test_ranges_are_the_chunks_that_are_missing_each_once(first, size, workers, 
 
 
 def test_a_part_is_the_same_on_the_other_side():
-    part = Work(FAULTY, PLAN).measured((3, 5))
+    part = PartMeasurer(FAULTY, PLAN).measured((3, 5))
     fmt = get_format("bfloat16")
     x = np.array([1, 2], fmt.uint)
     failure = TargetFailure("it\nfell", "segfault", first_bits=3)
@@ -176,7 +176,7 @@ def test_a_part_is_the_same_on_the_other_side():
 
 
 def test_merging_in_a_tree_gives_what_merging_at_once_gives(undisturbed):
-    merging, work = Merging(), Work(FAULTY, PLAN)
+    merging, work = Merging(), PartMeasurer(FAULTY, PLAN)
     for index in (*range(1, 16, 2), *range(0, 16, 2)):
         merging.add(work.measured((index, index + 1)).table)
     table = merging.merged()

@@ -23,10 +23,10 @@ from gelu_verify.measure.budget import NOTHING, Budget
 from gelu_verify.measure.jobs import Job
 from gelu_verify.measure.kept import Kept
 from gelu_verify.measure.next_buckets import next_buckets
+from gelu_verify.measure.part_measurer import PartMeasurer
 from gelu_verify.measure.request import Request
 from gelu_verify.measure.run import allotted
 from gelu_verify.measure.sweep import _Sweep, sweep
-from gelu_verify.measure.work import Work
 from gelu_verify.truth.values import reference_bits
 from gelu_verify.work.executors import Where
 from gelu_verify.work.journal import Journal
@@ -46,7 +46,7 @@ def noisy(seed, most=6, rare=3000):
 
 
 def swept(kernel, dtype, budget, seed=0, kept=None, workers=2, progress=None):
-    found = _Sweep(Work(kernel, make_plan("default", "gelu", dtype, seed), progress), None, kept, budget, None)
+    found = _Sweep(PartMeasurer(kernel, make_plan("default", "gelu", dtype, seed), progress), None, kept, budget, None)
     table, _ = found.run(workers)
     return table, found.plan
 

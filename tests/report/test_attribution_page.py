@@ -15,8 +15,10 @@ from gelu_verify.attribution import attribute
 from gelu_verify.cli import main
 from gelu_verify.formats import DTYPES
 from gelu_verify.report import write_report
-from gelu_verify.report.attribution_page import curve_frame, headline, write_attribution
-from gelu_verify.report.curves import HEIGHT, area, line, octaves_of, y_of, y_ticks
+from gelu_verify.report.attribution_page import curve_frame, headline, render, write_attribution
+from gelu_verify.report.axis import octaves_of
+from gelu_verify.report.notebook import HEIGHT, y_of
+from gelu_verify.show.chart import octave_ticks
 from gelu_verify.targets import select
 from gelu_verify.verification import verify
 
@@ -45,20 +47,21 @@ def test_heights_of_a_log_axis():
     assert math.isnan(heights[5])
 
 
-def test_a_line_goes_on_over_bins_without_a_value_and_an_area_does_not():
-    values = np.array([1.0, np.nan, 4.0])
-    assert line(values, (0, 2)) == f"M0.5 {HEIGHT}L2.5 0"
-    assert area(values, (0, 2)).count("M") == 2
-    assert line(np.array([np.nan]), (0, 2)) == ""
+def test_a_line_goes_on_over_bins_without_a_value_and_an_area_does_not(found):
+    curves = curve_frame(found)
+    values = [1.0, math.nan, 4.0, *[math.nan] * (len(curves) - 3)]
+    page = render(found, curves.assign(**dict.fromkeys(curves.columns[2:], values)))
+    assert all(line.count("M") == 1 for line in re.findall(r'class="curve line k\d" d="(M\d[^"]*\dL[^"]*)"', page))
+    assert re.search(r'class="area k6" d="([^"]*)"><title>', page)[1].count("M") == 2
 
 
 def test_spans_hold_what_is_drawn():
     assert octaves_of([np.array([3.0, np.nan, 0.0, np.inf])], -6, 64) == (1, 5)
     assert octaves_of([np.array([1e-30, 1e30])], -6, 64) == (-6, 64)
     assert octaves_of([], -6, 64) == (-6, -2)
-    places = [place for place, _ in y_ticks((-6, 24))]
-    assert places == sorted(places, reverse=True)
-    assert all(0 <= place <= 100 for place in places)
+    places = [place for place, _ in octave_ticks((-6, 24))]
+    assert places == sorted(places)
+    assert all(-6 <= place <= 24 for place in places)
 
 
 # ---- the page ------------------------------------------------------------------------------------
@@ -73,7 +76,7 @@ def test_the_page_stands_alone_and_is_complete(found, files):
     for row in found.record["operations"]:
         assert row["operation"] in page
     assert found.repeat in page
-    assert page.count('class="curve kappa"') == 2  # in the plot and in its key
+    assert page.count("(x)|</t") == 2  # in the plot and in its key
     assert headline(found.record).endswith("main cause: formula.")
 
 

@@ -202,6 +202,11 @@ def test_nothing_can_break_out_of_its_place(tmp_path):
     assert not any("<" in line for line in table)
 
 
+def test_a_target_that_crashed_stands_out_in_markdown(tmp_path):
+    write_report([SyntheticRun(manifest(), [failed("a.b", "gelu", "float32", "raised ValueError: no")])], tmp_path)
+    assert re.search(r"^\| a\.b \| \*\*\w+\*\* \|$", (tmp_path / "report.md").read_text(), re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     "runs",
     [

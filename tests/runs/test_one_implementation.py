@@ -69,7 +69,7 @@ class Told(Observer):
 def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", ["", *__import__("sys").path])
-    monkeypatch.setattr("gelu_verify.measure.work.LONGEST", 1)
+    monkeypatch.setattr("gelu_verify.measure.part_measurer.LONGEST", 1)
     monkeypatch.delenv("PLANTED", raising=False)
 
 

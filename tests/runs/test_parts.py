@@ -69,7 +69,7 @@ def parts(tmp_path_factory):
 
 
 def test_an_interrupted_run_is_continued_by_the_same_command_only(whole, tmp_path, monkeypatch):
-    monkeypatch.setattr("gelu_verify.measure.work.LONGEST", 1)
+    monkeypatch.setattr("gelu_verify.measure.part_measurer.LONGEST", 1)
     out = tmp_path / "run"
     told = Told(30_000)
     with pytest.raises(KeyboardInterrupt):

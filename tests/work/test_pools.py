@@ -1,5 +1,7 @@
 """What goes through an executor: lost items are done again, and what is no executor is refused."""
 
+import subprocess
+import sys
 from collections import deque
 from concurrent.futures import Future
 
@@ -63,3 +65,27 @@ def test_what_is_no_executor_is_refused():
     ):
         with pytest.raises(UsageError, match=r"executor|TLS"):
             Where(**wrong)
+
+
+CLIENT = """
+import os, time
+from gelu_verify.work.pools import ProcessPool
+
+def worker(seconds):
+    print(os.getpid(), flush=True)
+    time.sleep(seconds)
+
+if __name__ == "__main__":
+    pool = ProcessPool(2)
+    pool.submit(worker, 0).result()  # idle when the client is killed
+    pool.submit(worker, 600).result()
+"""
+
+
+def test_the_workers_of_a_killed_client_end_with_it(tmp_path):
+    script = tmp_path / "client.py"
+    script.write_text(CLIENT)
+    client = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    assert all(int(client.stdout.readline()) for _ in range(2))
+    client.kill()
+    client.communicate(timeout=30)  # until nobody can write to the pipe any more

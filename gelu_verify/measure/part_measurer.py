@@ -43,7 +43,7 @@ def ranges(asked: Range, done: Sequence[Range], workers: int, longest: int | Non
         yield from ((first, min(first + length, end)) for first in range(start, end, length))
 
 
-class Work:
+class PartMeasurer:
     """What measures ranges of chunks of one plan on one target, both in this process; from any thread."""
 
     def __init__(
@@ -63,9 +63,9 @@ class Work:
         self._kinds = set[str]()
         self.stopped = Event()  # nobody waits any more: items end at the next chunk
 
-    def of(self, plan: Plan) -> Work:
+    def of(self, plan: Plan) -> PartMeasurer:
         """The same of other chunks, without telling how far it is."""
-        return Work(self.target, plan, lambda inputs: self.progress(0), self._seconds, self.keep)
+        return PartMeasurer(self.target, plan, lambda inputs: self.progress(0), self._seconds, self.keep)
 
     @in_default_environment
     def measured(self, chunks: Range) -> Part:
