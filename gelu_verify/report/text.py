@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from ..formats import get_format
 from ..records.numbers import LIMITS, NONE, UNKNOWN, shortest_text, ulp_text
-from ..show.chart import MINUS, power_text
+from ..show.chart import MINUS
 
-__all__ = ["LIMITS", "MINUS", "NONE", "TIMES", "UNKNOWN", "power_text", "ulp_text"]
+__all__ = ["LIMITS", "MINUS", "NONE", "TIMES", "UNKNOWN", "ulp_text"]
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
