@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from ..show.chart import decades, octave_ticks, rate_ticks
 from .ranking import Row
-from .scales import rate_span, rate_ticks, scaled
-from .text import power_text
+from .scales import scaled
 
 BOX = {"width": 560, "height": 330, "left": 52, "right": 18, "top": 22, "bottom": 40}
 LOWEST, HIGHEST = -2, 30  # octaves of the error axis
@@ -41,7 +41,7 @@ def pareto_chart(rows: Sequence[Row], copies: Iterable[float]) -> dict[str, Any]
     """
     timed = [row for row in rows if row["rate"]]
     copy = median(found) if (found := list(copies)) else None
-    x_span = rate_span([*(row["rate"] for row in timed), *([copy] if copy else [])])
+    x_span = decades([*(row["rate"] for row in timed), *([copy] if copy else [])]).span
     octaves = [_octave(row["units"]) for row in timed]
     y_span = min(-2, math.floor(min(octaves))), max(2, math.ceil(max(octaves)))
     right, bottom = BOX["width"] - BOX["right"], BOX["height"] - BOX["bottom"]
@@ -65,7 +65,7 @@ def pareto_chart(rows: Sequence[Row], copies: Iterable[float]) -> dict[str, Any]
         "labels": place_labels(points, front),
         "copy_at": x_of(copy) if copy else None,
         "x_ticks": [(x_of(10**e), label) for e, label in rate_ticks(x_span)],
-        "y_ticks": [(y_of(e), power_text(e)) for e in _every(y_span, 8)],
+        "y_ticks": [(y_of(e), label) for e, label in octave_ticks(y_span, 8)],
         "half": y_of(-1),
     }
 
@@ -148,9 +148,3 @@ def _inside(box: Rectangle) -> bool:
 def overlap(a: Rectangle, b: Rectangle) -> bool:
     """Whether two rectangles share a point."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-
-def _every(span: tuple[int, int], most: int) -> list[int]:
-    """At most about `most` whole exponents of a span, evenly spaced, always with -1 + k*step."""
-    step = max(1, math.ceil((span[1] - span[0]) / most))
-    return [e for e in range(span[0], span[1] + 1) if (e + 1) % step == 0]

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .scales import rate_span, rate_ticks, scaled
+from ..show.chart import decades, rate_ticks
+from .scales import scaled
 
 BOX = {"width": 350, "left": 44, "right": 58, "top": 22, "bottom": 30}
 LEAST_HEIGHT = 250
@@ -20,7 +21,7 @@ def size_chart(
     """Paths, ticks and labels; `levels`: {level: elements}, `lines`: {number: {level: elements per second}}."""
     names = sorted(levels, key=lambda level: levels[level])
     last = {number: next(level for level in reversed(names) if level in line) for number, line in lines.items()}
-    span = rate_span([rate for line in [*lines.values(), copy] for rate in line.values()])
+    span = decades([rate for line in [*lines.values(), copy] for rate in line.values()]).span
     height = max(LEAST_HEIGHT, int(BOX["top"] + BOX["bottom"] + LINE * len(last)))
     box = {**BOX, "height": height}
     xs = {level: _x(box, at, len(names)) for at, level in enumerate(names)}

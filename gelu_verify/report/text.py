@@ -13,7 +13,6 @@ __all__ = ["LIMITS", "MINUS", "NONE", "TIMES", "UNKNOWN", "ulp_text"]
 
 MINUS = "\N{MINUS SIGN}"
 TIMES = "\N{MULTIPLICATION SIGN}"
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def share_text(share: float | None) -> str:
@@ -46,11 +45,6 @@ def rate_text(elements_per_s: float | None) -> str:
             scaled = elements_per_s / limit
             return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}/s"
     return f"{elements_per_s:.0f} /s"
-
-
-def power_text(exponent: int) -> str:
-    """2^exponent as a tick label: '0.5', '64', '2²⁴'."""
-    return f"{2.0**exponent:g}" if -4 <= exponent <= 10 else "2" + str(exponent).translate(_SUPERSCRIPT)
 
 
 def value_text(dtype: str, bits_text: str | None) -> str | None:

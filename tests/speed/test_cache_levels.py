@@ -18,9 +18,10 @@ from gelu_verify.errors import TargetFailure
 from gelu_verify.formats import DTYPES, get_format
 from gelu_verify.records.serialize import to_json
 from gelu_verify.report import write_report
-from gelu_verify.report.scales import rate_span, rate_ticks, scaled
+from gelu_verify.report.scales import scaled
 from gelu_verify.report.size_charts import LINE, size_chart
 from gelu_verify.runs.store import read_run
+from gelu_verify.show.chart import decades, rate_ticks
 from gelu_verify.speed import cache_levels as sizes
 
 SMALL = {"L1": 1 << 11, "L2": 1 << 12, "L3": 1 << 13}
@@ -170,7 +171,7 @@ def test_what_was_left_out_is_in_the_report(tmp_path):
 
 
 def test_rate_axes():
-    span = rate_span([3e8])
+    span = decades([3e8]).span
     assert span[1] - span[0] == pytest.approx(1)
     assert [label for _, label in rate_ticks((6, 9.3))] == ["1M", "10M", "100M", "1G"]
     assert [label for _, label in rate_ticks((7.9, 9.1))] == ["100M", "200M", "500M", "1G"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from gelu_verify.report.gallery import round_ticks, thinned
-from gelu_verify.report.text import MINUS, power_text
+from gelu_verify.show.chart import MINUS, power_text
 
 WIDTH, HEIGHT = 540, 380
 LEFT, RIGHT, BOTTOM = 70, 22, 50
