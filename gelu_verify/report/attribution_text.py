@@ -76,7 +76,7 @@ def facts(record: Row, on_page: bool = False) -> list[Block]:
 
 def _regions(record: Row, on_page: bool) -> Iterator[Block]:
     """The largest error of each step, region by region; empty columns are left out."""
-    known, bound, regions = is_known(record), record["bound"], record["regions"]
+    known, bound, regions = is_known(record), record["bound"] or "", record["regions"]
     columns: list[Heading | str] = ["largest ULP", *(Heading(row["region"], is_number=True) for row in regions)]
     columns += [Heading("all x", is_number=True, is_optional=True), Heading("zero too early, from", is_optional=True)]
     rows: list[list[Inline]] = []

@@ -90,6 +90,7 @@ def test_axes_hold_what_they_are_made_of():
     assert axis.place(2e6) > axis.span[0]
     assert [label for _, label in rate_ticks((6, 9.3))] == ["1M", "10M", "100M", "1G"]
     assert [label for _, label in rate_ticks((7.9, 9.1))] == ["100M", "200M", "500M", "1G"]
+    assert all(len(rate_ticks(span)) >= 1 for span in ((8.1, 8.9), (5.0, 9.9), (6.5, 7.6)))
     two = octaves((-2, 30))
     assert (two.place(0.5), two.place(0.0), two.place(math.inf)) == (-1, -2, math.inf)
     assert (-1.0, "0.5") in octave_ticks((-6, 24))
