@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from ..errors import printable
 from .lines import aligned
-from .options import PARAMETERS, Whole, naming_options, takes_target, with_parameters
+from .options import PARAMETERS, Whole, check_no_option, naming_options, takes_target, with_parameters
 from .program import OVER_BUDGET, stdout_for_results
 
 DIGITS = 17  # those of a float64
@@ -38,7 +39,6 @@ def ask(
     results differ, all are printed. One TARGET is asked for the neighbours of X in DTYPE, too. The exit code is 1 when
     TARGET failed.
     """
-    from ..errors import UsageError
     from ..formats import get_format
     from ..functions import get_function
     from ..measure.jobs import find_jobs, selecting
@@ -48,9 +48,7 @@ def ask(
     from ..truth.lookup import answer
     from .progress import OnStderr
 
-    for text in x:
-        if text.startswith("--"):
-            raise UsageError(f"no such option: {text}")
+    check_no_option(x)
     fmt = get_format(dtype)
     inputs = [fmt.parse(text) for text in x]
     with naming_options():
@@ -89,7 +87,7 @@ def _lines(entry: dict[str, Any]) -> Iterator[str]:
     yield from aligned(rows)
     for each in entry["targets"]:
         if each["failure"]:
-            yield f"  {each['target']} failed {each['failure']}"
+            yield f"  {each['target']} failed {printable(each['failure'])}"
 
 
 def _of_targets(targets: list[dict[str, Any]], x_bits: str) -> Iterator[Sequence[str]]:
@@ -104,5 +102,5 @@ def _verdict(one: dict[str, Any]) -> str:
     if one["is_correctly_rounded"]:
         return "correctly rounded"
     error = one["error_ulp"]
-    text = "wrong" if error is None else f"{error:+.3g} ULP" if abs(error) < 1e6 else f"{error:+.2e} ULP"
+    text = "wrong" if error is None else f"{error:+.3g} ULP" if error else "the other zero"
     return f"{text}, faithful" if one["is_faithful"] else text

@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from ..errors import UsageError
 from .lines import aligned
-from .options import PARAMETERS, Whole
+from .options import PARAMETERS, Whole, check_no_option
 
 _MODES = {"up": "up", "down": "down", "zero": "towards zero", "odd": "to odd"}
 
@@ -43,9 +42,7 @@ def lookup(
     X is a decimal (-6.5), a hex float (-0x1.ap+2), bits (0xc0d00000), inf or nan; decimals and hex floats are first
     rounded to DTYPE. The exact value and the values at the two neighbours of X in DTYPE are printed as well.
     """
-    for text in x:
-        if text.startswith("--"):
-            raise UsageError(f"no such option: {text}")
+    check_no_option(x)
     function = _named(function, parameters)
     ask = partial(_asked, remote) if remote else _found
     entries = ask(function, dtype, x, digits, rounding)

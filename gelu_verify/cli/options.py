@@ -199,6 +199,13 @@ def takes_target(*names: str, **texts: str) -> Callable[[Callable[..., Any]], Ca
     return adding
 
 
+def check_no_option(x: tuple[str, ...]) -> None:
+    """UsageError for a misspelt option, which a command whose numbers may begin with - takes for one of them."""
+    for text in x:
+        if text.startswith("--"):
+            raise UsageError(f"no such option: {text}")
+
+
 def with_parameters(functions: tuple[str, ...], parameters: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     """The functions that were named, with the parameters that were."""
     from ..functions import named

@@ -12,11 +12,11 @@ from ..targets import Target
 from ..truth.lookup import neighbours, written
 from ..truth.values import judge
 
-LONG = 1000  # inputs of a call in which each of them comes at every place of a vector, and in the remainder
+LONG = 1000  # inputs of a call; an odd number of them in turn comes to every place of a vector, and to the remainder
 
 
 def outputs_at(
-    target: Target, function: str, dtype: str, x_bits: int, length: int | None = None, digits: int = 40
+    target: Target, function: str, dtype: str, x_bits: int, length: int | None, digits: int
 ) -> dict[str, Any]:
     """What `ask --json` prints of a target: what it returned for x, alone and in a longer call, and for its neighbours.
 
@@ -24,9 +24,10 @@ def outputs_at(
     """
     fmt = get_format(dtype)
     asked = [x_bits, *(bits for bits in neighbours(fmt, x_bits) if bits is not None)]
-    x = np.array(asked, fmt.uint)
+    in_turn = asked if len(asked) % 2 else [*asked, x_bits]
+    x = np.array(in_turn, fmt.uint)
     said: dict[str, Any] = {"target": target.name, "version": target.version, "failure": None, "got": []}
-    found: list[dict[int, int]] = [{} for _ in asked]  # of each input: what was returned, and first in which length
+    found: dict[int, dict[int, int]] = {bits: {} for bits in asked}  # what was returned, and first in which length
     for n in (length,) if length else (1, LONG):
         try:
             repeated = np.resize(x, max(n, len(x)))
@@ -34,10 +35,10 @@ def outputs_at(
         except TargetFailure as failure:
             said["failure"] = f"in a call of {n}: {failure}"
             break
-        for index, outputs in enumerate(found):
-            for bits in dict.fromkeys(got[index :: len(x)].tolist()):
-                outputs.setdefault(bits, n)
-    for bits, outputs in zip(asked, found, strict=True):
+        for index, bits in enumerate(in_turn):
+            for output in dict.fromkeys(got[index :: len(x)].tolist()):
+                found[bits].setdefault(output, n)
+    for bits, outputs in found.items():
         said["got"] += [_judged(function, fmt, bits, got, n, digits) for got, n in outputs.items()]
     return said
 

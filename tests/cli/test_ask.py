@@ -22,6 +22,14 @@ def by_length(x):
 def flips(x):
     return -x
 
+def at_lane(x):
+    y = np.maximum(x, x.dtype.type(0))
+    y[LANE :: 16] = 7
+    return y
+
+def other_zero(x):
+    return np.where(x < 0, x.dtype.type(-0.0), x)
+
 def raises(x):
     raise ValueError("no such kernel")
 """
@@ -73,6 +81,23 @@ def test_a_result_that_depends_on_the_length_is_shown_with_it():
     assert "in a call of 1,000" in (text := call(*words).stdout)
     assert "+4.19e+06 ULP" in text
     assert "in a call" not in call(*words, "--length", "4").stdout
+
+
+@pytest.mark.parametrize("x", ["-6", "inf", "-inf", "nan", "0"])
+def test_a_fault_of_any_lane_is_shown_for_any_input(tmp_path, x):
+    for lane in range(1, 16):
+        (tmp_path / f"lane{lane}.py").write_text(CODE.replace("LANE", str(lane)))
+        done = call(f"lane{lane}.py:at_lane", "float32", x, "--function", "relu", "--in-process", "--json")
+        got = json.loads(done.stdout)[0]["targets"][0]["got"]
+        shown = {each["x_bits"]: [] for each in got}
+        for each in got:
+            shown[each["x_bits"]].append(each["decimal"][:2])
+        assert all("7." in texts for texts in shown.values()), lane
+
+
+def test_the_other_zero_is_named():
+    done = call("mine.py:other_zero", "float32", "-1", "--function", "relu", "--in-process")
+    assert "the other zero, faithful" in done.stdout
 
 
 def test_a_failure_is_a_result_and_ends_with_1():
